@@ -1,0 +1,1 @@
+"""The one place that knows both SymPy's and Macaulay2's notation."""

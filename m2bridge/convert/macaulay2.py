@@ -1,0 +1,76 @@
+"""SymPy to Macaulay2: expressions as Macaulay2 reads them.
+
+Macaulay2's parser crashes on flat sums of about 50 000 terms and on flat lists of about 200 000 entries, and needs
+quadratic time for long sums; so sums and lists are written in groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sympy.polys.rings import PolyElement
+
+from m2bridge.convert.names import all_to_macaulay2
+from m2bridge.linear_algebra import decimal
+from m2bridge.model.field import CoefficientField
+
+_GROUP = 200
+
+
+def field(value: CoefficientField) -> str:
+    """``QQ`` or ``ZZ/p``."""
+    return f"ZZ/{value.characteristic}" if value.characteristic else "QQ"
+
+
+def polynomial(value: PolyElement, names: Sequence[str] | None = None) -> str:
+    """A polynomial over ZZ, QQ or GF(p), in the variables of its ring.
+
+    Parameters
+    ----------
+    names : sequence of str, optional
+        Macaulay2 names of the variables of the polynomial's ring; worked out when left out.
+    """
+    written = names if names is not None else all_to_macaulay2([str(symbol) for symbol in value.ring.symbols])
+    summands = [_term(monomial, coefficient, written) for monomial, coefficient in value.terms()]
+    if not summands:
+        return "0"
+    if len(summands) <= _GROUP:
+        return _sum(summands)
+    return f"sum {sequence(_sum(group) for group in _groups(summands))}"
+
+
+def sequence(items: Iterable[str]) -> str:
+    """A Macaulay2 list of any length, ``{a, b, …}``, or ``join({…}, {…})`` where it is long."""
+    listed = list(items)
+    if len(listed) <= _GROUP:
+        return "{" + ", ".join(listed) + "}"
+    return "join(" + ",\n  ".join(sequence(group) for group in _groups(listed, max(_GROUP, -(-len(listed) // _GROUP)))) + ")"
+
+
+def _groups(items: list[str], size: int = _GROUP) -> Iterable[list[str]]:
+    return (items[start : start + size] for start in range(0, len(items), size))
+
+
+def _sum(summands: list[str]) -> str:
+    return "".join(summands[:1] + [s if s.startswith("-") else f"+{s}" for s in summands[1:]])
+
+
+def _term(monomial: tuple[int, ...], coefficient: Any, names: Sequence[str]) -> str:
+    factors = [
+        name if exponent == 1 else f"{name}^{exponent}"
+        for name, exponent in zip(names, monomial, strict=True)
+        if exponent
+    ]
+    number = _coefficient(coefficient)
+    if number == "1" and factors:
+        return "*".join(factors)
+    if number == "-1" and factors:
+        return "-" + "*".join(factors)
+    return "*".join([number, *factors])
+
+
+def _coefficient(value: Any) -> str:
+    numerator, denominator = (value.numerator, value.denominator) if hasattr(value, "denominator") else (value, 1)
+    text = decimal(int(numerator))
+    return text if denominator == 1 else f"{text}/{decimal(int(denominator))}"

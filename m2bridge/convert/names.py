@@ -1,0 +1,58 @@
+"""Names of variables in both worlds, one function each way.
+
+A name is ``base`` or ``base_i_j…`` with integers as indices: the SymPy symbol ``c_1_2`` is Macaulay2's ``c_(1,2)``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_INDEXED = re.compile(r"(.*?[^_])((?:_(?:0|-?[1-9][0-9]*))+)", re.DOTALL)
+_ESCAPED = "mbv"
+
+
+def to_macaulay2(name: str) -> str:
+    """How the variable is written in Macaulay2.
+
+    Every result is a safe symbol: single letters have no meaning of their own in Macaulay2; all other bases get the
+    prefix ``mbv``, with characters that Macaulay2 does not allow in a symbol written as ``Z<hexadecimal>Z``.
+    """
+    if match := _INDEXED.fullmatch(name):
+        indices = match[2][1:].split("_")
+        simple = len(indices) == 1 and not indices[0].startswith("-")
+        return f"{_base(match[1])}_{indices[0] if simple else '(' + ','.join(indices) + ')'}"
+    return _base(name)
+
+
+def all_to_macaulay2(names: Sequence[str]) -> tuple[str, ...]:
+    """The Macaulay2 names of all variables that one script uses.
+
+    Macaulay2 cannot keep ``x`` and ``x_1`` apart, so a letter that is also used with indices gets the prefix too.
+    """
+    written = tuple(to_macaulay2(name) for name in names)
+    indexed = {text.split("_")[0] for text in written if "_" in text}
+    return tuple(
+        _escaped(name) if text in indexed else text for name, text in zip(names, written, strict=True)
+    )
+
+
+def from_macaulay2(base: str, index: Sequence[int] = ()) -> str:
+    """The name of the variable with this base and these indices; inverse of :func:`to_macaulay2`."""
+    return "_".join([_unescaped(base), *map(str, index)])
+
+
+def _base(base: str) -> str:
+    if re.fullmatch(r"[A-Za-z]", base):
+        return base
+    return _escaped(base)
+
+
+def _escaped(base: str) -> str:
+    return _ESCAPED + "".join(c if c.isascii() and c.isalnum() and c != "Z" else f"Z{ord(c):x}Z" for c in base)
+
+
+def _unescaped(base: str) -> str:
+    if not base.startswith(_ESCAPED):
+        return base
+    return re.sub(r"Z([0-9a-f]+)Z", lambda match: chr(int(match[1], 16)), base[len(_ESCAPED) :])

@@ -1,0 +1,132 @@
+"""Finds Macaulay2."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+from m2bridge.errors import EngineError, EngineNotFoundError, EngineVersionError
+
+OLDEST = (1, 21)
+VARIABLE = "M2BRIDGE_M2"
+WHEEL = "passagemath-macaulay2"
+
+ADVICE = (
+    "Get Macaulay2 in one of two ways: 'pip install passagemath-macaulay2' (no root needed), or your system's package "
+    "(Debian and Ubuntu: 'apt-get install macaulay2'). A program elsewhere is named by --m2 PATH or the environment "
+    f"variable {VARIABLE}."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A place where Macaulay2 may be.
+
+    Parameters
+    ----------
+    origin : str
+        ``--m2``, ``M2BRIDGE_M2``, ``wheel passagemath-macaulay2`` or ``PATH``.
+    program : Path or None
+        ``None`` when there is nothing at this place.
+    """
+
+    origin: str
+    program: Path | None
+
+    @property
+    def required(self) -> bool:
+        """Whether the user named this place, so that no other one may be taken silently."""
+        return self.origin in ("--m2", VARIABLE)
+
+    @property
+    def version(self) -> str:
+        """Version of this Macaulay2.
+
+        Raises
+        ------
+        EngineNotFoundError, EngineVersionError
+            If there is no program, or it is not a Macaulay2 that m2bridge works with.
+        """
+        if self.program is None:
+            raise EngineNotFoundError("nothing there")
+        return _version(self.program)
+
+
+def candidates(explicit: str | os.PathLike[str] | None = None) -> tuple[Candidate, ...]:
+    """All places, in the order in which they are tried; the named ones only when they are named."""
+    found = []
+    if explicit is not None:
+        found.append(Candidate("--m2", _absolute(os.fspath(explicit))))
+    if named := os.environ.get(VARIABLE):
+        found.append(Candidate(VARIABLE, _absolute(named)))
+    found.append(Candidate(f"wheel {WHEEL}", _in_wheel()))
+    on_path = shutil.which("M2")
+    found.append(Candidate("PATH", Path(on_path).absolute() if on_path else None))
+    return tuple(found)
+
+
+def locate(explicit: str | os.PathLike[str] | None = None) -> Candidate:
+    """The Macaulay2 to use: ``--m2``, else ``M2BRIDGE_M2``, else the wheel's, else ``M2`` on PATH.
+
+    A program that the user names is used or refused; m2bridge never falls back to another one silently. An unusable
+    program that nobody named is passed over.
+
+    Raises
+    ------
+    EngineNotFoundError
+        If there is none.
+    EngineVersionError
+        If the named program is older than 1.21 or not Macaulay2.
+    """
+    refused: list[EngineError] = []
+    for candidate in candidates(explicit):
+        if candidate.program is None:
+            continue
+        try:
+            candidate.version  # noqa: B018  (asked for its exceptions)
+        except EngineError as error:
+            if candidate.required:
+                raise
+            refused.append(error)
+        else:
+            return candidate
+    if refused:
+        raise refused[0]
+    raise EngineNotFoundError(f"No Macaulay2 was found. {ADVICE}")
+
+
+def _absolute(path: str) -> Path:
+    return Path(path).expanduser().absolute()
+
+
+def _in_wheel() -> Path | None:
+    try:
+        program = Path(str(metadata.distribution(WHEEL).locate_file("sage_wheels/bin/M2"))).absolute()
+    except metadata.PackageNotFoundError:
+        return None
+    return program if program.exists() else None
+
+
+@cache
+def _version(program: Path) -> str:
+    if not program.is_file() or not os.access(program, os.X_OK):
+        raise EngineNotFoundError(f"{program} is not an executable program. {ADVICE}")
+    try:
+        answer = subprocess.run(
+            [program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as reason:
+        raise EngineVersionError(f"{program} is not Macaulay2: '--version' gave no answer. {ADVICE}") from reason
+    text = answer.stdout.decode(errors="replace").strip()
+    match = re.fullmatch(r"(\d+)\.(\d+)[\w.+-]*", text)
+    if match is None:
+        raise EngineVersionError(f"{program} is not Macaulay2: '--version' printed '{text[:60]}'. {ADVICE}")
+    if (int(match[1]), int(match[2])) < OLDEST:
+        raise EngineVersionError(f"{program} is Macaulay2 {text}; m2bridge needs 1.21 or newer. {ADVICE}")
+    return text

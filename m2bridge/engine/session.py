@@ -1,0 +1,154 @@
+"""One long-lived Macaulay2."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from m2bridge.engine.failure import death, script_error
+from m2bridge.engine.locate import locate
+from m2bridge.engine.process import Ended, Overdue, Process
+from m2bridge.engine.protocol import Limits, Transcript
+from m2bridge.errors import EngineTimeoutError
+from m2bridge.render import Script
+from m2bridge.resources import m2script
+
+LIBRARIES = ("wire",)
+"""The shared scripts that every session has loaded."""
+
+_OPTIONS = ("-q", "--silent", "--no-readline", "--no-preload", "--no-prompts", "--no-debug", "--no-randomize")
+_START_LIMIT = 120.0
+
+
+class Macaulay2:
+    """A Macaulay2 that answers one script after the other; started at the first run, restarted after a failure.
+
+    A script goes in as a file and works with symbols of its own; its answers come out in another file, whose closing
+    record carries the nonce of the run. What the script prints is kept apart and never read for answers. After a
+    time-out, a crash or an interrupt the process is killed with everything it started: a conversation is never
+    repaired, and no script is run again unasked.
+
+    Parameters
+    ----------
+    program : path, optional
+        Which Macaulay2; found by :func:`m2bridge.engine.locate` when left out.
+    limits : Limits
+        Limits for each run.
+
+    Examples
+    --------
+    >>> with Macaulay2() as engine:  # doctest: +SKIP
+    ...     transcript = engine.run(script)
+    """
+
+    def __init__(self, program: str | os.PathLike[str] | None = None, limits: Limits | None = None) -> None:
+        self.candidate = locate(program)
+        self.limits = limits or Limits()
+        self._process: Process | None = None
+        self._folder = tempfile.TemporaryDirectory(prefix="m2bridge-")
+
+    @property
+    def version(self) -> str:
+        """Version of the program."""
+        return self.candidate.version
+
+    @property
+    def pid(self) -> int | None:
+        """Process id of the running Macaulay2, if one runs."""
+        return self._process.pid if self._process else None
+
+    def run(self, script: Script, timeout: float | None = None) -> Transcript:
+        """Run one script; see :meth:`m2bridge.engine.Engine.run`.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Seconds; the session's limit when left out. The start of Macaulay2 does not count.
+
+        Raises
+        ------
+        ScriptError
+            If Macaulay2 reports an error; the session goes on.
+        EngineTimeoutError, EngineMemoryError, EngineDiedError
+            If it reached a limit or died; the next run starts a fresh process.
+        """
+        limit = self.limits.timeout if timeout is None else timeout
+        nonce = secrets.token_hex(8)
+        source, answers = (Path(self._folder.name, f"{nonce}.{kind}") for kind in ("m2", "jsonl"))
+        source.write_text(f"{script.body}\nmbFinish()\n", encoding="utf-8")
+        try:
+            process = self._started()
+            begin = time.monotonic()
+            process.send(f"mbRun({json.dumps(nonce)}, {_quoted(source)}, {_quoted(answers)})\n")
+            output = self._report(process, nonce, limit, answers)
+            records = _complete_records(answers)
+            if not records or records[-1] != json.dumps(
+                {"end": nonce, "records": len(records) - 1}, separators=(",", ":")
+            ):
+                raise script_error(script, source.name, output, records)
+            return Transcript(records[:-1], output, time.monotonic() - begin, self.version)
+        finally:
+            source.unlink(missing_ok=True)
+            answers.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """End Macaulay2 and everything it started. The next run starts it again."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+
+    def _started(self) -> Process:
+        if self._process is None:
+            scripts = [str(m2script(name)) for name in (*LIBRARIES, "session")]
+            assert self.candidate.program is not None
+            self._process = Process(self.candidate.program, (*_OPTIONS, *scripts), self.limits.memory)
+            self._report(self._process, secrets.token_hex(8), _START_LIMIT, None)
+        return self._process
+
+    def _report(self, process: Process, nonce: str, timeout: float | None, answers: Path | None) -> str:
+        """Ask for the report on the run and wait for it; what was printed until then. Any failure ends the process."""
+        try:
+            process.send(f"mbReport {json.dumps(nonce)}\n")
+            output, _ = process.read_until(rb"\n\x01m2bridge %s ([^\n]*)\n" % nonce.encode(), timeout)
+            return output
+        except Overdue as reason:
+            self.close()
+            raise EngineTimeoutError(
+                f"Macaulay2 did not finish within {timeout:g} seconds and was killed; give it more with --timeout",
+                records=_complete_records(answers),
+                output=str(reason),
+            ) from None
+        except Ended as reason:
+            self._process = None
+            raise death(process.kill(), str(reason), _complete_records(answers), self.limits) from None
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+        self._folder.cleanup()
+
+
+def _quoted(path: Path) -> str:
+    """A path as a Macaulay2 string."""
+    return '"' + str(path).replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _complete_records(answers: Path | None) -> tuple[str, ...]:
+    """The records of an answer file that were written to their end."""
+    if answers is None or not answers.exists():
+        return ()
+    text = answers.read_bytes().decode("utf-8", errors="surrogateescape")
+    return tuple(text[: text.rfind("\n") + 1].split("\n")[:-1])

@@ -1,0 +1,150 @@
+"""Every exception of m2bridge.
+
+::
+
+    M2BridgeError
+    ├── ResourceError            a template or Macaulay2 script is missing from the installation
+    ├── InvalidCaseError         the case asked for does not exist or cannot be stored
+    ├── ConversionError          a value has no counterpart on the other side of the bridge
+    ├── RenderError              a template could not be filled in
+    ├── ParseError               an answer does not follow the wire format
+    ├── MethodUnavailableError   the method does not apply to this case
+    ├── ContradictionError       two exact methods gave different answers
+    └── EngineError              Macaulay2 did not answer
+        ├── EngineNotFoundError
+        ├── EngineVersionError
+        ├── EngineTimeoutError
+        ├── EngineMemoryError
+        ├── EngineDiedError
+        └── ScriptError          Macaulay2 reported an error in the script
+
+Mathematical outcomes (a unit ideal, an empty locus, a refuted statement) are results, never exceptions.
+All of them survive pickling, so that they can cross worker processes.
+"""
+
+from __future__ import annotations
+
+
+class M2BridgeError(Exception):
+    """Base class of all errors raised by m2bridge."""
+
+
+class ResourceError(M2BridgeError):
+    """A template or Macaulay2 script that belongs to m2bridge is missing."""
+
+
+class InvalidCaseError(M2BridgeError):
+    """A case, field or option that is not meaningful or cannot be stored.
+
+    Attributes
+    ----------
+    option : str
+        Name of the offending parameter, as in Python (``d_out``); the command line turns it into ``--d-out``.
+    """
+
+    def __init__(self, option: str, message: str) -> None:
+        super().__init__(option, message)
+        self.option = option
+        self.message = message
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class ConversionError(M2BridgeError):
+    """A value has no counterpart on the other side of the bridge."""
+
+
+class RenderError(M2BridgeError):
+    """A template could not be rendered."""
+
+
+class ParseError(M2BridgeError):
+    """An answer of Macaulay2 does not follow the wire format."""
+
+
+class MethodUnavailableError(M2BridgeError):
+    """The chosen method does not apply to this case; the message says which hypothesis fails and what to use."""
+
+
+class ContradictionError(M2BridgeError):
+    """Two exact methods disagree: at least one of the programs involved is wrong. Never ignored."""
+
+
+class EngineError(M2BridgeError):
+    """Macaulay2 did not answer.
+
+    Attributes
+    ----------
+    records : tuple of str
+        Wire records that arrived complete before the failure; nothing that was computed is lost.
+    output : str
+        What Macaulay2 printed.
+    """
+
+    def __init__(self, message: str, *, records: tuple[str, ...] = (), output: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.records = records
+        self.output = output
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.message, self.__dict__)
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class EngineNotFoundError(EngineError):
+    """No Macaulay2 was found."""
+
+
+class EngineVersionError(EngineError):
+    """The program is not Macaulay2, or is older than the oldest supported version."""
+
+
+class EngineTimeoutError(EngineError):
+    """The time limit was reached; Macaulay2 was killed."""
+
+
+class EngineMemoryError(EngineError):
+    """The memory limit was reached; Macaulay2 was killed."""
+
+
+class EngineDiedError(EngineError):
+    """Macaulay2 ended, crashed or was killed from outside."""
+
+
+class ScriptError(EngineError):
+    """Macaulay2 reported an error in the script.
+
+    Attributes
+    ----------
+    error : str
+        The message of Macaulay2.
+    line : int or None
+        The line of the script (1-based) where it arose, as far as Macaulay2 said.
+    excerpt : str
+        The script lines around it.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        error: str = "",
+        line: int | None = None,
+        excerpt: str = "",
+        records: tuple[str, ...] = (),
+        output: str = "",
+    ) -> None:
+        super().__init__(message, records=records, output=output)
+        self.error = error
+        self.line = line
+        self.excerpt = excerpt
+
+
+def _rebuild(kind: type[EngineError], message: str, state: dict[str, object]) -> EngineError:
+    error = kind(message)
+    error.__dict__.update(state)
+    return error

@@ -1,0 +1,71 @@
+"""Exact linear algebra over ZZ, QQ and GF(p): the few calls to FLINT that the package makes.
+
+Matrices are sequences of rows of Python integers or fractions. Nothing here is approximate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import flint
+
+Row = Sequence[int]
+
+LARGE_PRIME = 2147483647
+"""The Mersenne prime 2^31 − 1: the largest prime that both FLINT's word arithmetic and Macaulay2 take."""
+
+
+def rank_mod(rows: Sequence[Row], prime: int) -> int:
+    """Rank over GF(prime) of an integer matrix."""
+    if not rows or not rows[0]:
+        return 0
+    entries = [entry % prime for row in rows for entry in row]
+    return int(flint.nmod_mat(len(rows), len(rows[0]), entries, prime).rank())
+
+
+def rank(rows: Sequence[Row]) -> int:
+    """Rank over QQ of an integer matrix."""
+    if not rows or not rows[0]:
+        return 0
+    return int(flint.fmpz_mat(len(rows), len(rows[0]), [entry for row in rows for entry in row]).rank())
+
+
+def pivot_columns(rows: Sequence[Row]) -> tuple[list[int], list[list[Fraction]]]:
+    """Reduced row echelon form over QQ of an integer matrix.
+
+    Returns
+    -------
+    pivots : list of int
+        Pivot columns, from left to right.
+    echelon : list of rows of Fraction
+        The nonzero rows; row ``i`` has 1 in column ``pivots[i]``, the only nonzero entry of that column.
+    """
+    if not rows or not rows[0]:
+        return [], []
+    width = len(rows[0])
+    matrix = flint.fmpz_mat(len(rows), width, [entry for row in rows for entry in row])
+    numerators, denominator, matrix_rank = matrix.rref()
+    pivots: list[int] = []
+    echelon: list[list[Fraction]] = []
+    scale = int(denominator)
+    for i in range(matrix_rank):
+        row = [int(numerators[i, j]) for j in range(width)]
+        pivots.append(next(j for j, entry in enumerate(row) if entry))
+        echelon.append([Fraction(entry, scale) for entry in row])
+    return pivots, echelon
+
+
+def is_prime(n: int) -> bool:
+    """Whether ``n`` is a prime number (proved, not probabilistic)."""
+    return n > 1 and bool(flint.fmpz(n).is_prime())
+
+
+def integer(text: str) -> int:
+    """The integer written in decimal, of any length (Python's own limit is 4300 digits)."""
+    return int(text) if len(text) < 4000 else int(flint.fmpz(text))
+
+
+def decimal(n: int) -> str:
+    """The integer in decimal digits, of any length."""
+    return str(n) if -(1 << 13000) < n < 1 << 13000 else str(flint.fmpz(n).str())

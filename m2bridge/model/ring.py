@@ -1,0 +1,90 @@
+"""Polynomial rings and ideals, with SymPy polynomials as elements."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+
+from sympy import Expr, Symbol
+from sympy.polys.orderings import grevlex
+from sympy.polys.rings import PolyElement, PolyRing
+
+from m2bridge.errors import ConversionError
+from m2bridge.model.field import CoefficientField
+
+
+@dataclass(frozen=True, slots=True)
+class PolynomialRing:
+    """A polynomial ring over a :class:`CoefficientField`, graded reverse lexicographic order.
+
+    Parameters
+    ----------
+    field : CoefficientField
+    variables : tuple of str
+        Distinct names. ``c_1_2`` is Macaulay2's doubly indexed ``c_(1,2)``.
+    """
+
+    field: CoefficientField
+    variables: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if len(set(self.variables)) != len(self.variables):
+            repeated = [name for name, count in Counter(self.variables).items() if count > 1]
+            raise ConversionError(f"a polynomial ring needs distinct variables; '{repeated[0]}' occurs twice")
+
+    @property
+    def sympy_ring(self) -> PolyRing:
+        """The same ring in SymPy."""
+        return _sympy_ring(self)
+
+    def polynomial(self, expression: Expr | int) -> PolyElement:
+        """Read a SymPy expression as an element of this ring.
+
+        Raises
+        ------
+        ConversionError
+            If it is not a polynomial in the variables with coefficients in the field.
+        """
+        try:
+            return self.sympy_ring.from_expr(expression)
+        except Exception as reason:  # SymPy raises ValueError, CoercionFailed, PolynomialError… for the same fault
+            raise ConversionError(
+                f"'{expression}' is not a polynomial over {self.field} in {', '.join(self.variables[:8])}"
+                f"{', …' if len(self.variables) > 8 else ''}"
+            ) from reason
+
+
+@lru_cache(maxsize=256)
+def _sympy_ring(ring: PolynomialRing) -> PolyRing:
+    return PolyRing([Symbol(name) for name in ring.variables], ring.field.domain, grevlex)
+
+
+@dataclass(frozen=True, slots=True)
+class Ideal:
+    """An ideal of a polynomial ring, given by generators.
+
+    Parameters
+    ----------
+    ring : PolynomialRing
+    generators : tuple of sympy.polys.rings.PolyElement
+        Elements of ``ring.sympy_ring``, none of them zero.
+    """
+
+    ring: PolynomialRing
+    generators: tuple[PolyElement, ...]
+
+    @property
+    def generator_degrees(self) -> dict[int, int]:
+        """How many generators there are of each (total) degree."""
+        return dict(sorted(Counter(total_degree(g) for g in self.generators).items()))
+
+
+def total_degree(polynomial: PolyElement) -> int:
+    """The largest total degree of a monomial; −1 for the zero polynomial."""
+    return max((sum(monomial) for monomial in polynomial), default=-1)
+
+
+def is_homogeneous(polynomial: PolyElement) -> bool:
+    """Whether all monomials have the same total degree (true for zero)."""
+    return len({sum(monomial) for monomial in polynomial}) <= 1

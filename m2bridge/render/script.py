@@ -1,0 +1,70 @@
+"""A template filled in: the Macaulay2 program of one computation."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
+
+from m2bridge._version import __version__
+from m2bridge.errors import RenderError
+from m2bridge.resources import m2script, templates
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A Macaulay2 program that answers in the wire format.
+
+    Parameters
+    ----------
+    name : str
+        Name of the computation.
+    body : str
+        The program, without the shared scripts that it uses.
+    libraries : tuple of str
+        The shared scripts (``m2scripts/<name>.m2``) that it uses, in the order of loading.
+    """
+
+    name: str
+    body: str
+    libraries: tuple[str, ...] = ("wire",)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the body."""
+        return hashlib.sha256(self.body.encode()).hexdigest()
+
+    def standalone(self) -> str:
+        """The complete program, which plain ``M2 --script`` runs; answers go to standard output."""
+        shared = (m2script(library).read_text(encoding="utf-8") for library in self.libraries)
+        title = f"-- m2bridge {__version__}: {self.name}. Run it with: M2 --script FILE\n"
+        return "\n".join([title, *shared, self.body])
+
+
+def render(name: str, libraries: tuple[str, ...] = ("wire",), **values: object) -> Script:
+    """Fill in ``templates/<name>.m2.j2``.
+
+    Raises
+    ------
+    RenderError
+        If the template does not exist, or uses a value that is not given.
+    """
+    try:
+        body = _environment().get_template(f"{name}.m2.j2").render(values)
+    except TemplateError as reason:
+        raise RenderError(f"the template '{name}' cannot be rendered: {reason}") from reason
+    return Script(name, body, libraries)
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(templates()),
+        undefined=StrictUndefined,
+        autoescape=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
