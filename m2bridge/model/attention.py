@@ -105,9 +105,13 @@ class SingleLayerAttention:
         self._check(system, weights)
         source = PolynomialRing(QQ, self._attention_variables() if weights == "attention" else self._factored())
         A, V = self._matrices(source, weights)
-        images = self._reduced_images(A, V) if system == "reduced" else self._full_images(A, V)
+        images = self.images(A, V, system)
         relations = self._rank_relations(A) if weights == "attention" else ()
         return PolynomialMap(source, tuple(images), tuple(images.values()), relations)
+
+    def images(self, A: Matrix, V: Matrix, coordinates: Coordinates) -> dict[str, PolyElement]:
+        """The function coordinates of weights (A, V) with entries in any polynomial ring, by name."""
+        return self._reduced_images(A, V) if coordinates == "reduced" else self._full_images(A, V)
 
     def _check(self, coordinates: Coordinates, weights: Weights) -> None:
         if coordinates not in get_args(Coordinates):
@@ -125,10 +129,10 @@ class SingleLayerAttention:
             )
 
     def _attention_variables(self) -> tuple[str, ...]:
-        return _entries("A", self.d, self.d) + _entries("V", self.d_out, self.d)
+        return entries("A", self.d, self.d) + entries("V", self.d_out, self.d)
 
     def _factored(self) -> tuple[str, ...]:
-        return _entries("Q", self.a, self.d) + _entries("K", self.a, self.d) + _entries("V", self.d_out, self.d)
+        return entries("Q", self.a, self.d) + entries("K", self.a, self.d) + entries("V", self.d_out, self.d)
 
     def _matrices(self, source: PolynomialRing, weights: Weights) -> tuple[Matrix, Matrix]:
         """The matrices A and V with entries in the ring of parameters."""
@@ -178,7 +182,8 @@ class SingleLayerAttention:
         return tuple(_determinant([[A[p][i] for i in columns] for p in rows]) for rows in choices for columns in choices)
 
 
-def _entries(name: str, rows: int, columns: int) -> tuple[str, ...]:
+def entries(name: str, rows: int, columns: int) -> tuple[str, ...]:
+    """Names of the entries of a matrix, row by row."""
     return tuple(f"{name}_{i + 1}_{j + 1}" for i in range(rows) for j in range(columns))
 
 

@@ -1,0 +1,58 @@
+"""Closed formulas: the dimension of Corollary 3.3, and the degree (ours)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import comb, factorial, prod
+
+from m2bridge.model.attention import SingleLayerAttention
+
+
+def dimension_formula(model: SingleLayerAttention) -> int:
+    """Dimension of the neuromanifold, α(2d − α) + d·d' − 1.
+
+    Hypotheses: t ≥ 2. The paper assumes besides that α > 1 or d' > 1; the formula holds without it.
+
+    Source: Henry, Marchetti, Kohn, Corollary 3.3.
+    """
+    alpha, d = model.alpha, model.d
+    return alpha * (2 * d - alpha) + d * model.d_out - 1
+
+
+def degree_formula(model: SingleLayerAttention) -> int:
+    """Degree of the Zariski closure of the neuromanifold (as a projective variety).
+
+    Hypotheses: t ≥ 2. The parametrization P(D_α) × P(R^{d'×d}) → P^N is a morphism given by forms of bidegree (1, 1),
+    birational onto its image, or two-to-one when α = d' = 1 < d; so the degree is C(δ_A + δ_V, δ_V)·deg P(D_α), halved
+    in that case, with δ_A = α(2d − α) − 1 and δ_V = d·d' − 1.
+
+    Source: ours (not in the paper), proved in the documentation of m2bridge.
+    """
+    d, alpha = model.d, model.alpha
+    dimension_a = alpha * (2 * d - alpha) - 1
+    dimension_v = d * model.d_out - 1
+    sheets = 2 if alpha == 1 and model.d_out == 1 and d > 1 else 1
+    return comb(dimension_a + dimension_v, dimension_v) * determinantal_degree(d, d, alpha) // sheets
+
+
+def determinantal_degree(rows: int, columns: int, rank: int) -> int:
+    """Degree of the variety of rows × columns matrices of rank at most ``rank`` in projective space.
+
+    Source: Harris, *Algebraic Geometry: A First Course*, Example 19.10 (for ``rank`` at most the smaller size).
+    """
+    small, large = sorted((rows, columns))
+    if rank >= small:
+        return 1
+    value = prod(
+        (Fraction(factorial(large + i) * factorial(i), factorial(rank + i) * factorial(large - rank + i))
+         for i in range(small - rank)),
+        start=Fraction(1),
+    )
+    assert value.denominator == 1
+    return int(value)
+
+
+def determinantal_dimension(rows: int, columns: int, rank: int) -> int:
+    """Dimension of the affine cone of rows × columns matrices of rank at most ``rank``."""
+    rank = min(rank, rows, columns)
+    return rank * (rows + columns - rank)

@@ -1,0 +1,90 @@
+"""Hilbert series, Hilbert polynomial, dimension and degree from a Hilbert numerator.
+
+Source: Bruns, Herzog, *Cohen–Macaulay Rings*, section 4.1; Macaulay2 documentation, ``poincare``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import comb
+
+from sympy import Expr, Integer, Poly, Rational, Symbol, expand, factorial
+
+T = Symbol("T")
+n = Symbol("n")
+
+
+@dataclass(frozen=True, slots=True)
+class HilbertSeries:
+    """The Hilbert series h(T) / (1 − T)^dimension of a standard graded quotient of a polynomial ring.
+
+    Parameters
+    ----------
+    numerator : tuple of int
+        Coefficients h_0, h_1, … with h(1) ≠ 0.
+    dimension : int
+        Krull dimension of the quotient: the dimension of the affine cone.
+    """
+
+    numerator: tuple[int, ...]
+    dimension: int
+
+    @classmethod
+    def from_numerator(cls, coefficients: Mapping[int, int], variables: int) -> HilbertSeries:
+        """Cancel all factors 1 − T from Σ coefficients[i] T^i / (1 − T)^variables."""
+        values = [coefficients.get(i, 0) for i in range(max(coefficients, default=0) + 1)]
+        dimension = variables
+        while any(values) and sum(values) == 0:
+            values = _partial_sums(values)[:-1]
+            dimension -= 1
+        while len(values) > 1 and values[-1] == 0:
+            values.pop()
+        return cls(tuple(values), dimension if any(values) else -1)
+
+    @property
+    def degree(self) -> int:
+        """Degree of the (projective or affine) scheme: h(1)."""
+        return sum(self.numerator)
+
+    @property
+    def polynomial(self) -> Expr:
+        """The Hilbert polynomial in n, as a SymPy expression."""
+        total: Expr = Integer(0)
+        for i, h in enumerate(self.numerator):
+            total += h * _binomial(n - i + self.dimension - 1, self.dimension - 1)
+        return Poly(expand(total), n).as_expr()
+
+    def value(self, degree: int) -> int:
+        """The Hilbert function: dimension of the part of this degree."""
+        if self.dimension <= 0:
+            return self.numerator[degree] if 0 <= degree < len(self.numerator) else 0
+        return sum(
+            h * comb(degree - i + self.dimension - 1, self.dimension - 1)
+            for i, h in enumerate(self.numerator)
+            if i <= degree
+        )
+
+    @property
+    def expression(self) -> Expr:
+        """The series as a SymPy expression in T."""
+        return sum((h * T**i for i, h in enumerate(self.numerator)), Integer(0)) / (1 - T) ** self.dimension
+
+
+def _partial_sums(values: list[int]) -> list[int]:
+    """Coefficients of the quotient by 1 − T."""
+    sums, total = [], 0
+    for value in values:
+        total += value
+        sums.append(total)
+    return sums
+
+
+def _binomial(top: Expr, size: int) -> Expr:
+    """The polynomial binomial(top, size) in n; zero for negative size."""
+    if size < 0:
+        return Integer(0)
+    product: Expr = Rational(1, factorial(size))
+    for i in range(size):
+        product *= top - i
+    return product

@@ -1,0 +1,80 @@
+"""Jacobian matrices at points, and what their ranks prove.
+
+Source of the criterion: Hartshorne, *Algebraic Geometry*, section I.5; Eisenbud, *Commutative Algebra*, Theorem 16.19.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from fractions import Fraction
+from math import lcm
+
+from sympy.polys.rings import PolyElement
+
+from m2bridge.linear_algebra import Row, rank, rank_mod
+from m2bridge.model.field import QQ, CoefficientField
+from m2bridge.model.polynomial_map import PolynomialMap
+
+
+def jacobian_at(polynomials: Sequence[PolyElement], point: Row) -> list[list[int]]:
+    """Jacobian matrix at an integer point, each row multiplied by the denominators of its polynomial's coefficients.
+
+    Parameters
+    ----------
+    polynomials : sequence of PolyElement over QQ or GF(p)
+    point : sequence of int
+        One value for each variable of the polynomials' ring.
+
+    Returns
+    -------
+    list of rows of int, one for each polynomial; the rank is that of the Jacobian matrix.
+    """
+    return [_gradient(polynomial, point) for polynomial in polynomials]
+
+
+def _gradient(polynomial: PolyElement, point: Row) -> list[int]:
+    coefficients = [Fraction(int(c.numerator), int(c.denominator)) if hasattr(c, "denominator") else Fraction(int(c))
+                    for c in polynomial.values()]
+    scale = lcm(*(c.denominator for c in coefficients)) if coefficients else 1
+    row = [0] * len(point)
+    for monomial, coefficient in zip(polynomial, coefficients, strict=True):
+        support = [(i, e) for i, e in enumerate(monomial) if e]
+        zeros = [i for i, e in support if not point[i]]
+        if len(zeros) > 1:
+            continue
+        whole = int(coefficient * scale)
+        for i, e in support if not zeros else [(i, e) for i, e in support if i == zeros[0]]:
+            value = whole * e * point[i] ** (e - 1)
+            for j, f in support:
+                if j != i:
+                    value *= point[j] ** f
+            row[i] += value
+    return row
+
+
+def tangent_dimension(generators: Sequence[PolyElement], point: Row, field: CoefficientField = QQ) -> int:
+    """Dimension of the tangent space at a point of the variety that these polynomials define.
+
+    With all generators of a radical ideal this is the (affine) Zariski tangent dimension; with some of them, an upper
+    bound for it.
+    """
+    rows = jacobian_at(generators, point)
+    drop = rank_mod(rows, field.characteristic) if field.characteristic else rank(rows)
+    return len(point) - drop
+
+
+def random_point(parametrization: PolynomialMap, bound: int, seed: int) -> tuple[int, ...]:
+    """A point with entries uniform in [1, bound], the same for the same seed; the source must have no relations."""
+    chance = random.Random(seed)
+    return tuple(chance.randint(1, bound) for _ in parametrization.source.variables)
+
+
+def differential_rank(parametrization: PolynomialMap, point: Row, field: CoefficientField = QQ) -> int:
+    """Rank of the differential of the parametrization at a point.
+
+    It is at most the generic rank, which in characteristic 0 is the dimension of the closure of the image; so in
+    characteristic 0 the rank at any point, over QQ or modulo any prime, is a proved lower bound for the dimension.
+    """
+    rows = jacobian_at(parametrization.images, point)
+    return rank_mod(rows, field.characteristic) if field.characteristic else rank(rows)

@@ -1,0 +1,100 @@
+"""How mathematics is written for people: plain text, LaTeX, Macaulay2."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sympy import Expr, Symbol, latex
+from sympy.polys.rings import PolyElement
+
+from m2bridge.convert import macaulay2
+
+SHOWN = 12
+"""How many generators the text and LaTeX forms show."""
+
+
+def plural(count: int, noun: str) -> str:
+    """``1 quadric``, ``5 quadrics``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+_DEGREE_NAMES = {1: "linear form", 2: "quadric", 3: "cubic", 4: "quartic", 5: "quintic", 6: "sextic"}
+
+
+def degree_summary(degrees: dict[int, int]) -> str:
+    """``5 quadrics, 10 quartics``; ``none`` for the zero ideal."""
+    parts = [
+        plural(count, _DEGREE_NAMES[degree]) if degree in _DEGREE_NAMES else f"{count} of degree {degree}"
+        for degree, count in degrees.items()
+    ]
+    return ", ".join(parts) or "none"
+
+
+def polynomial_text(polynomial: PolyElement) -> str:
+    """A polynomial in the names of its variables, exact, in Python's notation (``**``)."""
+    return str(polynomial)
+
+
+def polynomial_latex(polynomial: PolyElement) -> str:
+    """A polynomial in LaTeX, with double indices as in ``c_{1,1,1,2}``."""
+    names = {symbol: Symbol(_latex_name(str(symbol))) for symbol in polynomial.ring.symbols}
+    return str(latex(polynomial.as_expr().xreplace(names), order="grevlex"))
+
+
+def _latex_name(name: str) -> str:
+    base, *indices = name.split("_")
+    return f"{base}_{{{','.join(indices)}}}" if indices else name
+
+
+def ideal_latex(generators: Sequence[PolyElement]) -> str:
+    """An ideal in LaTeX, at most :data:`SHOWN` generators."""
+    shown = [polynomial_latex(generator) for generator in generators[:SHOWN]]
+    if len(generators) > SHOWN:
+        shown.append(rf"\ldots\text{{ ({len(generators) - SHOWN} more)}}")
+    return r"\left\langle " + r",\; ".join(shown) + r" \right\rangle" if shown else r"\langle 0 \rangle"
+
+
+def ideal_macaulay2(field: Any, coordinates: Sequence[str], generators: Sequence[PolyElement]) -> str:
+    """A Macaulay2 program that defines the ring ``R`` and the ideal ``I``."""
+    names = macaulay2.all_to_macaulay2(coordinates)
+    ring = f"R = {macaulay2.field(field)}[{', '.join(names)}]"
+    if not generators:
+        return f"{ring}\nI = ideal(0_R)"
+    return f"{ring}\nI = ideal {macaulay2.sequence(macaulay2.polynomial(g, names) for g in generators)}"
+
+
+def expression_text(expression: Expr) -> str:
+    """A univariate expression with ``^`` for powers."""
+    return str(expression).replace("**", "^")
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[object]], indent: str = "  ") -> str:
+    """Aligned columns under a header; numbers to the right, words to the left."""
+    lines = [list(map(str, header)), *([str(cell) for cell in row] for row in rows)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
+    numeric = [all(re.fullmatch(r"-?\d+|–", line[i]) for line in lines[1:]) for i in range(len(header))]
+
+    def aligned(line: list[str]) -> str:
+        cells = (
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(line, widths, numeric, strict=True)
+        )
+        return indent + "   ".join(cells).rstrip()
+
+    return "\n".join([aligned(lines[0]), indent + "   ".join("─" * width for width in widths), *map(aligned, lines[1:])])
+
+
+def facts(rows: Iterable[tuple[str, object]], indent: str = "  ") -> str:
+    """Aligned ``name   value`` lines; rows whose value is ``None`` are left out."""
+    kept = [(name, value) for name, value in rows if value is not None]
+    width = max((len(name) for name, _ in kept), default=0)
+    return "\n".join(f"{indent}{name.ljust(width)}   {value}" for name, value in kept)
+
+
+def duration(seconds: float) -> str:
+    """``0.4 s``, ``3 min 20 s``."""
+    if seconds < 60:
+        return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
+    return f"{int(seconds // 60)} min {int(seconds % 60)} s"
