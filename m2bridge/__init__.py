@@ -1,6 +1,47 @@
 """m2bridge: Macaulay2 from Python for the algebraic geometry of lightning self-attention.
 
-The public names are those of this module; everything else may change between releases.
+The public names are those of ``__all__``; everything else may change between releases.
+
+Examples
+--------
+>>> from m2bridge import Macaulay2, SingleLayerAttention, singular_locus
+>>> with Macaulay2() as engine:  # doctest: +SKIP
+...     print(singular_locus(SingleLayerAttention(d=2, d_out=1), engine).to_text())
 """
 
-__version__ = "0.1.0"
+from m2bridge._version import __version__
+from m2bridge.computations.closure import Closure, closure
+from m2bridge.computations.dimension import Dimension, dimension
+from m2bridge.computations.locus import Component, OrbitStatus, SingularLocus
+from m2bridge.computations.singular_locus import singular_locus
+from m2bridge.engine import Engine, Limits, Macaulay2, Transcript
+from m2bridge.model.attention import SingleLayerAttention
+from m2bridge.model.field import QQ, CoefficientField
+from m2bridge.model.orbit import Orbit
+from m2bridge.model.polynomial_map import PolynomialMap
+from m2bridge.model.ring import Ideal, PolynomialRing
+from m2bridge.render import Script
+
+__all__ = [
+    "QQ",
+    "Closure",
+    "CoefficientField",
+    "Component",
+    "Dimension",
+    "Engine",
+    "Ideal",
+    "Limits",
+    "Macaulay2",
+    "Orbit",
+    "OrbitStatus",
+    "PolynomialMap",
+    "PolynomialRing",
+    "Script",
+    "SingleLayerAttention",
+    "SingularLocus",
+    "Transcript",
+    "__version__",
+    "closure",
+    "dimension",
+    "singular_locus",
+]

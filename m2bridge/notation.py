@@ -10,6 +10,7 @@ from sympy import Expr, Symbol, latex
 from sympy.polys.rings import PolyElement
 
 from m2bridge.convert import macaulay2
+from m2bridge.convert.names import all_to_macaulay2
 
 SHOWN = 12
 """How many generators the text and LaTeX forms show."""
@@ -37,6 +38,15 @@ def polynomial_text(polynomial: PolyElement) -> str:
     return str(polynomial)
 
 
+def shortened(polynomial: PolyElement, width: int = 240) -> str:
+    """The polynomial's first terms, if it does not fit in ``width`` characters."""
+    text = polynomial_text(polynomial)
+    if len(text) <= width:
+        return text
+    end = max(text.rfind(" + ", 0, width), text.rfind(" - ", 0, width))
+    return f"{text[:end]} …  ({len(polynomial)} terms)"
+
+
 def polynomial_latex(polynomial: PolyElement) -> str:
     """A polynomial in LaTeX, with double indices as in ``c_{1,1,1,2}``."""
     names = {symbol: Symbol(_latex_name(str(symbol))) for symbol in polynomial.ring.symbols}
@@ -58,7 +68,7 @@ def ideal_latex(generators: Sequence[PolyElement]) -> str:
 
 def ideal_macaulay2(field: Any, coordinates: Sequence[str], generators: Sequence[PolyElement]) -> str:
     """A Macaulay2 program that defines the ring ``R`` and the ideal ``I``."""
-    names = macaulay2.all_to_macaulay2(coordinates)
+    names = all_to_macaulay2(coordinates)
     ring = f"R = {macaulay2.field(field)}[{', '.join(names)}]"
     if not generators:
         return f"{ring}\nI = ideal(0_R)"
@@ -83,7 +93,8 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]], indent: str =
         )
         return indent + "   ".join(cells).rstrip()
 
-    return "\n".join([aligned(lines[0]), indent + "   ".join("─" * width for width in widths), *map(aligned, lines[1:])])
+    rule = indent + "   ".join("─" * width for width in widths)
+    return "\n".join([aligned(lines[0]), rule, *map(aligned, lines[1:])])
 
 
 def facts(rows: Iterable[tuple[str, object]], indent: str = "  ") -> str:

@@ -41,11 +41,12 @@ def polynomial(value: PolyElement, names: Sequence[str] | None = None) -> str:
 
 
 def sequence(items: Iterable[str]) -> str:
-    """A Macaulay2 list of any length, ``{a, b, …}``, or ``join({…}, {…})`` where it is long."""
+    """A Macaulay2 list of any length, one item per line, or ``join({…}, {…})`` where it is long."""
     listed = list(items)
     if len(listed) <= _GROUP:
-        return "{" + ", ".join(listed) + "}"
-    return "join(" + ",\n  ".join(sequence(group) for group in _groups(listed, max(_GROUP, -(-len(listed) // _GROUP)))) + ")"
+        return "{" + ",\n    ".join(listed) + "}"
+    size = max(_GROUP, -(-len(listed) // _GROUP))
+    return "join(" + ",\n  ".join(sequence(group) for group in _groups(listed, size)) + ")"
 
 
 def _groups(items: list[str], size: int = _GROUP) -> Iterable[list[str]]:

@@ -32,9 +32,7 @@ def all_to_macaulay2(names: Sequence[str]) -> tuple[str, ...]:
     """
     written = tuple(to_macaulay2(name) for name in names)
     indexed = {text.split("_")[0] for text in written if "_" in text}
-    return tuple(
-        _escaped(name) if text in indexed else text for name, text in zip(names, written, strict=True)
-    )
+    return tuple(_escaped(name) if text in indexed else text for name, text in zip(names, written, strict=True))
 
 
 def from_macaulay2(base: str, index: Sequence[int] = ()) -> str:

@@ -97,8 +97,7 @@ def _ring_description(ring: list[Any]) -> tuple[CoefficientField | None, tuple[s
     tag, field, variables = ring
     if tag != "PolynomialRing":
         raise ParseError(f"not a ring of the wire format: {json.dumps(ring)[:120]}")
-    fields = {"ZZ": lambda: None, "QQ": lambda: QQ, "ZZ/p": lambda p: CoefficientField(integer(p))}
-    return fields[field[0]](*field[1:]), tuple(from_macaulay2(base, index) for base, *index in variables)
+    return _FIELDS[field[0]](*field[1:]), tuple(from_macaulay2(base, index) for base, *index in variables)
 
 
 def _polynomials(ring: PolyRing, listed: list[Any]) -> list[PolyElement]:
@@ -128,6 +127,12 @@ def _coefficient(domain: Any, text: str) -> Any:
         raise ParseError("a term with coefficient zero")
     return value
 
+
+_FIELDS: dict[str, Callable[..., CoefficientField | None]] = {
+    "ZZ": lambda: None,
+    "QQ": lambda: QQ,
+    "ZZ/p": lambda p: CoefficientField(integer(p)),
+}
 
 _READERS: dict[str, Callable[..., Any]] = {
     "ZZ": integer,

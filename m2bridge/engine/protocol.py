@@ -50,6 +50,11 @@ class Transcript:
 class Engine(Protocol):
     """Runs scripts one after the other; no run sees anything of another."""
 
+    @property
+    def version(self) -> str:
+        """Version of Macaulay2."""
+        ...
+
     def run(self, script: Script, timeout: float | None = None) -> Transcript:
         """Run one script.
 

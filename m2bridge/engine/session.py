@@ -19,7 +19,7 @@ from m2bridge.errors import EngineTimeoutError
 from m2bridge.render import Script
 from m2bridge.resources import m2script
 
-LIBRARIES = ("wire",)
+LIBRARIES = ("wire", "invariants")
 """The shared scripts that every session has loaded."""
 
 _OPTIONS = ("-q", "--silent", "--no-readline", "--no-preload", "--no-prompts", "--no-debug", "--no-randomize")
@@ -120,7 +120,7 @@ class Macaulay2:
         except Overdue as reason:
             self.close()
             raise EngineTimeoutError(
-                f"Macaulay2 did not finish within {timeout:g} seconds and was killed; give it more with --timeout",
+                f"Macaulay2 did not finish within {timeout:.3g} seconds and was killed; give it more with --timeout",
                 records=_complete_records(answers),
                 output=str(reason),
             ) from None

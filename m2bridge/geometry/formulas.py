@@ -44,8 +44,10 @@ def determinantal_degree(rows: int, columns: int, rank: int) -> int:
     if rank >= small:
         return 1
     value = prod(
-        (Fraction(factorial(large + i) * factorial(i), factorial(rank + i) * factorial(large - rank + i))
-         for i in range(small - rank)),
+        (
+            Fraction(factorial(large + i) * factorial(i), factorial(rank + i) * factorial(large - rank + i))
+            for i in range(small - rank)
+        ),
         start=Fraction(1),
     )
     assert value.denominator == 1

@@ -34,8 +34,10 @@ def jacobian_at(polynomials: Sequence[PolyElement], point: Row) -> list[list[int
 
 
 def _gradient(polynomial: PolyElement, point: Row) -> list[int]:
-    coefficients = [Fraction(int(c.numerator), int(c.denominator)) if hasattr(c, "denominator") else Fraction(int(c))
-                    for c in polynomial.values()]
+    coefficients = [
+        Fraction(int(c.numerator), int(c.denominator)) if hasattr(c, "denominator") else Fraction(int(c))
+        for c in polynomial.values()
+    ]
     scale = lcm(*(c.denominator for c in coefficients)) if coefficients else 1
     row = [0] * len(point)
     for monomial, coefficient in zip(polynomial, coefficients, strict=True):

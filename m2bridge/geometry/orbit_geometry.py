@@ -52,7 +52,9 @@ def bilinear(A: IntegerMatrix, V: IntegerMatrix) -> list[int]:
     ]
 
 
-def orbit_closure_map(orbit: Orbit, model: SingleLayerAttention, coordinates: Coordinates | None = None) -> PolynomialMap:
+def orbit_closure_map(
+    orbit: Orbit, model: SingleLayerAttention, coordinates: Coordinates | None = None
+) -> PolynomialMap:
     """A parametrization of the Zariski closure of the orbit, which is irreducible.
 
     Parameters of the source are vectors ``b`` spanning L + U, ``q`` and ``h``: A = Σ_{p ≤ r} b_p q_pᵀ and

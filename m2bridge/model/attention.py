@@ -28,7 +28,7 @@ MAX_COORDINATES = 20_000
 MAX_MINORS = 5_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class SingleLayerAttention:
     """The model X ↦ V X Xᵀ A X with A = KᵀQ, X ∈ R^{d×t} (Definition 1).
 
@@ -51,16 +51,14 @@ class SingleLayerAttention:
 
     d: int
     d_out: int
-    a: int = 0
-    t: int = 2
+    a: int
+    t: int
 
-    def __post_init__(self) -> None:
-        if self.a == 0 and self.d >= 1:
-            object.__setattr__(self, "a", self.d)
-        for option in ("d", "d_out", "a", "t"):
-            value = getattr(self, option)
+    def __init__(self, d: int, d_out: int, a: int | None = None, t: int = 2) -> None:
+        for option, value in (("d", d), ("d_out", d_out), ("a", d if a is None else a), ("t", t)):
             if value < 1:
                 raise InvalidCaseError(option, f"{option} must be at least 1, not {value}")
+            object.__setattr__(self, option, value)
 
     def __str__(self) -> str:
         return f"(d, d', a) = ({self.d}, {self.d_out}, {self.a}), t = {self.t}"
@@ -89,9 +87,10 @@ class SingleLayerAttention:
         Parameters
         ----------
         coordinates : {"reduced", "full"}, optional
-            ``reduced``: the d'·d·d(d+1)/2 coordinates ``c_k_i_p_q``, the coefficient of x_i y_p y_q (p ≤ q) in output k,
-            where x is the token and y another one; only for t ≥ 2. ``full``: all coefficients of V X Xᵀ A X that are
-            not identically zero; ``f_k_j_p_u_q_v_r_w`` is the coefficient of X_pu X_qv X_rw in output k of token j.
+            ``reduced``: the d'·d·d(d+1)/2 coordinates ``c_k_i_p_q``, the coefficient of x_i y_p y_q (p ≤ q) in
+            output k, where x is the token and y another one; only for t ≥ 2. ``full``: all coefficients of V X Xᵀ A X
+            that are not identically zero; ``f_k_j_p_u_q_v_r_w`` is the coefficient of X_pu X_qv X_rw in output k of
+            token j.
         weights : {"attention", "factored"}
             ``attention``: parameters are the entries ``A_p_i`` and ``V_k_p``, with the (a+1)-minors of A as relations
             when a < d. ``factored``: parameters are the entries of Q, K and V, without relations.
@@ -145,9 +144,7 @@ class SingleLayerAttention:
             return matrix(self.d), matrix(self.d_out)
         Q, K = matrix(self.a), matrix(self.a)
         zero = source.sympy_ring.zero
-        A = [
-            [sum((K[e][p] * Q[e][i] for e in range(self.a)), zero) for i in range(self.d)] for p in range(self.d)
-        ]
+        A = [[sum((K[e][p] * Q[e][i] for e in range(self.a)), zero) for i in range(self.d)] for p in range(self.d)]
         return A, matrix(self.d_out)
 
     def _reduced_images(self, A: Matrix, V: Matrix) -> dict[str, PolyElement]:
@@ -179,7 +176,9 @@ class SingleLayerAttention:
         if size > self.d:
             return ()
         choices = list(combinations(range(self.d), size))
-        return tuple(_determinant([[A[p][i] for i in columns] for p in rows]) for rows in choices for columns in choices)
+        return tuple(
+            _determinant([[A[p][i] for i in columns] for p in rows]) for rows, columns in product(choices, repeat=2)
+        )
 
 
 def entries(name: str, rows: int, columns: int) -> tuple[str, ...]:

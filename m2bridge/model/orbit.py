@@ -32,9 +32,10 @@ class Orbit:
     def in_closure_of(self, other: Orbit) -> bool:
         """Whether this orbit lies in the Zariski closure of the other.
 
-        Orbits of pairs (A, V) are those of representations of the quiver • → • ← • of type A₃, where the rank conditions
-        on A, V and (A | Vᵀ) describe the closures. Source: Abeasis, Del Fra, *Degenerations for the representations of a
-        quiver of type A_m*, J. Algebra 93 (1985). The parametrization is finite, so it carries closures to closures.
+        Orbits of pairs (A, V) are those of representations of the quiver • → • ← • of type A₃, where rank conditions
+        on A, V and (A | Vᵀ) describe the closures. Source: Abeasis, Del Fra, *Degenerations for the representations
+        of a quiver of type A_m*, J. Algebra 93 (1985). The parametrization is finite, so it carries closures to
+        closures.
         """
         return self.r <= other.r and self.s <= other.s and self.span <= other.span
 

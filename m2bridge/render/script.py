@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -40,10 +41,10 @@ class Script:
         """The complete program, which plain ``M2 --script`` runs; answers go to standard output."""
         shared = (m2script(library).read_text(encoding="utf-8") for library in self.libraries)
         title = f"-- m2bridge {__version__}: {self.name}. Run it with: M2 --script FILE\n"
-        return "\n".join([title, *shared, self.body])
+        return "\n".join([title, *shared, self.body.rstrip(), "mbFinish()", ""])
 
 
-def render(name: str, libraries: tuple[str, ...] = ("wire",), **values: object) -> Script:
+def render(name: str, libraries: tuple[str, ...] = ("wire",), values: Mapping[str, object] | None = None) -> Script:
     """Fill in ``templates/<name>.m2.j2``.
 
     Raises
@@ -52,7 +53,7 @@ def render(name: str, libraries: tuple[str, ...] = ("wire",), **values: object) 
         If the template does not exist, or uses a value that is not given.
     """
     try:
-        body = _environment().get_template(f"{name}.m2.j2").render(values)
+        body = _environment().get_template(f"{name}.m2.j2").render(values or {})
     except TemplateError as reason:
         raise RenderError(f"the template '{name}' cannot be rendered: {reason}") from reason
     return Script(name, body, libraries)

@@ -1,0 +1,53 @@
+"""``m2bridge doctor``: what this installation consists of."""
+
+from __future__ import annotations
+
+import platform
+from importlib import metadata
+
+from m2bridge._version import __version__
+from m2bridge.engine import Candidate, candidates, locate
+from m2bridge.errors import EngineError
+from m2bridge.notation import table
+from m2bridge.resources import folder
+
+PACKAGES = ("sympy", "python-flint", "jinja2", "pexpect", "click", "psutil", "rich", "passagemath-macaulay2")
+
+
+def report(explicit: str | None) -> tuple[str, EngineError | None]:
+    """The report, and the error if there is no engine to work with."""
+    failure: EngineError | None = None
+    taken: Candidate | None = None
+    try:
+        taken = locate(explicit)
+    except EngineError as error:
+        failure = error
+    rows = [(*_describe(c), "taken" if c == taken else "") for c in candidates(explicit)]
+    parts = [
+        f"m2bridge {__version__}, Python {platform.python_version()}, {platform.platform(terse=True)}",
+        "",
+        "Macaulay2, in the order of search",
+        table(("from", "program", "version", ""), rows),
+        "",
+        f"  templates   {folder('templates')}",
+        f"  m2scripts   {folder('m2scripts')}",
+        "",
+        table(("package", "version"), [(name, _installed(name)) for name in PACKAGES]),
+    ]
+    return "\n".join(parts), failure
+
+
+def _describe(candidate: Candidate) -> tuple[str, str, str]:
+    if candidate.program is None:
+        return candidate.origin, "not found", ""
+    try:
+        return candidate.origin, str(candidate.program), candidate.version
+    except EngineError as error:
+        return candidate.origin, str(candidate.program), str(error).split(". Get Macaulay2")[0]
+
+
+def _installed(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "not installed"

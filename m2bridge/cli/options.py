@@ -1,0 +1,114 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+
+from m2bridge.engine import Limits, Macaulay2
+from m2bridge.model.attention import SingleLayerAttention
+from m2bridge.model.field import CoefficientField
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class MemorySize(click.ParamType[int]):
+    """``4G``, ``512M`` or a number of bytes."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Bytes."""
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", str(value), re.IGNORECASE)
+        if match is None:
+            self.fail(f"'{value}' is not an amount of memory: write 4G or 512M", param, ctx)
+        size = int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
+        if size < 1:
+            self.fail("the memory limit must be positive", param, ctx)
+        return size
+
+
+class FieldType(click.ParamType[CoefficientField]):
+    """``QQ`` or ``GF(p)``; a bad one is refused by the model with its own words."""
+
+    name = "field"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> CoefficientField:
+        """The field."""
+        return value if isinstance(value, CoefficientField) else CoefficientField.parse(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What every computing command is asked."""
+
+    model: SingleLayerAttention
+    field: CoefficientField
+    coordinates: Any
+    timeout: float | None
+    memory: int | None
+    program: str | None
+    form: str
+
+    def engine(self) -> Macaulay2:
+        """A session with these limits, not yet started."""
+        return Macaulay2(self.program, Limits(self.timeout, self.memory))
+
+
+def case_options(command: Command) -> Command:
+    """``--d --d-out --a --t --field --coordinates``."""
+    return _all(
+        command,
+        click.option("--d", type=int, required=True, help="Input embedding dimension d."),
+        click.option("--d-out", type=int, required=True, help="Output embedding dimension d'."),
+        click.option("--a", type=int, default=None, help="Query/key dimension a; d when left out."),
+        click.option("--t", type=int, default=2, show_default=True, help="Number of tokens."),
+        click.option("--field", type=FieldType(), default="QQ", show_default=True, help="QQ or GF(p)."),
+        click.option(
+            "--coordinates",
+            type=str,
+            default=None,
+            help="reduced (default for t ≥ 2) or full (default for t = 1).",
+        ),
+    )
+
+
+def run_options(command: Command) -> Command:
+    """``--timeout --memory --m2 --format --json``."""
+    return _all(
+        command,
+        click.option(
+            "--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds for the whole computation."
+        ),
+        click.option("--memory", type=MemorySize(), help="Address space of Macaulay2, such as 4G."),
+        engine_option,
+        click.option(
+            "--format",
+            "form",
+            type=click.Choice(["text", "json", "latex", "m2"]),
+            default="text",
+            show_default=True,
+            help="How the result is written.",
+        ),
+        click.option("--json", "form", flag_value="json", help="The same as --format json."),
+    )
+
+
+engine_option = click.option("--m2", "program", default=None, metavar="PATH", help="The Macaulay2 program to use.")
+
+
+def request(options: dict[str, Any]) -> Request:
+    """Take the shared options out of a command's options."""
+    model = SingleLayerAttention(options.pop("d"), options.pop("d_out"), options.pop("a"), options.pop("t"))
+    names = ("field", "coordinates", "timeout", "memory", "program", "form")
+    return Request(model, **{name: options.pop(name, None) for name in names})
+
+
+def _all(command: Command, *options: Callable[[Command], Command]) -> Command:
+    for option in reversed(options):
+        command = option(command)
+    return command

@@ -1,0 +1,1 @@
+"""One file per computation: from a case to a frozen result."""

@@ -1,0 +1,174 @@
+"""The dimension of the Zariski closure of the image of a polynomial map, by independent methods."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from m2bridge.computations.closure import closure
+from m2bridge.computations.finding import Finding, Status, jacobian_findings
+from m2bridge.computations.subject import Clock, Subject, result_json
+from m2bridge.engine import Engine
+from m2bridge.errors import ContradictionError, InvalidCaseError
+from m2bridge.geometry.formulas import dimension_formula
+from m2bridge.model.attention import Coordinates, SingleLayerAttention
+from m2bridge.model.field import QQ, CoefficientField
+from m2bridge.model.polynomial_map import PolynomialMap
+from m2bridge.notation import duration, facts, table
+
+Method = Literal["auto", "elimination", "jacobian", "formula", "all"]
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """The affine dimension of the closure of the image, with what each method found."""
+
+    subject: Subject
+    field: CoefficientField
+    findings: tuple[Finding, ...]
+    engine_version: str | None
+    seconds: float
+
+    @property
+    def dimension(self) -> int | None:
+        """The proved value; failing that the best lower bound; failing that the formula."""
+        for status in ("proved", "lower bound", "formula"):
+            values = [f.value for f in self.findings if f.status == status and f.value is not None]
+            if values:
+                return max(values)
+        return None
+
+    @property
+    def status(self) -> Status:
+        """How well :attr:`dimension` is known."""
+        order: tuple[Status, ...] = get_args(Status)
+        for status in order:
+            if any(finding.status == status for finding in self.findings):
+                return status
+        return "unfinished"
+
+    @property
+    def agree(self) -> bool:
+        """Whether all methods that gave a value gave the same."""
+        return len({finding.value for finding in self.findings if finding.value is not None}) == 1
+
+    @property
+    def unfinished(self) -> str:
+        """The limit that a method reached, or empty."""
+        return next((finding.remark for finding in self.findings if finding.status == "unfinished"), "")
+
+    def to_json(self) -> dict[str, Any]:
+        """A dictionary for ``json.dumps``."""
+        return result_json(self.subject, self.field, self.engine_version, self.seconds) | {
+            "dimension": self.dimension,
+            "status": self.status,
+            "methods": [finding.to_json() for finding in self.findings],
+            "agree": self.agree,
+            "unfinished": self.unfinished or None,
+        }
+
+    def to_text(self) -> str:
+        """For a person at a terminal."""
+        rows = [(f.method, "–" if f.value is None else f.value, f.status, f.remark) for f in self.findings]
+        verdict = None
+        if len([f for f in self.findings if f.value is not None]) > 1:
+            verdict = "all methods agree" if self.agree else "the methods do NOT agree"
+        return "\n".join(
+            [
+                f"Dimension of the {self.subject.title}, over {self.field}",
+                facts([("dimension", f"{self.dimension} affine ({self.status})"), ("", verdict)]),
+                table(("method", "dimension", "status", "remark"), rows),
+                facts([("computed by", self._engine())]),
+            ]
+        )
+
+    def _engine(self) -> str:
+        engine = f"Macaulay2 {self.engine_version}" if self.engine_version else "exact linear algebra (FLINT)"
+        return f"{engine}, {duration(self.seconds)}"
+
+    def to_latex(self) -> str:
+        """One formula."""
+        relation = r"\ge" if self.status == "lower bound" else "="
+        return rf"\dim \overline{{\mathcal M}} {relation} {self.dimension}"
+
+    def to_macaulay2(self) -> str:
+        """The value, as a Macaulay2 assignment."""
+        return f"dimension = {'null' if self.dimension is None else self.dimension}"
+
+    def _repr_latex_(self) -> str:
+        return f"${self.to_latex()}$"
+
+
+def dimension(
+    case: SingleLayerAttention | PolynomialMap,
+    engine: Engine | None = None,
+    field: CoefficientField = QQ,
+    *,
+    coordinates: Coordinates | None = None,
+    method: Method = "auto",
+    timeout: float | None = None,
+) -> Dimension:
+    """Compute the affine dimension.
+
+    Parameters
+    ----------
+    engine : Engine, optional
+        Needed for ``elimination`` and ``all``.
+    method : {"auto", "elimination", "jacobian", "formula", "all"}
+        ``auto`` is ``jacobian``: the exact rank of the differential at a random point.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the method is unknown, or needs an engine that was not given.
+    ContradictionError
+        If a proved lower bound exceeds a proved value.
+    """
+    if method not in get_args(Method):
+        raise InvalidCaseError("method", f"unknown method '{method}': use {', '.join(get_args(Method))}")
+    clock = Clock(timeout)
+    model = case if isinstance(case, SingleLayerAttention) else None
+    subject = Subject.of(case, coordinates, "attention" if method in ("elimination", "all") else "factored")
+    findings: list[Finding] = []
+    if method in ("auto", "jacobian", "all"):
+        findings += jacobian_findings(case, field, coordinates)
+    if method in ("formula", "all"):
+        findings.append(_by_formula(model))
+    version = None
+    if method in ("elimination", "all"):
+        if engine is None:
+            raise InvalidCaseError("method", f"the method '{method}' needs an engine")
+        version = engine.version
+        findings.append(_by_elimination(case, engine, field, coordinates, clock.remaining))
+    _check_consistent(findings)
+    return Dimension(subject, field, tuple(findings), version, clock.seconds)
+
+
+def _by_formula(model: SingleLayerAttention | None) -> Finding:
+    if model is None:
+        return Finding("formula", None, "not applicable", "Corollary 3.3 is about attention")
+    if model.t == 1:
+        return Finding("formula", None, "not applicable", "Corollary 3.3 assumes t ≥ 2")
+    outside = model.alpha == 1 and model.d_out == 1
+    remark = "Corollary 3.3" + (", outside its hypothesis α > 1 or d' > 1" if outside else "")
+    return Finding("formula", dimension_formula(model), "formula", remark)
+
+
+def _by_elimination(
+    case: SingleLayerAttention | PolynomialMap,
+    engine: Engine,
+    field: CoefficientField,
+    coordinates: Coordinates | None,
+    timeout: float | None,
+) -> Finding:
+    found = closure(case, engine, field, coordinates=coordinates, timeout=timeout)
+    if found.ideal is None or found.dimension is None:
+        return Finding("elimination", None, "unfinished", found.unfinished)
+    return Finding("elimination", found.dimension, "proved", "Krull dimension of the elimination ideal, by Macaulay2")
+
+
+def _check_consistent(findings: list[Finding]) -> None:
+    proved = {finding.value for finding in findings if finding.status == "proved" and finding.value is not None}
+    bounds = [f.value for f in findings if f.status == "lower bound" and f.value is not None]
+    if len(proved) > 1 or (proved and bounds and max(bounds) > min(proved)):
+        raise ContradictionError(f"exact methods disagree on the dimension: {findings}")

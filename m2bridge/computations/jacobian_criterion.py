@@ -1,0 +1,105 @@
+"""The Jacobian criterion on the whole variety: minors, minimal primes, and the orbit closure that each one is."""
+
+from __future__ import annotations
+
+from math import comb
+
+from m2bridge.computations.closure import Closure, elimination_values
+from m2bridge.computations.locus import Component
+from m2bridge.computations.subject import Subject
+from m2bridge.convert import macaulay2
+from m2bridge.convert.names import all_to_macaulay2
+from m2bridge.engine import Engine
+from m2bridge.errors import ContradictionError, MethodUnavailableError
+from m2bridge.geometry.linear_span import reduce_linearly
+from m2bridge.geometry.orbit_geometry import orbit_closure_map, orbit_dimension
+from m2bridge.geometry.substitution import vanishes_on_image
+from m2bridge.model.field import CoefficientField
+from m2bridge.model.orbit import Orbit, orbits
+from m2bridge.model.ring import Ideal
+from m2bridge.parse import parse
+from m2bridge.render import Script, render
+
+MAX_MINORS = 20_000
+
+
+def minor_count(found: Closure) -> int:
+    """How many minors of the Jacobian matrix the criterion takes."""
+    assert found.ideal is not None
+    assert found.codimension is not None
+    codimension = found.codimension
+    return comb(len(found.ideal.generators), codimension) * comb(len(found.ideal.ring.variables), codimension)
+
+
+def jacobian_components(found: Closure, engine: Engine, timeout: float | None) -> tuple[Component, ...]:
+    """The components of the singular locus: minimal primes of I + minors(codimension, Jacobian of I).
+
+    Hypothesis: I is prime (it is the kernel of a ring map to a domain), so the variety is equidimensional and reduced.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If there are too many minors.
+    ContradictionError
+        If a component of the singular locus of a neuromanifold is not an orbit closure.
+    """
+    if minor_count(found) > MAX_MINORS:
+        raise MethodUnavailableError(
+            f"the Jacobian criterion takes {minor_count(found)} minors here, more than {MAX_MINORS}; "
+            "use --method orbits"
+        )
+    assert found.ideal is not None
+    if found.codimension == 0:
+        return ()
+    answer = parse(engine.run(_script(found.ideal, found.subject.title), timeout).records)
+    primes = answer.ideals("minimal_primes")
+    measured = zip(primes, answer.integers("dimensions"), answer.integers("degrees"), strict=True)
+    components = tuple(_component(found, prime, dimension, degree) for prime, dimension, degree in measured)
+    return tuple(sorted(components, key=lambda component: (-component.dimension, component.description)))
+
+
+def jacobian_script(subject: Subject, field: CoefficientField) -> Script:
+    """The complete Macaulay2 program, elimination included."""
+    independent = reduce_linearly(subject.parametrization).reduced
+    return render("jacobian_criterion", values=elimination_values(independent, field) | {"title": subject.title})
+
+
+def _script(ideal: Ideal, title: str) -> Script:
+    """The Macaulay2 program for an ideal that is known."""
+    names = all_to_macaulay2(ideal.ring.variables)
+    values = {
+        "title": title,
+        "field": macaulay2.field(ideal.ring.field),
+        "coordinates": ", ".join(names),
+        "generators": macaulay2.sequence(macaulay2.polynomial(g, names) for g in ideal.generators),
+    }
+    return render("jacobian_criterion", values=values)
+
+
+def _component(found: Closure, prime: Ideal, dimension: int, degree: int) -> Component:
+    if dimension == 0 and all(len(g) == 1 for g in prime.generators):
+        return Component(ZERO, None, 0, degree, prime)
+    if found.subject.model is None or found.subject.model.t == 1:
+        return Component(f"irreducible component of dimension {dimension}", None, dimension, degree, prime)
+    orbit = _identify(found, prime, dimension)
+    if orbit is None:
+        raise ContradictionError(
+            f"a minimal prime of dimension {dimension} and degree {degree} of the singular locus is no orbit closure, "
+            "although the singular locus is invariant under the group"
+        )
+    return Component(f"closure of the orbit {orbit}", orbit, dimension, degree, prime)
+
+
+ZERO = "the zero function"
+
+
+def _identify(found: Closure, prime: Ideal, dimension: int) -> Orbit | None:
+    """The orbit whose closure is the variety of the prime: contained in it, and irreducible of the same dimension."""
+    model = found.subject.model
+    assert model is not None
+    for orbit in orbits(model):
+        if orbit_dimension(orbit, model) == dimension and vanishes_on_image(
+            prime, orbit_closure_map(orbit, model, found.subject.coordinates)
+        ):
+            return orbit
+    return None

@@ -1,0 +1,39 @@
+"""The Macaulay2 program of each computation, for running by hand."""
+
+from __future__ import annotations
+
+from m2bridge.computations.closure import closure_script
+from m2bridge.computations.jacobian_criterion import jacobian_script
+from m2bridge.computations.orbit_criterion import orbit_script
+from m2bridge.computations.subject import Subject
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError
+from m2bridge.model.attention import Coordinates, SingleLayerAttention
+from m2bridge.model.field import QQ, CoefficientField
+
+
+def standalone(
+    computation: str,
+    model: SingleLayerAttention,
+    field: CoefficientField = QQ,
+    coordinates: Coordinates | None = None,
+    method: str = "orbits",
+) -> str:
+    """The complete program for ``M2 --script``.
+
+    Parameters
+    ----------
+    computation : {"closure", "dimension", "singular-locus"}
+        The dimension by elimination is part of the program for the closure.
+    method : {"orbits", "jacobian"}
+        For ``singular-locus``.
+    """
+    subject = Subject.of(model, coordinates)
+    if computation in ("closure", "dimension"):
+        return closure_script(subject, field).standalone()
+    if method == "jacobian":
+        return jacobian_script(subject, field).standalone()
+    if method != "orbits":
+        raise InvalidCaseError("method", f"no script for the method '{method}': use orbits or jacobian")
+    if model.t == 1:
+        raise MethodUnavailableError("orbits classify functions of attention with t ≥ 2 only; use --method jacobian")
+    return orbit_script(subject, field).standalone()

@@ -1,0 +1,82 @@
+"""What a computation is about: an attention model, or any polynomial map."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from m2bridge.model.attention import Coordinates, SingleLayerAttention, Weights
+from m2bridge.model.polynomial_map import PolynomialMap
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A polynomial map, and the attention model that it parametrizes if it is one."""
+
+    parametrization: PolynomialMap
+    model: SingleLayerAttention | None = None
+    coordinates: Coordinates | None = None
+
+    @classmethod
+    def of(
+        cls,
+        case: SingleLayerAttention | PolynomialMap,
+        coordinates: Coordinates | None = None,
+        weights: Weights = "attention",
+    ) -> Subject:
+        """The subject of a computation on ``case``; the options are only for attention models."""
+        if isinstance(case, PolynomialMap):
+            return cls(case)
+        system = coordinates or case.default_coordinates
+        return cls(case.parametrization(system, weights), case, system)
+
+    @property
+    def title(self) -> str:
+        """In words, on one line."""
+        if self.model is None:
+            return f"polynomial map to {len(self.parametrization.coordinates)} coordinates"
+        return f"neuromanifold of lightning self-attention, {self.model}"
+
+    @property
+    def case(self) -> dict[str, int] | None:
+        """The numbers of the attention model, for JSON."""
+        if self.model is None:
+            return None
+        return {"d": self.model.d, "d_out": self.model.d_out, "a": self.model.a, "t": self.model.t}
+
+    @property
+    def ambient(self) -> str:
+        """The ambient space, in words."""
+        kind = f"{self.coordinates} coordinates" if self.coordinates else "coordinates"
+        names = self.parametrization.coordinates
+        shown = ", ".join(names) if len(names) <= 6 else f"{names[0]}, …, {names[-1]}"
+        return f"{len(names)} {kind} {shown}"
+
+
+class Clock:
+    """Wall time since a computation began, and what a limit leaves."""
+
+    def __init__(self, timeout: float | None) -> None:
+        self._begin = time.monotonic()
+        self._timeout = timeout
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the beginning."""
+        return time.monotonic() - self._begin
+
+    @property
+    def remaining(self) -> float | None:
+        """Seconds left (at least a hundredth), or ``None`` without a limit."""
+        return None if self._timeout is None else max(self._timeout - self.seconds, 0.01)
+
+
+def result_json(subject: Subject, field: object, engine: str | None, seconds: float) -> dict[str, Any]:
+    """The fields that every JSON result begins with."""
+    return {
+        "case": subject.case,
+        "field": str(field),
+        "engine": {"version": engine},
+        "seconds": round(seconds, 3),
+    }
