@@ -48,7 +48,7 @@ class InvalidCaseError(M2BridgeError):
         self.message = message
 
     def __str__(self) -> str:
-        return self.message
+        return f"{self.option}: {self.message}"
 
 
 class ConversionError(M2BridgeError):

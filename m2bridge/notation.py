@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sympy import Expr, Symbol, latex
+from sympy import ZZ, Expr, Symbol, latex
 from sympy.polys.rings import PolyElement
 
 from m2bridge.convert import macaulay2
@@ -35,7 +35,11 @@ def degree_summary(degrees: dict[int, int]) -> str:
 
 def polynomial_text(polynomial: PolyElement) -> str:
     """A polynomial in the names of its variables, exact, in Python's notation (``**``)."""
-    return str(polynomial)
+    domain = polynomial.ring.domain
+    if not domain.is_FiniteField:
+        return str(polynomial)
+    integers = polynomial.ring.clone(domain=ZZ)
+    return str(integers.from_dict({monomial: ZZ(domain.to_int(c)) for monomial, c in polynomial.items()}))
 
 
 def shortened(polynomial: PolyElement, width: int = 240) -> str:

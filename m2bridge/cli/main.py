@@ -170,14 +170,16 @@ def main() -> NoReturn:
 def _run() -> int:
     try:
         return int(cli.main(standalone_mode=False, prog_name="m2bridge") or DONE)
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return USAGE
+    except click.ClickException as error:
+        return _fail(error.format_message(), USAGE)
     except (KeyboardInterrupt, click.Abort):
         click.echo("Interrupted.", err=True)
         return INTERRUPTED
     except InvalidCaseError as error:
-        return _fail(f"--{error.option.replace('_', '-')}: {error}", USAGE)
+        return _fail(f"--{error.option.replace('_', '-')}: {error.message}", USAGE)
     except MethodUnavailableError as error:
         return _fail(str(error), USAGE)
     except (EngineNotFoundError, EngineVersionError) as error:

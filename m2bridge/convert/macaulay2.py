@@ -6,7 +6,7 @@ quadratic time for long sums; so sums and lists are written in groups.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from sympy.polys.rings import PolyElement
@@ -32,7 +32,8 @@ def polynomial(value: PolyElement, names: Sequence[str] | None = None) -> str:
         Macaulay2 names of the variables of the polynomial's ring; worked out when left out.
     """
     written = names if names is not None else all_to_macaulay2([str(symbol) for symbol in value.ring.symbols])
-    summands = [_term(monomial, coefficient, written) for monomial, coefficient in value.terms()]
+    number = _coefficient_writer(value.ring.domain)
+    summands = [_term(monomial, number(coefficient), written) for monomial, coefficient in value.terms()]
     if not summands:
         return "0"
     if len(summands) <= _GROUP:
@@ -57,13 +58,12 @@ def _sum(summands: list[str]) -> str:
     return "".join(summands[:1] + [s if s.startswith("-") else f"+{s}" for s in summands[1:]])
 
 
-def _term(monomial: tuple[int, ...], coefficient: Any, names: Sequence[str]) -> str:
+def _term(monomial: tuple[int, ...], number: str, names: Sequence[str]) -> str:
     factors = [
         name if exponent == 1 else f"{name}^{exponent}"
         for name, exponent in zip(names, monomial, strict=True)
         if exponent
     ]
-    number = _coefficient(coefficient)
     if number == "1" and factors:
         return "*".join(factors)
     if number == "-1" and factors:
@@ -71,7 +71,15 @@ def _term(monomial: tuple[int, ...], coefficient: Any, names: Sequence[str]) -> 
     return "*".join([number, *factors])
 
 
-def _coefficient(value: Any) -> str:
-    numerator, denominator = (value.numerator, value.denominator) if hasattr(value, "denominator") else (value, 1)
-    text = decimal(int(numerator))
-    return text if denominator == 1 else f"{text}/{decimal(int(denominator))}"
+def _coefficient_writer(domain: Any) -> Callable[[Any], str]:
+    """How coefficients of this domain are written; residues modulo p symmetrically, as Macaulay2 does."""
+    if domain.is_FiniteField:
+        return lambda value: str(domain.to_int(value))
+    if domain.is_ZZ:
+        return lambda value: decimal(int(value))
+    return _rational
+
+
+def _rational(value: Any) -> str:
+    text = decimal(int(value.numerator))
+    return text if value.denominator == 1 else f"{text}/{decimal(int(value.denominator))}"

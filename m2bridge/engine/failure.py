@@ -9,7 +9,7 @@ from m2bridge.engine.protocol import Limits
 from m2bridge.errors import EngineDiedError, EngineError, EngineMemoryError, ScriptError
 from m2bridge.render import Script
 
-_OUT_OF_MEMORY = re.compile(r"out of memory|std::bad_alloc|(?:[Cc]annot|[Uu]nable to) allocate")
+_OUT_OF_MEMORY = re.compile(r"out of memory|std::bad_alloc|(?:[Cc]annot|[Uu]nable to) allocate|failed to map")
 _ERROR = re.compile(r"^(?:.*?:\d+:\d+:.*?: )?error: (.*(?:\n(?:--)? {4,}.*)*)", re.MULTILINE)
 
 

@@ -123,7 +123,7 @@ def _version(program: Path) -> str:
         )
     except (OSError, subprocess.TimeoutExpired) as reason:
         raise EngineVersionError(f"{program} is not Macaulay2: '--version' gave no answer. {ADVICE}") from reason
-    text = answer.stdout.decode(errors="replace").strip()
+    text = (answer.stdout.decode(errors="replace").strip().splitlines() or [""])[0]
     match = re.fullmatch(r"(\d+)\.(\d+)[\w.+-]*", text)
     if match is None:
         raise EngineVersionError(f"{program} is not Macaulay2: '--version' printed '{text[:60]}'. {ADVICE}")

@@ -108,7 +108,13 @@ class Macaulay2:
             scripts = [str(m2script(name)) for name in (*LIBRARIES, "session")]
             assert self.candidate.program is not None
             self._process = Process(self.candidate.program, (*_OPTIONS, *scripts), self.limits.memory)
-            self._report(self._process, secrets.token_hex(8), _START_LIMIT, None)
+            try:
+                self._report(self._process, secrets.token_hex(8), _START_LIMIT, None)
+            except EngineTimeoutError as late:
+                raise EngineTimeoutError(
+                    f"{self.candidate.program} did not start within {_START_LIMIT:g} seconds and was killed",
+                    output=late.output,
+                ) from None
         return self._process
 
     def _report(self, process: Process, nonce: str, timeout: float | None, answers: Path | None) -> str:

@@ -57,7 +57,7 @@ class SingleLayerAttention:
     def __init__(self, d: int, d_out: int, a: int | None = None, t: int = 2) -> None:
         for option, value in (("d", d), ("d_out", d_out), ("a", d if a is None else a), ("t", t)):
             if value < 1:
-                raise InvalidCaseError(option, f"{option} must be at least 1, not {value}")
+                raise InvalidCaseError(option, f"must be at least 1, not {value}")
             object.__setattr__(self, option, value)
 
     def __str__(self) -> str:

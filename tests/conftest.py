@@ -1,0 +1,79 @@
+"""Options and engines of the test suite.
+
+Engine tests run on every supported Macaulay2 of this machine: the one in the wheel and the one on PATH. A machine
+without any makes them fail, not skip, unless ``--no-engine`` says that this is meant.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from m2bridge.engine import Candidate, Macaulay2, candidates
+from m2bridge.errors import EngineError
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--no-engine", action="store_true", help="leave out all tests that need Macaulay2")
+    parser.addoption("--update-golden", action="store_true", help="write the golden scripts anew")
+    parser.addoption("--record", action="store_true", help="record the golden transcripts anew")
+
+
+def usable() -> list[Candidate]:
+    """The Macaulay2 programs of this machine, one for each version."""
+    found: dict[str, Candidate] = {}
+    for candidate in candidates():
+        try:
+            found.setdefault(candidate.version, candidate)
+        except EngineError:
+            continue
+    return list(found.values())
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "program" in metafunc.fixturenames:
+        found = [] if metafunc.config.getoption("--no-engine") else usable()
+        values = [pytest.param(c.program, id=f"M2-{c.version}") for c in found]
+        metafunc.parametrize("program", values or [pytest.param(None, id="no-engine")], scope="session")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        if "program" in getattr(item, "fixturenames", ()):
+            item.add_marker("engine")
+    if config.getoption("--no-engine"):
+        for item in items:
+            if item.get_closest_marker("engine"):
+                item.add_marker(pytest.mark.skip(reason="--no-engine was given"))
+
+
+@pytest.fixture(scope="session")
+def engine(program: Path | None) -> Iterator[Macaulay2]:
+    """A warm session, shared by all tests on this Macaulay2: sessions do not leak."""
+    if program is None:
+        pytest.fail("no Macaulay2 was found on this machine; install one, or say --no-engine")
+    with Macaulay2(program) as session:
+        yield session
+
+
+@pytest.fixture
+def m2() -> str:
+    """Any Macaulay2, for tests of the command line."""
+    found = usable()
+    if not found:
+        pytest.fail("no Macaulay2 was found on this machine; install one, or say --no-engine")
+    return str(found[0].program)
+
+
+@pytest.fixture
+def command() -> str:
+    """The installed ``m2bridge`` command."""
+    import sys
+
+    beside = Path(sys.executable).with_name("m2bridge")
+    found = str(beside) if beside.exists() else shutil.which("m2bridge")
+    assert found, "m2bridge is not installed in this environment"
+    return found

@@ -1,0 +1,201 @@
+"""Computations on real Macaulay2, against values printed elsewhere and independent methods."""
+
+import json
+from pathlib import Path
+
+import pytest
+from sympy import symbols
+
+from m2bridge import (
+    CoefficientField,
+    Macaulay2,
+    Orbit,
+    PolynomialMap,
+    Script,
+    SingleLayerAttention,
+    closure,
+    dimension,
+    singular_locus,
+)
+from m2bridge.computations.orbit_criterion import orbit_script
+from m2bridge.computations.subject import Subject
+from m2bridge.errors import MethodUnavailableError
+from m2bridge.geometry.formulas import degree_formula, dimension_formula
+from m2bridge.geometry.linear_span import linear_isomorphism
+from m2bridge.geometry.substitution import vanishes_on_image
+from m2bridge.model.field import QQ
+from m2bridge.parse import parse
+
+# MATH: (d, d', a): dimension, degree, generators by degree, tangent dimensions at orbits
+WORKED = {
+    (2, 1, 2): (5, 4, {4: 1}, {(1, 1, 0): 6, (1, 1, 1): 6, (2, 1, 1): 5}),
+    (2, 2, 2): (7, 20, {2: 5, 4: 10}, {(1, 1, 0): 9, (1, 1, 1): 9, (1, 2, 1): 7, (2, 1, 1): 7, (2, 2, 2): 7}),
+    (2, 2, 1): (6, 20, {2: 15, 4: 5}, {(1, 1, 0): 7, (1, 1, 1): 7, (1, 2, 1): 6}),
+    (3, 1, 3): (
+        11,
+        45,
+        {3: 20, 4: 90},
+        {(1, 1, 0): 15, (1, 1, 1): 18, (2, 1, 0): 11, (2, 1, 1): 11, (3, 1, 1): 11},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WORKED)
+def test_worked_values(engine: Macaulay2, case: tuple[int, int, int]) -> None:
+    model = SingleLayerAttention(*case)
+    dimension_, degree, generators, tangents = WORKED[case]
+    locus = singular_locus(model, engine, method="orbits")
+    assert {(s.orbit.r, s.orbit.s, s.orbit.m): s.tangent_dimension for s in locus.orbits} == tangents
+    assert all(s.singular == (s.tangent_dimension > dimension_) for s in locus.orbits)
+    assert [component.orbit for component in locus.components or ()] == [Orbit(1, 1, 0)]
+    found = closure(model, engine)
+    assert (found.dimension, found.degree) == (dimension_, degree)
+    assert found.ideal is not None
+    assert found.ideal.generator_degrees == generators
+    assert found.complete == "proved"
+
+
+@pytest.mark.parametrize("case", [(1, 3), (2, 1), (2, 1, 1), (2, 2), (2, 2, 1), (2, 3, 1), (3, 1, 1)])
+def test_the_ideal_independently_of_macaulay2(engine: Macaulay2, case: tuple[int, ...]) -> None:
+    """Generators vanish after substitution of Q, K, V; dimension and degree are those of the closed formulas."""
+    model = SingleLayerAttention(*case)
+    found = closure(model, engine)
+    assert found.ideal is not None
+    assert vanishes_on_image(found.ideal, model.parametrization(weights="factored"))
+    assert found.dimension == dimension_formula(model)
+    assert found.degree == degree_formula(model)
+    assert found.hilbert_series is not None
+    assert (found.hilbert_series.dimension, found.hilbert_series.degree) == (found.dimension, found.degree)
+
+
+def test_strategies_and_weights_give_the_same_ideal(engine: Macaulay2) -> None:
+    model = SingleLayerAttention(2, 2, 1)
+    ideals = [
+        closure(model, engine, strategy=strategy, weights=weights)
+        for strategy in ("elimination", "ungraded-elimination")
+        for weights in ("attention", "factored")
+    ]
+    assert len({result.hilbert_series for result in ideals}) == 1
+    equal = Script(
+        "equal",
+        "\n".join(
+            [
+                r.to_macaulay2().replace("I =", f"I{i} =")
+                if i == 0
+                else r.to_macaulay2().split("\n", 1)[1].replace("I =", f"I{i} =")
+                for i, r in enumerate(ideals)
+            ]
+        )
+        + '\nmbEmit("equal", I0 == I1 and I1 == I2 and I2 == I3)',
+    )
+    assert parse(engine.run(equal).records).values["equal"] is True
+
+
+@pytest.mark.parametrize("t", [2, 3])
+def test_full_coordinates_give_the_same_variety(engine: Macaulay2, t: int) -> None:
+    """The isomorphism takes the ideal in full coordinates to the one in reduced coordinates."""
+    model = SingleLayerAttention(2, 1, t=t)
+    reduced = closure(model, engine)
+    full = closure(model, engine, coordinates="full")
+    assert full.dimension == reduced.dimension
+    assert full.degree == reduced.degree
+    assert full.hilbert_series == reduced.hilbert_series
+    assert full.ideal is not None
+    assert vanishes_on_image(full.ideal, model.parametrization("full", "factored"))
+    assert linear_isomorphism(model.parametrization("reduced"), model.parametrization("full")) is not None
+
+
+def test_one_token(engine: Macaulay2) -> None:
+    for d, d_out in [(2, 1), (2, 2), (3, 1)]:
+        found = dimension(SingleLayerAttention(d, d_out, t=1), engine, method="all")
+        s = min(2 * d, d)
+        assert found.dimension == d * d_out + s * (2 * d - s + 1) // 2 - 1
+        assert found.agree
+
+
+def test_orbits_by_macaulay2(engine: Macaulay2) -> None:
+    """The ranks that FLINT found, found by Macaulay2."""
+    for case in [(2, 1), (2, 2), (2, 2, 1)]:
+        model = SingleLayerAttention(*case)
+        answer = parse(engine.run(orbit_script(Subject.of(model), QQ)).records)
+        for status in singular_locus(model, engine, method="orbits").orbits:
+            o = status.orbit
+            assert answer.integer(f"tangent_dimension {o.r} {o.s} {o.m}") == status.tangent_dimension
+
+
+def test_jacobian_method_identifies_the_orbit_closure(engine: Macaulay2) -> None:
+    for field in (QQ, CoefficientField(101)):
+        whole = singular_locus(SingleLayerAttention(2, 1), engine, field, method="all", ideals=True)
+        assert whole.method == "orbits and jacobian"
+        (component,) = whole.components or ()
+        assert (component.orbit, component.dimension, component.degree) == (Orbit(1, 1, 0), 4, 3)
+        assert component.ideal is not None
+        assert component.ideal.generator_degrees == {2: 3}
+        assert (whole.dimension, whole.variety_dimension) == (4, 5)
+
+
+def test_smooth_and_nearly_smooth_closures(engine: Macaulay2) -> None:
+    linear = singular_locus(SingleLayerAttention(1, 3), engine)
+    assert (linear.dimension, linear.components) == (-1, ())
+    assert "smooth" in linear.to_text()
+    segre = singular_locus(SingleLayerAttention(2, 1, 1), engine, method="all")
+    assert [c.description for c in segre.components or ()] == ["the zero function"]
+    assert segre.dimension == 0
+
+
+def test_ideals_of_components_agree_with_the_degree_formula(engine: Macaulay2) -> None:
+    for case, degree in [((2, 2), 12), ((2, 2, 1), 12), ((2, 3), 30)]:
+        locus = singular_locus(SingleLayerAttention(*case), engine, ideals=True)
+        (component,) = locus.components or ()
+        assert component.degree == degree
+        assert component.ideal is not None
+        assert set(component.ideal.generator_degrees) == {2}
+
+
+def test_any_polynomial_map(engine: Macaulay2) -> None:
+    s, t, gens = symbols("s t gens")
+    cubic = PolynomialMap.from_expressions([s, t], {f"x_{i}": s ** (3 - i) * t**i for i in range(4)})
+    found = closure(cubic, engine)
+    assert (found.dimension, found.degree, found.ideal.generator_degrees) == (2, 3, {2: 3})
+    umbrella = PolynomialMap.from_expressions([s, gens], {"x": s * gens, "y": s, "z": gens**2})
+    locus = singular_locus(umbrella, engine, ideals=True)
+    assert [str(g) for g in locus.components[0].ideal.generators] == ["y", "x"] or locus.dimension == 1
+    circle = PolynomialMap.from_expressions([s, t], {"x": s, "y": t}, [s**2 + t**2 - 1])
+    assert closure(circle, engine).dimension == 1
+    with pytest.raises(MethodUnavailableError):
+        singular_locus(cubic, engine, method="orbits")
+
+
+def test_what_was_found_before_the_limit_is_shown(engine: Macaulay2) -> None:
+    found = closure(SingleLayerAttention(3, 2), engine, timeout=1)
+    assert found.ideal is None
+    assert (found.dimension, found.dimension_status, found.complete) == (14, "proved", "no")
+    assert "--timeout" in found.unfinished
+    locus = singular_locus(SingleLayerAttention(3, 2), engine, timeout=1)
+    assert (locus.components, locus.variety_dimension) == (None, 14)
+    assert locus.unfinished in locus.to_text()
+
+
+def test_results_in_every_form(engine: Macaulay2) -> None:
+    model = SingleLayerAttention(2, 1)
+    for result in (closure(model, engine), singular_locus(model, engine, ideals=True), dimension(model)):
+        assert json.loads(json.dumps(result.to_json()))["case"] == {"d": 2, "d_out": 1, "a": 2, "t": 2}
+        assert "(d, d', a) = (2, 1, 2)" in result.to_text()
+        assert result._repr_latex_().startswith("$")
+        engine.run(Script("round", result.to_macaulay2()))
+
+
+def test_generators_in_json_are_exact(engine: Macaulay2, program: Path) -> None:
+    found = closure(SingleLayerAttention(2, 1), engine).to_json()
+    assert found["generator_degrees"] == {"4": 1}
+    names = symbols(found["coordinates"])
+    l1, l2 = names[:3], names[3:]
+    # The resultant of the quadrics y ↦ Σ c y_p y_q for i = 1, 2; by SymPy.
+    from sympy import expand, resultant
+
+    x = symbols("x")
+    printed = resultant(*(sum(c * x**k for k, c in enumerate(row)) for row in (l1, l2)), x)
+    from sympy.parsing.sympy_parser import parse_expr
+
+    generator = parse_expr(found["generators"][0])
+    assert expand(generator - printed) == 0 or expand(generator + printed) == 0

@@ -1,0 +1,56 @@
+"""Golden scripts: frozen text, and what each prints in plain ``M2 --script`` is what the session answers."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from m2bridge import CoefficientField, Macaulay2, SingleLayerAttention
+from m2bridge.computations.closure import closure_script
+from m2bridge.computations.jacobian_criterion import jacobian_script
+from m2bridge.computations.orbit_criterion import orbit_script
+from m2bridge.computations.subject import Subject
+from m2bridge.model.field import QQ
+from m2bridge.render import Script
+
+GOLDEN = Path(__file__).parent.parent / "golden" / "scripts"
+
+
+def subject(*case: int, coordinates: str | None = None) -> Subject:
+    return Subject.of(SingleLayerAttention(*case), coordinates)  # type: ignore[arg-type]
+
+
+SCRIPTS: dict[str, Script] = {
+    "closure-2-1-2": closure_script(subject(2, 1), QQ),
+    "closure-2-2-1-mod-101": closure_script(subject(2, 2, 1), CoefficientField(101)),
+    "closure-2-1-2-full-3-tokens": closure_script(subject(2, 1, 2, 3, coordinates="full"), QQ),
+    "closure-2-1-2-one-token": closure_script(subject(2, 1, 2, 1), QQ),
+    "closure-2-1-2-ungraded": closure_script(subject(2, 1), QQ, "ungraded-elimination"),
+    "jacobian-2-1-2": jacobian_script(subject(2, 1), QQ),
+    "orbits-2-2-2": orbit_script(subject(2, 2), QQ),
+}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_golden_scripts(name: str, request: pytest.FixtureRequest) -> None:
+    path = GOLDEN / f"{name}.m2"
+    if request.config.getoption("--update-golden"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(SCRIPTS[name].body, encoding="utf-8")
+    assert SCRIPTS[name].body == path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_standalone_programs_print_the_answer(engine: Macaulay2, program: Path, name: str, tmp_path: Path) -> None:
+    path = tmp_path / "program.m2"
+    path.write_text(SCRIPTS[name].standalone(), encoding="utf-8")
+    printed = subprocess.run([program, "--script", path], capture_output=True, text=True, timeout=120, check=True)
+    *records, end = printed.stdout.splitlines()
+    assert tuple(records) == engine.run(SCRIPTS[name]).records
+    assert end == f'{{"end":"standalone","records":{len(records)}}}'
+
+
+def test_script_command(command: str) -> None:
+    arguments = ["script", "closure", "--d", "2", "--d-out", "1"]
+    printed = subprocess.run([command, *arguments], capture_output=True, text=True, check=True)
+    assert printed.stdout == SCRIPTS["closure-2-1-2"].standalone()

@@ -1,0 +1,257 @@
+"""The session on real Macaulay2: answers of any size, limits, deaths, interrupts."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import psutil
+import pytest
+
+from m2bridge.engine import Limits, Macaulay2
+from m2bridge.errors import EngineDiedError, EngineMemoryError, EngineTimeoutError, EngineVersionError, ScriptError
+from m2bridge.parse import parse
+from m2bridge.render import Script
+
+
+def emitted(engine: Macaulay2, code: str) -> object:
+    return parse(engine.run(Script("test", f'mbEmit("x", {code})')).records).values["x"]
+
+
+def alive(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def gone(pid: int, within: float = 5) -> bool:
+    deadline = time.monotonic() + within
+    while alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return not alive(pid)
+
+
+def session_is_empty(leader: int, within: float = 5) -> bool:
+    """Whether everything that Macaulay2 started is gone, or goes within a moment."""
+    deadline = time.monotonic() + within
+    while session_members(leader) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return not session_members(leader)
+
+
+def session_members(leader: int) -> list[int]:
+    members = []
+    for pid in psutil.pids():
+        try:
+            if os.getsid(pid) == leader and alive(pid):
+                members.append(pid)
+        except OSError:
+            continue
+    return members
+
+
+@pytest.mark.parametrize(
+    ("code", "value"),
+    [
+        ("2^20000", 2**20000),
+        ("-(2^20000)", -(2**20000)),
+        ("3^5000 / 2^5000", Fraction(3**5000, 2**5000)),
+        ('{1, (2, true), null, "q\\"\\\\\\n\\t"}', [1, (2, True), None, 'q"\\\n\t']),
+        ('"Zürich λ"', "Zürich λ"),
+        ('concatenate(10^7 : "ab")', "ab" * 10**7),
+    ],
+    ids=["integer", "negative", "rational", "nested", "unicode", "20 MB"],
+)
+def test_values_are_exact(engine: Macaulay2, code: str, value: object) -> None:
+    assert emitted(engine, code) == value
+
+
+def test_prime_fields_and_matrices(engine: Macaulay2) -> None:
+    assert emitted(engine, "-3_(ZZ/7)") == 4
+    matrix = emitted(engine, "(x = symbol x; R = QQ[x_(1,2)]; matrix{{x_(1,2), 1/2}, {0_R, 3}})")
+    assert [[str(entry) for entry in row] for row in matrix.rows] == [["x_1_2", "1/2"], ["0", "3"]]
+    assert emitted(engine, "map(ZZ^0, ZZ^3, 0)").columns == 3
+    assert emitted(engine, "matrix{{1_(ZZ/5), 4}}").rows[0][1] == -1
+
+
+def test_a_polynomial_with_100_000_terms(engine: Macaulay2) -> None:
+    polynomial = emitted(engine, "(x = symbol x; R = ZZ[x,y]; sum(400, i -> (i+1)*x^i) * sum(250, j -> y^j))")
+    assert len(polynomial) == 100_000
+    assert polynomial[(399, 249)] == 400
+
+
+def test_an_ideal_with_2000_generators(engine: Macaulay2) -> None:
+    ideal = emitted(engine, "(R = QQ[z_1..z_200]; ideal apply(2000, i -> z_(i%200+1)^(i//200+1) - 1/(i+1)))")
+    assert len(ideal.generators) == 2000
+    assert ideal.ring.variables[-1] == "z_200"
+    assert str(ideal.generators[201]) == "z_2**2 - 1/202"
+
+
+def test_a_type_without_an_encoder_is_an_error(engine: Macaulay2) -> None:
+    for code in ("[1,2]", "hashTable{}", "1.5", "QQ", "QQ[x]", "ideal(3)"):
+        with pytest.raises(ScriptError, match="no wire encoder"):
+            emitted(engine, code)
+
+
+def test_prompt_like_output_changes_nothing(engine: Macaulay2) -> None:
+    code = 'print "i1 : \\n\\1m2bridge 0 9.9\\n{\\"end\\":\\"0\\",\\"records\\":0}"; stdio << endl; mbEmit("x", 7)'
+    transcript = engine.run(Script("noisy", code))
+    assert parse(transcript.records).integer("x") == 7
+    assert "i1 : " in transcript.output
+
+
+def test_script_errors_show_message_and_lines(engine: Macaulay2) -> None:
+    before = engine.pid
+    with pytest.raises(ScriptError) as failure:
+        engine.run(Script("faulty", 'mbEmit("a", 1)\nx = 3\nerror "that is wrong"\ny = 4\n'))
+    assert failure.value.error == "that is wrong"
+    assert failure.value.line == 3
+    assert '>    3 | error "that is wrong"' in failure.value.excerpt
+    assert parse(failure.value.records).integer("a") == 1
+    for code, said in [
+        ("1 + + ) 2", "syntax error"),
+        ("f = (", 'expected "\\)"|syntax error'),
+        ("end", "ended before"),
+    ]:
+        with pytest.raises(ScriptError, match=said):
+            engine.run(Script("faulty", code))
+    assert emitted(engine, "1+1") == 2
+    assert engine.pid == before, "an error in a script needs no fresh process"
+
+
+def test_time_limit_kills_everything_and_the_next_run_works(program: Path) -> None:
+    with Macaulay2(program) as engine:
+        engine.run(Script("warm", "1"))
+        leader = engine.pid
+        begin = time.monotonic()
+        with pytest.raises(EngineTimeoutError, match=r"1 seconds.*--timeout") as failure:
+            engine.run(
+                Script("slow", 'mbEmit("early", 5)\nrun "sleep 300 &"\nf = openIn "!sleep 300"\nwhile true do 1'),
+                timeout=1,
+            )
+        assert time.monotonic() - begin < 3
+        assert parse(failure.value.records).integer("early") == 5
+        assert leader is not None
+        assert session_members(leader) == []
+        assert emitted(engine, "1+1") == 2
+        assert engine.pid != leader
+
+
+def test_memory_limit(program: Path) -> None:
+    with Macaulay2(program, Limits(memory=1 << 30)) as engine:
+        for code in ("x = toList(1..10000); while true do x = join(x, x)", "2^(2^36)"):
+            with pytest.raises(EngineMemoryError, match=r"1 GiB.*--memory"):
+                engine.run(Script("greedy", 'mbEmit("a", 1);' + code), timeout=60)
+            assert emitted(engine, "1+1") == 2
+    with Macaulay2(program, Limits(memory=50 << 20)) as engine, pytest.raises(EngineMemoryError):
+        engine.run(Script("never", "1"))
+
+
+def test_death_from_inside_and_outside(program: Path) -> None:
+    with Macaulay2(program) as engine:
+        with pytest.raises(EngineDiedError, match="exit status 7"):
+            engine.run(Script("exit", "exit 7"))
+        assert emitted(engine, "1+1") == 2
+        assert engine.pid is not None
+        threading.Timer(0.3, os.kill, (engine.pid, signal.SIGKILL)).start()
+        with pytest.raises(EngineDiedError, match="SIGKILL"):
+            engine.run(Script("slow", "while true do 1"), timeout=60)
+        assert emitted(engine, "1+1") == 2
+        os.kill(engine.pid, signal.SIGKILL)
+        with pytest.raises(EngineDiedError, match="SIGKILL"):
+            engine.run(Script("after", "1"))
+        assert emitted(engine, "1+1") == 2
+
+
+def test_a_program_that_prints_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    silent = tmp_path / "M2"
+    silent.write_text('#!/bin/sh\n[ "$1" = --version ] && echo 1.26.06 && exit\nexec sleep 100\n')
+    silent.chmod(0o755)
+    monkeypatch.setattr("m2bridge.engine.session._START_LIMIT", 0.5)
+    with Macaulay2(silent) as engine:
+        with pytest.raises(EngineTimeoutError, match="did not start"):
+            engine.run(Script("any", "1"))
+        assert engine.pid is None
+
+
+def test_an_old_program_is_refused(tmp_path: Path) -> None:
+    old = tmp_path / "M2"
+    old.write_text("#!/bin/sh\necho 1.20\n")
+    old.chmod(0o755)
+    with pytest.raises(EngineVersionError, match=r"1\.20.*needs 1\.21"):
+        Macaulay2(old)
+
+
+CHILD = """
+import os, signal, sys
+from m2bridge.engine import Macaulay2
+from m2bridge.render import Script
+engine = Macaulay2(sys.argv[1])
+engine.run(Script("warm", "1"))
+print(engine.pid, flush=True)
+{action}
+"""
+
+
+def child(program: Path, action: str) -> tuple[subprocess.Popen[str], int]:
+    code = textwrap.dedent(CHILD).format(action=action)
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(program)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    assert process.stdout is not None
+    return process, int(process.stdout.readline())
+
+
+SLOW = 'engine.run(Script("slow", "run \\"sleep 300 &\\"; while true do 1"))'
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL, signal.SIGHUP])
+def test_no_process_survives_a_signal_to_python(program: Path, number: signal.Signals) -> None:
+    process, leader = child(program, SLOW)
+    time.sleep(0.5)
+    assert alive(leader)
+    process.send_signal(number)
+    process.wait(10)
+    assert gone(leader)
+    assert session_is_empty(leader)
+
+
+@pytest.mark.parametrize("action", ["raise RuntimeError", "pass", "sys.exit(3)", "os._exit(3)"])
+def test_no_process_survives_the_end_of_python(program: Path, action: str) -> None:
+    process, leader = child(program, action)
+    process.wait(10)
+    assert gone(leader)
+
+
+def test_ctrl_c_at_any_moment_of_the_command_line(program: Path, command: str) -> None:
+    """The interrupt may hit the imports, the start of Macaulay2 or the computation."""
+    for delay in (0.1, 0.3, 0.5, 0.7, 0.9, 1.2, 1.8):
+        before = {p.pid for p in psutil.process_iter() if "M2" in p.name() and alive(p.pid)}
+        process = subprocess.Popen(
+            [command, "closure", "--d", "3", "--d-out", "2", "--m2", str(program)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        time.sleep(delay)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=10)
+        assert process.returncode in (130, -signal.SIGINT, 1)
+        time.sleep(0.1)
+        left = {p.pid for p in psutil.process_iter() if "M2" in p.name() and alive(p.pid)} - before
+        assert all(gone(pid) for pid in left)
+
+
+def test_temporary_files_are_removed(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with Macaulay2(program) as engine:
+        emitted(engine, "1")
+        folder = next(tmp_path.iterdir())
+        assert list(folder.iterdir()) == []
+    assert list(tmp_path.iterdir()) == []

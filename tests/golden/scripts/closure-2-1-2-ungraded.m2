@@ -1,0 +1,23 @@
+-- The ideal of the Zariski closure of the image of a polynomial map:
+-- neuromanifold of lightning self-attention, (d, d', a) = (2, 1, 2), t = 2.
+
+-- The source: parameters.
+sourceRing = QQ[A_(1,1), A_(1,2), A_(2,1), A_(2,2), V_(1,1), V_(1,2)]
+images = {A_(1,1)*V_(1,1),
+    A_(2,1)*V_(1,1)+A_(1,1)*V_(1,2),
+    A_(2,1)*V_(1,2),
+    A_(1,2)*V_(1,1),
+    A_(2,2)*V_(1,1)+A_(1,2)*V_(1,2),
+    A_(2,2)*V_(1,2)}
+
+-- The target. The map does not preserve degrees.
+targetRing = QQ[c_(1,1,1,1), c_(1,1,1,2), c_(1,1,2,2), c_(1,2,1,1), c_(1,2,1,2), c_(1,2,2,2)]
+kernelIdeal = trim kernel map(sourceRing, targetRing, images)
+
+-- The same ideal in the standard grading.
+coordinateRing = QQ[c_(1,1,1,1), c_(1,1,1,2), c_(1,1,2,2), c_(1,2,1,1), c_(1,2,1,2), c_(1,2,2,2)]
+closureIdeal = sub(kernelIdeal, coordinateRing)
+mbEmit("generators", closureIdeal)
+
+-- Dimension, degree and Hilbert numerator over (1-T)^(number of coordinates).
+mbEmitInvariants closureIdeal

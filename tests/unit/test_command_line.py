@@ -1,0 +1,98 @@
+"""The command line without Macaulay2."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+CASE = ["--d", "2", "--d-out", "1"]
+
+
+def run(command: str, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [command, *arguments],
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, **variables},
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [
+        (["closure", "--d", "0", "--d-out", "1"], "--d:"),
+        (["closure", "--d", "2", "--d-out", "0"], "--d-out:"),
+        (["closure", "--d", "2"], "--d-out"),
+        (["closure", *CASE, "--a", "0"], "--a:"),
+        (["closure", *CASE, "--t", "0"], "--t:"),
+        (["closure", *CASE, "--field", "GF(6)"], "--field:"),
+        (["closure", *CASE, "--field", "RR"], "--field:"),
+        (["closure", *CASE, "--coordinates", "polar"], "--coordinates:"),
+        (["closure", *CASE, "--weights", "heavy"], "--weights:"),
+        (["closure", *CASE, "--strategy", "luck"], "--strategy:"),
+        (["singular-locus", *CASE, "--method", "guess"], "--method:"),
+        (["singular-locus", *CASE, "--t", "1", "--method", "orbits"], "--method"),
+        (["dimension", *CASE, "--method", "guess"], "--method:"),
+        (["closure", "--d", "60", "--d-out", "60"], "--d:"),
+        (["closure", *CASE, "--memory", "much"], "--memory"),
+        (["closure", *CASE, "--timeout", "0"], "--timeout"),
+        (["closure", *CASE, "--d", "x"], "--d"),
+        (["closure", *CASE, "--nonsense"], "--nonsense"),
+    ],
+)
+def test_bad_input_is_refused_with_one_line_that_names_the_option(
+    command: str, arguments: list[str], option: str
+) -> None:
+    refused = run(command, *arguments)
+    assert refused.returncode == 2
+    assert refused.stdout == ""
+    assert len(refused.stderr.splitlines()) == 1
+    assert option in refused.stderr
+
+
+def test_named_program_that_is_not_macaulay2(command: str, tmp_path: Path) -> None:
+    old = tmp_path / "M2"
+    old.write_text("#!/bin/sh\necho 1.15\n")
+    old.chmod(0o755)
+    for program, said in [
+        ("/bin/cat", "not Macaulay2"),
+        ("/no/such/file", "not an executable"),
+        (str(old), "needs 1.21"),
+    ]:
+        for refused in (
+            run(command, "closure", *CASE, "--m2", program),
+            run(command, "closure", *CASE, M2BRIDGE_M2=program),
+        ):
+            assert refused.returncode == 4
+            assert said in refused.stderr
+            assert "pip install" in refused.stderr
+
+
+def test_doctor_without_an_engine(command: str) -> None:
+    refused = run(command, "doctor", "--m2", "/no/such/file")
+    assert refused.returncode == 4
+    assert "templates" in refused.stdout
+    assert "pip install passagemath-macaulay2" in refused.stderr
+    assert "apt-get install macaulay2" in refused.stderr
+
+
+def test_dimension_by_rank_needs_no_engine(command: str) -> None:
+    done = run(command, "dimension", "--d", "3", "--d-out", "2", "--a", "2", "--json", M2BRIDGE_M2="/no/such/file")
+    found = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert found["dimension"] == 13
+    assert found["status"] == "proved"
+    assert found["case"] == {"d": 3, "d_out": 2, "a": 2, "t": 2}
+    assert {finding["method"] for finding in found["methods"]} == {"jacobian mod 2147483647", "jacobian over QQ"}
+
+
+def test_help_and_version(command: str) -> None:
+    assert "Exit codes" in run(command, "--help").stdout
+    assert run(command, "--version").stdout.startswith("m2bridge, version")
+    for name in ("dimension", "closure", "singular-locus", "script", "doctor"):
+        assert run(command, name, "--help").returncode == 0

@@ -1,0 +1,77 @@
+"""The map of the layers in ARCHITECTURE.md is the truth: imports go one way, and each library has one door."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import m2bridge
+
+PACKAGE = Path(m2bridge.__file__).parent
+LAYERS = [
+    {"_version", "errors"},
+    {"resources", "linear_algebra"},
+    {"model"},
+    {"convert"},
+    {"geometry", "notation", "parse"},
+    {"render"},
+    {"engine"},
+    {"computations"},
+    {"cli"},
+]
+DOORS = {
+    "jinja2": {"render/script.py"},
+    "pexpect": {"engine/process.py"},
+    "click": {"cli/main.py", "cli/options.py"},
+    "flint": {"linear_algebra.py"},
+    "psutil": {"engine/process.py"},
+}
+
+
+def imports(path: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+    return found
+
+
+def sources() -> list[Path]:
+    return [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
+
+
+def layer(name: str) -> int:
+    return next(i for i, names in enumerate(LAYERS) if name in names)
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_go_one_way(path: Path) -> None:
+    own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    for module in imports(path):
+        if module.startswith("m2bridge."):
+            imported = module.split(".")[1]
+            assert imported == own or layer(imported) < layer(own) or _beside(imported, own), (
+                f"{own} imports {imported}"
+            )
+
+
+def _beside(imported: str, own: str) -> bool:
+    """Within one row, only the later name may import the earlier one."""
+    return (imported, own) in {("geometry", "notation")}
+
+
+@pytest.mark.parametrize("library", DOORS)
+def test_each_library_has_one_door(library: str) -> None:
+    doors = {
+        str(path.relative_to(PACKAGE))
+        for path in sources()
+        if any(module.split(".")[0] == library for module in imports(path))
+    }
+    assert doors == DOORS[library]
+
+
+def test_every_folder_and_module_is_on_the_map() -> None:
+    names = {path.relative_to(PACKAGE).parts[0].removesuffix(".py") for path in sources()}
+    assert names == set().union(*LAYERS)
