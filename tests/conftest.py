@@ -6,6 +6,7 @@ without any makes them fail, not skip, unless ``--no-engine`` says that this is 
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,6 +32,14 @@ def usable() -> list[Candidate]:
         except EngineError:
             continue
     return list(found.values())
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """``M2BRIDGE_REQUIRED_ENGINES`` names versions that must be there, so that no run leaves one out silently."""
+    required = set(os.environ.get("M2BRIDGE_REQUIRED_ENGINES", "").split())
+    missing = required - {candidate.version for candidate in usable()} if required else set()
+    if missing:
+        raise pytest.UsageError(f"Macaulay2 {', '.join(sorted(missing))} is required and was not found")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 _INDEXED = re.compile(r"(.*?[^_])((?:_(?:0|-?[1-9][0-9]*))+)", re.DOTALL)
 _ESCAPED = "mbv"
+_PLAIN = "mbp"
 
 
 def to_macaulay2(name: str) -> str:
@@ -28,11 +29,13 @@ def to_macaulay2(name: str) -> str:
 def all_to_macaulay2(names: Sequence[str]) -> tuple[str, ...]:
     """The Macaulay2 names of all variables that one script uses.
 
-    Macaulay2 cannot keep ``x`` and ``x_1`` apart, so a letter that is also used with indices gets the prefix too.
+    Macaulay2 cannot keep ``x`` and ``x_1`` apart; a name that is also used with indices gets the prefix ``mbp``.
     """
     written = tuple(to_macaulay2(name) for name in names)
     indexed = {text.split("_")[0] for text in written if "_" in text}
-    return tuple(_escaped(name) if text in indexed else text for name, text in zip(names, written, strict=True))
+    return tuple(
+        _PLAIN + _escaped(name) if text in indexed else text for name, text in zip(names, written, strict=True)
+    )
 
 
 def from_macaulay2(base: str, index: Sequence[int] = ()) -> str:
@@ -43,14 +46,14 @@ def from_macaulay2(base: str, index: Sequence[int] = ()) -> str:
 def _base(base: str) -> str:
     if re.fullmatch(r"[A-Za-z]", base):
         return base
-    return _escaped(base)
+    return _ESCAPED + _escaped(base)
 
 
 def _escaped(base: str) -> str:
-    return _ESCAPED + "".join(c if c.isascii() and c.isalnum() and c != "Z" else f"Z{ord(c):x}Z" for c in base)
+    return "".join(c if c.isascii() and c.isalnum() and c != "Z" else f"Z{ord(c):x}Z" for c in base)
 
 
 def _unescaped(base: str) -> str:
-    if not base.startswith(_ESCAPED):
+    if not base.startswith((_ESCAPED, _PLAIN)):
         return base
     return re.sub(r"Z([0-9a-f]+)Z", lambda match: chr(int(match[1], 16)), base[len(_ESCAPED) :])

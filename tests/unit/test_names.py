@@ -23,8 +23,9 @@ def test_each_name_has_one_safe_form(name: str, written: str) -> None:
 
 
 def test_a_letter_with_and_without_index_is_kept_apart() -> None:
-    assert all_to_macaulay2(["x", "x_1", "y"]) == ("mbvx", "x_1", "y")
-    assert from_macaulay2("mbvx") == "x"
+    assert all_to_macaulay2(["x", "x_1", "y"]) == ("mbpx", "x_1", "y")
+    assert from_macaulay2("mbpx") == "x"
+    assert all_to_macaulay2(["beta", "beta_2"]) == ("mbpbeta", "mbvbeta_2")
 
 
 def test_indices_come_back() -> None:

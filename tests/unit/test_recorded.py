@@ -1,0 +1,41 @@
+"""The whole road without Macaulay2: computations answered from recorded transcripts."""
+
+from pathlib import Path
+
+import pytest
+
+from m2bridge import Macaulay2, SingleLayerAttention, closure, singular_locus
+from m2bridge.engine.protocol import Engine
+from m2bridge.engine.recorded import RecordedEngine, RecordingEngine
+from m2bridge.errors import EngineNotFoundError
+
+TRANSCRIPTS = Path(__file__).parent.parent / "golden" / "transcripts"
+
+
+@pytest.fixture(scope="module")
+def recorded(request: pytest.FixtureRequest) -> Engine:
+    if request.config.getoption("--record"):
+        return RecordingEngine(Macaulay2(), TRANSCRIPTS)
+    return RecordedEngine(TRANSCRIPTS)
+
+
+def test_closure(recorded: Engine) -> None:
+    found = closure(SingleLayerAttention(2, 2), recorded)
+    assert (found.dimension, found.degree, found.complete) == (7, 20, "proved")
+    assert found.ideal is not None
+    assert found.ideal.generator_degrees == {2: 5, 4: 10}
+    assert "5 quadrics, 10 quartics" in found.to_text()
+    assert found.to_json()["hilbert_series"] == {"numerator": [1, 5, 10, 10, -5, -1], "denominator_exponent": 7}
+
+
+def test_singular_locus(recorded: Engine) -> None:
+    found = singular_locus(SingleLayerAttention(2, 1), recorded, method="all", ideals=True)
+    assert found.dimension == 4
+    assert found.to_latex() == r"\operatorname{Sing} = \overline{\mathcal O_{(1,1,0)}}\;(\dim 4,\ \deg 3)"
+    assert "3 quadrics" in found.to_text()
+
+
+def test_a_script_that_was_never_recorded(recorded: Engine) -> None:
+    if isinstance(recorded, RecordedEngine):
+        with pytest.raises(EngineNotFoundError, match="no transcript"):
+            closure(SingleLayerAttention(3, 3), recorded)
