@@ -1,0 +1,124 @@
+"""One weight space: its dimension in coordinate ring and ideal, and the minimal generators of the ideal there.
+
+Why the result is exact although points and prime are random. Let M be the number of monomials of the weight.
+The rank of the matrix of values modulo p is at most the dimension over QQ of the coordinate ring in this weight. On the
+other side, polynomials are exhibited that vanish identically over ZZ (products of generators proved in lower degrees,
+and new generators proved by substitution) and that are linearly independent modulo p, so over QQ. When rank plus number of these
+polynomials is M, both are equal to the true dimensions and the polynomials are a basis of the ideal. If a guess cannot be
+proved, the weight is done again by elimination over QQ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from m2bridge.errors import ContradictionError
+from m2bridge.implicitization.blocks import Block, Layer, Neighbour, neighbours_below
+from m2bridge.implicitization.evaluation import RandomPoints, reduced_echelon
+from m2bridge.implicitization.known_part import Products, modular_matrix
+from m2bridge.implicitization.multigraded_map import MultigradedMap
+from m2bridge.implicitization.relations import Echelon, ExactEchelon, ModularEchelon
+from m2bridge.implicitization.substitution import Substitution, Terms
+from m2bridge.implicitization.weight_spaces import Monomial, WeightSystem
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """What all weight spaces of one computation share."""
+
+    system: WeightSystem
+    points: RandomPoints
+    substitution: Substitution
+    random: Random
+
+    @classmethod
+    def of(cls, source: MultigradedMap, max_degree: int, seed: int) -> Workshop:
+        """Prepare the computation for a map up to a degree."""
+        system = WeightSystem.of(source, max_degree)
+        return cls(system, RandomPoints.of(source, seed), Substitution.of(source), Random(seed))
+
+
+@dataclass(frozen=True, slots=True)
+class WeightSpace:
+    """The monomials of one weight and where they come from.
+
+    ``candidates`` span the coordinate ring in this weight: products of a coordinate and a basis monomial below. The
+    ``others`` are congruent to combinations of candidates modulo what lower degrees generate of the ideal.
+    """
+
+    neighbours: Sequence[Neighbour]
+    candidates: tuple[Monomial, ...]
+    others: tuple[Monomial, ...]
+
+    @classmethod
+    def of(cls, weight: int, degree: int, system: WeightSystem, layers: Mapping[int, Layer]) -> WeightSpace:
+        """The weight space, from the degrees below."""
+        neighbours = neighbours_below(weight, degree, system, layers)
+        everything = {monomial for neighbour in neighbours for monomial in neighbour.products}
+        candidates = {monomial for neighbour in neighbours for monomial in neighbour.candidates}
+        return cls(neighbours, tuple(sorted(candidates)), tuple(sorted(everything - candidates)))
+
+
+def compute_block(
+    weight: int, degree: int, layers: Mapping[int, Layer], orbit_size: int, workshop: Workshop, *, keep_ideal: bool
+) -> Block:
+    """Dimension, ideal and minimal generators in one weight, proved.
+
+    Raises
+    ------
+    ContradictionError
+        If not even elimination over QQ gives relations that vanish (that would be an error in this program).
+    """
+    space = WeightSpace.of(weight, degree, workshop.system, layers)
+    guess = ModularEchelon.of(space.candidates, workshop.points)
+    block = _block(space, guess, orbit_size, workshop, keep_ideal)
+    if block is None:
+        block = _block(space, ExactEchelon.of(space.candidates, workshop.substitution), orbit_size, workshop, keep_ideal)
+    workshop.substitution.forget()
+    if block is None:
+        raise ContradictionError(f"relations found by exact elimination in degree {degree} do not vanish on the image")
+    return block
+
+
+def _block(
+    space: WeightSpace, echelon: Echelon, orbit_size: int, workshop: Workshop, keep_ideal: bool
+) -> Block | None:
+    """The block that belongs to an echelon form; None if a relation fails on substitution."""
+    pivots = set(echelon.pivots)
+    free = [j for j in range(len(space.candidates)) if j not in pivots]
+    monomials = space.candidates + space.others
+    products = Products.of(space.neighbours, [*space.others, *(space.candidates[j] for j in free)])
+    chosen = products.independent(workshop.points.prime, workshop.random)
+    generators: tuple[Terms, ...] = ()
+    minimal = True
+    if len(chosen) < products.size:
+        columns = _new_columns(space, echelon, free, [products.dense(index) for index in chosen], workshop.points.prime)
+        generators = tuple(echelon.relation(j) for j in columns)
+        if not all(workshop.substitution.vanishes(generator) for generator in generators):
+            return None
+        minimal = products.rational_rank() == len(chosen)
+    position = {monomial: i for i, monomial in enumerate(monomials)} if keep_ideal else {}
+    ideal = [products.sparse(index, position) for index in chosen] if keep_ideal else []
+    ideal += [tuple((position[m], c) for m, c in generator) for generator in generators] if keep_ideal else []
+    weight = workshop.system.vector(monomials[0])
+    return Block(weight, orbit_size, monomials, echelon.pivots, tuple(ideal), generators, minimal)
+
+
+def _new_columns(
+    space: WeightSpace, echelon: Echelon, free: list[int], known: list[list[int]], prime: int
+) -> list[int]:
+    """Free candidates whose relations complete the known part to the whole ideal; those with few terms if possible.
+
+    Relations correspond to free monomials, so a complement of the known part corresponds to the non-pivot columns of
+    its echelon form. Pivots are taken from the left, so the relations with most terms stand on the left.
+    """
+    start = len(space.others)
+    order = sorted(range(len(free)), key=lambda i: -echelon.support(free[i]))
+    if not known:
+        return [free[i] for i in order]
+    places = [*range(start), *(start + i for i in order)]
+    matrix = modular_matrix([[row[place] for place in places] for row in known], prime)
+    pivots = set(reduced_echelon(matrix)[1])
+    return [free[i] for number, i in enumerate(order, start) if number not in pivots]

@@ -1,0 +1,115 @@
+"""What multigraded implicitization returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sympy.polys.rings import PolyElement
+
+from m2bridge.implicitization.grading import Vector
+from m2bridge.implicitization.multigraded_map import MultigradedMap
+from m2bridge.implicitization.substitution import Terms
+from m2bridge.implicitization.symmetry import Permutation
+from m2bridge.model.ring import Ideal, PolynomialRing
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratorOrbit:
+    """Minimal generators of one dominant weight, and the symmetries that carry them to the other weights of its orbit.
+
+    Parameters
+    ----------
+    degree : int
+    weight : vector of int
+    polynomials : tuple of polynomials
+        Each a tuple of (monomial, integer coefficient); a monomial is the sorted tuple of the indices of its coordinates.
+    transports : tuple of permutations of the coordinates
+        One for each weight of the orbit, the identity first.
+    """
+
+    degree: int
+    weight: Vector
+    polynomials: tuple[Terms, ...]
+    transports: tuple[Permutation, ...]
+
+    def __len__(self) -> int:
+        return len(self.polynomials) * len(self.transports)
+
+
+@dataclass(frozen=True, slots=True)
+class Implicitization:
+    """All minimal generators of the ideal of the image up to some degree, and its Hilbert function.
+
+    Nothing is claimed about generators of higher degree.
+
+    Parameters
+    ----------
+    source : MultigradedMap
+        The map, its grading (``degrees`` say what degree means) and its symmetries.
+    max_degree : int
+        The last degree that was completed.
+    requested_degree : int
+        The degree asked for; larger than ``max_degree`` if the time ended first.
+    hilbert_function : tuple of int
+        H(0), …, H(max_degree), dimensions of the coordinate ring of the image.
+    ideal_dimensions : tuple of int
+        dim I_0, …, dim I_max_degree.
+    orbits : tuple of GeneratorOrbit
+    exact : bool
+        Whether dimensions and generators are proved over QQ. In every weight the rank modulo a prime, a lower bound of
+        H, and the number of independent relations proved over ZZ, a lower bound of dim I, add up to the number
+        of monomials; so both are equalities. No random choice enters the truth of the result.
+    minimal : bool
+        Whether it is proved (by ranks over QQ) that no generator can be left out. The ideal does not depend on it.
+    """
+
+    source: MultigradedMap
+    max_degree: int
+    requested_degree: int
+    hilbert_function: tuple[int, ...]
+    ideal_dimensions: tuple[int, ...]
+    orbits: tuple[GeneratorOrbit, ...]
+    exact: bool
+    minimal: bool
+
+    @property
+    def stopped_early(self) -> bool:
+        """Whether the time ended before the degree asked for."""
+        return self.max_degree < self.requested_degree
+
+    @property
+    def generator_counts(self) -> dict[int, int]:
+        """The number of minimal generators by degree; degrees without are left out."""
+        counts: dict[int, int] = {}
+        for orbit in self.orbits:
+            counts[orbit.degree] = counts.get(orbit.degree, 0) + len(orbit)
+        return counts
+
+    @property
+    def ring(self) -> PolynomialRing:
+        """The ring of polynomials in the coordinates, over QQ."""
+        return self.source.polynomial_map.target()
+
+    def generators(self) -> tuple[PolyElement, ...]:
+        """All minimal generators found, all weights spelled out, in increasing degree; integer coprime coefficients."""
+        ring = self.ring.sympy_ring
+        return tuple(
+            ring.from_dict(_exponents(polynomial, permutation, ring.ngens))
+            for orbit in self.orbits
+            for permutation in orbit.transports
+            for polynomial in orbit.polynomials
+        )
+
+    def ideal(self) -> Ideal:
+        """The ideal that they generate."""
+        return Ideal(self.ring, self.generators())
+
+
+def _exponents(polynomial: Terms, permutation: Permutation, size: int) -> dict[tuple[int, ...], int]:
+    result = {}
+    for monomial, coefficient in polynomial:
+        exponents = [0] * size
+        for j in monomial:
+            exponents[permutation[j]] += 1
+        result[tuple(exponents)] = coefficient
+    return result
