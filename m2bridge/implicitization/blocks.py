@@ -26,6 +26,8 @@ class Block:
         All of this weight.
     basis : tuple of int
         Positions of monomials that form a basis of the coordinate ring of the image in this weight.
+    proved : int
+        Number of linearly independent polynomials of this weight proved to be in the ideal.
     ideal : tuple of sparse rows
         A basis of the ideal in this weight; left out in the last degree.
     generators : tuple of polynomials
@@ -38,6 +40,7 @@ class Block:
     orbit_size: int
     monomials: tuple[Monomial, ...]
     basis: tuple[int, ...]
+    proved: int = 0
     ideal: tuple[SparseRow, ...] = ()
     generators: tuple[Terms, ...] = ()
     minimal: bool = True
@@ -51,6 +54,11 @@ class Block:
     def nullity(self) -> int:
         """Dimension of the ideal in this weight."""
         return len(self.monomials) - len(self.basis)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the lower bounds for the dimensions of coordinate ring and ideal add up, so that both are proved."""
+        return len(self.basis) + self.proved == len(self.monomials)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,10 +35,10 @@ class RandomPoints:
     columns: list[Column] = field(default_factory=list)
 
     @classmethod
-    def of(cls, source: MultigradedMap, seed: int = 0) -> RandomPoints:
-        """Points of the image of a map; the same seed gives the same points."""
+    def of(cls, source: MultigradedMap, random: Random, prime: int = LARGE_PRIME) -> RandomPoints:
+        """Points of the image of a map, drawn when needed."""
         images = source.integral_images
-        return cls(images, len(source.polynomial_map.source.variables), Random(seed), columns=[[] for _ in images])
+        return cls(images, len(source.polynomial_map.source.variables), random, prime, [[] for _ in images])
 
     def require(self, count: int) -> None:
         """Have at least ``count`` points."""

@@ -1,17 +1,18 @@
 """One weight space: its dimension in coordinate ring and ideal, and the minimal generators of the ideal there.
 
-Why the result is exact although points and prime are random. Let M be the number of monomials of the weight.
-The rank of the matrix of values modulo p is at most the dimension over QQ of the coordinate ring in this weight. On the
-other side, polynomials are exhibited that vanish identically over ZZ (products of generators proved in lower degrees,
-and new generators proved by substitution) and that are linearly independent modulo p, so over QQ. When rank plus number of these
-polynomials is M, both are equal to the true dimensions and the polynomials are a basis of the ideal. If a guess cannot be
-proved, the weight is done again by elimination over QQ.
+Why the result is exact although the points are random. Let M be the number of monomials of the weight. The rank of the
+matrix of values modulo p is at most the dimension over QQ of the coordinate ring in this weight. On the other side,
+polynomials are exhibited that vanish identically over ZZ (products of generators proved in lower degrees, and new
+generators proved by substitution) and that are linearly independent modulo p, so over QQ. When rank plus number of
+these polynomials is M, both are equal to the true dimensions and the polynomials are a basis of the ideal. If a guess
+cannot be proved, the weight is done again by elimination over QQ and with another prime.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from random import Random
 
 from m2bridge.errors import ContradictionError
@@ -22,6 +23,10 @@ from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.implicitization.relations import Echelon, ExactEchelon, ModularEchelon
 from m2bridge.implicitization.substitution import Substitution, Terms
 from m2bridge.implicitization.weight_spaces import Monomial, WeightSystem
+from m2bridge.linear_algebra import LARGE_PRIME
+
+SECOND_PRIME = 2147483629
+"""The largest prime below LARGE_PRIME."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,7 @@ class Workshop:
     def of(cls, source: MultigradedMap, max_degree: int, seed: int) -> Workshop:
         """Prepare the computation for a map up to a degree."""
         system = WeightSystem.of(source, max_degree)
-        return cls(system, RandomPoints.of(source, seed), Substitution.of(source), Random(seed))
+        return cls(system, RandomPoints.of(source, Random(seed)), Substitution.of(source), Random(seed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +63,9 @@ class WeightSpace:
         neighbours = neighbours_below(weight, degree, system, layers)
         everything = {monomial for neighbour in neighbours for monomial in neighbour.products}
         candidates = {monomial for neighbour in neighbours for monomial in neighbour.candidates}
-        return cls(neighbours, tuple(sorted(candidates)), tuple(sorted(everything - candidates)))
+        # Any order is correct. Comparing the last coordinates first gave the shortest generators for attention.
+        order = itemgetter(slice(None, None, -1))
+        return cls(neighbours, tuple(sorted(candidates, key=order)), tuple(sorted(everything - candidates, key=order)))
 
 
 def compute_block(
@@ -69,41 +76,45 @@ def compute_block(
     Raises
     ------
     ContradictionError
-        If not even elimination over QQ gives relations that vanish (that would be an error in this program).
+        If not even elimination over QQ gives a proof (that would be an error in this program).
     """
     space = WeightSpace.of(weight, degree, workshop.system, layers)
     guess = ModularEchelon.of(space.candidates, workshop.points)
-    block = _block(space, guess, orbit_size, workshop, keep_ideal)
+    block = _proved_block(space, guess, orbit_size, workshop, LARGE_PRIME, keep_ideal)
     if block is None:
-        block = _block(space, ExactEchelon.of(space.candidates, workshop.substitution), orbit_size, workshop, keep_ideal)
+        exact = ExactEchelon.of(space.candidates, workshop.substitution)
+        block = _proved_block(space, exact, orbit_size, workshop, SECOND_PRIME, keep_ideal)
     workshop.substitution.forget()
     if block is None:
-        raise ContradictionError(f"relations found by exact elimination in degree {degree} do not vanish on the image")
+        raise ContradictionError(f"exact elimination in degree {degree} did not give a basis of the ideal")
     return block
 
 
-def _block(
-    space: WeightSpace, echelon: Echelon, orbit_size: int, workshop: Workshop, keep_ideal: bool
+def _proved_block(
+    space: WeightSpace, echelon: Echelon, orbit_size: int, workshop: Workshop, prime: int, keep_ideal: bool
 ) -> Block | None:
-    """The block that belongs to an echelon form; None if a relation fails on substitution."""
+    """The block that belongs to an echelon form; None if a relation fails on substitution, or too few are found."""
     pivots = set(echelon.pivots)
     free = [j for j in range(len(space.candidates)) if j not in pivots]
     monomials = space.candidates + space.others
     products = Products.of(space.neighbours, [*space.others, *(space.candidates[j] for j in free)])
-    chosen = products.independent(workshop.points.prime, workshop.random)
+    chosen = products.independent(prime, workshop.random)
     generators: tuple[Terms, ...] = ()
     minimal = True
     if len(chosen) < products.size:
-        columns = _new_columns(space, echelon, free, [products.dense(index) for index in chosen], workshop.points.prime)
+        columns = _new_columns(space, echelon, free, [products.dense(index) for index in chosen], prime)
         generators = tuple(echelon.relation(j) for j in columns)
         if not all(workshop.substitution.vanishes(generator) for generator in generators):
+            return None
+        if len(chosen) + len(generators) < products.size:
             return None
         minimal = products.rational_rank() == len(chosen)
     position = {monomial: i for i, monomial in enumerate(monomials)} if keep_ideal else {}
     ideal = [products.sparse(index, position) for index in chosen] if keep_ideal else []
     ideal += [tuple((position[m], c) for m, c in generator) for generator in generators] if keep_ideal else []
     weight = workshop.system.vector(monomials[0])
-    return Block(weight, orbit_size, monomials, echelon.pivots, tuple(ideal), generators, minimal)
+    proved = len(chosen) + len(generators)
+    return Block(weight, orbit_size, monomials, echelon.pivots, proved, tuple(ideal), generators, minimal)
 
 
 def _new_columns(

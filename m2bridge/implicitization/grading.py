@@ -48,8 +48,10 @@ def finest_grading(polynomial_map: PolynomialMap) -> Grading:
     Raises
     ------
     MethodUnavailableError
-        If no such grading gives every coordinate a positive degree.
+        If there are no coordinates, or no such grading gives every coordinate a positive degree.
     """
+    if not polynomial_map.coordinates:
+        raise MethodUnavailableError("a map without coordinates has no ideal to compute")
     rows = _weight_rows(polynomial_map)
     degrees = _positive_degrees(rows, polynomial_map)
     return Grading(tuple(zip(*rows, strict=True)), degrees)
@@ -73,16 +75,22 @@ def grading_with_weights(polynomial_map: PolynomialMap, weights: Sequence[Vector
 def _weight_rows(polynomial_map: PolynomialMap) -> list[Vector]:
     """A reduced basis of the gradings, each as the list of the weights of all coordinates."""
     supports = [list(image) for image in polynomial_map.images]
-    differences = {
-        tuple(a - b for a, b in zip(monomial, support[0], strict=True)) for support in supports for monomial in support[1:]
-    }
+    differences = {_difference(monomial, support[0]) for support in supports for monomial in support[1:]}
     size = len(polynomial_map.source.variables)
     gradings = _integer_kernel(sorted(differences), size)
     leading = [support[0] if support else (0,) * size for support in supports]
-    rows = [tuple(sum(u * e for u, e in zip(grading, exponents, strict=True)) for exponents in leading) for grading in gradings]
+    rows = [tuple(_pairing(grading, exponents) for exponents in leading) for grading in gradings]
     zeros = [j for j, support in enumerate(supports) if not support]
     rows += [tuple(int(i == j) for i in range(len(supports))) for j in zeros]
     return _reduced_basis(rows)
+
+
+def _difference(first: Vector, second: Vector) -> Vector:
+    return tuple(a - b for a, b in zip(first, second, strict=True))
+
+
+def _pairing(weights: Vector, exponents: Vector) -> int:
+    return sum(u * e for u, e in zip(weights, exponents, strict=True))
 
 
 def _integer_kernel(rows: Sequence[Vector], width: int) -> list[Vector]:
@@ -128,15 +136,12 @@ def _smallest_positive(rows: list[Vector]) -> Vector:
     )
     if not rows:
         raise failure
-    # lpmin takes variables to be nonnegative only where a constraint says so; differences u − v are free either way.
-    u = [Symbol(f"u{i}", nonnegative=True) for i in range(2 * len(rows))]
-    forms = [
-        sum((u[2 * i] - u[2 * i + 1]) * row[j] for i, row in enumerate(rows)) for j in range(len(rows[0]))
-    ]
+    u = [Symbol(f"u{i}") for i in range(len(rows))]
+    forms = [sum(x * row[j] for x, row in zip(u, rows, strict=True)) for j in range(len(rows[0]))]
     if any(form == 0 for form in forms):
         raise failure
     try:
-        _, solution = lpmin(sum(forms), [form >= 1 for form in forms] + [x >= 0 for x in u])
+        _, solution = lpmin(sum(forms), [form >= 1 for form in forms])
     except InfeasibleLPError:
         raise failure from None
     values = [form.subs(solution) for form in forms]

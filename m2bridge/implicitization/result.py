@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from sympy.polys.rings import PolyElement
+from sympy.polys.rings import PolyElement, PolyRing
 
 from m2bridge.implicitization.grading import Vector
 from m2bridge.implicitization.multigraded_map import MultigradedMap
@@ -22,7 +24,7 @@ class GeneratorOrbit:
     degree : int
     weight : vector of int
     polynomials : tuple of polynomials
-        Each a tuple of (monomial, integer coefficient); a monomial is the sorted tuple of the indices of its coordinates.
+        Each a tuple of (monomial, integer coefficient); a monomial is the sorted tuple of its coordinates' numbers.
     transports : tuple of permutations of the coordinates
         One for each weight of the orbit, the identity first.
     """
@@ -93,8 +95,10 @@ class Implicitization:
     def generators(self) -> tuple[PolyElement, ...]:
         """All minimal generators found, all weights spelled out, in increasing degree; integer coprime coefficients."""
         ring = self.ring.sympy_ring
+        coefficients = {c for orbit in self.orbits for polynomial in orbit.polynomials for _, c in polynomial}
+        scalars = {c: ring.domain(c) for c in coefficients}
         return tuple(
-            ring.from_dict(_exponents(polynomial, permutation, ring.ngens))
+            _element(polynomial, permutation, ring, scalars)
             for orbit in self.orbits
             for permutation in orbit.transports
             for polynomial in orbit.polynomials
@@ -105,11 +109,12 @@ class Implicitization:
         return Ideal(self.ring, self.generators())
 
 
-def _exponents(polynomial: Terms, permutation: Permutation, size: int) -> dict[tuple[int, ...], int]:
-    result = {}
+def _element(polynomial: Terms, permutation: Permutation, ring: PolyRing, scalars: Mapping[int, Any]) -> PolyElement:
+    # Filled in place: PolyRing.from_dict would convert each coefficient again, which takes longer than all the rest.
+    result = ring.zero
     for monomial, coefficient in polynomial:
-        exponents = [0] * size
+        exponents = [0] * ring.ngens
         for j in monomial:
             exponents[permutation[j]] += 1
-        result[tuple(exponents)] = coefficient
+        result[tuple(exponents)] = scalars[coefficient]
     return result

@@ -68,9 +68,7 @@ def attention_symmetries(model: SingleLayerAttention, polynomial_map: Polynomial
     """
     names = polynomial_map.source.variables
     reduced = polynomial_map.coordinates[0].startswith("c_")
-    moves: list[Mapping[str, str]] = []
-    for s in range(1, model.d_out):
-        moves.append(_renaming(names, {"V": (s, None)}))
+    moves = [_renaming(names, {"V": (s, None)}) for s in range(1, model.d_out)]
     for s in range(1, model.d):
         columns = {"A": (None, s), "Q": (None, s)}
         rows = {"A": (s, None), "K": (None, s), "V": (None, s)}
