@@ -11,6 +11,7 @@ from m2bridge.errors import InvalidCaseError
 from m2bridge.implicitization.blocks import Block, Layer, neighbours_below
 from m2bridge.implicitization.evaluation import RandomPoints
 from m2bridge.implicitization.layers import complete_layers
+from m2bridge.implicitization.linear_part import in_independent_coordinates, linear_part
 from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.implicitization.weight_spaces import WeightSystem
 from m2bridge.linear_algebra import is_prime
@@ -64,8 +65,9 @@ def hilbert_function(
     if max_degree < 0:
         raise InvalidCaseError("max_degree", f"max_degree must not be negative, not {max_degree}")
     random = Random(seed)
-    system = WeightSystem.of(source, max_degree)
-    points = RandomPoints.of(source, random, random_prime(random))
+    independent = in_independent_coordinates(source, linear_part(source))
+    system = WeightSystem.of(independent, max_degree)
+    points = RandomPoints.of(independent, random, random_prime(random))
 
     def compute(weight: int, degree: int, layers: Mapping[int, Layer], orbit_size: int) -> Block:
         neighbours = neighbours_below(weight, degree, system, layers)
@@ -76,7 +78,7 @@ def hilbert_function(
     layers = complete_layers(system, max_degree, compute, deadline)
     values = tuple(sum(block.rank * block.orbit_size for block in layer.blocks.values()) for layer in layers.values())
     ranks = [(degree, block.rank) for degree, layer in layers.items() for block in layer.blocks.values()]
-    return HilbertFunction(values, max_degree, _failure_probability(source, ranks))
+    return HilbertFunction(values, max_degree, _failure_probability(independent, ranks))
 
 
 def random_prime(random: Random) -> int:

@@ -6,12 +6,19 @@ arXiv 2311.07678. Ours: symmetries, proofs by substitution, and dimensions that 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from m2bridge.errors import InvalidCaseError
 from m2bridge.implicitization.blocks import Block, Layer
 from m2bridge.implicitization.generators import Workshop, compute_block
 from m2bridge.implicitization.layers import complete_layers
+from m2bridge.implicitization.linear_part import (
+    LinearPart,
+    extended,
+    in_all_coordinates,
+    in_independent_coordinates,
+    linear_part,
+)
 from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.implicitization.result import GeneratorOrbit, Implicitization
 
@@ -46,34 +53,61 @@ def implicitize(
     """
     if max_degree < 0:
         raise InvalidCaseError("max_degree", f"max_degree must not be negative, not {max_degree}")
-    workshop = Workshop.of(source, max_degree, seed)
-
-    def compute(weight: int, degree: int, layers: Mapping[int, Layer], orbit_size: int) -> Block:
-        return compute_block(weight, degree, layers, orbit_size, workshop, keep_ideal=degree < max_degree)
-
-    layers = complete_layers(workshop.system, max_degree, compute, deadline)
+    part = linear_part(source)
+    layers = _layers(in_independent_coordinates(source, part), max_degree, deadline, seed)
     blocks = [list(layer.blocks.values()) for layer in layers.values()]
+    hilbert_values = tuple(sum(block.rank * block.orbit_size for block in row) for row in blocks)
+    monomials = monomial_counts(source.grading.degrees, max(layers))
     return Implicitization(
         source=source,
         max_degree=max(layers),
         requested_degree=max_degree,
-        hilbert_function=tuple(sum(block.rank * block.orbit_size for block in row) for row in blocks),
-        ideal_dimensions=tuple(sum(block.nullity * block.orbit_size for block in row) for row in blocks),
-        orbits=_generator_orbits(layers),
+        hilbert_function=hilbert_values,
+        ideal_dimensions=tuple(count - h for count, h in zip(monomials, hilbert_values, strict=True)),
+        orbits=(*_linear_orbits(source, part, max(layers)), *_generator_orbits(source, part, layers)),
         exact=all(block.exact for row in blocks for block in row),
         minimal=all(block.minimal for row in blocks for block in row),
     )
 
 
-def _generator_orbits(layers: Mapping[int, Layer]) -> tuple[GeneratorOrbit, ...]:
-    return tuple(
-        GeneratorOrbit(
-            degree,
-            block.weight,
-            block.generators,
-            tuple(layer.orbits.transport(member)[1] for member in layer.orbits.members[weight]),
-        )
-        for degree, layer in layers.items()
-        for weight, block in layer.blocks.items()
-        if block.generators
-    )
+def _layers(source: MultigradedMap, max_degree: int, deadline: float | None, seed: int) -> dict[int, Layer]:
+    workshop = Workshop.of(source, max_degree, seed)
+
+    def compute(weight: int, degree: int, layers: Mapping[int, Layer], orbit_size: int) -> Block:
+        return compute_block(weight, degree, layers, orbit_size, workshop, keep_ideal=degree < max_degree)
+
+    return complete_layers(workshop.system, max_degree, compute, deadline)
+
+
+def _linear_orbits(source: MultigradedMap, part: LinearPart, max_degree: int) -> Iterator[GeneratorOrbit]:
+    grading = source.grading
+    identity = tuple(range(len(grading.degrees)))
+    for relation in part.relations:
+        ((j,), _), *_ = relation
+        if grading.degrees[j] <= max_degree:
+            yield GeneratorOrbit(grading.degrees[j], grading.weights[j], (relation,), (identity,))
+
+
+def _generator_orbits(
+    source: MultigradedMap, part: LinearPart, layers: Mapping[int, Layer]
+) -> Iterator[GeneratorOrbit]:
+    size = len(source.grading.degrees)
+    for degree, layer in layers.items():
+        for weight, block in layer.blocks.items():
+            if block.generators:
+                transports = (layer.orbits.transport(member)[1] for member in layer.orbits.members[weight])
+                yield GeneratorOrbit(
+                    degree,
+                    block.weight,
+                    tuple(in_all_coordinates(generator, part) for generator in block.generators),
+                    tuple(extended(transport, part, size) for transport in transports),
+                )
+
+
+def monomial_counts(degrees: Sequence[int], max_degree: int) -> tuple[int, ...]:
+    """The number of monomials of degree 0, …, max_degree in variables of the given degrees."""
+    counts = [1] + [0] * max_degree
+    for degree in degrees:
+        for n in range(degree, max_degree + 1):
+            counts[n] += counts[n - degree]
+    return tuple(counts)
