@@ -93,8 +93,7 @@ class Neighbour:
 def layer_zero(system: WeightSystem) -> Layer:
     """Degree 0: the constants."""
     orbits = WeightOrbits.of(system, {0: ()})
-    weight = tuple(0 for _ in system.weights[0])
-    return Layer(orbits, {0: Block(weight, 1, ((),), (0,))})
+    return Layer(orbits, {0: Block((0,) * system.length, 1, ((),), (0,))})
 
 
 def orbits_of_degree(system: WeightSystem, degree: int, layers: Mapping[int, Layer]) -> WeightOrbits:

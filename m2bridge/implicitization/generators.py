@@ -15,10 +15,12 @@ from dataclasses import dataclass
 from operator import itemgetter
 from random import Random
 
+import flint
+
 from m2bridge.errors import ContradictionError
-from m2bridge.implicitization.blocks import Block, Layer, Neighbour, neighbours_below
+from m2bridge.implicitization.blocks import Block, Layer, Neighbour, SparseRow, neighbours_below
 from m2bridge.implicitization.evaluation import RandomPoints, reduced_echelon
-from m2bridge.implicitization.known_part import Products, modular_matrix
+from m2bridge.implicitization.known_part import Products, matrix_with_columns
 from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.implicitization.relations import Echelon, ExactEchelon, ModularEchelon
 from m2bridge.implicitization.substitution import Substitution, Terms
@@ -102,7 +104,7 @@ def _proved_block(
     generators: tuple[Terms, ...] = ()
     minimal = True
     if len(chosen) < products.size:
-        columns = _new_columns(space, echelon, free, [products.dense(index) for index in chosen], prime)
+        columns = _new_columns(space, echelon, free, [products.coefficients(index) for index in chosen], prime)
         generators = tuple(echelon.relation(j) for j in columns)
         if not all(workshop.substitution.vanishes(generator) for generator in generators):
             return None
@@ -110,7 +112,7 @@ def _proved_block(
             return None
         minimal = products.rational_rank() == len(chosen)
     position = {monomial: i for i, monomial in enumerate(monomials)} if keep_ideal else {}
-    ideal = [products.sparse(index, position) for index in chosen] if keep_ideal else []
+    ideal = [products.polynomial(index, position) for index in chosen] if keep_ideal else []
     ideal += [tuple((position[m], c) for m, c in generator) for generator in generators] if keep_ideal else []
     weight = workshop.system.vector(monomials[0])
     proved = len(chosen) + len(generators)
@@ -118,7 +120,7 @@ def _proved_block(
 
 
 def _new_columns(
-    space: WeightSpace, echelon: Echelon, free: list[int], known: list[list[int]], prime: int
+    space: WeightSpace, echelon: Echelon, free: list[int], known: list[SparseRow], prime: int
 ) -> list[int]:
     """Free candidates whose relations complete the known part to the whole ideal; those with few terms if possible.
 
@@ -129,7 +131,8 @@ def _new_columns(
     order = sorted(range(len(free)), key=lambda i: -echelon.support(free[i]))
     if not known:
         return [free[i] for i in order]
-    places = [*range(start), *(start + i for i in order)]
-    matrix = modular_matrix([[row[place] for place in places] for row in known], prime)
-    pivots = set(reduced_echelon(matrix)[1])
+    moved = {i: number for number, i in enumerate(order, start)}
+    columns = [[(moved.get(place - start, place), c) for place, c in row] for row in known]
+    matrix = matrix_with_columns(columns, flint.nmod_mat(start + len(free), len(known), prime))
+    pivots = set(reduced_echelon(matrix.transpose())[1])
     return [free[i] for number, i in enumerate(order, start) if number not in pivots]

@@ -92,7 +92,7 @@ def _failure_probability(source: MultigradedMap, ranks: Iterable[tuple[int, int]
     images = source.integral_images
     image_degree = max((sum(exponents) for image in images for exponents in image), default=0)
     # The sum of the absolute values of the coefficients is submultiplicative.
-    norm = max(2, *(sum(abs(c) for c in image.values()) for image in images))
+    norm = max([2, *(sum(abs(c) for c in image.values()) for image in images)])
     total = 0.0
     for degree, rank in ranks:
         bits = rank * (log2(max(rank, 2)) + degree * log2(norm))

@@ -21,6 +21,7 @@ from m2bridge.implicitization.linear_part import (
 )
 from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.implicitization.result import GeneratorOrbit, Implicitization
+from m2bridge.implicitization.symmetry import Permutation
 
 
 def implicitize(
@@ -54,7 +55,10 @@ def implicitize(
     if max_degree < 0:
         raise InvalidCaseError("max_degree", f"max_degree must not be negative, not {max_degree}")
     part = linear_part(source)
-    layers = _layers(in_independent_coordinates(source, part), max_degree, deadline, seed)
+    independent = in_independent_coordinates(source, part)
+    layers = _layers(independent, max_degree, deadline, seed)
+    size = len(source.grading.degrees)
+    symmetries = tuple(extended(permutation, part, size) for permutation in independent.symmetries)
     blocks = [list(layer.blocks.values()) for layer in layers.values()]
     hilbert_values = tuple(sum(block.rank * block.orbit_size for block in row) for row in blocks)
     monomials = monomial_counts(source.grading.degrees, max(layers))
@@ -64,7 +68,7 @@ def implicitize(
         requested_degree=max_degree,
         hilbert_function=hilbert_values,
         ideal_dimensions=tuple(count - h for count, h in zip(monomials, hilbert_values, strict=True)),
-        orbits=(*_linear_orbits(source, part, max(layers)), *_generator_orbits(source, part, layers)),
+        orbits=(*_linear_orbits(source, part, max(layers)), *_generator_orbits(part, symmetries, layers)),
         exact=all(block.exact for row in blocks for block in row),
         minimal=all(block.minimal for row in blocks for block in row),
     )
@@ -81,27 +85,20 @@ def _layers(source: MultigradedMap, max_degree: int, deadline: float | None, see
 
 def _linear_orbits(source: MultigradedMap, part: LinearPart, max_degree: int) -> Iterator[GeneratorOrbit]:
     grading = source.grading
-    identity = tuple(range(len(grading.degrees)))
     for relation in part.relations:
         ((j,), _), *_ = relation
         if grading.degrees[j] <= max_degree:
-            yield GeneratorOrbit(grading.degrees[j], grading.weights[j], (relation,), (identity,))
+            yield GeneratorOrbit(grading.degrees[j], grading.weights[j], (relation,), (), ())
 
 
 def _generator_orbits(
-    source: MultigradedMap, part: LinearPart, layers: Mapping[int, Layer]
+    part: LinearPart, symmetries: tuple[Permutation, ...], layers: Mapping[int, Layer]
 ) -> Iterator[GeneratorOrbit]:
-    size = len(source.grading.degrees)
     for degree, layer in layers.items():
         for weight, block in layer.blocks.items():
             if block.generators:
-                transports = (layer.orbits.transport(member)[1] for member in layer.orbits.members[weight])
-                yield GeneratorOrbit(
-                    degree,
-                    block.weight,
-                    tuple(in_all_coordinates(generator, part) for generator in block.generators),
-                    tuple(extended(transport, part, size) for transport in transports),
-                )
+                polynomials = tuple(in_all_coordinates(generator, part) for generator in block.generators)
+                yield GeneratorOrbit(degree, block.weight, polynomials, symmetries, layer.orbits.tree(weight))
 
 
 def monomial_counts(degrees: Sequence[int], max_degree: int) -> tuple[int, ...]:

@@ -47,18 +47,14 @@ class Products:
         """The pairs (neighbour, row) of all products."""
         return [(i, row) for i, neighbour in enumerate(self.neighbours) for row in range(len(neighbour.block.ideal))]
 
-    def dense(self, index: tuple[int, int]) -> list[int]:
-        """The coefficients of one product at the free monomials."""
+    def coefficients(self, index: tuple[int, int]) -> SparseRow:
+        """The nonzero coefficients of one product at the free monomials."""
         neighbour, row = index
         places = self.places[neighbour]
-        result = [0] * self.size
-        for position, coefficient in self.neighbours[neighbour].block.ideal[row]:
-            place = places[position]
-            if place >= 0:
-                result[place] = coefficient
-        return result
+        terms = self.neighbours[neighbour].block.ideal[row]
+        return tuple([(place, c) for position, c in terms if (place := places[position]) >= 0])
 
-    def sparse(self, index: tuple[int, int], position: Mapping[Monomial, int]) -> SparseRow:
+    def polynomial(self, index: tuple[int, int], position: Mapping[Monomial, int]) -> SparseRow:
         """One product as a polynomial, its monomials numbered by ``position``."""
         neighbour, row = index
         products = self.neighbours[neighbour].products
@@ -72,22 +68,25 @@ class Products:
         remaining = self.indices()
         random.shuffle(remaining)
         chosen: list[tuple[int, int]] = []
-        rows: list[list[int]] = []
+        columns: list[SparseRow] = []
         while remaining and len(chosen) < self.size:
             portion = max(self.size // 2, self.size - len(chosen)) + SPARE_ROWS
             batch, remaining = remaining[:portion], remaining[portion:]
             chosen += batch
-            rows += [self.dense(index) for index in batch]
-            kept = reduced_echelon(modular_matrix(rows, prime).transpose())[1]
-            chosen, rows = [chosen[i] for i in kept], [rows[i] for i in kept]
+            columns += [self.coefficients(index) for index in batch]
+            kept = reduced_echelon(matrix_with_columns(columns, flint.nmod_mat(self.size, len(columns), prime)))[1]
+            chosen, columns = [chosen[i] for i in kept], [columns[i] for i in kept]
         return chosen
 
     def rational_rank(self) -> int:
         """Dimension over QQ of what all products span."""
-        rows = {tuple(self.dense(index)) for index in self.indices()}
-        return int(flint.fmpz_mat([list(row) for row in rows]).rank()) if rows and self.size else 0
+        columns = sorted({self.coefficients(index) for index in self.indices()})
+        return int(matrix_with_columns(columns, flint.fmpz_mat(self.size, len(columns))).rank())
 
 
-def modular_matrix(rows: Sequence[Sequence[int]], prime: int) -> Any:
-    """A matrix over GF(prime) from rows of integers."""
-    return flint.nmod_mat(len(rows), len(rows[0]), [entry % prime for row in rows for entry in row], prime)
+def matrix_with_columns(columns: Sequence[Sequence[tuple[int, int]]], zero: Any) -> Any:
+    """Fill a zero matrix with sparse columns."""
+    for j, column in enumerate(columns):
+        for i, coefficient in column:
+            zero[i, j] = coefficient
+    return zero

@@ -80,7 +80,7 @@ def in_all_coordinates(polynomial: Terms, part: LinearPart) -> Terms:
 
 
 def extended(permutation: Permutation, part: LinearPart, size: int) -> Permutation:
-    """A permutation of the independent coordinates, extended by the identity."""
+    """A permutation of the independent coordinates, extended by the identity to all ``size`` coordinates."""
     result = list(range(size))
     for i, j in enumerate(part.independent):
         result[j] = part.independent[permutation[i]]

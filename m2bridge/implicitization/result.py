@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from sympy.polys.rings import PolyElement, PolyRing
@@ -25,17 +26,40 @@ class GeneratorOrbit:
     weight : vector of int
     polynomials : tuple of polynomials
         Each a tuple of (monomial, integer coefficient); a monomial is the sorted tuple of its coordinates' numbers.
-    transports : tuple of permutations of the coordinates
-        One for each weight of the orbit, the identity first.
+    symmetries : tuple of permutations of the coordinates
+    tree : tuple of (int, int)
+        For each further weight of the orbit, the number of an earlier one and the number of the symmetry that leads
+        from there to it.
     """
 
     degree: int
     weight: Vector
     polynomials: tuple[Terms, ...]
-    transports: tuple[Permutation, ...]
+    symmetries: tuple[Permutation, ...]
+    tree: tuple[tuple[int, int], ...]
 
-    def __len__(self) -> int:
-        return len(self.polynomials) * len(self.transports)
+    @property
+    def size(self) -> int:
+        """The number of weights in the orbit."""
+        return len(self.tree) + 1
+
+    @property
+    def generator_count(self) -> int:
+        """The number of generators in all weights of the orbit together."""
+        return self.size * len(self.polynomials)
+
+    def expand(self) -> Iterator[Terms]:
+        """The generators of all weights of the orbit, one weight after the other."""
+        images = [self.polynomials]
+        for previous, number in self.tree:
+            symmetry = self.symmetries[number]
+            images.append(tuple(_moved(polynomial, symmetry) for polynomial in images[previous]))
+        for polynomials in images:
+            yield from polynomials
+
+
+def _moved(polynomial: Terms, permutation: Permutation) -> Terms:
+    return tuple([(tuple(sorted([permutation[j] for j in monomial])), c) for monomial, c in polynomial])
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +108,7 @@ class Implicitization:
         """The number of minimal generators by degree; degrees without are left out."""
         counts: dict[int, int] = {}
         for orbit in self.orbits:
-            counts[orbit.degree] = counts.get(orbit.degree, 0) + len(orbit)
+            counts[orbit.degree] = counts.get(orbit.degree, 0) + orbit.generator_count
         return counts
 
     @property
@@ -92,29 +116,33 @@ class Implicitization:
         """The ring of polynomials in the coordinates, over QQ."""
         return self.source.polynomial_map.target()
 
+    def sparse_generators(self) -> Iterator[Terms]:
+        """All minimal generators found, all weights spelled out, in increasing degree; integer coprime coefficients.
+
+        Each is a tuple of (sorted tuple of the numbers of the coordinates, coefficient): the shortest form for writing
+        large results, where SymPy's exponent vectors take more space than all the rest.
+        """
+        for orbit in sorted(self.orbits, key=attrgetter("degree")):
+            yield from orbit.expand()
+
     def generators(self) -> tuple[PolyElement, ...]:
-        """All minimal generators found, all weights spelled out, in increasing degree; integer coprime coefficients."""
+        """The same generators as elements of ``ring.sympy_ring``."""
         ring = self.ring.sympy_ring
         coefficients = {c for orbit in self.orbits for polynomial in orbit.polynomials for _, c in polynomial}
         scalars = {c: ring.domain(c) for c in coefficients}
-        return tuple(
-            _element(polynomial, permutation, ring, scalars)
-            for orbit in self.orbits
-            for permutation in orbit.transports
-            for polynomial in orbit.polynomials
-        )
+        return tuple(_element(polynomial, ring, scalars) for polynomial in self.sparse_generators())
 
     def ideal(self) -> Ideal:
         """The ideal that they generate."""
         return Ideal(self.ring, self.generators())
 
 
-def _element(polynomial: Terms, permutation: Permutation, ring: PolyRing, scalars: Mapping[int, Any]) -> PolyElement:
+def _element(polynomial: Terms, ring: PolyRing, scalars: Mapping[int, Any]) -> PolyElement:
     # Filled in place: PolyRing.from_dict would convert each coefficient again, which takes longer than all the rest.
     result = ring.zero
     for monomial, coefficient in polynomial:
         exponents = [0] * ring.ngens
         for j in monomial:
-            exponents[permutation[j]] += 1
+            exponents[j] += 1
         result[tuple(exponents)] = scalars[coefficient]
     return result

@@ -41,9 +41,9 @@ class WeightSystem:
     def of(cls, source: MultigradedMap, max_degree: int) -> WeightSystem:
         """The weight system for monomials of at most the given degree."""
         grading = source.grading
-        largest = max((abs(entry) for weight in grading.weights for entry in weight), default=0)
+        entries = [abs(entry) for weight in grading.weights for entry in weight]
         # Digits of sums of max_degree weights stay below half of the base: packing is injective also with signs.
-        base = 2 * (max_degree + 1) * max(largest, *grading.degrees) + 2
+        base = 2 * (max_degree + 1) * max([1, *entries, *grading.degrees]) + 2
         packed = tuple(
             _pack((degree, *weight), base) for degree, weight in zip(grading.degrees, grading.weights, strict=True)
         )
@@ -52,8 +52,12 @@ class WeightSystem:
 
     def vector(self, monomial: Monomial) -> Vector:
         """The weight of a monomial, spelled out."""
-        length = len(self.weights[0])
-        return tuple(sum(self.weights[j][i] for j in monomial) for i in range(length))
+        return tuple(sum(self.weights[j][i] for j in monomial) for i in range(self.length))
+
+    @property
+    def length(self) -> int:
+        """Number of entries of a weight."""
+        return len(self.weights[0]) if self.weights else 0
 
 
 def _pack(digits: Iterable[int], base: int) -> int:
@@ -70,16 +74,18 @@ class WeightOrbits:
     Parameters
     ----------
     samples : mapping from weight to one monomial of that weight
-    members : mapping from dominant weight to its orbit, which it begins
+    members : mapping from dominant weight to its orbit, which it begins, breadth first
     steps : mapping from weight to (previous weight, number of the permutation that leads from there)
         A spanning forest of the orbits; dominant weights are its roots and not listed.
+    transports : dict
+        Filled by :meth:`transport`.
     """
 
     system: WeightSystem
     samples: Mapping[int, Monomial]
     members: Mapping[int, tuple[int, ...]]
     steps: Mapping[int, tuple[int, int]]
-    _transports: dict[int, tuple[int, Permutation]] = field(default_factory=dict, repr=False, compare=False)
+    transports: dict[int, tuple[int, Permutation]] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, system: WeightSystem, samples: Mapping[int, Monomial]) -> WeightOrbits:
@@ -93,7 +99,7 @@ class WeightOrbits:
 
     def transport(self, weight: int) -> tuple[int, Permutation]:
         """The dominant weight of the orbit, and one product of symmetries that carries it to this weight."""
-        known = self._transports.get(weight)
+        known = self.transports.get(weight)
         if known is None:
             if weight in self.members:
                 known = weight, tuple(range(len(self.system.packed)))
@@ -102,8 +108,14 @@ class WeightOrbits:
                 root, first = self.transport(previous)
                 last = self.system.permutations[number]
                 known = root, tuple(last[j] for j in first)
-            self._transports[weight] = known
+            self.transports[weight] = known
         return known
+
+    def tree(self, dominant: int) -> tuple[tuple[int, int], ...]:
+        """For each weight of an orbit but the first: the place of the previous one, and the permutation from there."""
+        place = {weight: i for i, weight in enumerate(self.members[dominant])}
+        steps = (self.steps[weight] for weight in self.members[dominant][1:])
+        return tuple((place[previous], number) for previous, number in steps)
 
 
 def _explore(

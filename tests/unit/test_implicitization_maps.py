@@ -1,7 +1,7 @@
 """Multigraded implicitization of classical maps and of maps that are awkward on purpose."""
 
-from itertools import combinations
-from math import comb
+from itertools import combinations, combinations_with_replacement
+from math import comb, prod
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +11,7 @@ from sympy import Matrix, Rational, symbols
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.implicitization import hilbert_function, implicitize, multigraded
 from m2bridge.implicitization.grading import finest_grading
-from m2bridge.linear_algebra import LARGE_PRIME
+from m2bridge.linear_algebra import LARGE_PRIME, rank
 from m2bridge.model.polynomial_map import PolynomialMap
 
 s, t, u, v = symbols("s t u v")
@@ -37,6 +37,33 @@ def _grassmannian(n):
     matrix = Matrix(2, n, lambda i, j: symbols(f"m_{i}_{j}"))
     images = {f"p_{i}_{j}": matrix[:, [i, j]].det() for i, j in combinations(range(n), 2)}
     return PolynomialMap.from_expressions(list(matrix), images)
+
+
+def _substitute(polynomial, images):
+    total = images[0].ring.zero
+    for exponents, coefficient in polynomial.items():
+        product = images[0].ring.ground_new(coefficient)
+        for image, exponent in zip(images, exponents, strict=True):
+            product *= image**exponent if exponent else 1  # SymPy refuses 0**0
+        total += product
+    return total
+
+
+def _monomials(ring, degree):
+    products = combinations_with_replacement(ring.gens, degree)
+    return [prod(factors, start=ring.one) for factors in products]
+
+
+def _rank(polynomials):
+    """Dimension over QQ of the span of polynomials with integer coefficients, without any grading."""
+    columns = {monomial: j for j, monomial in enumerate(sorted({m for p in polynomials for m in p}))}
+    rows = []
+    for polynomial in polynomials:
+        row = [0] * len(columns)
+        for monomial, coefficient in polynomial.items():
+            row[columns[monomial]] = int(coefficient)
+        rows.append(row)
+    return rank(rows)
 
 
 CUBIC = _map([s, t], x=s**3, y=s**2 * t, z=s * t**2, w=t**3)
@@ -86,15 +113,7 @@ def test_hypersurface_without_any_symmetry_or_multigrading():
     result = implicitize(multigraded(polynomial_map), 4)
     assert sum(result.generator_counts.values()) == 1
     (equation,) = result.generators()
-    ring = polynomial_map.source.sympy_ring
-    assert not equation.compose(list(zip(equation.ring.gens, equation.ring.gens, strict=True))) - equation
-    total = ring.zero
-    for exponents, coefficient in equation.items():
-        product = ring.ground_new(coefficient)
-        for image, exponent in zip(polynomial_map.images, exponents, strict=True):
-            product *= image**exponent
-        total += product
-    assert not total
+    assert not _substitute(equation, polynomial_map.images)
 
 
 def _swap(*names):
@@ -104,7 +123,7 @@ def _swap(*names):
 
 def test_a_symmetry_identifies_weights():
     result = implicitize(multigraded(CUBIC, [_swap("s", "t")]), 2)
-    assert [len(orbit.transports) for orbit in result.orbits] == [2, 1]
+    assert [orbit.size for orbit in result.orbits] == [2, 1]
     assert len(set(result.generators())) == 3
 
 
@@ -201,3 +220,38 @@ def test_monomial_maps_have_as_many_functions_as_exponents(columns):
         assert result.hilbert_function[n] == len(sums)
         sums = {tuple(a + b for a, b in zip(x, y, strict=True)) for x in sums for y in exponents}
     assert all(len(g) == 2 for g in result.generators())
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.lists(st.integers(-3, 3), min_size=6, max_size=6), min_size=3, max_size=5))
+def test_random_quadratic_maps_against_elimination_of_all_monomials_at_once(coefficients):
+    x = symbols("x0:3")
+    quadrics = [a * b for a, b in combinations_with_replacement(x, 2)]
+    images = {f"y_{j}": sum(c * q for c, q in zip(row, quadrics, strict=True)) for j, row in enumerate(coefficients)}
+    polynomial_map = PolynomialMap.from_expressions(x, images)
+    result = implicitize(multigraded(polynomial_map), 3)
+    generators = result.generators()
+    assert all(not _substitute(g, polynomial_map.images) for g in generators)
+    for degree in range(1, 4):
+        monomials = _monomials(result.ring.sympy_ring, degree)
+        assert result.hilbert_function[degree] == _rank([_substitute(m, polynomial_map.images) for m in monomials])
+        # The generators found span the ideal up to this degree, and none can be left out.
+        own = [g for g in generators if sum(next(iter(g))) == degree]
+        lower = [(g, sum(next(iter(g)))) for g in generators if sum(next(iter(g))) < degree]
+        multiples = [g * m for g, n in lower for m in _monomials(result.ring.sympy_ring, degree - n)]
+        assert _rank(own + multiples) == result.ideal_dimensions[degree] == len(own) + _rank(multiples)
+
+
+@pytest.mark.parametrize("parameters", [[], [s]])
+def test_the_zero_map(parameters):
+    result = implicitize(multigraded(_map(parameters, x=s * 0, y=s * 0)), 2)
+    assert result.generator_counts == {1: 2}
+    assert result.hilbert_function == (1, 0, 0)
+    assert set(result.generators()) == set(result.ring.sympy_ring.gens)
+    assert hilbert_function(multigraded(_map(parameters, x=s * 0, y=s * 0)), 2).values == (1, 0, 0)
+
+
+def test_linear_relations_beyond_the_last_degree_are_not_listed():
+    result = implicitize(multigraded(_map([u, v], x=u, y=v**2, z=v**2 + u**2)), 1)
+    assert result.generator_counts == {}
+    assert result.hilbert_function == (1, 1)
