@@ -2,6 +2,7 @@
 
 from itertools import combinations, combinations_with_replacement
 from math import comb, prod
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +12,9 @@ from sympy import Matrix, Rational, symbols
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.implicitization import hilbert_function, implicitize, multigraded
 from m2bridge.implicitization.grading import finest_grading
-from m2bridge.linear_algebra import LARGE_PRIME, rank
+from m2bridge.implicitization.hilbert import random_prime
+from m2bridge.implicitization.relations import rational_denominator
+from m2bridge.linear_algebra import LARGE_PRIME, is_prime, rank
 from m2bridge.model.polynomial_map import PolynomialMap
 
 s, t, u, v = symbols("s t u v")
@@ -200,6 +203,19 @@ def test_an_image_divisible_by_the_prime_is_not_zero():
     result = implicitize(multigraded(_map([s, t], x=s, y=LARGE_PRIME * t)), 2)
     assert result.hilbert_function == (1, 2, 3)
     assert result.generator_counts == {}
+
+
+@given(st.integers(-20000, 20000), st.integers(2, 20000))
+def test_rational_reconstruction_finds_small_fractions(numerator, denominator):
+    fraction = Rational(numerator, denominator)
+    residue = int(fraction.p) * pow(int(fraction.q), -1, LARGE_PRIME) % LARGE_PRIME
+    assert rational_denominator(residue, LARGE_PRIME) == fraction.q
+
+
+def test_random_primes_lie_in_their_range():
+    primes = {random_prime(Random(seed)) for seed in range(5)}
+    assert len(primes) > 1
+    assert all(1 << 30 < p < 1 << 31 and is_prime(p) for p in primes)
 
 
 @settings(max_examples=30, deadline=None)
