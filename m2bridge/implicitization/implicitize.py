@@ -1,7 +1,8 @@
 """Multigraded implicitization: the ideal of the image of a polynomial map, degree by degree and weight by weight.
 
 The same idea for general maps: Cummings, Hollering, *Computing implicitizations of multi-graded polynomial maps*,
-arXiv 2311.07678. Ours: symmetries, proofs by substitution, and dimensions that are exact and not only probable.
+and their Macaulay2 package MultigradedImplicitization (mathrepo.mis.mpg.de/MultigradedImplicitization). Added here:
+symmetries, proofs by substitution, and dimensions that are exact and not only probable.
 """
 
 from __future__ import annotations

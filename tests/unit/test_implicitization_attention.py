@@ -121,8 +121,8 @@ def test_a_seed_changes_no_dimension():
     assert len({(r.hilbert_function, tuple(r.generator_counts.items())) for r in results}) == 1
 
 
-# Found by this package and proved by it. For (3,2,3) four of the weights with quintics were also computed directly, with
-# all monomial multiples of the lower generators at once and without symmetries.
+# Found by this package and proved by it. For (3,2,3) four of the weights with quintics were also computed from
+# all monomial multiples of lower generators at once, without symmetries.
 @pytest.mark.parametrize(
     ("case", "degree", "counts"),
     [
