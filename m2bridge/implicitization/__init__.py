@@ -1,0 +1,17 @@
+"""The ideal of the image of a polynomial map, by exact linear algebra in each multidegree."""
+
+from m2bridge.implicitization.hilbert import HilbertFunction, hilbert_function
+from m2bridge.implicitization.implicitize import implicitize
+from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded, multigraded_attention
+from m2bridge.implicitization.result import GeneratorOrbit, Implicitization
+
+__all__ = [
+    "GeneratorOrbit",
+    "HilbertFunction",
+    "Implicitization",
+    "MultigradedMap",
+    "hilbert_function",
+    "implicitize",
+    "multigraded",
+    "multigraded_attention",
+]

@@ -1,0 +1,100 @@
+"""The Hilbert function alone: ranks of small matrices of values, no equations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import log2
+from random import Random
+
+from m2bridge.errors import InvalidCaseError
+from m2bridge.implicitization.blocks import Block, Layer, neighbours_below
+from m2bridge.implicitization.evaluation import RandomPoints
+from m2bridge.implicitization.layers import complete_layers
+from m2bridge.implicitization.linear_part import in_independent_coordinates, linear_part
+from m2bridge.implicitization.multigraded_map import MultigradedMap
+from m2bridge.implicitization.weight_spaces import WeightSystem
+from m2bridge.linear_algebra import is_prime
+
+LOWEST_PRIME = 1 << 30
+PRIMES_IN_RANGE = 50_000_000
+"""There are more than that between 2^30 and 2^31 (50 697 537)."""
+
+
+@dataclass(frozen=True, slots=True)
+class HilbertFunction:
+    """Dimensions of the coordinate ring of an image, computed at random points modulo a random prime.
+
+    Parameters
+    ----------
+    values : tuple of int
+        H(0), …, H(N). If no accident happened they are exact; after an accident they could be too small.
+    requested_degree : int
+        Larger than N if the time ended first.
+    failure_probability : float
+        Bound for the probability of an accident, for points and prime chosen uniformly: in a weight of rank r in
+        degree n, a nonzero r×r minor has degree ≤ r·n·D in the parameters, D the degree of the images, so it vanishes
+        at random points with probability ≤ r·n·D/p (Schwartz, Zippel); all its coefficients are divisible by a random
+        prime with probability ≤ log(bound of the coefficients)/log(2^30)/number of primes.
+    """
+
+    values: tuple[int, ...]
+    requested_degree: int
+    failure_probability: float
+
+
+def hilbert_function(
+    source: MultigradedMap, max_degree: int, *, deadline: float | None = None, seed: int | None = None
+) -> HilbertFunction:
+    """Values of the Hilbert function of the closure of the image; :func:`implicitize` gives them with proof.
+
+    Parameters
+    ----------
+    source : MultigradedMap
+    max_degree : int
+    deadline : float, optional
+        A value of :func:`time.monotonic`, looked at between weights.
+    seed : int, optional
+        For repeatable points. The probability refers to choices of the system (None).
+
+    Raises
+    ------
+    InvalidCaseError
+        If the degree is negative.
+    """
+    if max_degree < 0:
+        raise InvalidCaseError("max_degree", f"max_degree must not be negative, not {max_degree}")
+    random = Random(seed)
+    independent = in_independent_coordinates(source, linear_part(source))
+    system = WeightSystem.of(independent, max_degree)
+    points = RandomPoints.of(independent, random, random_prime(random))
+
+    def compute(weight: int, degree: int, layers: Mapping[int, Layer], orbit_size: int) -> Block:
+        neighbours = neighbours_below(weight, degree, system, layers)
+        candidates = sorted({monomial for neighbour in neighbours for monomial in neighbour.candidates})
+        basis = tuple(candidates[j] for j in points.echelon(candidates)[1])
+        return Block(system.vector(candidates[0]), orbit_size, basis, tuple(range(len(basis))))
+
+    layers = complete_layers(system, max_degree, compute, deadline)
+    values = tuple(sum(block.rank * block.orbit_size for block in layer.blocks.values()) for layer in layers.values())
+    ranks = [(degree, block.rank) for degree, layer in layers.items() for block in layer.blocks.values()]
+    return HilbertFunction(values, max_degree, _failure_probability(independent, ranks))
+
+
+def random_prime(random: Random) -> int:
+    """A random prime between 2^30 and 2^31, all equally likely."""
+    while not is_prime(candidate := random.randrange(LOWEST_PRIME, 2 * LOWEST_PRIME)):
+        pass
+    return candidate
+
+
+def _failure_probability(source: MultigradedMap, ranks: Iterable[tuple[int, int]]) -> float:
+    images = source.integral_images
+    image_degree = max((sum(exponents) for image in images for exponents in image), default=0)
+    # The sum of the absolute values of the coefficients is submultiplicative.
+    norm = max([2, *(sum(abs(c) for c in image.values()) for image in images)])
+    total = 0.0
+    for degree, rank in ranks:
+        bits = rank * (log2(max(rank, 2)) + degree * log2(norm))
+        total += rank * degree * image_degree / LOWEST_PRIME + bits / 30 / PRIMES_IN_RANGE
+    return min(total, 1.0)

@@ -1,0 +1,111 @@
+"""Multigraded implicitization: the ideal of the image of a polynomial map, degree by degree and weight by weight.
+
+The same idea for general maps: Cummings, Hollering, *Computing implicitizations of multi-graded polynomial maps*,
+and their Macaulay2 package MultigradedImplicitization (mathrepo.mis.mpg.de/MultigradedImplicitization). Added here:
+symmetries, proofs by substitution, and dimensions that are exact and not only probable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from m2bridge.errors import InvalidCaseError
+from m2bridge.implicitization.blocks import Block, Layer
+from m2bridge.implicitization.generators import Workshop, compute_block
+from m2bridge.implicitization.layers import complete_layers
+from m2bridge.implicitization.linear_part import (
+    LinearPart,
+    extended,
+    in_all_coordinates,
+    in_independent_coordinates,
+    linear_part,
+)
+from m2bridge.implicitization.multigraded_map import MultigradedMap
+from m2bridge.implicitization.result import GeneratorOrbit, Implicitization
+from m2bridge.implicitization.symmetry import Permutation
+
+
+def implicitize(
+    source: MultigradedMap, max_degree: int, *, deadline: float | None = None, seed: int = 0
+) -> Implicitization:
+    """All minimal generators of degree ≤ max_degree of the ideal of the image, with proof, and the Hilbert function.
+
+    Parameters
+    ----------
+    source : MultigradedMap
+    max_degree : int
+        In the degrees of the grading; for most maps total degree in the coordinates.
+    deadline : float, optional
+        A value of :func:`time.monotonic`, looked at between weights. When it has passed, the degrees completed so far
+        are returned.
+    seed : int
+        Choice of random points. It can change the running time and the choice of generators, not dimensions or numbers.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the degree is negative.
+
+    Examples
+    --------
+    >>> from m2bridge.implicitization import multigraded_attention
+    >>> from m2bridge.model.attention import SingleLayerAttention
+    >>> implicitize(multigraded_attention(SingleLayerAttention(2, 2)), 4).generator_counts
+    {2: 5, 4: 10}
+    """
+    if max_degree < 0:
+        raise InvalidCaseError("max_degree", f"max_degree must not be negative, not {max_degree}")
+    part = linear_part(source)
+    independent = in_independent_coordinates(source, part)
+    layers = _layers(independent, max_degree, deadline, seed)
+    size = len(source.grading.degrees)
+    symmetries = tuple(extended(permutation, part, size) for permutation in independent.symmetries)
+    blocks = [list(layer.blocks.values()) for layer in layers.values()]
+    hilbert_values = tuple(sum(block.rank * block.orbit_size for block in row) for row in blocks)
+    monomials = monomial_counts(source.grading.degrees, max(layers))
+    return Implicitization(
+        source=source,
+        max_degree=max(layers),
+        requested_degree=max_degree,
+        hilbert_function=hilbert_values,
+        ideal_dimensions=tuple(count - h for count, h in zip(monomials, hilbert_values, strict=True)),
+        orbits=(*_linear_orbits(source, part, max(layers)), *_generator_orbits(part, symmetries, layers)),
+        exact=all(block.exact for row in blocks for block in row),
+        minimal=all(block.minimal for row in blocks for block in row),
+    )
+
+
+def _layers(source: MultigradedMap, max_degree: int, deadline: float | None, seed: int) -> dict[int, Layer]:
+    workshop = Workshop.of(source, max_degree, seed)
+
+    def compute(weight: int, degree: int, layers: Mapping[int, Layer], orbit_size: int) -> Block:
+        return compute_block(weight, degree, layers, orbit_size, workshop, keep_ideal=degree < max_degree)
+
+    return complete_layers(workshop.system, max_degree, compute, deadline)
+
+
+def _linear_orbits(source: MultigradedMap, part: LinearPart, max_degree: int) -> Iterator[GeneratorOrbit]:
+    grading = source.grading
+    for relation in part.relations:
+        ((j,), _), *_ = relation
+        if grading.degrees[j] <= max_degree:
+            yield GeneratorOrbit(grading.degrees[j], grading.weights[j], (relation,), (), ())
+
+
+def _generator_orbits(
+    part: LinearPart, symmetries: tuple[Permutation, ...], layers: Mapping[int, Layer]
+) -> Iterator[GeneratorOrbit]:
+    for degree, layer in layers.items():
+        for weight, block in layer.blocks.items():
+            if block.generators:
+                polynomials = tuple(in_all_coordinates(generator, part) for generator in block.generators)
+                yield GeneratorOrbit(degree, block.weight, polynomials, symmetries, layer.orbits.tree(weight))
+
+
+def monomial_counts(degrees: Sequence[int], max_degree: int) -> tuple[int, ...]:
+    """The number of monomials of degree 0, …, max_degree in variables of the given degrees."""
+    counts = [1] + [0] * max_degree
+    for degree in degrees:
+        for n in range(degree, max_degree + 1):
+            counts[n] += counts[n - degree]
+    return tuple(counts)

@@ -1,0 +1,143 @@
+"""Multigraded implicitization of attention models, against values found by other means."""
+
+import time
+from math import comb
+
+import pytest
+
+from m2bridge.errors import ContradictionError
+from m2bridge.implicitization import hilbert_function, implicitize, multigraded, multigraded_attention
+from m2bridge.implicitization.grading import grading_with_weights
+from m2bridge.model.attention import SingleLayerAttention
+
+# Generators by degree and dim I_n for n = 2, 3, …, from elimination with Macaulay2 over QQ.
+ELIMINATION = {
+    (2, 1, 2): ({4: 1}, (0, 0, 1)),
+    (2, 2, 2): ({2: 5, 4: 10}, (5, 60, 390)),
+    (2, 2, 1): ({2: 15, 4: 5}, (15,)),
+    (3, 1, 3): ({3: 20, 4: 90}, (0, 20, 450, 4581)),
+}
+
+
+def _case(d, d_out, a, t=2, coordinates=None):
+    return multigraded_attention(SingleLayerAttention(d, d_out, a, t), coordinates)
+
+
+def _substitute(polynomial, images):
+    total = images[0].ring.zero
+    for exponents, coefficient in polynomial.items():
+        product = images[0].ring.ground_new(coefficient)
+        for image, exponent in zip(images, exponents, strict=True):
+            product *= image**exponent if exponent else 1  # SymPy refuses 0**0
+        total += product
+    return total
+
+
+@pytest.mark.parametrize("case", ELIMINATION)
+def test_generators_and_dimensions_agree_with_elimination(case):
+    counts, dimensions = ELIMINATION[case]
+    result = implicitize(_case(*case), max(4, len(dimensions) + 1))
+    coordinates = len(result.source.polynomial_map.coordinates)
+    assert result.generator_counts == counts
+    assert result.ideal_dimensions[2 : 2 + len(dimensions)] == dimensions
+    assert all(
+        value == comb(coordinates + n - 1, n) - dimension
+        for n, (value, dimension) in enumerate(zip(result.hilbert_function, result.ideal_dimensions, strict=True))
+    )
+    assert result.exact
+    assert result.minimal
+    assert not result.stopped_early
+
+
+@pytest.mark.parametrize("case", [(2, 1, 2), (2, 2, 2), (2, 2, 1), (3, 1, 2)])
+def test_every_generator_vanishes_under_substitution_with_sympy(case):
+    result = implicitize(_case(*case), 4 if case[0] == 2 else 3)
+    generators = result.generators()
+    assert len(set(generators)) == sum(result.generator_counts.values())
+    assert all(not _substitute(g, result.source.polynomial_map.images) for g in generators)
+
+
+@pytest.mark.parametrize("case", [(2, 2, 2), (3, 1, 3), (3, 1, 2)])
+def test_symmetries_change_nothing_but_the_work(case):
+    with_symmetries = implicitize(_case(*case), 4)
+    without = implicitize(multigraded(with_symmetries.source.polynomial_map), 4)
+    assert without.generator_counts == with_symmetries.generator_counts
+    assert without.hilbert_function == with_symmetries.hilbert_function
+    assert all(orbit.size == 1 for orbit in without.orbits)
+
+
+@pytest.mark.parametrize("case", [(2, 2, 2), (2, 2, 1), (3, 1, 3), (3, 2, 2)])
+def test_ranks_alone_give_the_same_hilbert_function(case):
+    degree = 4 if case[0] == 2 else 3
+    ranks = hilbert_function(_case(*case), degree)
+    assert ranks.values == implicitize(_case(*case), degree).hilbert_function
+    assert ranks.failure_probability < 1e-3
+
+
+@pytest.mark.parametrize(("case", "t"), [((2, 1, 2), 2), ((2, 1, 2), 3), ((2, 1, 1), 2)])
+def test_full_coordinates_have_the_same_hilbert_function(case, t):
+    full = implicitize(_case(*case, t, "full"), 3)
+    reduced = implicitize(_case(*case), 3)
+    assert full.hilbert_function == reduced.hilbert_function
+    linear = full.generator_counts.pop(1)
+    independent = len(reduced.source.polynomial_map.coordinates)
+    assert linear == len(full.source.polynomial_map.coordinates) - independent
+
+
+def test_one_token_is_a_different_variety():
+    result = implicitize(_case(2, 2, 2, 1), 3)
+    assert len(result.source.polynomial_map.coordinates) == 8
+    assert result.exact
+
+
+def test_a_deadline_in_the_past_keeps_what_is_complete():
+    result = implicitize(_case(3, 1, 3), 4, deadline=time.monotonic() - 1)
+    assert result.stopped_early
+    assert (result.max_degree, result.requested_degree) == (0, 4)
+    assert result.hilbert_function == (1,)
+    assert result.generators() == ()
+
+
+def test_the_ideal_lists_the_generators():
+    result = implicitize(_case(2, 2, 2), 4)
+    assert result.ideal().generator_degrees == result.generator_counts
+    assert [dict(g) for g in result.ideal().generators] == [_exponents(g, 12) for g in result.sparse_generators()]
+
+
+def _exponents(polynomial, size):
+    return {tuple(m.count(j) for j in range(size)): c for m, c in polynomial}
+
+
+def test_the_weights_of_attention_are_its_finest_grading():
+    source = _case(3, 2, 2)
+    assert source.grading.weights[source.polynomial_map.coordinates.index("c_2_1_1_3")] == (0, 1, 1, 0, 0, 1, 0, 1)
+    coarse = [weight[2:] for weight in source.grading.weights]
+    with pytest.raises(ContradictionError):
+        grading_with_weights(source.polynomial_map, coarse)
+
+
+def test_a_seed_changes_no_dimension():
+    results = [implicitize(_case(2, 2, 2), 4, seed=seed) for seed in range(3)]
+    assert len({(r.hilbert_function, tuple(r.generator_counts.items())) for r in results}) == 1
+
+
+# Found by this package and proved by it. For (3,2,3) four of the weights with quintics were also computed from
+# all monomial multiples of lower generators at once, without symmetries.
+@pytest.mark.parametrize(
+    ("case", "degree", "counts"),
+    [
+        ((3, 2, 3), 4, {2: 45, 3: 80, 4: 675}),
+        ((3, 3, 3), 3, {2: 135, 3: 300}),
+        ((4, 4, 4), 2, {2: 1260}),
+        ((4, 1, 4), 4, {3: 400, 4: 2500}),
+        pytest.param((3, 3, 3), 4, {2: 135, 3: 300, 4: 2700}, marks=pytest.mark.slow),
+        pytest.param((3, 2, 3), 5, {2: 45, 3: 80, 4: 675, 5: 4770}, marks=pytest.mark.slow),
+    ],
+)
+def test_larger_cases(case, degree, counts):
+    result = implicitize(_case(*case), degree)
+    assert result.generator_counts == counts
+    assert result.exact
+    assert result.minimal
+    assert len(result.generators()) == sum(counts.values())
+    assert result.hilbert_function == hilbert_function(_case(*case), degree).values

@@ -1,0 +1,273 @@
+"""Multigraded implicitization of classical maps and of maps that are awkward on purpose."""
+
+from itertools import combinations, combinations_with_replacement
+from math import comb, prod
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sympy import Matrix, Rational, symbols
+
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError
+from m2bridge.implicitization import hilbert_function, implicitize, multigraded
+from m2bridge.implicitization.grading import finest_grading
+from m2bridge.implicitization.hilbert import random_prime
+from m2bridge.implicitization.relations import rational_denominator
+from m2bridge.linear_algebra import LARGE_PRIME, is_prime, rank
+from m2bridge.model.polynomial_map import PolynomialMap
+
+s, t, u, v = symbols("s t u v")
+
+
+def _map(parameters, **images):
+    return PolynomialMap.from_expressions(parameters, images)
+
+
+def _segre():
+    x, y = symbols("x0:2"), symbols("y0:3")
+    images = {f"z_{i}_{j}": x[i] * y[j] for i in range(2) for j in range(3)}
+    return PolynomialMap.from_expressions([*x, *y], images)
+
+
+def _veronese(relations=False):
+    x = symbols("x0:3")
+    images = {f"z_{i}_{j}": x[i] * x[j] for i in range(3) for j in range(i, 3)}
+    return PolynomialMap.from_expressions(x, images)
+
+
+def _grassmannian(n):
+    matrix = Matrix(2, n, lambda i, j: symbols(f"m_{i}_{j}"))
+    images = {f"p_{i}_{j}": matrix[:, [i, j]].det() for i, j in combinations(range(n), 2)}
+    return PolynomialMap.from_expressions(list(matrix), images)
+
+
+def _substitute(polynomial, images):
+    total = images[0].ring.zero
+    for exponents, coefficient in polynomial.items():
+        product = images[0].ring.ground_new(coefficient)
+        for image, exponent in zip(images, exponents, strict=True):
+            product *= image**exponent if exponent else 1  # SymPy refuses 0**0
+        total += product
+    return total
+
+
+def _monomials(ring, degree):
+    products = combinations_with_replacement(ring.gens, degree)
+    return [prod(factors, start=ring.one) for factors in products]
+
+
+def _rank(polynomials):
+    """Dimension over QQ of the span of polynomials with integer coefficients, without any grading."""
+    columns = {monomial: j for j, monomial in enumerate(sorted({m for p in polynomials for m in p}))}
+    rows = []
+    for polynomial in polynomials:
+        row = [0] * len(columns)
+        for monomial, coefficient in polynomial.items():
+            row[columns[monomial]] = int(coefficient)
+        rows.append(row)
+    return rank(rows)
+
+
+CUBIC = _map([s, t], x=s**3, y=s**2 * t, z=s * t**2, w=t**3)
+
+
+@pytest.mark.parametrize(
+    ("polynomial_map", "counts", "hilbert"),
+    [
+        (CUBIC, {2: 3}, [3 * n + 1 for n in range(4)]),
+        (_segre(), {2: 3}, [(n + 1) * comb(n + 2, 2) for n in range(4)]),
+        (_veronese(), {2: 6}, [comb(2 * n + 2, 2) for n in range(4)]),
+        (_grassmannian(4), {2: 1}, [comb(n + 5, 5) - comb(n + 3, 5) for n in range(4)]),
+        (_grassmannian(5), {2: 5}, [comb(n + 4, 4) ** 2 - comb(n + 5, 4) * comb(n + 3, 4) for n in range(4)]),
+    ],
+    ids=["twisted cubic", "Segre", "Veronese", "Gr(2,4)", "Gr(2,5)"],
+)
+def test_classical_varieties(polynomial_map, counts, hilbert):
+    result = implicitize(multigraded(polynomial_map), 3)
+    assert result.generator_counts == counts
+    assert list(result.hilbert_function) == hilbert
+    assert result.exact
+    assert hilbert_function(multigraded(polynomial_map), 3).values == result.hilbert_function
+
+
+def test_secant_of_the_veronese_surface_is_the_determinant():
+    a, b = symbols("a0:3"), symbols("b0:3")
+    images = {f"z_{i}_{j}": a[i] * a[j] + b[i] * b[j] for i in range(3) for j in range(i, 3)}
+    source = multigraded(PolynomialMap.from_expressions([*a, *b], images), [_swap("a0", "a1", "b0", "b1")])
+    result = implicitize(source, 4)
+    assert result.generator_counts == {3: 1}
+    (determinant,) = result.generators()
+    x = dict(zip(result.ring.variables, result.ring.sympy_ring.gens, strict=True))
+    expected = (
+        x["z_0_0"] * x["z_1_1"] * x["z_2_2"]
+        + 2 * x["z_0_1"] * x["z_1_2"] * x["z_0_2"]
+        - x["z_0_0"] * x["z_1_2"] ** 2
+        - x["z_1_1"] * x["z_0_2"] ** 2
+        - x["z_2_2"] * x["z_0_1"] ** 2
+    )
+    assert determinant in (expected, -expected)
+
+
+def test_hypersurface_without_any_symmetry_or_multigrading():
+    images = {"x": s**2 + t * u, "y": s * t + 3 * u**2, "z": t**2 - s * u, "w": s * u + u**2}
+    polynomial_map = PolynomialMap.from_expressions([s, t, u], images)
+    assert len(finest_grading(polynomial_map).weights[0]) == 1
+    result = implicitize(multigraded(polynomial_map), 4)
+    assert sum(result.generator_counts.values()) == 1
+    (equation,) = result.generators()
+    assert not _substitute(equation, polynomial_map.images)
+
+
+def _swap(*names):
+    pairs = list(zip(names[::2], names[1::2], strict=True))
+    return {**dict(pairs), **{b: a for a, b in pairs}}
+
+
+def test_a_symmetry_identifies_weights():
+    result = implicitize(multigraded(CUBIC, [_swap("s", "t")]), 2)
+    assert [orbit.size for orbit in result.orbits] == [2, 1]
+    assert len(set(result.generators())) == 3
+
+
+@pytest.mark.parametrize("renaming", [{"s": "t"}, {"s": "r", "r": "s"}])
+def test_what_does_not_permute_parameters_is_no_symmetry(renaming):
+    with pytest.raises(MethodUnavailableError, match="permute the parameters"):
+        multigraded(CUBIC, [renaming])
+
+
+def test_what_does_not_permute_images_is_no_symmetry():
+    with pytest.raises(MethodUnavailableError, match="permute the images"):
+        multigraded(_map([s, t], x=s**3, y=s**2 * t), [_swap("s", "t")])
+
+
+def test_whitney_umbrella_in_weighted_degree():
+    result = implicitize(multigraded(_map([u, v], x=u * v, y=u, z=v**2)), 4)
+    assert result.source.grading.degrees == (2, 1, 2)
+    x, y, z = result.ring.sympy_ring.gens
+    assert result.generators()[0] in (x**2 - y**2 * z, y**2 * z - x**2)
+    assert result.generator_counts == {4: 1}
+
+
+def test_a_positive_grading_that_is_not_the_degree_of_the_images():
+    result = implicitize(multigraded(_map([s, t], x=s, y=s**2 + t, z=t**2)), 4)
+    assert result.source.grading.degrees == (1, 2, 4)
+    x, y, z = result.ring.sympy_ring.gens
+    assert result.generators()[0] in ((y - x**2) ** 2 - z, z - (y - x**2) ** 2)
+
+
+@pytest.mark.parametrize(
+    "polynomial_map",
+    [_map([s], x=s**2 + s, y=s**3 + 1), _map([s], x=s, y=s * 0 + 1), _map([s, t], x=s, y=s * 0), _map([s])],
+    ids=["inhomogeneous", "constant", "zero", "no coordinates"],
+)
+def test_maps_without_positive_grading(polynomial_map):
+    if polynomial_map.coordinates and not polynomial_map.images[-1]:
+        assert implicitize(multigraded(polynomial_map), 2).generator_counts == {1: 1}
+        return
+    with pytest.raises(MethodUnavailableError):
+        multigraded(polynomial_map)
+
+
+def test_relations_among_parameters_are_refused():
+    polynomial_map = PolynomialMap.from_expressions([s, t], {"x": s, "y": t}, [s - t])
+    with pytest.raises(MethodUnavailableError, match="relations"):
+        multigraded(polynomial_map)
+
+
+def test_negative_degrees_are_refused():
+    with pytest.raises(InvalidCaseError):
+        implicitize(multigraded(CUBIC), -1)
+    with pytest.raises(InvalidCaseError):
+        hilbert_function(multigraded(CUBIC), -1)
+
+
+@pytest.mark.parametrize(
+    ("images", "equation"),
+    [
+        ({"x": s, "y": t, "z": 1000003 * s + 999983 * t}, (1000003, 999983, -1)),
+        ({"x": s, "y": t, "z": s + LARGE_PRIME * t}, (1, LARGE_PRIME, -1)),
+        ({"x": s / 3, "y": t, "z": s * Rational(7, 5) - t / 11}, (231, -5, -55)),
+    ],
+    ids=["large coefficients", "a coefficient divisible by the prime", "denominators"],
+)
+def test_the_exact_road_takes_over_when_the_guess_fails(images, equation):
+    result = implicitize(multigraded(PolynomialMap.from_expressions([s, t], images)), 2)
+    x, y, z = result.ring.sympy_ring.gens
+    linear = equation[0] * x + equation[1] * y + equation[2] * z
+    assert result.generators()[0] in (linear, -linear)
+    assert result.generator_counts == {1: 1}
+
+
+def test_an_image_divisible_by_the_prime_is_not_zero():
+    result = implicitize(multigraded(_map([s, t], x=s, y=LARGE_PRIME * t)), 2)
+    assert result.hilbert_function == (1, 2, 3)
+    assert result.generator_counts == {}
+
+
+@given(st.integers(-20000, 20000), st.integers(2, 20000))
+def test_rational_reconstruction_finds_small_fractions(numerator, denominator):
+    fraction = Rational(numerator, denominator)
+    residue = int(fraction.p) * pow(int(fraction.q), -1, LARGE_PRIME) % LARGE_PRIME
+    assert rational_denominator(residue, LARGE_PRIME) == fraction.q
+
+
+def test_random_primes_lie_in_their_range():
+    primes = {random_prime(Random(seed)) for seed in range(5)}
+    assert len(primes) > 1
+    assert all(1 << 30 < p < 1 << 31 and is_prime(p) for p in primes)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.lists(st.integers(0, 3), min_size=3, max_size=3), min_size=2, max_size=5))
+def test_monomial_maps_have_as_many_functions_as_exponents(columns):
+    # Homogenized with a fourth parameter; then H(n) counts the different sums of n exponent vectors.
+    parameters = symbols("r0:4")
+    exponents = [(1, *column) for column in columns]
+    images = {}
+    for j, vector in enumerate(exponents):
+        product = 1
+        for parameter, exponent in zip(parameters, vector, strict=True):
+            product *= parameter**exponent
+        images[f"x_{j}"] = product
+    result = implicitize(multigraded(PolynomialMap.from_expressions(parameters, images)), 3)
+    sums = {(0, 0, 0, 0)}
+    for n in range(4):
+        assert result.hilbert_function[n] == len(sums)
+        sums = {tuple(a + b for a, b in zip(x, y, strict=True)) for x in sums for y in exponents}
+    assert all(len(g) == 2 for g in result.generators())
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.lists(st.integers(-3, 3), min_size=6, max_size=6), min_size=3, max_size=5))
+def test_random_quadratic_maps_against_elimination_of_all_monomials_at_once(coefficients):
+    x = symbols("x0:3")
+    quadrics = [a * b for a, b in combinations_with_replacement(x, 2)]
+    images = {f"y_{j}": sum(c * q for c, q in zip(row, quadrics, strict=True)) for j, row in enumerate(coefficients)}
+    polynomial_map = PolynomialMap.from_expressions(x, images)
+    result = implicitize(multigraded(polynomial_map), 3)
+    generators = result.generators()
+    assert all(not _substitute(g, polynomial_map.images) for g in generators)
+    for degree in range(1, 4):
+        monomials = _monomials(result.ring.sympy_ring, degree)
+        assert result.hilbert_function[degree] == _rank([_substitute(m, polynomial_map.images) for m in monomials])
+        # The generators found span the ideal up to this degree, and none can be left out.
+        own = [g for g in generators if sum(next(iter(g))) == degree]
+        lower = [(g, sum(next(iter(g)))) for g in generators if sum(next(iter(g))) < degree]
+        multiples = [g * m for g, n in lower for m in _monomials(result.ring.sympy_ring, degree - n)]
+        assert _rank(own + multiples) == result.ideal_dimensions[degree] == len(own) + _rank(multiples)
+
+
+@pytest.mark.parametrize("parameters", [[], [s]])
+def test_the_zero_map(parameters):
+    result = implicitize(multigraded(_map(parameters, x=s * 0, y=s * 0)), 2)
+    assert result.generator_counts == {1: 2}
+    assert result.hilbert_function == (1, 0, 0)
+    assert set(result.generators()) == set(result.ring.sympy_ring.gens)
+    assert hilbert_function(multigraded(_map(parameters, x=s * 0, y=s * 0)), 2).values == (1, 0, 0)
+
+
+def test_linear_relations_beyond_the_last_degree_are_not_listed():
+    result = implicitize(multigraded(_map([u, v], x=u, y=v**2, z=v**2 + u**2)), 1)
+    assert result.generator_counts == {}
+    assert result.hilbert_function == (1, 1)
