@@ -1,4 +1,4 @@
-"""Exact linear algebra over ZZ, QQ and GF(p): the few calls to FLINT that the package makes.
+"""Exact linear algebra over ZZ, QQ and GF(p): ranks, echelon forms, primes, decimals, by FLINT.
 
 Matrices are sequences of rows of Python integers or fractions. Nothing here is approximate.
 """

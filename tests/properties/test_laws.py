@@ -1,6 +1,6 @@
 """Laws that hold for all inputs, some of them checked through a real Macaulay2."""
 
-import json
+from contextlib import suppress
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -148,11 +148,8 @@ json_values = st.recursive(
 )
 def test_no_data_breaks_the_reader(tag: str, arguments: list[object]) -> None:
     """Anything is either a value or a ParseError, never another exception."""
-    try:
+    with suppress(ParseError):
         decode([tag, *arguments])
-    except ParseError:
-        pass
-    json.dumps(arguments)
 
 
 @given(st.lists(st.integers(-5, 5), min_size=1, max_size=5), st.integers(0, 4))

@@ -14,6 +14,7 @@ LAYERS = [
     {"model"},
     {"convert"},
     {"geometry", "notation", "parse"},
+    {"implicitization"},
     {"render"},
     {"engine"},
     {"computations"},
@@ -23,7 +24,6 @@ DOORS = {
     "jinja2": {"render/script.py"},
     "pexpect": {"engine/process.py"},
     "click": {"cli/main.py", "cli/options.py"},
-    "flint": {"linear_algebra.py"},
     "psutil": {"engine/process.py"},
 }
 
