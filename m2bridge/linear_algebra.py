@@ -5,7 +5,7 @@ Matrices are sequences of rows of Python integers or fractions. Nothing here is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 
 import flint
@@ -29,6 +29,24 @@ def rank(rows: Sequence[Row]) -> int:
     if not rows or not rows[0]:
         return 0
     return int(flint.fmpz_mat(len(rows), len(rows[0]), [entry for row in rows for entry in row]).rank())
+
+
+def sparse_rank(rows: Iterable[Mapping[Hashable, int]]) -> int:
+    """Rank over QQ of an integer matrix whose rows are given by their nonzero entries.
+
+    Zero and repeated rows and columns are dropped before FLINT sees the matrix.
+    """
+    kept = {frozenset(row.items()) for row in ({c: v for c, v in row.items() if v} for row in rows) if row}
+    columns: dict[Hashable, list[tuple[int, int]]] = {}
+    for number, row in enumerate(kept):
+        for column, value in row:
+            columns.setdefault(column, []).append((number, value))
+    distinct = {tuple(entries) for entries in columns.values()}
+    dense = [[0] * len(kept) for _ in distinct]
+    for target, entries in zip(dense, distinct, strict=True):
+        for number, value in entries:
+            target[number] = value
+    return rank(dense)
 
 
 def pivot_columns(rows: Sequence[Row]) -> tuple[list[int], list[list[Fraction]]]:

@@ -30,6 +30,10 @@ class Answer:
         """An integer."""
         return self._typed(name, int)
 
+    def boolean(self, name: str) -> bool:
+        """A boolean."""
+        return self._typed(name, bool)
+
     def integers(self, name: str) -> list[int]:
         """A list of integers."""
         return self._list(name, int)

@@ -5,7 +5,11 @@ from __future__ import annotations
 import platform
 from importlib import metadata
 
+import click
+
 from m2bridge._version import __version__
+from m2bridge.cli.options import engine_option
+from m2bridge.cli.output import DONE, NO_ENGINE
 from m2bridge.engine import Candidate, candidates, locate
 from m2bridge.errors import EngineError
 from m2bridge.notation import table
@@ -51,3 +55,15 @@ def _installed(name: str) -> str:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
         return "not installed"
+
+
+@click.command("doctor")
+@engine_option
+def doctor_command(program: str | None) -> int:
+    """Show which Macaulay2 is used, and from where everything comes."""
+    text, failure = report(program)
+    click.echo(text)
+    if failure is not None:
+        click.echo(f"\n{failure}", err=True)
+        return NO_ENGINE
+    return DONE

@@ -95,7 +95,7 @@ class Closure:
     def to_json(self) -> dict[str, Any]:
         """A dictionary for ``json.dumps``; polynomials are exact strings in the coordinates' names."""
         series = self.hilbert_series
-        return result_json(self.subject, self.field, self.engine_version, self.seconds) | {
+        return result_json(self.subject.case, self.field, self.engine_version, self.seconds) | {
             "coordinates": list(self.subject.parametrization.coordinates),
             "dimension": self.dimension,
             "dimension_status": self.dimension_status,

@@ -59,7 +59,7 @@ class Dimension:
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary for ``json.dumps``."""
-        return result_json(self.subject, self.field, self.engine_version, self.seconds) | {
+        return result_json(self.subject.case, self.field, self.engine_version, self.seconds) | {
             "dimension": self.dimension,
             "status": self.status,
             "methods": [finding.to_json() for finding in self.findings],

@@ -5,15 +5,16 @@ from __future__ import annotations
 from math import comb
 
 from m2bridge.computations.closure import Closure, elimination_values
-from m2bridge.computations.locus import Component
+from m2bridge.computations.locus import ZERO, Component
 from m2bridge.computations.subject import Subject
 from m2bridge.convert import macaulay2
 from m2bridge.convert.names import all_to_macaulay2
 from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.geometry.linear_span import reduce_linearly
-from m2bridge.geometry.orbit_geometry import orbit_closure_map, orbit_dimension
+from m2bridge.geometry.orbit_geometry import orbit_closure_map
 from m2bridge.geometry.substitution import vanishes_on_image
+from m2bridge.geometry.tangent import orbit_dimension
 from m2bridge.model.field import CoefficientField
 from m2bridge.model.orbit import Orbit, orbits
 from m2bridge.model.ring import Ideal
@@ -88,9 +89,6 @@ def _component(found: Closure, prime: Ideal, dimension: int, degree: int) -> Com
             "although the singular locus is invariant under the group"
         )
     return Component(f"closure of the orbit {orbit}", orbit, dimension, degree, prime)
-
-
-ZERO = "the zero function"
 
 
 def _identify(found: Closure, prime: Ideal, dimension: int) -> Orbit | None:

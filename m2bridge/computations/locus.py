@@ -11,6 +11,8 @@ from m2bridge.model.orbit import Orbit
 from m2bridge.model.ring import Ideal
 from m2bridge.notation import degree_summary, duration, facts, ideal_latex, ideal_macaulay2, polynomial_text, table
 
+ZERO = "the zero function"
+
 
 @dataclass(frozen=True, slots=True)
 class OrbitStatus:
@@ -24,16 +26,20 @@ class OrbitStatus:
     tangent_dimension : int or None
         Affine Zariski tangent dimension of the closure at the orbit, where it was computed.
     singular : bool
+    tangent_bound : int or None
+        A lower bound for the tangent dimension, where it is not known.
     """
 
     orbit: Orbit
     dimension: int
     tangent_dimension: int | None
     singular: bool
+    tangent_bound: int | None = None
 
     def row(self) -> tuple[object, ...]:
         """The cells of a table."""
-        tangent = "–" if self.tangent_dimension is None else self.tangent_dimension
+        bound = "–" if self.tangent_bound is None else f"≥ {self.tangent_bound}"
+        tangent = bound if self.tangent_dimension is None else self.tangent_dimension
         verdict = "singular" if self.singular else "smooth"
         return self.orbit.r, self.orbit.s, self.orbit.m, self.dimension, tangent, verdict
 
@@ -45,6 +51,7 @@ class OrbitStatus:
             "m": self.orbit.m,
             "dimension": self.dimension,
             "tangent_dimension": self.tangent_dimension,
+            "tangent_lower_bound": self.tangent_bound if self.tangent_dimension is None else self.tangent_dimension,
             "singular": self.singular,
         }
 
@@ -136,7 +143,7 @@ class SingularLocus:
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary for ``json.dumps``."""
-        return result_json(self.subject, self.field, self.engine_version, self.seconds) | {
+        return result_json(self.subject.case, self.field, self.engine_version, self.seconds) | {
             "dimension": self.dimension,
             "variety_dimension": self.variety_dimension,
             "method": self.method,

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 from m2bridge.computations.closure import Closure, closure
+from m2bridge.computations.components import orbit_components, with_degree, with_ideal
+from m2bridge.computations.fibre_criterion import fibre_statuses, fibres_apply
 from m2bridge.computations.jacobian_criterion import jacobian_components, minor_count
 from m2bridge.computations.locus import Component, OrbitStatus, SingularLocus
-from m2bridge.computations.orbit_criterion import orbit_components, orbit_statuses
+from m2bridge.computations.observation import observe
+from m2bridge.computations.orbit_criterion import orbit_statuses
 from m2bridge.computations.subject import Clock, Subject
 from m2bridge.engine import Engine
 from m2bridge.errors import (
@@ -21,11 +24,13 @@ from m2bridge.model.attention import Coordinates, SingleLayerAttention
 from m2bridge.model.field import QQ, CoefficientField
 from m2bridge.model.polynomial_map import PolynomialMap
 
-Method = Literal["auto", "orbits", "jacobian", "all"]
+Method = Literal["auto", "fibres", "orbits", "jacobian", "all"]
 Components = tuple[Component, ...]
 
-SECOND_OPINION = 500
-"""``auto`` adds the Jacobian criterion on the whole variety when it takes at most so many minors."""
+FEW_COORDINATES = 12
+"""``auto`` computes the ideal too, as a second opinion, when there are at most so many coordinates,"""
+FEW_MINORS = 500
+"""and decomposes the singular locus, as a third one, when the Jacobian criterion takes at most so many minors."""
 
 
 def singular_locus(
@@ -42,10 +47,12 @@ def singular_locus(
 
     Parameters
     ----------
-    method : {"auto", "orbits", "jacobian", "all"}
-        ``orbits``: the Jacobian criterion at one point of each orbit; only for attention with t ≥ 2. ``jacobian``: the
-        Jacobian criterion on the whole variety, decomposed into minimal primes; only for the smallest cases. ``auto``:
-        ``orbits`` where it applies, with ``jacobian`` as a second opinion where that is cheap. ``all``: both.
+    method : {"auto", "fibres", "orbits", "jacobian", "all"}
+        ``fibres``: the fibre of the parametrization over one point of each orbit, over QQ; for attention with t ≥ 2
+        and α > 1 or d' > 1; see :func:`m2bridge.computations.observation.observe`. ``orbits``: the Jacobian criterion
+        at one point of each orbit; for attention with t ≥ 2. ``jacobian``: the Jacobian criterion on the whole variety,
+        decomposed into minimal primes; only for the smallest cases. ``auto``: the first of these that applies, with the
+        others as second opinions where they are cheap. ``all``: all that apply.
     ideals : bool
         Compute the ideals of the components too.
     timeout : float, optional
@@ -66,63 +73,121 @@ def singular_locus(
     if method not in get_args(Method):
         raise InvalidCaseError("method", f"unknown method '{method}': use {', '.join(get_args(Method))}")
     subject = Subject.of(case, coordinates)
-    has_orbits = subject.model is not None and subject.model.t >= 2
-    if method in ("orbits", "all") and not has_orbits:
-        raise MethodUnavailableError("orbits classify functions of attention with t ≥ 2 only; use --method jacobian")
     clock = Clock(timeout)
-    found = closure(case, engine, field, coordinates=coordinates, timeout=timeout)
+    wanted = _wanted(method, subject, field)
     statuses: tuple[OrbitStatus, ...] = ()
-    components, methods, unfinished = None, _methods(method, has_orbits, found), found.unfinished
-    if found.ideal is None or found.codimension is None:
-        unfinished += " (while computing the ideal of the closure; the dimension is known, a smaller case may finish)"
-    else:
-        statuses = orbit_statuses(found) if has_orbits else ()
-        components, unfinished = _components(methods, found, statuses, engine, ideals, clock)
+    found: Closure | None = None
+    components, unfinished, dimension = None, "", None
+    try:
+        if "fibres" in wanted:
+            assert subject.model is not None
+            seen = observe(subject.model, engine, clock.remaining)
+            statuses, dimension = fibre_statuses(seen), seen.dimension
+            linear = dimension == subject.model.coordinate_count("reduced")
+            components = _finished(orbit_components(statuses, linear), subject, field)
+        if wanted != ("fibres",):
+            found = closure(case, engine, field, coordinates=coordinates, timeout=clock.remaining)
+            dimension, unfinished = found.dimension, found.unfinished
+            if found.ideal is None or found.codimension is None:
+                unfinished += " (while computing the ideal of the closure; try --method fibres or a smaller case)"
+            else:
+                wanted = _affordable(method, wanted, found)
+                statuses = _compared(statuses, orbit_statuses(found)) if _has_orbits(subject) else ()
+                components = _from_ideal(wanted, statuses, found, engine, clock)
+        if ideals and components is not None:
+            components = tuple(
+                component
+                if component.ideal is not None
+                else with_ideal(component, subject, field, engine, clock.remaining)
+                for component in components
+            )
+    except (EngineTimeoutError, EngineMemoryError) as limit:
+        unfinished = str(limit)
+    if components is not None and not ideals and _has_orbits(subject):
+        components = tuple(component.without_ideal() for component in components)
     return SingularLocus(
-        found.subject,
+        subject,
         field,
-        " and ".join(methods),
-        found.dimension,
+        " and ".join(wanted),
+        dimension,
         statuses,
         components,
-        _remarks(methods, statuses) if components is not None else (),
-        found.engine_version,
+        (f"{', '.join(wanted)} agree",) if len(wanted) > 1 and not unfinished else (),
+        engine.version,
         clock.seconds,
         unfinished,
     )
 
 
-def _methods(method: Method, has_orbits: bool, found: Closure) -> tuple[str, ...]:
-    if method == "all":
-        return ("orbits", "jacobian")
-    if method != "auto":
+def _has_orbits(subject: Subject) -> bool:
+    return subject.model is not None and subject.model.t >= 2
+
+
+def _wanted(method: Method, subject: Subject, field: CoefficientField) -> tuple[str, ...]:
+    """The methods to try, in order.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If the chosen method does not apply.
+    """
+    orbits = _has_orbits(subject)
+    fibres = subject.model is not None and fibres_apply(subject.model) and field == QQ
+    if method == "fibres" and not fibres:
+        raise MethodUnavailableError(
+            "the method of fibres is for attention over QQ with t ≥ 2, and α > 1 or d' > 1; "
+            f"use --method {'orbits' if orbits else 'jacobian'}"
+        )
+    if method == "orbits" and not orbits:
+        raise MethodUnavailableError("orbits classify functions of attention with t ≥ 2 only; use --method jacobian")
+    if method not in ("auto", "all"):
         return (method,)
-    if not has_orbits:
-        return ("jacobian",)
-    cheap = found.ideal is not None and minor_count(found) <= SECOND_OPINION
-    return ("orbits", "jacobian") if cheap else ("orbits",)
+    few = subject.model is not None and len(subject.parametrization.coordinates) <= FEW_COORDINATES
+    if method == "auto" and fibres and not few:
+        return ("fibres",)
+    applicable = {"fibres": fibres, "orbits": orbits, "jacobian": True}
+    return tuple(name for name, applies in applicable.items() if applies)
 
 
-def _components(
-    methods: tuple[str, ...],
-    found: Closure,
-    statuses: tuple[OrbitStatus, ...],
-    engine: Engine,
-    ideals: bool,
-    clock: Clock,
-) -> tuple[Components | None, str]:
-    """The components by each method in turn, compared; and the limit that was reached, if one was."""
-    components: Components | None = None
-    try:
-        if "orbits" in methods:
-            components = orbit_components(statuses, found, engine, ideals, clock.remaining)
-        if "jacobian" in methods:
-            whole = jacobian_components(found, engine, clock.remaining)
-            compare(statuses, components, whole)
-            components = whole if ideals or not statuses else tuple(c.without_ideal() for c in whole)
-    except (EngineTimeoutError, EngineMemoryError) as limit:
-        return components, str(limit)
-    return components, ""
+def _affordable(method: Method, wanted: tuple[str, ...], found: Closure) -> tuple[str, ...]:
+    """``auto`` leaves the Jacobian criterion on the whole variety out where it is not cheap and not the only method."""
+    if method == "auto" and len(wanted) > 1 and minor_count(found) > FEW_MINORS:
+        return tuple(name for name in wanted if name != "jacobian")
+    return wanted
+
+
+def _finished(components: Components, subject: Subject, field: CoefficientField) -> Components:
+    return tuple(with_degree(component, subject, field) for component in components)
+
+
+def _from_ideal(
+    wanted: tuple[str, ...], statuses: tuple[OrbitStatus, ...], found: Closure, engine: Engine, clock: Clock
+) -> Components:
+    """The components by the Jacobian criterion, at orbits or on the whole variety; compared where there are both."""
+    assert found.ideal is not None
+    linear = all(degree == 1 for degree in found.ideal.generator_degrees)
+    by_orbits = _finished(orbit_components(statuses, linear), found.subject, found.field) if statuses else None
+    if "jacobian" not in wanted:
+        assert by_orbits is not None
+        return by_orbits
+    whole = jacobian_components(found, engine, clock.remaining)
+    compare(statuses, by_orbits, whole)
+    return whole
+
+
+def _compared(by_fibres: tuple[OrbitStatus, ...], by_equations: tuple[OrbitStatus, ...]) -> tuple[OrbitStatus, ...]:
+    """The statuses by equations, which have all tangent dimensions, held against those by fibres.
+
+    Raises
+    ------
+    ContradictionError
+        If they differ.
+    """
+    for fibre, equations in zip(by_fibres, by_equations, strict=False):
+        bound = fibre.tangent_bound or 0
+        if fibre.singular != equations.singular or (equations.tangent_dimension or 0) < bound:
+            raise ContradictionError(f"by fibres and tangent vectors {fibre}, by the Jacobian criterion {equations}")
+    return by_equations
 
 
 def compare(statuses: tuple[OrbitStatus, ...], by_orbits: Components | None, whole: Components) -> None:
@@ -147,9 +212,3 @@ def compare(statuses: tuple[OrbitStatus, ...], by_orbits: Components | None, who
     degrees = {c.orbit: c.degree for c in whole}
     if left != right or any(c.degree not in (None, degrees[c.orbit]) for c in by_orbits):
         raise ContradictionError(f"components by orbits {by_orbits} and by minimal primes {whole} differ")
-
-
-def _remarks(methods: tuple[str, ...], statuses: tuple[OrbitStatus, ...]) -> tuple[str, ...]:
-    if "jacobian" in methods and statuses:
-        return ("the Jacobian criterion on the whole variety and at one point of every orbit agree",)
-    return ()

@@ -41,9 +41,7 @@ class Subject:
     @property
     def case(self) -> dict[str, int] | None:
         """The numbers of the attention model, for JSON."""
-        if self.model is None:
-            return None
-        return {"d": self.model.d, "d_out": self.model.d_out, "a": self.model.a, "t": self.model.t}
+        return None if self.model is None else case_json(self.model)
 
     @property
     def ambient(self) -> str:
@@ -72,10 +70,15 @@ class Clock:
         return None if self._timeout is None else max(self._timeout - self.seconds, 0.01)
 
 
-def result_json(subject: Subject, field: object, engine: str | None, seconds: float) -> dict[str, Any]:
+def case_json(model: SingleLayerAttention) -> dict[str, int]:
+    """The numbers of an attention model."""
+    return {"d": model.d, "d_out": model.d_out, "a": model.a, "t": model.t}
+
+
+def result_json(case: dict[str, int] | None, field: object, engine: str | None, seconds: float) -> dict[str, Any]:
     """The fields that every JSON result begins with."""
     return {
-        "case": subject.case,
+        "case": case,
         "field": str(field),
         "engine": {"version": engine},
         "seconds": round(seconds, 3),

@@ -19,7 +19,7 @@ from m2bridge.errors import EngineTimeoutError
 from m2bridge.render import Script
 from m2bridge.resources import m2script
 
-LIBRARIES = ("wire", "invariants")
+LIBRARIES = ("wire", "invariants", "fibres")
 """The shared scripts that every session has loaded."""
 
 _OPTIONS = ("-q", "--silent", "--no-readline", "--no-preload", "--no-prompts", "--no-debug", "--no-randomize")

@@ -29,10 +29,15 @@ def degree_formula(model: SingleLayerAttention) -> int:
     Source: ours (not in the paper), proved in the documentation of m2bridge.
     """
     d, alpha = model.d, model.alpha
-    dimension_a = alpha * (2 * d - alpha) - 1
-    dimension_v = d * model.d_out - 1
     sheets = 2 if alpha == 1 and model.d_out == 1 and d > 1 else 1
-    return comb(dimension_a + dimension_v, dimension_v) * determinantal_degree(d, d, alpha) // sheets
+    return product_degree(model) * determinantal_degree(d, d, alpha) // sheets
+
+
+def product_degree(model: SingleLayerAttention) -> int:
+    """The top intersection number (h_A + h_V)^(δ_A + δ_V) on P^δ_A × P^δ_V: C(δ_A + δ_V, δ_V)."""
+    dimension_a = model.alpha * (2 * model.d - model.alpha) - 1
+    dimension_v = model.d * model.d_out - 1
+    return comb(dimension_a + dimension_v, dimension_v)
 
 
 def determinantal_degree(rows: int, columns: int, rank: int) -> int:

@@ -1,55 +1,17 @@
-"""Dimensions, closures and degrees of orbits; the group action is that of :mod:`m2bridge.model.orbit`."""
+"""Closures of orbits: parametrizations and degrees. Dimensions are in :mod:`m2bridge.geometry.tangent`."""
 
 from __future__ import annotations
 
-from itertools import product
 from math import comb
 
 from sympy.polys.rings import PolyElement
 
 from m2bridge.geometry.formulas import determinantal_degree, determinantal_dimension
-from m2bridge.linear_algebra import rank
 from m2bridge.model.attention import Coordinates, Matrix, SingleLayerAttention, entries
 from m2bridge.model.field import QQ
-from m2bridge.model.orbit import IntegerMatrix, Orbit, representative
+from m2bridge.model.orbit import Orbit
 from m2bridge.model.polynomial_map import PolynomialMap
 from m2bridge.model.ring import PolynomialRing
-
-
-def orbit_dimension(orbit: Orbit, model: SingleLayerAttention) -> int:
-    """Dimension of the orbit in function space (affine): rank of the tangent map of the group action, exact over QQ.
-
-    The Lie algebra element (X, Y, Z) of gl_d × gl_d × gl_d' moves (A, V) to (XA + AY, V Xᵀ + ZV); the differential of
-    the bilinear parametrization f takes this to f(XA + AY, V) + f(A, V Xᵀ + ZV).
-    """
-    A, V = representative(orbit, model)
-    return rank(_action_rows(A, V))
-
-
-def _action_rows(A: IntegerMatrix, V: IntegerMatrix) -> list[list[int]]:
-    d, d_out = len(A), len(V)
-    rows = []
-    for i, j in product(range(d), repeat=2):  # X = E_ij moves row j of A to row i, column j of V to column i
-        moved_a = tuple(A[j] if p == i else (0,) * d for p in range(d))
-        moved_v = tuple(tuple(row[j] if q == i else 0 for q in range(d)) for row in V)
-        rows.append([x + y for x, y in zip(bilinear(moved_a, V), bilinear(A, moved_v), strict=True)])
-        right = tuple(tuple(A[p][i] if q == j else 0 for q in range(d)) for p in range(d))  # Y = E_ij
-        rows.append(bilinear(right, V))
-    for i, j in product(range(d_out), repeat=2):  # Z = E_ij
-        rows.append(bilinear(A, tuple(V[j] if k == i else (0,) * d for k in range(d_out))))
-    return rows
-
-
-def bilinear(A: IntegerMatrix, V: IntegerMatrix) -> list[int]:
-    """The reduced function coordinates of (A, V), in the order of the model: V_kp A_qi + V_kq A_pi, or V_kp A_pi."""
-    indices = range(len(A))
-    return [
-        row[p] * A[p][i] if p == q else row[p] * A[q][i] + row[q] * A[p][i]
-        for row in V
-        for i in indices
-        for p in indices
-        for q in range(p, len(A))
-    ]
 
 
 def orbit_closure_map(

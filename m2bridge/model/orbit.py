@@ -55,6 +55,12 @@ def orbits(model: SingleLayerAttention) -> tuple[Orbit, ...]:
     )
 
 
+def generic_orbit(model: SingleLayerAttention) -> Orbit:
+    """The dense orbit: A and V of the largest rank, in general position."""
+    r, s = model.alpha, min(model.d, model.d_out)
+    return Orbit(r, s, max(0, r + s - model.d))
+
+
 def maximal_orbits(some: tuple[Orbit, ...]) -> tuple[Orbit, ...]:
     """Those orbits whose closures are the irreducible components of the union of all closures."""
     return tuple(o for o in some if not any(o != other and o.in_closure_of(other) for other in some))

@@ -11,7 +11,8 @@ from m2bridge.geometry.formulas import degree_formula, determinantal_degree, dim
 from m2bridge.geometry.hilbert import HilbertSeries, n
 from m2bridge.geometry.jacobian import differential_rank, jacobian_at, random_point, tangent_dimension
 from m2bridge.geometry.linear_span import linear_isomorphism, reduce_linearly
-from m2bridge.geometry.orbit_geometry import bilinear, orbit_closure_degree, orbit_closure_map, orbit_dimension
+from m2bridge.geometry.orbit_geometry import orbit_closure_degree, orbit_closure_map
+from m2bridge.geometry.tangent import function, orbit_dimension, sparse
 from m2bridge.linear_algebra import LARGE_PRIME, decimal, integer, pivot_columns, rank
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.model.field import QQ, CoefficientField
@@ -115,11 +116,16 @@ def test_orbit_dimension_is_the_rank_of_its_parametrization(case: tuple[int, ...
         assert differential_rank(closure_map, random_point(closure_map, 1000, 3)) == orbit_dimension(orbit, model)
 
 
-def test_bilinear_is_the_parametrization() -> None:
+def test_sparse_functions_are_the_parametrization() -> None:
     model = SingleLayerAttention(3, 2)
+    names = model.parametrization().coordinates
     for orbit in orbits(model):
         A, V = representative(orbit, model)
-        assert tuple(bilinear(A, V)) == model.parametrization().evaluate(flatten(A, V))
+        found = {
+            "_".join(map(str, ("c", *(i + 1 for i in key)))): v for key, v in function(sparse(A), sparse(V)).items()
+        }
+        values = dict(zip(names, model.parametrization().evaluate(flatten(A, V)), strict=True))
+        assert found == {name: value for name, value in values.items() if value}
 
 
 def test_closure_order() -> None:

@@ -17,13 +17,14 @@ LAYERS = [
     {"implicitization"},
     {"render"},
     {"engine"},
+    {"theorems"},
     {"computations"},
+    {"crosscheck"},
     {"cli"},
 ]
 DOORS = {
     "jinja2": {"render/script.py"},
     "pexpect": {"engine/process.py"},
-    "click": {"cli/main.py", "cli/options.py"},
     "psutil": {"engine/process.py"},
 }
 
@@ -70,6 +71,11 @@ def test_each_library_has_one_door(library: str) -> None:
         if any(module.split(".")[0] == library for module in imports(path))
     }
     assert doors == DOORS[library]
+
+
+def test_click_is_used_in_the_command_line_only() -> None:
+    users = [path for path in sources() if any(module.split(".")[0] == "click" for module in imports(path))]
+    assert {path.relative_to(PACKAGE).parts[0] for path in users} == {"cli"}
 
 
 def test_every_folder_and_module_is_on_the_map() -> None:

@@ -1,0 +1,118 @@
+"""Commands that decide: cross-checks of statements, and where a function lies."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+
+from m2bridge.cli.options import case_options, request, run_options
+from m2bridge.cli.output import REFUTED, UNDECIDED, show
+from m2bridge.cli.progress import progress
+from m2bridge.errors import InvalidCaseError
+from m2bridge.model.field import QQ
+from m2bridge.theorems import REGISTRY
+
+KEYS = (*dict.fromkeys(statement.key for statement in REGISTRY), "all")
+
+
+@click.command("cross-check")
+@click.argument("statement", type=click.Choice(KEYS), default="all")
+@case_options
+@run_options
+def cross_check_command(statement: str, **options: Any) -> int:
+    """Decide statements of the paper for one case, all of them or those with one number.
+
+    Exit code 0 when nothing is refuted or undecided, 1 when something is refuted, 3 when something is undecided.
+    """
+    from m2bridge.crosscheck import cross_check
+
+    asked = request(options)
+    if asked.field != QQ:
+        raise InvalidCaseError("field", "statements are about characteristic 0: cross-checks are over QQ")
+    statements = [known for known in REGISTRY if statement in ("all", known.key)]
+    with asked.engine() as engine, progress(f"cross-check of {asked.model}"):
+        found = cross_check(asked.model, engine, statements, timeout=asked.timeout)
+    show(found, asked.form)
+    return REFUTED if found.refuted else UNDECIDED if found.undecided else 0
+
+
+@click.command("membership")
+@click.option("--function", "function", help='Reduced coordinates as JSON, or a JSON file: {"c_1_1_1_1": "3/2", …}.')
+@click.option("--A", "A", help="Weights A as a JSON list of rows; with --V instead of --function.")
+@click.option("--V", "V", help="Weights V as a JSON list of rows.")
+@case_options
+@run_options
+def membership_command(function: str | None, A: str | None, V: str | None, **options: Any) -> int:
+    """Say whether a function is in the neuromanifold, in its Zariski closure, or outside; its orbit and weights."""
+    from m2bridge.computations.membership import membership
+
+    asked = request(options)
+    if asked.field != QQ:
+        raise InvalidCaseError("field", "membership asks for real weights: it is decided over QQ")
+    if (function is None) == (A is None) or (A is None) != (V is None):
+        raise InvalidCaseError("function", "give either --function, or both --A and --V")
+    model = asked.model
+    if function is not None:
+        values = _function(function)
+    else:
+        values = _of_weights(_matrix("A", A, model.d, model.d), _matrix("V", V, model.d_out, model.d))
+    with asked.engine() as engine, progress(f"membership for {model}"):
+        found = membership(model, values, engine, timeout=asked.timeout)
+    return show(found, asked.form)
+
+
+def _function(text: str) -> dict[str, Fraction]:
+    if not text.lstrip().startswith("{"):
+        path = Path(text)
+        if not path.is_file():
+            raise InvalidCaseError("function", f"'{text}' is neither a JSON object nor a file")
+        text = path.read_text(encoding="utf-8")
+    data = _json("function", text)
+    if not isinstance(data, dict):
+        raise InvalidCaseError("function", "not a JSON object from coordinates to numbers")
+    return {str(name): _rational("function", value) for name, value in data.items()}
+
+
+def _matrix(option: str, text: str | None, rows: int, columns: int) -> list[list[Fraction]]:
+    data = _json(option, text or "")
+    shape = f"a JSON list of {rows} rows with {columns} numbers each"
+    if (
+        not isinstance(data, list)
+        or len(data) != rows
+        or any(not isinstance(r, list) or len(r) != columns for r in data)
+    ):
+        raise InvalidCaseError(option, f"not {shape}")
+    return [[_rational(option, entry) for entry in row] for row in data]
+
+
+def _of_weights(A: list[list[Fraction]], V: list[list[Fraction]]) -> dict[str, Fraction]:
+    from sympy import Matrix, Rational
+
+    from m2bridge.geometry.function import function_of
+
+    values = function_of(*(Matrix([[Rational(entry) for entry in row] for row in matrix]) for matrix in (A, V)))
+    return {name: Fraction(int(value.p), int(value.q)) for name, value in values.items()}
+
+
+def _json(option: str, text: str) -> Any:
+    try:
+        return json.loads(text, parse_float=str)
+    except json.JSONDecodeError as reason:
+        raise InvalidCaseError(option, f"not JSON: {reason}") from None
+
+
+def _rational(option: str, value: Any) -> Fraction:
+    """An exact number: an integer, a decimal, or a string such as ``3/7``."""
+    if isinstance(value, int | str) and not isinstance(value, bool):
+        try:
+            return Fraction(value)
+        except (ValueError, ZeroDivisionError):
+            pass
+    raise InvalidCaseError(option, f'{json.dumps(value)} is not a rational number: write 3, 1.5 or "3/7"')
+
+
+COMMANDS = (cross_check_command, membership_command)

@@ -1,0 +1,64 @@
+"""The components of the singular locus as closures of orbits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from m2bridge.computations.closure import closure
+from m2bridge.computations.locus import ZERO, Component, OrbitStatus
+from m2bridge.computations.subject import Subject
+from m2bridge.engine import Engine
+from m2bridge.errors import ContradictionError
+from m2bridge.geometry.orbit_geometry import orbit_closure_degree, orbit_closure_map
+from m2bridge.model.field import QQ, CoefficientField
+from m2bridge.model.orbit import maximal_orbits
+
+
+def orbit_components(statuses: tuple[OrbitStatus, ...], linear: bool) -> tuple[Component, ...]:
+    """The closures of the maximal singular orbits, or the zero function alone, or nothing.
+
+    Parameters
+    ----------
+    statuses : tuple of OrbitStatus
+    linear : bool
+        Whether the variety is a linear space. Zero is a singular point of every other cone.
+    """
+    singular = maximal_orbits(tuple(status.orbit for status in statuses if status.singular))
+    if not singular:
+        return () if linear else (Component(ZERO, None, 0, 1),)
+    dimensions = {status.orbit: status.dimension for status in statuses}
+    components = (Component(f"closure of the orbit {orbit}", orbit, dimensions[orbit], None) for orbit in singular)
+    return tuple(sorted(components, key=lambda component: (-component.dimension, component.description)))
+
+
+def with_degree(component: Component, subject: Subject, field: CoefficientField) -> Component:
+    """The component with its degree by the closed formula, where there is one."""
+    if component.orbit is None or field != QQ:
+        return component
+    assert subject.model is not None
+    return replace(component, degree=orbit_closure_degree(component.orbit, subject.model))
+
+
+def with_ideal(
+    component: Component, subject: Subject, field: CoefficientField, engine: Engine, timeout: float | None
+) -> Component:
+    """The component with its ideal and degree by elimination; unchanged if that did not finish.
+
+    Raises
+    ------
+    ContradictionError
+        If dimension or degree differ from what is known.
+    """
+    if component.orbit is None:
+        return component
+    assert subject.model is not None
+    parametrization = orbit_closure_map(component.orbit, subject.model, subject.coordinates)
+    found = closure(parametrization, engine, field, timeout=timeout)
+    if found.ideal is None or found.degree is None:
+        return component
+    if found.dimension != component.dimension or component.degree not in (None, found.degree):
+        raise ContradictionError(
+            f"the {component.description} has dimension {component.dimension} and degree {component.degree} by its "
+            f"group action and formula, but {found.dimension} and {found.degree} by elimination"
+        )
+    return replace(component, degree=found.degree, ideal=found.ideal)

@@ -1,0 +1,106 @@
+"""The method of fibres: the fibre scheme of the parametrization at one point of each orbit, in Macaulay2 over QQ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from m2bridge.engine import Engine
+from m2bridge.errors import ParseError
+from m2bridge.model.attention import SingleLayerAttention
+from m2bridge.model.orbit import IntegerMatrix, Orbit, orbits, representative
+from m2bridge.parse import Answer, parse
+from m2bridge.render import Script, render
+
+
+@dataclass(frozen=True, slots=True)
+class Fibre:
+    """The fibre of the projective parametrization {rk A ≤ α} × {V} over a function, as a finite scheme.
+
+    Parameters
+    ----------
+    length : int
+        Length (degree) of the scheme.
+    points : int
+        Number of its geometric points.
+    """
+
+    length: int
+    points: int
+
+    @property
+    def reduced(self) -> bool:
+        """Whether no point is multiple."""
+        return self.length == self.points
+
+
+@dataclass(frozen=True, slots=True)
+class Fibres:
+    """What the fibres of a case tell.
+
+    Parameters
+    ----------
+    at : dict of Orbit to Fibre
+    base_locus_empty : bool
+        Whether φ(A, V) = 0 only for A = 0 or V = 0.
+    boundary_family : bool
+        Whether the functions with k = e_1 + iεe_2, v = k̄ are real, have no real weights for ε ≠ 0, and tend to the
+        representative of (1, 1, 1) for ε → 0; there is no such family for d = 1.
+    """
+
+    at: dict[Orbit, Fibre]
+    base_locus_empty: bool
+    boundary_family: bool
+
+
+def fibres(model: SingleLayerAttention, engine: Engine, timeout: float | None = None) -> Fibres:
+    """Compute the fibres at representatives of all orbits, in one run.
+
+    Hypothesis: t ≥ 2.
+
+    Raises
+    ------
+    EngineError
+        If Macaulay2 failed, or reached a limit.
+    """
+    answer = parse(engine.run(fibres_script(model), timeout).records)
+    return Fibres(
+        {orbit: _fibre(answer, orbit) for orbit in orbits(model)},
+        answer.boolean("base_locus_empty"),
+        model.d > 1 and answer.boolean("family_without_real_points") and answer.boolean("family_tends_to_the_orbit"),
+    )
+
+
+def _fibre(answer: Answer, orbit: Orbit) -> Fibre:
+    length, points = answer.integers(str(orbit))
+    if not 0 < points <= length:
+        raise ParseError(f"a fibre of length {length} with {points} points at orbit {orbit}")
+    return Fibre(length, points)
+
+
+def fibres_script(model: SingleLayerAttention) -> Script:
+    """The Macaulay2 program."""
+    listed = [(orbit, *_nonzero_part(orbit, model)) for orbit in orbits(model)]
+    return render(
+        "fibres",
+        ("wire", "fibres"),
+        {
+            "title": str(model),
+            "d": model.d,
+            "alpha": model.alpha,
+            "unknowns": ", ".join(f"z_{q}" for q in range(2, model.d + 1)),
+            "orbits": listed,
+            "boundary": _nonzero_part(Orbit(1, 1, 1), model),
+            "charts": "{(1,1)}" if model.d == 1 else "{(1,1), (1,2)}",
+            "zeros": "{" + ", ".join(["0"] * (model.d - 2)) + "}",
+        },
+    )
+
+
+def _nonzero_part(orbit: Orbit, model: SingleLayerAttention) -> tuple[str, str]:
+    """The nonzero columns of A and the nonzero rows of V of the representative, in Macaulay2."""
+    A, V = representative(orbit, model)
+    return _matrix(tuple(row[: orbit.r] for row in A)), _matrix(V[: orbit.s])
+
+
+def _matrix(rows: IntegerMatrix) -> str:
+    return "matrix(QQ, {" + ", ".join("{" + ", ".join(map(str, row)) + "}" for row in rows) + "})"

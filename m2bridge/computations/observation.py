@@ -1,0 +1,219 @@
+"""Everything that is observed about the orbits of a case, each claim by at least one exact method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from m2bridge.computations.closure import closure
+from m2bridge.computations.equations import tangent_upper_bounds
+from m2bridge.computations.fibres import Fibre, Fibres, fibres
+from m2bridge.computations.subject import Clock
+from m2bridge.engine import Engine
+from m2bridge.errors import ContradictionError, EngineMemoryError, EngineTimeoutError, MethodUnavailableError
+from m2bridge.geometry.formulas import determinantal_degree, product_degree
+from m2bridge.geometry.tangent import is_critical, orbit_dimension, source_tangent_dimension, tangent_lower_bounds
+from m2bridge.model.attention import SingleLayerAttention
+from m2bridge.model.orbit import Orbit, generic_orbit, orbits
+
+ELIMINATED = 12
+"""The degree is computed by elimination too for cases with at most so many coordinates."""
+
+
+@dataclass(frozen=True, slots=True)
+class OrbitFacts:
+    """What was observed about one orbit.
+
+    Parameters
+    ----------
+    orbit : Orbit
+    dimension : int
+        Of the orbit in function space (affine), by the tangent map of the group action.
+    fibre : Fibre
+        Of the projective parametrization.
+    source_smooth : bool
+        Whether {rk A ≤ α} is smooth at rank r: α = d or r = α.
+    singular : bool or None
+        Of the Zariski closure: the fibre is not one reduced point, or the source is singular there. Where the
+        parametrization is not birational, what the bounds for the tangent dimension say; ``None`` if they say nothing.
+    critical : bool
+        Of the projective parametrization: the fibre is not reduced.
+    boundary : bool
+        Limit of real points of the Zariski closure outside the neuromanifold: the fibre is not reduced.
+    tangent_lower : int
+        Lower bound for the tangent dimension, by explicit tangent vectors.
+    tangent_witness : Orbit
+        The orbit where these vectors are; its closure contains this one.
+    tangent_upper : int or None
+        Upper bound for the tangent dimension, by proved equations.
+    """
+
+    orbit: Orbit
+    dimension: int
+    fibre: Fibre
+    source_smooth: bool
+    singular: bool | None
+    critical: bool
+    boundary: bool
+    tangent_lower: int
+    tangent_witness: Orbit
+    tangent_upper: int | None
+
+    @property
+    def tangent_dimension(self) -> int | None:
+        """Affine tangent dimension, where the bounds meet."""
+        return self.tangent_lower if self.tangent_lower == self.tangent_upper else None
+
+
+@dataclass(frozen=True, slots=True)
+class Observations:
+    """What was observed about one case.
+
+    Parameters
+    ----------
+    model : SingleLayerAttention
+    orbits : tuple of OrbitFacts
+    dimension : int
+        Affine: the largest orbit dimension.
+    degree : int
+    closed : bool
+        The base locus of the projective parametrization is empty, so its image is compact and the cone over it closed.
+    boundary_family : bool
+        Whether the explicit family of boundary points at (1, 1, 1) was verified.
+    generic_fibre : Fibre
+    remarks : tuple of str
+        Which independent methods agreed.
+    engine_version : str
+    seconds : float
+    """
+
+    model: SingleLayerAttention
+    orbits: tuple[OrbitFacts, ...]
+    dimension: int
+    degree: int
+    closed: bool
+    boundary_family: bool
+    generic_fibre: Fibre
+    remarks: tuple[str, ...]
+    engine_version: str
+    seconds: float
+
+
+def observe(model: SingleLayerAttention, engine: Engine, timeout: float | None = None) -> Observations:
+    """Observe the orbits of a case by the method of fibres, tangent vectors and equations.
+
+    The lemma: p = f(q) is a smooth point of the closure X if and only if the scheme f⁻¹(p) is one reduced point and
+    q is a smooth point of the source. It needs f finite (base locus empty, fibres finite) and birational (the generic
+    fibre is one reduced point), and a normal source (determinantal varieties are normal: Bruns, Vetter,
+    *Determinantal Rings*, Theorem 2.11 and section 6).
+
+    Raises
+    ------
+    MethodUnavailableError
+        If t = 1, where these are not the orbits.
+    ContradictionError
+        If independent methods disagree.
+    EngineError
+        If Macaulay2 failed, or reached a limit.
+    """
+    if model.t == 1:
+        raise MethodUnavailableError("the method of fibres is for t ≥ 2; for t = 1 use --method jacobian")
+    clock = Clock(timeout)
+    found = fibres(model, engine, clock.remaining)
+    lower = tangent_lower_bounds(model)
+    upper = tangent_upper_bounds(model)
+    dimension = max(orbit_dimension(orbit, model) for orbit in orbits(model))
+    facts = tuple(_facts(orbit, model, found, dimension, lower[orbit], upper.get(orbit)) for orbit in orbits(model))
+    check(facts, dimension, model)
+    generic = found.at[generic_orbit(model)]
+    degree, by_elimination = _degree(model, generic, engine, clock.remaining)
+    return Observations(
+        model,
+        facts,
+        dimension,
+        degree,
+        found.base_locus_empty,
+        found.boundary_family,
+        generic,
+        _remarks(upper, by_elimination),
+        engine.version,
+        clock.seconds,
+    )
+
+
+def _facts(
+    orbit: Orbit,
+    model: SingleLayerAttention,
+    found: Fibres,
+    dimension: int,
+    lower: tuple[int, Orbit],
+    upper: int | None,
+) -> OrbitFacts:
+    fibre = found.at[orbit]
+    source_smooth = model.alpha in (model.d, orbit.r)
+    if found.at[generic_orbit(model)].length == 1:
+        singular: bool | None = fibre.length > 1 or not source_smooth
+    else:
+        singular = True if lower[0] > dimension else False if upper == dimension else None
+    if is_critical(orbit, model) == fibre.reduced:
+        raise ContradictionError(
+            f"at orbit {orbit} the fibre is {fibre}, but the rank of the differential says otherwise"
+        )
+    return OrbitFacts(
+        orbit,
+        orbit_dimension(orbit, model),
+        fibre,
+        source_smooth,
+        singular,
+        not fibre.reduced,
+        not fibre.reduced,
+        *lower,
+        upper,
+    )
+
+
+def check(facts: tuple[OrbitFacts, ...], dimension: int, model: SingleLayerAttention) -> None:
+    """Hold the verdict of the fibres on each orbit against the tangent vectors and the equations.
+
+    Raises
+    ------
+    ContradictionError
+        If an orbit is smooth by its fibre but has too many tangent vectors, or singular but smooth by equations; if a
+        singular orbit's closure has smooth points; if the generic orbit does not have the dimension of the source.
+    """
+    if dimension != source_tangent_dimension(generic_orbit(model), model) - 1:
+        raise ContradictionError(f"the largest orbit has dimension {dimension}, not that of the source less one")
+    singular = [fact.orbit for fact in facts if fact.singular]
+    for fact in facts:
+        evidence = f"at orbit {fact.orbit} of {model}: {fact}; dimension {dimension}"
+        if fact.singular is False and fact.tangent_lower > dimension:
+            raise ContradictionError(f"smooth by its fibre, singular by tangent vectors {evidence}")
+        if fact.tangent_upper is not None and (fact.tangent_upper == dimension) and fact.singular:
+            raise ContradictionError(f"singular by its fibre, smooth by equations {evidence}")
+        if fact.tangent_upper is not None and fact.tangent_upper < fact.tangent_lower:
+            raise ContradictionError(f"more tangent vectors than the equations allow {evidence}")
+        if fact.singular is False and any(fact.orbit.in_closure_of(orbit) for orbit in singular):
+            raise ContradictionError(f"smooth, but in the closure of a singular orbit {evidence}")
+
+
+def _degree(model: SingleLayerAttention, generic: Fibre, engine: Engine, timeout: float | None) -> tuple[int, bool]:
+    """The degree by the projection formula with the computed generic fibre; by elimination too in small cases."""
+    degree = product_degree(model) * determinantal_degree(model.d, model.d, model.alpha) // generic.length
+    if model.coordinate_count("reduced") > ELIMINATED:
+        return degree, False
+    try:
+        eliminated = closure(SingleLayerAttention(model.d, model.d_out, model.a), engine, timeout=timeout).degree
+    except (EngineTimeoutError, EngineMemoryError):
+        return degree, False
+    if eliminated not in (None, degree):
+        raise ContradictionError(f"the degree is {degree} by the projection formula and {eliminated} by elimination")
+    return degree, eliminated is not None
+
+
+def _remarks(upper: dict[Orbit, int], by_elimination: bool) -> tuple[str, ...]:
+    remarks = ["fibres (Macaulay2) and ranks of the differential (FLINT) agree on the critical orbits"]
+    remarks.append("every orbit that has more tangent vectors than the dimension is singular by its fibre")
+    if upper:
+        remarks.append("every orbit that is smooth by proved equations is smooth by its fibre")
+    if by_elimination:
+        remarks.append("the degree is also that of the ideal computed by elimination")
+    return tuple(remarks)

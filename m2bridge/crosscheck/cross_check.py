@@ -1,0 +1,188 @@
+"""The cross-check of one case: a table of orbits and a verdict on each statement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from m2bridge.computations.observation import Observations, OrbitFacts, observe
+from m2bridge.computations.subject import Clock, case_json, result_json
+from m2bridge.crosscheck.compare import compare, not_applicable, undecided
+from m2bridge.crosscheck.verdict import Outcome, Verdict
+from m2bridge.engine import Engine
+from m2bridge.errors import EngineMemoryError, EngineTimeoutError
+from m2bridge.model.attention import SingleLayerAttention
+from m2bridge.model.field import QQ
+from m2bridge.notation import duration, facts, table
+from m2bridge.theorems import REGISTRY, OrbitStatement, Statement
+
+
+@dataclass(frozen=True, slots=True)
+class CrossCheck:
+    """What was observed and decided for one case.
+
+    Parameters
+    ----------
+    model : SingleLayerAttention
+    verdicts : tuple of Verdict
+    observations : Observations or None
+        ``None`` when no statement applies, or a limit was reached.
+    engine_version : str
+    seconds : float
+    unfinished : str
+        Empty, or the limit that was reached.
+    """
+
+    model: SingleLayerAttention
+    verdicts: tuple[Verdict, ...]
+    observations: Observations | None
+    engine_version: str
+    seconds: float
+    unfinished: str = ""
+
+    @property
+    def refuted(self) -> bool:
+        """Whether some statement was refuted."""
+        return any(verdict.verdict is Outcome.REFUTED for verdict in self.verdicts)
+
+    @property
+    def undecided(self) -> bool:
+        """Whether some statement was left undecided."""
+        return any(verdict.verdict is Outcome.UNDECIDED for verdict in self.verdicts)
+
+    def to_json(self) -> dict[str, Any]:
+        """A dictionary for ``json.dumps``."""
+        seen = self.observations
+        return result_json(case_json(self.model), QQ, self.engine_version, self.seconds) | {
+            "dimension": None if seen is None else seen.dimension,
+            "degree": None if seen is None else seen.degree,
+            "orbits": [] if seen is None else [_orbit_json(fact) for fact in seen.orbits],
+            "verdicts": [verdict.to_json() for verdict in self.verdicts],
+            "remarks": [] if seen is None else list(seen.remarks),
+            "unfinished": self.unfinished or None,
+        }
+
+    def to_text(self) -> str:
+        """For a person at a terminal."""
+        seen = self.observations
+        parts = [f"Cross-check of lightning self-attention, {self.model}, over QQ"]
+        parts.append(
+            facts(
+                [
+                    ("dimension", None if seen is None else f"{seen.dimension} affine"),
+                    ("degree", None if seen is None else seen.degree),
+                    ("computed by", f"Macaulay2 {self.engine_version}, {duration(self.seconds)}"),
+                    *(("agreement", remark) for remark in (() if seen is None else seen.remarks)),
+                    ("not finished", self.unfinished or None),
+                ]
+            )
+        )
+        if seen is not None:
+            parts += ["", "  Orbits (L = column space of A, U = row space of V)", self._orbit_table(seen)]
+        parts.append("")
+        parts += [self._verdict_text(verdict) for verdict in self.verdicts]
+        return "\n".join(parts)
+
+    def _orbit_table(self, seen: Observations) -> str:
+        predictions = [s for s in REGISTRY if isinstance(s, OrbitStatement) and (s.key, s.part) == ("3.4", "iii")]
+        header = ("rk A", "rk V", "dim L∩U", "dimension", "fibre", "points", "tangent", "", "critical", "boundary")
+        rows = []
+        for fact in seen.orbits:
+            tangent = fact.tangent_dimension
+            rows.append(
+                (
+                    fact.orbit.r,
+                    fact.orbit.s,
+                    fact.orbit.m,
+                    fact.dimension,
+                    fact.fibre.length,
+                    fact.fibre.points,
+                    f"≥ {fact.tangent_lower}" if tangent is None else f"= {tangent}",
+                    SAID[fact.singular],
+                    "critical" if fact.critical else "",
+                    "boundary" if fact.boundary else "",
+                    *("singular" if s.predict(fact.orbit, seen.model) else "smooth" for s in predictions),
+                )
+            )
+        return table((*header, *(f"Theorem {s.key} ({s.part}) says" for s in predictions)), rows)
+
+    def _verdict_text(self, verdict: Verdict) -> str:
+        lines = [f"  {verdict.verdict:<14}  {verdict.name}: {verdict.text}", f"  {'':14}  → {verdict.reason}"]
+        if verdict.witness is not None and verdict.witness.orbit is not None:
+            witness = verdict.witness
+            lines.append(f"  {'':14}  witness: A = {_matrix_text(witness.A)}, V = {_matrix_text(witness.V)}")
+            numbers = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in witness.numbers.items())
+            lines.append(f"  {'':14}  {numbers}")
+        return "\n".join(lines)
+
+    def to_latex(self) -> str:
+        """A table of the verdicts."""
+        rows = " \\\\\n".join(f"{v.name} & {v.verdict.replace('_', ' ').lower()}" for v in self.verdicts)
+        return f"\\begin{{tabular}}{{ll}}\n{rows}\n\\end{{tabular}}"
+
+    def to_macaulay2(self) -> str:
+        """The verdicts as a Macaulay2 hash table."""
+        entries = ", ".join(f'"{v.name}" => "{v.verdict}"' for v in self.verdicts)
+        return f"verdicts = hashTable {{{entries}}}"
+
+    def _repr_latex_(self) -> str:
+        return self.to_latex()
+
+
+def cross_check(
+    model: SingleLayerAttention,
+    engine: Engine,
+    statements: Sequence[Statement] = REGISTRY,
+    timeout: float | None = None,
+) -> CrossCheck:
+    """Decide statements for one case, assuming none of them.
+
+    Raises
+    ------
+    ContradictionError
+        If independent methods disagree.
+    EngineError
+        If Macaulay2 failed in another way than by reaching a limit.
+    """
+    clock = Clock(timeout)
+    if model.t == 1:
+        verdicts = tuple(not_applicable(statement, statement.hypotheses(model)) for statement in statements)
+        return CrossCheck(model, verdicts, None, engine.version, clock.seconds)
+    try:
+        seen = observe(model, engine, clock.remaining)
+    except (EngineTimeoutError, EngineMemoryError) as limit:
+        verdicts = tuple(_without_observations(statement, model, str(limit)) for statement in statements)
+        return CrossCheck(model, verdicts, None, engine.version, clock.seconds, str(limit))
+    verdicts = tuple(compare(statement, seen) for statement in statements)
+    return CrossCheck(model, verdicts, seen, engine.version, clock.seconds)
+
+
+def _without_observations(statement: Statement, model: SingleLayerAttention, limit: str) -> Verdict:
+    reason = statement.hypotheses(model)
+    return not_applicable(statement, reason) if reason else undecided(statement, limit)
+
+
+def _orbit_json(fact: OrbitFacts) -> dict[str, Any]:
+    return {
+        "r": fact.orbit.r,
+        "s": fact.orbit.s,
+        "m": fact.orbit.m,
+        "dimension": fact.dimension,
+        "fibre_length": fact.fibre.length,
+        "fibre_points": fact.fibre.points,
+        "singular": fact.singular,
+        "critical": fact.critical,
+        "boundary": fact.boundary,
+        "source_smooth": fact.source_smooth,
+        "tangent_dimension": fact.tangent_dimension,
+        "tangent_lower_bound": fact.tangent_lower,
+        "tangent_upper_bound": fact.tangent_upper,
+    }
+
+
+SAID = {True: "singular", False: "smooth", None: "undecided"}
+
+
+def _matrix_text(matrix: Sequence[Sequence[int]]) -> str:
+    return "(" + "; ".join(" ".join(map(str, row)) for row in matrix) + ")"

@@ -1,0 +1,83 @@
+"""For each observable: how its value is read from the observations, what was computed for it, and what is trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from m2bridge.computations.observation import Observations, OrbitFacts
+
+NORMAL = "determinantal varieties are normal (Bruns, Vetter, Determinantal Rings, Theorem 2.11 and section 6)"
+LEMMA = (
+    "for f finite and birational from a normal source, f(q) is smooth exactly when its fibre is one reduced point and "
+    "q is smooth (Zariski's main theorem; docs/mathematics.md)"
+)
+ORBITS = "orbits are classified by (rk A, rk V, dim of the intersection) (docs/mathematics.md)"
+COMPACT = "a projective morphism of real varieties has compact image"
+LOCAL = "near a point with reduced fibre all real points of the closure have real weights (docs/mathematics.md)"
+PROJECTION = "projection formula for forms of bidegree (1, 1), and Giambelli's degree of determinantal varieties"
+FLINT = "exact ranks (FLINT)"
+
+FIBRES = "fibre schemes at one point of every orbit, over QQ (Macaulay2)"
+BASE_LOCUS = "the base locus is empty (Macaulay2)"
+GENERIC = "the fibre over the dense orbit (Macaulay2)"
+
+
+@dataclass(frozen=True, slots=True)
+class OrbitEvidence:
+    """An observable of orbits."""
+
+    value: Callable[[OrbitFacts], bool | int | None]
+    computed: tuple[str, ...]
+    trusted: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalEvidence:
+    """An observable of the whole neuromanifold."""
+
+    value: Callable[[Observations], bool | int]
+    computed: tuple[str, ...]
+    trusted: tuple[str, ...]
+
+
+ORBIT_EVIDENCE: dict[str, OrbitEvidence] = {
+    "singular": OrbitEvidence(
+        lambda fact: fact.singular,
+        (FIBRES, BASE_LOCUS, GENERIC, "tangent vectors and equations at every orbit, compared with the fibres (FLINT)"),
+        (LEMMA, NORMAL, ORBITS),
+    ),
+    "critical": OrbitEvidence(
+        lambda fact: fact.critical, (FIBRES, "rank of the differential at every orbit, compared (FLINT)"), (ORBITS,)
+    ),
+    "boundary": OrbitEvidence(
+        lambda fact: fact.boundary,
+        (FIBRES, "the family k = v + iεw: real, without real weights, tending to the orbit (Macaulay2)"),
+        (LOCAL, ORBITS),
+    ),
+    "fibre_points": OrbitEvidence(
+        lambda fact: fact.fibre.points,
+        (FIBRES, "the exchanged weights give the same function (exact evaluation)"),
+        (ORBITS,),
+    ),
+}
+
+GLOBAL_EVIDENCE: dict[str, GlobalEvidence] = {
+    "closed": GlobalEvidence(lambda seen: seen.closed, (BASE_LOCUS,), (COMPACT,)),
+    "dimension": GlobalEvidence(
+        lambda seen: seen.dimension,
+        ("dimension of the dense orbit, as the rank of its tangent map (FLINT)",),
+        (ORBITS,),
+    ),
+    "birational": GlobalEvidence(
+        lambda seen: seen.generic_fibre.length == 1, (GENERIC, BASE_LOCUS), ("the dense orbit is dense",)
+    ),
+    "special_fibre_points": GlobalEvidence(
+        lambda seen: max(fact.fibre.points for fact in seen.orbits), (FIBRES,), (ORBITS,)
+    ),
+    "degree": GlobalEvidence(
+        lambda seen: seen.degree,
+        (GENERIC, "elimination, where there are at most 12 coordinates (Macaulay2)"),
+        (PROJECTION,),
+    ),
+}

@@ -1,0 +1,102 @@
+"""What a cross-check says about one statement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from m2bridge.model.orbit import IntegerMatrix, Orbit
+
+
+class Outcome(StrEnum):
+    """The four possible verdicts."""
+
+    CONFIRMED = "CONFIRMED"
+    REFUTED = "REFUTED"
+    UNDECIDED = "UNDECIDED"
+    NOT_APPLICABLE = "NOT_APPLICABLE"
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """Where a statement fails: an orbit, weights of a function in it, and the numbers that show it.
+
+    Parameters
+    ----------
+    orbit : Orbit or None
+        ``None`` for statements about the neuromanifold as a whole.
+    A, V : matrices of int
+        Weights of a function in the orbit; empty without an orbit.
+    predicted, observed : bool or int
+    numbers : dict of str to int
+    """
+
+    orbit: Orbit | None
+    A: IntegerMatrix
+    V: IntegerMatrix
+    predicted: bool | int
+    observed: bool | int | None
+    numbers: dict[str, int]
+
+    def to_json(self) -> dict[str, Any]:
+        """A dictionary for ``json.dumps``."""
+        orbit = None if self.orbit is None else {"r": self.orbit.r, "s": self.orbit.s, "m": self.orbit.m}
+        return {
+            "orbit": orbit,
+            "A": [list(row) for row in self.A],
+            "V": [list(row) for row in self.V],
+            "predicted": self.predicted,
+            "observed": self.observed,
+            "numbers": self.numbers,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The verdict on one statement for one case.
+
+    Parameters
+    ----------
+    statement, part : str
+        Number in the paper and part of it.
+    text : str
+        The statement.
+    source : str
+    verdict : Outcome
+    reason : str
+        What was compared; which limit was reached; which hypothesis fails, and what can still be said.
+    witness : Witness or None
+        For REFUTED.
+    computed, trusted : tuple of str
+        What was computed for this verdict, and the cited lemmas on which it rests.
+    """
+
+    statement: str
+    part: str
+    text: str
+    source: str
+    verdict: Outcome
+    reason: str
+    witness: Witness | None = None
+    computed: tuple[str, ...] = ()
+    trusted: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """``3.4 (iii)``."""
+        return f"{self.statement} ({self.part})" if self.part else self.statement
+
+    def to_json(self) -> dict[str, Any]:
+        """A dictionary for ``json.dumps``."""
+        return {
+            "statement": self.statement,
+            "part": self.part,
+            "text": self.text,
+            "source": self.source,
+            "verdict": str(self.verdict),
+            "reason": self.reason,
+            "witness": None if self.witness is None else self.witness.to_json(),
+            "computed": list(self.computed),
+            "trusted": list(self.trusted),
+        }

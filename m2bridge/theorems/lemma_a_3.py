@@ -1,0 +1,25 @@
+"""Lemma A.3: the critical points of the parametrization."""
+
+from m2bridge.model.attention import SingleLayerAttention
+from m2bridge.model.orbit import Orbit
+from m2bridge.theorems.statement import PAPER, OrbitStatement, nondegenerate
+
+
+def _critical(orbit: Orbit, model: SingleLayerAttention) -> bool:
+    return (orbit.r, orbit.s, orbit.m) == (1, 1, 1)
+
+
+STATEMENTS = (
+    OrbitStatement(
+        key="A.3",
+        part="",
+        text=(
+            "A point (A, V) with A ≠ 0, V ≠ 0 is critical for the projective parametrization exactly when A = v qᵀ and "
+            "V = h vᵀ for the same v."
+        ),
+        source=f"{PAPER}, Lemma A.3",
+        observable="critical",
+        predict=_critical,
+        hypotheses=nondegenerate,
+    ),
+)
