@@ -1,0 +1,227 @@
+"""Cross-checks on real Macaulay2, against independent methods, and with wrong statements planted."""
+
+import json
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sympy import Matrix, groebner, symbols
+
+from m2bridge import Macaulay2, Orbit, Script, SingleLayerAttention
+from m2bridge.computations.fibres import Fibre, fibres
+from m2bridge.computations.observation import check, observe
+from m2bridge.crosscheck import Outcome, compare, cross_check
+from m2bridge.errors import ContradictionError, MethodUnavailableError
+from m2bridge.geometry.formulas import dimension_formula
+from m2bridge.model.orbit import orbits, representative
+from m2bridge.parse import parse
+from m2bridge.theorems import REGISTRY, GlobalStatement, OrbitStatement
+
+GRID = [(d, d_out, a) for d in range(1, 5) for d_out in range(1, 5) for a in range(1, d + 1)]
+
+
+def outcomes(engine: Macaulay2, *case: int) -> dict[str, Outcome]:
+    return {verdict.name: verdict.verdict for verdict in cross_check(SingleLayerAttention(*case), engine).verdicts}
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 4])
+def test_all_small_cases(engine: Macaulay2, d: int) -> None:
+    """The printed (iii) fails exactly for 2 ≤ a < d, except a = 2, d' = 1; where it does, the corrected one holds."""
+    for case in (c for c in GRID if c[0] == d):
+        _, d_out, a = case
+        found = outcomes(engine, *case)
+        two_to_one = a == d_out == 1
+        if two_to_one or d == 1:
+            assert found["3.4 (iii)"] is found["singular-locus"] is Outcome.NOT_APPLICABLE, case
+        else:
+            fails = 2 <= a < d and not (a == 2 and d_out == 1)
+            assert found["3.4 (iii)"] is (Outcome.REFUTED if fails else Outcome.CONFIRMED), case
+            assert found["singular-locus"] is Outcome.CONFIRMED, case
+            assert found["3.4 (ii)"] is found["A.3"] is Outcome.CONFIRMED, case
+        for name in ("3.3", "3.4 (i)", "A.2 (birational)", "A.2 (special fibres)"):
+            assert found[name] is (Outcome.NOT_APPLICABLE if two_to_one else Outcome.CONFIRMED), (case, name)
+        assert found["3.2"] is found["degree"] is Outcome.CONFIRMED, case
+
+
+def test_the_smallest_refutation_with_its_witness(engine: Macaulay2) -> None:
+    found = cross_check(SingleLayerAttention(3, 2, 2), engine)
+    (refuted,) = [verdict for verdict in found.verdicts if verdict.verdict is Outcome.REFUTED]
+    witness = refuted.witness
+    assert witness is not None
+    assert refuted.name == "3.4 (iii)"
+    assert witness.orbit == Orbit(1, 2, 0)
+    assert (Matrix(witness.A).rank(), Matrix(witness.V).rank()) == (1, 2)
+    assert witness.numbers["dimension"] == 13
+    assert witness.numbers["tangent_dimension_at_least"] == 14
+    assert (witness.predicted, witness.observed) == (False, True)
+    assert "(1, 2, 1)" in refuted.reason
+    assert "REFUTED" in found.to_text()
+
+
+def test_what_can_still_be_said(engine: Macaulay2) -> None:
+    two_to_one = {v.name: v for v in cross_check(SingleLayerAttention(3, 1, 1), engine).verdicts}
+    assert two_to_one["3.3"].verdict is Outcome.NOT_APPLICABLE
+    assert "holds all the same: computed 7, stated 7" in two_to_one["3.3"].reason
+    assert "would be false" in two_to_one["A.2 (birational)"].reason
+    degenerate = {v.name: v for v in cross_check(SingleLayerAttention(1, 2), engine).verdicts}
+    assert "d = 1 is degenerate" in degenerate["3.4 (iii)"].reason
+    one_token = cross_check(SingleLayerAttention(3, 2, t=1), engine)
+    assert {verdict.verdict for verdict in one_token.verdicts} == {Outcome.NOT_APPLICABLE}
+    assert all("t ≥ 2" in verdict.reason for verdict in one_token.verdicts)
+
+
+def planted(**changes: object) -> OrbitStatement:
+    singular = next(s for s in REGISTRY if (s.key, s.part) == ("3.4", "iii"))
+    return replace(singular, **changes)  # type: ignore[arg-type, return-value]
+
+
+def test_wrong_statements_are_refuted(engine: Macaulay2) -> None:
+    seen = observe(SingleLayerAttention(3, 2), engine)
+    smooth = compare(planted(predict=lambda orbit, model: False), seen)
+    assert smooth.verdict is Outcome.REFUTED
+    assert smooth.witness is not None
+    assert smooth.witness.orbit == Orbit(1, 1, 0)
+    rank_of_v = compare(planted(predict=lambda orbit, model: orbit.s <= 1), seen)
+    assert rank_of_v.verdict is Outcome.REFUTED
+    assert rank_of_v.witness is not None
+    assert rank_of_v.witness.observed is False
+    wrong = {"fibre_points": lambda o, m: 1, "critical": lambda o, m: False, "boundary": lambda o, m: o.r == o.s == 1}
+    for observable, predict in wrong.items():
+        assert compare(planted(observable=observable, predict=predict), seen).verdict is Outcome.REFUTED
+    values = {"dimension": 13, "degree": 1, "closed": False, "birational": False, "special_fibre_points": 3}
+    for observable, value in values.items():
+        statement = GlobalStatement("x", "", "", "", observable, lambda m, v=value: v, lambda m: "")  # type: ignore[arg-type]
+        assert compare(statement, seen).verdict is Outcome.REFUTED
+
+
+def test_methods_that_disagree_stop_the_run(engine: Macaulay2) -> None:
+    model = SingleLayerAttention(3, 2, 2)
+    seen = observe(model, engine)
+    check(seen.orbits, 13, model)
+    smooth = next(fact for fact in seen.orbits if not fact.singular)
+    singular = next(fact for fact in seen.orbits if fact.singular)
+
+    def with_fact(old: object, **changes: object) -> tuple:  # type: ignore[type-arg]
+        return tuple(replace(f, **changes) if f is old else f for f in seen.orbits)  # type: ignore[arg-type]
+
+    for facts, said in [
+        (with_fact(smooth, tangent_lower=14), "singular by tangent vectors"),
+        (with_fact(singular, tangent_upper=13), "smooth by equations"),
+        (with_fact(singular, tangent_upper=15), "more tangent vectors"),
+        (with_fact(singular, singular=False, tangent_lower=13), "closure of a singular orbit"),
+    ]:
+        with pytest.raises(ContradictionError, match=said):
+            check(facts, 13, model)
+    with pytest.raises(ContradictionError, match="not that of the source"):
+        check(seen.orbits, 12, model)
+
+
+@pytest.mark.parametrize("case", [(2, 1), (2, 1, 1), (2, 2), (3, 1, 2)])
+def test_fibres_by_the_projective_route(engine: Macaulay2, case: tuple[int, ...]) -> None:
+    """Length and number of points by a wholly different computation in Macaulay2."""
+    model = SingleLayerAttention(*case)
+    library = Path(__file__).with_name("projective.m2").read_text(encoding="utf-8")
+    packages = 'scan({"Elimination", "Saturation", "MinimalPrimes"}, needsPackage)\n'
+    calls = "\n".join(
+        f'mbEmit("{orbit}", projectiveFibre(matrix(QQ, {_m2(A)}), matrix(QQ, {_m2(V)}), {model.alpha}))'
+        for orbit in orbits(model)
+        for A, V in [representative(orbit, model)]
+    )
+    answer = parse(engine.run(Script("projective", packages + library + calls)).records)
+    for orbit, fibre in fibres(model, engine).at.items():
+        assert answer.integers(str(orbit)) == [fibre.length, fibre.points]
+
+
+def _m2(rows: tuple[tuple[int, ...], ...]) -> str:
+    return "{" + ", ".join("{" + ", ".join(map(str, row)) + "}" for row in rows) + "}"
+
+
+@pytest.mark.parametrize("case", [(2, 2), (3, 1), (3, 2, 2)])
+def test_fibres_by_sympy(engine: Macaulay2, case: tuple[int, ...]) -> None:
+    """Lengths by SymPy's Gröbner bases, with all entries of A and V as unknowns."""
+    model = SingleLayerAttention(*case)
+    attention = model.parametrization()
+    unknowns = symbols(attention.source.variables)
+    images = [image.as_expr() for image in attention.images + attention.relations]
+    for orbit, fibre in fibres(model, engine).at.items():
+        A, V = representative(orbit, model)
+        values = attention.evaluate([entry for row in A + V for entry in row])
+        equations = [i - v for i, v in zip(images, [*values, *[0] * len(attention.relations)], strict=True)]
+        chart = [unknowns[0] - 1, symbols("V_1_1") - 1]
+        basis = groebner([e for e in equations + chart if e != 0], *unknowns, order="grevlex")
+        assert _length(basis, len(unknowns)) == fibre.length
+
+
+def _length(basis: object, size: int) -> int:
+    """Number of standard monomials of a zero-dimensional Gröbner basis."""
+    leading = [p.monoms(order="grevlex")[0] for p in basis.polys]  # type: ignore[attr-defined]
+    standard, found = [(0,) * size], 0
+    seen = set(standard)
+    while standard:
+        monomial = standard.pop()
+        if any(all(m <= e for m, e in zip(lead, monomial, strict=True)) for lead in leading):
+            continue
+        found += 1
+        for j in range(size):
+            larger = tuple(e + (i == j) for i, e in enumerate(monomial))
+            if larger not in seen:
+                seen.add(larger)
+                standard.append(larger)
+    return found
+
+
+def test_larger_cases(engine: Macaulay2) -> None:
+    seen = observe(SingleLayerAttention(6, 6), engine)
+    assert len(seen.orbits) == 71
+    assert {str(f.orbit): f.fibre for f in seen.orbits if f.fibre.length > 1} == {
+        "(1, 1, 0)": Fibre(2, 2),
+        "(1, 1, 1)": Fibre(6, 1),
+    }
+    assert seen.dimension == dimension_formula(SingleLayerAttention(6, 6))
+
+
+def test_the_number_of_tokens_does_not_matter_from_two_on(engine: Macaulay2) -> None:
+    two, three = (observe(SingleLayerAttention(3, 2, 2, t), engine) for t in (2, 3))
+    assert two.orbits == three.orbits
+
+
+def test_a_limit_leaves_statements_undecided(engine: Macaulay2) -> None:
+    found = cross_check(SingleLayerAttention(8, 8), engine, timeout=0.05)
+    assert {verdict.verdict for verdict in found.verdicts} == {Outcome.UNDECIDED}
+    assert "--timeout" in found.unfinished
+    with pytest.raises(MethodUnavailableError):
+        observe(SingleLayerAttention(2, 1, t=1), engine)
+
+
+def test_shared_scripts_leave_no_foreign_symbols(engine: Macaulay2) -> None:
+    """A name that the shared scripts use before a package defines it would hide the package's own."""
+    code = 'mbEmit("names", select(apply(keys User.Dictionary, toString), name -> not match("^mb", name)))'
+    assert parse(engine.run(Script("names", code)).records).values["names"] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["--d", "3", "--d-out", "2", "--a", "2"], 1),
+        (["3.4", "--d", "3", "--d-out", "2"], 0),
+        (["3.3", "--d", "3", "--d-out", "2", "--a", "2"], 0),
+        (["--d", "2", "--d-out", "1", "--a", "1"], 0),
+        (["--d", "8", "--d-out", "8", "--timeout", "0.05"], 3),
+        (["9.9", "--d", "2", "--d-out", "1"], 2),
+        (["--d", "2", "--d-out", "1", "--field", "GF(7)"], 2),
+    ],
+)
+def test_exit_codes(command: str, m2: str, arguments: list[str], code: int) -> None:
+    done = subprocess.run(
+        [command, "cross-check", *arguments, "--json", "--m2", m2], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == code, done.stderr
+    if code != 2:
+        found = json.loads(done.stdout)
+        assert {"case", "orbits", "verdicts"} <= found.keys()
+        for verdict in found["verdicts"]:
+            assert {"statement", "part", "verdict", "witness", "reason"} <= verdict.keys()
+        for orbit in found["orbits"]:
+            fields = {"r", "s", "m", "dimension", "fibre_length", "fibre_points", "singular", "critical", "boundary"}
+            assert fields <= orbit.keys()
