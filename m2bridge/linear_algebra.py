@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from typing import TypeVar
 
 import flint
 
 Row = Sequence[int]
+Column = TypeVar("Column", bound=Hashable)
 
 LARGE_PRIME = 2147483647
 """The Mersenne prime 2^31 − 1: the largest prime that both FLINT's word arithmetic and Macaulay2 take."""
@@ -31,13 +33,13 @@ def rank(rows: Sequence[Row]) -> int:
     return int(flint.fmpz_mat(len(rows), len(rows[0]), [entry for row in rows for entry in row]).rank())
 
 
-def sparse_rank(rows: Iterable[Mapping[Hashable, int]]) -> int:
+def sparse_rank(rows: Iterable[Mapping[Column, int]]) -> int:
     """Rank over QQ of an integer matrix whose rows are given by their nonzero entries.
 
     Zero and repeated rows and columns are dropped before FLINT sees the matrix.
     """
     kept = {frozenset(row.items()) for row in ({c: v for c, v in row.items() if v} for row in rows) if row}
-    columns: dict[Hashable, list[tuple[int, int]]] = {}
+    columns: dict[Column, list[tuple[int, int]]] = {}
     for number, row in enumerate(kept):
         for column, value in row:
             columns.setdefault(column, []).append((number, value))
