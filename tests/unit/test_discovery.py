@@ -42,7 +42,8 @@ def test_order(nothing: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def test_a_named_program_is_never_replaced(nothing: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    nothing.setattr("m2bridge.engine.discovery._in_wheel", lambda: program(tmp_path / "wheel", "1.26.06"))
+    wheel = program(tmp_path / "wheel", "1.26.06")
+    nothing.setattr("m2bridge.engine.discovery._in_wheel", lambda: wheel)
     with pytest.raises(EngineNotFoundError):
         locate(tmp_path / "missing")
     nothing.setenv("M2BRIDGE_M2", str(program(tmp_path / "old", "1.19.1")))
@@ -51,7 +52,8 @@ def test_a_named_program_is_never_replaced(nothing: pytest.MonkeyPatch, tmp_path
 
 
 def test_an_unusable_program_that_nobody_named_is_passed_over(nothing: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    nothing.setattr("m2bridge.engine.discovery._in_wheel", lambda: program(tmp_path / "broken", "hello"))
+    broken = program(tmp_path / "broken", "hello")
+    nothing.setattr("m2bridge.engine.discovery._in_wheel", lambda: broken)
     with pytest.raises(EngineVersionError, match="is not Macaulay2"):
         locate()
     good = program(tmp_path / "good", "1.22")
