@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from m2bridge.computations.agreement import LocusFindings
 from m2bridge.computations.components import orbit_components
-from m2bridge.computations.findings import Findings
 from m2bridge.computations.locus import OrbitStatus
 from m2bridge.computations.observation import OrbitFacts, observe
 from m2bridge.engine import Engine
@@ -17,7 +17,7 @@ def fibres_apply(model: SingleLayerAttention) -> bool:
     return model.t >= 2 and (model.alpha > 1 or model.d_out > 1 or model.d == 1)
 
 
-def by_fibres(model: SingleLayerAttention, engine: Engine, timeout: float | None) -> Findings:
+def by_fibres(model: SingleLayerAttention, engine: Engine, timeout: float | None) -> LocusFindings:
     """The findings of the method; see :func:`m2bridge.computations.observation.observe`.
 
     Hypothesis: :func:`fibres_apply`.
@@ -25,11 +25,11 @@ def by_fibres(model: SingleLayerAttention, engine: Engine, timeout: float | None
     try:
         seen = observe(model, engine, timeout)
     except (EngineTimeoutError, EngineMemoryError) as limit:
-        return Findings("fibres", None, (), None, str(limit))
+        return LocusFindings("fibres", None, (), None, str(limit))
     statuses = tuple(_status(fact, seen.dimension) for fact in seen.orbits)
     # The reduced coordinates are linearly independent, so the closure is a linear space only if it is all of it.
     linear = seen.dimension == model.coordinate_count("reduced")
-    return Findings("fibres", seen.dimension, statuses, orbit_components(statuses, linear, model, QQ))
+    return LocusFindings("fibres", seen.dimension, statuses, orbit_components(statuses, linear, model, QQ))
 
 
 def _status(fact: OrbitFacts, dimension: int) -> OrbitStatus:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import comb
 
+from m2bridge.computations.agreement import LocusFindings
 from m2bridge.computations.closure import Closure, elimination_values
-from m2bridge.computations.findings import Findings
 from m2bridge.computations.locus import ZERO, Component
 from m2bridge.computations.subject import Subject
 from m2bridge.convert import macaulay2
@@ -33,8 +33,8 @@ def minor_count(found: Closure) -> int:
     return comb(len(found.ideal.generators), codimension) * comb(len(found.ideal.ring.variables), codimension)
 
 
-def by_jacobian(found: Closure, engine: Engine, timeout: float | None) -> Findings:
-    """Findings from the minimal primes of I + minors(codimension, Jacobian of I).
+def by_jacobian(found: Closure, engine: Engine, timeout: float | None) -> LocusFindings:
+    """LocusFindings from the minimal primes of I + minors(codimension, Jacobian of I).
 
     Hypothesis: I is prime (it is the kernel of a ring map to a domain), so the variety is equidimensional and reduced.
 
@@ -52,16 +52,16 @@ def by_jacobian(found: Closure, engine: Engine, timeout: float | None) -> Findin
         )
     assert found.ideal is not None
     if found.codimension == 0:
-        return Findings("jacobian", found.dimension, (), ())
+        return LocusFindings("jacobian", found.dimension, (), ())
     try:
         answer = parse(engine.run(_script(found.ideal, found.subject.title), timeout).records)
     except (EngineTimeoutError, EngineMemoryError) as limit:
-        return Findings("jacobian", found.dimension, (), None, str(limit))
+        return LocusFindings("jacobian", found.dimension, (), None, str(limit))
     primes = answer.ideals("minimal_primes")
     measured = zip(primes, answer.integers("dimensions"), answer.integers("degrees"), strict=True)
     components = (_component(found, prime, dimension, degree) for prime, dimension, degree in measured)
     ordered = sorted(components, key=lambda component: (-component.dimension, component.description))
-    return Findings("jacobian", found.dimension, (), tuple(ordered))
+    return LocusFindings("jacobian", found.dimension, (), tuple(ordered))
 
 
 def jacobian_script(subject: Subject, field: CoefficientField) -> Script:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from m2bridge.computations.agreement import LocusFindings
 from m2bridge.computations.closure import Closure, elimination_values
 from m2bridge.computations.components import orbit_components
-from m2bridge.computations.findings import Findings
 from m2bridge.computations.locus import OrbitStatus
 from m2bridge.computations.subject import Subject
 from m2bridge.errors import ContradictionError
@@ -17,8 +17,8 @@ from m2bridge.model.orbit import Orbit, flatten, orbits, representative
 from m2bridge.render import Script, render
 
 
-def by_orbits(found: Closure) -> Findings:
-    """Findings from all generators of the ideal of the closure, which is radical.
+def by_orbits(found: Closure) -> LocusFindings:
+    """LocusFindings from all generators of the ideal of the closure, which is radical.
 
     A point is singular exactly when its tangent dimension exceeds the dimension, and all points of an orbit are alike.
     Hypothesis: an attention model with t ≥ 2.
@@ -28,7 +28,7 @@ def by_orbits(found: Closure) -> Findings:
     assert ideal is not None
     statuses = tuple(_status(found, model, orbit) for orbit in orbits(model))
     linear = all(degree == 1 for degree in ideal.generator_degrees)
-    return Findings("orbits", found.dimension, statuses, orbit_components(statuses, linear, model, found.field))
+    return LocusFindings("orbits", found.dimension, statuses, orbit_components(statuses, linear, model, found.field))
 
 
 def orbit_script(subject: Subject, field: CoefficientField) -> Script:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Literal, get_args
 
+from m2bridge.computations.agreement import LocusFindings, compare
 from m2bridge.computations.closure import closure
 from m2bridge.computations.components import with_ideal
 from m2bridge.computations.fibre_criterion import by_fibres, fibres_apply
-from m2bridge.computations.findings import Findings, compare
 from m2bridge.computations.jacobian_criterion import by_jacobian, minor_count
 from m2bridge.computations.locus import Component, SingularLocus
 from m2bridge.computations.orbit_criterion import by_orbits
@@ -69,7 +69,7 @@ def singular_locus(
     subject = Subject.of(case, coordinates)
     clock = Clock(timeout)
     plan = _plan(method, subject, field)
-    findings: list[Findings] = []
+    findings: list[LocusFindings] = []
     if "fibres" in plan:
         assert subject.model is not None
         findings.append(by_fibres(subject.model, engine, clock.remaining))
@@ -111,7 +111,7 @@ def _from_ideal(
     engine: Engine,
     clock: Clock,
     second_opinion: bool,
-) -> list[Findings]:
+) -> list[LocusFindings]:
     """The findings of the methods that need the ideal of the closure."""
     found = closure(
         subject.model or subject.parametrization,
@@ -122,7 +122,7 @@ def _from_ideal(
     )
     if found.ideal is None or found.codimension is None:
         reason = f"{found.unfinished} (while computing the ideal of the closure; try --method fibres)"
-        return [Findings("orbits" if "orbits" in plan else "jacobian", found.dimension, (), None, reason)]
+        return [LocusFindings("orbits" if "orbits" in plan else "jacobian", found.dimension, (), None, reason)]
     findings = [by_orbits(found)] if "orbits" in plan else []
     dear = second_opinion and findings and minor_count(found) > FEW_MINORS
     if "jacobian" in plan and not dear:
@@ -131,7 +131,7 @@ def _from_ideal(
 
 
 def _result(
-    findings: list[Findings],
+    findings: list[LocusFindings],
     subject: Subject,
     field: CoefficientField,
     engine: Engine,

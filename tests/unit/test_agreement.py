@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from m2bridge.computations.findings import Findings, compare
+from m2bridge.computations.agreement import LocusFindings, compare
 from m2bridge.computations.locus import Component, OrbitStatus
 from m2bridge.errors import ContradictionError
 from m2bridge.model.orbit import Orbit
@@ -12,7 +12,7 @@ from m2bridge.model.orbit import Orbit
 GENERIC = OrbitStatus(Orbit(2, 1, 1), 5, 5, False, 5)
 SPECIAL = OrbitStatus(Orbit(1, 1, 0), 4, 6, True, 6)
 COMPONENT = Component("closure of the orbit (1, 1, 0)", Orbit(1, 1, 0), 4, 3)
-FINDINGS = Findings("one", 5, (SPECIAL, GENERIC), (COMPONENT,))
+FINDINGS = LocusFindings("one", 5, (SPECIAL, GENERIC), (COMPONENT,))
 
 
 def test_equal_findings_agree() -> None:

@@ -11,7 +11,7 @@ Components = tuple[Component, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class LocusFindings:
     """What one method found.
 
     Parameters
@@ -34,7 +34,7 @@ class Findings:
     unfinished: str = ""
 
 
-def compare(first: Findings, second: Findings) -> None:
+def compare(first: LocusFindings, second: LocusFindings) -> None:
     """Hold two finished methods against each other.
 
     Raises
