@@ -1,6 +1,7 @@
 """m2bridge: Macaulay2 from Python for the algebraic geometry of lightning self-attention.
 
-The public names are those of ``__all__``; everything else may change between releases.
+The public names are those of ``__all__``; everything else may change between releases. They are imported when they are
+first used, so that the command line can say what an interrupt does before SymPy is loaded.
 
 Examples
 --------
@@ -9,22 +10,57 @@ Examples
 ...     print(singular_locus(SingleLayerAttention(d=2, d_out=1), engine).to_text())
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from m2bridge._version import __version__
-from m2bridge.computations.closure import Closure, closure
-from m2bridge.computations.dimension import Dimension, dimension
-from m2bridge.computations.fibres import Fibre, fibres
-from m2bridge.computations.locus import Component, OrbitStatus, SingularLocus
-from m2bridge.computations.membership import Membership, membership
-from m2bridge.computations.observation import Observations, OrbitFacts, observe
-from m2bridge.computations.singular_locus import singular_locus
-from m2bridge.crosscheck import CrossCheck, Outcome, Verdict, cross_check
-from m2bridge.engine import Engine, Limits, Macaulay2, Transcript
-from m2bridge.model.attention import SingleLayerAttention
-from m2bridge.model.field import QQ, CoefficientField
-from m2bridge.model.orbit import Orbit
-from m2bridge.model.polynomial_map import PolynomialMap
-from m2bridge.model.ring import Ideal, PolynomialRing
-from m2bridge.render import Script
+
+if TYPE_CHECKING:
+    from m2bridge.computations.closure import Closure, closure
+    from m2bridge.computations.dimension import Dimension, dimension
+    from m2bridge.computations.fibres import Fibre, fibres
+    from m2bridge.computations.locus import Component, OrbitStatus, SingularLocus
+    from m2bridge.computations.membership import Membership, membership
+    from m2bridge.computations.observation import Observations, OrbitFacts, observe
+    from m2bridge.computations.singular_locus import singular_locus
+    from m2bridge.crosscheck import CrossCheck, Outcome, Verdict, cross_check
+    from m2bridge.engine import Engine, Limits, Macaulay2, Transcript
+    from m2bridge.model.attention import SingleLayerAttention
+    from m2bridge.model.field import QQ, CoefficientField
+    from m2bridge.model.orbit import Orbit
+    from m2bridge.model.polynomial_map import PolynomialMap
+    from m2bridge.model.ring import Ideal, PolynomialRing
+    from m2bridge.render import Script
+
+_HOMES = {
+    "computations.closure": ("Closure", "closure"),
+    "computations.dimension": ("Dimension", "dimension"),
+    "computations.fibres": ("Fibre", "fibres"),
+    "computations.locus": ("Component", "OrbitStatus", "SingularLocus"),
+    "computations.membership": ("Membership", "membership"),
+    "computations.observation": ("Observations", "OrbitFacts", "observe"),
+    "computations.singular_locus": ("singular_locus",),
+    "crosscheck": ("CrossCheck", "Outcome", "Verdict", "cross_check"),
+    "engine": ("Engine", "Limits", "Macaulay2", "Transcript"),
+    "model.attention": ("SingleLayerAttention",),
+    "model.field": ("QQ", "CoefficientField"),
+    "model.orbit": ("Orbit",),
+    "model.polynomial_map": ("PolynomialMap",),
+    "model.ring": ("Ideal", "PolynomialRing"),
+    "render": ("Script",),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'm2bridge' has no attribute '{name}'")
+    return getattr(import_module(f"m2bridge.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
 
 __all__ = [
     "QQ",

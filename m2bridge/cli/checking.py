@@ -8,11 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import click
+from sympy import Matrix, Rational
 
 from m2bridge.cli.options import case_options, request, run_options
 from m2bridge.cli.output import REFUTED, UNDECIDED, show
 from m2bridge.cli.progress import progress
+from m2bridge.computations.membership import membership
+from m2bridge.crosscheck import cross_check
 from m2bridge.errors import InvalidCaseError
+from m2bridge.geometry.function import function_of
 from m2bridge.model.field import QQ
 from m2bridge.theorems import REGISTRY
 
@@ -28,8 +32,6 @@ def cross_check_command(statement: str, **options: Any) -> int:
 
     Exit code 0 when nothing is refuted or undecided, 1 when something is refuted, 3 when something is undecided.
     """
-    from m2bridge.crosscheck import cross_check
-
     asked = request(options)
     if asked.field != QQ:
         raise InvalidCaseError("field", "statements are about characteristic 0: cross-checks are over QQ")
@@ -48,8 +50,6 @@ def cross_check_command(statement: str, **options: Any) -> int:
 @run_options
 def membership_command(function: str | None, A: str | None, V: str | None, **options: Any) -> int:
     """Say whether a function is in the neuromanifold, in its Zariski closure, or outside; its orbit and weights."""
-    from m2bridge.computations.membership import membership
-
     asked = request(options)
     if asked.field != QQ:
         raise InvalidCaseError("field", "membership asks for real weights: it is decided over QQ")
@@ -90,10 +90,6 @@ def _matrix(option: str, text: str | None, rows: int, columns: int) -> list[list
 
 
 def _of_weights(A: list[list[Fraction]], V: list[list[Fraction]]) -> dict[str, Fraction]:
-    from sympy import Matrix, Rational
-
-    from m2bridge.geometry.function import function_of
-
     values = function_of(*(Matrix([[Rational(entry) for entry in row] for row in matrix]) for matrix in (A, V)))
     return {name: Fraction(int(value.p), int(value.q)) for name, value in values.items()}
 

@@ -9,6 +9,10 @@ import click
 from m2bridge.cli.options import case_options, request, run_options
 from m2bridge.cli.output import DONE, show
 from m2bridge.cli.progress import progress
+from m2bridge.computations.closure import closure
+from m2bridge.computations.dimension import dimension
+from m2bridge.computations.scripts import standalone
+from m2bridge.computations.singular_locus import singular_locus
 
 
 @click.command("dimension")
@@ -17,8 +21,6 @@ from m2bridge.cli.progress import progress
 @run_options
 def dimension_command(method: str, **options: Any) -> int:
     """Dimension of the Zariski closure of the neuromanifold, by up to three methods."""
-    from m2bridge.computations.dimension import dimension
-
     asked = request(options)
     if method not in ("elimination", "all"):
         return show(
@@ -44,8 +46,6 @@ def dimension_command(method: str, **options: Any) -> int:
 @run_options
 def closure_command(strategy: Any, weights: Any, **options: Any) -> int:
     """Ideal, dimension, degree and Hilbert series of the Zariski closure."""
-    from m2bridge.computations.closure import closure
-
     asked = request(options)
     with asked.engine() as engine, progress(f"Zariski closure of {asked.model}"):
         found = closure(
@@ -67,8 +67,6 @@ def closure_command(strategy: Any, weights: Any, **options: Any) -> int:
 @run_options
 def singular_locus_command(method: Any, ideals: bool, **options: Any) -> int:
     """Singular locus of the Zariski closure, orbit by orbit and by components."""
-    from m2bridge.computations.singular_locus import singular_locus
-
     asked = request(options)
     with asked.engine() as engine, progress(f"singular locus of {asked.model}"):
         found = singular_locus(
@@ -89,8 +87,6 @@ def singular_locus_command(method: Any, ideals: bool, **options: Any) -> int:
 @click.option("--method", default="orbits", show_default=True, help="For singular-locus: orbits or jacobian.")
 def script_command(computation: str, method: str, **options: Any) -> int:
     """Print the complete Macaulay2 program of a computation; it runs with M2 --script."""
-    from m2bridge.computations.scripts import standalone
-
     asked = request(options)
     click.echo(standalone(computation, asked.model, asked.field, asked.coordinates, method), nl=False)
     return DONE

@@ -1,0 +1,62 @@
+"""All commands, and the exit code of every error."""
+
+from __future__ import annotations
+
+import click
+
+from m2bridge._version import __version__
+from m2bridge.cli import checking, computing
+from m2bridge.cli.doctor import doctor_command
+from m2bridge.cli.output import DONE, FAILED, INTERRUPTED, NO_ENGINE, UNDECIDED, USAGE
+from m2bridge.errors import (
+    EngineMemoryError,
+    EngineNotFoundError,
+    EngineTimeoutError,
+    EngineVersionError,
+    InvalidCaseError,
+    M2BridgeError,
+    MethodUnavailableError,
+)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+@click.version_option(__version__, prog_name="m2bridge")
+def cli() -> None:
+    """Algebraic geometry of lightning self-attention, computed by Macaulay2.
+
+    Exit codes: 0 computed or confirmed, 1 refuted, 2 wrong usage, 3 undecided within the limits, 4 no Macaulay2,
+    5 another failure, 130 interrupted.
+    """
+
+
+for command in (*computing.COMMANDS, *checking.COMMANDS, doctor_command):
+    cli.add_command(command)
+
+
+def run() -> int:
+    """Run the command line; the exit code."""
+    try:
+        return int(cli.main(standalone_mode=False, prog_name="m2bridge") or DONE)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return USAGE
+    except click.ClickException as error:
+        return _fail(error.format_message(), USAGE)
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("Interrupted.", err=True)
+        return INTERRUPTED
+    except InvalidCaseError as error:
+        return _fail(f"--{error.option.replace('_', '-')}: {error.message}", USAGE)
+    except MethodUnavailableError as error:
+        return _fail(str(error), USAGE)
+    except (EngineNotFoundError, EngineVersionError) as error:
+        return _fail(str(error), NO_ENGINE)
+    except (EngineTimeoutError, EngineMemoryError) as error:
+        return _fail(str(error), UNDECIDED)
+    except M2BridgeError as error:
+        return _fail(f"{type(error).__name__}: {error}", FAILED)
+
+
+def _fail(message: str, code: int) -> int:
+    click.echo(f"Error: {message}", err=True)
+    return code
