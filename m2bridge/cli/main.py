@@ -6,6 +6,7 @@ import json
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from types import FrameType
 from typing import Any, NoReturn, Protocol
 
@@ -77,15 +78,19 @@ def dimension_command(method: str, **options: Any) -> int:
 
 @cli.command("closure")
 @case_options
-@click.option("--strategy", default="auto", show_default=True, help="auto, elimination or ungraded-elimination.")
+@click.option(
+    "--strategy", default="auto", show_default=True, help="auto, multigraded, elimination or ungraded-elimination."
+)
+@click.option("--max-degree", type=int, default=None, help="All generators up to this degree, without elimination.")
 @click.option("--weights", default="attention", show_default=True, help="attention (A, V) or factored (Q, K, V).")
 @run_options
-def closure_command(strategy: Any, weights: Any, **options: Any) -> int:
+def closure_command(strategy: Any, max_degree: int | None, weights: Any, **options: Any) -> int:
     """Ideal, dimension, degree and Hilbert series of the Zariski closure."""
     from m2bridge.computations.closure import closure
 
     asked = request(options)
-    with asked.engine() as engine, progress(f"Zariski closure of {asked.model}"):
+    engineless = strategy == "multigraded" or max_degree is not None
+    with nullcontext() if engineless else asked.engine() as engine, progress(f"Zariski closure of {asked.model}"):
         found = closure(
             asked.model,
             engine,
@@ -93,6 +98,7 @@ def closure_command(strategy: Any, weights: Any, **options: Any) -> int:
             coordinates=asked.coordinates,
             weights=weights,
             strategy=strategy,
+            max_degree=max_degree,
             timeout=asked.timeout,
         )
     return show(found, asked.form)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from m2bridge.computations.closure import Closure, closure, elimination_values
+from m2bridge.computations.closure import Closure, closure
+from m2bridge.computations.elimination import elimination_values
 from m2bridge.computations.jacobian_criterion import ZERO
 from m2bridge.computations.locus import Component, OrbitStatus
 from m2bridge.computations.subject import Subject
@@ -81,7 +82,7 @@ def _component(
     if not ideals:
         return component
     parametrization = orbit_closure_map(orbit, model, found.subject.coordinates)
-    eliminated = closure(parametrization, engine, found.field, timeout=timeout)
+    eliminated = closure(parametrization, engine, found.field, strategy="elimination", timeout=timeout)
     if eliminated.degree is None:
         return component
     if eliminated.dimension != dimension or formula not in (None, eliminated.degree):

@@ -70,7 +70,7 @@ def singular_locus(
     if method in ("orbits", "all") and not has_orbits:
         raise MethodUnavailableError("orbits classify functions of attention with t ≥ 2 only; use --method jacobian")
     clock = Clock(timeout)
-    found = closure(case, engine, field, coordinates=coordinates, timeout=timeout)
+    found = closure(case, engine, field, coordinates=coordinates, strategy="elimination", timeout=timeout)
     statuses: tuple[OrbitStatus, ...] = ()
     components, methods, unfinished = None, _methods(method, has_orbits, found), found.unfinished
     if found.ideal is None or found.codimension is None:
