@@ -12,6 +12,7 @@ Examples
 from m2bridge._version import __version__
 from m2bridge.computations.closure import Closure, closure
 from m2bridge.computations.dimension import Dimension, dimension
+from m2bridge.computations.image import Image, image
 from m2bridge.computations.locus import Component, OrbitStatus, SingularLocus
 from m2bridge.computations.singular_locus import singular_locus
 from m2bridge.engine import Engine, Limits, Macaulay2, Transcript
@@ -30,6 +31,7 @@ __all__ = [
     "Dimension",
     "Engine",
     "Ideal",
+    "Image",
     "Limits",
     "Macaulay2",
     "Orbit",
@@ -43,5 +45,6 @@ __all__ = [
     "__version__",
     "closure",
     "dimension",
+    "image",
     "singular_locus",
 ]

@@ -14,6 +14,7 @@ import click
 
 from m2bridge._version import __version__
 from m2bridge.cli import doctor as doctor_report
+from m2bridge.cli.implicitize import implicitize_command
 from m2bridge.cli.options import case_options, engine_option, request, run_options
 from m2bridge.cli.progress import progress
 from m2bridge.errors import (
@@ -150,6 +151,9 @@ def doctor_command(program: str | None) -> int:
         click.echo(f"\n{failure}", err=True)
         return NO_ENGINE
     return DONE
+
+
+cli.add_command(implicitize_command)
 
 
 def show(result: Result, form: str) -> int:

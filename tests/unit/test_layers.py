@@ -23,7 +23,7 @@ LAYERS = [
 DOORS = {
     "jinja2": {"render/script.py"},
     "pexpect": {"engine/process.py"},
-    "click": {"cli/main.py", "cli/options.py"},
+    "click": {"cli/main.py", "cli/options.py", "cli/implicitize.py"},
     "psutil": {"engine/process.py"},
 }
 
