@@ -213,15 +213,20 @@ class Closure:
         """The ideal and its invariants, for a paper."""
         if self.ideal is None:
             return rf"\text{{not finished: {self.unfinished}}}"
-        return (
-            rf"I = {ideal_latex(self.ideal.generators)}, \quad \dim = {self.dimension},"
-            rf"\quad \deg = {self.degree}"
-        )
+        bound = self.complete.removeprefix("up to degree ")
+        ideal = "I" if bound == "proved" else rf"\langle I_{{\le {bound}}} \rangle"
+        relation = "=" if self.dimension_status == "proved" else r"\ge"
+        parts = [
+            rf"{ideal} = {ideal_latex(self.ideal.generators)}, \quad \dim {relation} {self.dimension}",
+            rf",\quad \deg = {self.degree}" if self.degree is not None else "",
+        ]
+        return "".join(parts)
 
     def to_macaulay2(self) -> str:
-        """A Macaulay2 program that defines the ideal."""
+        """A Macaulay2 program that defines the ideal that the generators found generate."""
         generators = () if self.ideal is None else self.ideal.generators
-        return ideal_macaulay2(self.field, self.subject.parametrization.coordinates, generators)
+        comment = f"-- {self.completeness}\n" if self.completeness else ""
+        return comment + ideal_macaulay2(self.field, self.subject.parametrization.coordinates, generators)
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.to_latex()}$"

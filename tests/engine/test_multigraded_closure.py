@@ -90,3 +90,20 @@ def test_large_results_are_written_faster_than_they_are_computed() -> None:
     written = time.perf_counter()
     assert len(record["generators"]) == 13260
     assert written - computed < 2 * (computed - begin)
+
+
+def test_an_unlucky_prime_proves_nothing(engine: Macaulay2) -> None:
+    """Modulo 32003 the second coordinate is zero; over QQ it is not."""
+    found = closure(PolynomialMap.from_expressions([s, t], {"x": s, "y": 32003 * t}), engine)
+    assert found.complete.startswith("up to degree")
+    assert "unlucky" in found.unfinished
+    assert (found.degree, found.generator_degrees, found.dimension) == (None, {}, 2)
+    halved = PolynomialMap.from_expressions([s, t], {"x": s**2 / 32003, "y": s * t, "z": t**2})
+    assert closure(halved, engine).complete == "proved"
+
+
+def test_what_is_written_says_what_it_is() -> None:
+    found = closure(SingleLayerAttention(2, 2), max_degree=2)
+    assert found.to_latex().startswith(r"\langle I_{\le 2} \rangle = \left\langle")
+    assert r"\deg" not in found.to_latex()
+    assert found.to_macaulay2().startswith("-- all minimal generators of degree ≤ 2")
