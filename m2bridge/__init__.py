@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from m2bridge.computations.closure import Closure, closure
     from m2bridge.computations.dimension import Dimension, dimension
     from m2bridge.computations.fibres import Fibre, fibres
+    from m2bridge.computations.image import Image, image
     from m2bridge.computations.locus import Component, OrbitStatus, SingularLocus
     from m2bridge.computations.membership import Membership, membership
     from m2bridge.computations.observation import Observations, OrbitFacts, observe
@@ -36,6 +37,7 @@ _HOMES = {
     "computations.closure": ("Closure", "closure"),
     "computations.dimension": ("Dimension", "dimension"),
     "computations.fibres": ("Fibre", "fibres"),
+    "computations.image": ("Image", "image"),
     "computations.locus": ("Component", "OrbitStatus", "SingularLocus"),
     "computations.membership": ("Membership", "membership"),
     "computations.observation": ("Observations", "OrbitFacts", "observe"),
@@ -72,6 +74,7 @@ __all__ = [
     "Engine",
     "Fibre",
     "Ideal",
+    "Image",
     "Limits",
     "Macaulay2",
     "Membership",
@@ -92,6 +95,7 @@ __all__ = [
     "cross_check",
     "dimension",
     "fibres",
+    "image",
     "membership",
     "observe",
     "singular_locus",

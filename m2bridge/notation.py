@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Any
 
 from sympy import ZZ, Expr, Symbol, latex
@@ -11,6 +12,7 @@ from sympy.polys.rings import PolyElement
 
 from m2bridge.convert import macaulay2
 from m2bridge.convert.names import all_to_macaulay2
+from m2bridge.linear_algebra import decimal
 
 SHOWN = 12
 """How many generators the text and LaTeX forms show."""
@@ -42,13 +44,39 @@ def polynomial_text(polynomial: PolyElement) -> str:
     return str(integers.from_dict({monomial: ZZ(domain.to_int(c)) for monomial, c in polynomial.items()}))
 
 
+def sparse_text(terms: Iterable[tuple[tuple[int, ...], int]], names: Sequence[str]) -> str:
+    """The same text for a polynomial given by its terms: sorted tuples of positions in ``names``, and coefficients.
+
+    Terms in decreasing order, as SymPy writes them: a larger graded reverse lexicographic monomial comes first.
+    """
+    ordered = sorted(terms, key=lambda term: (-len(term[0]), term[0][::-1]))
+    written = [_sparse_term(monomial, coefficient, names) for monomial, coefficient in ordered]
+    signs = [" - " if coefficient < 0 else " + " for _, coefficient in ordered]
+    text = "".join([piece for pair in zip(signs, written, strict=True) for piece in pair])
+    return f"-{text[3:]}" if text.startswith(" - ") else text[3:] or "0"
+
+
+def _sparse_term(monomial: tuple[int, ...], coefficient: int, names: Sequence[str]) -> str:
+    factors = []
+    for j, group in groupby(monomial):
+        exponent = len(list(group))
+        factors.append(names[j] if exponent == 1 else f"{names[j]}**{exponent}")
+    size = abs(coefficient)
+    return "*".join(factors if size == 1 and factors else [decimal(size), *factors])
+
+
 def shortened(polynomial: PolyElement, width: int = 240) -> str:
     """The polynomial's first terms, if it does not fit in ``width`` characters."""
-    text = polynomial_text(polynomial)
+    return shortened_text(polynomial_text(polynomial), width)
+
+
+def shortened_text(text: str, width: int = 240) -> str:
+    """The first terms of a polynomial that is written out, if it does not fit in ``width`` characters."""
     if len(text) <= width:
         return text
     end = max(text.rfind(" + ", 0, width), text.rfind(" - ", 0, width))
-    return f"{text[:end]} …  ({len(polynomial)} terms)"
+    terms = 1 + text.count(" + ") + text.count(" - ")
+    return f"{text[:end]} …  ({terms} terms)"
 
 
 def polynomial_latex(polynomial: PolyElement) -> str:

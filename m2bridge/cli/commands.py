@@ -7,6 +7,7 @@ import click
 from m2bridge._version import __version__
 from m2bridge.cli import checking, computing
 from m2bridge.cli.doctor import doctor_command
+from m2bridge.cli.implicitize import implicitize_command
 from m2bridge.cli.output import DONE, FAILED, INTERRUPTED, NO_ENGINE, UNDECIDED, USAGE
 from m2bridge.errors import (
     EngineMemoryError,
@@ -29,7 +30,7 @@ def cli() -> None:
     """
 
 
-for command in (*computing.COMMANDS, *checking.COMMANDS, doctor_command):
+for command in (*computing.COMMANDS, *checking.COMMANDS, implicitize_command, doctor_command):
     cli.add_command(command)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import click
@@ -41,13 +42,17 @@ def dimension_command(method: str, **options: Any) -> int:
 
 @click.command("closure")
 @case_options
-@click.option("--strategy", default="auto", show_default=True, help="auto, elimination or ungraded-elimination.")
+@click.option(
+    "--strategy", default="auto", show_default=True, help="auto, multigraded, elimination or ungraded-elimination."
+)
+@click.option("--max-degree", type=int, default=None, help="All generators up to this degree, without elimination.")
 @click.option("--weights", default="attention", show_default=True, help="attention (A, V) or factored (Q, K, V).")
 @run_options
-def closure_command(strategy: Any, weights: Any, **options: Any) -> int:
+def closure_command(strategy: Any, max_degree: int | None, weights: Any, **options: Any) -> int:
     """Ideal, dimension, degree and Hilbert series of the Zariski closure."""
     asked = request(options)
-    with asked.engine() as engine, progress(f"Zariski closure of {asked.model}"):
+    engineless = strategy == "multigraded" or max_degree is not None
+    with nullcontext() if engineless else asked.engine() as engine, progress(f"Zariski closure of {asked.model}"):
         found = closure(
             asked.model,
             engine,
@@ -55,6 +60,7 @@ def closure_command(strategy: Any, weights: Any, **options: Any) -> int:
             coordinates=asked.coordinates,
             weights=weights,
             strategy=strategy,
+            max_degree=max_degree,
             timeout=asked.timeout,
         )
     return show(found, asked.form)

@@ -57,7 +57,7 @@ def with_ideal(
         return component
     assert subject.model is not None
     parametrization = orbit_closure_map(component.orbit, subject.model, subject.coordinates)
-    found = closure(parametrization, engine, field, timeout=timeout)
+    found = closure(parametrization, engine, field, strategy="elimination", timeout=timeout)
     if found.ideal is None or found.degree is None:
         return component
     if found.dimension != component.dimension or component.degree not in (None, found.degree):

@@ -161,7 +161,7 @@ def _by_elimination(
     coordinates: Coordinates | None,
     timeout: float | None,
 ) -> Finding:
-    found = closure(case, engine, field, coordinates=coordinates, timeout=timeout)
+    found = closure(case, engine, field, coordinates=coordinates, strategy="elimination", timeout=timeout)
     if found.ideal is None or found.dimension is None:
         return Finding("elimination", None, "unfinished", found.unfinished)
     return Finding("elimination", found.dimension, "proved", "Krull dimension of the elimination ideal, by Macaulay2")

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import comb
+from math import prod
 
+from m2bridge.computations.finding import Status, jacobian_findings
+from m2bridge.computations.multigraded_closure import default_max_degree
 from m2bridge.errors import MethodUnavailableError
+from m2bridge.geometry.jacobian import random_point
 from m2bridge.geometry.tangent import function, sparse
-from m2bridge.implicitization import implicitize, multigraded_attention
+from m2bridge.implicitization import Implicitization, implicitize, multigraded_attention
+from m2bridge.implicitization.multigraded_map import IntegerPolynomial
 from m2bridge.implicitization.substitution import Terms
 from m2bridge.linear_algebra import rank
-from m2bridge.model.attention import SingleLayerAttention
+from m2bridge.model.attention import Coordinates, SingleLayerAttention
 from m2bridge.model.orbit import Orbit, orbits, representative
-
-LARGEST_DEGREE = 4
-MOST_MONOMIALS = 100_000
+from m2bridge.model.polynomial_map import PolynomialMap
 
 
 def tangent_upper_bounds(model: SingleLayerAttention, max_degree: int | None = None) -> dict[Orbit, int]:
@@ -68,9 +70,30 @@ def _point(orbit: Orbit, model: SingleLayerAttention, coordinates: Sequence[str]
 
 def default_degree(model: SingleLayerAttention) -> int:
     """The largest degree N ≤ 4 with at most 10^5 monomials of degree N in the coordinates; 0 if even N = 2 has more."""
-    size = model.coordinate_count(model.default_coordinates)
-    fitting = (n for n in range(LARGEST_DEGREE, 1, -1) if comb(size + n - 1, n) <= MOST_MONOMIALS)
-    return next(fitting, 0)
+    degree = default_max_degree(model.coordinate_count(model.default_coordinates))
+    return degree if degree > 1 else 0
+
+
+def image_dimension(
+    case: SingleLayerAttention | PolynomialMap, found: Implicitization, coordinates: Coordinates | None = None
+) -> tuple[int | None, Status]:
+    """Dimension of the closure of the image: ranks of the differential below, ranks of the equations above.
+
+    At a point of the image the tangent space has at least the dimension of the closure, and lies in the kernel of the
+    differentials of all equations.
+    """
+    findings = jacobian_findings(case, coordinates=coordinates)
+    best = max(findings, key=lambda finding: (finding.status == "proved", finding.value or -1))
+    if best.status == "lower bound":
+        parameters = random_point(found.source.polynomial_map, 9, seed=1)
+        point = [_value(image, parameters) for image in found.source.integral_images]
+        upper = len(point) - _differential_rank(list(found.sparse_generators()), point)
+        return best.value, "proved" if best.value == upper else "lower bound"
+    return best.value, best.status
+
+
+def _value(image: IntegerPolynomial, parameters: Sequence[int]) -> int:
+    return sum(c * prod(x**e for x, e in zip(parameters, exponents, strict=True)) for exponents, c in image.items())
 
 
 def _differential_rank(generators: Iterable[Terms], point: Sequence[int]) -> int:

@@ -200,8 +200,9 @@ def _degree(model: SingleLayerAttention, generic: Fibre, engine: Engine, timeout
     degree = product_degree(model) * determinantal_degree(model.d, model.d, model.alpha) // generic.length
     if model.coordinate_count("reduced") > ELIMINATED:
         return degree, False
+    two_tokens = SingleLayerAttention(model.d, model.d_out, model.a)
     try:
-        eliminated = closure(SingleLayerAttention(model.d, model.d_out, model.a), engine, timeout=timeout).degree
+        eliminated = closure(two_tokens, engine, strategy="elimination", timeout=timeout).degree
     except (EngineTimeoutError, EngineMemoryError):
         return degree, False
     if eliminated not in (None, degree):

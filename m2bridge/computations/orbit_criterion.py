@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from m2bridge.computations.agreement import LocusFindings
-from m2bridge.computations.closure import Closure, elimination_values
+from m2bridge.computations.closure import Closure
 from m2bridge.computations.components import orbit_components
+from m2bridge.computations.elimination import elimination_values
 from m2bridge.computations.locus import OrbitStatus
 from m2bridge.computations.subject import Subject
 from m2bridge.errors import ContradictionError

@@ -118,6 +118,7 @@ def _from_ideal(
         engine,
         field,
         coordinates=subject.coordinates,
+        strategy="elimination",
         timeout=clock.remaining,
     )
     if found.ideal is None or found.codimension is None:

@@ -168,10 +168,14 @@ def test_any_polynomial_map(engine: Macaulay2) -> None:
 
 
 def test_what_was_found_before_the_limit_is_shown(engine: Macaulay2) -> None:
-    found = closure(SingleLayerAttention(3, 2), engine, timeout=1)
+    found = closure(SingleLayerAttention(3, 2), engine, strategy="elimination", timeout=1)
     assert found.ideal is None
     assert (found.dimension, found.dimension_status, found.complete) == (14, "proved", "no")
     assert "--timeout" in found.unfinished
+    partial = closure(SingleLayerAttention(3, 2), engine, timeout=2)
+    assert (partial.dimension, partial.dimension_status, partial.degree) == (14, "proved", None)
+    assert partial.complete.startswith("up to degree ")
+    assert "--timeout" in partial.unfinished
     locus = singular_locus(SingleLayerAttention(3, 2), engine, method="orbits", timeout=1)
     assert (locus.components, locus.variety_dimension) == (None, 14)
     assert "--method fibres" in locus.unfinished

@@ -7,6 +7,7 @@ from m2bridge.notation import (
     polynomial_latex,
     polynomial_text,
     shortened,
+    sparse_text,
     table,
 )
 
@@ -32,3 +33,14 @@ def test_words() -> None:
     assert shortened((x + y) ** 2) == "x**2 + 2*x*y + y**2"
     assert shortened((x + y) ** 40).endswith("…  (41 terms)")
     assert table(("n", "word"), [(10, "a"), (5, "bb")]).splitlines()[2:] == ["  10   a", "   5   bb"]
+
+
+def test_sparse_text_is_the_text_of_the_polynomial() -> None:
+    ring = PolynomialRing(QQ, ("x", "y", "z")).sympy_ring
+    x, y, z = ring.gens
+    for polynomial in (x**2 * z - 3 * y**3 + x * y * z, -x + 1, 2 * z**2 - x, ring.one, -z, x * z + y**2):
+        terms = [
+            (tuple(i for i, e in enumerate(monomial) for _ in range(e)), int(c)) for monomial, c in polynomial.items()
+        ]
+        assert sparse_text(terms, ("x", "y", "z")) == polynomial_text(polynomial)
+    assert sparse_text([], ()) == "0"

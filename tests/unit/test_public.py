@@ -3,9 +3,9 @@
 import m2bridge
 
 NAMES = """
-QQ Closure CoefficientField Component CrossCheck Dimension Engine Fibre Ideal Limits Macaulay2 Membership Observations
-Orbit OrbitFacts OrbitStatus Outcome PolynomialMap PolynomialRing Script SingleLayerAttention SingularLocus Transcript
-Verdict __version__ closure cross_check dimension fibres membership observe singular_locus
+QQ Closure CoefficientField Component CrossCheck Dimension Engine Fibre Ideal Image Limits Macaulay2 Membership
+Observations Orbit OrbitFacts OrbitStatus Outcome PolynomialMap PolynomialRing Script SingleLayerAttention SingularLocus Transcript
+Verdict __version__ closure cross_check dimension fibres image membership observe singular_locus
 """
 
 

@@ -38,4 +38,4 @@ def test_singular_locus(recorded: Engine) -> None:
 def test_a_script_that_was_never_recorded(recorded: Engine) -> None:
     if isinstance(recorded, RecordedEngine):
         with pytest.raises(EngineNotFoundError, match="no transcript"):
-            closure(SingleLayerAttention(3, 3), recorded)
+            closure(SingleLayerAttention(3, 3), recorded, strategy="elimination")

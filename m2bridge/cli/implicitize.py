@@ -1,0 +1,46 @@
+"""``m2bridge implicitize``: any polynomial map from a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from m2bridge.cli.options import FieldType, run_options
+from m2bridge.cli.output import show
+from m2bridge.cli.progress import progress
+from m2bridge.computations.image import image
+from m2bridge.convert.map_file import read_map
+from m2bridge.engine import Limits, Macaulay2
+from m2bridge.errors import ConversionError
+from m2bridge.model.polynomial_map import PolynomialMap
+
+
+@click.command("implicitize")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--field", type=FieldType(), default="QQ", show_default=True, help="QQ or GF(p).")
+@click.option(
+    "--strategy", default="auto", show_default=True, help="auto, multigraded, elimination or ungraded-elimination."
+)
+@click.option("--max-degree", type=int, default=None, help="All generators up to this degree, without elimination.")
+@run_options
+def implicitize_command(
+    file: Path, program: str | None, timeout: float | None, memory: int | None, form: str, **options: Any
+) -> int:
+    """Closure of the image of the polynomial map in FILE: ideal, dimension, degree, fibres, base locus.
+
+    FILE is TOML: a table [map] with parameters = ["s", "t"] (and relations = ["…"]), and a table [coordinates] with
+    lines such as x = "3/7*s^2*t - (s + t)^3".
+    """
+    polynomial_map, title = _read(file)
+    with Macaulay2(program, Limits(timeout, memory)) as engine, progress(f"image of {title or file.name}"):
+        found = image(polynomial_map, engine, title=title, timeout=timeout, **options)
+    return show(found, form)
+
+
+def _read(file: Path) -> tuple[PolynomialMap, str]:
+    try:
+        return read_map(file.read_text(encoding="utf-8"))
+    except (ConversionError, UnicodeDecodeError, OSError) as reason:
+        raise click.UsageError(f"{file}: {reason}") from None

@@ -1,0 +1,84 @@
+"""Polynomial maps in TOML files.
+
+::
+
+    [map]
+    title = "twisted cubic"          # optional
+    parameters = ["s", "t"]
+    relations = ["s^2 + t^2 - 1"]    # optional: equations of the source, which must be irreducible
+
+    [coordinates]                    # in this order
+    x = "s^3"
+    y = "3/2*s^2*t"
+"""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any
+
+from sympy.polys.rings import PolyElement
+
+from m2bridge.convert.polynomial_text import is_name, read_polynomial
+from m2bridge.errors import ConversionError
+from m2bridge.model.field import QQ
+from m2bridge.model.polynomial_map import PolynomialMap
+from m2bridge.model.ring import PolynomialRing
+
+
+def read_map(text: str) -> tuple[PolynomialMap, str]:
+    """The map that a TOML file describes, and its title (empty if it has none).
+
+    Raises
+    ------
+    ConversionError
+        In one line, with the place, if it is not TOML, or a part is missing, unknown or not a polynomial.
+    """
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as reason:
+        raise ConversionError(f"not TOML: {reason}") from None
+    _check_keys(content, "the file", {"map", "coordinates"}, set())
+    table, coordinates = content["map"], content["coordinates"]
+    for name, part in (("map", table), ("coordinates", coordinates)):
+        if not isinstance(part, dict):
+            raise ConversionError(f"[{name}] must be a table")
+    _check_keys(table, "[map]", {"parameters"}, {"title", "relations"})
+    title = table.get("title", "")
+    if not isinstance(title, str):
+        raise ConversionError("[map] title: must be a string")
+    parameters = _strings(table["parameters"], "[map] parameters")
+    for name in (*parameters, *coordinates):
+        if not is_name(name):
+            raise ConversionError(f"'{name}' is not a name: letters, digits and _, beginning with a letter")
+    source = PolynomialRing(QQ, tuple(parameters))
+    if not coordinates:
+        raise ConversionError("[coordinates]: there must be at least one")
+    images = tuple(_polynomial(value, f"[coordinates] {name}", source) for name, value in coordinates.items())
+    listed = _strings(table.get("relations", []), "[map] relations")
+    relations = tuple(_polynomial(value, f"[map] relations {i}", source) for i, value in enumerate(listed, 1))
+    return PolynomialMap(source, tuple(coordinates), images, tuple(r for r in relations if r)), title
+
+
+def _check_keys(found: dict[str, Any], where: str, required: set[str], optional: set[str]) -> None:
+    if missing := sorted(required - set(found)):
+        raise ConversionError(f"{where}: '{missing[0]}' is missing")
+    if unknown := sorted(set(found) - required - optional):
+        raise ConversionError(f"{where}: unknown key '{unknown[0]}'")
+
+
+def _strings(value: object, where: str) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ConversionError(f"{where}: must be a list of strings")
+    return value
+
+
+def _polynomial(value: object, where: str, source: PolynomialRing) -> PolyElement:
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    if not isinstance(value, str):
+        raise ConversionError(f"{where}: must be a polynomial in quotes")
+    try:
+        return read_polynomial(value, source)
+    except ConversionError as reason:
+        raise ConversionError(f"{where}: {reason}") from None

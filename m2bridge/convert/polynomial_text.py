@@ -1,0 +1,162 @@
+"""Polynomials written by people, read by a strict parser; nothing is ever evaluated as a program.
+
+::
+
+    sum     = ["+" | "-"] product {("+" | "-") product}
+    product = power {("*" | "/") power}                  a divisor must be a number, not zero
+    power   = atom [("^" | "**") integer]
+    atom    = integer | name | "(" sum ")"
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from math import comb
+
+from sympy.polys.rings import PolyElement
+
+from m2bridge.errors import ConversionError
+from m2bridge.linear_algebra import integer
+from m2bridge.model.ring import PolynomialRing
+
+_TOKEN = re.compile(r"\s*(?:(?P<integer>[0-9]+)|(?P<name>[^\W\d_]\w*)|(?P<sign>\*\*|[-+*/^()]))")
+
+MAX_DEPTH = 50
+MAX_EXPONENT = 1000
+MAX_TERMS = 100_000
+MAX_BITS = 1_000_000
+
+
+def is_name(text: str) -> bool:
+    """Whether a polynomial can contain a variable of this name: letters, digits and _, beginning with a letter."""
+    return text.isidentifier() and not text.startswith("_")
+
+
+def read_polynomial(text: str, ring: PolynomialRing) -> PolyElement:
+    """Read a polynomial such as ``3/7*x^2*y - (x + 1)**3``.
+
+    Parameters
+    ----------
+    text : str
+    ring : PolynomialRing
+        Over QQ; its variables are the names that may occur.
+
+    Raises
+    ------
+    ConversionError
+        With the column, if the text is not such a polynomial, or is too large when it is expanded.
+
+    Examples
+    --------
+    >>> from m2bridge.model.field import QQ
+    >>> read_polynomial("2*(s - t)^2", PolynomialRing(QQ, ("s", "t")))
+    2*s**2 - 4*s*t + 2*t**2
+    """
+    return _Reader(text, ring).whole()
+
+
+@dataclass(slots=True)
+class _Reader:
+    text: str
+    ring: PolynomialRing
+    tokens: list[tuple[str, str, int]] = field(default_factory=list)
+    place: int = 0
+    depth: int = 0
+
+    def __post_init__(self) -> None:
+        end = len(self.text.rstrip())
+        position = 0
+        while position < end:
+            match = _TOKEN.match(self.text, position)
+            if match is None:
+                column = position + len(self.text[position:]) - len(self.text[position:].lstrip())
+                raise ConversionError(f"column {column + 1}: unexpected character {self.text[column]!r}")
+            assert match.lastgroup is not None
+            self.tokens.append((match.lastgroup, match[match.lastgroup], match.start(match.lastgroup) + 1))
+            position = match.end()
+        self.tokens.append(("end", "", end + 1))
+
+    def whole(self) -> PolyElement:
+        result = self.sum()
+        kind, found, _ = self.tokens[self.place]
+        if kind != "end":
+            self.fail(f"expected an operator, found '{found}'")
+        return result
+
+    def sum(self) -> PolyElement:
+        negative = self.sign("+", "-") == "-"
+        total = -self.product() if negative else self.product()
+        while operator := self.sign("+", "-"):
+            term = self.product()
+            total = total + term if operator == "+" else total - term
+        return total
+
+    def product(self) -> PolyElement:
+        total = self.power()
+        while True:
+            start = self.place
+            operator = self.sign("*", "/")
+            if not operator:
+                return total
+            factor = self.power()
+            if operator == "/":
+                if not factor.is_ground or not factor:
+                    self.fail("only numbers that are not zero can be divisors", start + 1)
+                total = total.quo_ground(factor.LC)
+            else:
+                self.check_size(len(total) * len(factor), 0, start)
+                total = total * factor
+
+    def power(self) -> PolyElement:
+        base = self.atom()
+        start = self.place
+        if not self.sign("^", "**"):
+            return base
+        kind, digits, _ = self.tokens[self.place]
+        if kind != "integer" or len(digits) > len(str(MAX_EXPONENT)) or int(digits) > MAX_EXPONENT:
+            self.fail(f"an exponent must be an integer from 0 to {MAX_EXPONENT}")
+        self.place += 1
+        exponent = int(digits)
+        bits = max((_bits(c.numerator) + _bits(c.denominator) for c in base.values()), default=0)
+        self.check_size(comb(len(base) + exponent - 1, exponent) if base else 1, bits * exponent, start)
+        return base**exponent if exponent else self.ring.sympy_ring.one
+
+    def atom(self) -> PolyElement:
+        kind, found, _ = self.tokens[self.place]
+        self.place += 1
+        if kind == "integer":
+            return self.ring.sympy_ring.ground_new(integer(found))
+        if kind == "name":
+            if found not in self.ring.variables:
+                self.fail(f"unknown name '{found}'", self.place - 1)
+            return self.ring.sympy_ring.gens[self.ring.variables.index(found)]
+        if found != "(":
+            self.fail(f"expected a number, a name or '(', found {repr(found) if found else 'the end'}", self.place - 1)
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            self.fail(f"more than {MAX_DEPTH} parentheses inside one another", self.place - 1)
+        inside = self.sum()
+        if not self.sign(")"):
+            self.fail("expected ')'")
+        self.depth -= 1
+        return inside
+
+    def sign(self, *accepted: str) -> str:
+        """Take one of these operators if it comes next; otherwise nothing."""
+        kind, found, _ = self.tokens[self.place]
+        if kind != "sign" or found not in accepted:
+            return ""
+        self.place += 1
+        return found
+
+    def check_size(self, terms: int, bits: int, place: int) -> None:
+        if terms > MAX_TERMS or bits > MAX_BITS:
+            self.fail("too large when it is expanded", place)
+
+    def fail(self, message: str, place: int | None = None) -> None:
+        raise ConversionError(f"column {self.tokens[self.place if place is None else place][2]}: {message}")
+
+
+def _bits(number: object) -> int:
+    return int(number).bit_length()  # type: ignore[call-overload, no-any-return]

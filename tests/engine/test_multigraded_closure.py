@@ -1,0 +1,109 @@
+"""Closures by multigraded implicitization: against elimination, and the proof of completeness."""
+
+import time
+
+import pytest
+from sympy import symbols
+
+from m2bridge import CoefficientField, Macaulay2, PolynomialMap, SingleLayerAttention, closure
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError
+from m2bridge.geometry.formulas import degree_formula, dimension_formula
+
+s, t = symbols("s t")
+CUBIC = PolynomialMap.from_expressions([s, t], {f"x_{i}": s ** (3 - i) * t**i for i in range(4)})
+
+
+@pytest.mark.parametrize("case", [(2, 1), (2, 1, 1), (2, 2), (2, 2, 1), (2, 3, 1), (1, 2), (2, 1, 2, 1), (2, 1, 2, 3)])
+def test_the_proved_ideal_is_that_of_elimination(engine: Macaulay2, case: tuple[int, ...]) -> None:
+    model = SingleLayerAttention(*case)
+    coordinates = "full" if len(case) == 4 else "reduced"
+    by_weights = closure(model, engine, coordinates=coordinates)
+    eliminated = closure(model, engine, coordinates=coordinates, strategy="elimination")
+    assert (by_weights.strategy, by_weights.complete, by_weights.unfinished) == ("multigraded", "proved", "")
+    for name in ("dimension", "degree", "hilbert_series", "generator_degrees", "homogeneous", "codimension"):
+        assert getattr(by_weights, name) == getattr(eliminated, name)
+    if model.t == 2:
+        assert (by_weights.dimension, by_weights.degree) == (dimension_formula(model), degree_formula(model))
+
+
+def test_the_proof_asks_for_the_degree_that_it_needs(engine: Macaulay2) -> None:
+    """A hypersurface of degree 6 is beyond the first degrees tried."""
+    sextic = PolynomialMap.from_expressions([s, t], {"x": s**6, "y": s * t**5, "z": t**6})
+    found = closure(sextic, engine)
+    assert (found.complete, found.generator_degrees, found.degree) == ("proved", {6: 1}, 6)
+
+
+def test_auto_falls_back_to_elimination(engine: Macaulay2) -> None:
+    circle = PolynomialMap.from_expressions([s, t], {"x": s, "y": t}, [s**2 + t**2 - 1])
+    parabola = PolynomialMap.from_expressions([s], {"x": s + 1, "y": s**2})
+    for case in (circle, parabola):
+        assert closure(case, engine).strategy == "elimination"
+        with pytest.raises(MethodUnavailableError):
+            closure(case, strategy="multigraded")
+    assert closure(CUBIC, engine, CoefficientField(7)).strategy == "elimination"
+
+
+def test_bad_combinations_name_the_option() -> None:
+    for option, arguments in [
+        ("max_degree", {"max_degree": 0}),
+        ("max_degree", {"max_degree": 2, "strategy": "elimination"}),
+        ("field", {"strategy": "multigraded", "field": CoefficientField(7)}),
+        ("strategy", {}),
+        ("strategy", {"strategy": "elimination"}),
+    ]:
+        with pytest.raises(InvalidCaseError) as refused:
+            closure(CUBIC, **arguments)  # type: ignore[arg-type]
+        assert refused.value.option == option
+
+
+def test_generators_up_to_a_degree_need_no_engine() -> None:
+    found = closure(SingleLayerAttention(3, 2), strategy="multigraded")
+    assert (found.complete, found.generator_degrees) == ("up to degree 4", {2: 45, 3: 80, 4: 675})
+    assert (found.dimension, found.dimension_status, found.degree, found.hilbert_series) == (14, "proved", None, None)
+    assert found.to_json()["hilbert_function"] == [1, 36, 621, 6792, 51975]
+    assert found.to_json()["engine"] == {"version": None}
+    assert "and 788 more" in found.to_text()
+    assert closure(SingleLayerAttention(3, 2), max_degree=2).complete == "up to degree 2"
+
+
+def test_the_dimension_is_proved_by_equations_where_the_fibres_are_large() -> None:
+    a, b = symbols("a_1:3"), symbols("b_1:4")
+    segre = PolynomialMap.from_expressions([*a, *b], {f"x_{i}_{j}": a[i] * b[j] for i in range(2) for j in range(3)})
+    found = closure(segre, max_degree=2)
+    assert (found.dimension, found.dimension_status, found.generator_degrees) == (4, "proved", {2: 3})
+
+
+def test_weighted_degrees_are_said() -> None:
+    umbrella = PolynomialMap.from_expressions([s, t], {"x": s * t, "y": s, "z": t**2})
+    found = closure(umbrella, max_degree=4)
+    assert not found.homogeneous
+    assert "degrees 2, 1, 2" in found.completeness
+    assert [str(g) for g in found.ideal.generators] == list(found.generator_texts())
+
+
+def test_large_results_are_written_faster_than_they_are_computed() -> None:
+    begin = time.perf_counter()
+    found = closure(SingleLayerAttention(4, 4), max_degree=3)
+    computed = time.perf_counter()
+    record = found.to_json()
+    found.to_text()
+    written = time.perf_counter()
+    assert len(record["generators"]) == 13260
+    assert written - computed < 2 * (computed - begin)
+
+
+def test_an_unlucky_prime_proves_nothing(engine: Macaulay2) -> None:
+    """Modulo 32003 the second coordinate is zero; over QQ it is not."""
+    found = closure(PolynomialMap.from_expressions([s, t], {"x": s, "y": 32003 * t}), engine)
+    assert found.complete.startswith("up to degree")
+    assert "unlucky" in found.unfinished
+    assert (found.degree, found.generator_degrees, found.dimension) == (None, {}, 2)
+    halved = PolynomialMap.from_expressions([s, t], {"x": s**2 / 32003, "y": s * t, "z": t**2})
+    assert closure(halved, engine).complete == "proved"
+
+
+def test_what_is_written_says_what_it_is() -> None:
+    found = closure(SingleLayerAttention(2, 2), max_degree=2)
+    assert found.to_latex().startswith(r"\langle I_{\le 2} \rangle = \left\langle")
+    assert r"\deg" not in found.to_latex()
+    assert found.to_macaulay2().startswith("-- all minimal generators of degree ≤ 2")

@@ -1,0 +1,132 @@
+"""The strict parser for polynomials, and map files."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sympy import QQ as SYMPY_QQ
+
+from m2bridge.convert.map_file import read_map
+from m2bridge.convert.polynomial_text import read_polynomial
+from m2bridge.errors import ConversionError
+from m2bridge.model.field import QQ
+from m2bridge.model.ring import PolynomialRing
+
+RING = PolynomialRing(QQ, ("x", "y_1", "Zeta"))
+X, Y, Z = RING.sympy_ring.gens
+
+COEFFICIENTS = st.fractions(max_denominator=10**6).filter(bool)
+POLYNOMIALS = st.dictionaries(st.tuples(*[st.integers(0, 5)] * 3), COEFFICIENTS, max_size=6).map(
+    lambda terms: RING.sympy_ring.from_dict({m: SYMPY_QQ(c.numerator, c.denominator) for m, c in terms.items()})
+)
+
+
+@given(POLYNOMIALS, st.booleans())
+def test_what_sympy_writes_is_read_back(polynomial, caret):
+    text = str(polynomial)
+    assert read_polynomial(text.replace("**", "^") if caret else text, RING) == polynomial
+
+
+@given(POLYNOMIALS, POLYNOMIALS, st.integers(0, 3))
+def test_reading_is_a_homomorphism(f, g, n):
+    assert read_polynomial(f"({f})*({g}) - ({f})^{n}", RING) == f * g - (f**n if n else 1)
+
+
+@given(st.text(alphabet="xy_1Zeta0123456789+-*/^() .", max_size=30))
+def test_anything_else_is_refused_in_one_line(text):
+    message = ""
+    try:
+        found = read_polynomial(text, RING)
+    except ConversionError as refused:
+        message = str(refused)
+    assert re.fullmatch(r"column \d+: [^\n]+", message) or found.ring == RING.sympy_ring
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("3/7*x", X * SYMPY_QQ(3, 7)),
+        (" - x ^ 2 + y_1**2 ", Y**2 - X**2),
+        ("-x^2", -(X**2)),
+        ("(x + 1)^2/2", (X + 1) ** 2 * SYMPY_QQ(1, 2)),
+        ("2^3*0", RING.sympy_ring.zero),
+        ("0^0", RING.sympy_ring.one),
+        ("x - y_1 - Zeta", X - Y - Z),
+        ("1/2/3", RING.sympy_ring.ground_new(SYMPY_QQ(1, 6))),
+        ("9" * 5000, RING.sympy_ring.ground_new(10**5000 - 1)),
+    ],
+)
+def test_notation(text, expected):
+    assert read_polynomial(text, RING) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "column 1: expected a number"),
+        ("x +", "column 4: expected a number, a name or '(', found the end"),
+        ("2 x", "column 3: expected an operator, found 'x'"),
+        ("x*-1", "column 3: expected a number"),
+        ("w + x", "column 1: unknown name 'w'"),
+        ("x + yy", "column 5: unknown name 'yy'"),
+        ("1/x", "column 3: only numbers"),
+        ("1/0", "column 3: only numbers"),
+        ("x^-1", "column 3: an exponent"),
+        ("x^y_1", "column 3: an exponent"),
+        ("x^1001", "column 3: an exponent"),
+        ("x^2^3", "column 4: expected an operator"),
+        ("(x", "column 3: expected ')'"),
+        ("x)", "column 2: expected an operator, found ')'"),
+        ("1.5*x", "column 2: unexpected character '.'"),
+        ("__import__('os')", "column 1: unexpected character '_'"),
+        ("x; y_1", "column 2: unexpected character ';'"),
+        ("(x+y_1+Zeta)^1000", "column 13: too large"),
+        ("((9^1000)^1000)^1000", "too large"),
+        ("(" * 100 + "x" + ")" * 100, "parentheses inside one another"),
+        ("²", "unknown name"),
+        ("½", "unknown name"),
+        ("٣", "unexpected character"),
+    ],
+)
+def test_garbage_is_refused_with_its_place(text, said):
+    with pytest.raises(ConversionError) as refused:
+        read_polynomial(text, RING)
+    assert said in str(refused.value)
+
+
+GOOD = '[map]\nparameters = ["s", "t"]\nrelations = ["s*t - 1"]\n[coordinates]\nx = "s^2"\ny = "1/3*t"\nz = 1\n'
+
+
+def test_map_files():
+    found, title = read_map(GOOD)
+    assert (found.coordinates, title) == (("x", "y", "z"), "")
+    s, t = found.source.sympy_ring.gens
+    assert found.images == (s**2, t / 3, found.source.sympy_ring.one)
+    assert found.relations == (s * t - 1,)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[map", "not TOML"),
+        ("", "'coordinates' is missing"),
+        ("[coordinates]\nx = 1", "'map' is missing"),
+        ("map = 1\n[coordinates]\nx = 1", "[map] must be a table"),
+        (GOOD.replace("parameters", "params"), "'parameters' is missing"),
+        (GOOD.replace("relations", "equations"), "unknown key 'equations'"),
+        (GOOD.replace('"s", "t"', '"s", 3'), "[map] parameters: must be a list of strings"),
+        (GOOD.replace('"s", "t"', '"s", "s"'), "'s' occurs twice"),
+        (GOOD.replace('"s", "t"', '"s", "2t"'), "'2t' is not a name"),
+        (GOOD.replace('"s", "t"', '"s", "x²"'), "'x²' is not a name"),
+        (GOOD.replace("y =", "t ="), "'t' occurs twice"),
+        (GOOD.replace("s^2", "s^2 + q"), "[coordinates] x: column 7: unknown name 'q'"),
+        (GOOD.replace("s*t - 1", "s*t -"), "[map] relations 1: column 6: expected"),
+        (GOOD.replace("z = 1", "z = 1.5"), "[coordinates] z: must be a polynomial in quotes"),
+        ('[map]\nparameters = ["s"]\n[coordinates]\n', "at least one"),
+    ],
+)
+def test_bad_map_files_are_refused_with_the_place(text, said):
+    with pytest.raises(ConversionError) as refused:
+        read_map(text)
+    assert said in str(refused.value)
