@@ -4,7 +4,8 @@ import m2bridge
 
 NAMES = """
 QQ Closure CoefficientField Component CrossCheck Dimension Engine Fibre Ideal Image Limits Macaulay2 Membership
-Observations Orbit OrbitFacts OrbitStatus Outcome PolynomialMap PolynomialRing Script SingleLayerAttention SingularLocus Transcript
+Observations Orbit OrbitFacts OrbitStatus Outcome PolynomialMap PolynomialRing Script SingleLayerAttention SingularLocus
+Transcript
 Verdict __version__ closure cross_check dimension fibres image membership observe singular_locus
 """
 
