@@ -137,7 +137,7 @@ PACKAGE_TEST = 'try (needsPackage "MultigradedImplicitization"; print "has Multi
 def alone(rounds: int, limit: float, cases: list[tuple[Case, int]]) -> None:
     import json
 
-    print("\n| case | degree | wall | computing and writing | peak memory | generators | Hilbert function |")
+    print("\n| case | degree | wall | computing | peak memory | generators | Hilbert function |")
     print("|---|---|---|---|---|---|---|")
     for case, degree in cases:
         runs = [measure(m2bridge(case, degree), limit) for _ in range(rounds)]

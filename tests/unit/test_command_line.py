@@ -35,6 +35,9 @@ def run(command: str, *arguments: str, **variables: str) -> subprocess.Completed
         (["closure", *CASE, "--coordinates", "polar"], "--coordinates:"),
         (["closure", *CASE, "--weights", "heavy"], "--weights:"),
         (["closure", *CASE, "--strategy", "luck"], "--strategy:"),
+        (["closure", *CASE, "--max-degree", "0"], "--max-degree:"),
+        (["closure", *CASE, "--max-degree", "2", "--strategy", "elimination"], "--max-degree:"),
+        (["closure", *CASE, "--strategy", "multigraded", "--field", "GF(7)"], "--field:"),
         (["singular-locus", *CASE, "--method", "guess"], "--method:"),
         (["singular-locus", *CASE, "--t", "1", "--method", "orbits"], "--method"),
         (["dimension", *CASE, "--method", "guess"], "--method:"),
@@ -91,8 +94,17 @@ def test_dimension_by_rank_needs_no_engine(command: str) -> None:
     assert {finding["method"] for finding in found["methods"]} == {"jacobian mod 2147483647", "jacobian over QQ"}
 
 
+def test_generators_up_to_a_degree_need_no_engine(command: str) -> None:
+    arguments = ["closure", "--d", "3", "--d-out", "1", "--max-degree", "3", "--json"]
+    done = run(command, *arguments, M2BRIDGE_M2="/no/such/file")
+    found = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert (found["complete"], found["generator_degrees"]) == ("up to degree 3", {"3": 20})
+    assert (found["dimension"], found["dimension_status"], found["degree"]) == (11, "proved", None)
+
+
 def test_help_and_version(command: str) -> None:
     assert "Exit codes" in run(command, "--help").stdout
     assert run(command, "--version").stdout.startswith("m2bridge, version")
-    for name in ("dimension", "closure", "singular-locus", "script", "doctor"):
+    for name in ("dimension", "closure", "singular-locus", "script", "doctor", "implicitize"):
         assert run(command, name, "--help").returncode == 0
