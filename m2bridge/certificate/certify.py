@@ -8,7 +8,7 @@ from importlib import metadata
 
 from m2bridge._version import __version__
 from m2bridge.certificate.closures import computed_content
-from m2bridge.certificate.schema import SCHEMA, Certificate, digest
+from m2bridge.certificate.schema import QUESTIONS, SCHEMA, Certificate, digest
 from m2bridge.certificate.scripts import library_digests, script_of
 from m2bridge.certificate.statements import Content, statement_content
 from m2bridge.computations.observation import observe
@@ -17,10 +17,6 @@ from m2bridge.engine import Engine
 from m2bridge.errors import InvalidCaseError
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.model.field import QQ
-from m2bridge.theorems import REGISTRY
-
-QUESTIONS = (*dict.fromkeys(statement.key for statement in REGISTRY), "closure")
-"""What can be certified: the statements by their number, and the Zariski closure."""
 
 
 def certify(model: SingleLayerAttention, question: str, engine: Engine, timeout: float | None = None) -> Certificate:

@@ -37,7 +37,7 @@ def _term(term: str, index: dict[str, int], ring: PolyRing) -> tuple[tuple[int, 
     coefficient = ring.domain.one
     for factor in term.replace("**", "^").split("*"):
         match = re.fullmatch(
-            r"(?:(?P<top>\d+)(?:/(?P<bottom>[1-9]\d*))?|(?P<name>\w+)(?:\^(?P<power>\d{1,9}))?)", factor
+            r"(?:(?P<top>\d+)(?:/(?P<bottom>[1-9]\d*))?|(?P<name>\w+)(?:\^(?P<power>\d{1,2}))?)", factor
         )
         if match is None or (match["name"] is not None and match["name"] not in index):
             raise CertificateError(f"not a factor of a monomial in the coordinates: {factor[:120]}")
