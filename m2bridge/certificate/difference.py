@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from os.path import commonprefix
+from itertools import takewhile
 from typing import Any
 
 _SHOWN = 200
@@ -43,8 +43,13 @@ def difference(stored: Any, found: Any, place: str) -> Difference | None:
 def _shown(stored_value: Any, found_value: Any) -> tuple[str, str]:
     """Both values as JSON; of long ones a part around the first character where they differ."""
     stored, found = (json.dumps(value, ensure_ascii=False) for value in (stored_value, found_value))
-    start = max(len(commonprefix([stored, found])) - _SHOWN // 2, 0)
+    start = max(_common(stored, found) - _SHOWN // 2, 0)
     return _part(stored, start), _part(found, start)
+
+
+def _common(first: str, second: str) -> int:
+    """Length of the longest common beginning."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
 
 
 def _part(text: str, start: int) -> str:
