@@ -30,7 +30,7 @@ def test_observations_without_an_engine_are_the_same(engine: Macaulay2, case: tu
         assert getattr(ours, name) == getattr(theirs, name)
 
 
-@pytest.mark.parametrize("case", [(1, 1), (2, 1), (2, 2, 1), (3, 1, 3), (2, 1, 3, 3), (2, 2, 2, 1)])
+@pytest.mark.parametrize("case", [(1, 1), (2, 1), (2, 2, 1), (3, 1, 1), (2, 1, 3, 3), (2, 2, 2, 1)])
 def test_certified_and_accepted(engine: Macaulay2, tmp_path: Path, case: tuple[int, ...]) -> None:
     certificates = certify_all(SingleLayerAttention(*case), QUESTIONS, engine)
     assert [certificate.question for certificate in certificates] == list(QUESTIONS)
@@ -52,9 +52,9 @@ def test_what_is_trusted(engine: Macaulay2) -> None:
 
 
 def test_a_limit_certifies_nothing(engine: Macaulay2) -> None:
-    for question in ("closure", "3.4"):
+    for model, question in [(SingleLayerAttention(3, 2), "closure"), (SingleLayerAttention(8, 8), "3.4")]:
         with pytest.raises(EngineTimeoutError):
-            certify(SingleLayerAttention(8, 8), question, engine, timeout=0.05)
+            certify(model, question, engine, timeout=0.05)
     with pytest.raises(InvalidCaseError, match="unknown question"):
         certify(SingleLayerAttention(2, 1), "9.9", engine)
 
