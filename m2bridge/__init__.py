@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from m2bridge._version import __version__
 
 if TYPE_CHECKING:
-    from m2bridge.computations.closure import Closure, closure
+    from m2bridge.computations.closure import closure
+    from m2bridge.computations.closure_result import Closure
     from m2bridge.computations.dimension import Dimension, dimension
     from m2bridge.computations.fibres import Fibre, fibres
     from m2bridge.computations.image import Image, image
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
     from m2bridge.render import Script
 
 _HOMES = {
-    "computations.closure": ("Closure", "closure"),
+    "computations.closure": ("closure",),
+    "computations.closure_result": ("Closure",),
     "computations.dimension": ("Dimension", "dimension"),
     "computations.fibres": ("Fibre", "fibres"),
     "computations.image": ("Image", "image"),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from m2bridge.computations.closure import Closure, Strategy, closure
+from m2bridge.computations.closure import closure
+from m2bridge.computations.closure_result import Closure, Strategy
 from m2bridge.computations.elimination import elimination_values
 from m2bridge.computations.subject import Clock
 from m2bridge.engine import Engine

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import comb
 
 from m2bridge.computations.agreement import LocusFindings
-from m2bridge.computations.closure import Closure
+from m2bridge.computations.closure_result import Closure
 from m2bridge.computations.elimination import elimination_values
 from m2bridge.computations.locus import ZERO, Component
 from m2bridge.computations.subject import Subject

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from m2bridge.computations.agreement import LocusFindings
-from m2bridge.computations.closure import Closure
+from m2bridge.computations.closure_result import Closure
 from m2bridge.computations.components import orbit_components
 from m2bridge.computations.elimination import elimination_values
 from m2bridge.computations.locus import OrbitStatus

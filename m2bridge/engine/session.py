@@ -74,7 +74,7 @@ class Macaulay2:
         Parameters
         ----------
         timeout : float, optional
-            Seconds; the session's limit when left out. The start of Macaulay2 does not count.
+            Seconds; never more than the session's own limit. The start of Macaulay2 does not count.
 
         Raises
         ------
@@ -83,7 +83,7 @@ class Macaulay2:
         EngineTimeoutError, EngineMemoryError, EngineDiedError
             If it reached a limit or died; the next run starts a fresh process.
         """
-        limit = self.limits.timeout if timeout is None else timeout
+        limit = min((t for t in (self.limits.timeout, timeout) if t is not None), default=None)
         nonce = secrets.token_hex(8)
         source, answers = (Path(self._folder.name, f"{nonce}.{kind}") for kind in ("m2", "jsonl"))
         source.write_text(f"{script.body}\nmbFinish()\n", encoding="utf-8")
