@@ -10,6 +10,7 @@
     ├── ParseError               an answer does not follow the wire format
     ├── MethodUnavailableError   the method does not apply to this case
     ├── ContradictionError       two exact methods gave different answers
+    ├── CertificateError         a file is not a certificate
     └── EngineError              Macaulay2 did not answer
         ├── EngineNotFoundError
         ├── EngineVersionError
@@ -69,6 +70,10 @@ class MethodUnavailableError(M2BridgeError):
 
 class ContradictionError(M2BridgeError):
     """Two exact methods disagree: at least one of the programs involved is wrong. Never ignored."""
+
+
+class CertificateError(M2BridgeError):
+    """A file is not a certificate that this version of m2bridge can read."""
 
 
 class EngineError(M2BridgeError):

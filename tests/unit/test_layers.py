@@ -20,6 +20,7 @@ LAYERS = [
     {"theorems"},
     {"computations"},
     {"crosscheck"},
+    {"certificate"},
     {"cli"},
 ]
 DOORS = {

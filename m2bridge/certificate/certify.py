@@ -1,0 +1,109 @@
+"""From a case and a question to a certificate."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from importlib import metadata
+
+from m2bridge._version import __version__
+from m2bridge.certificate.schema import SCHEMA, Certificate, digest
+from m2bridge.certificate.statements import Content, statement_content
+from m2bridge.computations.fibres import fibres_script
+from m2bridge.computations.observation import observe
+from m2bridge.computations.subject import Clock, case_json
+from m2bridge.engine import Engine
+from m2bridge.errors import InvalidCaseError
+from m2bridge.model.attention import SingleLayerAttention
+from m2bridge.model.field import QQ
+from m2bridge.render import Script
+from m2bridge.resources import m2script
+from m2bridge.theorems import REGISTRY
+
+QUESTIONS = (*dict.fromkeys(statement.key for statement in REGISTRY), "closure")
+"""What can be certified: the statements by their number, and the Zariski closure."""
+
+
+def certify(model: SingleLayerAttention, question: str, engine: Engine, timeout: float | None = None) -> Certificate:
+    """Answer one question about one case; as :func:`certify_all`."""
+    return certify_all(model, (question,), engine, timeout)[0]
+
+
+def certify_all(
+    model: SingleLayerAttention, questions: Sequence[str], engine: Engine, timeout: float | None = None
+) -> list[Certificate]:
+    """Answer questions about one case, observing its orbits once for all statements.
+
+    Parameters
+    ----------
+    model : SingleLayerAttention
+    questions : sequence of str
+        From :data:`QUESTIONS`.
+    engine : Engine
+    timeout : float, optional
+        Seconds for all questions together.
+
+    Returns
+    -------
+    list of Certificate
+        One for each question, in their order. Statements about t ≥ 2 are NOT_APPLICABLE for t = 1 and need no engine.
+
+    Raises
+    ------
+    InvalidCaseError
+        If a question is not in :data:`QUESTIONS`.
+    EngineError
+        If Macaulay2 failed or reached a limit; nothing is certified then.
+    ContradictionError
+        If independent methods disagree.
+    """
+    if unknown := [question for question in questions if question not in QUESTIONS]:
+        raise InvalidCaseError("check", f"unknown question '{unknown[0]}': use {', '.join(QUESTIONS)}")
+    clock = Clock(timeout)
+    observed = model.t > 1 and any(question != "closure" for question in questions)
+    seen = observe(model, engine, clock.remaining) if observed else None
+    script = fibres_script(model) if observed else None
+    certificates = []
+    for question in questions:
+        if question == "closure":
+            certificates.append(_closure_certificate(model, engine, clock.remaining))
+        else:
+            content = statement_content(question, model, seen)
+            certificates.append(_sealed(model, question, content, script, engine, seen.seconds if seen else 0.0))
+    return certificates
+
+
+def _closure_certificate(model: SingleLayerAttention, engine: Engine, timeout: float | None) -> Certificate:
+    raise NotImplementedError
+
+
+def _sealed(
+    model: SingleLayerAttention, question: str, content: Content, script: Script | None, engine: Engine, seconds: float
+) -> Certificate:
+    text = script.body if script else ""
+    return Certificate(
+        schema=SCHEMA,
+        case=case_json(model),
+        question=question,
+        answer=content.answer,
+        evidence=content.evidence,
+        script={"text": text, "digest": digest(text)},
+        libraries=library_digests(script.libraries if script else ()),
+        versions={
+            "macaulay2": engine.version,
+            "m2bridge": __version__,
+            "sympy": metadata.version("sympy"),
+            "python-flint": metadata.version("python-flint"),
+            "python": platform.python_version(),
+        },
+        field=str(QQ),
+        seconds=round(seconds, 3),
+        peak_memory=getattr(engine, "peak_memory", None),
+        recheckable=list(content.recheckable),
+        trusted=list(content.trusted),
+    ).sealed()
+
+
+def library_digests(names: Sequence[str]) -> dict[str, str]:
+    """SHA-256 of shared Macaulay2 scripts of this installation."""
+    return {name: digest(m2script(name).read_text(encoding="utf-8")) for name in names}

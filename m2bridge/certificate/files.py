@@ -1,0 +1,47 @@
+"""Certificates in files: written aside and renamed, so that there is never half a file."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+from m2bridge.certificate.schema import Certificate
+from m2bridge.errors import CertificateError
+
+
+def write(certificate: Certificate, folder: Path) -> Path:
+    """Write a certificate under its name; an older file of that name is replaced at once or not at all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder / certificate.file_name
+    descriptor, aside = tempfile.mkstemp(prefix=".", suffix=".partial", dir=folder)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(certificate.to_text())
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(aside, 0o644)
+        os.replace(aside, target)
+    except BaseException:
+        Path(aside).unlink(missing_ok=True)
+        raise
+    return target
+
+
+def read(path: Path) -> Certificate:
+    """Read a certificate.
+
+    Raises
+    ------
+    CertificateError
+        If the file is not, byte for byte, what :func:`write` writes for the certificate in it.
+    """
+    try:
+        text = path.read_bytes().decode("utf-8")
+        certificate = Certificate.from_json(json.loads(text))
+        if certificate.to_text() != text:
+            raise CertificateError("not in the canonical form that m2bridge writes")
+    except (ValueError, RecursionError) as reason:
+        raise CertificateError(f"not JSON: {reason}") from None
+    return certificate

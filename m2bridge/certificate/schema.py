@@ -1,0 +1,171 @@
+"""What a certificate holds, and how it is written as JSON."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Self
+
+from m2bridge.errors import CertificateError, InvalidCaseError
+from m2bridge.model.attention import SingleLayerAttention
+
+SCHEMA = 1
+"""The version of the format that this release writes and reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """The answer to one question about one case, and what it takes to check it.
+
+    Parameters
+    ----------
+    schema : int
+        Version of the format.
+    case : dict of str to int
+        The numbers d, d_out, a, t of the attention model.
+    question : str
+        Number of a statement (``3.2``, ``degree``, ``singular-locus``, …) or ``closure``.
+    answer : dict
+        The verdicts, or the invariants of the closure.
+    evidence : dict
+        What the answer rests on: facts about every orbit, or the generators of the ideal.
+    script : dict of str to str
+        ``text`` of the Macaulay2 program and its ``digest``; empty text if none was needed.
+    libraries : dict of str to str
+        SHA-256 of the shared Macaulay2 scripts that the program uses.
+    versions : dict of str to str
+        Of ``macaulay2``, ``m2bridge``, ``sympy``, ``python-flint``, ``python``.
+    field : str
+        Coefficient field of the computation.
+    seconds : float
+        Wall time of the computation.
+    peak_memory : int or None
+        Largest resident memory of Macaulay2 until then, in bytes, where the system tells it.
+    recheckable : list of str
+        What :func:`m2bridge.certificate.verify` recomputes.
+    trusted : list of str
+        Lemmas and computations that it takes on trust.
+    digest : str
+        SHA-256 of the canonical JSON of all the rest.
+    """
+
+    schema: int
+    case: dict[str, int]
+    question: str
+    answer: dict[str, Any]
+    evidence: dict[str, Any]
+    script: dict[str, str]
+    libraries: dict[str, str]
+    versions: dict[str, str]
+    field: str
+    seconds: float
+    peak_memory: int | None
+    recheckable: list[str]
+    trusted: list[str]
+    digest: str = ""
+
+    @property
+    def model(self) -> SingleLayerAttention:
+        """The case as a model."""
+        return SingleLayerAttention(**self.case)
+
+    @property
+    def file_name(self) -> str:
+        """``d3-dout2-a2-t2-3.4.json``: one name for each case and question."""
+        return file_name(self.model, self.question)
+
+    def computed_digest(self) -> str:
+        """SHA-256 of the canonical JSON of everything but the digest."""
+        content = self.to_json()
+        del content["digest"]
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def sealed(self) -> Self:
+        """The same certificate with its digest."""
+        return replace(self, digest=self.computed_digest())
+
+    def to_json(self) -> dict[str, Any]:
+        """A dictionary for ``json.dumps``."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Any) -> Self:
+        """The inverse of :meth:`to_json`.
+
+        Raises
+        ------
+        CertificateError
+            If a field is missing, unknown, or of another type; if the schema or the case does not exist.
+        """
+        if not isinstance(data, dict):
+            raise CertificateError("not a JSON object")
+        if data.get("schema") != SCHEMA:
+            raise CertificateError(f"schema {data.get('schema')!r}; this m2bridge reads schema {SCHEMA}")
+        names = {field.name for field in fields(cls)}
+        if wrong := sorted(names ^ data.keys()):
+            raise CertificateError(f"missing or unknown fields: {', '.join(wrong)}")
+        if badly := [name for name, good in _FORM.items() if not good(data[name])]:
+            raise CertificateError(f"the field '{badly[0]}' does not have the form of schema {SCHEMA}")
+        try:
+            SingleLayerAttention(**data["case"])
+        except InvalidCaseError as reason:
+            raise CertificateError(f"the case does not exist: {reason}") from None
+        return cls(**data)
+
+    def to_text(self) -> str:
+        """The content of a certificate's file; equal certificates have equal files."""
+        return json.dumps(self.to_json(), sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def file_name(model: SingleLayerAttention, question: str) -> str:
+    """The name of the file of a certificate."""
+    return f"d{model.d}-dout{model.d_out}-a{model.a}-t{model.t}-{question}.json"
+
+
+def digest(text: str) -> str:
+    """SHA-256 of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _integer(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _object(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_text, value))
+
+
+def _named_texts(value: Any) -> bool:
+    return isinstance(value, dict) and all(map(_text, value.values()))
+
+
+_FORM = {
+    "schema": _integer,
+    "case": lambda v: _object(v) and v.keys() == {"d", "d_out", "a", "t"} and all(map(_integer, v.values())),
+    "question": _text,
+    "answer": _object,
+    "evidence": _object,
+    "script": lambda v: _named_texts(v) and v.keys() == {"text", "digest"},
+    "libraries": _named_texts,
+    "versions": _named_texts,
+    "field": _text,
+    "seconds": _number,
+    "peak_memory": lambda v: v is None or _integer(v),
+    "recheckable": _texts,
+    "trusted": _texts,
+    "digest": _text,
+}

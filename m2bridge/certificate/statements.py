@@ -1,0 +1,85 @@
+"""The content of a certificate of a statement, as a function of what was observed, by whatever means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from m2bridge.computations.observation import Observations, OrbitFacts
+from m2bridge.crosscheck.compare import compare, not_applicable
+from m2bridge.crosscheck.evidence import GLOBAL_EVIDENCE, ORBIT_EVIDENCE
+from m2bridge.model.attention import SingleLayerAttention
+from m2bridge.theorems import REGISTRY, GlobalStatement, Statement
+
+RECHECKED = (
+    "the list of orbits and their representatives",
+    "dimension of every orbit, as the rank of its tangent map",
+    "length and number of points of the fibre scheme over every orbit, by linear algebra on its equations",
+    "rank of the differential at every orbit",
+    "tangent vectors at every orbit, and equations of low degree",
+    "the base locus is empty",
+    "the family of boundary points",
+    "degree, by the projection formula with the rechecked generic fibre",
+    "every verdict with its reason and witness",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The mathematical part of a certificate; fields as in :class:`~m2bridge.certificate.schema.Certificate`."""
+
+    answer: dict[str, Any]
+    evidence: dict[str, Any]
+    recheckable: tuple[str, ...]
+    trusted: tuple[str, ...]
+
+
+def statement_content(question: str, model: SingleLayerAttention, seen: Observations | None) -> Content:
+    """The verdicts on all statements with this number, and the observations behind them.
+
+    Parameters
+    ----------
+    seen : Observations or None
+        ``None`` for t = 1, where no statement applies.
+    """
+    statements = [statement for statement in REGISTRY if statement.key == question]
+    if seen is None:
+        verdicts = [not_applicable(statement, statement.hypotheses(model)) for statement in statements]
+        return Content({"verdicts": [v.to_json() for v in verdicts]}, {}, ("the hypotheses, which fail",), ())
+    verdicts = [compare(statement, seen) for statement in statements]
+    trusted = dict.fromkeys(lemma for statement in statements for lemma in _lemmas(statement))
+    return Content({"verdicts": [v.to_json() for v in verdicts]}, _evidence(seen), RECHECKED, tuple(trusted))
+
+
+def _lemmas(statement: Statement) -> tuple[str, ...]:
+    if isinstance(statement, GlobalStatement):
+        return GLOBAL_EVIDENCE[statement.observable].trusted
+    return ORBIT_EVIDENCE[statement.observable].trusted
+
+
+def _evidence(seen: Observations) -> dict[str, Any]:
+    return {
+        "dimension": seen.dimension,
+        "degree": seen.degree,
+        "base_locus_empty": seen.closed,
+        "boundary_family": seen.boundary_family,
+        "generic_fibre": {"length": seen.generic_fibre.length, "points": seen.generic_fibre.points},
+        "orbits": [_orbit(fact) for fact in seen.orbits],
+    }
+
+
+def _orbit(fact: OrbitFacts) -> dict[str, Any]:
+    witness = fact.tangent_witness
+    return {
+        "orbit": [fact.orbit.r, fact.orbit.s, fact.orbit.m],
+        "dimension": fact.dimension,
+        "fibre_length": fact.fibre.length,
+        "fibre_points": fact.fibre.points,
+        "source_smooth": fact.source_smooth,
+        "singular": fact.singular,
+        "critical": fact.critical,
+        "boundary": fact.boundary,
+        "tangent_lower_bound": fact.tangent_lower,
+        "tangent_witness": [witness.r, witness.s, witness.m],
+        "tangent_upper_bound": fact.tangent_upper,
+    }
