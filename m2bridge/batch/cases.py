@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from m2bridge.errors import InvalidCaseError
-from m2bridge.model.attention import SingleLayerAttention as Case
+from m2bridge.model.attention import SingleLayerAttention
+
+Case = SingleLayerAttention
 
 NAMES = ("d", "d_out", "a", "t")
 MOST = 2_000_000
@@ -42,10 +44,14 @@ def numbers(option: str, text: str) -> tuple[int, ...]:
 
 
 def grid(
-    d: Iterable[int], d_out: Iterable[int], a: Iterable[int] | None, t: Iterable[int], all_a: bool = False
+    d: Iterable[int],
+    d_out: Iterable[int],
+    a: Iterable[int] | None = None,
+    t: Iterable[int] | None = None,
+    all_a: bool = False,
 ) -> Iterator[Case]:
-    """All cases with these numbers; only those with a ≤ d unless ``all_a``, and a = d without ``a``."""
-    ranges = tuple(map(tuple, (d, d_out, a or (0,), t)))
+    """All cases with these numbers; only those with a ≤ d unless ``all_a``; without ``a`` a = d, without ``t`` t = 2."""
+    ranges = tuple(map(tuple, (d, d_out, a or (0,), t or (2,))))
     if (size := prod(map(len, ranges))) > MOST:
         raise InvalidCaseError("d", f"this grid has {size} cases; at most {MOST} go into one batch")
     for numbers_d, numbers_out, rank, tokens in product(*ranges):
@@ -71,8 +77,8 @@ def read_cases(path: Path, all_a: bool = False) -> Iterator[Case]:
             raise InvalidCaseError("cases", f"{where}: unknown name '{unknown[0]}'; known are {', '.join(NAMES)}")
         if missing := [name for name in ("d", "d_out") if name not in entry]:
             raise InvalidCaseError("cases", f"{where}: '{missing[0]}' is missing")
-        values = {"a": None, "t": (2,)} | {name: _values(where, name, value) for name, value in entry.items()}
-        found = list(grid(all_a=all_a, **values))
+        values = {name: _values(where, name, value) for name, value in entry.items()}
+        found = list(grid(values["d"], values["d_out"], values.get("a"), values.get("t"), all_a))
         if not found:
             raise InvalidCaseError("cases", f"{where}: no case with a ≤ d; --all-a takes the others too")
         yield from found

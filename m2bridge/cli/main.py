@@ -10,7 +10,7 @@ from typing import NoReturn
 import click
 
 from m2bridge._version import __version__
-from m2bridge.cli import checking, computing
+from m2bridge.cli import certifying, checking, computing
 from m2bridge.cli.doctor import doctor_command
 from m2bridge.cli.output import DONE, FAILED, INTERRUPTED, NO_ENGINE, UNDECIDED, USAGE
 from m2bridge.errors import (
@@ -34,7 +34,7 @@ def cli() -> None:
     """
 
 
-for command in (*computing.COMMANDS, *checking.COMMANDS, doctor_command):
+for command in (*computing.COMMANDS, *checking.COMMANDS, *certifying.COMMANDS, doctor_command):
     cli.add_command(command)
 
 
