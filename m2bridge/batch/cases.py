@@ -50,7 +50,7 @@ def grid(
     t: Iterable[int] | None = None,
     all_a: bool = False,
 ) -> Iterator[Case]:
-    """All cases with these numbers; only those with a ≤ d unless ``all_a``; without ``a`` a = d, without ``t`` t = 2."""
+    """All cases with these numbers: those with a ≤ d, or all if ``all_a``; by default a = d and t = 2."""
     ranges = tuple(map(tuple, (d, d_out, a or (0,), t or (2,))))
     if (size := prod(map(len, ranges))) > MOST:
         raise InvalidCaseError("d", f"this grid has {size} cases; at most {MOST} go into one batch")

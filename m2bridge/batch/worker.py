@@ -28,9 +28,10 @@ class Ready:
 
 
 Message = tuple[Report, int] | M2BridgeError | Ready
-"""A report with the resident memory of the worker and its Macaulay2; why the worker cannot go on; or that it is ready."""
+"""A report with the memory of the worker and its Macaulay2, a reason for not going on, or ``Ready``."""
 
-_CONTEXT = multiprocessing.get_context("spawn")
+_CONTEXT = multiprocessing.get_context("forkserver")  # a single thread forks, and a new worker costs no imports
+_CONTEXT.set_forkserver_preload([__name__])
 _FAREWELL = 5.0
 
 
