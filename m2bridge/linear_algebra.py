@@ -34,15 +34,42 @@ def rank(rows: Sequence[Row]) -> int:
 def sparse_rank(rows: Iterable[Mapping[Hashable, int]]) -> int:
     """Rank over QQ of an integer matrix whose rows are given by their nonzero entries.
 
-    Zero and repeated rows and columns are dropped before FLINT sees the matrix.
+    Zero and repeated rows and columns are dropped, and the matrix is cut into blocks without common columns, before
+    FLINT sees it.
     """
     kept = {frozenset(row.items()) for row in ({c: v for c, v in row.items() if v} for row in rows) if row}
+    return sum(map(_block_rank, _blocks(kept)))
+
+
+SparseRow = frozenset[tuple[Hashable, int]]
+
+
+def _blocks(rows: Iterable[SparseRow]) -> Iterable[list[SparseRow]]:
+    """The rows in groups; rows of different groups have no column in common."""
+    leader: dict[Hashable, Hashable] = {}
+
+    def find(column: Hashable) -> Hashable:
+        while (above := leader.setdefault(column, column)) != column:
+            leader[column] = column = leader[above]
+        return column
+
+    listed = [(next(iter(row))[0], row) for row in rows]
+    for first, row in listed:
+        for column, _ in row:
+            leader[find(column)] = find(first)
+    groups: dict[Hashable, list[SparseRow]] = {}
+    for first, row in listed:
+        groups.setdefault(find(first), []).append(row)
+    return groups.values()
+
+
+def _block_rank(rows: Sequence[SparseRow]) -> int:
     columns: dict[Hashable, list[tuple[int, int]]] = {}
-    for number, row in enumerate(kept):
+    for number, row in enumerate(rows):
         for column, value in row:
             columns.setdefault(column, []).append((number, value))
     distinct = {tuple(entries) for entries in columns.values()}
-    dense = [[0] * len(kept) for _ in distinct]
+    dense = [[0] * len(rows) for _ in distinct]
     for target, entries in zip(dense, distinct, strict=True):
         for number, value in entries:
             target[number] = value

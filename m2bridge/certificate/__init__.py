@@ -1,9 +1,9 @@
 """Certificates: answers with the evidence that lets a reader without Macaulay2 check them."""
 
-from m2bridge.certificate.certify import QUESTIONS, certify, certify_all
+from m2bridge.certificate.certify import certify, certify_all
 from m2bridge.certificate.files import read, write
 from m2bridge.certificate.finding import Finding
-from m2bridge.certificate.schema import SCHEMA, Certificate
+from m2bridge.certificate.schema import QUESTIONS, SCHEMA, Certificate
 from m2bridge.certificate.verify import verify, verify_path
 
 __all__ = [

@@ -7,21 +7,16 @@ from collections.abc import Sequence
 from importlib import metadata
 
 from m2bridge._version import __version__
-from m2bridge.certificate.schema import SCHEMA, Certificate, digest
+from m2bridge.certificate.closures import computed_content
+from m2bridge.certificate.schema import QUESTIONS, SCHEMA, Certificate, digest
+from m2bridge.certificate.scripts import library_digests, script_of
 from m2bridge.certificate.statements import Content, statement_content
-from m2bridge.computations.fibres import fibres_script
 from m2bridge.computations.observation import observe
 from m2bridge.computations.subject import Clock, case_json
 from m2bridge.engine import Engine
 from m2bridge.errors import InvalidCaseError
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.model.field import QQ
-from m2bridge.render import Script
-from m2bridge.resources import m2script
-from m2bridge.theorems import REGISTRY
-
-QUESTIONS = (*dict.fromkeys(statement.key for statement in REGISTRY), "closure")
-"""What can be certified: the statements by their number, and the Zariski closure."""
 
 
 def certify(model: SingleLayerAttention, question: str, engine: Engine, timeout: float | None = None) -> Certificate:
@@ -62,24 +57,20 @@ def certify_all(
     clock = Clock(timeout)
     observed = model.t > 1 and any(question != "closure" for question in questions)
     seen = observe(model, engine, clock.remaining) if observed else None
-    script = fibres_script(model) if observed else None
     certificates = []
     for question in questions:
         if question == "closure":
-            certificates.append(_closure_certificate(model, engine, clock.remaining))
+            content, seconds = computed_content(model, engine, clock.remaining)
         else:
-            content = statement_content(question, model, seen)
-            certificates.append(_sealed(model, question, content, script, engine, seen.seconds if seen else 0.0))
+            content, seconds = statement_content(question, model, seen), seen.seconds if seen else 0.0
+        certificates.append(_sealed(model, question, content, engine, seconds))
     return certificates
 
 
-def _closure_certificate(model: SingleLayerAttention, engine: Engine, timeout: float | None) -> Certificate:
-    raise NotImplementedError
-
-
 def _sealed(
-    model: SingleLayerAttention, question: str, content: Content, script: Script | None, engine: Engine, seconds: float
+    model: SingleLayerAttention, question: str, content: Content, engine: Engine, seconds: float
 ) -> Certificate:
+    script = script_of(question, model)
     text = script.body if script else ""
     return Certificate(
         schema=SCHEMA,
@@ -102,8 +93,3 @@ def _sealed(
         recheckable=list(content.recheckable),
         trusted=list(content.trusted),
     ).sealed()
-
-
-def library_digests(names: Sequence[str]) -> dict[str, str]:
-    """SHA-256 of shared Macaulay2 scripts of this installation."""
-    return {name: digest(m2script(name).read_text(encoding="utf-8")) for name in names}

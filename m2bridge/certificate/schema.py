@@ -9,9 +9,13 @@ from typing import Any, Self
 
 from m2bridge.errors import CertificateError, InvalidCaseError
 from m2bridge.model.attention import SingleLayerAttention
+from m2bridge.theorems import REGISTRY
 
 SCHEMA = 1
 """The version of the format that this release writes and reads."""
+
+QUESTIONS = (*dict.fromkeys(statement.key for statement in REGISTRY), "closure")
+"""What can be certified: the statements by their number, and the Zariski closure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,7 @@ class Certificate:
     seconds : float
         Wall time of the computation.
     peak_memory : int or None
-        Largest resident memory of Macaulay2 until then, in bytes, where the system tells it.
+        Largest resident memory of the Macaulay2 process from its start until then, in bytes, where the system tells it.
     recheckable : list of str
         What :func:`m2bridge.certificate.verify` recomputes.
     trusted : list of str
@@ -97,7 +101,7 @@ class Certificate:
         Raises
         ------
         CertificateError
-            If a field is missing, unknown, or of another type; if the schema or the case does not exist.
+            If a field is missing, unknown, or of another type; if the schema, the question or the case does not exist.
         """
         if not isinstance(data, dict):
             raise CertificateError("not a JSON object")
@@ -108,6 +112,8 @@ class Certificate:
             raise CertificateError(f"missing or unknown fields: {', '.join(wrong)}")
         if badly := [name for name, good in _FORM.items() if not good(data[name])]:
             raise CertificateError(f"the field '{badly[0]}' does not have the form of schema {SCHEMA}")
+        if data["question"] not in QUESTIONS:
+            raise CertificateError(f"unknown question '{data['question']}'")
         try:
             SingleLayerAttention(**data["case"])
         except InvalidCaseError as reason:

@@ -22,6 +22,7 @@ RECHECKED = (
     "degree, by the projection formula with the rechecked generic fibre",
     "every verdict with its reason and witness",
 )
+CLOSURES = "closures of orbits are described by rank conditions (Abeasis, Del Fra, J. Algebra 93, 1985)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def statement_content(question: str, model: SingleLayerAttention, seen: Observat
 def _lemmas(statement: Statement) -> tuple[str, ...]:
     if isinstance(statement, GlobalStatement):
         return GLOBAL_EVIDENCE[statement.observable].trusted
-    return ORBIT_EVIDENCE[statement.observable].trusted
+    return (*ORBIT_EVIDENCE[statement.observable].trusted, CLOSURES)
 
 
 def _evidence(seen: Observations) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import NoReturn
 import click
 
 from m2bridge._version import __version__
-from m2bridge.cli import certifying, checking, computing
+from m2bridge.cli import certifying, checking, computing, verifying
 from m2bridge.cli.doctor import doctor_command
 from m2bridge.cli.output import DONE, FAILED, INTERRUPTED, NO_ENGINE, UNDECIDED, USAGE
 from m2bridge.errors import (
@@ -34,7 +34,8 @@ def cli() -> None:
     """
 
 
-for command in (*computing.COMMANDS, *checking.COMMANDS, *certifying.COMMANDS, doctor_command):
+COMMANDS = (*computing.COMMANDS, *checking.COMMANDS, *certifying.COMMANDS, *verifying.COMMANDS, doctor_command)
+for command in COMMANDS:
     cli.add_command(command)
 
 

@@ -215,7 +215,7 @@ def closure(
         records, version = transcript.records, transcript.version
     except (EngineTimeoutError, EngineMemoryError) as limit:
         records, version, unfinished = limit.records, engine.version, str(limit)
-    return _read(parse(records), subject, reduction, field, chosen, version, clock.seconds, unfinished)
+    return read_closure(parse(records), subject, reduction, field, chosen, version, clock.seconds, unfinished)
 
 
 def resolve(strategy: Strategy) -> Strategy:
@@ -250,7 +250,7 @@ def elimination_values(independent: PolynomialMap, field: CoefficientField, grad
     }
 
 
-def _read(
+def read_closure(
     answer: Answer,
     subject: Subject,
     reduction: LinearReduction,
@@ -258,8 +258,9 @@ def _read(
     strategy: Strategy,
     version: str,
     seconds: float,
-    unfinished: str,
+    unfinished: str = "",
 ) -> Closure:
+    """The closure from what Macaulay2 said, possibly only the first part of it."""
     dimension, status = _dimension(answer, subject, field)
     series = None
     if "hilbert_numerator" in answer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from m2bridge.computations.closure import closure
 from m2bridge.computations.equations import tangent_upper_bounds
@@ -17,6 +17,13 @@ from m2bridge.model.orbit import Orbit, generic_orbit, orbits
 
 ELIMINATED = 12
 """The degree is computed by elimination too for cases with at most so many coordinates."""
+
+AGREEMENTS = (
+    "fibres (Macaulay2) and ranks of the differential (FLINT) agree on the critical orbits",
+    "every orbit that has more tangent vectors than the dimension is singular by its fibre",
+    "every orbit that is smooth by proved equations is smooth by its fibre",
+)
+BY_ELIMINATION = "the degree is also that of the ideal computed by elimination"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +90,7 @@ class Observations:
     remarks : tuple of str
         Which independent methods agreed.
     engine_version : str
+        Empty if no engine was used.
     seconds : float
     """
 
@@ -94,8 +102,8 @@ class Observations:
     boundary_family: bool
     generic_fibre: Fibre
     remarks: tuple[str, ...]
-    engine_version: str
-    seconds: float
+    engine_version: str = ""
+    seconds: float = 0.0
 
 
 def observe(model: SingleLayerAttention, engine: Engine, timeout: float | None = None) -> Observations:
@@ -118,25 +126,39 @@ def observe(model: SingleLayerAttention, engine: Engine, timeout: float | None =
     if model.t == 1:
         raise MethodUnavailableError("the method of fibres is for t ≥ 2; for t = 1 use --method jacobian")
     clock = Clock(timeout)
-    found = fibres(model, engine, clock.remaining)
+    seen = deduce(model, fibres(model, engine, clock.remaining))
+    eliminated = _degree_by_elimination(model, engine, clock.remaining)
+    if eliminated not in (None, seen.degree):
+        raise ContradictionError(
+            f"the degree is {seen.degree} by the projection formula and {eliminated} by elimination"
+        )
+    remarks = seen.remarks if eliminated is None else (*seen.remarks, BY_ELIMINATION)
+    return replace(seen, remarks=remarks, engine_version=engine.version, seconds=clock.seconds)
+
+
+def deduce(model: SingleLayerAttention, found: Fibres) -> Observations:
+    """All that follows from the fibres, by exact methods that need no engine; the lemma is that of :func:`observe`.
+
+    Raises
+    ------
+    ContradictionError
+        If independent methods disagree.
+    """
     lower = tangent_lower_bounds(model)
     upper = tangent_upper_bounds(model)
     dimension = max(orbit_dimension(orbit, model) for orbit in orbits(model))
     facts = tuple(_facts(orbit, model, found, dimension, lower[orbit], upper.get(orbit)) for orbit in orbits(model))
     check(facts, dimension, model)
     generic = found.at[generic_orbit(model)]
-    degree, by_elimination = _degree(model, generic, engine, clock.remaining)
     return Observations(
         model,
         facts,
         dimension,
-        degree,
+        product_degree(model) * determinantal_degree(model.d, model.d, model.alpha) // generic.length,
         found.base_locus_empty,
         found.boundary_family,
         generic,
-        _remarks(upper, by_elimination),
-        engine.version,
-        clock.seconds,
+        AGREEMENTS if upper else AGREEMENTS[:-1],
     )
 
 
@@ -195,25 +217,11 @@ def check(facts: tuple[OrbitFacts, ...], dimension: int, model: SingleLayerAtten
             raise ContradictionError(f"smooth, but in the closure of a singular orbit {evidence}")
 
 
-def _degree(model: SingleLayerAttention, generic: Fibre, engine: Engine, timeout: float | None) -> tuple[int, bool]:
-    """The degree by the projection formula with the computed generic fibre; by elimination too in small cases."""
-    degree = product_degree(model) * determinantal_degree(model.d, model.d, model.alpha) // generic.length
+def _degree_by_elimination(model: SingleLayerAttention, engine: Engine, timeout: float | None) -> int | None:
+    """In small cases, where the limit allows it."""
     if model.coordinate_count("reduced") > ELIMINATED:
-        return degree, False
+        return None
     try:
-        eliminated = closure(SingleLayerAttention(model.d, model.d_out, model.a), engine, timeout=timeout).degree
+        return closure(SingleLayerAttention(model.d, model.d_out, model.a), engine, timeout=timeout).degree
     except (EngineTimeoutError, EngineMemoryError):
-        return degree, False
-    if eliminated not in (None, degree):
-        raise ContradictionError(f"the degree is {degree} by the projection formula and {eliminated} by elimination")
-    return degree, eliminated is not None
-
-
-def _remarks(upper: dict[Orbit, int], by_elimination: bool) -> tuple[str, ...]:
-    remarks = ["fibres (Macaulay2) and ranks of the differential (FLINT) agree on the critical orbits"]
-    remarks.append("every orbit that has more tangent vectors than the dimension is singular by its fibre")
-    if upper:
-        remarks.append("every orbit that is smooth by proved equations is smooth by its fibre")
-    if by_elimination:
-        remarks.append("the degree is also that of the ideal computed by elimination")
-    return tuple(remarks)
+        return None

@@ -8,6 +8,7 @@ so that nothing is echoed or translated. Starting it forks no Python code, which
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import time
@@ -67,6 +68,16 @@ class Process:
     def pid(self) -> int:
         """Process id, and id of the process group and session that it leads."""
         return self._child.pid
+
+    @property
+    def peak_memory(self) -> int | None:
+        """Largest resident memory of the process so far, in bytes; ``None`` where the system does not say."""
+        try:
+            status = Path(f"/proc/{self.pid}/status").read_text(encoding="ascii", errors="replace")
+        except OSError:
+            return None
+        found = re.search(r"^VmHWM:\s*(\d+) kB$", status, re.MULTILINE)
+        return int(found[1]) * 1024 if found else None
 
     def send(self, text: str) -> None:
         """Type a short text (a terminal holds 4 KiB that nobody has read)."""

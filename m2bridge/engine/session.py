@@ -63,6 +63,11 @@ class Macaulay2:
         """Process id of the running Macaulay2, if one runs."""
         return self._process.pid if self._process else None
 
+    @property
+    def peak_memory(self) -> int | None:
+        """Largest resident memory of the running Macaulay2 since its start, in bytes, where the system tells it."""
+        return self._process.peak_memory if self._process else None
+
     def run(self, script: Script, timeout: float | None = None) -> Transcript:
         """Run one script; see :meth:`m2bridge.engine.Engine.run`.
 

@@ -1,0 +1,98 @@
+"""The content of a certificate of a Zariski closure, as a function of its ideal and invariants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from m2bridge.certificate.scripts import script_of
+from m2bridge.certificate.statements import Content
+from m2bridge.computations.closure import read_closure
+from m2bridge.computations.subject import Subject
+from m2bridge.engine import Engine
+from m2bridge.errors import ParseError
+from m2bridge.geometry.hilbert import HilbertSeries
+from m2bridge.geometry.jacobian import tangent_dimension
+from m2bridge.geometry.linear_span import reduce_linearly
+from m2bridge.model.attention import SingleLayerAttention
+from m2bridge.model.field import QQ
+from m2bridge.model.orbit import flatten, orbits, representative
+from m2bridge.model.ring import Ideal, is_homogeneous, total_degree
+from m2bridge.notation import polynomial_text
+from m2bridge.parse import parse
+
+RECHECKED = (
+    "every generator vanishes identically on the parametrization",
+    "dimension: the rank of the differential and the tangent space of the generators at one point agree",
+    "tangent dimensions of the generators at one point of every orbit",
+)
+BY_FORMULA = "degree, by the projection formula with the rechecked generic fibre"
+TRUSTED_DEGREE = "the degree: Gröbner basis by Macaulay2"
+
+
+def computed_content(model: SingleLayerAttention, engine: Engine, timeout: float | None) -> tuple[Content, float]:
+    """Compute the closure; its content, and the seconds that Macaulay2 took.
+
+    Raises
+    ------
+    EngineError
+        If Macaulay2 failed or reached a limit.
+    """
+    script = script_of("closure", model)
+    assert script is not None
+    transcript = engine.run(script, timeout)
+    subject = Subject.of(model)
+    found = read_closure(
+        parse(transcript.records),
+        subject,
+        reduce_linearly(subject.parametrization),
+        QQ,
+        "elimination",
+        transcript.version,
+        transcript.seconds,
+    )
+    if found.ideal is None or found.dimension is None or found.degree is None or found.hilbert_series is None:
+        raise ParseError("the answer about a closure is not complete")
+    content = closure_content(model, found.ideal, found.dimension, found.degree, found.hilbert_series)
+    return content, transcript.seconds
+
+
+def closure_content(
+    model: SingleLayerAttention, ideal: Ideal, dimension: int, degree: int, series: HilbertSeries
+) -> Content:
+    """What is stored about the closure with this ideal and these invariants."""
+    last = max(map(total_degree, ideal.generators), default=0)
+    answer = {
+        "dimension": dimension,
+        "degree": degree,
+        "generator_degrees": {str(n): count for n, count in ideal.generator_degrees.items()},
+        "homogeneous": all(map(is_homogeneous, ideal.generators)),
+        "hilbert_series": {"numerator": list(series.numerator), "denominator_exponent": series.dimension},
+    }
+    evidence = {
+        "coordinates": list(ideal.ring.variables),
+        "generators": [polynomial_text(generator) for generator in ideal.generators],
+        "tangent_dimensions": _tangent_dimensions(model, ideal),
+    }
+    by_formula = model.t > 1
+    rechecked = (
+        *RECHECKED,
+        f"the generators are minimal and generate the whole ideal up to degree {last}; Hilbert function up to there",
+        *((BY_FORMULA,) if by_formula else ()),
+    )
+    trusted = (
+        f"no further generators of degree above {last}, and the Hilbert series above it: elimination by Macaulay2",
+        *(() if by_formula else (TRUSTED_DEGREE,)),
+    )
+    return Content(answer, evidence, rechecked, trusted)
+
+
+def _tangent_dimensions(model: SingleLayerAttention, ideal: Ideal) -> list[dict[str, Any]]:
+    """For t = 1 orbits classify no functions."""
+    if model.t == 1:
+        return []
+    attention = model.parametrization()
+    points = {orbit: attention.evaluate(flatten(*representative(orbit, model))) for orbit in orbits(model)}
+    return [
+        {"orbit": [orbit.r, orbit.s, orbit.m], "dimension": tangent_dimension(ideal.generators, point)}
+        for orbit, point in points.items()
+    ]

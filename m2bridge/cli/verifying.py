@@ -1,0 +1,57 @@
+"""Commands for certificates."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from m2bridge.certificate.finding import Finding
+from m2bridge.cli.output import DONE, REFUTED
+from m2bridge.cli.progress import progress
+from m2bridge.notation import table
+
+
+@click.command("verify")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path), metavar="PATH…")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
+def verify_command(paths: Sequence[Path], as_json: bool) -> int:
+    """Check certificates, files or folders of them, without Macaulay2.
+
+    Exit code 0 when all are accepted, 1 when some are rejected or malformed.
+    """
+    from m2bridge.certificate import verify_path
+
+    with progress("verifying"):
+        findings = [verify_path(path) for path in certificate_files(paths)]
+    counts = Counter(finding.outcome for finding in findings)
+    if as_json:
+        data = {"counts": counts, "certificates": [finding.to_json() for finding in findings]}
+        click.echo(json.dumps(data, ensure_ascii=False))
+    else:
+        click.echo(to_text(findings))
+        click.echo(f"\n  {len(findings)} certificates: " + ", ".join(f"{n} {word}" for word, n in counts.items()))
+    return DONE if all(finding.accepted for finding in findings) else REFUTED
+
+
+def certificate_files(paths: Sequence[Path]) -> Iterator[Path]:
+    """The files named, and those that end in ``.json`` in the folders named and below them."""
+    for path in paths:
+        yield from sorted(path.rglob("*.json")) if path.is_dir() else [path]
+
+
+def to_text(findings: Sequence[Finding]) -> str:
+    """One line for each certificate."""
+    return table(("certificate", "outcome", ""), [(f.name, f.outcome, _said(f)) for f in findings])
+
+
+def _said(finding: Finding) -> str:
+    if finding.outcome == "rejected":
+        return f"{finding.check}: stored {finding.stored}, found {finding.found}"
+    return finding.found or "; ".join(finding.remarks)
+
+
+COMMANDS = (verify_command,)
