@@ -39,7 +39,7 @@ def test_ranges(text: str, found: tuple[int, ...]) -> None:
     "text", ["", "0", "-1", "1..", "4..1", "0..2", "1...3", "1,,2", "x", "1.5", "1..999999999", "²", "٣x"]
 )
 def test_bad_ranges_name_the_option(text: str) -> None:
-    with pytest.raises(InvalidCaseError, match="^d_out: "):
+    with pytest.raises(InvalidCaseError, match=r"^d_out: "):
         numbers("d_out", text)
 
 
@@ -112,7 +112,7 @@ def test_closures_are_asked_for_small_cases_only() -> None:
     assert small.groups[-1] == ("closure",)
     assert "closure" not in large.questions
     assert tasks([Case(4, 4)], "closure,3.2,closure")[0].questions == ("closure", "3.2")
-    with pytest.raises(InvalidCaseError, match="^check: unknown question '9.9'"):
+    with pytest.raises(InvalidCaseError, match=r"^check: unknown question '9\.9'"):
         tasks([CASE], "9.9")
 
 
