@@ -62,7 +62,8 @@ class Summary:
     def to_text(self) -> str:
         """In words, on one line."""
         answers = ", ".join(f"{number} {name}" for name, number in sorted(self.answers.items()))
-        return f"{self.cases} cases in {duration(self.seconds)}: {answers or 'no answers'}"
+        ran = f" in {duration(self.seconds)}" if self.done_before < self.cases else ""
+        return f"{self.cases} cases{ran}: {answers or 'no answers'}"
 
 
 def run(plan: Plan, start: Callable[[], Executor], progress: Progress) -> Summary:

@@ -102,17 +102,23 @@ def serve(connection: Connection, settings: Settings, scratch: str) -> None:
     tempfile.tempdir = scratch
     if settings.memory is not None:
         resource.setrlimit(resource.RLIMIT_AS, (settings.memory, resource.getrlimit(resource.RLIMIT_AS)[1]))
-    with suppress(EOFError, BrokenPipeError):
-        try:
-            with Certifier(settings) as certifier:
-                connection.send(Ready())
-                while True:
-                    report = certifier.perform(connection.recv())
-                    connection.send((report, resident_memory()))
-        except M2BridgeError as reason:
-            connection.send(reason)
-    with suppress(OSError):
-        os.rmdir(scratch)  # succeeds only for the last worker of a parent that was killed
+    try:
+        _work(connection, settings)
+    except M2BridgeError as reason:
+        connection.send(reason)
+    except (EOFError, BrokenPipeError):
+        pass  # the parent closed the line
+    finally:
+        with suppress(OSError):
+            os.rmdir(scratch)  # succeeds for the last worker of a parent that was killed
+
+
+def _work(connection: Connection, settings: Settings) -> NoReturn:
+    with Certifier(settings) as certifier:
+        connection.send(Ready())
+        while True:
+            report = certifier.perform(connection.recv())
+            connection.send((report, resident_memory()))
 
 
 def resident_memory() -> int:

@@ -255,7 +255,7 @@ def test_limits_and_retry_on_the_command_line(tmp_path: Path, m2: str) -> None:
     with certifying(tmp_path, m2, "--timeout", "0.001", "--check", "3.2,closure") as process:
         printed, said = process.communicate(timeout=120)
     assert process.returncode == 3, said
-    assert "12 timed-out" in printed
+    assert "timed-out" in printed
     assert printed.startswith("6 cases with 12 questions; 0 cases are done, 6 to do\n")
     with certifying(tmp_path, m2, "--check", "3.2,closure", "--quiet") as process:
         assert process.communicate(timeout=120) == ("", "")
