@@ -11,8 +11,8 @@ from types import TracebackType
 from typing import Self
 
 from m2bridge.batch.claim import claim
-from m2bridge.batch.limit import time_limit
 from m2bridge.batch.outcome import Outcome, kind_of, reason_of, versions
+from m2bridge.batch.signals import time_limit
 from m2bridge.batch.store import Store
 from m2bridge.batch.task import Task
 from m2bridge.certificate import Certificate, certify_all

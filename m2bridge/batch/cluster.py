@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import logging
 import os
 import threading
 from collections.abc import Iterable, Iterator
@@ -13,6 +14,7 @@ from typing import Any, Self
 
 from m2bridge.batch.certifier import Certifier, Report, Settings, give_up
 from m2bridge.batch.executor import Started
+from m2bridge.batch.signals import interrupts_held
 from m2bridge.batch.task import Task
 from m2bridge.errors import EngineDiedError, InvalidCaseError, MethodUnavailableError
 
@@ -53,7 +55,11 @@ class Dask:
         with ExitStack() as stack:
             if scheduler is None:
                 number = workers or len(os.sched_getaffinity(0))
-                cluster = LocalCluster(n_workers=number, threads_per_worker=1, dashboard_address=None)
+                with interrupts_held():
+                    # What its log would say of workers that die, the outcomes say.
+                    cluster = LocalCluster(
+                        n_workers=number, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+                    )
                 address: Any = stack.enter_context(cluster)
             else:
                 address = scheduler

@@ -36,7 +36,7 @@ class Plan:
     def to_text(self) -> str:
         """In words, on one line."""
         questions = sum(len(task.questions) for task in self.tasks)
-        return f"{len(self.tasks)} cases with {questions} questions; {self.done} cases are done, {len(self.left)} to do"
+        return f"cases: {len(self.tasks)} ({questions} questions), done: {self.done}, to do: {len(self.left)}"
 
 
 def plan(tasks: Sequence[Task], store: Store) -> Plan:

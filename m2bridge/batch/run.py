@@ -63,7 +63,7 @@ class Summary:
         """In words, on one line."""
         answers = ", ".join(f"{number} {name}" for name, number in sorted(self.answers.items()))
         ran = f" in {duration(self.seconds)}" if self.done_before < self.cases else ""
-        return f"{self.cases} cases{ran}: {answers or 'no answers'}"
+        return f"cases: {self.cases}{ran}: {answers or 'no answers'}"
 
 
 def run(plan: Plan, start: Callable[[], Executor], progress: Progress) -> Summary:

@@ -18,6 +18,7 @@ from typing import NoReturn
 import psutil
 
 from m2bridge.batch.certifier import Certifier, Report, Settings
+from m2bridge.batch.signals import interrupts_held
 from m2bridge.batch.task import Task
 from m2bridge.errors import M2BridgeError
 
@@ -54,12 +55,8 @@ class Worker:
     def __init__(self, settings: Settings, scratch: str) -> None:
         self.connection, theirs = _CONTEXT.Pipe()
         self.process = _CONTEXT.Process(target=serve, args=(theirs, settings, scratch), daemon=True)
-        # Ctrl-C reaches the whole foreground group; a worker leaves it to its parent from its first moment on.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
+        with interrupts_held():
             self.process.start()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         theirs.close()
         self.ready = False
         self.task: Task | None = None
@@ -97,6 +94,7 @@ class Worker:
 
 def serve(connection: Connection, settings: Settings, scratch: str) -> None:
     """The life of a worker: tasks come, reports go, until the line is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)
     threading.Thread(target=_follow_parent, daemon=True).start()
     tempfile.tempdir = scratch

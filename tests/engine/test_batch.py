@@ -256,7 +256,7 @@ def test_limits_and_retry_on_the_command_line(tmp_path: Path, m2: str) -> None:
         printed, said = process.communicate(timeout=120)
     assert process.returncode == 3, said
     assert "timed-out" in printed
-    assert printed.startswith("6 cases with 12 questions; 0 cases are done, 6 to do\n")
+    assert printed.startswith("cases: 6 (12 questions), done: 0, to do: 6\n")
     with certifying(tmp_path, m2, "--check", "3.2,closure", "--quiet") as process:
         assert process.communicate(timeout=120) == ("", "")
     assert process.returncode == 3
@@ -264,6 +264,16 @@ def test_limits_and_retry_on_the_command_line(tmp_path: Path, m2: str) -> None:
         process.communicate(timeout=120)
     assert process.returncode == 0
     assert not [name for name in results(tmp_path) if name.endswith(".outcome.json")]
+
+
+def test_the_cluster_of_a_scheduler(tmp_path: Path, m2: str) -> None:
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        arguments = ("--executor", "dask", "--scheduler", cluster.scheduler_address, "--check", "3.2")
+        with certifying(tmp_path, m2, *arguments) as process:
+            _, said = process.communicate(timeout=120)
+    assert process.returncode == 0, said
+    assert len(results(tmp_path)) == 6
 
 
 # Load

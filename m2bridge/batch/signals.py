@@ -1,4 +1,4 @@
-"""A limit on the wall time of Python code; Macaulay2 has its own."""
+"""Signals: a limit on the wall time of Python code (Macaulay2 has its own), and workers that Ctrl-C does not reach."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from types import FrameType
 from typing import NoReturn
 
@@ -35,3 +36,17 @@ def time_limit(seconds: float | None) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, previous)
+
+
+@contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Hold Ctrl-C back during the block, for good in the processes and threads that it starts.
+
+    Ctrl-C reaches the whole foreground group; workers leave it to their parent, which then ends them.
+    """
+    resource_tracker.ensure_running()  # started in the block it would let the signal through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
