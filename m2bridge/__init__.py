@@ -12,8 +12,12 @@ Examples
 from m2bridge._version import __version__
 from m2bridge.computations.closure import Closure, closure
 from m2bridge.computations.dimension import Dimension, dimension
+from m2bridge.computations.fibres import Fibre, fibres
 from m2bridge.computations.locus import Component, OrbitStatus, SingularLocus
+from m2bridge.computations.membership import Membership, membership
+from m2bridge.computations.observation import Observations, OrbitFacts, observe
 from m2bridge.computations.singular_locus import singular_locus
+from m2bridge.crosscheck import CrossCheck, Outcome, Verdict, cross_check
 from m2bridge.engine import Engine, Limits, Macaulay2, Transcript
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.model.field import QQ, CoefficientField
@@ -27,21 +31,32 @@ __all__ = [
     "Closure",
     "CoefficientField",
     "Component",
+    "CrossCheck",
     "Dimension",
     "Engine",
+    "Fibre",
     "Ideal",
     "Limits",
     "Macaulay2",
+    "Membership",
+    "Observations",
     "Orbit",
+    "OrbitFacts",
     "OrbitStatus",
+    "Outcome",
     "PolynomialMap",
     "PolynomialRing",
     "Script",
     "SingleLayerAttention",
     "SingularLocus",
     "Transcript",
+    "Verdict",
     "__version__",
     "closure",
+    "cross_check",
     "dimension",
+    "fibres",
+    "membership",
+    "observe",
     "singular_locus",
 ]

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from typing import TypeVar
 
 import flint
 
 Row = Sequence[int]
+Column = TypeVar("Column", bound=Hashable)
 
 LARGE_PRIME = 2147483647
 """The Mersenne prime 2^31 − 1: the largest prime that both FLINT's word arithmetic and Macaulay2 take."""
@@ -31,7 +33,7 @@ def rank(rows: Sequence[Row]) -> int:
     return int(flint.fmpz_mat(len(rows), len(rows[0]), [entry for row in rows for entry in row]).rank())
 
 
-def sparse_rank(rows: Iterable[Mapping[Hashable, int]]) -> int:
+def sparse_rank(rows: Iterable[Mapping[Column, int]]) -> int:
     """Rank over QQ of an integer matrix whose rows are given by their nonzero entries.
 
     Zero and repeated rows and columns are dropped, and the matrix is cut into blocks without common columns, before
@@ -41,14 +43,11 @@ def sparse_rank(rows: Iterable[Mapping[Hashable, int]]) -> int:
     return sum(map(_block_rank, _blocks(kept)))
 
 
-SparseRow = frozenset[tuple[Hashable, int]]
-
-
-def _blocks(rows: Iterable[SparseRow]) -> Iterable[list[SparseRow]]:
+def _blocks(rows: Iterable[frozenset[tuple[Column, int]]]) -> Iterable[list[frozenset[tuple[Column, int]]]]:
     """The rows in groups; rows of different groups have no column in common."""
-    leader: dict[Hashable, Hashable] = {}
+    leader: dict[Column, Column] = {}
 
-    def find(column: Hashable) -> Hashable:
+    def find(column: Column) -> Column:
         while (above := leader.setdefault(column, column)) != column:
             leader[column] = column = leader[above]
         return column
@@ -57,14 +56,14 @@ def _blocks(rows: Iterable[SparseRow]) -> Iterable[list[SparseRow]]:
     for first, row in listed:
         for column, _ in row:
             leader[find(column)] = find(first)
-    groups: dict[Hashable, list[SparseRow]] = {}
+    groups: dict[Column, list[frozenset[tuple[Column, int]]]] = {}
     for first, row in listed:
         groups.setdefault(find(first), []).append(row)
     return groups.values()
 
 
-def _block_rank(rows: Sequence[SparseRow]) -> int:
-    columns: dict[Hashable, list[tuple[int, int]]] = {}
+def _block_rank(rows: Sequence[frozenset[tuple[Column, int]]]) -> int:
+    columns: dict[Column, list[tuple[int, int]]] = {}
     for number, row in enumerate(rows):
         for column, value in row:
             columns.setdefault(column, []).append((number, value))

@@ -17,6 +17,7 @@ from m2bridge.engine import Engine
 from m2bridge.errors import InvalidCaseError
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.model.field import QQ
+from m2bridge.render import Script
 
 
 def certify(model: SingleLayerAttention, question: str, engine: Engine, timeout: float | None = None) -> Certificate:
@@ -59,18 +60,19 @@ def certify_all(
     seen = observe(model, engine, clock.remaining) if observed else None
     certificates = []
     for question in questions:
+        script: Script | None
         if question == "closure":
-            content, seconds = computed_content(model, engine, clock.remaining)
+            content, script, seconds = computed_content(model, engine, clock.remaining)
         else:
-            content, seconds = statement_content(question, model, seen), seen.seconds if seen else 0.0
-        certificates.append(_sealed(model, question, content, engine, seconds))
+            content, script = statement_content(question, model, seen), script_of(question, model)
+            seconds = seen.seconds if seen else 0.0
+        certificates.append(_sealed(model, question, content, script, engine, seconds))
     return certificates
 
 
 def _sealed(
-    model: SingleLayerAttention, question: str, content: Content, engine: Engine, seconds: float
+    model: SingleLayerAttention, question: str, content: Content, script: Script | None, engine: Engine, seconds: float
 ) -> Certificate:
-    script = script_of(question, model)
     text = script.body if script else ""
     return Certificate(
         schema=SCHEMA,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from m2bridge.certificate.scripts import script_of
 from m2bridge.certificate.statements import Content
-from m2bridge.computations.closure import read_closure
-from m2bridge.computations.subject import Subject
+from m2bridge.computations.closure import closure_script, read_closure
+from m2bridge.computations.subject import Clock, Subject
 from m2bridge.engine import Engine
 from m2bridge.errors import ParseError
 from m2bridge.geometry.hilbert import HilbertSeries
@@ -19,6 +18,7 @@ from m2bridge.model.orbit import flatten, orbits, representative
 from m2bridge.model.ring import Ideal, is_homogeneous, total_degree
 from m2bridge.notation import polynomial_text
 from m2bridge.parse import parse
+from m2bridge.render import Script
 
 RECHECKED = (
     "every generator vanishes identically on the parametrization",
@@ -29,31 +29,27 @@ BY_FORMULA = "degree, by the projection formula with the rechecked generic fibre
 TRUSTED_DEGREE = "the degree: Gröbner basis by Macaulay2"
 
 
-def computed_content(model: SingleLayerAttention, engine: Engine, timeout: float | None) -> tuple[Content, float]:
-    """Compute the closure; its content, and the seconds that Macaulay2 took.
+def computed_content(
+    model: SingleLayerAttention, engine: Engine, timeout: float | None
+) -> tuple[Content, Script, float]:
+    """Compute the closure; its content, the program, and the seconds that it all took.
 
     Raises
     ------
     EngineError
         If Macaulay2 failed or reached a limit.
     """
-    script = script_of("closure", model)
-    assert script is not None
-    transcript = engine.run(script, timeout)
+    clock = Clock(timeout)
     subject = Subject.of(model)
-    found = read_closure(
-        parse(transcript.records),
-        subject,
-        reduce_linearly(subject.parametrization),
-        QQ,
-        "elimination",
-        transcript.version,
-        transcript.seconds,
-    )
+    reduction = reduce_linearly(subject.parametrization)
+    script = closure_script(subject, QQ, reduction=reduction)
+    transcript = engine.run(script, clock.remaining)
+    answer = parse(transcript.records)
+    found = read_closure(answer, subject, reduction, QQ, "elimination", transcript.version, clock.seconds)
     if found.ideal is None or found.dimension is None or found.degree is None or found.hilbert_series is None:
         raise ParseError("the answer about a closure is not complete")
     content = closure_content(model, found.ideal, found.dimension, found.degree, found.hilbert_series)
-    return content, transcript.seconds
+    return content, script, clock.seconds
 
 
 def closure_content(

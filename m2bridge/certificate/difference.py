@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 _SHOWN = 200
@@ -35,10 +36,22 @@ def difference(stored: Any, found: Any, place: str) -> Difference | None:
     elif type(stored) is type(found) and stored == found:
         return None
     else:
-        return Difference(place, _shown(stored), _shown(found))
+        return Difference(place, *_shown(stored, found))
     return next((d for inner, s, f in pairs if (d := difference(s, f, inner))), None)
 
 
-def _shown(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+def _shown(stored_value: Any, found_value: Any) -> tuple[str, str]:
+    """Both values as JSON; of long ones a part around the first character where they differ."""
+    stored, found = (json.dumps(value, ensure_ascii=False) for value in (stored_value, found_value))
+    start = max(_common(stored, found) - _SHOWN // 2, 0)
+    return _part(stored, start), _part(found, start)
+
+
+def _common(first: str, second: str) -> int:
+    """Length of the longest common beginning."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
+
+
+def _part(text: str, start: int) -> str:
+    end = start + _SHOWN
+    return ("…" if start else "") + text[start:end] + ("…" if end < len(text) else "")

@@ -45,4 +45,6 @@ def _term(term: str, index: dict[str, int], ring: PolyRing) -> tuple[tuple[int, 
             coefficient = ring.domain(integer(match["top"]), integer(match["bottom"] or "1"))
         else:
             exponents[index[match["name"]]] += int(match["power"] or 1)
+    if not coefficient:
+        raise CertificateError("a term with coefficient zero")
     return tuple(exponents), coefficient

@@ -84,7 +84,7 @@ def singular_locus_command(method: Any, ideals: bool, **options: Any) -> int:
 
 
 @click.command("script")
-@click.argument("computation", type=click.Choice(["closure", "dimension", "singular-locus"]))
+@click.argument("computation", type=click.Choice(["closure", "dimension", "singular-locus", "fibres"]))
 @case_options
 @click.option("--method", default="orbits", show_default=True, help="For singular-locus: orbits or jacobian.")
 def script_command(computation: str, method: str, **options: Any) -> int:

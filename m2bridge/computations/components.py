@@ -10,11 +10,14 @@ from m2bridge.computations.subject import Subject
 from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError
 from m2bridge.geometry.orbit_geometry import orbit_closure_degree, orbit_closure_map
+from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.model.field import QQ, CoefficientField
 from m2bridge.model.orbit import maximal_orbits
 
 
-def orbit_components(statuses: tuple[OrbitStatus, ...], linear: bool) -> tuple[Component, ...]:
+def orbit_components(
+    statuses: tuple[OrbitStatus, ...], linear: bool, model: SingleLayerAttention, field: CoefficientField
+) -> tuple[Component, ...]:
     """The closures of the maximal singular orbits, or the zero function alone, or nothing.
 
     Parameters
@@ -22,21 +25,22 @@ def orbit_components(statuses: tuple[OrbitStatus, ...], linear: bool) -> tuple[C
     statuses : tuple of OrbitStatus
     linear : bool
         Whether the variety is a linear space. Zero is a singular point of every other cone.
+    field : CoefficientField
+        Degrees, by a closed formula, are given over QQ only.
     """
-    singular = maximal_orbits(tuple(status.orbit for status in statuses if status.singular))
-    if not singular:
+    dimensions = {status.orbit: status.dimension for status in statuses if status.singular}
+    if not dimensions:
         return () if linear else (Component(ZERO, None, 0, 1),)
-    dimensions = {status.orbit: status.dimension for status in statuses}
-    components = (Component(f"closure of the orbit {orbit}", orbit, dimensions[orbit], None) for orbit in singular)
+    components = (
+        Component(
+            f"closure of the orbit {orbit}",
+            orbit,
+            dimensions[orbit],
+            orbit_closure_degree(orbit, model) if field == QQ else None,
+        )
+        for orbit in maximal_orbits(tuple(dimensions))
+    )
     return tuple(sorted(components, key=lambda component: (-component.dimension, component.description)))
-
-
-def with_degree(component: Component, subject: Subject, field: CoefficientField) -> Component:
-    """The component with its degree by the closed formula, where there is one."""
-    if component.orbit is None or field != QQ:
-        return component
-    assert subject.model is not None
-    return replace(component, degree=orbit_closure_degree(component.orbit, subject.model))
 
 
 def with_ideal(
@@ -49,7 +53,7 @@ def with_ideal(
     ContradictionError
         If dimension or degree differ from what is known.
     """
-    if component.orbit is None:
+    if component.ideal is not None or component.orbit is None:
         return component
     assert subject.model is not None
     parametrization = orbit_closure_map(component.orbit, subject.model, subject.coordinates)

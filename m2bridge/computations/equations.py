@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from math import comb
 
 from m2bridge.errors import MethodUnavailableError
+from m2bridge.geometry.tangent import function, sparse
 from m2bridge.implicitization import implicitize, multigraded_attention
 from m2bridge.implicitization.substitution import Terms
 from m2bridge.linear_algebra import rank
 from m2bridge.model.attention import SingleLayerAttention
-from m2bridge.model.orbit import Orbit, flatten, orbits, representative
+from m2bridge.model.orbit import Orbit, orbits, representative
 
 LARGEST_DEGREE = 4
 MOST_MONOMIALS = 100_000
@@ -52,10 +53,17 @@ def tangent_upper_bounds(model: SingleLayerAttention, max_degree: int | None = N
     degree = default_degree(model) if max_degree is None else max_degree
     if degree < 1:
         return {}
-    generators = list(implicitize(multigraded_attention(model), degree).sparse_generators())
-    attention = model.parametrization()
-    points = {orbit: attention.evaluate(flatten(*representative(orbit, model))) for orbit in orbits(model)}
+    source = multigraded_attention(model, "reduced")
+    generators = list(implicitize(source, degree).sparse_generators())
+    points = {orbit: _point(orbit, model, source.polynomial_map.coordinates) for orbit in orbits(model)}
     return {orbit: len(point) - _differential_rank(generators, point) for orbit, point in points.items()}
+
+
+def _point(orbit: Orbit, model: SingleLayerAttention, coordinates: Sequence[str]) -> tuple[int, ...]:
+    """The function coordinates of the representative, without the minors that its weights satisfy."""
+    values = function(*map(sparse, representative(orbit, model)))
+    named = {"_".join(["c", *(str(i + 1) for i in key)]): value for key, value in values.items()}
+    return tuple(named.get(name, 0) for name in coordinates)
 
 
 def default_degree(model: SingleLayerAttention) -> int:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from m2bridge.computations.agreement import LocusFindings
+from m2bridge.computations.components import orbit_components
 from m2bridge.computations.locus import OrbitStatus
-from m2bridge.computations.observation import Observations
-from m2bridge.errors import MethodUnavailableError
+from m2bridge.computations.observation import OrbitFacts, observe
+from m2bridge.engine import Engine
+from m2bridge.errors import EngineMemoryError, EngineTimeoutError
 from m2bridge.model.attention import SingleLayerAttention
+from m2bridge.model.field import QQ
 
 
 def fibres_apply(model: SingleLayerAttention) -> bool:
@@ -13,21 +17,21 @@ def fibres_apply(model: SingleLayerAttention) -> bool:
     return model.t >= 2 and (model.alpha > 1 or model.d_out > 1 or model.d == 1)
 
 
-def fibre_statuses(seen: Observations) -> tuple[OrbitStatus, ...]:
-    """The status of every orbit.
+def by_fibres(model: SingleLayerAttention, engine: Engine, timeout: float | None) -> LocusFindings:
+    """The findings of the method; see :func:`m2bridge.computations.observation.observe`.
 
-    Raises
-    ------
-    MethodUnavailableError
-        If the parametrization is not birational, and the bounds for tangent dimensions leave an orbit undecided.
+    Hypothesis: :func:`fibres_apply`.
     """
-    statuses = []
-    for fact in seen.orbits:
-        if fact.singular is None:
-            raise MethodUnavailableError(
-                "the parametrization is two-to-one here (α = d' = 1), so fibres do not decide smoothness; "
-                "use --method orbits"
-            )
-        tangent = fact.tangent_dimension if fact.singular else seen.dimension
-        statuses.append(OrbitStatus(fact.orbit, fact.dimension, tangent, fact.singular, fact.tangent_lower))
-    return tuple(statuses)
+    try:
+        seen = observe(model, engine, timeout)
+    except (EngineTimeoutError, EngineMemoryError) as limit:
+        return LocusFindings("fibres", None, (), None, str(limit))
+    statuses = tuple(_status(fact, seen.dimension) for fact in seen.orbits)
+    # The reduced coordinates are linearly independent, so the closure is a linear space only if it is all of it.
+    linear = seen.dimension == model.coordinate_count("reduced")
+    return LocusFindings("fibres", seen.dimension, statuses, orbit_components(statuses, linear, model, QQ))
+
+
+def _status(fact: OrbitFacts, dimension: int) -> OrbitStatus:
+    tangent = fact.tangent_dimension if fact.singular else dimension
+    return OrbitStatus(fact.orbit, fact.dimension, tangent, bool(fact.singular), fact.tangent_lower)

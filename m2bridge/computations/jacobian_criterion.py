@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from math import comb
 
+from m2bridge.computations.agreement import LocusFindings
 from m2bridge.computations.closure import Closure, elimination_values
 from m2bridge.computations.locus import ZERO, Component
 from m2bridge.computations.subject import Subject
 from m2bridge.convert import macaulay2
 from m2bridge.convert.names import all_to_macaulay2
 from m2bridge.engine import Engine
-from m2bridge.errors import ContradictionError, MethodUnavailableError
+from m2bridge.errors import ContradictionError, EngineMemoryError, EngineTimeoutError, MethodUnavailableError
 from m2bridge.geometry.linear_span import reduce_linearly
 from m2bridge.geometry.orbit_geometry import orbit_closure_map
 from m2bridge.geometry.substitution import vanishes_on_image
@@ -32,8 +33,8 @@ def minor_count(found: Closure) -> int:
     return comb(len(found.ideal.generators), codimension) * comb(len(found.ideal.ring.variables), codimension)
 
 
-def jacobian_components(found: Closure, engine: Engine, timeout: float | None) -> tuple[Component, ...]:
-    """The components of the singular locus: minimal primes of I + minors(codimension, Jacobian of I).
+def by_jacobian(found: Closure, engine: Engine, timeout: float | None) -> LocusFindings:
+    """LocusFindings from the minimal primes of I + minors(codimension, Jacobian of I).
 
     Hypothesis: I is prime (it is the kernel of a ring map to a domain), so the variety is equidimensional and reduced.
 
@@ -47,16 +48,20 @@ def jacobian_components(found: Closure, engine: Engine, timeout: float | None) -
     if minor_count(found) > MAX_MINORS:
         raise MethodUnavailableError(
             f"the Jacobian criterion takes {minor_count(found)} minors here, more than {MAX_MINORS}; "
-            "use --method orbits"
+            "use another --method"
         )
     assert found.ideal is not None
     if found.codimension == 0:
-        return ()
-    answer = parse(engine.run(_script(found.ideal, found.subject.title), timeout).records)
+        return LocusFindings("jacobian", found.dimension, (), ())
+    try:
+        answer = parse(engine.run(_script(found.ideal, found.subject.title), timeout).records)
+    except (EngineTimeoutError, EngineMemoryError) as limit:
+        return LocusFindings("jacobian", found.dimension, (), None, str(limit))
     primes = answer.ideals("minimal_primes")
     measured = zip(primes, answer.integers("dimensions"), answer.integers("degrees"), strict=True)
-    components = tuple(_component(found, prime, dimension, degree) for prime, dimension, degree in measured)
-    return tuple(sorted(components, key=lambda component: (-component.dimension, component.description)))
+    components = (_component(found, prime, dimension, degree) for prime, dimension, degree in measured)
+    ordered = sorted(components, key=lambda component: (-component.dimension, component.description))
+    return LocusFindings("jacobian", found.dimension, (), tuple(ordered))
 
 
 def jacobian_script(subject: Subject, field: CoefficientField) -> Script:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from m2bridge.computations.agreement import LocusFindings
 from m2bridge.computations.closure import Closure, elimination_values
+from m2bridge.computations.components import orbit_components
 from m2bridge.computations.locus import OrbitStatus
 from m2bridge.computations.subject import Subject
 from m2bridge.errors import ContradictionError
@@ -15,19 +17,22 @@ from m2bridge.model.orbit import Orbit, flatten, orbits, representative
 from m2bridge.render import Script, render
 
 
-def orbit_statuses(found: Closure) -> tuple[OrbitStatus, ...]:
-    """Tangent dimension of the closure at a representative of each orbit, from all generators of its ideal.
+def by_orbits(found: Closure) -> LocusFindings:
+    """LocusFindings from all generators of the ideal of the closure, which is radical.
 
-    The ideal is radical, so the point is singular exactly when the tangent dimension exceeds the dimension; and all
-    points of an orbit are alike.
+    A point is singular exactly when its tangent dimension exceeds the dimension, and all points of an orbit are alike.
+    Hypothesis: an attention model with t ≥ 2.
     """
-    model = found.subject.model
+    model, ideal = found.subject.model, found.ideal
     assert model is not None
-    return tuple(_status(found, model, orbit) for orbit in orbits(model))
+    assert ideal is not None
+    statuses = tuple(_status(found, model, orbit) for orbit in orbits(model))
+    linear = all(degree == 1 for degree in ideal.generator_degrees)
+    return LocusFindings("orbits", found.dimension, statuses, orbit_components(statuses, linear, model, found.field))
 
 
 def orbit_script(subject: Subject, field: CoefficientField) -> Script:
-    """The complete Macaulay2 program, elimination included; a second method for :func:`orbit_statuses`."""
+    """The complete Macaulay2 program, elimination included; a second method for :func:`by_orbits`."""
     model = subject.model
     assert model is not None
     independent = reduce_linearly(subject.parametrization).reduced

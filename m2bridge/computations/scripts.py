@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from m2bridge.computations.closure import closure_script
+from m2bridge.computations.fibres import fibres_script
 from m2bridge.computations.jacobian_criterion import jacobian_script
 from m2bridge.computations.orbit_criterion import orbit_script
 from m2bridge.computations.subject import Subject
@@ -22,11 +23,16 @@ def standalone(
 
     Parameters
     ----------
-    computation : {"closure", "dimension", "singular-locus"}
-        The dimension by elimination is part of the program for the closure.
+    computation : {"closure", "dimension", "singular-locus", "fibres"}
+        The dimension by elimination is part of the program for the closure; the method of fibres and cross-checks
+        run the program for the fibres.
     method : {"orbits", "jacobian"}
         For ``singular-locus``.
     """
+    if computation == "fibres":
+        if model.t == 1:
+            raise MethodUnavailableError("the method of fibres is for t ≥ 2")
+        return fibres_script(model).standalone()
     subject = Subject.of(model, coordinates)
     if computation in ("closure", "dimension"):
         return closure_script(subject, field).standalone()

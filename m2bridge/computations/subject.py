@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from m2bridge.model.attention import Coordinates, SingleLayerAttention, Weights
@@ -12,11 +13,12 @@ from m2bridge.model.polynomial_map import PolynomialMap
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A polynomial map, and the attention model that it parametrizes if it is one."""
+    """An attention model with a choice of coordinates and weights, or any polynomial map."""
 
-    parametrization: PolynomialMap
     model: SingleLayerAttention | None = None
     coordinates: Coordinates | None = None
+    weights: Weights = "attention"
+    polynomial_map: PolynomialMap | None = None
 
     @classmethod
     def of(
@@ -25,11 +27,39 @@ class Subject:
         coordinates: Coordinates | None = None,
         weights: Weights = "attention",
     ) -> Subject:
-        """The subject of a computation on ``case``; the options are only for attention models."""
+        """The subject of a computation on ``case``; the options are only for attention models.
+
+        Raises
+        ------
+        InvalidCaseError
+            If the coordinates or weights do not exist.
+        """
         if isinstance(case, PolynomialMap):
-            return cls(case)
+            return cls(polynomial_map=case)
         system = coordinates or case.default_coordinates
-        return cls(case.parametrization(system, weights), case, system)
+        case.check_options(system, weights)
+        return cls(case, system, weights)
+
+    @property
+    def parametrization(self) -> PolynomialMap:
+        """The polynomial map.
+
+        Raises
+        ------
+        InvalidCaseError
+            If it is too large to be stored.
+        """
+        if self.polynomial_map is not None:
+            return self.polynomial_map
+        assert self.model is not None
+        return _parametrization(self.model, self.coordinates, self.weights)
+
+    @property
+    def coordinate_count(self) -> int:
+        """The number of coordinates, without building the map."""
+        if self.model is None or self.coordinates is None:
+            return len(self.parametrization.coordinates)
+        return self.model.coordinate_count(self.coordinates)
 
     @property
     def title(self) -> str:
@@ -50,6 +80,11 @@ class Subject:
         names = self.parametrization.coordinates
         shown = ", ".join(names) if len(names) <= 6 else f"{names[0]}, …, {names[-1]}"
         return f"{len(names)} {kind} {shown}"
+
+
+@lru_cache(maxsize=64)
+def _parametrization(model: SingleLayerAttention, coordinates: Coordinates | None, weights: Weights) -> PolynomialMap:
+    return model.parametrization(coordinates, weights)
 
 
 class Clock:

@@ -1,6 +1,6 @@
 """Macaulay2 as a process: the only door to pexpect, and no mathematics."""
 
-from m2bridge.engine.locate import Candidate, candidates, locate
+from m2bridge.engine.discovery import Candidate, candidates, locate
 from m2bridge.engine.protocol import Engine, Limits, Transcript
 from m2bridge.engine.session import Macaulay2
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from m2bridge.engine.discovery import locate
 from m2bridge.engine.failure import death, script_error
-from m2bridge.engine.locate import locate
 from m2bridge.engine.process import Ended, Overdue, Process
 from m2bridge.engine.protocol import Limits, Transcript
 from m2bridge.errors import EngineTimeoutError

@@ -5,7 +5,7 @@ Weights and function coordinates are sparse: mappings from index to integer. Eve
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import product
 
 from m2bridge.errors import ContradictionError
@@ -14,7 +14,7 @@ from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.model.orbit import IntegerMatrix, Orbit, orbits, representative
 
 Sparse = Mapping[tuple[int, int], int]
-Function = dict[Hashable, int]
+Function = dict[tuple[int, int, int, int], int]
 """Reduced function coordinates: the key (k, i, p, q) with p ≤ q stands for c_{k,i,{p,q}}."""
 
 

@@ -101,7 +101,8 @@ class SingleLayerAttention:
             If the coordinates do not exist for this t, or the map is too large to be stored.
         """
         system = coordinates or self.default_coordinates
-        self._check(system, weights)
+        self.check_options(system, weights)
+        self._check_size(system, weights)
         source = PolynomialRing(QQ, self._attention_variables() if weights == "attention" else self._factored())
         A, V = self._matrices(source, weights)
         images = self.images(A, V, system)
@@ -112,13 +113,16 @@ class SingleLayerAttention:
         """The function coordinates of weights (A, V) with entries in any polynomial ring, by name."""
         return self._reduced_images(A, V) if coordinates == "reduced" else self._full_images(A, V)
 
-    def _check(self, coordinates: Coordinates, weights: Weights) -> None:
+    def check_options(self, coordinates: Coordinates, weights: Weights = "attention") -> None:
+        """Raise InvalidCaseError if these coordinates or weights do not exist for this model."""
         if coordinates not in get_args(Coordinates):
             raise InvalidCaseError("coordinates", f"unknown coordinate system '{coordinates}': use reduced or full")
         if weights not in get_args(Weights):
             raise InvalidCaseError("weights", f"unknown weights '{weights}': use attention or factored")
         if coordinates == "reduced" and self.t == 1:
             raise InvalidCaseError("coordinates", "reduced coordinates need t ≥ 2; use full coordinates for t = 1")
+
+    def _check_size(self, coordinates: Coordinates, weights: Weights) -> None:
         count = self.coordinate_count(coordinates)
         if count > MAX_COORDINATES:
             raise InvalidCaseError("d", f"this case has {count} coordinates; at most {MAX_COORDINATES} can be stored")

@@ -126,7 +126,8 @@ def test_orbits_by_macaulay2(engine: Macaulay2) -> None:
 def test_jacobian_method_identifies_the_orbit_closure(engine: Macaulay2) -> None:
     for field in (QQ, CoefficientField(101)):
         whole = singular_locus(SingleLayerAttention(2, 1), engine, field, method="all", ideals=True)
-        assert whole.method == "orbits and jacobian"
+        assert whole.method == ("fibres and orbits and jacobian" if field == QQ else "orbits and jacobian")
+        assert f"{whole.method} agree" in whole.remarks
         (component,) = whole.components or ()
         assert (component.orbit, component.dimension, component.degree) == (Orbit(1, 1, 0), 4, 3)
         assert component.ideal is not None
@@ -159,7 +160,7 @@ def test_any_polynomial_map(engine: Macaulay2) -> None:
     assert (found.dimension, found.degree, found.ideal.generator_degrees) == (2, 3, {2: 3})
     umbrella = PolynomialMap.from_expressions([s, gens], {"x": s * gens, "y": s, "z": gens**2})
     locus = singular_locus(umbrella, engine, ideals=True)
-    assert [str(g) for g in locus.components[0].ideal.generators] == ["y", "x"] or locus.dimension == 1
+    assert [sorted(map(str, c.ideal.generators)) for c in locus.components] == [["x", "y"]]
     circle = PolynomialMap.from_expressions([s, t], {"x": s, "y": t}, [s**2 + t**2 - 1])
     assert closure(circle, engine).dimension == 1
     with pytest.raises(MethodUnavailableError):
@@ -171,9 +172,40 @@ def test_what_was_found_before_the_limit_is_shown(engine: Macaulay2) -> None:
     assert found.ideal is None
     assert (found.dimension, found.dimension_status, found.complete) == (14, "proved", "no")
     assert "--timeout" in found.unfinished
-    locus = singular_locus(SingleLayerAttention(3, 2), engine, timeout=1)
+    locus = singular_locus(SingleLayerAttention(3, 2), engine, method="orbits", timeout=1)
     assert (locus.components, locus.variety_dimension) == (None, 14)
+    assert "--method fibres" in locus.unfinished
     assert locus.unfinished in locus.to_text()
+    assert singular_locus(SingleLayerAttention(3, 2), engine, method="fibres", timeout=0.001).components is None
+
+
+def test_the_method_of_fibres_agrees_with_the_ideal(engine: Macaulay2) -> None:
+    """Statuses, components and degrees, with and without the ideal of the closure."""
+    for case in [(2, 1), (2, 2), (2, 2, 1), (2, 3), (3, 1)]:
+        model = SingleLayerAttention(*case)
+        fibres = singular_locus(model, engine, method="fibres")
+        ideal = singular_locus(model, engine, method="orbits")
+        assert [(s.orbit, s.singular) for s in fibres.orbits] == [(s.orbit, s.singular) for s in ideal.orbits]
+        assert fibres.components == ideal.components
+        assert fibres.variety_dimension == ideal.variety_dimension
+
+
+def test_large_cases_by_fibres(engine: Macaulay2) -> None:
+    """No equations needed, and no minors of A for a < d."""
+    for case, largest in [((6, 2), (1, 1, 0)), ((9, 1, 4), (3, 1, 0))]:
+        locus = singular_locus(SingleLayerAttention(*case), engine)
+        assert locus.method == "fibres"
+        assert [component.orbit for component in locus.components or ()] == [Orbit(*largest)]
+
+
+def test_methods_that_do_not_apply(engine: Macaulay2) -> None:
+    for case, method in [((2, 1, 1), "fibres"), ((2, 1, 2, 1), "fibres"), ((2, 1, 2, 1), "orbits")]:
+        with pytest.raises(MethodUnavailableError):
+            singular_locus(SingleLayerAttention(*case), engine, method=method)  # type: ignore[arg-type]
+    with pytest.raises(MethodUnavailableError, match="minors"):
+        singular_locus(SingleLayerAttention(2, 2), engine, method="jacobian")
+    with pytest.raises(MethodUnavailableError):
+        singular_locus(SingleLayerAttention(2, 1), engine, CoefficientField(7), method="fibres")
 
 
 def test_results_in_every_form(engine: Macaulay2) -> None:

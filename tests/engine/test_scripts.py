@@ -7,6 +7,7 @@ import pytest
 
 from m2bridge import CoefficientField, Macaulay2, SingleLayerAttention
 from m2bridge.computations.closure import closure_script
+from m2bridge.computations.fibres import fibres_script
 from m2bridge.computations.jacobian_criterion import jacobian_script
 from m2bridge.computations.orbit_criterion import orbit_script
 from m2bridge.computations.subject import Subject
@@ -28,6 +29,8 @@ SCRIPTS: dict[str, Script] = {
     "closure-2-1-2-ungraded": closure_script(subject(2, 1), QQ, "ungraded-elimination"),
     "jacobian-2-1-2": jacobian_script(subject(2, 1), QQ),
     "orbits-2-2-2": orbit_script(subject(2, 2), QQ),
+    "fibres-3-2-2": fibres_script(SingleLayerAttention(3, 2, 2)),
+    "fibres-1-2-1": fibres_script(SingleLayerAttention(1, 2)),
 }
 
 

@@ -1,0 +1,119 @@
+"""Write the certificates of this folder anew, from real runs: ``python -m tests.certificates``.
+
+``accepted`` has certificates as they come; ``rejected`` such with one change and a digest that fits, under the name of
+the check that has to notice it; ``malformed`` files that are not certificates.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from m2bridge import Macaulay2, SingleLayerAttention
+from m2bridge.certificate import Certificate, certify_all, write
+from m2bridge.certificate.schema import digest
+
+HERE = Path(__file__).parent
+CASES = {
+    (3, 2, 2, 2): ("3.3", "3.4"),
+    (2, 1, 1, 2): ("3.2", "A.2", "degree"),
+    (2, 2, 2, 3): ("A.3",),
+    (2, 3, 1, 2): ("singular-locus",),
+    (1, 2, 1, 2): ("3.4",),
+    (2, 2, 2, 1): ("3.4", "closure"),
+    (2, 1, 2, 2): ("closure",),
+    (2, 2, 1, 2): ("closure",),
+}
+
+
+def main() -> None:
+    """Run Macaulay2 for the accepted ones, and derive the others."""
+    folders = {name: HERE / name for name in ("accepted", "rejected", "malformed")}
+    for folder in folders.values():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+    made: dict[str, Certificate] = {}
+    with Macaulay2() as engine:
+        for case, questions in CASES.items():
+            for certificate in certify_all(SingleLayerAttention(*case), questions, engine):
+                made[certificate.file_name] = certificate
+                write(certificate, folders["accepted"])
+    for name, certificate in rejected(made).items():
+        (folders["rejected"] / f"{name}.json").write_text(certificate.to_text(), encoding="utf-8")
+    for name, text in malformed(made["d2-dout1-a1-t2-degree.json"].to_text()).items():
+        (folders["malformed"] / f"{name}.json").write_text(text, encoding="utf-8")
+
+
+def rejected(made: dict[str, Certificate]) -> dict[str, Certificate]:
+    """Certificates with one change, by the check that fails."""
+    theorem, closure = made["d3-dout2-a2-t2-3.4.json"], made["d2-dout2-a1-t2-closure.json"]
+    generators = closure.evidence["generators"]
+
+    def evidence(certificate: Certificate, **changes: Any) -> Certificate:
+        return replace(certificate, evidence=certificate.evidence | changes).sealed()
+
+    def answer(certificate: Certificate, **changes: Any) -> Certificate:
+        return replace(certificate, answer=certificate.answer | changes).sealed()
+
+    def orbit(number: int, **changes: Any) -> Certificate:
+        orbits = [o | changes if i == number else o for i, o in enumerate(theorem.evidence["orbits"])]
+        return evidence(theorem, orbits=orbits)
+
+    verdicts = theorem.answer["verdicts"]
+    text = theorem.script["text"]
+    return {
+        "digest": replace(theorem, seconds=theorem.seconds + 1),
+        "script.digest": replace(theorem, script=theorem.script | {"text": f"{text}\n"}).sealed(),
+        "script.text": replace(theorem, script={"text": f"{text}\n", "digest": digest(f"{text}\n")}).sealed(),
+        "field": replace(theorem, field="GF(7)").sealed(),
+        "trusted": replace(theorem, trusted=theorem.trusted[1:]).sealed(),
+        "number of orbits": evidence(theorem, orbits=theorem.evidence["orbits"][1:]),
+        "evidence.orbits": evidence(theorem, orbits=[]),
+        "evidence.orbits[1].fibre_length": orbit(1, fibre_length=2),
+        "evidence.orbits[1].orbit[2]": orbit(1, orbit=[1, 1, 0]),
+        "evidence.orbits[2].tangent_lower_bound": orbit(2, tangent_lower_bound=13),
+        "evidence.base_locus_empty": evidence(theorem, base_locus_empty=False),
+        "evidence.degree": evidence(theorem, degree=theorem.evidence["degree"] + 1),
+        "answer.verdicts[2].verdict": answer(theorem, verdicts=[*verdicts[:2], verdicts[2] | {"verdict": "CONFIRMED"}]),
+        "answer.verdicts[0].text": answer(theorem, verdicts=[verdicts[0] | {"text": "It is open."}, *verdicts[1:]]),
+        "generator on the parametrization": evidence(closure, generators=["c_1_1_1_1**2", *generators[1:]]),
+        "form of the closure": evidence(closure, generators=[*generators[1:], "__import__('os')"]),
+        "generators by degree.2": evidence(closure, generators=generators[1:]),
+        "ideal in degree 2": evidence(closure, generators=[generators[1], *generators[1:]]),
+        "evidence.coordinates": evidence(closure, coordinates=closure.evidence["coordinates"][1:]),
+        "answer.dimension": answer(closure, dimension=7),
+        "answer.degree": answer(closure, degree=10),
+        "Hilbert function in degree 2": answer(
+            closure, hilbert_series={"numerator": [1, 6, 7, 5, 1], "denominator_exponent": 6}
+        ),
+    }
+
+
+def malformed(text: str) -> dict[str, str]:
+    """Files that are not certificates."""
+    data = json.loads(text)
+
+    def changed(**changes: Any) -> str:
+        return json.dumps(data | changes, sort_keys=True, indent=1, ensure_ascii=False) + "\n"
+
+    return {
+        "empty": "",
+        "half-a-file": text[: len(text) // 2],
+        "not-an-object": "[]\n",
+        "other-schema": changed(schema=0),
+        "unknown-question": changed(question="9.9"),
+        "no-such-case": changed(case={"d": 0, "d_out": 1, "a": 1, "t": 2}),
+        "case-with-another-number": changed(case=data["case"] | {"l": 2}),
+        "unknown-field": changed(remark=""),
+        "true-for-a-number": changed(seconds=True),
+        "not-a-number": text.replace(f'"seconds": {data["seconds"]}', '"seconds": NaN'),
+        "another-layout": json.dumps(data, sort_keys=True),
+        "field-twice": text.replace('{\n "answer"', '{\n "answer": {},\n "answer"', 1),
+    }
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""Certificates from real runs, and the re-check held against Macaulay2."""
+
+from pathlib import Path
+
+import pytest
+
+from m2bridge import Macaulay2, SingleLayerAttention
+from m2bridge.certificate import QUESTIONS, certify, certify_all, verify, verify_path, write
+from m2bridge.certificate.fibre_scheme import fibre_scheme
+from m2bridge.certificate.recheck import recheck
+from m2bridge.computations.fibres import fibres
+from m2bridge.computations.observation import observe
+from m2bridge.errors import EngineTimeoutError, InvalidCaseError
+from m2bridge.model.orbit import orbits
+
+GRID = [(d, d_out, a) for d in range(1, 5) for d_out in range(1, 5) for a in range(1, d + 1)]
+
+
+@pytest.mark.parametrize("case", [*GRID, (6, 6, 6), (3, 7, 2), (5, 1, 1)])
+def test_fibres_by_linear_algebra_are_those_of_macaulay2(engine: Macaulay2, case: tuple[int, int, int]) -> None:
+    model = SingleLayerAttention(*case)
+    assert {orbit: fibre_scheme(orbit, model) for orbit in orbits(model)} == fibres(model, engine).at
+
+
+@pytest.mark.parametrize("case", [(1, 2), (2, 1, 1), (3, 2, 2), (3, 3, 3, 3)])
+def test_observations_without_an_engine_are_the_same(engine: Macaulay2, case: tuple[int, ...]) -> None:
+    model = SingleLayerAttention(*case)
+    ours, theirs = recheck(model), observe(model, engine)
+    for name in ("model", "orbits", "dimension", "degree", "closed", "boundary_family", "generic_fibre"):
+        assert getattr(ours, name) == getattr(theirs, name)
+
+
+@pytest.mark.parametrize("case", [(1, 1), (2, 1), (2, 2, 1), (3, 1, 1), (2, 1, 3, 3), (2, 2, 2, 1)])
+def test_certified_and_accepted(engine: Macaulay2, tmp_path: Path, case: tuple[int, ...]) -> None:
+    certificates = certify_all(SingleLayerAttention(*case), QUESTIONS, engine)
+    assert [certificate.question for certificate in certificates] == list(QUESTIONS)
+    for certificate in certificates:
+        finding = verify_path(write(certificate, tmp_path))
+        assert finding.accepted, finding
+        assert certificate.versions["macaulay2"] == engine.version
+        assert certificate.peak_memory is None or certificate.peak_memory > 10**7
+    assert len(list(tmp_path.iterdir())) == len(QUESTIONS)
+
+
+def test_what_is_trusted(engine: Macaulay2) -> None:
+    """Statements rest on lemmas only; a closure on one claim of Macaulay2."""
+    model = SingleLayerAttention(2, 2)
+    for certificate in certify_all(model, QUESTIONS, engine):
+        by_macaulay2 = [claim for claim in certificate.trusted if "Macaulay2" in claim]
+        assert len(by_macaulay2) == (certificate.question == "closure")
+    assert "above 4" in by_macaulay2[0]
+
+
+def test_a_limit_certifies_nothing(engine: Macaulay2) -> None:
+    for model, question in [(SingleLayerAttention(3, 2), "closure"), (SingleLayerAttention(8, 8), "3.4")]:
+        with pytest.raises(EngineTimeoutError):
+            certify(model, question, engine, timeout=0.05)
+    with pytest.raises(InvalidCaseError, match="unknown question"):
+        certify(SingleLayerAttention(2, 1), "9.9", engine)
+
+
+def test_one_token_needs_no_engine_for_statements(engine: Macaulay2) -> None:
+    certificate = certify(SingleLayerAttention(50, 50, 50, 1), "3.4", engine)
+    assert certificate.script["text"] == ""
+    assert verify(certificate).accepted

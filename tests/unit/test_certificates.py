@@ -1,0 +1,139 @@
+"""Certificates without Macaulay2: one test for each file of ``tests/certificates``, and the format."""
+
+import json
+import os
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from m2bridge import SingleLayerAttention
+from m2bridge.certificate import Certificate, read, verify, verify_path, write
+from m2bridge.certificate.fibre_scheme import fibre_scheme, scheme
+from m2bridge.certificate.identities import base_locus_is_empty, boundary_family_is_verified
+from m2bridge.certificate.polynomials import read_polynomial
+from m2bridge.computations.fibres import Fibre
+from m2bridge.errors import CertificateError
+from m2bridge.model.field import QQ
+from m2bridge.model.orbit import orbits
+from m2bridge.model.ring import PolynomialRing
+from m2bridge.notation import polynomial_text
+
+FOLDER = Path(__file__).parents[1] / "certificates"
+
+
+def files(outcome: str) -> list[Path]:
+    return sorted((FOLDER / outcome).glob("*.json"))
+
+
+@pytest.mark.parametrize("path", files("accepted"), ids=lambda path: path.stem)
+def test_accepted(path: Path) -> None:
+    finding = verify_path(path)
+    assert finding.accepted, finding
+    assert path.name == read(path).file_name
+
+
+@pytest.mark.parametrize("path", files("rejected"), ids=lambda path: path.stem)
+def test_rejected(path: Path) -> None:
+    """The file is named after the check that has to fail, and the finding shows two different values."""
+    finding = verify_path(path)
+    assert (finding.outcome, finding.check) == ("rejected", path.stem)
+    assert finding.stored != finding.found
+
+
+@pytest.mark.parametrize("path", files("malformed"), ids=lambda path: path.stem)
+def test_malformed(path: Path) -> None:
+    finding = verify_path(path)
+    assert finding.outcome == "malformed"
+    assert finding.found
+
+
+def test_no_folder_is_empty() -> None:
+    assert all(len(files(outcome)) > 7 for outcome in ("accepted", "rejected", "malformed"))
+
+
+def test_written_and_read_back(tmp_path: Path) -> None:
+    certificate = read(files("accepted")[0])
+    path = write(certificate, tmp_path / "new" / "folder")
+    assert read(path) == certificate == Certificate.from_json(json.loads(path.read_text(encoding="utf-8")))
+    assert [p.name for p in path.parent.iterdir()] == [certificate.file_name]
+    assert path.read_bytes() == files("accepted")[0].read_bytes()
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    certificate = read(files("accepted")[0])
+    path = write(certificate, tmp_path)
+
+    def full(descriptor: int) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="no space"):
+        write(replace(certificate, seconds=99.0).sealed(), tmp_path)
+    assert read(path) == certificate
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_certificate_of_another_release_gets_a_remark() -> None:
+    certificate = read(files("accepted")[0])
+    other = replace(certificate, versions=certificate.versions | {"m2bridge": "99.0"}).sealed()
+    finding = verify(other)
+    assert finding.accepted
+    assert "99.0" in finding.remarks[0]
+    changed = replace(certificate, libraries={"wire": "0" * 64}).sealed()
+    assert verify(changed).accepted == ("wire" in certificate.libraries or not certificate.libraries)
+
+
+@pytest.mark.parametrize(
+    "case", [(d, e, a) for d in range(1, 5) for e in range(1, 5) for a in range(1, d + 1)] + [(6, 6, 6)]
+)
+def test_linear_algebra_decides_every_fibre(case: tuple[int, int, int]) -> None:
+    """As Theorem 3.2 and the multiplicity d at (1, 1, 1) say; held against Macaulay2 in tests/engine."""
+    model = SingleLayerAttention(*case)
+    special = {"(1, 1, 0)": Fibre(2, 2), "(1, 1, 1)": Fibre(case[0], 1)}
+    for orbit in orbits(model):
+        assert fibre_scheme(orbit, model) == special.get(str(orbit), Fibre(1, 1)), orbit
+
+
+def test_schemes_by_hand() -> None:
+    """In one unknown z, rows are (z², z, 1); in two (z², zw, w², z, w, 1)."""
+    assert scheme([[1, 0, -2]], 1) == Fibre(2, 2)
+    assert scheme([[1, -2, 1]], 1) == Fibre(2, 1)
+    assert scheme([[1, 0, -1], [0, 1, -1]], 1) == Fibre(1, 1)
+    assert scheme([[1, 0, -1], [0, 1, -2]], 1) == Fibre(0, 0)
+    assert scheme([], 0) == Fibre(1, 1)
+    assert scheme([[1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0]], 2) == Fibre(3, 1)
+    assert scheme([[1, 0, 0, -1, 0, 0], [0, 1, 0, 0, 0, 0], [0, 0, 1, 0, -1, 0]], 2) == Fibre(3, 3)
+    # z² = z, w² = 0, zw = w/2: the products z·z·w force w = 0.
+    assert scheme([[2, 0, 0, -2, 0, 0], [0, 2, 0, 0, -1, 0], [0, 0, 1, 0, 0, 0]], 2) == Fibre(2, 2)
+    assert scheme([[1, 0, 0, 0, 0, -1], [0, 0, 1, 0, 0, -1]], 2) is None
+
+
+def test_identities() -> None:
+    assert base_locus_is_empty()
+    assert boundary_family_is_verified()
+
+
+def test_polynomials_are_read_back_and_nothing_else() -> None:
+    ring = PolynomialRing(QQ, ("x_1", "y")).sympy_ring
+    x, y = ring.gens
+    for polynomial in (x, -x, x**2 * y - QQ.domain(3, 7) * y + 1, -QQ.domain(1, 2) * x * y**12, x - x + 5):
+        assert read_polynomial(polynomial_text(polynomial), ring) == polynomial
+    for text in ("", "0", "z", "x_1 + x_1", "y + x_1", "x_1 +y", "x_1**2 - ", "1/0*y", "exit()", "x_1\n", 3, None):
+        with pytest.raises(CertificateError):
+            read_polynomial(text, ring)
+
+
+def test_the_command(command: str, tmp_path: Path) -> None:
+    def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([command, "verify", *map(str, arguments)], capture_output=True, text=True, check=False)
+
+    good = run(FOLDER / "accepted")
+    assert good.returncode == 0, good.stdout
+    assert f"{len(files('accepted'))} certificates" in good.stdout
+    bad = run(FOLDER / "accepted", FOLDER / "rejected" / "digest.json", "--json")
+    assert bad.returncode == 1
+    assert json.loads(bad.stdout)["counts"]["rejected"] == 1
+    assert run(FOLDER / "malformed" / "empty.json").returncode == 1
+    assert run(tmp_path / "missing.json").returncode == 2

@@ -1,0 +1,14 @@
+"""The public names are frozen on purpose: a change here is a change for every user."""
+
+import m2bridge
+
+NAMES = """
+QQ Closure CoefficientField Component CrossCheck Dimension Engine Fibre Ideal Limits Macaulay2 Membership Observations
+Orbit OrbitFacts OrbitStatus Outcome PolynomialMap PolynomialRing Script SingleLayerAttention SingularLocus Transcript
+Verdict __version__ closure cross_check dimension fibres membership observe singular_locus
+"""
+
+
+def test_public_names() -> None:
+    assert sorted(m2bridge.__all__) == sorted(NAMES.split())
+    assert all(hasattr(m2bridge, name) for name in m2bridge.__all__)
