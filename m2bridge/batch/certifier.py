@@ -17,7 +17,7 @@ from m2bridge.batch.store import Store
 from m2bridge.batch.task import Task
 from m2bridge.certificate import Certificate, certify_all
 from m2bridge.computations.subject import Clock, case_json
-from m2bridge.engine import Engine, Limits, Macaulay2, locate
+from m2bridge.engine import Engine, Limits, Macaulay2
 from m2bridge.errors import BatchError, EngineDiedError
 from m2bridge.model.attention import SingleLayerAttention
 
@@ -93,14 +93,14 @@ def put_outcomes(
         settings.store.put_outcome(outcome)
 
 
-def give_up(settings: Settings, task: Task, error: Exception) -> Report:
+def give_up(settings: Settings, task: Task, error: Exception, macaulay2: str) -> Report:
     """Store the outcome of a task that nobody will perform."""
     store = settings.store
     with storing(store), claim(store.folder, task.name) as mine:
         if mine:
             done = store.answers(task)
             left = [question for question in task.questions if question not in done]
-            put_outcomes(settings, task.case, left, error, locate(settings.program).version)
+            put_outcomes(settings, task.case, left, error, macaulay2)
         return Report(task, store.answers(task), 0.0, held=not mine)
 
 

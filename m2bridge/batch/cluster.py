@@ -92,7 +92,9 @@ class Dask:
             try:
                 yield future.result()
             except KilledWorker:
-                yield give_up(self._settings, task, EngineDiedError("several Dask workers ended at this case"))
+                yield give_up(
+                    self._settings, task, EngineDiedError("several Dask workers ended at this case"), "unknown"
+                )
             submit(1)
 
     def __enter__(self) -> Self:

@@ -15,6 +15,7 @@ from m2bridge.batch.certifier import Report, Settings, give_up
 from m2bridge.batch.executor import Started
 from m2bridge.batch.task import Task
 from m2bridge.batch.worker import Ready, Worker
+from m2bridge.engine import locate
 from m2bridge.errors import BatchError, EngineDiedError, EngineTimeoutError, M2BridgeError
 
 RECYCLED_AFTER = 200
@@ -74,7 +75,7 @@ class Processes:
                     if deaths[task] == 1:
                         waiting.appendleft(task)
                     else:
-                        yield give_up(self._settings, task, EngineDiedError("two workers ended at this case"))
+                        yield self._given_up(task, EngineDiedError("two workers ended at this case"))
             yield from self._hanging()
 
     def _recruit(self, waiting: int) -> None:
@@ -125,6 +126,9 @@ class Processes:
                 yield give_up(
                     self._settings, task, EngineTimeoutError(f"the case did not finish within {limit:.3g} seconds")
                 )
+
+    def _given_up(self, task: Task, error: Exception) -> Report:
+        return give_up(self._settings, task, error, locate(self._settings.program).version)
 
     def _dismiss(self, worker: Worker) -> None:
         worker.dismiss()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -84,12 +85,12 @@ def _executor(store: Store, options: dict[str, Any]) -> Executor:
     from m2bridge.batch import Dask, Processes, Serial, Settings
     from m2bridge.engine import locate
 
-    program = str(locate(options["program"]).program)
-    settings = Settings(store, program, options["timeout"], options["memory"])
+    settings = Settings(store, options["program"], options["timeout"], options["memory"])
+    if options["executor"] == "dask":
+        return Dask(settings, options["scheduler"], options["workers"])  # each machine finds its own Macaulay2
+    settings = replace(settings, program=str(locate(options["program"]).program))
     if options["executor"] == "serial":
         return Serial(settings)
-    if options["executor"] == "dask":
-        return Dask(settings, options["scheduler"], options["workers"])
     return Processes(settings, options["workers"], options["recycle"])
 
 
