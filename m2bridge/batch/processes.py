@@ -123,9 +123,7 @@ class Processes:
                 worker.process.kill()
                 worker.ended(time.monotonic() + _FAREWELL)
                 self._dismiss(worker)
-                yield give_up(
-                    self._settings, task, EngineTimeoutError(f"the case did not finish within {limit:.3g} seconds")
-                )
+                yield self._given_up(task, EngineTimeoutError(f"the case did not finish within {limit:.3g} seconds"))
 
     def _given_up(self, task: Task, error: Exception) -> Report:
         return give_up(self._settings, task, error, locate(self._settings.program).version)

@@ -98,8 +98,6 @@ def serve(connection: Connection, settings: Settings, scratch: str) -> None:
     signal.signal(signal.SIGTERM, _leave)
     threading.Thread(target=_follow_parent, daemon=True).start()
     tempfile.tempdir = scratch
-    if settings.memory is not None:
-        resource.setrlimit(resource.RLIMIT_AS, (settings.memory, resource.getrlimit(resource.RLIMIT_AS)[1]))
     try:
         _work(connection, settings)
     except M2BridgeError as reason:
@@ -113,6 +111,8 @@ def serve(connection: Connection, settings: Settings, scratch: str) -> None:
 
 def _work(connection: Connection, settings: Settings) -> NoReturn:
     with Certifier(settings) as certifier:
+        if settings.memory is not None:
+            resource.setrlimit(resource.RLIMIT_AS, (settings.memory, resource.getrlimit(resource.RLIMIT_AS)[1]))
         connection.send(Ready())
         while True:
             report = certifier.perform(connection.recv())
