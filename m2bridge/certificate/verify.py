@@ -112,8 +112,8 @@ def _remarks(certificate: Certificate) -> tuple[str, ...]:
     if certificate.versions.get("m2bridge") != __version__:
         return (f"made by m2bridge {certificate.versions.get('m2bridge')}; this is {__version__}",)
     try:
-        installed = library_digests(tuple(certificate.libraries))
+        installed = library_digests(tuple(filter(str.isidentifier, certificate.libraries)))
     except ResourceError as reason:
         return (str(reason),)
-    changed = [name for name, value in certificate.libraries.items() if installed[name] != value]
+    changed = [name for name, value in certificate.libraries.items() if installed.get(name) != value]
     return tuple(f"m2scripts/{name}.m2 is not the one of this installation" for name in changed)
