@@ -11,6 +11,7 @@
     ├── MethodUnavailableError   the method does not apply to this case
     ├── ContradictionError       two exact methods gave different answers
     ├── CertificateError         a file is not a certificate
+    ├── BatchError               a batch cannot go on
     └── EngineError              Macaulay2 did not answer
         ├── EngineNotFoundError
         ├── EngineVersionError
@@ -74,6 +75,10 @@ class ContradictionError(M2BridgeError):
 
 class CertificateError(M2BridgeError):
     """A file is not a certificate that this version of m2bridge can read."""
+
+
+class BatchError(M2BridgeError):
+    """A batch cannot go on: its results cannot be stored, or its workers do not start."""
 
 
 class EngineError(M2BridgeError):

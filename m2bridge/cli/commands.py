@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from m2bridge._version import __version__
-from m2bridge.cli import checking, computing, verifying
+from m2bridge.cli import certifying, checking, computing, verifying
 from m2bridge.cli.doctor import doctor_command
 from m2bridge.cli.implicitize import implicitize_command
 from m2bridge.cli.output import DONE, FAILED, INTERRUPTED, NO_ENGINE, UNDECIDED, USAGE
@@ -30,7 +30,16 @@ def cli() -> None:
     """
 
 
-for command in (*computing.COMMANDS, *checking.COMMANDS, *verifying.COMMANDS, implicitize_command, doctor_command):
+COMMANDS = (
+    *computing.COMMANDS,
+    implicitize_command,
+    *checking.COMMANDS,
+    *certifying.COMMANDS,
+    *verifying.COMMANDS,
+    doctor_command,
+)
+
+for command in COMMANDS:
     cli.add_command(command)
 
 

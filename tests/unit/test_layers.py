@@ -21,12 +21,14 @@ LAYERS = [
     {"computations"},
     {"crosscheck"},
     {"certificate"},
+    {"batch"},
     {"cli"},
 ]
 DOORS = {
     "jinja2": {"render/script.py"},
     "pexpect": {"engine/process.py"},
-    "psutil": {"engine/process.py"},
+    "psutil": {"engine/process.py", "batch/worker.py"},
+    "distributed": {"batch/cluster.py"},
 }
 
 

@@ -1,0 +1,163 @@
+"""One worker's way with a task: claim it, answer it, store what comes of it."""
+
+from __future__ import annotations
+
+import errno
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from m2bridge.batch.claim import claim
+from m2bridge.batch.outcome import Outcome, kind_of, reason_of, versions
+from m2bridge.batch.signals import time_limit
+from m2bridge.batch.store import Store
+from m2bridge.batch.task import Task
+from m2bridge.certificate import Certificate, certify_all
+from m2bridge.computations.subject import Clock, case_json
+from m2bridge.engine import Engine, Limits, Macaulay2
+from m2bridge.errors import BatchError, EngineDiedError
+from m2bridge.model.attention import SingleLayerAttention
+
+Certify = Callable[[SingleLayerAttention, Sequence[str], Engine, float | None], list[Certificate]]
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What every worker needs to know; all of it crosses processes.
+
+    Parameters
+    ----------
+    store : Store
+    program : str or None
+        Which Macaulay2.
+    timeout : float or None
+        Seconds for each case.
+    memory : int or None
+        Bytes for Macaulay2, and in worker processes for Python too.
+    certify : callable
+        A function of a module, like :func:`m2bridge.certificate.certify_all`.
+    """
+
+    store: Store
+    program: str | None = None
+    timeout: float | None = None
+    memory: int | None = None
+    certify: Certify = certify_all
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What became of a task.
+
+    Parameters
+    ----------
+    task : Task
+    answers : dict of str to tuple of str
+        For each question the verdicts, or the kind of outcome.
+    seconds : float
+    held : bool
+        Another process is at this case; nothing was done.
+    """
+
+    task: Task
+    answers: dict[str, tuple[str, ...]]
+    seconds: float
+    held: bool = False
+
+
+@contextmanager
+def storing(store: Store) -> Iterator[None]:
+    """Say which folder it is that cannot be written."""
+    try:
+        yield
+    except OSError as reason:
+        raise BatchError(
+            f"'{store.folder}' cannot be written: {reason.strerror or reason}; what is there is whole, and the same "
+            "command goes on from it"
+        ) from None
+
+
+def put_outcomes(
+    settings: Settings, case: SingleLayerAttention, questions: Sequence[str], error: Exception, macaulay2: str
+) -> None:
+    """Store an outcome for each of these questions."""
+    kind, reason = kind_of(error), reason_of(error)
+    details = "".join(traceback.format_exception(error)) if kind == "failed" else ""
+    limits = settings.timeout, settings.memory
+    for question in questions:
+        outcome = Outcome(case_json(case), question, kind, reason, details, *limits, versions(macaulay2))
+        settings.store.put_outcome(outcome)
+
+
+def give_up(settings: Settings, task: Task, error: Exception, macaulay2: str) -> Report:
+    """Store the outcome of a task that nobody will perform."""
+    store = settings.store
+    with storing(store), claim(store.folder, task.name) as mine:
+        if mine:
+            done = store.answers(task)
+            left = [question for question in task.questions if question not in done]
+            put_outcomes(settings, task.case, left, error, macaulay2)
+        return Report(task, store.answers(task), 0.0, held=not mine)
+
+
+class Certifier:
+    """Answers tasks one after the other with one Macaulay2."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._engine = Macaulay2(settings.program, Limits(settings.timeout, settings.memory))
+
+    def perform(self, task: Task) -> Report:
+        """Answer what is left of a task.
+
+        Raises
+        ------
+        BatchError
+            If nothing can be stored.
+        """
+        clock, store = Clock(self._settings.timeout), self._settings.store
+        with storing(store), claim(store.folder, task.name) as mine:
+            if not mine:
+                return Report(task, {}, clock.seconds, held=True)
+            done = store.answers(task)  # another batch, or a worker that died, may have come here before
+            for questions in Task(task.case, tuple(q for q in task.questions if q not in done)).groups:
+                self._answer(task, questions, clock)
+            return Report(task, store.answers(task), clock.seconds)
+
+    def _answer(self, task: Task, questions: tuple[str, ...], clock: Clock) -> None:
+        try:
+            certificates = self._certified(task, questions, clock)
+        except Exception as error:  # whatever it is, it becomes the outcome of this case
+            if isinstance(error, OSError) and error.errno in _NO_ROOM:
+                raise
+            put_outcomes(self._settings, task.case, questions, error, self._engine.version)
+        else:
+            for certificate in certificates:
+                self._settings.store.put(certificate)
+
+    def _certified(self, task: Task, questions: tuple[str, ...], clock: Clock) -> list[Certificate]:
+        """The certificates; once more if Macaulay2 was killed, perhaps by chance."""
+        for last in (False, True):
+            try:
+                with time_limit(clock.remaining):
+                    return self._settings.certify(task.case, questions, self._engine, clock.remaining)
+            except EngineDiedError:
+                if last:
+                    raise
+        raise AssertionError("unreachable")
+
+    def close(self) -> None:
+        """End Macaulay2."""
+        self._engine.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._engine.__exit__(kind, error, trace)

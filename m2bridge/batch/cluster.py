@@ -1,0 +1,123 @@
+"""Workers of a Dask cluster, here or on many machines that share the folder of results."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from itertools import islice
+from types import TracebackType
+from typing import Any, Self
+
+from m2bridge.batch.certifier import Certifier, Report, Settings, give_up
+from m2bridge.batch.executor import Started
+from m2bridge.batch.signals import interrupts_held
+from m2bridge.batch.task import Task
+from m2bridge.errors import EngineDiedError, InvalidCaseError, MethodUnavailableError
+
+_AHEAD = 4
+"""Tasks that the scheduler holds for each thread of the cluster: enough to keep it busy, few enough to be light."""
+
+_certifiers: dict[tuple[int, Settings], Certifier] = {}
+"""In a Dask worker: for each of its threads, the one Macaulay2 that it keeps."""
+
+
+class Dask:
+    """Tasks go to a Dask cluster in small numbers ahead of need; certificates are written by the workers.
+
+    Parameters
+    ----------
+    settings : Settings
+    scheduler : str, optional
+        Address such as ``tcp://host:8786``; a local cluster of processes when left out.
+    workers : int, optional
+        Processes of the local cluster; one for each core when left out.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If ``distributed`` is not installed.
+    InvalidCaseError
+        If no scheduler answers at this address.
+    """
+
+    def __init__(self, settings: Settings, scheduler: str | None = None, workers: int | None = None) -> None:
+        try:
+            from distributed import Client, LocalCluster
+        except ImportError:
+            raise MethodUnavailableError(
+                "the executor dask needs the package distributed: pip install 'm2bridge[cluster]'"
+            ) from None
+        self._settings = settings
+        with ExitStack() as stack:
+            if scheduler is None:
+                number = workers or len(os.sched_getaffinity(0))
+                with interrupts_held():
+                    # What its log would say of workers that die, the outcomes say.
+                    cluster = LocalCluster(
+                        n_workers=number, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+                    )
+                address: Any = stack.enter_context(cluster)
+            else:
+                address = scheduler
+            try:
+                self._client = stack.enter_context(Client(address, timeout=10))
+            except (OSError, ValueError) as reason:
+                raise InvalidCaseError("scheduler", f"no Dask scheduler answers at {scheduler}: {reason}") from None
+            self._stack = stack.pop_all()
+
+    def run(self, tasks: Iterable[Task], started: Started) -> Iterator[Report]:
+        """See :meth:`m2bridge.batch.executor.Executor.run`; a task counts as started when it is submitted."""
+        from distributed import as_completed
+        from distributed.scheduler import KilledWorker
+
+        waiting = iter(tasks)
+        threads = max(sum(self._client.nthreads().values()), 1)
+        arriving = as_completed()
+        given: dict[str, Task] = {}
+
+        def submit(number: int) -> None:
+            for task in islice(waiting, number):
+                started(task)
+                future = self._client.submit(perform, task, self._settings, pure=False)
+                given[future.key] = task
+                arriving.add(future)
+
+        submit(_AHEAD * threads)
+        for future in arriving:
+            task = given.pop(future.key)
+            try:
+                yield future.result()
+            except KilledWorker:
+                yield give_up(
+                    self._settings, task, EngineDiedError("several Dask workers ended at this case"), "unknown"
+                )
+            submit(1)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._stack:
+            if kind is None:
+                self._client.run(close_all)
+
+
+def perform(task: Task, settings: Settings) -> Report:
+    """In a Dask worker: perform a task with the Macaulay2 of this thread."""
+    key = threading.get_ident(), settings
+    if key not in _certifiers:
+        _certifiers[key] = Certifier(settings)
+    return _certifiers[key].perform(task)
+
+
+@atexit.register
+def close_all() -> None:
+    """In a Dask worker: end every Macaulay2 that it keeps."""
+    while _certifiers:
+        _certifiers.popitem()[1].close()

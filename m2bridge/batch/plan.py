@@ -1,0 +1,52 @@
+"""What of a batch is left to do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from m2bridge.batch.store import Store
+from m2bridge.batch.task import Task
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The tasks of a batch, parted by what its folder holds.
+
+    Parameters
+    ----------
+    tasks : tuple of Task
+        All of them.
+    left : tuple of Task
+        Those of which some question is not answered, with these questions only, in the same order.
+    answers : Counter
+        How often each verdict and each kind of outcome is in the folder, for the questions of this batch.
+    """
+
+    tasks: tuple[Task, ...]
+    left: tuple[Task, ...]
+    answers: Counter[str]
+
+    @property
+    def done(self) -> int:
+        """How many cases need nothing more."""
+        return len(self.tasks) - len(self.left)
+
+    def to_text(self) -> str:
+        """In words, on one line."""
+        questions = sum(len(task.questions) for task in self.tasks)
+        return f"cases: {len(self.tasks)} ({questions} questions), done: {self.done}, to do: {len(self.left)}"
+
+
+def plan(tasks: Sequence[Task], store: Store) -> Plan:
+    """Skip what is done."""
+    names = store.names()
+    store.sweep(names)
+    left, answers = [], Counter[str]()
+    for task in tasks:
+        found = store.answers(task, names)
+        answers.update(answer for verdicts in found.values() for answer in verdicts)
+        if questions := tuple(question for question in task.questions if question not in found):
+            left.append(Task(task.case, questions))
+    return Plan(tuple(tasks), tuple(left), answers)

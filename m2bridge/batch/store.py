@@ -1,0 +1,115 @@
+"""A folder of results is the whole state of a batch."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from json import JSONDecodeError
+from pathlib import Path
+
+from m2bridge.batch.outcome import SUFFIX, Kind, Outcome, write_aside
+from m2bridge.batch.task import Task
+from m2bridge.certificate import Certificate, write
+from m2bridge.certificate.schema import file_name
+from m2bridge.model.attention import SingleLayerAttention
+
+COMPUTED = "COMPUTED"
+"""The answer to a question that is computed and not compared with a statement."""
+
+_ABANDONED = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """The results of a batch: for each case and question one certificate, or one outcome.
+
+    Parameters
+    ----------
+    folder : Path
+    retry : frozenset of str
+        Kinds of outcomes that count as not done...
+    since : float
+        ...if they were written before this time.
+    """
+
+    folder: Path
+    retry: frozenset[Kind] = frozenset()
+    since: float = field(default_factory=time.time)
+
+    def names(self) -> frozenset[str]:
+        """The files that are there."""
+        return frozenset(os.listdir(self.folder)) if self.folder.is_dir() else frozenset()
+
+    def answers(self, task: Task, names: Collection[str] | None = None) -> dict[str, tuple[str, ...]]:
+        """What is done of a task: for each question the verdicts of its certificate, or the kind of its outcome.
+
+        Parameters
+        ----------
+        task : Task
+        names : collection of str, optional
+            The files that are there, if they are known.
+        """
+        found = {}
+        for question in task.questions:
+            name = file_name(task.case, question)
+            path, other = self.folder / name, self.folder / outcome_name(task.case, question)
+            if (names is None or name in names) and (verdicts := _verdicts(path)):
+                found[question] = verdicts
+            elif (names is None or other.name in names) and (kind := _kind(other)) and not self._again(other, kind):
+                found[question] = (kind,)
+        return found
+
+    def put(self, certificate: Certificate) -> None:
+        """Store a certificate; it takes the place of an earlier outcome."""
+        write(certificate, self.folder)
+        (self.folder / outcome_name(certificate.model, certificate.question)).unlink(missing_ok=True)
+
+    def put_outcome(self, outcome: Outcome) -> None:
+        """Store an outcome, unless there is a certificate."""
+        case = SingleLayerAttention(**outcome.case)
+        if _verdicts(self.folder / file_name(case, outcome.question)) is None:
+            write_aside(outcome.to_text(), self.folder / outcome_name(case, outcome.question))
+
+    def sweep(self, names: Iterable[str]) -> None:
+        """Remove what batches that were killed left: half-written files, and outcomes overtaken by certificates."""
+        present = set(names)
+        for name in present:
+            certificate = name.removesuffix(SUFFIX) + ".json"
+            overtaken = name.endswith(SUFFIX) and certificate in present and _verdicts(self.folder / certificate)
+            half = name.startswith(".") and name.endswith(".partial") and _age(self.folder / name) > _ABANDONED
+            if overtaken or half:
+                (self.folder / name).unlink(missing_ok=True)
+
+    def _again(self, path: Path, kind: Kind) -> bool:
+        return kind in self.retry and path.stat().st_mtime < self.since
+
+
+def outcome_name(case: SingleLayerAttention, question: str) -> str:
+    """``d3-dout2-a2-t2-3.4.outcome.json``."""
+    return file_name(case, question).removesuffix(".json") + SUFFIX
+
+
+def _verdicts(path: Path) -> tuple[str, ...] | None:
+    """The verdicts in a certificate; ``None`` if there is no whole certificate."""
+    try:
+        answer = json.loads(path.read_bytes())["answer"]
+        return tuple(v["verdict"] for v in answer["verdicts"]) if "verdicts" in answer else (COMPUTED,)
+    except (FileNotFoundError, UnicodeDecodeError, JSONDecodeError, KeyError, TypeError):
+        return None
+
+
+def _kind(path: Path) -> Kind | None:
+    try:
+        return json.loads(path.read_bytes())["kind"]  # type: ignore[no-any-return]
+    except (FileNotFoundError, UnicodeDecodeError, JSONDecodeError, KeyError, TypeError):
+        return None
+
+
+def _age(path: Path) -> float:
+    try:
+        return time.time() - path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0

@@ -1,0 +1,67 @@
+"""A task: what is asked about one case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from m2bridge.batch.cases import Case, effort
+from m2bridge.certificate import QUESTIONS
+from m2bridge.errors import InvalidCaseError
+
+CLOSURE_COORDINATES = 12
+"""Largest number of coordinates for which ``all`` includes the Zariski closure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Questions about one case, answered together by one worker.
+
+    Parameters
+    ----------
+    case : SingleLayerAttention
+    questions : tuple of str
+        From :data:`m2bridge.certificate.QUESTIONS`.
+    """
+
+    case: Case
+    questions: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """``d3-dout2-a2-t2``."""
+        return f"d{self.case.d}-dout{self.case.d_out}-a{self.case.a}-t{self.case.t}"
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """Questions that share their work: all statements together, and each computation alone."""
+        statements = tuple(question for question in self.questions if question != "closure")
+        return tuple(group for group in (statements, ("closure",) if "closure" in self.questions else ()) if group)
+
+
+def tasks(cases: Iterable[Case], check: str = "all") -> tuple[Task, ...]:
+    """One task for each case.
+
+    Parameters
+    ----------
+    cases : iterable of SingleLayerAttention
+    check : str
+        ``all``: every statement, and the closure of cases with at most :data:`CLOSURE_COORDINATES` coordinates. Or a
+        list of questions separated by commas.
+
+    Raises
+    ------
+    InvalidCaseError
+        If a question is unknown.
+    """
+    asked = tuple(dict.fromkeys(part.strip() for part in check.split(",")))
+    if asked != ("all",) and (unknown := [question for question in asked if question not in QUESTIONS]):
+        raise InvalidCaseError("check", f"unknown question '{unknown[0]}': use all, or {', '.join(QUESTIONS)}")
+    statements = tuple(question for question in QUESTIONS if question != "closure")
+
+    def questions(case: Case) -> tuple[str, ...]:
+        if asked != ("all",):
+            return asked
+        return QUESTIONS if effort(case) <= CLOSURE_COORDINATES else statements
+
+    return tuple(Task(case, questions(case)) for case in cases)

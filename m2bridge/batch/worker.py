@@ -1,0 +1,142 @@
+"""A worker process: what runs in it, and the parent's end of the line to it."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import resource
+import signal
+import tempfile
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from types import FrameType
+from typing import NoReturn
+
+import psutil
+
+from m2bridge.batch.certifier import Certifier, Report, Settings
+from m2bridge.batch.signals import interrupts_held
+from m2bridge.batch.task import Task
+from m2bridge.errors import M2BridgeError
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """What a worker says first, before it can be given a task."""
+
+
+Message = tuple[Report, int] | M2BridgeError | Ready
+"""A report with the memory of the worker and its Macaulay2, a reason for not going on, or ``Ready``."""
+
+_CONTEXT = multiprocessing.get_context("forkserver")  # a single thread forks, and a new worker costs no imports
+_CONTEXT.set_forkserver_preload([__name__])
+_FAREWELL = 5.0
+
+
+class Worker:
+    """A worker process as its parent sees it.
+
+    Attributes
+    ----------
+    connection : Connection
+        Readable when a message is there, or the worker has ended.
+    ready : bool
+    task : Task or None
+        What it is at.
+    since : float
+        When it began with it, on the monotonic clock.
+    served : int
+        How many tasks it has performed.
+    """
+
+    def __init__(self, settings: Settings, scratch: str) -> None:
+        self.connection, theirs = _CONTEXT.Pipe()
+        self.process = _CONTEXT.Process(target=serve, args=(theirs, settings, scratch), daemon=True)
+        with interrupts_held():
+            self.process.start()
+        theirs.close()
+        self.ready = False
+        self.task: Task | None = None
+        self.since = 0.0
+        self.served = 0
+
+    def give(self, task: Task) -> None:
+        """Give it a task."""
+        self.task, self.since = task, time.monotonic()
+        with suppress(OSError):  # a dead worker is noticed when its answer is awaited
+            self.connection.send(task)
+
+    def receive(self) -> Message | None:
+        """The message that is there; ``None`` if the worker has ended."""
+        try:
+            return self.connection.recv()  # type: ignore[no-any-return]
+        except (EOFError, OSError):
+            return None
+
+    def dismiss(self) -> None:
+        """Let it end, by itself if it is idle, else in an orderly way in the middle of what it is at."""
+        if self.task is not None or not self.ready:
+            self.process.terminate()
+        self.connection.close()
+
+    def ended(self, deadline: float) -> str:
+        """Wait for its end, at the deadline by force; how it ended."""
+        self.process.join(max(deadline - time.monotonic(), 0))
+        if self.process.exitcode is None:
+            self.process.kill()
+            self.process.join()
+        status = self.process.exitcode or 0
+        return f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with exit status {status}"
+
+
+def serve(connection: Connection, settings: Settings, scratch: str) -> None:
+    """The life of a worker: tasks come, reports go, until the line is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _leave)
+    threading.Thread(target=_follow_parent, daemon=True).start()
+    tempfile.tempdir = scratch
+    try:
+        _work(connection, settings)
+    except M2BridgeError as reason:
+        connection.send(reason)
+    except (EOFError, BrokenPipeError):
+        pass  # the parent closed the line
+    finally:
+        with suppress(OSError):
+            os.rmdir(scratch)  # succeeds for the last worker of a parent that was killed
+
+
+def _work(connection: Connection, settings: Settings) -> NoReturn:
+    with Certifier(settings) as certifier:
+        if settings.memory is not None:
+            resource.setrlimit(resource.RLIMIT_AS, (settings.memory, resource.getrlimit(resource.RLIMIT_AS)[1]))
+        connection.send(Ready())
+        while True:
+            report = certifier.perform(connection.recv())
+            connection.send((report, resident_memory()))
+
+
+def resident_memory() -> int:
+    """Bytes in physical memory of this process and everything it started."""
+    total = 0
+    for process in (psutil.Process(), *psutil.Process().children(recursive=True)):
+        with suppress(psutil.Error):
+            total += process.memory_info().rss
+    return total
+
+
+def _follow_parent() -> None:
+    """End when the parent has ended, even in the middle of a task."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(_FAREWELL)
+    os._exit(1)
+
+
+def _leave(number: int, frame: FrameType | None) -> NoReturn:
+    raise SystemExit(128 + number)

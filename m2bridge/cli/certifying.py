@@ -1,0 +1,106 @@
+"""The command that certifies many cases."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from m2bridge.cli.options import MemorySize, engine_option
+from m2bridge.cli.output import DONE, REFUTED, UNDECIDED
+from m2bridge.errors import InvalidCaseError
+
+if TYPE_CHECKING:
+    from m2bridge.batch import Executor, Store
+
+
+@click.command("certify")
+@click.option("--d", help="Input embedding dimensions d: 3, 1..4 or 1,3,5.")
+@click.option("--d-out", help="Output embedding dimensions d'.")
+@click.option("--a", help="Query/key dimensions a; d when left out.")
+@click.option("--t", help="Numbers of tokens; 2 when left out.")
+@click.option("--all-a", is_flag=True, help="Take the cases with a > d too; they have the same functions as a = d.")
+@click.option("--cases", "file", type=click.Path(path_type=Path), help="A .toml or .csv file of cases.")
+@click.option("--check", default="all", show_default=True, help="all, or questions such as 3.2,3.4,closure.")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder of results.")
+@click.option("--executor", type=click.Choice(["serial", "processes", "dask"]), default="processes", show_default=True)
+@click.option("--workers", type=click.IntRange(min=1), help="How many; one for each core when left out.")
+@click.option("--scheduler", metavar="ADDRESS", help="With --executor dask: tcp://host:port; else a local cluster.")
+@click.option("--recycle", type=click.IntRange(min=1), default=200, show_default=True, help="Cases for each worker.")
+@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds for each case.")
+@click.option("--memory", type=MemorySize(), help="Address space of Macaulay2 and of its worker, such as 4G.")
+@click.option("--retry", default="", help="Kinds of outcomes to try again: timed-out,out-of-memory,failed,died.")
+@engine_option
+@click.option("--quiet", is_flag=True, help="Print errors only.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+def certify_command(out: Path, check: str, retry: str, quiet: bool, as_json: bool, **options: Any) -> int:
+    """Certify a grid of cases: one certificate for each case and question, in a folder.
+
+    The folder is the state: the same command goes on from what is there. Exit code 0 when everything is confirmed,
+    computed or not applicable, 1 when something is refuted, 3 when something has no answer.
+    """
+    from m2bridge.batch import Store, ordered, plan, run, shown, tasks
+
+    if out.exists() and not out.is_dir():
+        raise InvalidCaseError("out", f"'{out}' is not a folder")
+    if options["scheduler"] is not None and options["executor"] != "dask":
+        raise InvalidCaseError("scheduler", "only for --executor dask")
+    store = Store(out.absolute(), _kinds(retry))
+    planned = plan(tasks(ordered(_cases(options)), check), store)
+    if not quiet:
+        click.echo(planned.to_text(), err=as_json)
+    summary = run(planned, partial(_executor, store, options), shown(quiet))
+    if as_json:
+        click.echo(json.dumps(summary.to_json()))
+    elif not quiet:
+        click.echo(summary.to_text())
+    return REFUTED if summary.refuted else UNDECIDED if summary.undecided else DONE
+
+
+def _cases(options: dict[str, Any]) -> Iterable[Any]:
+    from m2bridge.batch import grid, numbers, read_cases
+
+    ranges = {name: options[name] for name in ("d", "d_out", "a", "t")}
+    if options["file"] is not None:
+        if given := [name for name, value in ranges.items() if value is not None]:
+            raise InvalidCaseError(given[0], "a grid cannot be given together with --cases")
+        return list(read_cases(options["file"], options["all_a"]))
+    if missing := [name for name in ("d", "d_out") if ranges[name] is None]:
+        raise InvalidCaseError(missing[0], "give --d and --d-out, or --cases")
+    d, d_out, a, t = (None if value is None else numbers(name, value) for name, value in ranges.items())
+    assert d is not None
+    assert d_out is not None
+    cases = list(grid(d, d_out, a, t, options["all_a"]))
+    if not cases:
+        raise InvalidCaseError("a", "no case has a ≤ d; --all-a takes the others too")
+    return cases
+
+
+def _executor(store: Store, options: dict[str, Any]) -> Executor:
+    from m2bridge.batch import Dask, Processes, Serial, Settings
+    from m2bridge.engine import locate
+
+    settings = Settings(store, options["program"], options["timeout"], options["memory"])
+    if options["executor"] == "dask":
+        return Dask(settings, options["scheduler"], options["workers"])  # each machine finds its own Macaulay2
+    settings = replace(settings, program=str(locate(options["program"]).program))
+    if options["executor"] == "serial":
+        return Serial(settings)
+    return Processes(settings, options["workers"], options["recycle"])
+
+
+def _kinds(text: str) -> frozenset[Any]:
+    from m2bridge.batch import KINDS
+
+    kinds = frozenset(part.strip() for part in text.split(",") if part.strip())
+    if unknown := sorted(kinds - set(KINDS)):
+        raise InvalidCaseError("retry", f"unknown kind '{unknown[0]}': use {', '.join(KINDS)}")
+    return kinds
+
+
+COMMANDS = (certify_command,)

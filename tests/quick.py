@@ -1,0 +1,77 @@
+"""Cheap stand-ins for ``certify_all``; in a module of their own, so that worker processes can import them."""
+
+import os
+import signal
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from m2bridge.certificate import Certificate, certify_all
+from m2bridge.computations.subject import case_json
+from m2bridge.engine import Engine
+from m2bridge.model.attention import SingleLayerAttention
+from m2bridge.render import Script
+
+LOG = "M2BRIDGE_TEST_LOG"
+"""Names a file in which each piece of work leaves a line."""
+
+ONE_TOKEN = SingleLayerAttention(1, 1, 1, 1)
+
+
+def quick(
+    model: SingleLayerAttention, questions: Sequence[str], engine: Engine, timeout: float | None
+) -> list[Certificate]:
+    """Ask Macaulay2 next to nothing."""
+    engine.run(Script("quick", 'mbEmit("x", 1)'), timeout)
+    if LOG in os.environ:
+        with open(os.environ[LOG], "a", encoding="utf-8") as log:
+            log.write(f"{model}\n")
+    (plain,) = certify_all(ONE_TOKEN, ("3.2",), engine)
+    return [replace(plain, case=case_json(model), question=question, digest="").sealed() for question in questions]
+
+
+def fails(
+    model: SingleLayerAttention, questions: Sequence[str], engine: Engine, timeout: float | None
+) -> list[Certificate]:
+    """Fail in one case, in a way that nobody foresaw."""
+    if model.d == 2:
+        raise ZeroDivisionError("unforeseen")
+    return quick(model, questions, engine, timeout)
+
+
+def sleeps(
+    model: SingleLayerAttention, questions: Sequence[str], engine: Engine, timeout: float | None
+) -> list[Certificate]:
+    """Spend too long in Python in one case."""
+    if model.d == 2:
+        time.sleep(60)
+    return quick(model, questions, engine, timeout)
+
+
+def kills_worker(
+    model: SingleLayerAttention, questions: Sequence[str], engine: Engine, timeout: float | None
+) -> list[Certificate]:
+    """Kill the worker at d = 2 whenever it comes there, and at d = 3 the first time."""
+    if model.d == 2 or (model.d == 3 and _first()):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return quick(model, questions, engine, timeout)
+
+
+def kills_macaulay2(
+    model: SingleLayerAttention, questions: Sequence[str], engine: Engine, timeout: float | None
+) -> list[Certificate]:
+    """The same with Macaulay2."""
+    engine.run(Script("quick", 'mbEmit("x", 1)'), timeout)
+    if model.d == 2 or (model.d == 3 and _first()):
+        os.kill(engine.pid, signal.SIGKILL)  # type: ignore[attr-defined]
+    return quick(model, questions, engine, timeout)
+
+
+def _first() -> bool:
+    mark = Path(os.environ[LOG]).with_suffix(".killed")
+    try:
+        mark.touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True

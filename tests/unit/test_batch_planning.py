@@ -1,0 +1,222 @@
+"""Cases, plans, outcomes and claims, without Macaulay2."""
+
+import json
+import multiprocessing
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from m2bridge.batch import Case, Outcome, Store, Task, grid, numbers, ordered, plan, read_cases, tasks
+from m2bridge.batch.certifier import Settings, put_outcomes
+from m2bridge.batch.claim import claim
+from m2bridge.batch.outcome import kind_of, reason_of
+from m2bridge.certificate import Certificate
+from m2bridge.computations.subject import case_json
+from m2bridge.errors import EngineDiedError, EngineMemoryError, EngineTimeoutError, InvalidCaseError, ScriptError
+
+CASE = Case(2, 1)
+
+
+def certificate(case: Case = CASE, question: str = "3.2", verdict: str = "CONFIRMED") -> Certificate:
+    verdicts = [{"verdict": verdict}]
+    return Certificate(
+        1, case_json(case), question, {"verdicts": verdicts}, {}, {"text": "", "digest": ""}, {}, {}, "QQ", 0.0, None,
+        [], [],
+    ).sealed()  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("3", (3,)), ("1..4", (1, 2, 3, 4)), ("5,1,3", (1, 3, 5)), ("1..3,2..4, 9", (1, 2, 3, 4, 9)), ("2 .. 3", (2, 3))],
+)
+def test_ranges(text: str, found: tuple[int, ...]) -> None:
+    assert numbers("d", text) == found
+
+
+@pytest.mark.parametrize(
+    "text", ["", "0", "-1", "1..", "4..1", "0..2", "1...3", "1,,2", "x", "1.5", "1..999999999", "²", "٣x"]
+)
+def test_bad_ranges_name_the_option(text: str) -> None:
+    with pytest.raises(InvalidCaseError, match=r"^d_out: "):
+        numbers("d_out", text)
+
+
+def test_grid_keeps_a_at_most_d() -> None:
+    four = range(1, 5)
+    assert len(list(grid(four, four, four))) == 40
+    assert len(list(grid(four, four, four, all_a=True))) == 64
+    assert list(grid([3], [1])) == [Case(3, 1, 3, 2)]
+
+
+def test_a_grid_too_large_is_refused() -> None:
+    with pytest.raises(InvalidCaseError, match="2250000 cases"):
+        list(grid(range(1, 1501), range(1, 1501)))
+
+
+def test_order_is_by_effort_and_without_duplicates() -> None:
+    cases = ordered([Case(4, 4), Case(1, 1), Case(3, 2), Case(1, 1), Case(1, 3)])
+    assert cases == (Case(1, 1), Case(1, 3), Case(3, 2), Case(4, 4))
+
+
+def test_files_of_cases(tmp_path: Path) -> None:
+    toml = tmp_path / "c.toml"
+    toml.write_text('[[case]]\nd = 2\nd_out = [1, 3]\n[[case]]\nd = "1..2"\nd_out = 1\na = "1..2"\nt = 3\n')
+    table = tmp_path / "c.csv"
+    table.write_text('d,d_out,a,t\n2,"1,3",,\n\n1..2,1,1..2,3\n')
+    expected = [Case(2, 1), Case(2, 3), Case(1, 1, 1, 3), Case(2, 1, 1, 3), Case(2, 1, 2, 3)]
+    assert list(read_cases(toml)) == expected
+    assert list(read_cases(table)) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("c.toml", "[[case]]\nd = 2\n", "case 1: 'd_out' is missing"),
+        ("c.toml", "[[case]]\nd = 2\nd_out = 1\nq = 3\n", "case 1: unknown name 'q'"),
+        ("c.toml", "[[case]]\nd = 2.5\nd_out = 1\n", "case 1: 'd' is not a number"),
+        ("c.toml", "[[case]]\nd = true\nd_out = 1\n", "case 1: 'd' is not a number"),
+        ("c.toml", "[[case]]\nd = []\nd_out = 1\n", "case 1: 'd' is not a number"),
+        ("c.toml", "[[case]]\nd = 0\nd_out = 1\n", "case 1: d: '0' is not a range"),
+        ("c.toml", "[[case]]\nd = 2\nd_out = 1\na = 3\n", "case 1: no case with a ≤ d"),
+        ("c.toml", "d = 2\n", "consists of tables"),
+        ("c.toml", "case = 2\n", "consists of tables"),
+        ("c.toml", "[[case", "is not TOML"),
+        ("c.toml", "", "consists of tables"),
+        ("c.csv", "", "must name the columns"),
+        ("c.csv", "d,d\n1,1\n", "each once"),
+        ("c.csv", "d,d_out\n1\n", "line 2: 1 cells under 2 names"),
+        ("c.csv", "d,d_out\n1,x\n", "line 2: d_out: 'x' is not a range"),
+        ("c.csv", "d,e\n1,1\n", "line 2: unknown name 'e'"),
+        ("c.json", "{}", "neither a .toml nor a .csv"),
+    ],
+)
+def test_bad_files_of_cases_are_refused_with_their_place(tmp_path: Path, name: str, text: str, said: str) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(InvalidCaseError) as refused:
+        list(read_cases(path))
+    assert refused.value.option == "cases"
+    assert said in refused.value.message
+    assert "\n" not in refused.value.message
+
+
+def test_a_missing_file_of_cases_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidCaseError, match=r"cannot be read"):
+        list(read_cases(tmp_path / "none.toml"))
+
+
+def test_closures_are_asked_for_small_cases_only() -> None:
+    small, large = tasks([Case(2, 2), Case(4, 4)])
+    assert small.groups[-1] == ("closure",)
+    assert "closure" not in large.questions
+    assert tasks([Case(4, 4)], "closure,3.2,closure")[0].questions == ("closure", "3.2")
+    with pytest.raises(InvalidCaseError, match=r"^check: unknown question '9\.9'"):
+        tasks([CASE], "9.9")
+
+
+def put(store: Store, kind_error: Exception, question: str = "3.3") -> None:
+    put_outcomes(Settings(store), CASE, (question,), kind_error, "1.26")
+
+
+def test_certificates_and_outcomes_are_done(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.put(certificate(verdict="REFUTED"))
+    put(store, EngineTimeoutError("late"))
+    found = plan([Task(CASE, ("3.2", "3.3", "3.4")), Task(Case(1, 1), ("3.2",))], store)
+    assert found.left == (Task(CASE, ("3.4",)), Task(Case(1, 1), ("3.2",)))
+    assert found.answers == {"REFUTED": 1, "timed-out": 1}
+    assert (found.done, len(found.tasks)) == (0, 2)
+
+
+def test_retry_takes_outcomes_of_these_kinds_from_before_the_batch(tmp_path: Path) -> None:
+    put(Store(tmp_path), EngineTimeoutError("late"))
+    put(Store(tmp_path), ValueError("bad"), "3.4")
+    task = Task(CASE, ("3.3", "3.4"))
+    os.utime(tmp_path / "d2-dout1-a2-t2-3.3.outcome.json", (1, 1))
+    again = Store(tmp_path, retry=frozenset({"timed-out"}))
+    assert plan([task], again).left == (Task(CASE, ("3.3",)),)
+    put(again, EngineTimeoutError("late again"))
+    assert plan([task], replace(again, since=again.since - 1)).left == ()
+
+
+def test_a_certificate_takes_the_place_of_an_outcome(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    put(store, EngineDiedError("died"), "3.2")
+    store.put(certificate())
+    put(store, EngineDiedError("a slower batch"), "3.2")
+    assert os.listdir(tmp_path) == ["d2-dout1-a2-t2-3.2.json"]
+
+
+def test_what_is_not_whole_is_not_done(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.put(certificate())
+    path = tmp_path / "d2-dout1-a2-t2-3.2.json"
+    path.write_bytes(path.read_bytes()[:40])
+    (tmp_path / "d2-dout1-a2-t2-3.3.outcome.json").write_text("")
+    task = Task(CASE, ("3.2", "3.3"))
+    assert plan([task], store).left == (task,)
+
+
+def test_planning_sweeps_what_killed_batches_left(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    put(store, EngineDiedError("died"), "3.2")
+    text = (tmp_path / "d2-dout1-a2-t2-3.2.outcome.json").read_text()
+    store.put(certificate())
+    (tmp_path / "d2-dout1-a2-t2-3.2.outcome.json").write_text(text)
+    for name, age in ((".old.partial", 0), (".new.partial", None)):
+        (tmp_path / name).touch()
+        if age is not None:
+            os.utime(tmp_path / name, (age, age))
+    plan([], store)
+    assert sorted(os.listdir(tmp_path)) == [".new.partial", "d2-dout1-a2-t2-3.2.json"]
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (EngineTimeoutError("x"), "timed-out"),
+        (EngineMemoryError("x"), "out-of-memory"),
+        (MemoryError(), "out-of-memory"),
+        (EngineDiedError("x"), "died"),
+        (ScriptError("x"), "failed"),
+        (ValueError("x"), "failed"),
+    ],
+)
+def test_kinds(error: Exception, kind: str, tmp_path: Path) -> None:
+    assert kind_of(error) == kind
+    put(Store(tmp_path), error)
+    (path,) = tmp_path.iterdir()
+    stored = Outcome(**json.loads(path.read_text()))
+    assert (stored.kind, stored.question, stored.case) == (kind, "3.3", case_json(CASE))
+    assert stored.reason == reason_of(error)
+    assert bool(stored.details) == (kind == "failed")
+
+
+def test_a_claim_excludes_others_and_leaves_nothing(tmp_path: Path) -> None:
+    with claim(tmp_path, "x") as first, claim(tmp_path, "x") as second, claim(tmp_path, "y") as other:
+        assert (first, second, other) == (True, False, True)
+    with claim(tmp_path, "x") as again:
+        assert again
+    assert list((tmp_path / ".claims").iterdir()) == []
+
+
+def hold(folder: Path, ready: "multiprocessing.synchronize.Event") -> None:
+    with claim(folder, "x"):
+        ready.set()
+        multiprocessing.Event().wait()
+
+
+def test_the_claim_of_a_killed_process_is_free(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    ready = context.Event()
+    process = context.Process(target=hold, args=(tmp_path, ready), daemon=True)
+    process.start()
+    assert ready.wait(60)
+    with claim(tmp_path, "x") as mine:
+        assert not mine
+    process.kill()
+    process.join()
+    with claim(tmp_path, "x") as mine:
+        assert mine
