@@ -115,7 +115,6 @@ def contents(folder: Path, executor: str, m2: str) -> dict[str, object]:
 def test_every_executor_gives_the_same_certificates(
     executor: str, tmp_path: Path, m2: str, serial_contents: dict[str, object]
 ) -> None:
-    if executor == "dask":
     assert contents(tmp_path, executor, m2) == serial_contents
 
 
