@@ -105,8 +105,9 @@ def serve(connection: Connection, settings: Settings, scratch: str) -> None:
     except (EOFError, BrokenPipeError):
         pass  # the parent closed the line
     finally:
-        with suppress(OSError):
-            os.rmdir(scratch)  # succeeds for the last worker of a parent that was killed
+        if not _parent().is_alive():
+            with suppress(OSError):
+                os.rmdir(scratch)  # succeeds for the last worker of a parent that was killed
 
 
 def _work(connection: Connection, settings: Settings) -> NoReturn:
@@ -130,12 +131,16 @@ def resident_memory() -> int:
 
 def _follow_parent() -> None:
     """End when the parent has ended, even in the middle of a task."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
+    _parent().join()
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(_FAREWELL)
     os._exit(1)
+
+
+def _parent() -> multiprocessing.process.BaseProcess:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    return parent
 
 
 def _leave(number: int, frame: FrameType | None) -> NoReturn:

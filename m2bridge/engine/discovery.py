@@ -117,12 +117,9 @@ def _in_wheel() -> Path | None:
 def _version(program: Path) -> str:
     if not program.is_file() or not os.access(program, os.X_OK):
         raise EngineNotFoundError(f"{program} is not an executable program. {ADVICE}")
-    try:
-        answer = subprocess.run(
-            [program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as reason:
-        raise EngineVersionError(f"{program} is not Macaulay2: '--version' gave no answer. {ADVICE}") from reason
+    answer = _probe(program)
+    if answer.returncode < 0:  # killed from outside, which says nothing about the program
+        answer = _probe(program)
     text = (answer.stdout.decode(errors="replace").strip().splitlines() or [""])[0]
     match = re.fullmatch(r"(\d+)\.(\d+)[\w.+-]*", text)
     if match is None:
@@ -130,3 +127,12 @@ def _version(program: Path) -> str:
     if (int(match[1]), int(match[2])) < OLDEST:
         raise EngineVersionError(f"{program} is Macaulay2 {text}; m2bridge needs 1.21 or newer. {ADVICE}")
     return text
+
+
+def _probe(program: Path) -> subprocess.CompletedProcess[bytes]:
+    try:
+        return subprocess.run(
+            [program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as reason:
+        raise EngineVersionError(f"{program} is not Macaulay2: '--version' gave no answer. {ADVICE}") from reason

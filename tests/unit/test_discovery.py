@@ -51,6 +51,12 @@ def test_a_named_program_is_never_replaced(nothing: pytest.MonkeyPatch, tmp_path
         locate()
 
 
+def test_a_probe_that_is_killed_is_made_again(nothing: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    path = program(tmp_path / "shot", "1.26.06")
+    path.write_text(f"#!/bin/sh\n[ -e {tmp_path}/once ] || {{ : > {tmp_path}/once; kill -9 $$; }}\necho 1.26.06\n")
+    assert locate(path).version == "1.26.06"
+
+
 def test_an_unusable_program_that_nobody_named_is_passed_over(nothing: pytest.MonkeyPatch, tmp_path: Path) -> None:
     broken = program(tmp_path / "broken", "hello")
     nothing.setattr("m2bridge.engine.discovery._in_wheel", lambda: broken)
