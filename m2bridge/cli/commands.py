@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from m2bridge._version import __version__
-from m2bridge.cli import checking, computing, verifying
+from m2bridge.cli import checking, computing, reporting, verifying
 from m2bridge.cli.doctor import doctor_command
 from m2bridge.cli.implicitize import implicitize_command
 from m2bridge.cli.output import DONE, FAILED, INTERRUPTED, NO_ENGINE, UNDECIDED, USAGE
@@ -30,7 +30,14 @@ def cli() -> None:
     """
 
 
-for command in (*computing.COMMANDS, *checking.COMMANDS, *verifying.COMMANDS, implicitize_command, doctor_command):
+for command in (
+    *computing.COMMANDS,
+    *checking.COMMANDS,
+    *verifying.COMMANDS,
+    *reporting.COMMANDS,
+    implicitize_command,
+    doctor_command,
+):
     cli.add_command(command)
 
 
