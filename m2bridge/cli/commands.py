@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from m2bridge._version import __version__
-from m2bridge.cli import certifying, checking, computing, verifying
+from m2bridge.cli import certifying, checking, computing, reporting, verifying
 from m2bridge.cli.doctor import doctor_command
 from m2bridge.cli.implicitize import implicitize_command
 from m2bridge.cli.output import DONE, FAILED, INTERRUPTED, NO_ENGINE, UNDECIDED, USAGE
@@ -36,6 +36,7 @@ COMMANDS = (
     *checking.COMMANDS,
     *certifying.COMMANDS,
     *verifying.COMMANDS,
+    *reporting.COMMANDS,
     doctor_command,
 )
 

@@ -1,0 +1,37 @@
+"""A template of a page filled in; every value is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
+
+from m2bridge._version import __version__
+from m2bridge.errors import RenderError
+from m2bridge.resources import templates
+
+
+def page(name: str, values: Mapping[str, object]) -> str:
+    """Fill in ``templates/<name>.html.j2``; ``version`` is known to it.
+
+    Raises
+    ------
+    RenderError
+        If the template does not exist, or uses a value that is not given.
+    """
+    try:
+        return _environment().get_template(f"{name}.html.j2").render({"version": __version__, **values})
+    except TemplateError as reason:
+        raise RenderError(f"the page '{name}' cannot be rendered: {reason}") from reason
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(templates()),
+        undefined=StrictUndefined,
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

@@ -1,0 +1,123 @@
+"""What a report holds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import Any
+
+VERDICTS = ("REFUTED", "UNDECIDED", "NO_ANSWER", "CONFIRMED", "COMPUTED", "NOT_APPLICABLE")
+"""In the order of a report: the four verdicts on statements; a closure is COMPUTED; what failed has NO_ANSWER."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Case:
+    """The numbers of one attention model."""
+
+    d: int
+    d_out: int
+    a: int
+    t: int
+
+    @property
+    def key(self) -> str:
+        """``d3-dout2-a2-t2``, as in the names of files."""
+        return f"d{self.d}-dout{self.d_out}-a{self.a}-t{self.t}"
+
+    def __str__(self) -> str:
+        return f"(d, d', a) = ({self.d}, {self.d_out}, {self.a}), t = {self.t}"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One verdict on one case.
+
+    Parameters
+    ----------
+    case : Case
+    question, statement : str
+        ``3.4`` and ``3.4 (iii)``.
+    verdict : str
+        From :data:`VERDICTS`.
+    reason, witness : str
+        In words; no witness unless refuted.
+    seconds : float or None
+        Wall time of the certificate that holds this verdict; verdicts of one certificate share it.
+    versions : dict of str to str
+    file : str
+    """
+
+    case: Case
+    question: str
+    statement: str
+    verdict: str
+    reason: str
+    witness: str
+    seconds: float | None
+    versions: dict[str, str]
+    file: str
+
+    @property
+    def rank(self) -> tuple[object, ...]:
+        """Refuted first; then by statement and case."""
+        return VERDICTS.index(self.verdict), self.question, self.statement, self.case
+
+    def to_json(self) -> dict[str, Any]:
+        """A dictionary for ``json.dumps``."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """What a certificate holds besides its verdicts.
+
+    Parameters
+    ----------
+    case : Case
+    question : str
+    orbits : tuple of dict
+        Facts about each orbit.
+    script : str
+        The Macaulay2 program; empty if none was needed.
+    trusted : tuple of str
+    seconds : float
+    """
+
+    case: Case
+    question: str
+    orbits: tuple[dict[str, Any], ...]
+    script: str
+    trusted: tuple[str, ...]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A file that could not be used, and why."""
+
+    file: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A folder of certificates and outcomes.
+
+    Parameters
+    ----------
+    rows : tuple of Row
+        Refuted first.
+    details : tuple of Detail
+        One for each certificate, by case.
+    problems : tuple of Problem
+    """
+
+    rows: tuple[Row, ...]
+    details: tuple[Detail, ...]
+    problems: tuple[Problem, ...]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many rows have each verdict that occurs."""
+        found = Counter(row.verdict for row in self.rows)
+        return {verdict: found[verdict] for verdict in VERDICTS if found[verdict]}

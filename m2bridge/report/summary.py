@@ -1,0 +1,68 @@
+"""A paragraph that a paper can quote."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from m2bridge.notation import duration, plural
+from m2bridge.report.content import Case, Report
+
+_NAMES = {"d": "d", "d_out": "d'", "a": "a", "t": "t"}
+_SAID = {
+    "REFUTED": "refuted",
+    "UNDECIDED": "undecided",
+    "NO_ANSWER": "without an answer",
+    "CONFIRMED": "confirmed",
+    "COMPUTED": "computed",
+    "NOT_APPLICABLE": "not applicable",
+}
+
+
+def summary(report: Report) -> dict[str, Any]:
+    """The numbers of the paragraph.
+
+    Statements about one case rest on one observation and share its seconds, which count once in the total.
+    """
+    cases = {row.case for row in report.rows}
+    measured = {(detail.case, detail.question == "closure", detail.seconds) for detail in report.details}
+    versions: dict[str, set[str]] = {}
+    for row in report.rows:
+        for name, version in row.versions.items():
+            versions.setdefault(name, set()).add(version)
+    return {
+        "cases": len(cases),
+        "certificates": len(report.details),
+        "ranges": {name: _range(name, cases) for name in _NAMES} if cases else {},
+        "statements": sorted({row.question for row in report.rows}),
+        "verdicts": report.counts,
+        "seconds": round(sum(seconds for *_, seconds in measured), 3),
+        "versions": {name: sorted(found) for name, found in sorted(versions.items())},
+        "trusted": sorted({lemma for detail in report.details for lemma in detail.trusted}),
+        "unusable_files": len(report.problems),
+    }
+
+
+def paragraph(report: Report) -> str:
+    """The same in sentences."""
+    found = summary(report)
+    ranges = ", ".join(
+        f"{_NAMES[name]} = {low}" if low == high else f"{low} ≤ {_NAMES[name]} ≤ {high}"
+        for name, (low, high) in found["ranges"].items()
+    )
+    verdicts = ", ".join(f"{count} {_SAID[verdict]}" for verdict, count in found["verdicts"].items())
+    versions = ", ".join(f"{name} {' and '.join(v)}" for name, v in found["versions"].items())
+    sentences = [
+        f"{plural(found['cases'], 'case')} ({ranges})" if ranges else "No cases",
+        f"{plural(found['certificates'], 'certificate')} about: {', '.join(found['statements']) or 'nothing'}",
+        f"Verdicts: {verdicts or 'none'}",
+        f"Total computing time {duration(found['seconds'])}",
+        f"Computed with {versions}" if versions else "",
+        f"Taken on trust: {'; '.join(found['trusted'])}" if found["trusted"] else "Nothing is taken on trust",
+        f"{plural(found['unusable_files'], 'file')} could not be used" if report.problems else "",
+    ]
+    return ". ".join(filter(None, sentences)) + "."
+
+
+def _range(name: str, cases: set[Case]) -> tuple[int, int]:
+    values = [getattr(case, name) for case in cases]
+    return min(values), max(values)
