@@ -89,11 +89,11 @@ def _closure(certificate: Certificate) -> Iterator[tuple[str, str, str, str]]:
 
 def _detail(certificate: Certificate) -> Detail:
     evidence: dict[str, Any] = certificate.evidence
-    orbits = evidence.get("orbits") or evidence.get("tangent_dimensions") or []
+    orbits = evidence.get("orbits") or evidence.get("tangent_dimensions")
     return Detail(
         Case(**certificate.case),
         certificate.question,
-        tuple(orbit for orbit in orbits if isinstance(orbit, dict)),
+        tuple(orbit for orbit in orbits if isinstance(orbit, dict)) if isinstance(orbits, list) else (),
         certificate.script["text"],
         tuple(certificate.trusted),
         certificate.seconds,

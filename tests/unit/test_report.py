@@ -75,6 +75,14 @@ def test_an_answer_of_another_form_is_listed(answer: dict[str, object], tmp_path
     assert "expected form" in found.problems[0].reason
 
 
+def test_evidence_of_another_form_shows_no_orbits(tmp_path: Path) -> None:
+    whole = certificate.read(ACCEPTED / "d3-dout2-a2-t2-3.3.json")
+    certificate.write(replace(whole, evidence={"orbits": 7}).sealed(), tmp_path)
+    found = report.collect(tmp_path)
+    assert len(found.rows) == 1
+    assert "Orbits (" not in report.FORMATS["html"](found)
+
+
 @pytest.mark.parametrize("text", ["[]", "{}", '{"case": {"d": "x"}}', "{", '{"case": "here"}'])
 def test_an_outcome_without_a_case_is_listed(text: str, tmp_path: Path) -> None:
     (tmp_path / "x.outcome.json").write_text(text, encoding="utf-8")
