@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 from types import FrameType
@@ -13,8 +14,11 @@ def main() -> NoReturn:
     # Libraries may swallow a KeyboardInterrupt while they are imported. Nothing runs yet that would have to be ended
     # in an orderly way, so until then an interrupt ends the process at once.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    gc.disable()  # what is imported stays: collecting it only costs time, now and at the end
     from m2bridge.cli.commands import run
 
+    gc.freeze()
+    gc.enable()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _terminate)
