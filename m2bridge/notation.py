@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
@@ -12,15 +11,11 @@ from sympy.polys.rings import PolyElement
 
 from m2bridge.convert import macaulay2
 from m2bridge.convert.names import all_to_macaulay2
+from m2bridge.layout import plural
 from m2bridge.linear_algebra import decimal
 
 SHOWN = 12
 """How many generators the text and LaTeX forms show."""
-
-
-def plural(count: int, noun: str) -> str:
-    """``1 quadric``, ``5 quadrics``."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 _DEGREE_NAMES = {1: "linear form", 2: "quadric", 3: "cubic", 4: "quartic", 5: "quintic", 6: "sextic"}
@@ -110,34 +105,3 @@ def ideal_macaulay2(field: Any, coordinates: Sequence[str], generators: Sequence
 def expression_text(expression: Expr) -> str:
     """A univariate expression with ``^`` for powers."""
     return str(expression).replace("**", "^")
-
-
-def table(header: Sequence[str], rows: Iterable[Sequence[object]], indent: str = "  ") -> str:
-    """Aligned columns under a header; numbers to the right, words to the left."""
-    lines = [list(map(str, header)), *([str(cell) for cell in row] for row in rows)]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
-    numeric = [all(re.fullmatch(r"-?\d+|–", line[i]) for line in lines[1:]) for i in range(len(header))]
-
-    def aligned(line: list[str]) -> str:
-        cells = (
-            cell.rjust(width) if right else cell.ljust(width)
-            for cell, width, right in zip(line, widths, numeric, strict=True)
-        )
-        return indent + "   ".join(cells).rstrip()
-
-    rule = indent + "   ".join("─" * width for width in widths)
-    return "\n".join([aligned(lines[0]), rule, *map(aligned, lines[1:])])
-
-
-def facts(rows: Iterable[tuple[str, object]], indent: str = "  ") -> str:
-    """Aligned ``name   value`` lines; rows whose value is ``None`` are left out."""
-    kept = [(name, value) for name, value in rows if value is not None]
-    width = max((len(name) for name, _ in kept), default=0)
-    return "\n".join(f"{indent}{name.ljust(width)}   {value}" for name, value in kept)
-
-
-def duration(seconds: float) -> str:
-    """``0.4 s``, ``3 min 20 s``."""
-    if seconds < 60:
-        return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
-    return f"{int(seconds // 60)} min {int(seconds % 60)} s"

@@ -105,11 +105,17 @@ def give_up(settings: Settings, task: Task, error: Exception, macaulay2: str) ->
 
 
 class Certifier:
-    """Answers tasks one after the other with one Macaulay2."""
+    """Answers tasks one after the other with one Macaulay2, which it starts at once."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._engine = Macaulay2(settings.program, Limits(settings.timeout, settings.memory))
+        self._engine.start()
+
+    @property
+    def engine_pid(self) -> int | None:
+        """Process id of its Macaulay2, if it runs."""
+        return self._engine.pid
 
     def perform(self, task: Task) -> Report:
         """Answer what is left of a task.

@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from multiprocessing.connection import wait
 from types import TracebackType
 from typing import Self
@@ -25,6 +26,8 @@ _HANGING = 30.0
 """Seconds after the limit of a case, when its worker is killed: it sits in code that cannot be interrupted."""
 _FAREWELL = 5.0
 _FALSE_STARTS = 10
+_LAST = 4
+"""So many tasks for each worker count as the last ones."""
 
 
 class Processes:
@@ -59,7 +62,7 @@ class Processes:
 
     def run(self, tasks: Iterable[Task], started: Started) -> Iterator[Report]:
         """See :meth:`m2bridge.batch.executor.Executor.run`."""
-        waiting, deaths = deque(tasks), Counter[Task]()
+        waiting, deaths = deque(self._arranged(tasks)), Counter[Task]()
         while waiting or any(worker.task for worker in self._workers):
             self._recruit(len(waiting))
             for worker in self._workers:
@@ -77,6 +80,12 @@ class Processes:
                     else:
                         yield self._given_up(task, EngineDiedError("two workers ended at this case"))
             yield from self._hanging()
+
+    def _arranged(self, tasks: Iterable[Task]) -> Iterator[Task]:
+        """The last few in reverse: if long ones come last, the longest begins first, and workers end together."""
+        listed = list(tasks)
+        early = max(len(listed) - _LAST * self._number, 0)
+        return chain(listed[:early], reversed(listed[early:]))
 
     def _recruit(self, waiting: int) -> None:
         """Start workers, as many as are of use."""

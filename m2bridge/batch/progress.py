@@ -13,7 +13,7 @@ from m2bridge.batch.cases import effort
 from m2bridge.batch.certifier import Report
 from m2bridge.batch.plan import Plan
 from m2bridge.batch.task import Task
-from m2bridge.notation import duration
+from m2bridge.layout import duration
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

@@ -14,7 +14,7 @@ from m2bridge.batch.outcome import KINDS
 from m2bridge.batch.plan import Plan
 from m2bridge.batch.progress import Progress
 from m2bridge.batch.task import Task
-from m2bridge.notation import duration
+from m2bridge.layout import duration
 
 _PATIENCE = 0.5
 """Seconds between two attempts at cases that another batch is at."""

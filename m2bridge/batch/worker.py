@@ -18,6 +18,7 @@ from typing import NoReturn
 import psutil
 
 from m2bridge.batch.certifier import Certifier, Report, Settings
+from m2bridge.batch.forkserver import CONTEXT, prepare
 from m2bridge.batch.signals import interrupts_held
 from m2bridge.batch.task import Task
 from m2bridge.errors import M2BridgeError
@@ -31,8 +32,6 @@ class Ready:
 Message = tuple[Report, int] | M2BridgeError | Ready
 """A report with the memory of the worker and its Macaulay2, a reason for not going on, or ``Ready``."""
 
-_CONTEXT = multiprocessing.get_context("forkserver")  # a single thread forks, and a new worker costs no imports
-_CONTEXT.set_forkserver_preload([__name__])
 _FAREWELL = 5.0
 
 
@@ -53,8 +52,9 @@ class Worker:
     """
 
     def __init__(self, settings: Settings, scratch: str) -> None:
-        self.connection, theirs = _CONTEXT.Pipe()
-        self.process = _CONTEXT.Process(target=serve, args=(theirs, settings, scratch), daemon=True)
+        prepare()
+        self.connection, theirs = CONTEXT.Pipe()
+        self.process = CONTEXT.Process(target=serve, args=(theirs, settings, scratch), daemon=True)
         with interrupts_held():
             self.process.start()
         theirs.close()
@@ -117,15 +117,16 @@ def _work(connection: Connection, settings: Settings) -> NoReturn:
         connection.send(Ready())
         while True:
             report = certifier.perform(connection.recv())
-            connection.send((report, resident_memory()))
+            connection.send((report, resident_memory(os.getpid(), certifier.engine_pid)))
 
 
-def resident_memory() -> int:
-    """Bytes in physical memory of this process and everything it started."""
+def resident_memory(*processes: int | None) -> int:
+    """Bytes in physical memory of processes, as far as they are there."""
     total = 0
-    for process in (psutil.Process(), *psutil.Process().children(recursive=True)):
-        with suppress(psutil.Error):
-            total += process.memory_info().rss
+    for process in processes:
+        if process is not None:
+            with suppress(psutil.Error):
+                total += psutil.Process(process).memory_info().rss
     return total
 
 

@@ -11,12 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from m2bridge.batch.forkserver import prepare
 from m2bridge.cli.options import MemorySize, engine_option
 from m2bridge.cli.output import DONE, REFUTED, UNDECIDED
+from m2bridge.engine import locate
 from m2bridge.errors import InvalidCaseError
+from m2bridge.importing import importing
 
 if TYPE_CHECKING:
-    from m2bridge.batch import Executor, Store
+    from m2bridge.batch.executor import Executor
+    from m2bridge.batch.store import Store
 
 
 @click.command("certify")
@@ -44,7 +48,15 @@ def certify_command(out: Path, check: str, retry: str, quiet: bool, as_json: boo
     The folder is the state: the same command goes on from what is there. Exit code 0 when everything is confirmed,
     computed or not applicable, 1 when something is refuted, 3 when something has no answer.
     """
-    from m2bridge.batch import Store, ordered, plan, run, shown, tasks
+    if options["executor"] == "processes":
+        prepare()  # the workers import while this process does
+    with importing():
+        from m2bridge.batch.cases import ordered
+        from m2bridge.batch.plan import plan
+        from m2bridge.batch.progress import shown
+        from m2bridge.batch.run import run
+        from m2bridge.batch.store import Store
+        from m2bridge.batch.task import tasks
 
     if out.exists() and not out.is_dir():
         raise InvalidCaseError("out", f"'{out}' is not a folder")
@@ -63,7 +75,7 @@ def certify_command(out: Path, check: str, retry: str, quiet: bool, as_json: boo
 
 
 def _cases(options: dict[str, Any]) -> Iterable[Any]:
-    from m2bridge.batch import grid, numbers, read_cases
+    from m2bridge.batch.cases import grid, numbers, read_cases
 
     ranges = {name: options[name] for name in ("d", "d_out", "a", "t")}
     if options["file"] is not None:
@@ -82,8 +94,10 @@ def _cases(options: dict[str, Any]) -> Iterable[Any]:
 
 
 def _executor(store: Store, options: dict[str, Any]) -> Executor:
-    from m2bridge.batch import Dask, Processes, Serial, Settings
-    from m2bridge.engine import locate
+    from m2bridge.batch.certifier import Settings
+    from m2bridge.batch.cluster import Dask
+    from m2bridge.batch.executor import Serial
+    from m2bridge.batch.processes import Processes
 
     settings = Settings(store, options["program"], options["timeout"], options["memory"])
     if options["executor"] == "dask":
@@ -95,7 +109,7 @@ def _executor(store: Store, options: dict[str, Any]) -> Executor:
 
 
 def _kinds(text: str) -> frozenset[Any]:
-    from m2bridge.batch import KINDS
+    from m2bridge.batch.outcome import KINDS
 
     kinds = frozenset(part.strip() for part in text.split(",") if part.strip())
     if unknown := sorted(kinds - set(KINDS)):

@@ -8,15 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import click
-from sympy import Matrix, Rational
 
 from m2bridge.cli.options import case_options, request, run_options
 from m2bridge.cli.output import REFUTED, UNDECIDED, show
 from m2bridge.cli.progress import progress
-from m2bridge.computations.membership import membership
-from m2bridge.crosscheck import cross_check
 from m2bridge.errors import InvalidCaseError
-from m2bridge.geometry.function import function_of
+from m2bridge.importing import importing
 from m2bridge.model.field import QQ
 from m2bridge.theorems import REGISTRY
 
@@ -37,6 +34,9 @@ def cross_check_command(statement: str, **options: Any) -> int:
         raise InvalidCaseError("field", "statements are about characteristic 0: cross-checks are over QQ")
     statements = [known for known in REGISTRY if statement in ("all", known.key)]
     with asked.engine() as engine, progress(f"cross-check of {asked.model}"):
+        with importing():
+            from m2bridge.crosscheck import cross_check
+
         found = cross_check(asked.model, engine, statements, timeout=asked.timeout)
     show(found, asked.form)
     return REFUTED if found.refuted else UNDECIDED if found.undecided else 0
@@ -61,6 +61,9 @@ def membership_command(function: str | None, A: str | None, V: str | None, **opt
     else:
         values = _of_weights(_matrix("A", A, model.d, model.d), _matrix("V", V, model.d_out, model.d))
     with asked.engine() as engine, progress(f"membership for {model}"):
+        with importing():
+            from m2bridge.computations.membership import membership
+
         found = membership(model, values, engine, timeout=asked.timeout)
     return show(found, asked.form)
 
@@ -90,6 +93,11 @@ def _matrix(option: str, text: str | None, rows: int, columns: int) -> list[list
 
 
 def _of_weights(A: list[list[Fraction]], V: list[list[Fraction]]) -> dict[str, Fraction]:
+    with importing():
+        from sympy import Matrix, Rational
+
+        from m2bridge.geometry.function import function_of
+
     values = function_of(*(Matrix([[Rational(entry) for entry in row] for row in matrix]) for matrix in (A, V)))
     return {name: Fraction(int(value.p), int(value.q)) for name, value in values.items()}
 

@@ -10,32 +10,23 @@ import click
 from m2bridge.cli.options import case_options, request, run_options
 from m2bridge.cli.output import DONE, show
 from m2bridge.cli.progress import progress
-from m2bridge.computations.closure import closure
-from m2bridge.computations.dimension import dimension
-from m2bridge.computations.scripts import standalone
-from m2bridge.computations.singular_locus import singular_locus
+from m2bridge.importing import importing
 
 
 @click.command("dimension")
 @case_options
 @click.option("--method", default="auto", show_default=True, help="auto, elimination, jacobian, formula or all.")
 @run_options
-def dimension_command(method: str, **options: Any) -> int:
+def dimension_command(method: Any, **options: Any) -> int:
     """Dimension of the Zariski closure of the neuromanifold, by up to three methods."""
     asked = request(options)
-    if method not in ("elimination", "all"):
-        return show(
-            dimension(asked.model, None, asked.field, coordinates=asked.coordinates, method=method),  # type: ignore[arg-type]
-            asked.form,
-        )
-    with asked.engine() as engine, progress(f"dimension of {asked.model}"):
+    eliminates = method in ("elimination", "all")
+    with asked.engine() if eliminates else nullcontext() as engine, progress(f"dimension of {asked.model}"):
+        with importing():
+            from m2bridge.computations.dimension import dimension
+
         found = dimension(
-            asked.model,
-            engine,
-            asked.field,
-            coordinates=asked.coordinates,
-            method=method,  # type: ignore[arg-type]
-            timeout=asked.timeout,
+            asked.model, engine, asked.field, coordinates=asked.coordinates, method=method, timeout=asked.timeout
         )
     return show(found, asked.form)
 
@@ -53,6 +44,9 @@ def closure_command(strategy: Any, max_degree: int | None, weights: Any, **optio
     asked = request(options)
     engineless = strategy == "multigraded" or max_degree is not None
     with nullcontext() if engineless else asked.engine() as engine, progress(f"Zariski closure of {asked.model}"):
+        with importing():
+            from m2bridge.computations.closure import closure
+
         found = closure(
             asked.model,
             engine,
@@ -75,6 +69,9 @@ def singular_locus_command(method: Any, ideals: bool, **options: Any) -> int:
     """Singular locus of the Zariski closure, orbit by orbit and by components."""
     asked = request(options)
     with asked.engine() as engine, progress(f"singular locus of {asked.model}"):
+        with importing():
+            from m2bridge.computations.singular_locus import singular_locus
+
         found = singular_locus(
             asked.model,
             engine,
@@ -93,6 +90,9 @@ def singular_locus_command(method: Any, ideals: bool, **options: Any) -> int:
 @click.option("--method", default="orbits", show_default=True, help="For singular-locus: orbits or jacobian.")
 def script_command(computation: str, method: str, **options: Any) -> int:
     """Print the complete Macaulay2 program of a computation; it runs with M2 --script."""
+    with importing():
+        from m2bridge.computations.scripts import standalone
+
     asked = request(options)
     click.echo(standalone(computation, asked.model, asked.field, asked.coordinates, method), nl=False)
     return DONE

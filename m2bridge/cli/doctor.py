@@ -12,7 +12,7 @@ from m2bridge.cli.options import engine_option
 from m2bridge.cli.output import DONE, NO_ENGINE
 from m2bridge.engine import Candidate, candidates, locate
 from m2bridge.errors import EngineError
-from m2bridge.notation import table
+from m2bridge.layout import table
 from m2bridge.resources import folder
 
 PACKAGES = ("sympy", "python-flint", "jinja2", "pexpect", "click", "psutil", "rich", "passagemath-macaulay2")

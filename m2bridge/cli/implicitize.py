@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from m2bridge.cli.options import FieldType, run_options
 from m2bridge.cli.output import show
 from m2bridge.cli.progress import progress
-from m2bridge.computations.image import image
-from m2bridge.convert.map_file import read_map
 from m2bridge.engine import Limits, Macaulay2
 from m2bridge.errors import ConversionError
-from m2bridge.model.polynomial_map import PolynomialMap
+from m2bridge.importing import importing
+
+if TYPE_CHECKING:
+    from m2bridge.model.polynomial_map import PolynomialMap
 
 
 @click.command("implicitize")
@@ -33,6 +34,9 @@ def implicitize_command(
     FILE is TOML: a table [map] with parameters = ["s", "t"] (and relations = ["…"]), and a table [coordinates] with
     lines such as x = "3/7*s^2*t - (s + t)^3".
     """
+    with importing():
+        from m2bridge.computations.image import image
+
     polynomial_map, title = _read(file)
     with Macaulay2(program, Limits(timeout, memory)) as engine, progress(f"image of {title or file.name}"):
         found = image(polynomial_map, engine, title=title, timeout=timeout, **options)
@@ -40,6 +44,8 @@ def implicitize_command(
 
 
 def _read(file: Path) -> tuple[PolynomialMap, str]:
+    from m2bridge.convert.map_file import read_map
+
     try:
         return read_map(file.read_text(encoding="utf-8"))
     except (ConversionError, UnicodeDecodeError, OSError) as reason:

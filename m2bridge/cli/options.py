@@ -55,8 +55,10 @@ class Request:
     form: str
 
     def engine(self) -> Macaulay2:
-        """A session with these limits, not yet started."""
-        return Macaulay2(self.program, Limits(self.timeout, self.memory))
+        """A session with these limits; it starts while Python imports what the computation needs."""
+        engine = Macaulay2(self.program, Limits(self.timeout, self.memory))
+        engine.start()
+        return engine
 
 
 def case_options(command: Command) -> Command:

@@ -8,6 +8,7 @@ import click
 
 from m2bridge.cli.output import DONE
 from m2bridge.cli.progress import progress
+from m2bridge.importing import importing
 
 FORMATS = ("text", "markdown", "latex", "html", "csv", "json")
 
@@ -21,7 +22,8 @@ def report_command(folder: Path, form: str, out: Path | None) -> int:
 
     Certificates are read, not verified; for that there is 'm2bridge verify'.
     """
-    from m2bridge import report
+    with importing():
+        from m2bridge import report
 
     with progress("reading"):
         found = report.collect(folder)

@@ -6,13 +6,16 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from m2bridge.certificate.finding import Finding
 from m2bridge.cli.output import DONE, REFUTED
 from m2bridge.cli.progress import progress
-from m2bridge.notation import table
+from m2bridge.importing import importing
+
+if TYPE_CHECKING:
+    from m2bridge.certificate import Finding
 
 
 @click.command("verify")
@@ -23,7 +26,8 @@ def verify_command(paths: Sequence[Path], as_json: bool) -> int:
 
     Exit code 0 when all are accepted, 1 when some are rejected or malformed.
     """
-    from m2bridge.certificate import verify_path
+    with importing():
+        from m2bridge.certificate import verify_path
 
     with progress("verifying"):
         findings = [verify_path(path) for path in certificate_files(paths)]
@@ -45,6 +49,8 @@ def certificate_files(paths: Sequence[Path]) -> Iterator[Path]:
 
 def to_text(findings: Sequence[Finding]) -> str:
     """One line for each certificate."""
+    from m2bridge.layout import table
+
     return table(("certificate", "outcome", ""), [(f.name, f.outcome, _said(f)) for f in findings])
 
 

@@ -12,14 +12,13 @@ from m2bridge.computations.finding import Status
 from m2bridge.computations.subject import Subject, result_json
 from m2bridge.geometry.hilbert import HilbertSeries
 from m2bridge.implicitization import Implicitization
+from m2bridge.layout import duration, facts
 from m2bridge.model.field import CoefficientField
 from m2bridge.model.ring import Ideal, is_homogeneous
 from m2bridge.notation import (
     SHOWN,
     degree_summary,
-    duration,
     expression_text,
-    facts,
     ideal_latex,
     ideal_macaulay2,
     polynomial_text,

@@ -11,10 +11,10 @@ from m2bridge.computations.subject import Clock, Subject, result_json
 from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, InvalidCaseError
 from m2bridge.geometry.formulas import dimension_formula
+from m2bridge.layout import duration, facts, table
 from m2bridge.model.attention import Coordinates, SingleLayerAttention
 from m2bridge.model.field import QQ, CoefficientField
 from m2bridge.model.polynomial_map import PolynomialMap
-from m2bridge.notation import duration, facts, table
 
 Method = Literal["auto", "elimination", "jacobian", "formula", "all"]
 

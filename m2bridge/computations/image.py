@@ -11,9 +11,9 @@ from m2bridge.computations.elimination import elimination_values
 from m2bridge.computations.subject import Clock
 from m2bridge.engine import Engine
 from m2bridge.errors import EngineMemoryError, EngineTimeoutError
+from m2bridge.layout import facts
 from m2bridge.model.field import QQ, CoefficientField
 from m2bridge.model.polynomial_map import PolynomialMap
-from m2bridge.notation import facts
 from m2bridge.parse import parse
 from m2bridge.render import Script, render
 

@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from m2bridge.computations.subject import Subject, result_json
+from m2bridge.layout import duration, facts, table
 from m2bridge.model.field import CoefficientField
 from m2bridge.model.orbit import Orbit
 from m2bridge.model.ring import Ideal
-from m2bridge.notation import degree_summary, duration, facts, ideal_latex, ideal_macaulay2, polynomial_text, table
+from m2bridge.notation import degree_summary, ideal_latex, ideal_macaulay2, polynomial_text
 
 ZERO = "the zero function"
 

@@ -13,10 +13,10 @@ from m2bridge.computations.subject import Clock, case_json, result_json
 from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.geometry.function import Chart, fibre_points, function_of, orbit_of, quadratic_forms
+from m2bridge.layout import duration, facts, plural
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.model.field import QQ
 from m2bridge.model.orbit import Orbit
-from m2bridge.notation import duration, facts, plural
 from m2bridge.parse import Answer, parse
 from m2bridge.render import Script, render
 

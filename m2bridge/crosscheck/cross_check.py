@@ -12,9 +12,9 @@ from m2bridge.crosscheck.compare import compare, not_applicable, undecided
 from m2bridge.crosscheck.verdict import Outcome, Verdict
 from m2bridge.engine import Engine
 from m2bridge.errors import EngineMemoryError, EngineTimeoutError
+from m2bridge.layout import duration, facts, table
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.model.field import QQ
-from m2bridge.notation import duration, facts, table
 from m2bridge.theorems import REGISTRY, OrbitStatement, Statement
 
 

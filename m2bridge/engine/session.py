@@ -51,6 +51,7 @@ class Macaulay2:
         self.candidate = locate(program)
         self.limits = limits or Limits()
         self._process: Process | None = None
+        self._ready = False
         self._folder = tempfile.TemporaryDirectory(prefix="m2bridge-")
 
     @property
@@ -67,6 +68,14 @@ class Macaulay2:
     def peak_memory(self) -> int | None:
         """Largest resident memory of the running Macaulay2 since its start, in bytes, where the system tells it."""
         return self._process.peak_memory if self._process else None
+
+    def start(self) -> None:
+        """Start Macaulay2, if it does not run, without waiting until it is ready."""
+        if self._process is None:
+            scripts = [str(m2script(name)) for name in (*LIBRARIES, "session")]
+            assert self.candidate.program is not None
+            self._process = Process(self.candidate.program, (*_OPTIONS, *scripts), self.limits.memory)
+            self._ready = False
 
     def run(self, script: Script, timeout: float | None = None) -> Transcript:
         """Run one script; see :meth:`m2bridge.engine.Engine.run`.
@@ -109,18 +118,20 @@ class Macaulay2:
             process.kill()
 
     def _started(self) -> Process:
-        if self._process is None:
-            scripts = [str(m2script(name)) for name in (*LIBRARIES, "session")]
-            assert self.candidate.program is not None
-            self._process = Process(self.candidate.program, (*_OPTIONS, *scripts), self.limits.memory)
+        """The process, once it has said that it is ready."""
+        self.start()
+        process = self._process
+        assert process is not None
+        if not self._ready:
             try:
-                self._report(self._process, secrets.token_hex(8), _START_LIMIT, None)
+                self._report(process, secrets.token_hex(8), _START_LIMIT, None)
             except EngineTimeoutError as late:
                 raise EngineTimeoutError(
                     f"{self.candidate.program} did not start within {_START_LIMIT:g} seconds and was killed",
                     output=late.output,
                 ) from None
-        return self._process
+            self._ready = True
+        return process
 
     def _report(self, process: Process, nonce: str, timeout: float | None, answers: Path | None) -> str:
         """Ask for the report on the run and wait for it; what was printed until then. Any failure ends the process."""

@@ -7,9 +7,10 @@ from math import comb
 from sympy.polys.rings import PolyElement
 
 from m2bridge.geometry.formulas import determinantal_degree, determinantal_dimension
-from m2bridge.model.attention import Coordinates, Matrix, SingleLayerAttention, entries
+from m2bridge.model.attention import Coordinates, SingleLayerAttention
 from m2bridge.model.field import QQ
 from m2bridge.model.orbit import Orbit
+from m2bridge.model.parametrization import Matrix, entries, images
 from m2bridge.model.polynomial_map import PolynomialMap
 from m2bridge.model.ring import PolynomialRing
 
@@ -35,8 +36,8 @@ def orbit_closure_map(
     zero: PolyElement = source.sympy_ring.zero
     A = [[sum((b[e][p] * q[e][i] for e in range(orbit.r)), zero) for i in range(d)] for p in range(d)]
     V = [[sum((h[e][k] * b[shared[e]][p] for e in range(orbit.s)), zero) for p in range(d)] for k in range(model.d_out)]
-    images = model.images(A, V, coordinates or model.default_coordinates)
-    return PolynomialMap(source, tuple(images), tuple(images.values()))
+    named = images(model, A, V, coordinates or model.default_coordinates)
+    return PolynomialMap(source, tuple(named), tuple(named.values()))
 
 
 def orbit_closure_degree(orbit: Orbit, model: SingleLayerAttention) -> int | None:

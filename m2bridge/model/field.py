@@ -6,9 +6,6 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import GF
-from sympy import QQ as SYMPY_QQ
-
 from m2bridge.errors import InvalidCaseError
 from m2bridge.linear_algebra import LARGE_PRIME, is_prime
 
@@ -52,7 +49,9 @@ class CoefficientField:
     @property
     def domain(self) -> Any:
         """The SymPy domain; residues of GF(p) are printed symmetrically, as in Macaulay2."""
-        return GF(self.characteristic, symmetric=True) if self.characteristic else SYMPY_QQ
+        from sympy import GF, QQ  # slow to import
+
+        return GF(self.characteristic, symmetric=True) if self.characteristic else QQ
 
     def __str__(self) -> str:
         return f"GF({self.characteristic})" if self.characteristic else "QQ"

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict
 
-from m2bridge.notation import table
+from m2bridge.layout import table
 from m2bridge.report import escape
 from m2bridge.report.content import Report, Row
 from m2bridge.report.page import to_html

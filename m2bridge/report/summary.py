@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from m2bridge.notation import duration, plural
+from m2bridge.layout import duration, plural
 from m2bridge.report.content import Case, Report
 
 _NAMES = {"d": "d", "d_out": "d'", "a": "a", "t": "t"}

@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from m2bridge.batch import Case, Outcome, Store, Task, grid, numbers, ordered, plan, read_cases, tasks
+from m2bridge.batch.cases import Case, grid, numbers, ordered, read_cases
 from m2bridge.batch.certifier import Settings, put_outcomes
 from m2bridge.batch.claim import claim
-from m2bridge.batch.outcome import kind_of, reason_of
+from m2bridge.batch.outcome import Outcome, kind_of, reason_of
+from m2bridge.batch.plan import plan
+from m2bridge.batch.store import Store
+from m2bridge.batch.task import Task, tasks
 from m2bridge.certificate import Certificate
 from m2bridge.computations.subject import case_json
 from m2bridge.errors import EngineDiedError, EngineMemoryError, EngineTimeoutError, InvalidCaseError, ScriptError

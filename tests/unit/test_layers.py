@@ -10,7 +10,7 @@ import m2bridge
 PACKAGE = Path(m2bridge.__file__).parent
 LAYERS = [
     {"_version", "errors"},
-    {"resources", "linear_algebra"},
+    {"importing", "resources", "linear_algebra", "layout"},
     {"model"},
     {"convert"},
     {"geometry", "notation", "parse"},

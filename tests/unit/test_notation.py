@@ -1,15 +1,7 @@
+from m2bridge.layout import duration, table
 from m2bridge.model.field import QQ, CoefficientField
 from m2bridge.model.ring import PolynomialRing
-from m2bridge.notation import (
-    degree_summary,
-    duration,
-    ideal_macaulay2,
-    polynomial_latex,
-    polynomial_text,
-    shortened,
-    sparse_text,
-    table,
-)
+from m2bridge.notation import degree_summary, ideal_macaulay2, polynomial_latex, polynomial_text, shortened, sparse_text
 
 
 def test_residues_are_written_symmetrically() -> None:

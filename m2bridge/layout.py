@@ -1,0 +1,42 @@
+"""How results are laid out for people: tables, lists of facts, durations. No mathematics."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+
+def plural(count: int, noun: str) -> str:
+    """``1 quadric``, ``5 quadrics``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[object]], indent: str = "  ") -> str:
+    """Aligned columns under a header; numbers to the right, words to the left."""
+    lines = [list(map(str, header)), *([str(cell) for cell in row] for row in rows)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
+    numeric = [all(re.fullmatch(r"-?\d+|–", line[i]) for line in lines[1:]) for i in range(len(header))]
+
+    def aligned(line: list[str]) -> str:
+        cells = (
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(line, widths, numeric, strict=True)
+        )
+        return indent + "   ".join(cells).rstrip()
+
+    rule = indent + "   ".join("─" * width for width in widths)
+    return "\n".join([aligned(lines[0]), rule, *map(aligned, lines[1:])])
+
+
+def facts(rows: Iterable[tuple[str, object]], indent: str = "  ") -> str:
+    """Aligned ``name   value`` lines; rows whose value is ``None`` are left out."""
+    kept = [(name, value) for name, value in rows if value is not None]
+    width = max((len(name) for name, _ in kept), default=0)
+    return "\n".join(f"{indent}{name.ljust(width)}   {value}" for name, value in kept)
+
+
+def duration(seconds: float) -> str:
+    """``0.4 s``, ``3 min 20 s``."""
+    if seconds < 60:
+        return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
+    return f"{int(seconds // 60)} min {int(seconds % 60)} s"
