@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from m2bridge.certificate import Certificate, certify_all
+from m2bridge.certificate.certify import certify_all
+from m2bridge.certificate.schema import Certificate
 from m2bridge.computations.subject import case_json
 from m2bridge.engine import Engine
 from m2bridge.model.attention import SingleLayerAttention

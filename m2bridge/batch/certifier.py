@@ -14,8 +14,9 @@ from m2bridge.batch.claim import claim
 from m2bridge.batch.outcome import Outcome, kind_of, reason_of, versions
 from m2bridge.batch.signals import time_limit
 from m2bridge.batch.store import Store
-from m2bridge.batch.task import Task
-from m2bridge.certificate import Certificate, certify_all
+from m2bridge.batch.task import Report, Task
+from m2bridge.certificate.certify import certify_all
+from m2bridge.certificate.schema import Certificate
 from m2bridge.computations.subject import Clock, case_json
 from m2bridge.engine import Engine, Limits, Macaulay2
 from m2bridge.errors import BatchError, EngineDiedError
@@ -47,26 +48,6 @@ class Settings:
     timeout: float | None = None
     memory: int | None = None
     certify: Certify = certify_all
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What became of a task.
-
-    Parameters
-    ----------
-    task : Task
-    answers : dict of str to tuple of str
-        For each question the verdicts, or the kind of outcome.
-    seconds : float
-    held : bool
-        Another process is at this case; nothing was done.
-    """
-
-    task: Task
-    answers: dict[str, tuple[str, ...]]
-    seconds: float
-    held: bool = False
 
 
 @contextmanager

@@ -12,10 +12,10 @@ from itertools import islice
 from types import TracebackType
 from typing import Any, Self
 
-from m2bridge.batch.certifier import Certifier, Report, Settings, give_up
+from m2bridge.batch.certifier import Certifier, Settings, give_up
 from m2bridge.batch.executor import Started
 from m2bridge.batch.signals import interrupts_held
-from m2bridge.batch.task import Task
+from m2bridge.batch.task import Report, Task
 from m2bridge.errors import EngineDiedError, InvalidCaseError, MethodUnavailableError
 
 _AHEAD = 4

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
-import tempfile
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, Literal, get_args
 
 from m2bridge._version import __version__
@@ -73,18 +70,3 @@ def reason_of(error: BaseException) -> str:
 def versions(macaulay2: str) -> dict[str, str]:
     """Versions that an outcome records."""
     return {"m2bridge": __version__, "macaulay2": macaulay2, "python": platform.python_version()}
-
-
-def write_aside(text: str, target: Path) -> None:
-    """Write a file under another name and rename it, so that there is never half of it."""
-    descriptor, aside = tempfile.mkstemp(prefix=".", suffix=".partial", dir=target.parent)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(aside, 0o644)
-        os.replace(aside, target)
-    except BaseException:
-        Path(aside).unlink(missing_ok=True)
-        raise

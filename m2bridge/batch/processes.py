@@ -12,9 +12,9 @@ from multiprocessing.connection import wait
 from types import TracebackType
 from typing import Self
 
-from m2bridge.batch.certifier import Report, Settings, give_up
+from m2bridge.batch.certifier import Settings, give_up
 from m2bridge.batch.executor import Started
-from m2bridge.batch.task import Task
+from m2bridge.batch.task import Report, Task
 from m2bridge.batch.worker import Ready, Worker
 from m2bridge.engine import locate
 from m2bridge.errors import BatchError, EngineDiedError, EngineTimeoutError, M2BridgeError

@@ -10,9 +10,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 from m2bridge.batch.cases import effort
-from m2bridge.batch.certifier import Report
 from m2bridge.batch.plan import Plan
-from m2bridge.batch.task import Task
+from m2bridge.batch.task import Report, Task
 from m2bridge.layout import duration
 
 if TYPE_CHECKING:

@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from m2bridge.batch.certifier import Report
 from m2bridge.batch.executor import Executor, Started
 from m2bridge.batch.outcome import KINDS
 from m2bridge.batch.plan import Plan
 from m2bridge.batch.progress import Progress
-from m2bridge.batch.task import Task
+from m2bridge.batch.task import Report, Task
 from m2bridge.layout import duration
 
 _PATIENCE = 0.5

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from json import JSONDecodeError
 from pathlib import Path
 
-from m2bridge.batch.outcome import SUFFIX, Kind, Outcome, write_aside
+from m2bridge.batch.outcome import SUFFIX, Kind, Outcome
 from m2bridge.batch.task import Task
-from m2bridge.certificate import Certificate, write
-from m2bridge.certificate.schema import file_name
+from m2bridge.certificate.files import write, write_aside
+from m2bridge.certificate.schema import Certificate, file_name
 from m2bridge.model.attention import SingleLayerAttention
 
 COMPUTED = "COMPUTED"

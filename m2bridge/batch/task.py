@@ -1,4 +1,4 @@
-"""A task: what is asked about one case."""
+"""A task: what is asked about one case; and the report on it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from m2bridge.batch.cases import Case, effort
-from m2bridge.certificate import QUESTIONS
+from m2bridge.certificate.schema import QUESTIONS
 from m2bridge.errors import InvalidCaseError
 
 CLOSURE_COORDINATES = 12
@@ -37,6 +37,26 @@ class Task:
         """Questions that share their work: all statements together, and each computation alone."""
         statements = tuple(question for question in self.questions if question != "closure")
         return tuple(group for group in (statements, ("closure",) if "closure" in self.questions else ()) if group)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What became of a task.
+
+    Parameters
+    ----------
+    task : Task
+    answers : dict of str to tuple of str
+        For each question the verdicts, or the kind of outcome.
+    seconds : float
+    held : bool
+        Another process is at this case; nothing was done.
+    """
+
+    task: Task
+    answers: dict[str, tuple[str, ...]]
+    seconds: float
+    held: bool = False
 
 
 def tasks(cases: Iterable[Case], check: str = "all") -> tuple[Task, ...]:

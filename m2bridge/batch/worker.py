@@ -17,10 +17,10 @@ from typing import NoReturn
 
 import psutil
 
-from m2bridge.batch.certifier import Certifier, Report, Settings
+from m2bridge.batch.certifier import Certifier, Settings
 from m2bridge.batch.forkserver import CONTEXT, prepare
 from m2bridge.batch.signals import interrupts_held
-from m2bridge.batch.task import Task
+from m2bridge.batch.task import Report, Task
 from m2bridge.errors import M2BridgeError
 
 

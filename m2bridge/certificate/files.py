@@ -13,12 +13,18 @@ from m2bridge.errors import CertificateError
 
 def write(certificate: Certificate, folder: Path) -> Path:
     """Write a certificate under its name; an older file of that name is replaced at once or not at all."""
-    folder.mkdir(parents=True, exist_ok=True)
     target = folder / certificate.file_name
-    descriptor, aside = tempfile.mkstemp(prefix=".", suffix=".partial", dir=folder)
+    write_aside(certificate.to_text(), target)
+    return target
+
+
+def write_aside(text: str, target: Path) -> None:
+    """Write a file under another name and rename it, so that there is never half of it."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, aside = tempfile.mkstemp(prefix=".", suffix=".partial", dir=target.parent)
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(certificate.to_text())
+            file.write(text)
             file.flush()
             os.fsync(file.fileno())
         os.chmod(aside, 0o644)
@@ -26,7 +32,6 @@ def write(certificate: Certificate, folder: Path) -> Path:
     except BaseException:
         Path(aside).unlink(missing_ok=True)
         raise
-    return target
 
 
 def read(path: Path) -> Certificate:

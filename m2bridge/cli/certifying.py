@@ -48,15 +48,12 @@ def certify_command(out: Path, check: str, retry: str, quiet: bool, as_json: boo
     The folder is the state: the same command goes on from what is there. Exit code 0 when everything is confirmed,
     computed or not applicable, 1 when something is refuted, 3 when something has no answer.
     """
-    if options["executor"] == "processes":
-        prepare()  # the workers import while this process does
-    with importing():
-        from m2bridge.batch.cases import ordered
-        from m2bridge.batch.plan import plan
-        from m2bridge.batch.progress import shown
-        from m2bridge.batch.run import run
-        from m2bridge.batch.store import Store
-        from m2bridge.batch.task import tasks
+    from m2bridge.batch.cases import ordered
+    from m2bridge.batch.plan import plan
+    from m2bridge.batch.progress import shown
+    from m2bridge.batch.run import run
+    from m2bridge.batch.store import Store
+    from m2bridge.batch.task import tasks
 
     if out.exists() and not out.is_dir():
         raise InvalidCaseError("out", f"'{out}' is not a folder")
@@ -94,10 +91,13 @@ def _cases(options: dict[str, Any]) -> Iterable[Any]:
 
 
 def _executor(store: Store, options: dict[str, Any]) -> Executor:
-    from m2bridge.batch.certifier import Settings
-    from m2bridge.batch.cluster import Dask
-    from m2bridge.batch.executor import Serial
-    from m2bridge.batch.processes import Processes
+    if options["executor"] == "processes":
+        prepare()  # it imports what the workers need while this process does the same
+    with importing():
+        from m2bridge.batch.certifier import Settings
+        from m2bridge.batch.cluster import Dask
+        from m2bridge.batch.processes import Processes
+        from m2bridge.batch.serial import Serial
 
     settings = Settings(store, options["program"], options["timeout"], options["memory"])
     if options["executor"] == "dask":

@@ -15,7 +15,7 @@ from m2bridge.cli.progress import progress
 from m2bridge.importing import importing
 
 if TYPE_CHECKING:
-    from m2bridge.certificate import Finding
+    from m2bridge.certificate.finding import Finding
 
 
 @click.command("verify")
@@ -27,7 +27,7 @@ def verify_command(paths: Sequence[Path], as_json: bool) -> int:
     Exit code 0 when all are accepted, 1 when some are rejected or malformed.
     """
     with importing():
-        from m2bridge.certificate import verify_path
+        from m2bridge.certificate.verify import verify_path
 
     with progress("verifying"):
         findings = [verify_path(path) for path in certificate_files(paths)]

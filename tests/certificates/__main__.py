@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from m2bridge import Macaulay2, SingleLayerAttention
-from m2bridge.certificate import Certificate, certify_all, write
-from m2bridge.certificate.schema import digest
+from m2bridge.certificate.certify import certify_all
+from m2bridge.certificate.files import write
+from m2bridge.certificate.schema import Certificate, digest
 
 HERE = Path(__file__).parent
 CASES = {

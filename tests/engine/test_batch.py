@@ -20,14 +20,15 @@ import pytest
 from m2bridge.batch.cases import Case, grid, ordered
 from m2bridge.batch.certifier import Certify, Settings
 from m2bridge.batch.cluster import Dask
-from m2bridge.batch.executor import Executor, Serial
+from m2bridge.batch.executor import Executor
 from m2bridge.batch.plan import plan
 from m2bridge.batch.processes import Processes
 from m2bridge.batch.progress import Lines, Silent
 from m2bridge.batch.run import Summary, run
+from m2bridge.batch.serial import Serial
 from m2bridge.batch.store import Store
 from m2bridge.batch.task import tasks
-from m2bridge.certificate import read
+from m2bridge.certificate.files import read
 from m2bridge.errors import BatchError
 from tests import quick
 

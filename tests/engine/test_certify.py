@@ -5,9 +5,12 @@ from pathlib import Path
 import pytest
 
 from m2bridge import Macaulay2, SingleLayerAttention
-from m2bridge.certificate import QUESTIONS, certify, certify_all, verify, verify_path, write
+from m2bridge.certificate.certify import certify, certify_all
 from m2bridge.certificate.fibre_scheme import fibre_scheme
+from m2bridge.certificate.files import write
 from m2bridge.certificate.recheck import recheck
+from m2bridge.certificate.schema import QUESTIONS
+from m2bridge.certificate.verify import verify, verify_path
 from m2bridge.computations.fibres import fibres
 from m2bridge.computations.observation import observe
 from m2bridge.errors import EngineTimeoutError, InvalidCaseError

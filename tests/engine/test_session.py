@@ -169,6 +169,29 @@ def test_death_from_inside_and_outside(program: Path) -> None:
         assert emitted(engine, "1+1") == 2
 
 
+def test_a_start_is_not_waited_for(program: Path) -> None:
+    with Macaulay2(program) as engine:
+        begin = time.monotonic()
+        engine.start()
+        pid = engine.pid
+        assert time.monotonic() - begin < 0.1
+        assert emitted(engine, "6*7") == 42
+        engine.start()
+        assert engine.pid == pid
+    assert pid is not None
+    assert gone(pid)
+
+
+def test_a_session_that_dies_while_it_starts(program: Path) -> None:
+    with Macaulay2(program) as engine:
+        engine.start()
+        assert engine.pid is not None
+        os.kill(engine.pid, signal.SIGKILL)
+        with pytest.raises(EngineDiedError):
+            emitted(engine, "1")
+        assert emitted(engine, "1") == 1
+
+
 def test_a_program_that_prints_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     silent = tmp_path / "M2"
     silent.write_text('#!/bin/sh\n[ "$1" = --version ] && echo 1.26.06 && exit\nexec sleep 100\n')

@@ -9,7 +9,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from m2bridge.certificate import Certificate, read, verify, verify_path
+from m2bridge.certificate.files import read
+from m2bridge.certificate.schema import Certificate
+from m2bridge.certificate.verify import verify, verify_path
 from m2bridge.errors import CertificateError
 
 ACCEPTED = sorted((Path(__file__).parents[1] / "certificates" / "accepted").glob("*.json"))

@@ -15,7 +15,7 @@ from m2bridge.batch.outcome import Outcome, kind_of, reason_of
 from m2bridge.batch.plan import plan
 from m2bridge.batch.store import Store
 from m2bridge.batch.task import Task, tasks
-from m2bridge.certificate import Certificate
+from m2bridge.certificate.schema import Certificate
 from m2bridge.computations.subject import case_json
 from m2bridge.errors import EngineDiedError, EngineMemoryError, EngineTimeoutError, InvalidCaseError, ScriptError
 

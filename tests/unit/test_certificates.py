@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from m2bridge import SingleLayerAttention
-from m2bridge.certificate import Certificate, read, verify, verify_path, write
 from m2bridge.certificate.fibre_scheme import fibre_scheme, scheme
+from m2bridge.certificate.files import read, write
 from m2bridge.certificate.identities import base_locus_is_empty, boundary_family_is_verified
 from m2bridge.certificate.polynomials import read_polynomial
+from m2bridge.certificate.schema import Certificate
+from m2bridge.certificate.verify import verify, verify_path
 from m2bridge.computations.fibres import Fibre
 from m2bridge.errors import CertificateError
 from m2bridge.model.field import QQ

@@ -1,6 +1,8 @@
 """The map of the layers in ARCHITECTURE.md is the truth: imports go one way, and each library has one door."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -80,6 +82,13 @@ def test_each_library_has_one_door(library: str) -> None:
 def test_click_is_used_in_the_command_line_only() -> None:
     users = [path for path in sources() if any(module.split(".")[0] == "click" for module in imports(path))]
     assert {path.relative_to(PACKAGE).parts[0] for path in users} == {"cli"}
+
+
+@pytest.mark.parametrize("module", ["m2bridge.cli.commands", "m2bridge.batch.plan"])
+def test_sympy_is_not_imported_before_it_is_needed(module: str) -> None:
+    """It is slow to import: a command line starts Macaulay2 first, and a finished batch needs no SymPy."""
+    code = f"import sys, {module}; sys.exit('sympy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_every_folder_and_module_is_on_the_map() -> None:

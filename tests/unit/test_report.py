@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from m2bridge import certificate, report
+from m2bridge import report
+from m2bridge.certificate import files
 from m2bridge.cli import commands, reporting
 from m2bridge.cli.reporting import report_command
 from m2bridge.report import escape
@@ -60,8 +61,8 @@ def test_every_format_lists_the_malformed_file(form: str, folder: Path) -> None:
 
 
 def test_a_changed_certificate_is_not_used(tmp_path: Path) -> None:
-    whole = certificate.read(ACCEPTED / "d3-dout2-a2-t2-3.3.json")
-    certificate.write(replace(whole, seconds=0.001), tmp_path)
+    whole = files.read(ACCEPTED / "d3-dout2-a2-t2-3.3.json")
+    files.write(replace(whole, seconds=0.001), tmp_path)
     found = report.collect(tmp_path)
     assert not found.rows
     assert "was changed" in found.problems[0].reason
@@ -69,15 +70,15 @@ def test_a_changed_certificate_is_not_used(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("answer", [{}, {"verdicts": [{}]}, {"verdicts": [7]}, {"verdicts": 7}])
 def test_an_answer_of_another_form_is_listed(answer: dict[str, object], tmp_path: Path) -> None:
-    whole = certificate.read(ACCEPTED / "d3-dout2-a2-t2-3.3.json")
-    certificate.write(replace(whole, answer=answer).sealed(), tmp_path)
+    whole = files.read(ACCEPTED / "d3-dout2-a2-t2-3.3.json")
+    files.write(replace(whole, answer=answer).sealed(), tmp_path)
     found = report.collect(tmp_path)
     assert "expected form" in found.problems[0].reason
 
 
 def test_evidence_of_another_form_shows_no_orbits(tmp_path: Path) -> None:
-    whole = certificate.read(ACCEPTED / "d3-dout2-a2-t2-3.3.json")
-    certificate.write(replace(whole, evidence={"orbits": 7}).sealed(), tmp_path)
+    whole = files.read(ACCEPTED / "d3-dout2-a2-t2-3.3.json")
+    files.write(replace(whole, evidence={"orbits": 7}).sealed(), tmp_path)
     found = report.collect(tmp_path)
     assert len(found.rows) == 1
     assert "Orbits (" not in report.FORMATS["html"](found)
