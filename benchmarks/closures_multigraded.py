@@ -18,9 +18,8 @@ import time
 from pathlib import Path
 from statistics import median
 
-from m2bridge.engine.locate import locate
-
 from m2bridge.computations.elimination import elimination_values
+from m2bridge.engine import locate
 from m2bridge.implicitization import multigraded_attention
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.model.field import QQ
