@@ -10,12 +10,12 @@ from contextlib import contextmanager
 
 @contextmanager
 def importing() -> Iterator[None]:
-    """Hold Ctrl-C back, and garbage collection off, while a block imports modules.
+    """Hold signals back, and garbage collection off, while a block imports modules.
 
-    Libraries may swallow a KeyboardInterrupt while they are imported. What is imported stays: collecting it only costs
-    time, now and at the end.
+    Libraries may swallow the exception that a signal raises while they are imported. What is imported stays: collecting
+    it only costs time, now and at the end.
     """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
     gc.disable()
     try:
         yield

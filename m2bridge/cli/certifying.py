@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from m2bridge.batch.forkserver import prepare
 from m2bridge.cli.options import MemorySize, engine_option
 from m2bridge.cli.output import DONE, REFUTED, UNDECIDED
 from m2bridge.engine import locate
@@ -92,6 +91,8 @@ def _cases(options: dict[str, Any]) -> Iterable[Any]:
 
 def _executor(store: Store, options: dict[str, Any]) -> Executor:
     if options["executor"] == "processes":
+        from m2bridge.batch.forkserver import prepare
+
         prepare()  # it imports what the workers need while this process does the same
     with importing():
         from m2bridge.batch.certifier import Settings

@@ -6,12 +6,14 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
+from typing import TYPE_CHECKING
 
 from m2bridge._version import __version__
 from m2bridge.errors import RenderError
 from m2bridge.resources import m2script, templates
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,8 @@ def render(name: str, libraries: tuple[str, ...] = ("wire",), values: Mapping[st
     RenderError
         If the template does not exist, or uses a value that is not given.
     """
+    from jinja2 import TemplateError  # slow to import, and Macaulay2 can start before
+
     try:
         body = _environment().get_template(f"{name}.m2.j2").render(values or {})
     except TemplateError as reason:
@@ -61,6 +65,8 @@ def render(name: str, libraries: tuple[str, ...] = ("wire",), values: Mapping[st
 
 @cache
 def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
     return Environment(
         loader=FileSystemLoader(templates()),
         undefined=StrictUndefined,
