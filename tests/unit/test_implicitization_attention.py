@@ -9,6 +9,7 @@ from m2bridge.errors import ContradictionError
 from m2bridge.implicitization import hilbert_function, implicitize, multigraded, multigraded_attention
 from m2bridge.implicitization.grading import grading_with_weights
 from m2bridge.model.attention import SingleLayerAttention
+from tests.polynomials import substituted
 
 # Generators by degree and dim I_n for n = 2, 3, …, from elimination with Macaulay2 over QQ.
 ELIMINATION = {
@@ -21,16 +22,6 @@ ELIMINATION = {
 
 def _case(d, d_out, a, t=2, coordinates=None):
     return multigraded_attention(SingleLayerAttention(d, d_out, a, t), coordinates)
-
-
-def _substitute(polynomial, images):
-    total = images[0].ring.zero
-    for exponents, coefficient in polynomial.items():
-        product = images[0].ring.ground_new(coefficient)
-        for image, exponent in zip(images, exponents, strict=True):
-            product *= image**exponent if exponent else 1  # SymPy refuses 0**0
-        total += product
-    return total
 
 
 @pytest.mark.parametrize("case", ELIMINATION)
@@ -54,7 +45,7 @@ def test_every_generator_vanishes_under_substitution_with_sympy(case):
     result = implicitize(_case(*case), 4 if case[0] == 2 else 3)
     generators = result.generators()
     assert len(set(generators)) == sum(result.generator_counts.values())
-    assert all(not _substitute(g, result.source.polynomial_map.images) for g in generators)
+    assert all(not substituted(g, result.source.polynomial_map.images) for g in generators)
 
 
 @pytest.mark.parametrize("case", [(2, 2, 2), (3, 1, 3), (3, 1, 2)])

@@ -16,6 +16,7 @@ from m2bridge.implicitization.hilbert import random_prime
 from m2bridge.implicitization.relations import rational_denominator
 from m2bridge.linear_algebra import LARGE_PRIME, is_prime, rank
 from m2bridge.model.polynomial_map import PolynomialMap
+from tests.polynomials import substituted
 
 s, t, u, v = symbols("s t u v")
 
@@ -40,16 +41,6 @@ def _grassmannian(n):
     matrix = Matrix(2, n, lambda i, j: symbols(f"m_{i}_{j}"))
     images = {f"p_{i}_{j}": matrix[:, [i, j]].det() for i, j in combinations(range(n), 2)}
     return PolynomialMap.from_expressions(list(matrix), images)
-
-
-def _substitute(polynomial, images):
-    total = images[0].ring.zero
-    for exponents, coefficient in polynomial.items():
-        product = images[0].ring.ground_new(coefficient)
-        for image, exponent in zip(images, exponents, strict=True):
-            product *= image**exponent if exponent else 1  # SymPy refuses 0**0
-        total += product
-    return total
 
 
 def _monomials(ring, degree):
@@ -116,7 +107,7 @@ def test_hypersurface_without_any_symmetry_or_multigrading():
     result = implicitize(multigraded(polynomial_map), 4)
     assert sum(result.generator_counts.values()) == 1
     (equation,) = result.generators()
-    assert not _substitute(equation, polynomial_map.images)
+    assert not substituted(equation, polynomial_map.images)
 
 
 def _swap(*names):
@@ -247,10 +238,10 @@ def test_random_quadratic_maps_against_elimination_of_all_monomials_at_once(coef
     polynomial_map = PolynomialMap.from_expressions(x, images)
     result = implicitize(multigraded(polynomial_map), 3)
     generators = result.generators()
-    assert all(not _substitute(g, polynomial_map.images) for g in generators)
+    assert all(not substituted(g, polynomial_map.images) for g in generators)
     for degree in range(1, 4):
         monomials = _monomials(result.ring.sympy_ring, degree)
-        assert result.hilbert_function[degree] == _rank([_substitute(m, polynomial_map.images) for m in monomials])
+        assert result.hilbert_function[degree] == _rank([substituted(m, polynomial_map.images) for m in monomials])
         # The generators found span the ideal up to this degree, and none can be left out.
         own = [g for g in generators if sum(next(iter(g))) == degree]
         lower = [(g, sum(next(iter(g)))) for g in generators if sum(next(iter(g))) < degree]
