@@ -1,4 +1,4 @@
-"""Text that stays text in LaTeX and Markdown."""
+"""Text that stays text on one line, in LaTeX and in Markdown."""
 
 from __future__ import annotations
 
@@ -40,11 +40,16 @@ _LATEX = {
 _SIGNS = str.maketrans(_LATEX)
 
 
+def line(text: str) -> str:
+    """Text on one line."""
+    return " ".join(text.split())
+
+
 def latex(text: str) -> str:
     """Text for LaTeX, where no sign has a special meaning; Greek and relations become mathematics."""
-    return " ".join(text.split()).translate(_SIGNS)
+    return line(text).translate(_SIGNS)
 
 
 def markdown(text: str) -> str:
     """Text for a cell of a Markdown table."""
-    return re.sub(r"([\\`*_|<>\[\]~])", r"\\\1", " ".join(text.split()))
+    return re.sub(r"([\\`*_|<>\[\]~])", r"\\\1", line(text))
