@@ -94,7 +94,7 @@ function start(data) {
       ...allOut.map(dOut => cellElement(cells.get(`${d} ${dOut}`)))]);
     const made = makeTable(["d \\ d'", ...allOut], lines);
     made.prepend(make("caption", {}, `a = ${a}, t = ${t}`));
-    return made;
+    return make("div", {}, made);
   }
 
   function cellElement(cell) {

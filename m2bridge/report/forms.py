@@ -14,6 +14,7 @@ from m2bridge.report import escape
 from m2bridge.report.content import Report, Row
 from m2bridge.report.page import to_html
 from m2bridge.report.summary import paragraph, summary
+from m2bridge.report.words import verdict_words
 
 NUMBERS = ("d", "d'", "a", "t")
 WIDTH = 100
@@ -70,13 +71,17 @@ def to_latex(report: Report) -> str:
     def line(cells: Iterable[str]) -> str:
         return " & ".join(map(escape.latex, cells)) + r" \\"
 
-    lines = [r"% needs \usepackage{longtable}, and LaTeX of 2018 or later", escape.latex(paragraph(report)), ""]
-    lines += [r"\begin{longtable}{rrrrllp{0.5\linewidth}}", r"\hline"]
+    lines = [r"% needs \usepackage[T1]{fontenc} and \usepackage{longtable}", escape.latex(paragraph(report)), ""]
+    lines += [
+        r"{\footnotesize",
+        r"\begin{longtable}{rrrrp{0.16\linewidth}p{0.13\linewidth}p{0.38\linewidth}}",
+        r"\hline",
+    ]
     lines += [line((*NUMBERS, "statement", "verdict", "reason and witness")), r"\hline", r"\endhead"]
     for row in report.rows:
         reason = f"{row.reason}; witness: {row.witness}" if row.witness else row.reason
-        lines.append(line((*_numbers(row), row.statement, row.verdict, reason)))
-    lines += [r"\hline", r"\end{longtable}"]
+        lines.append(line((*_numbers(row), row.statement, verdict_words(row.verdict), reason)))
+    lines += [r"\hline", r"\end{longtable}}"]
     lines += [f"% not used: {escape.line(p.file)}: {escape.line(p.reason)}" for p in report.problems]
     return "\n".join(lines) + "\n"
 

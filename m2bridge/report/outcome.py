@@ -7,6 +7,7 @@ from typing import Any
 from m2bridge.batch.outcome import Outcome
 from m2bridge.certificate.schema import QUESTIONS
 from m2bridge.errors import CertificateError
+from m2bridge.notation import duration
 from m2bridge.report.content import Case, Row
 from m2bridge.report.words import statement_name
 from m2bridge.theorems import REGISTRY
@@ -29,7 +30,7 @@ def outcome_rows(data: Any, file: str) -> list[Row]:
     try:
         outcome = Outcome(**data)
         case = Case(*(int(outcome.case[name]) for name in ("d", "d_out", "a", "t")))
-        reason = f"{outcome.kind}: {outcome.reason}".encode().decode()
+        reason = f"{outcome.kind}{_limit(outcome)}: {outcome.reason}".encode().decode()
         versions = {str(name): str(version) for name, version in outcome.versions.items()}
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise CertificateError(f"not an outcome of a batch: {error!r}") from None
@@ -38,3 +39,12 @@ def outcome_rows(data: Any, file: str) -> list[Row]:
     parts = [statement.part for statement in REGISTRY if statement.key == outcome.question] or [""]
     names = [statement_name(outcome.question, part) for part in parts]
     return [Row(case, outcome.question, name, "NO_ANSWER", reason, "", None, versions, file) for name in names]
+
+
+def _limit(outcome: Outcome) -> str:
+    """The limit of the batch that was reached; a reason may name what was left of it."""
+    if outcome.kind == "timed-out" and outcome.timeout is not None:
+        return f" (limit {duration(outcome.timeout)})"
+    if outcome.kind == "out-of-memory" and outcome.memory is not None:
+        return f" (limit {outcome.memory / 2**30:.3g} GiB)"
+    return ""

@@ -33,6 +33,11 @@ def orbit_table(orbits: Sequence[Mapping[str, Any]]) -> Table:
     return Table(tuple(name.replace("_", " ") for name in names), lines)
 
 
+def verdict_words(verdict: str) -> str:
+    """``not applicable``."""
+    return verdict.replace("_", " ").lower()
+
+
 def matrix_words(rows: Sequence[Sequence[int]]) -> str:
     """``[1 0; 0 1]``."""
     return "[" + "; ".join(" ".join(map(str, row)) for row in rows) + "]"

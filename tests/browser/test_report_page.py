@@ -234,8 +234,8 @@ def test_an_address_leads_to_each_case(page: Page) -> None:
 
 def test_text_of_a_file_stays_text(page: Page) -> None:
     page.open("#d4-dout13-a3-t2").wait(page.opened)
-    assert f"timed-out: {NASTY}" in page.column(6)
-    assert page.texts("#sheet tbody tr:first-child .reason")[0].startswith(f"timed-out: {NASTY}")
+    assert f"timed-out (limit 1 min 0 s): {NASTY}" in page.column(6)
+    assert page.texts("#sheet tbody tr:first-child .reason")[0].startswith(f"timed-out (limit 1 min 0 s): {NASTY}")
     assert page.browser.title == "m2bridge report"
     assert page.texts("#problems td")[0] == "half.json"
 

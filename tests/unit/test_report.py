@@ -40,7 +40,7 @@ def folder(tmp_path: Path) -> Path:
 
 def outcome(numbers: tuple[int, int, int], question: str, kind: Kind, reason: str) -> Outcome:
     case = dict(zip(("d", "d_out", "a", "t"), (*numbers, 2), strict=True))
-    return Outcome(case, question, kind, reason, "", 60.0, None, {"m2bridge": "0.1.0"})
+    return Outcome(case, question, kind, reason, "", 60.0, 2**30, {"m2bridge": "0.1.0"})
 
 
 def unpacked(page: str, name: str) -> Any:
@@ -62,16 +62,16 @@ def test_outcomes_count_until_there_is_a_certificate(folder: Path) -> None:
     failed = [row for row in found.rows if row.verdict == "NO_ANSWER"]
     assert [row.statement for row in failed] == ["3.4 (i)", "3.4 (ii)", "3.4 (iii)"]
     assert {row.case.key for row in failed} == {"d4-dout4-a3-t2"}
-    assert {row.reason for row in failed} == {f"timed-out: {NASTY}"}
+    assert {row.reason for row in failed} == {f"timed-out (limit 1 min 0 s): {NASTY}"}
 
 
 @pytest.mark.parametrize("form", report.FORMATS)
 def test_every_format_tells_why_there_is_no_answer(form: str, tmp_path: Path) -> None:
-    Store(tmp_path).put_outcome(outcome((4, 4, 3), "closure", "out-of-memory", "more than 1 GiB"))
+    Store(tmp_path).put_outcome(outcome((4, 4, 3), "closure", "out-of-memory", "killed"))
     text = report.FORMATS[form](report.collect(tmp_path))
     if form == "html":
         text = " ".join(unpacked(text, "table")["texts"])
-    assert "out-of-memory: more than 1 GiB" in text
+    assert "out-of-memory (limit 1 GiB): killed" in text
 
 
 @pytest.mark.parametrize("form", [form for form in report.FORMATS if form != "csv"])
@@ -156,7 +156,7 @@ def test_the_page_is_one_file_with_every_text_escaped(folder: Path) -> None:
     assert "<td>&lt;b&gt;.json</td>" in page
     assert page.count("<script") == page.count("</script>") == 3
     assert not re.search(r"(src|href)=|@import|url\(", page)
-    assert f"timed-out: {NASTY}" in unpacked(page, "table")["texts"]
+    assert f"timed-out (limit 1 min 0 s): {NASTY}" in unpacked(page, "table")["texts"]
 
 
 def test_the_page_holds_each_case_with_orbits_and_script(
@@ -179,6 +179,7 @@ def test_latex_and_markdown_keep_text_as_text(folder: Path) -> None:
     assert escape.latex("50% {a_1} \\x ≥ α") == (
         r"50\% \{a\_1\} \textbackslash{}x \ensuremath{\geq} \ensuremath{\alpha}"
     )
+    assert escape.latex("--m2 Gröbner 日 \x07") == r"{-}{-}m2 Gröbner \texttt{U+65E5} \texttt{U+0007}"
     found = report.collect(folder)
     rows = [line for line in report.FORMATS["latex"](found).splitlines() if line.endswith(r"\\")]
     assert len(rows) == len(found.rows) + 1
