@@ -71,7 +71,8 @@ def test_every_format_tells_why_there_is_no_answer(form: str, tmp_path: Path) ->
     text = report.FORMATS[form](report.collect(tmp_path))
     if form == "html":
         text = " ".join(unpacked(text, "table")["texts"])
-    assert "out-of-memory (limit 1 GiB): killed" in text
+    reason = "out-of-memory (limit 1 GiB): killed"
+    assert (escape.latex(reason) if form == "latex" else reason) in text
 
 
 @pytest.mark.parametrize("form", [form for form in report.FORMATS if form != "csv"])
