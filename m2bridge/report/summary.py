@@ -59,7 +59,7 @@ def sentences(report: Report) -> str:
     )
     verdicts = ", ".join(f"{count} {_SAID[verdict]}" for verdict, count in found["verdicts"].items())
     versions = ", ".join(f"{name} {' and '.join(v)}" for name, v in found["versions"].items())
-    sentences = [
+    said = [
         f"{plural(found['cases'], 'case')} ({ranges})" if ranges else "No cases",
         f"{plural(found['certificates'], 'certificate')} about: {', '.join(found['statements']) or 'nothing'}",
         f"Verdicts: {verdicts or 'none'}",
@@ -68,7 +68,7 @@ def sentences(report: Report) -> str:
         f"{plural(found['unusable_files'], 'file')} could not be used" if report.problems else "",
         "The certificates were read, not verified ('m2bridge verify' does that)",
     ]
-    return ". ".join(filter(None, sentences)) + "."
+    return ". ".join(filter(None, said)) + "."
 
 
 def trusted(report: Report) -> list[str]:
