@@ -1,8 +1,8 @@
 """Reports: a folder of certificates as one table, one paragraph, one page."""
 
 from m2bridge.report.collect import collect
-from m2bridge.report.content import Case, Detail, Problem, Report, Row
+from m2bridge.report.content import Case, Detail, Problem, Report, Row, Table
 from m2bridge.report.forms import FORMATS
 from m2bridge.report.summary import paragraph
 
-__all__ = ["FORMATS", "Case", "Detail", "Problem", "Report", "Row", "collect", "paragraph"]
+__all__ = ["FORMATS", "Case", "Detail", "Problem", "Report", "Row", "Table", "collect", "paragraph"]

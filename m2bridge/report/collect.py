@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
+from m2bridge.batch.outcome import SUFFIX
 from m2bridge.certificate.files import read
 from m2bridge.certificate.schema import Certificate
 from m2bridge.errors import CertificateError
 from m2bridge.notation import degree_summary
-from m2bridge.report.content import VERDICTS, Case, Detail, Problem, Report, Row
+from m2bridge.report.content import VERDICTS, Case, Detail, Problem, Report, Row, Table
+from m2bridge.report.escape import line
 from m2bridge.report.outcome import outcome_rows
-from m2bridge.report.words import witness_words
-
-OUTCOME = ".outcome.json"
+from m2bridge.report.words import orbit_table, statement_name, witness_words
 
 
 def collect(folder: Path) -> Report:
@@ -36,22 +36,24 @@ def collect(folder: Path) -> Report:
     rows: list[Row] = []
     details: list[Detail] = []
     problems: list[Problem] = []
-    for path in sorted(folder.rglob("*.json"), key=lambda path: path.name.endswith(OUTCOME)):
-        name = str(path.relative_to(folder))
+    unanswered: list[Row] = []
+    tables: dict[Table, Table] = {}
+    for path in sorted(folder.rglob("*.json")):
+        name = str(path.relative_to(folder)).encode("utf-8", "replace").decode()
         try:
-            if name.endswith(OUTCOME):
-                answered = {(row.case, row.question) for row in rows}
-                found = outcome_rows(json.loads(path.read_text(encoding="utf-8")), name)
-                rows += [row for row in found if (row.case, row.question) not in answered]
+            if name.endswith(SUFFIX):
+                unanswered += outcome_rows(json.loads(path.read_text(encoding="utf-8")), name)
             else:
                 certificate = read(path)
                 rows += certificate_rows(certificate, name)
-                details.append(_detail(certificate))
+                details.append(_detail(certificate, tables))
         except (CertificateError, OSError, ValueError, RecursionError) as reason:
-            problems.append(Problem(name, " ".join(str(reason).split())))
+            problems.append(Problem(name, line(str(reason))))
+    answered = {(row.case, row.question) for row in rows}
+    rows += [row for row in unanswered if (row.case, row.question) not in answered]
     rows.sort(key=lambda row: row.rank)
     details.sort(key=lambda detail: (detail.case, detail.question))
-    return Report(tuple(rows), tuple(details), tuple(sorted(problems, key=lambda problem: problem.file)))
+    return Report(tuple(rows), tuple(details), tuple(problems))
 
 
 def certificate_rows(certificate: Certificate, file: str) -> list[Row]:
@@ -76,7 +78,7 @@ def _verdicts(certificate: Certificate) -> Iterator[tuple[str, str, str, str]]:
     for verdict in certificate.answer["verdicts"]:
         if verdict["verdict"] not in VERDICTS:
             raise ValueError(f"unknown verdict {verdict['verdict']}")
-        name = f"{verdict['statement']} ({verdict['part']})" if verdict["part"] else str(verdict["statement"])
+        name = statement_name(str(verdict["statement"]), verdict["part"])
         yield name, verdict["verdict"], str(verdict["reason"]), witness_words(verdict["witness"])
 
 
@@ -87,14 +89,17 @@ def _closure(certificate: Certificate) -> Iterator[tuple[str, str, str, str]]:
     yield "closure", "COMPUTED", reason, ""
 
 
-def _detail(certificate: Certificate) -> Detail:
-    evidence: dict[str, Any] = certificate.evidence
-    orbits = evidence.get("orbits") or evidence.get("tangent_dimensions")
+def _detail(certificate: Certificate, tables: dict[Table, Table]) -> Detail:
+    """The certificates of one case share script and orbits, so equal ones are kept once, and tables in ``tables``."""
+    evidence = certificate.evidence
+    found = evidence.get("orbits") or evidence.get("tangent_dimensions")
+    orbits = [orbit for orbit in found if isinstance(orbit, dict)] if isinstance(found, list) else []
+    table = orbit_table(orbits) if orbits else None
     return Detail(
         Case(**certificate.case),
         certificate.question,
-        tuple(orbit for orbit in orbits if isinstance(orbit, dict)) if isinstance(orbits, list) else (),
-        certificate.script["text"],
+        tables.setdefault(table, table) if table else None,
+        sys.intern(certificate.script["text"]),
         tuple(certificate.trusted),
         certificate.seconds,
     )

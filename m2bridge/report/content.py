@@ -68,6 +68,14 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class Table:
+    """Facts in words, one line for each orbit."""
+
+    header: tuple[str, ...]
+    lines: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Detail:
     """What a certificate holds besides its verdicts.
 
@@ -75,8 +83,8 @@ class Detail:
     ----------
     case : Case
     question : str
-    orbits : tuple of dict
-        Facts about each orbit.
+    orbits : Table or None
+        Facts about each orbit, if the certificate rests on them.
     script : str
         The Macaulay2 program; empty if none was needed.
     trusted : tuple of str
@@ -85,7 +93,7 @@ class Detail:
 
     case: Case
     question: str
-    orbits: tuple[dict[str, Any], ...]
+    orbits: Table | None
     script: str
     trusted: tuple[str, ...]
     seconds: float

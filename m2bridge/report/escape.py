@@ -1,4 +1,4 @@
-"""Text that stays text in LaTeX and Markdown."""
+"""Text that stays text on one line, in LaTeX and in Markdown."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ _LATEX = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
+    "-": "{-}",  # no dash from two of them, no other sign from ?`
+    "`": "{`}",
     "[": "{[}",
     "]": "{]}",
     "–": "--",
@@ -31,20 +33,34 @@ _LATEX = {
         "ᵀ": r"^{\top}",
         "′": "'",
         "∞": r"\infty",
-        "α": r"\alpha",
+        "→": r"\to",
+        "∈": r"\in",
+        "⊂": r"\subset",
+        "∂": r"\partial",
         "ε": r"\varepsilon",
-        "λ": r"\lambda",
         "φ": r"\varphi",
+        "α": r"\alpha",
+        "δ": r"\delta",
+        "λ": r"\lambda",
     }.items()
 }
 _SIGNS = str.maketrans(_LATEX)
+_UNKNOWN = re.compile(r"[^\x20-\x7e\xa1-\u017f]|[ĦħĸĿŀŉŦŧſ]")  # all but what the encoding T1 has
+
+
+def line(text: str) -> str:
+    """Text on one line."""
+    return " ".join(text.split())
 
 
 def latex(text: str) -> str:
-    """Text for LaTeX, where no sign has a special meaning; Greek and relations become mathematics."""
-    return " ".join(text.split()).translate(_SIGNS)
+    """Text for LaTeX, where no sign has a special meaning.
+
+    Greek and relations become mathematics; a sign that LaTeX does not know becomes its number.
+    """
+    return _UNKNOWN.sub(lambda sign: rf"\texttt{{U+{ord(sign[0]):04X}}}", line(text).translate(_SIGNS))
 
 
 def markdown(text: str) -> str:
     """Text for a cell of a Markdown table."""
-    return re.sub(r"([\\`*_|<>\[\]~])", r"\\\1", " ".join(text.split()))
+    return re.sub(r"([\\`*_|<>\[\]~])", r"\\\1", line(text))

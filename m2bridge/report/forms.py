@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable
+import textwrap
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 
 from m2bridge.layout import table
@@ -13,23 +14,34 @@ from m2bridge.report import escape
 from m2bridge.report.content import Report, Row
 from m2bridge.report.page import to_html
 from m2bridge.report.summary import paragraph, summary
+from m2bridge.report.words import verdict_words
 
-HEADER = ("d", "d'", "a", "t", "statement", "verdict", "reason", "witness", "seconds")
+NUMBERS = ("d", "d'", "a", "t")
+WIDTH = 100
+INDENT = " " * 7
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _numbers(row: Row) -> tuple[str, ...]:
     case = row.case
-    seconds = "–" if row.seconds is None else f"{row.seconds:.3f}"
-    numbers = map(str, (case.d, case.d_out, case.a, case.t))
-    return (*numbers, row.statement, row.verdict, row.reason, row.witness, seconds)
+    return tuple(map(str, (case.d, case.d_out, case.a, case.t)))
+
+
+def _seconds(row: Row) -> str:
+    return "–" if row.seconds is None else f"{row.seconds:.3f}"
 
 
 def to_text(report: Report) -> str:
-    """For a terminal: the table, with each witness on a line of its own, and the paragraph."""
-    parts = [paragraph(report)]
+    """For a terminal: the paragraph, and the table with each witness on a line of its own."""
+    parts = [textwrap.fill(paragraph(report), WIDTH)]
     if report.rows:
-        rows = [cells[:6] + cells[8:] + (cells[7] or cells[6],) for cells in map(_cells, report.rows)]
-        parts.append(table((*HEADER[:6], "seconds", "reason or witness"), rows))
+        cells = [
+            (*_numbers(row), escape.line(row.statement), row.verdict, _seconds(row), escape.line(row.reason))
+            for row in report.rows
+        ]
+        head, rule, *lines = table((*NUMBERS, "statement", "verdict", "seconds", "reason"), cells).splitlines()
+        witnesses = [f"\n{INDENT}witness: {escape.line(row.witness)}" if row.witness else "" for row in report.rows]
+        shown = [line + witness for line, witness in zip(lines, witnesses, strict=True)]
+        parts.append("\n".join([head, rule[:WIDTH], *shown]))
     if report.problems:
         parts.append(table(("file not used", "reason"), [(p.file, p.reason) for p in report.problems]))
     return "\n\n".join(parts) + "\n"
@@ -38,11 +50,15 @@ def to_text(report: Report) -> str:
 def to_markdown(report: Report) -> str:
     """The paragraph and a table."""
 
-    def line(cells: tuple[str, ...]) -> str:
+    def line(cells: Iterable[str]) -> str:
         return "| " + " | ".join(map(escape.markdown, cells)) + " |"
 
-    lines = [escape.markdown(paragraph(report)), "", line(HEADER), "|" + " --- |" * len(HEADER)]
-    lines += [line(_cells(row)) for row in report.rows]
+    header = (*NUMBERS, "statement", "verdict", "reason", "witness", "seconds")
+    lines = [escape.markdown(paragraph(report)), "", line(header), "|" + " --- |" * len(header)]
+    lines += [
+        line((*_numbers(row), row.statement, row.verdict, row.reason, row.witness, _seconds(row)))
+        for row in report.rows
+    ]
     if report.problems:
         lines += ["", "Files not used:", ""]
         lines += [f"* {escape.markdown(p.file)}: {escape.markdown(p.reason)}" for p in report.problems]
@@ -50,29 +66,38 @@ def to_markdown(report: Report) -> str:
 
 
 def to_latex(report: Report) -> str:
-    """The paragraph and a ``tabular`` that needs no package."""
-    shown = (*HEADER[:6], "reason or witness")
-    lines = [escape.latex(paragraph(report)), "", r"\begin{tabular}{rrrrllp{0.45\linewidth}}", r"\hline"]
-    lines += [" & ".join(map(escape.latex, shown)) + r" \\", r"\hline"]
-    for cells in map(_cells, report.rows):
-        lines.append(" & ".join(map(escape.latex, (*cells[:6], cells[7] or cells[6]))) + r" \\")
-    lines += [r"\hline", r"\end{tabular}"]
-    lines += [f"% not used: {' '.join(p.file.split())}: {p.reason}" for p in report.problems]
+    r"""The paragraph and a ``longtable``, for ``\input``; what the preamble needs is said at the top."""
+
+    def line(cells: Iterable[str]) -> str:
+        return " & ".join(map(escape.latex, cells)) + r" \\"
+
+    lines = [r"% needs \usepackage[T1]{fontenc} and \usepackage{longtable}", escape.latex(paragraph(report)), ""]
+    lines += [
+        r"{\footnotesize",
+        r"\begin{longtable}{rrrrp{0.16\linewidth}p{0.13\linewidth}p{0.38\linewidth}}",
+        r"\hline",
+    ]
+    lines += [line((*NUMBERS, "statement", "verdict", "reason and witness")), r"\hline", r"\endhead"]
+    for row in report.rows:
+        reason = f"{row.reason}; witness: {row.witness}" if row.witness else row.reason
+        lines.append(line((*_numbers(row), row.statement, verdict_words(row.verdict), reason)))
+    lines += [r"\hline", r"\end{longtable}}"]
+    lines += [f"% not used: {escape.line(p.file)}: {escape.line(p.reason)}" for p in report.problems]
     return "\n".join(lines) + "\n"
 
 
 def to_csv(report: Report) -> str:
     """One line for each row, then one for each file that was not used, with the verdict ``MALFORMED``."""
     file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    names = sorted({name for row in report.rows for name in row.versions})
-    writer.writerow(("d", "d_out", *HEADER[2:], *names, "file"))
+    programs = sorted({name for row in report.rows for name in row.versions})
+    header = ("d", "d_out", "a", "t", "statement", "verdict", "reason", "witness", "seconds", *programs, "file")
+    writer = csv.DictWriter(file, header, restval="", lineterminator="\n")
+    writer.writeheader()
     for row in report.rows:
-        cells = _cells(row)[:-1]
-        versions = [row.versions.get(name, "") for name in names]
-        writer.writerow((*cells, "" if row.seconds is None else row.seconds, *versions, row.file))
+        said = row.to_json()
+        writer.writerow(said["case"] | row.versions | {name: said[name] for name in (*header[4:9], "file")})
     for problem in report.problems:
-        writer.writerow(("",) * 5 + ("MALFORMED", problem.reason, "", "", *("" for _ in names), problem.file))
+        writer.writerow({"verdict": "MALFORMED", "reason": problem.reason, "file": problem.file})
     return file.getvalue()
 
 

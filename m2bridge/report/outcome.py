@@ -1,43 +1,50 @@
-"""Files that say why a question has no certificate; read tolerantly."""
+"""Files of a batch that say why a question has no certificate."""
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
+from m2bridge.batch.outcome import Outcome
+from m2bridge.certificate.schema import QUESTIONS
 from m2bridge.errors import CertificateError
+from m2bridge.layout import duration
 from m2bridge.report.content import Case, Row
+from m2bridge.report.words import statement_name
+from m2bridge.theorems import REGISTRY
 
 
 def outcome_rows(data: Any, file: str) -> list[Row]:
-    """One row for each question of an outcome.
+    """One row for each part of the statement that has no answer.
 
     Parameters
     ----------
     data : object
-        With ``case`` (an object or ``d3-dout2-a2-t2``), ``question`` or ``questions``, ``kind`` and ``reason``.
+        What :class:`m2bridge.batch.Outcome` writes.
     file : str
 
     Raises
     ------
     CertificateError
-        If it does not say which case it is about.
+        If it is something else.
     """
-    if not isinstance(data, dict):
-        raise CertificateError("not a JSON object")
-    case, seconds, versions = _case(data.get("case")), data.get("seconds"), data.get("versions")
-    said = data.get("questions", data.get("question"))
-    questions = said if isinstance(said, list) and said else [said or "all questions"]
-    reason = ": ".join(str(data[key]) for key in ("kind", "reason") if data.get(key)) or "no reason given"
-    measured = float(seconds) if isinstance(seconds, int | float) else None
-    named = {str(k): str(v) for k, v in versions.items()} if isinstance(versions, dict) else {}
-    return [Row(case, str(q), str(q), "NO_ANSWER", reason, "", measured, named, file) for q in questions]
-
-
-def _case(value: Any) -> Case:
-    if isinstance(value, str) and (match := re.match(r"d(\d+)-dout(\d+)-a(\d+)-t(\d+)", value)):
-        return Case(*map(int, match.groups()))
     try:
-        return Case(*(int(value[name]) for name in ("d", "d_out", "a", "t")))
-    except (KeyError, TypeError, ValueError):
-        raise CertificateError("an outcome without the case that it is about") from None
+        outcome = Outcome(**data)
+        case = Case(*(int(outcome.case[name]) for name in ("d", "d_out", "a", "t")))
+        reason = f"{outcome.kind}{_limit(outcome)}: {outcome.reason}".encode().decode()
+        versions = {str(name): str(version) for name, version in outcome.versions.items()}
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise CertificateError(f"not an outcome of a batch: {error!r}") from None
+    if outcome.question not in QUESTIONS:
+        raise CertificateError(f"unknown question {outcome.question!r}")
+    parts = [statement.part for statement in REGISTRY if statement.key == outcome.question] or [""]
+    names = [statement_name(outcome.question, part) for part in parts]
+    return [Row(case, outcome.question, name, "NO_ANSWER", reason, "", None, versions, file) for name in names]
+
+
+def _limit(outcome: Outcome) -> str:
+    """The limit of the batch that was reached; a reason may name what was left of it."""
+    if outcome.kind == "timed-out" and outcome.timeout is not None:
+        return f" (limit {duration(outcome.timeout)})"
+    if outcome.kind == "out-of-memory" and outcome.memory is not None:
+        return f" (limit {outcome.memory / 2**30:.3g} GiB)"
+    return ""

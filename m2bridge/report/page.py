@@ -1,105 +1,127 @@
-"""What the page of a report shows: the table, the grids over (d, d'), and each case."""
+"""The data of the page of a report: the statements, the table, and each case.
+
+The page stays usable with tens of thousands of cases because it shows little at a time: the first rows of the table,
+the grids of verdicts, the case that is opened. The rest is JSON, deflated, in base64; the cases in parts of
+:data:`CASES_IN_A_PART`, each of which is unpacked when one of its cases is opened.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+import zlib
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from m2bridge.render.page import page
 from m2bridge.report.content import VERDICTS, Case, Detail, Report, Row
-from m2bridge.report.summary import paragraph
-from m2bridge.report.words import value_words
+from m2bridge.report.summary import sentences, trusted
+from m2bridge.report.words import statement_name
+from m2bridge.theorems import REGISTRY
 
-T = TypeVar("T", Row, Detail)
+CASES_IN_A_PART = 100
 
+MARKS = dict(zip(VERDICTS, "✗?!✓•–", strict=True))
+"""One sign for each verdict, so that none is told by its colour alone."""
 
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """The verdicts on one statement for one a and t: rows by d, columns by d'."""
+_TEXTS = {statement_name(statement.key, statement.part): statement.text for statement in REGISTRY} | {
+    "closure": "Dimension, degree and generators of the ideal of the Zariski closure."
+}
 
-    a: int
-    t: int
-    d: tuple[int, ...]
-    d_out: tuple[int, ...]
-    verdicts: dict[tuple[int, int], Row]
-
-
-@dataclass(frozen=True, slots=True)
-class Orbits:
-    """A table of facts about orbits, and the questions whose certificates hold it."""
-
-    questions: tuple[str, ...]
-    header: tuple[str, ...]
-    lines: tuple[tuple[str, ...], ...]
+Thing = TypeVar("Thing", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
-    """One case: its verdicts, orbits, and scripts with the questions that they answer."""
+class Line:
+    """One statement, its text, and how many cases have which verdict."""
 
-    case: Case
-    rows: tuple[Row, ...]
-    orbits: tuple[Orbits, ...]
-    scripts: tuple[tuple[tuple[str, ...], str], ...]
+    statement: str
+    text: str
+    counts: dict[str, int]
 
 
 def to_html(report: Report) -> str:
     """One self-contained page."""
+    cases = _by_case(report)
+    sheets = [_sheet(rows, details) for rows, details in cases.values()]
+    parts = [sheets[i : i + CASES_IN_A_PART] for i in range(0, len(sheets), CASES_IN_A_PART)]
     return page(
         "report",
         {
-            "summary": paragraph(report),
+            "summary": sentences(report),
+            "trusted": trusted(report),
             "counts": report.counts,
-            "verdicts": VERDICTS,
-            "rows": report.rows,
+            "marks": MARKS,
+            "statements": statements(report.rows),
             "problems": report.problems,
-            "grids": grids(report.rows),
-            "sheets": sheets(report),
+            "table": pack(table(list(cases), report.rows)),
+            "parts": [pack(part) for part in parts],
+            "cases_in_a_part": CASES_IN_A_PART,
         },
     )
 
 
-def grids(rows: Iterable[Row]) -> dict[str, list[Grid]]:
-    """The grids of each statement; the worst verdict, where a case has several."""
-    found: dict[str, list[Grid]] = {}
-    ordered = sorted(rows, key=lambda row: (row.statement, row.case.t, row.case.a))
-    for (statement, t, a), same in groupby(ordered, key=lambda row: (row.statement, row.case.t, row.case.a)):
-        worst = {(r.case.d, r.case.d_out): r for r in sorted(same, key=lambda row: row.rank, reverse=True)}
-        d, d_out = (tuple(sorted(set(values))) for values in zip(*worst, strict=True))
-        found.setdefault(statement, []).append(Grid(a, t, d, d_out, worst))
-    return found
+def pack(data: Any) -> str:
+    """JSON, deflated, in base64."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return b64encode(zlib.compress(text.encode())).decode()
 
 
-def sheets(report: Report) -> list[Sheet]:
-    """One sheet for each case; what several certificates share appears once."""
-    rows = _by_case(report.rows)
-    details = _by_case(report.details)
-    return [_sheet(case, rows.get(case, []), details.get(case, [])) for case in sorted(rows | details)]
+def statements(rows: Iterable[Row]) -> list[Line]:
+    """The statements in question, in alphabetical order."""
+    counts: dict[str, Counter[str]] = {}
+    for row in rows:
+        counts.setdefault(row.statement, Counter())[row.verdict] += 1
+    return [Line(name, _TEXTS.get(name, ""), dict(counts[name])) for name in sorted(counts)]
 
 
-def _sheet(case: Case, rows: list[Row], details: list[Detail]) -> Sheet:
-    tables: dict[tuple[tuple[str, ...], tuple[tuple[str, ...], ...]], list[str]] = {}
-    scripts: dict[str, list[str]] = {}
-    for detail in details:
-        if detail.orbits:
-            tables.setdefault(_table(detail), []).append(detail.question)
-        if detail.script:
-            scripts.setdefault(detail.script, []).append(detail.question)
-    orbits = tuple(Orbits(tuple(questions), *shown) for shown, questions in tables.items())
-    return Sheet(case, tuple(rows), orbits, tuple((tuple(questions), text) for text, questions in scripts.items()))
+def table(cases: Sequence[Case], rows: Sequence[Row]) -> dict[str, Any]:
+    """All rows: cases, statements, verdicts and texts are sorted lists, and a row refers to them by numbers."""
+    texts = sorted({text for row in rows for text in (row.reason, row.witness)})
+    said = sorted({row.statement for row in rows})
+    case = {name: i for i, name in enumerate(cases)}
+    statement, verdict, text = ({name: i for i, name in enumerate(names)} for names in (said, VERDICTS, texts))
+    return {
+        "cases": [(c.d, c.d_out, c.a, c.t) for c in cases],
+        "statements": said,
+        "verdicts": VERDICTS,
+        "marks": list(MARKS.values()),
+        "texts": texts,
+        "rows": [
+            (case[r.case], statement[r.statement], verdict[r.verdict], text[r.reason], text[r.witness], r.seconds)
+            for r in rows
+        ],
+    }
 
 
-def _table(detail: Detail) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Header and lines, the orbit first."""
-    names = sorted({name for orbit in detail.orbits for name in orbit}, key=lambda name: (name != "orbit", name))
-    lines = tuple(tuple(value_words(orbit.get(name)) for name in names) for orbit in detail.orbits)
-    return tuple(name.replace("_", " ") for name in names), lines
+def _sheet(rows: list[Row], details: list[Detail]) -> dict[str, Any]:
+    """What is shown when a case is opened; orbits and scripts that several certificates share appear once."""
+    orbits = _shared((detail.orbits, detail.question) for detail in details)
+    scripts = _shared((detail.script, detail.question) for detail in details)
+    return {
+        "verdicts": [(row.statement, row.verdict, row.reason, row.witness, row.file) for row in rows],
+        "orbits": [(questions, shown.header, shown.lines) for shown, questions in orbits.items()],
+        "scripts": [(questions, text) for text, questions in scripts.items()],
+        "trusted": sorted({lemma for detail in details for lemma in detail.trusted}),
+    }
 
 
-def _by_case(items: Iterable[T]) -> dict[Case, list[T]]:
-    found: dict[Case, list[T]] = {}
-    for item in items:
-        found.setdefault(item.case, []).append(item)
-    return found
+def _shared(found: Iterable[tuple[Thing | None, str]]) -> dict[Thing, list[str]]:
+    """The different things, and the questions that they belong to; what is empty is left out."""
+    questions: dict[Thing, list[str]] = {}
+    for thing, question in found:
+        if thing:
+            questions.setdefault(thing, []).append(question)
+    return questions
+
+
+def _by_case(report: Report) -> dict[Case, tuple[list[Row], list[Detail]]]:
+    """The rows and details of each case, the cases in order."""
+    found: dict[Case, tuple[list[Row], list[Detail]]] = {}
+    for row in report.rows:
+        found.setdefault(row.case, ([], []))[0].append(row)
+    for detail in report.details:
+        found.setdefault(detail.case, ([], []))[1].append(detail)
+    return {case: found[case] for case in sorted(found)}

@@ -19,7 +19,7 @@ _SAID = {
 
 
 def summary(report: Report) -> dict[str, Any]:
-    """The numbers of the paragraph.
+    """The numbers of the paragraph; ``verified`` is false, as certificates are read and not verified.
 
     Statements about one case rest on one observation and share its seconds, which count once in the total.
     """
@@ -37,13 +37,21 @@ def summary(report: Report) -> dict[str, Any]:
         "verdicts": report.counts,
         "seconds": round(sum(seconds for *_, seconds in measured), 3),
         "versions": {name: sorted(found) for name, found in sorted(versions.items())},
-        "trusted": sorted({lemma for detail in report.details for lemma in detail.trusted}),
+        "verified": False,
+        "trusted": trusted(report),
         "unusable_files": len(report.problems),
     }
 
 
 def paragraph(report: Report) -> str:
     """The same in sentences."""
+    lemmas = trusted(report)
+    trust = f"Taken on trust: {'; '.join(lemmas)}" if lemmas else "Nothing is taken on trust"
+    return f"{sentences(report)} {trust}."
+
+
+def sentences(report: Report) -> str:
+    """The paragraph without what is taken on trust."""
     found = summary(report)
     ranges = ", ".join(
         f"{_NAMES[name]} = {low}" if low == high else f"{low} ≤ {_NAMES[name]} ≤ {high}"
@@ -51,16 +59,21 @@ def paragraph(report: Report) -> str:
     )
     verdicts = ", ".join(f"{count} {_SAID[verdict]}" for verdict, count in found["verdicts"].items())
     versions = ", ".join(f"{name} {' and '.join(v)}" for name, v in found["versions"].items())
-    sentences = [
+    said = [
         f"{plural(found['cases'], 'case')} ({ranges})" if ranges else "No cases",
         f"{plural(found['certificates'], 'certificate')} about: {', '.join(found['statements']) or 'nothing'}",
         f"Verdicts: {verdicts or 'none'}",
         f"Total computing time {duration(found['seconds'])}",
         f"Computed with {versions}" if versions else "",
-        f"Taken on trust: {'; '.join(found['trusted'])}" if found["trusted"] else "Nothing is taken on trust",
         f"{plural(found['unusable_files'], 'file')} could not be used" if report.problems else "",
+        "The certificates were read, not verified ('m2bridge verify' does that)",
     ]
-    return ". ".join(filter(None, sentences)) + "."
+    return ". ".join(filter(None, said)) + "."
+
+
+def trusted(report: Report) -> list[str]:
+    """The lemmas and computations on which some certificate rests."""
+    return sorted({lemma for detail in report.details for lemma in detail.trusted})
 
 
 def _range(name: str, cases: set[Case]) -> tuple[int, int]:

@@ -5,13 +5,18 @@ import io
 import json
 import re
 import shutil
+import zlib
+from base64 import b64decode
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from m2bridge import report
+from m2bridge.batch.outcome import Kind, Outcome
+from m2bridge.batch.store import Store
 from m2bridge.certificate import files
 from m2bridge.cli import commands, reporting
 from m2bridge.cli.reporting import report_command
@@ -28,12 +33,22 @@ def folder(tmp_path: Path) -> Path:
     shutil.copytree(ACCEPTED, tmp_path / "results")
     results = tmp_path / "results"
     shutil.copy(MALFORMED / "half-a-file.json", results)
-    case = {"d": 4, "d_out": 4, "a": 3, "t": 2}
-    nasty = {"case": case, "questions": ["3.4", "closure"], "kind": "timeout", "reason": NASTY}
-    (results / "d4-dout4-a3-t2.outcome.json").write_text(json.dumps(nasty), encoding="utf-8")
-    answered = {"case": "d3-dout2-a2-t2", "question": "3.3", "kind": "died", "reason": "killed"}
-    (results / "d3-dout2-a2-t2-3.3.outcome.json").write_text(json.dumps(answered), encoding="utf-8")
+    Store(results).put_outcome(outcome((4, 4, 3), "3.4", "timed-out", NASTY))
+    answered = outcome((3, 2, 2), "3.3", "died", "killed")
+    (results / "d3-dout2-a2-t2-3.3.outcome.json").write_text(answered.to_text(), encoding="utf-8")
     return results
+
+
+def outcome(numbers: tuple[int, int, int], question: str, kind: Kind, reason: str) -> Outcome:
+    case = dict(zip(("d", "d_out", "a", "t"), (*numbers, 2), strict=True))
+    return Outcome(case, question, kind, reason, "", 60.0, 2**30, {"m2bridge": "0.1.0"})
+
+
+def unpacked(page: str, name: str) -> Any:
+    """The data that a page holds under a name."""
+    packed = re.search(rf'id="{name}"[^>]*>([^<]*)<', page)
+    assert packed
+    return json.loads(zlib.decompress(b64decode(packed[1])))
 
 
 def test_refuted_statements_come_first_with_their_witness_in_words(folder: Path) -> None:
@@ -46,11 +61,25 @@ def test_refuted_statements_come_first_with_their_witness_in_words(folder: Path)
 def test_outcomes_count_until_there_is_a_certificate(folder: Path) -> None:
     found = report.collect(folder)
     failed = [row for row in found.rows if row.verdict == "NO_ANSWER"]
-    assert [(row.question, row.case.key) for row in failed] == [
-        ("3.4", "d4-dout4-a3-t2"),
-        ("closure", "d4-dout4-a3-t2"),
-    ]
-    assert failed[0].reason == f"timeout: {NASTY}"
+    assert [row.statement for row in failed] == ["3.4 (i)", "3.4 (ii)", "3.4 (iii)"]
+    assert {row.case.key for row in failed} == {"d4-dout4-a3-t2"}
+    assert {row.reason for row in failed} == {f"timed-out (limit 1 min 0 s): {NASTY}"}
+
+
+@pytest.mark.parametrize("form", report.FORMATS)
+def test_every_format_tells_why_there_is_no_answer(form: str, tmp_path: Path) -> None:
+    Store(tmp_path).put_outcome(outcome((4, 4, 3), "closure", "out-of-memory", "killed"))
+    text = report.FORMATS[form](report.collect(tmp_path))
+    if form == "html":
+        text = " ".join(unpacked(text, "table")["texts"])
+    reason = "out-of-memory (limit 1 GiB): killed"
+    assert (escape.latex(reason) if form == "latex" else reason) in text
+
+
+@pytest.mark.parametrize("form", [form for form in report.FORMATS if form != "csv"])
+def test_every_format_with_sentences_says_that_nothing_was_verified(form: str) -> None:
+    text = report.FORMATS[form](report.collect(ACCEPTED))
+    assert "read, not verified" in " ".join(text.split())
 
 
 @pytest.mark.parametrize("form", report.FORMATS)
@@ -81,18 +110,29 @@ def test_evidence_of_another_form_shows_no_orbits(tmp_path: Path) -> None:
     files.write(replace(whole, evidence={"orbits": 7}).sealed(), tmp_path)
     found = report.collect(tmp_path)
     assert len(found.rows) == 1
-    assert "Orbits (" not in report.FORMATS["html"](found)
+    assert found.details[0].orbits is None
 
 
-@pytest.mark.parametrize("text", ["[]", "{}", '{"case": {"d": "x"}}', "{", '{"case": "here"}'])
-def test_an_outcome_without_a_case_is_listed(text: str, tmp_path: Path) -> None:
-    (tmp_path / "x.outcome.json").write_text(text, encoding="utf-8")
+@pytest.mark.parametrize(
+    "change", [{"case": {"d": 1}}, {"case": "here"}, {"case": None}, {"question": "9.9"}, {"question": ["3.4"]},
+               {"versions": 1}, {"reason": "\ud800"}, {"remark": ""}]
+)  # fmt: skip
+def test_an_outcome_of_another_form_is_listed(change: dict[str, object], tmp_path: Path) -> None:
+    whole = outcome((2, 2, 2), "3.3", "died", "killed").to_json()
+    (tmp_path / "x.outcome.json").write_text(json.dumps(whole | change), encoding="utf-8")
     assert [problem.file for problem in report.collect(tmp_path).problems] == ["x.outcome.json"]
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", "{", "", "7"])
+@pytest.mark.parametrize("name", ["x.outcome.json", "x.json"])
+def test_any_other_json_is_listed(text: str, name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    assert [problem.file for problem in report.collect(tmp_path).problems] == [name]
 
 
 def test_the_paragraph_says_what_a_paper_needs(folder: Path) -> None:
     text = report.paragraph(report.collect(folder))
-    for part in ("9 cases (1 ≤ d ≤ 4, 1 ≤ d' ≤ 4, 1 ≤ a ≤ 3, 1 ≤ t ≤ 3)", "1 refuted", "2 without an answer"):
+    for part in ("9 cases (1 ≤ d ≤ 4, 1 ≤ d' ≤ 4, 1 ≤ a ≤ 3, 1 ≤ t ≤ 3)", "1 refuted", "3 without an answer"):
         assert part in text
     for part in ("macaulay2 1.", "Taken on trust: ", "Bruns, Vetter", "1 file could not be used"):
         assert part in text
@@ -113,20 +153,38 @@ def test_csv_reads_back(folder: Path) -> None:
 
 
 def test_the_page_is_one_file_with_every_text_escaped(folder: Path) -> None:
+    (folder / "<b>.json").write_text("{}", encoding="utf-8")
     page = report.FORMATS["html"](report.collect(folder))
-    assert "&lt;script&gt;alert(&#34;&amp;&#34;)" in page
-    assert page.count("<script") == page.count("</script>") == 1
-    assert not re.search(r"(src|href)=[\"'](?!#)|@import|url\(", page)
-    assert 'id="d3-dout2-a2-t2"' in page
-    assert "-- Fibres of the parametrization at one point of each orbit: (d, d&#39;, a) = (3, 2, 2), t = 2." in page
+    assert "<td>&lt;b&gt;.json</td>" in page
+    assert page.count("<script") == page.count("</script>") == 3
+    assert not re.search(r"(src|href)=|@import|url\(", page)
+    assert f"timed-out (limit 1 min 0 s): {NASTY}" in unpacked(page, "table")["texts"]
+
+
+def test_the_page_holds_each_case_with_orbits_and_script(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("m2bridge.report.page.CASES_IN_A_PART", 3)
+    page = report.FORMATS["html"](report.collect(ACCEPTED))
+    where = unpacked(page, "table")["cases"].index([3, 2, 2, 2])
+    sheet = unpacked(page, f"part-{where // 3}")[where % 3]
+    (questions, script), *others = sheet["scripts"]
+    assert (questions, others) == (["3.3", "3.4"], [])
+    assert script.startswith(
+        "-- Fibres of the parametrization at one point of each orbit: (d, d', a) = (3, 2, 2), t = 2."
+    )
+    assert [line[0] for _, _, lines in sheet["orbits"] for line in lines][:2] == ["(1, 1, 0)", "(1, 1, 1)"]
+    assert [name for name, *_ in sheet["verdicts"] if name in ("3.3", "3.4 (iii)")][::-1] == ["3.3", "3.4 (iii)"]
 
 
 def test_latex_and_markdown_keep_text_as_text(folder: Path) -> None:
     assert escape.latex("50% {a_1} \\x ≥ α") == (
         r"50\% \{a\_1\} \textbackslash{}x \ensuremath{\geq} \ensuremath{\alpha}"
     )
+    assert escape.latex("--m2 Gröbner 日 \x07") == r"{-}{-}m2 Gröbner \texttt{U+65E5} \texttt{U+0007}"
     found = report.collect(folder)
     rows = [line for line in report.FORMATS["latex"](found).splitlines() if line.endswith(r"\\")]
+    assert len(rows) == len(found.rows) + 1
     assert all(len(re.findall(r"(?<!\\)&", line)) == 6 for line in rows)
     table = [line for line in report.FORMATS["markdown"](found).splitlines() if line.startswith("|")]
     assert all(len(re.findall(r"(?<!\\)\|", line)) == 10 for line in table)
