@@ -100,7 +100,7 @@ class Macaulay2:
             process = self._started()
             begin = time.monotonic()
             process.send(f"mbRun({json.dumps(nonce)}, {_quoted(source)}, {_quoted(answers)})\n")
-            output = self._report(process, nonce, limit, answers)
+            output = self._report(process, nonce, limit, answers, "Macaulay2 did not finish")
             records = _complete_records(answers)
             if not records or records[-1] != json.dumps(
                 {"end": nonce, "records": len(records) - 1}, separators=(",", ":")
@@ -123,17 +123,11 @@ class Macaulay2:
         process = self._process
         assert process is not None
         if not self._ready:
-            try:
-                self._report(process, secrets.token_hex(8), _START_LIMIT, None)
-            except EngineTimeoutError as late:
-                raise EngineTimeoutError(
-                    f"{self.candidate.program} did not start within {_START_LIMIT:g} seconds and was killed",
-                    output=late.output,
-                ) from None
+            self._report(process, secrets.token_hex(8), _START_LIMIT, None, f"{self.candidate.program} did not start")
             self._ready = True
         return process
 
-    def _report(self, process: Process, nonce: str, timeout: float | None, answers: Path | None) -> str:
+    def _report(self, process: Process, nonce: str, timeout: float | None, answers: Path | None, late: str) -> str:
         """Ask for the report on the run and wait for it; what was printed until then. Any failure ends the process."""
         try:
             process.send(f"mbReport {json.dumps(nonce)}\n")
@@ -141,11 +135,9 @@ class Macaulay2:
             return output
         except Overdue as reason:
             self.close()
-            raise EngineTimeoutError(
-                f"Macaulay2 did not finish within {timeout:.3g} seconds and was killed; give it more with --timeout",
-                records=_complete_records(answers),
-                output=str(reason),
-            ) from None
+            more = "" if answers is None else "; give it more with --timeout"
+            message = f"{late} within {timeout:.3g} seconds and was killed{more}"
+            raise EngineTimeoutError(message, records=_complete_records(answers), output=str(reason)) from None
         except Ended as reason:
             self._process = None
             raise death(process.kill(), str(reason), _complete_records(answers), self.limits) from None
