@@ -9,22 +9,28 @@ machine slows all of them. Prints tables in Markdown::
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
+from typing import TypeVar
 
+from m2bridge.computations.closure import closure
+from m2bridge.computations.closure_result import Closure
 from m2bridge.computations.elimination import elimination_values
 from m2bridge.engine import locate
-from m2bridge.implicitization import multigraded_attention
+from m2bridge.implicitization import hilbert_function, multigraded_attention
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.model.field import QQ
 
 Case = tuple[int, int, int]
+Result = TypeVar("Result")
 
 COMPARED: list[Case] = [(2, 2, 2), (2, 3, 2), (3, 1, 3), (3, 1, 2)]
 ALONE: list[tuple[Case, int]] = [
@@ -134,8 +140,6 @@ PACKAGE_TEST = 'try (needsPackage "MultigradedImplicitization"; print "has Multi
 
 
 def alone(rounds: int, limit: float, cases: list[tuple[Case, int]]) -> None:
-    import json
-
     print("\n| case | degree | wall | computing | peak memory | generators | Hilbert function |")
     print("|---|---|---|---|---|---|---|")
     for case, degree in cases:
@@ -152,6 +156,34 @@ def alone(rounds: int, limit: float, cases: list[tuple[Case, int]]) -> None:
             f"| {counts} | {values} |",
             flush=True,
         )
+
+
+def warm(rounds: int, cases: list[tuple[Case, int]]) -> None:
+    """In this process, nothing to start or import: computing, and what is done with the result."""
+    print("\n| case | degree | generators | computing | Hilbert function alone | JSON text | SymPy polynomials |")
+    print("|---|---|---|---|---|---|---|")
+    for case, degree in cases:
+        columns: dict[str, list[float]] = {}
+        for _ in range(rounds):
+            found = one_round(SingleLayerAttention(*case), degree, columns)
+        number = sum((found.generator_degrees or {}).values())
+        seconds = " | ".join(f"{median(values):.2f} s" for values in columns.values())
+        print(f"| {case} | {degree} | {number} | {seconds} |", flush=True)
+
+
+def one_round(model: SingleLayerAttention, degree: int, columns: dict[str, list[float]]) -> Closure:
+    found = timed(columns, "computing", lambda: closure(model, max_degree=degree))
+    timed(columns, "Hilbert", lambda: hilbert_function(multigraded_attention(model), degree))
+    timed(columns, "JSON", lambda: json.dumps(found.to_json()))
+    timed(columns, "SymPy", lambda: found.ideal)
+    return found
+
+
+def timed(columns: dict[str, list[float]], name: str, action: Callable[[], Result]) -> Result:
+    begin = time.perf_counter()
+    result = action()
+    columns.setdefault(name, []).append(time.perf_counter() - begin)
+    return result
 
 
 def _file(folder: Path, name: str, text: str) -> str:
@@ -174,6 +206,7 @@ def main() -> None:
         cases = COMPARED[:2] if options.small else COMPARED
         compare(Path(candidate.program), options.rounds, options.limit, Path(folder), cases)
     alone(options.rounds, options.limit, ALONE[:2] if options.small else ALONE)
+    warm(options.rounds, ALONE[:2] if options.small else ALONE)
 
 
 if __name__ == "__main__":
