@@ -63,9 +63,9 @@ def graded_source(subject: Subject) -> MultigradedMap:
     return multigraded(subject.parametrization)
 
 
-def default_max_degree(coordinates: int) -> int:
-    """The largest N ≤ 4 with at most 10^5 monomials of degree N in so many variables; at least 1."""
-    fitting = (n for n in range(LARGEST_DEGREE, 1, -1) if comb(coordinates + n - 1, n) <= MOST_MONOMIALS)
+def default_max_degree(coordinates: int, monomials: int = MOST_MONOMIALS) -> int:
+    """The largest N ≤ 4 with at most so many monomials of degree N in so many variables; at least 1."""
+    fitting = (n for n in range(LARGEST_DEGREE, 1, -1) if comb(coordinates + n - 1, n) <= monomials)
     return next(fitting, 1)
 
 
