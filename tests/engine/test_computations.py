@@ -174,8 +174,8 @@ def test_what_was_found_before_the_limit_is_shown(engine: Macaulay2) -> None:
     assert found.ideal is None
     assert (found.dimension, found.dimension_status, found.complete) == (14, "proved", "no")
     assert "--timeout" in found.unfinished
-    partial = closure(SingleLayerAttention(3, 2), engine, timeout=2)
-    assert (partial.dimension, partial.dimension_status, partial.degree) == (14, "proved", None)
+    partial = closure(SingleLayerAttention(4, 1, 3), engine, timeout=3)
+    assert (partial.dimension, partial.dimension_status, partial.degree) == (18, "proved", None)
     assert partial.complete.startswith("up to degree ")
     assert "--timeout" in partial.unfinished
     assert singular_locus(SingleLayerAttention(3, 2), engine, method="fibres", timeout=0.001).components is None
