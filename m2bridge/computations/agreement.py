@@ -22,9 +22,10 @@ class LocusFindings:
     statuses : tuple of OrbitStatus
         Empty for methods that do not look at orbits.
     components : tuple of Component or None
-        ``None`` if the method did not finish.
+        ``None`` if the method did not finish or left orbits undecided.
     unfinished : str
-        The limit that was reached, or empty.
+        The limit that was reached, or the orbits that are undecided, or empty.
+    uses_engine : bool
     """
 
     method: str
@@ -32,22 +33,25 @@ class LocusFindings:
     statuses: tuple[OrbitStatus, ...]
     components: Components | None
     unfinished: str = ""
+    uses_engine: bool = True
 
 
 def compare(first: LocusFindings, second: LocusFindings) -> None:
-    """Hold two finished methods against each other.
+    """Hold two methods against each other, in what both found.
 
     Raises
     ------
     ContradictionError
-        If an orbit is singular by one and smooth by the other, a tangent dimension is below a proved bound, or the
-        components differ in orbit, dimension or degree.
+        If an orbit is singular by one and smooth by the other, no tangent dimension is within the bounds of both, or
+        the components differ in orbit, dimension or degree.
     """
     statuses = {status.orbit: status for status in second.statuses}
     for one in first.statuses:
         other = statuses.get(one.orbit)
         if other is not None and not _agree(one, other):
             raise ContradictionError(f"by {first.method} {one}, by {second.method} {other}")
+    if first.components is None or second.components is None:
+        return
     left, right = ({(c.orbit, c.dimension): c.degree for c in f.components or ()} for f in (first, second))
     known = [(left[key], right[key]) for key in left.keys() & right.keys()]
     if left.keys() != right.keys() or any(a != b for a, b in known if a is not None and b is not None):
@@ -58,6 +62,5 @@ def compare(first: LocusFindings, second: LocusFindings) -> None:
 
 
 def _agree(one: OrbitStatus, other: OrbitStatus) -> bool:
-    exact = {status.tangent_dimension for status in (one, other) if status.tangent_dimension is not None}
-    bounds = [status.tangent_bound for status in (one, other) if status.tangent_bound is not None]
-    return one.singular == other.singular and len(exact) <= 1 and all(max(bounds, default=0) <= d for d in exact)
+    lowers, uppers = zip(one.tangent_range, other.tangent_range, strict=True)
+    return {one.singular, other.singular} != {True, False} and max(lowers) <= min(uppers)

@@ -7,19 +7,40 @@ from math import prod
 
 from m2bridge.computations.finding import Status, jacobian_findings
 from m2bridge.computations.multigraded_closure import default_max_degree
-from m2bridge.errors import MethodUnavailableError
+from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.geometry.jacobian import random_point
 from m2bridge.geometry.tangent import function, sparse
 from m2bridge.implicitization import Implicitization, implicitize, multigraded_attention
 from m2bridge.implicitization.multigraded_map import IntegerPolynomial
 from m2bridge.implicitization.substitution import Terms
-from m2bridge.linear_algebra import rank
+from m2bridge.linear_algebra import sparse_rank
 from m2bridge.model.attention import Coordinates, SingleLayerAttention
 from m2bridge.model.orbit import Orbit, orbits, representative
 from m2bridge.model.polynomial_map import PolynomialMap
 
+MOST_MONOMIALS = 125_000
+"""Bounds for the tangent dimensions use equations of the largest degree ≤ 4 with at most so many monomials."""
 
-def tangent_upper_bounds(model: SingleLayerAttention, max_degree: int | None = None) -> dict[Orbit, int]:
+
+def singular_by_bounds(lower: int, upper: int | None, dimension: int) -> bool | None:
+    """Whether a point is singular whose tangent dimension lies between two bounds; ``None`` if they do not decide.
+
+    Raises
+    ------
+    ContradictionError
+        If the upper bound is below the lower one, or below the dimension of the variety.
+    """
+    if upper is not None and upper < max(lower, dimension):
+        raise ContradictionError(
+            f"tangent dimension at least {lower} by tangent vectors and at most {upper} by equations, on a variety of "
+            f"dimension {dimension}"
+        )
+    return True if lower > dimension else False if upper == dimension else None
+
+
+def tangent_upper_bounds(
+    model: SingleLayerAttention, max_degree: int | None = None, *, deadline: float | None = None
+) -> dict[Orbit, int]:
     """Upper bounds for the tangent dimension of the closure at each orbit, from all equations of degree ≤ max_degree.
 
     The Zariski tangent space lies in the kernel of the differentials of any equations. So where the bound equals the
@@ -31,6 +52,8 @@ def tangent_upper_bounds(model: SingleLayerAttention, max_degree: int | None = N
         With t ≥ 2.
     max_degree : int, optional
         :func:`default_degree` when left out.
+    deadline : float, optional
+        A value of :func:`time.monotonic`; when it has passed, the equations of the degrees completed so far are used.
 
     Returns
     -------
@@ -56,7 +79,7 @@ def tangent_upper_bounds(model: SingleLayerAttention, max_degree: int | None = N
     if degree < 1:
         return {}
     source = multigraded_attention(model, "reduced")
-    generators = list(implicitize(source, degree).sparse_generators())
+    generators = list(implicitize(source, degree, deadline=deadline).sparse_generators())
     points = {orbit: _point(orbit, model, source.polynomial_map.coordinates) for orbit in orbits(model)}
     return {orbit: len(point) - _differential_rank(generators, point) for orbit, point in points.items()}
 
@@ -69,8 +92,8 @@ def _point(orbit: Orbit, model: SingleLayerAttention, coordinates: Sequence[str]
 
 
 def default_degree(model: SingleLayerAttention) -> int:
-    """The largest degree N ≤ 4 with at most 10^5 monomials of degree N in the coordinates; 0 if even N = 2 has more."""
-    degree = default_max_degree(model.coordinate_count(model.default_coordinates))
+    """The largest N ≤ 4 with at most MOST_MONOMIALS monomials of degree N in the coordinates; 0 if N = 2 has more."""
+    degree = default_max_degree(model.coordinate_count(model.default_coordinates), MOST_MONOMIALS)
     return degree if degree > 1 else 0
 
 
@@ -99,16 +122,11 @@ def _value(image: IntegerPolynomial, parameters: Sequence[int]) -> int:
 def _differential_rank(generators: Iterable[Terms], point: Sequence[int]) -> int:
     """Rank over QQ of the Jacobian matrix of sparse polynomials at an integer point."""
     vanishing = frozenset(j for j, value in enumerate(point) if not value)
-    rows = {gradient for polynomial in generators if (gradient := _gradient(polynomial, point, vanishing))}
-    matrix = [[0] * len(point) for _ in rows]
-    for row, gradient in zip(matrix, rows, strict=True):
-        for j, value in gradient:
-            row[j] = value
-    return rank(matrix)
+    return sparse_rank(_gradient(polynomial, point, vanishing) for polynomial in generators)
 
 
-def _gradient(polynomial: Terms, point: Sequence[int], vanishing: frozenset[int]) -> tuple[tuple[int, int], ...]:
-    """The nonzero partial derivatives at the point; monomials with two vanishing factors contribute nothing."""
+def _gradient(polynomial: Terms, point: Sequence[int], vanishing: frozenset[int]) -> dict[int, int]:
+    """The partial derivatives at the point; monomials with two vanishing factors contribute nothing."""
     total: dict[int, int] = {}
     for monomial, coefficient in polynomial:
         zeros = [j for j in monomial if j in vanishing]
@@ -122,4 +140,4 @@ def _gradient(polynomial: Terms, point: Sequence[int], vanishing: frozenset[int]
                 if other != place:
                     value *= point[i]
             total[j] = total.get(j, 0) + value
-    return tuple(sorted((j, value) for j, value in total.items() if value))
+    return total

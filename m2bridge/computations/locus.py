@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
 from m2bridge.computations.subject import Subject, result_json
@@ -26,23 +27,40 @@ class OrbitStatus:
         Of the orbit, in function space (affine).
     tangent_dimension : int or None
         Affine Zariski tangent dimension of the closure at the orbit, where it was computed.
-    singular : bool
-    tangent_bound : int or None
-        A lower bound for the tangent dimension, where it is not known.
+    singular : bool or None
+        ``None`` where it is undecided.
+    tangent_bound, tangent_upper_bound : int or None
+        Lower and upper bound for the tangent dimension, where it is not known.
     """
 
     orbit: Orbit
     dimension: int
     tangent_dimension: int | None
-    singular: bool
+    singular: bool | None
     tangent_bound: int | None = None
+    tangent_upper_bound: int | None = None
+
+    @property
+    def tangent_range(self) -> tuple[int, float]:
+        """The least and the largest value that the tangent dimension can have."""
+        if self.tangent_dimension is not None:
+            return self.tangent_dimension, self.tangent_dimension
+        upper = self.tangent_upper_bound
+        return self.tangent_bound or 0, inf if upper is None else upper
 
     def row(self) -> tuple[object, ...]:
         """The cells of a table."""
-        bound = "–" if self.tangent_bound is None else f"≥ {self.tangent_bound}"
-        tangent = bound if self.tangent_dimension is None else self.tangent_dimension
-        verdict = "singular" if self.singular else "smooth"
-        return self.orbit.r, self.orbit.s, self.orbit.m, self.dimension, tangent, verdict
+        verdict = {True: "singular", False: "smooth", None: "undecided"}[self.singular]
+        return self.orbit.r, self.orbit.s, self.orbit.m, self.dimension, self.tangent_text(), verdict
+
+    def tangent_text(self) -> str:
+        """The tangent dimension, or the bounds that are known."""
+        lower, upper = self.tangent_range
+        if lower == upper:
+            return str(lower)
+        if upper < inf:
+            return f"{lower} to {upper}"
+        return "–" if self.tangent_bound is None else f"≥ {lower}"
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary for ``json.dumps``."""
@@ -53,6 +71,9 @@ class OrbitStatus:
             "dimension": self.dimension,
             "tangent_dimension": self.tangent_dimension,
             "tangent_lower_bound": self.tangent_bound if self.tangent_dimension is None else self.tangent_dimension,
+            "tangent_upper_bound": self.tangent_upper_bound
+            if self.tangent_dimension is None
+            else self.tangent_dimension,
             "singular": self.singular,
         }
 
@@ -117,13 +138,14 @@ class SingularLocus:
     orbits : tuple of OrbitStatus
         Every orbit of nonzero functions; empty for maps that are not attention, and for t = 1.
     components : tuple of Component or None
-        ``None`` when the computation did not finish; empty when the closure is smooth.
+        ``None`` when the computation did not finish or left orbits undecided; empty when the closure is smooth.
     remarks : tuple of str
         What was compared, what was assumed.
     engine_version : str
+        Empty if no engine was asked.
     seconds : float
     unfinished : str
-        Empty, or the limit that was reached.
+        Empty, or the limit that was reached, or the orbits that are undecided.
     """
 
     subject: Subject
@@ -144,7 +166,7 @@ class SingularLocus:
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary for ``json.dumps``."""
-        return result_json(self.subject.case, self.field, self.engine_version, self.seconds) | {
+        return result_json(self.subject.case, self.field, self.engine_version or None, self.seconds) | {
             "dimension": self.dimension,
             "variety_dimension": self.variety_dimension,
             "method": self.method,
@@ -162,7 +184,7 @@ class SingularLocus:
                 [
                     ("closure", f"dimension {self.variety_dimension}" if self.variety_dimension is not None else None),
                     ("singular locus", self._dimension_text()),
-                    ("computed by", f"Macaulay2 {self.engine_version}, {self.method}, {duration(self.seconds)}"),
+                    ("computed by", f"{self._engine()}, {self.method}, {duration(self.seconds)}"),
                     *(("remark", remark) for remark in self.remarks),
                     ("not finished", self.unfinished or None),
                 ]
@@ -177,6 +199,9 @@ class SingularLocus:
             shown = 4 if any(component.ideal for component in self.components) else 3
             parts += ["", table(columns[:shown], [component.row()[:shown] for component in self.components])]
         return "\n".join(parts)
+
+    def _engine(self) -> str:
+        return f"Macaulay2 {self.engine_version}" if self.engine_version else "exact linear algebra (FLINT)"
 
     def _dimension_text(self) -> str | None:
         if self.dimension is None:

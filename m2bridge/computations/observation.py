@@ -5,13 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from m2bridge.computations.closure import closure
-from m2bridge.computations.equations import tangent_upper_bounds
+from m2bridge.computations.equations import singular_by_bounds, tangent_upper_bounds
 from m2bridge.computations.fibres import Fibre, Fibres, fibres
 from m2bridge.computations.subject import Clock
 from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, EngineMemoryError, EngineTimeoutError, MethodUnavailableError
 from m2bridge.geometry.formulas import determinantal_degree, product_degree
-from m2bridge.geometry.tangent import is_critical, orbit_dimension, source_tangent_dimension, tangent_lower_bounds
+from m2bridge.geometry.tangent import (
+    closure_dimension,
+    is_critical,
+    orbit_dimension,
+    source_tangent_dimension,
+    tangent_lower_bounds,
+)
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.model.orbit import Orbit, generic_orbit, orbits
 
@@ -146,7 +152,7 @@ def deduce(model: SingleLayerAttention, found: Fibres) -> Observations:
     """
     lower = tangent_lower_bounds(model)
     upper = tangent_upper_bounds(model)
-    dimension = max(orbit_dimension(orbit, model) for orbit in orbits(model))
+    dimension = closure_dimension(model)
     facts = tuple(_facts(orbit, model, found, dimension, lower[orbit], upper.get(orbit)) for orbit in orbits(model))
     check(facts, dimension, model)
     generic = found.at[generic_orbit(model)]
@@ -175,7 +181,7 @@ def _facts(
     if found.at[generic_orbit(model)].length == 1:
         singular: bool | None = fibre.length > 1 or not source_smooth
     else:
-        singular = True if lower[0] > dimension else False if upper == dimension else None
+        singular = singular_by_bounds(lower[0], upper, dimension)
     if is_critical(orbit, model) == fibre.reduced:
         raise ContradictionError(
             f"at orbit {orbit} the fibre is {fibre}, but the rank of the differential says otherwise"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import combinations
 from typing import Literal, get_args
 
 from m2bridge.computations.agreement import LocusFindings, compare
+from m2bridge.computations.bound_criterion import by_bounds
 from m2bridge.computations.closure import closure
 from m2bridge.computations.components import with_ideal
 from m2bridge.computations.fibre_criterion import by_fibres, fibres_apply
@@ -22,9 +23,11 @@ from m2bridge.model.polynomial_map import PolynomialMap
 Method = Literal["auto", "fibres", "orbits", "jacobian", "all"]
 
 FEW_COORDINATES = 12
-"""``auto`` computes the ideal too, as a second opinion, when there are at most so many coordinates,"""
+"""``auto`` computes the ideal too, as a second opinion, when there are at most so many coordinates;"""
+ELIMINATED = 20
+"""``orbits`` computes the ideal when there are at most so many independent coordinates, which takes seconds,"""
 FEW_MINORS = 500
-"""and decomposes the singular locus, as a third one, when the Jacobian criterion takes at most so many minors."""
+"""and ``auto`` decomposes the singular locus, as a third opinion, when the criterion takes at most so many minors."""
 
 
 def singular_locus(
@@ -44,7 +47,9 @@ def singular_locus(
     method : {"auto", "fibres", "orbits", "jacobian", "all"}
         ``fibres``: the fibre of the parametrization over one point of each orbit, over QQ; for attention with t ≥ 2
         and α > 1 or d' > 1; see :func:`m2bridge.computations.observation.observe`. ``orbits``: the Jacobian criterion
-        at one point of each orbit; for attention with t ≥ 2. ``jacobian``: the Jacobian criterion on the whole variety,
+        at one point of each orbit; for attention with t ≥ 2. Over QQ, with more than 12 coordinates, by equations of
+        degree ≤ 4 and tangent vectors, see :func:`m2bridge.computations.bound_criterion.by_bounds`; by the whole ideal
+        with at most 20 coordinates, and over GF(p). ``jacobian``: the Jacobian criterion on the whole variety,
         decomposed into minimal primes; only for the smallest cases. ``auto``: the first of these that applies, with the
         others as second opinions where they are cheap. ``all``: all that apply.
     ideals : bool
@@ -55,7 +60,7 @@ def singular_locus(
     Returns
     -------
     SingularLocus
-        With ``unfinished`` set, and what was found until then, if a limit was reached.
+        With ``unfinished`` set, and what was found until then, if a limit was reached or orbits remain undecided.
 
     Raises
     ------
@@ -73,9 +78,12 @@ def singular_locus(
     if "fibres" in plan:
         assert subject.model is not None
         findings.append(by_fibres(subject.model, engine, clock.remaining))
-    if plan != ("fibres",):
+    if "orbits" in plan and field == QQ and subject.coordinate_count > FEW_COORDINATES:
+        assert subject.model is not None
+        findings.append(by_bounds(subject.model, clock.remaining))
+    if _ideal_wanted(plan, subject, field):
         findings += _from_ideal(plan, subject, field, engine, clock, second_opinion=method == "auto")
-    return _result(findings, subject, field, engine, ideals, clock, second_opinion=method == "auto")
+    return _result(findings, subject, field, engine, ideals, clock, second_opinion=method != "all")
 
 
 def _plan(method: Method, subject: Subject, field: CoefficientField) -> tuple[str, ...]:
@@ -98,10 +106,17 @@ def _plan(method: Method, subject: Subject, field: CoefficientField) -> tuple[st
         raise MethodUnavailableError("orbits classify functions of attention with t ≥ 2 only; use --method jacobian")
     if method in ("fibres", "orbits"):
         return (method,)
-    if method == "auto" and fibres and subject.coordinate_count > FEW_COORDINATES:
-        return ("fibres",)
+    if method == "auto" and orbits and field == QQ and subject.coordinate_count > FEW_COORDINATES:
+        return ("fibres",) if fibres else ("orbits",)
     applicable = {"fibres": fibres and method != "jacobian", "orbits": orbits, "jacobian": True}
     return tuple(name for name, applies in applicable.items() if applies)
+
+
+def _ideal_wanted(plan: tuple[str, ...], subject: Subject, field: CoefficientField) -> bool:
+    if plan == ("orbits",) and field == QQ:
+        assert subject.model is not None
+        return subject.model.coordinate_count("reduced") <= ELIMINATED
+    return plan != ("fibres",)
 
 
 def _from_ideal(
@@ -123,7 +138,8 @@ def _from_ideal(
     )
     if found.ideal is None or found.codimension is None:
         reason = f"{found.unfinished} (while computing the ideal of the closure; try --method fibres)"
-        return [LocusFindings("orbits" if "orbits" in plan else "jacobian", found.dimension, (), None, reason)]
+        methods = " and ".join(name for name in plan if name != "fibres")
+        return [LocusFindings(methods, found.dimension, (), None, reason)]
     findings = [by_orbits(found)] if "orbits" in plan else []
     dear = second_opinion and findings and minor_count(found) > FEW_MINORS
     if "jacobian" in plan and not dear:
@@ -142,11 +158,11 @@ def _result(
 ) -> SingularLocus:
     """Compare what the methods found, and take the last word of those that finished.
 
-    With ``second_opinion``, a further method that does not finish leaves the result of the first one standing.
+    With ``second_opinion``, a method that does not finish leaves the result of another one standing.
     """
-    finished = [f for f in findings if f.components is not None]
-    for first, second in pairwise(finished):
+    for first, second in combinations(findings, 2):
         compare(first, second)
+    finished = [f for f in findings if f.components is not None]
     limits = [f"{f.method}: {f.unfinished}" for f in findings if f.unfinished]
     excused = second_opinion and bool(finished)
     remarks = [f"{' and '.join(f.method for f in finished)} agree"] if len(finished) > 1 else []
@@ -157,11 +173,11 @@ def _result(
         subject,
         field,
         " and ".join(f.method for f in finished or findings),
-        next((f.dimension for f in reversed(findings) if f.dimension is not None), None),
-        next((f.statuses for f in reversed(findings) if f.statuses), ()),
+        next((f.dimension for f in reversed(finished or findings) if f.dimension is not None), None),
+        next((f.statuses for f in reversed(finished or findings) if f.statuses), ()),
         None if components is None else _with_ideals(components, ideals, subject, field, engine, clock),
         tuple(remarks + (limits if excused else [])),
-        engine.version,
+        engine.version if ideals or any(f.uses_engine for f in findings) else "",
         clock.seconds,
         "" if excused else "; ".join(limits),
     )

@@ -46,6 +46,11 @@ def orbit_dimension(orbit: Orbit, model: SingleLayerAttention) -> int:
     return sparse_rank(_action(A, V, model))
 
 
+def closure_dimension(model: SingleLayerAttention) -> int:
+    """Affine dimension of the closure: that of the largest of its finitely many orbits."""
+    return max(orbit_dimension(orbit, model) for orbit in orbits(model))
+
+
 def _action(A: Sparse, V: Sparse, model: SingleLayerAttention) -> Iterator[Function]:
     for i, j in product(range(model.d), repeat=2):
         moved_v = {(k, i): v for (k, q), v in V.items() if q == j}
@@ -115,13 +120,31 @@ def preimages(orbit: Orbit, model: SingleLayerAttention) -> list[tuple[Sparse, S
     return found
 
 
+def _limits(model: SingleLayerAttention) -> Iterator[Function]:
+    """Limits of tangent vectors at A = l qᵀ, V = h vᵀ with l = v + εw, as ε → 0: tangent to the closure at l = v.
+
+    f(b q'ᵀ, h vᵀ) is tangent at (l qᵀ, h vᵀ), and f(b q'ᵀ, h lᵀ) at the other preimage (v qᵀ, h lᵀ) of the same
+    function; their difference is ε f(b q'ᵀ, h wᵀ). In the same way f(w qᵀ, h' cᵀ) is found. For α = 1 only q' = q is
+    tangent to the source at both. Here v = q = h is the first unit vector.
+    """
+    columns = range(model.d if model.alpha > 1 else 1)
+    for b, w, i in product(range(model.d), range(model.d), columns):
+        yield function({(b, i): 1}, {(0, w): 1})
+    for w, c, k in product(range(model.d), range(model.d), range(model.d_out)):
+        yield function({(w, 0): 1}, {(k, c): 1})
+
+
 def tangent_lower_bound(orbit: Orbit, model: SingleLayerAttention) -> int:
     """A lower bound for the tangent dimension of the closure at the orbit's representative.
 
-    The span of the images of the differential at all preimages. Where rk A < a < d the tangent space of the source is
-    spanned by curves A + sB with rk B = 1, which stay in it; elsewhere the source is smooth.
+    The span of the images of the differential at all preimages, and at (1, 1, 1), where two preimages come together, of
+    limits of such images. Where rk A < a < d the tangent space of the source is spanned by curves A + sB with rk B = 1,
+    which stay in it; elsewhere the source is smooth.
     """
-    return sparse_rank(row for A, V in preimages(orbit, model) for row in _differential(A, V, orbit, model))
+    vectors = [row for A, V in preimages(orbit, model) for row in _differential(A, V, orbit, model)]
+    if orbit == Orbit(1, 1, 1):
+        vectors += _limits(model)
+    return sparse_rank(vectors)
 
 
 def tangent_lower_bounds(model: SingleLayerAttention) -> dict[Orbit, tuple[int, Orbit]]:

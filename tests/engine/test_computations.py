@@ -1,6 +1,7 @@
 """Computations on real Macaulay2, against values printed elsewhere and independent methods."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,10 @@ from m2bridge import (
     dimension,
     singular_locus,
 )
-from m2bridge.computations.orbit_criterion import orbit_script
+from m2bridge.computations.bound_criterion import by_bounds
+from m2bridge.computations.orbit_criterion import by_orbits, orbit_script
 from m2bridge.computations.subject import Subject
-from m2bridge.errors import MethodUnavailableError
+from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.geometry.formulas import degree_formula, dimension_formula
 from m2bridge.geometry.linear_span import linear_isomorphism
 from m2bridge.geometry.substitution import vanishes_on_image
@@ -172,15 +174,32 @@ def test_what_was_found_before_the_limit_is_shown(engine: Macaulay2) -> None:
     assert found.ideal is None
     assert (found.dimension, found.dimension_status, found.complete) == (14, "proved", "no")
     assert "--timeout" in found.unfinished
-    partial = closure(SingleLayerAttention(3, 2), engine, timeout=2)
-    assert (partial.dimension, partial.dimension_status, partial.degree) == (14, "proved", None)
+    partial = closure(SingleLayerAttention(4, 1, 3), engine, timeout=3)
+    assert (partial.dimension, partial.dimension_status, partial.degree) == (18, "proved", None)
     assert partial.complete.startswith("up to degree ")
     assert "--timeout" in partial.unfinished
-    locus = singular_locus(SingleLayerAttention(3, 2), engine, method="orbits", timeout=1)
-    assert (locus.components, locus.variety_dimension) == (None, 14)
-    assert "--method fibres" in locus.unfinished
-    assert locus.unfinished in locus.to_text()
     assert singular_locus(SingleLayerAttention(3, 2), engine, method="fibres", timeout=0.001).components is None
+    over_p = singular_locus(SingleLayerAttention(3, 2), engine, CoefficientField(101), method="orbits", timeout=1)
+    assert (over_p.components, over_p.variety_dimension) == (None, 14)
+    assert "--method fibres" in over_p.unfinished
+    assert over_p.unfinished in over_p.to_text()
+
+
+def test_a_limit_of_the_whole_ideal_does_not_spoil_what_bounds_decide(engine: Macaulay2) -> None:
+    model = SingleLayerAttention(3, 1)
+    orbits = singular_locus(model, engine, method="orbits", timeout=1)
+    assert ([c.orbit for c in orbits.components or ()], orbits.unfinished) == ([Orbit(1, 1, 0)], "")
+    assert "orbits: Macaulay2 did not finish" in " ".join(orbits.remarks)
+    everything = singular_locus(SingleLayerAttention(3, 2), engine, method="all", timeout=4)
+    assert everything.remarks == ("fibres and tangent bounds (degree ≤ 4) agree",)
+    assert everything.unfinished.startswith("orbits and jacobian: ")
+
+
+def test_undecided_orbits_within_the_limit(engine: Macaulay2) -> None:
+    locus = singular_locus(SingleLayerAttention(4, 2, 2), engine, method="orbits", timeout=0.01)
+    assert (locus.components, locus.variety_dimension, locus.engine_version) == (None, 19, "")
+    assert {status.singular for status in locus.orbits} == {True, False, None}
+    assert "undecided: the orbit (2, 1, 0)" in locus.unfinished
 
 
 def test_the_method_of_fibres_agrees_with_the_ideal(engine: Macaulay2) -> None:
@@ -192,6 +211,39 @@ def test_the_method_of_fibres_agrees_with_the_ideal(engine: Macaulay2) -> None:
         assert [(s.orbit, s.singular) for s in fibres.orbits] == [(s.orbit, s.singular) for s in ideal.orbits]
         assert fibres.components == ideal.components
         assert fibres.variety_dimension == ideal.variety_dimension
+
+
+@pytest.mark.parametrize("case", [(3, 2, 2), (3, 2, 3), (3, 2, 1), (4, 1, 3), (4, 1, 2), (3, 2, 2, 3)])
+def test_the_method_of_fibres_agrees_with_the_bounds(engine: Macaulay2, case: tuple[int, ...]) -> None:
+    """Beyond elimination: equations of degree ≤ 4 and tangent vectors, without Macaulay2."""
+    model = SingleLayerAttention(*case)
+    fibres = singular_locus(model, engine, method="fibres")
+    coordinates = "full" if model.t > 2 else None
+    bounds = singular_locus(model, engine, method="orbits", coordinates=coordinates)
+    assert (bounds.method, bounds.engine_version, bounds.unfinished) == ("tangent bounds (degree ≤ 4)", "", "")
+    assert [(s.orbit, s.dimension, s.singular) for s in fibres.orbits] == [
+        (s.orbit, s.dimension, s.singular) for s in bounds.orbits
+    ]
+    assert fibres.components == bounds.components
+    assert fibres.variety_dimension == bounds.variety_dimension
+
+
+@pytest.mark.parametrize("case", [(2, 1), (2, 2), (2, 2, 1), (2, 3), (3, 1), (3, 1, 1)])
+def test_the_bounds_agree_with_the_whole_ideal(engine: Macaulay2, case: tuple[int, ...]) -> None:
+    model = SingleLayerAttention(*case)
+    ideal, bounds = by_orbits(closure(model, engine, strategy="elimination")), by_bounds(model, None)
+    assert [s.tangent_dimension for s in ideal.statuses] == [s.tangent_dimension for s in bounds.statuses]
+    assert (ideal.components, ideal.dimension) == (bounds.components, bounds.dimension)
+
+
+def test_a_planted_contradiction_between_bounds_and_ideal(engine: Macaulay2, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bounds that call a smooth orbit singular do not get past the ideal."""
+    model = SingleLayerAttention(2, 3)
+    found = by_bounds(model, None)
+    wrong = tuple(replace(s, singular=True, tangent_dimension=10) if s.orbit.r == 2 else s for s in found.statuses)
+    monkeypatch.setattr("m2bridge.computations.singular_locus.by_bounds", lambda *_: replace(found, statuses=wrong))
+    with pytest.raises(ContradictionError, match="by tangent bounds"):
+        singular_locus(model, engine, method="orbits")
 
 
 def test_large_cases_by_fibres(engine: Macaulay2) -> None:

@@ -6,14 +6,20 @@ import pytest
 from sympy import symbols
 
 from m2bridge import CoefficientField, Macaulay2, PolynomialMap, SingleLayerAttention, closure
+from m2bridge.computations.multigraded_closure import chart_script, equations, graded_source, prove_complete
+from m2bridge.computations.subject import Clock, Subject
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.geometry.formulas import degree_formula, dimension_formula
+from m2bridge.parse import parse
 
 s, t = symbols("s t")
 CUBIC = PolynomialMap.from_expressions([s, t], {f"x_{i}": s ** (3 - i) * t**i for i in range(4)})
 
 
-@pytest.mark.parametrize("case", [(2, 1), (2, 1, 1), (2, 2), (2, 2, 1), (2, 3, 1), (1, 2), (2, 1, 2, 1), (2, 1, 2, 3)])
+CASES = [(2, 1), (2, 1, 1), (2, 2), (2, 2, 1), (2, 3), (2, 3, 1), (3, 1, 1), (1, 2), (2, 1, 2, 1), (2, 1, 2, 3)]
+
+
+@pytest.mark.parametrize("case", CASES)
 def test_the_proved_ideal_is_that_of_elimination(engine: Macaulay2, case: tuple[int, ...]) -> None:
     model = SingleLayerAttention(*case)
     coordinates = "full" if len(case) == 4 else "reduced"
@@ -24,6 +30,49 @@ def test_the_proved_ideal_is_that_of_elimination(engine: Macaulay2, case: tuple[
         assert getattr(by_weights, name) == getattr(eliminated, name)
     if model.t == 2:
         assert (by_weights.dimension, by_weights.degree) == (dimension_formula(model), degree_formula(model))
+
+
+@pytest.mark.parametrize(
+    ("case", "counts"),
+    [
+        ((3, 1, 2), {3: 30, 4: 90}),
+        ((3, 1, 3), {3: 20, 4: 90}),
+        ((2, 4, 2), {2: 30, 3: 16, 4: 135}),
+        ((4, 1, 1), {2: 270, 3: 200}),
+    ],
+)
+def test_the_chart_proves_more(engine: Macaulay2, case: tuple[int, ...], counts: dict[int, int]) -> None:
+    """Numbers of generators from elimination; the degree from the projection formula."""
+    model = SingleLayerAttention(*case)
+    found = closure(model, engine)
+    assert (found.complete, found.generator_degrees) == ("proved", counts)
+    assert (found.dimension, found.degree) == (dimension_formula(model), degree_formula(model))
+
+
+def test_missing_generators_are_seen_on_the_slice(engine: Macaulay2) -> None:
+    """The quadrics of (2, 2, 2) are not all; nor are all generators of degree ≤ 4 of (3, 2, 2)."""
+    subject = Subject.of(SingleLayerAttention(2, 2))
+    quadrics = equations(graded_source(subject), 2, Clock(None))
+    known = prove_complete(quadrics, subject, engine, Clock(None))
+    assert (known.series, known.found) == (None, quadrics.found)
+    assert "not all generators" in known.unfinished
+    found = closure(SingleLayerAttention(3, 2, 2), engine)
+    assert (found.complete, found.degree, found.dimension) == ("up to degree 4", None, 13)
+    assert "not all generators" in found.unfinished
+
+
+def test_a_component_at_the_origin_is_seen(engine: Macaulay2) -> None:
+    """The quartic of (2, 1, 2) times each coordinate: right on the chart, and not saturated."""
+    subject = Subject.of(SingleLayerAttention(2, 1))
+    (quartic,) = equations(graded_source(subject), 4, Clock(None)).found.generators()
+
+    class Multiples:
+        def generators(self) -> tuple[object, ...]:
+            return tuple(quartic * coordinate for coordinate in quartic.ring.gens)
+
+    script = chart_script(Multiples(), subject, CoefficientField(32003))  # type: ignore[arg-type]
+    answer = parse(engine.run(script).records)
+    assert (answer.boolean("complete_on_slice"), answer.boolean("saturated")) == (True, False)
 
 
 def test_the_proof_asks_for_the_degree_that_it_needs(engine: Macaulay2) -> None:

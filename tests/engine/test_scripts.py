@@ -9,8 +9,10 @@ from m2bridge import CoefficientField, Macaulay2, SingleLayerAttention
 from m2bridge.computations.closure import closure_script
 from m2bridge.computations.fibres import fibres_script
 from m2bridge.computations.jacobian_criterion import jacobian_script
+from m2bridge.computations.multigraded_closure import chart_script, completeness_script, graded_source
 from m2bridge.computations.orbit_criterion import orbit_script
 from m2bridge.computations.subject import Subject
+from m2bridge.implicitization import implicitize
 from m2bridge.model.field import QQ
 from m2bridge.render import Script
 
@@ -30,6 +32,8 @@ SCRIPTS: dict[str, Script] = {
     "jacobian-2-1-2": jacobian_script(subject(2, 1), QQ),
     "orbits-2-2-2": orbit_script(subject(2, 2), QQ),
     "fibres-3-2-2": fibres_script(SingleLayerAttention(3, 2, 2)),
+    "chart-2-1-2": chart_script(implicitize(graded_source(subject(2, 1)), 4), subject(2, 1), CoefficientField(32003)),
+    "completeness-2-1-2-full": completeness_script(subject(2, 1, coordinates="full"), CoefficientField(32003)),
     "fibres-1-2-1": fibres_script(SingleLayerAttention(1, 2)),
 }
 

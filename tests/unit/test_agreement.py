@@ -19,6 +19,8 @@ def test_equal_findings_agree() -> None:
     compare(FINDINGS, replace(FINDINGS, method="two"))
     compare(FINDINGS, replace(FINDINGS, statuses=(), components=(replace(COMPONENT, degree=None),)))
     compare(FINDINGS, replace(FINDINGS, statuses=(replace(SPECIAL, tangent_dimension=None, tangent_bound=5), GENERIC)))
+    undecided = replace(SPECIAL, tangent_dimension=None, singular=None, tangent_bound=5, tangent_upper_bound=6)
+    compare(FINDINGS, replace(FINDINGS, statuses=(undecided, GENERIC), components=None))
 
 
 @pytest.mark.parametrize(
@@ -27,6 +29,8 @@ def test_equal_findings_agree() -> None:
         {"statuses": (replace(SPECIAL, singular=False), GENERIC)},
         {"statuses": (replace(SPECIAL, tangent_dimension=7), GENERIC)},
         {"statuses": (replace(SPECIAL, tangent_dimension=None, tangent_bound=7), GENERIC)},
+        {"statuses": (replace(SPECIAL, singular=None, tangent_dimension=None, tangent_upper_bound=5),)},
+        {"statuses": (replace(SPECIAL, singular=False),), "components": None},
         {"components": ()},
         {"components": (replace(COMPONENT, dimension=3),)},
         {"components": (replace(COMPONENT, orbit=Orbit(1, 1, 1)),)},

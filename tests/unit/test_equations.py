@@ -33,7 +33,7 @@ def test_bounds_decrease_with_the_degree_and_stay_above_the_dimension(case: tupl
 
 
 def test_default_degrees() -> None:
-    cases = {(2, 1, 2): 4, (3, 2, 3): 4, (3, 3, 3): 3, (4, 4, 4): 2, (10, 10, 10): 0}
+    cases = {(2, 1, 2): 4, (3, 2, 3): 4, (4, 1, 3): 4, (3, 3, 3): 3, (4, 4, 4): 2, (10, 10, 10): 0}
     assert {case: default_degree(SingleLayerAttention(*case)) for case in cases} == cases
 
 
