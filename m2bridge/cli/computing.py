@@ -62,7 +62,7 @@ def closure_command(strategy: Any, max_degree: int | None, weights: Any, **optio
 
 @click.command("singular-locus")
 @case_options
-@click.option("--method", default="auto", show_default=True, help="auto, orbits, jacobian or all.")
+@click.option("--method", default="auto", show_default=True, help="auto, fibres, orbits, jacobian or all.")
 @click.option("--ideals", is_flag=True, help="Compute the ideals of the components too.")
 @run_options
 def singular_locus_command(method: Any, ideals: bool, **options: Any) -> int:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from sympy.polys.rings import PolyElement
 
 from m2bridge.model.attention import SingleLayerAttention
+from m2bridge.model.parametrization import images
 from m2bridge.model.polynomial_map import PolynomialMap
 
 
@@ -52,6 +53,6 @@ def chart_slice(model: SingleLayerAttention) -> ChartSlice:
     for j in range(2, model.d + 1):
         fixed |= {f"c_1_{j}_1_1": 0, f"c_1_1_1_{j}": 0}
     fixed |= {f"c_{k}_1_1_1": 0 for k in range(2, model.d_out + 1)}
-    free = {name: image for name, image in model.images(A, V, "reduced").items() if name not in fixed}
+    free = {name: image for name, image in images(model, A, V, "reduced").items() if name not in fixed}
     relations = smaller.relations if model.alpha > 1 else ()
     return ChartSlice(fixed, PolynomialMap(smaller.source, tuple(free), tuple(free.values()), relations))
