@@ -8,7 +8,7 @@ from dataclasses import field as dataclass_field
 from itertools import islice
 from typing import Any, Literal
 
-from m2bridge.computations.finding import Status
+from m2bridge.computations.jacobian_rank import Status
 from m2bridge.computations.subject import Subject, result_json
 from m2bridge.geometry.hilbert import HilbertSeries
 from m2bridge.implicitization import Implicitization

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from m2bridge.computations.closure import closure
-from m2bridge.computations.finding import Finding, Status, jacobian_findings
+from m2bridge.computations.jacobian_rank import Finding, Status, jacobian_findings
 from m2bridge.computations.subject import Clock, Subject, result_json
 from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, InvalidCaseError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import prod
 
-from m2bridge.computations.finding import Status, jacobian_findings
+from m2bridge.computations.jacobian_rank import Status, jacobian_findings
 from m2bridge.computations.multigraded_closure import default_max_degree
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.geometry.jacobian import random_point

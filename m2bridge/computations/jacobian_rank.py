@@ -1,4 +1,4 @@
-"""What one method says about a dimension, and the method of Jacobian ranks, which needs no engine."""
+"""The method of Jacobian ranks, which needs no engine; and what one method says about a dimension."""
 
 from __future__ import annotations
 
