@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,6 +33,12 @@ def usable() -> list[Candidate]:
         except EngineError:
             continue
     return list(found.values())
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A shell that starts the tests in the background lets them, and all that they start, ignore Ctrl-C."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
