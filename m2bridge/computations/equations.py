@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import combinations_with_replacement
 from math import prod
 
 from m2bridge.computations.jacobian_rank import Status, jacobian_findings
@@ -17,6 +19,9 @@ from m2bridge.linear_algebra import sparse_rank
 from m2bridge.model.attention import Coordinates, SingleLayerAttention
 from m2bridge.model.orbit import Orbit, orbits, representative
 from m2bridge.model.polynomial_map import PolynomialMap
+
+Occurrences = dict[int, dict[tuple[int, ...], list[tuple[int, int]]]]
+"""For each degree and each monomial, the polynomials in which it occurs, by number, and its coefficients there."""
 
 MOST_MONOMIALS = 125_000
 """Bounds for the tangent dimensions use equations of the largest degree ≤ 4 with at most so many monomials."""
@@ -79,9 +84,9 @@ def tangent_upper_bounds(
     if degree < 1:
         return {}
     source = multigraded_attention(model, "reduced")
-    generators = list(implicitize(source, degree, deadline=deadline).sparse_generators())
+    found = _occurrences(implicitize(source, degree, deadline=deadline).sparse_generators())
     points = {orbit: _point(orbit, model, source.polynomial_map.coordinates) for orbit in orbits(model)}
-    return {orbit: len(point) - _differential_rank(generators, point) for orbit, point in points.items()}
+    return {orbit: len(point) - _rank_at_sparse_point(found, point) for orbit, point in points.items()}
 
 
 def _point(orbit: Orbit, model: SingleLayerAttention, coordinates: Sequence[str]) -> tuple[int, ...]:
@@ -110,7 +115,7 @@ def image_dimension(
     if best.status == "lower bound":
         parameters = random_point(found.source.polynomial_map, 9, seed=1)
         point = [_value(image, parameters) for image in found.source.integral_images]
-        upper = len(point) - _differential_rank(list(found.sparse_generators()), point)
+        upper = len(point) - sparse_rank(_gradient(generator, point) for generator in found.sparse_generators())
         return best.value, "proved" if best.value == upper else "lower bound"
     return best.value, best.status
 
@@ -119,25 +124,37 @@ def _value(image: IntegerPolynomial, parameters: Sequence[int]) -> int:
     return sum(c * prod(x**e for x, e in zip(parameters, exponents, strict=True)) for exponents, c in image.items())
 
 
-def _differential_rank(generators: Iterable[Terms], point: Sequence[int]) -> int:
-    """Rank over QQ of the Jacobian matrix of sparse polynomials at an integer point."""
-    vanishing = frozenset(j for j, value in enumerate(point) if not value)
-    return sparse_rank(_gradient(polynomial, point, vanishing) for polynomial in generators)
-
-
-def _gradient(polynomial: Terms, point: Sequence[int], vanishing: frozenset[int]) -> dict[int, int]:
-    """The partial derivatives at the point; monomials with two vanishing factors contribute nothing."""
+def _gradient(polynomial: Terms, point: Sequence[int]) -> dict[int, int]:
+    """The partial derivatives at the point."""
     total: dict[int, int] = {}
     for monomial, coefficient in polynomial:
-        zeros = [j for j in monomial if j in vanishing]
-        if len(zeros) > 1:
-            continue
         for place, j in enumerate(monomial):
-            if zeros and j != zeros[0]:
-                continue
-            value = coefficient
-            for other, i in enumerate(monomial):
-                if other != place:
-                    value *= point[i]
-            total[j] = total.get(j, 0) + value
+            factors = monomial[:place] + monomial[place + 1 :]
+            total[j] = total.get(j, 0) + coefficient * prod([point[i] for i in factors])
     return total
+
+
+def _occurrences(polynomials: Iterable[Terms]) -> Occurrences:
+    found: Occurrences = {}
+    for number, polynomial in enumerate(polynomials):
+        for monomial, coefficient in polynomial:
+            found.setdefault(len(monomial), {}).setdefault(monomial, []).append((number, coefficient))
+    return found
+
+
+def _rank_at_sparse_point(found: Occurrences, point: Sequence[int]) -> int:
+    """Rank over QQ of the Jacobian matrix at an integer point with few nonzero coordinates.
+
+    There the derivative of a monomial by x_j is zero unless the monomial is x_j times nonzero coordinates.
+    """
+    support = [j for j, value in enumerate(point) if value]
+    rows: defaultdict[int, dict[int, int]] = defaultdict(dict)
+    for degree, monomials in found.items():
+        for factors in combinations_with_replacement(support, degree - 1):
+            value = prod([point[i] for i in factors])
+            for j in range(len(point)):
+                monomial = tuple(sorted((*factors, j)))
+                for number, coefficient in monomials.get(monomial, ()):
+                    row = rows[number]
+                    row[j] = row.get(j, 0) + coefficient * value * monomial.count(j)
+    return sparse_rank(rows.values())
