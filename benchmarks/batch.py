@@ -31,9 +31,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--most", type=int, default=4, help="d, d' and a go from 1 to this")
+    parser.add_argument("--m2", help="the Macaulay2 program to use")
     options = parser.parse_args()
     span = f"1..{options.most}"
     grid = ["--d", span, "--d-out", span, "--a", span, "--t", "2", "--check", "all"]
+    grid += ["--m2", options.m2] if options.m2 else []
     times: dict[str, list[float]] = {"serial": [], "processes": [], "resume": [], "verify": []}
     with tempfile.TemporaryDirectory() as scratch:
         for number in range(options.rounds):
