@@ -59,6 +59,16 @@ def kills_worker(
     return quick(model, questions, engine, timeout)
 
 
+def kills_worker_once(
+    model: SingleLayerAttention, questions: Sequence[str], engine: Engine, timeout: float | None
+) -> list[Certificate]:
+    """Kill the worker the first time at d = 3, in the middle of a case."""
+    engine.run(Script("quick", 'mbEmit("x", 1)'), timeout)
+    if model.d == 3 and _first():
+        os.kill(os.getpid(), signal.SIGKILL)
+    return quick(model, questions, engine, timeout)
+
+
 def kills_macaulay2(
     model: SingleLayerAttention, questions: Sequence[str], engine: Engine, timeout: float | None
 ) -> list[Certificate]:

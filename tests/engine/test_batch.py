@@ -139,6 +139,14 @@ def test_a_death_is_forgiven_once(certify: Certify, tmp_path: Path, log: Path, m
     assert Counter(log.read_text().splitlines()) == {str(Case(d, 1, 1)): 1 for d in (1, 3, 4)}
 
 
+def test_the_case_of_a_dask_worker_that_is_killed_is_done_once_by_another(tmp_path: Path, log: Path, m2: str) -> None:
+    summary = batch(tmp_path / "results", m2, quick.kills_worker_once, number=4, start=EXECUTORS["dask"])
+    assert log.with_suffix(".killed").exists()
+    assert summary.answers == {"NOT_APPLICABLE": 4}
+    assert Counter(log.read_text().splitlines()) == {str(Case(d, 1, 1)): 1 for d in range(1, 5)}
+    assert not [p for p in psutil.Process().children(recursive=True) if "M2" in p.name()]
+
+
 def test_recycled_workers_lose_nothing(tmp_path: Path, m2: str) -> None:
     summary = batch(tmp_path, m2, quick.quick, 9, lambda settings: Processes(settings, 2, recycled_after=2))
     assert summary.answers == {"NOT_APPLICABLE": 9}
@@ -219,9 +227,12 @@ def test_two_commands_on_one_folder(tmp_path: Path, m2: str) -> None:
     assert os.listdir(tmp_path / ".claims") == []
 
 
+@pytest.mark.parametrize("executor", ["processes", "dask"])
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
-def test_a_batch_that_is_ended_leaves_no_process_and_goes_on(number: signal.Signals, tmp_path: Path, m2: str) -> None:
-    with certifying(tmp_path, m2) as process:
+def test_a_batch_that_is_ended_leaves_no_process_and_goes_on(
+    number: signal.Signals, executor: str, tmp_path: Path, m2: str
+) -> None:
+    with certifying(tmp_path, m2, "--executor", executor) as process:
         wait_for(lambda: len(results(tmp_path)) >= 16)
         descendants = psutil.Process(process.pid).children(recursive=True)
         assert any("M2" in p.name() for p in descendants)
@@ -234,7 +245,7 @@ def test_a_batch_that_is_ended_leaves_no_process_and_goes_on(number: signal.Sign
     assert process.returncode == {signal.SIGKILL: -9, signal.SIGINT: 130, signal.SIGTERM: 143}[number]
     assert "Traceback" not in said
     before = {name: (tmp_path / name).stat().st_mtime_ns for name in results(tmp_path)}
-    with certifying(tmp_path, m2, "--json") as process:
+    with certifying(tmp_path, m2, "--executor", executor, "--json") as process:
         printed, said = process.communicate(timeout=120)
     assert process.returncode == 0, said
     assert json.loads(printed)["done_before"] >= 1
