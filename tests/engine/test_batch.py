@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -167,6 +168,68 @@ def test_a_full_disk_stops_the_batch_and_leaves_nothing_half_written(
     with pytest.raises(BatchError, match="cannot be written"):
         batch(folder, m2, quick.quick, start=EXECUTORS[executor])
     assert [path for path in tmp_path.rglob("*") if path.is_file() and path.name != "file"] == []
+
+
+class Disk:
+    """A small disk in a namespace of its own, which ends with the process that holds it; seen by way of /proc."""
+
+    _HOLD = """mount -t tmpfs -o size=160k none "$0" && echo ready && read _ &&
+               mount -o remount,size=16M none "$0" && echo ready && read _"""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir()
+        self._holder = subprocess.Popen(
+            ["unshare", "--map-root-user", "--mount", "sh", "-c", self._HOLD, str(folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.folder = Path(f"/proc/{self._holder.pid}/root{folder}")
+
+    def ready(self) -> bool:
+        assert self._holder.stdout is not None
+        return self._holder.stdout.readline() == "ready\n"
+
+    def grow(self) -> bool:
+        assert self._holder.stdin is not None
+        self._holder.stdin.write("\n")
+        self._holder.stdin.flush()
+        return self.ready()
+
+    def close(self) -> str:
+        """What there was to complain about."""
+        return self._holder.communicate()[1].strip()
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Disk]:
+    if shutil.which("unshare") is None:
+        pytest.skip("this system has no unshare")
+    small = Disk(tmp_path / "disk")
+    if not small.ready():
+        pytest.skip(f"this system lets nobody mount a disk: {small.close()}")
+    yield small
+    small.close()
+
+
+@pytest.mark.parametrize("executor", ["serial", "processes"])
+def test_a_batch_goes_on_when_a_full_disk_has_room_again(executor: str, disk: Disk, m2: str) -> None:
+    with certifying(disk.folder, m2, "--executor", executor) as process:
+        _, said = process.communicate(timeout=120)
+    assert process.returncode == 5, said
+    assert f"'{disk.folder}' cannot be written: No space left on device" in said
+    assert "Traceback" not in said
+    whole = {name: read(disk.folder / name) for name in results(disk.folder)}
+    assert 0 < len(whole) < 6 * 8
+    assert [name for name in os.listdir(disk.folder) if name not in whole] == [".claims"]
+    assert os.listdir(disk.folder / ".claims") == []
+    assert disk.grow()
+    with certifying(disk.folder, m2, "--executor", executor) as process:
+        _, said = process.communicate(timeout=120)
+    assert process.returncode == 0, said
+    assert len(results(disk.folder)) == 6 * 8
+    assert all(read(disk.folder / name) == certificate for name, certificate in whole.items())
 
 
 # Several batches, and batches that are killed
