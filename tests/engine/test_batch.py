@@ -131,6 +131,17 @@ def test_the_limit_holds_in_python_too(executor: str, tmp_path: Path, m2: str) -
     assert outcome(tmp_path, 2)["timeout"] == 1
 
 
+def test_a_worker_that_cannot_be_interrupted_is_killed(tmp_path: Path, log: Path, m2: str) -> None:
+    folder = tmp_path / "results"
+    summary = batch(folder, m2, quick.hangs, 4, lambda settings: Processes(settings, 2, grace=1.5), timeout=1)
+    assert summary.answers == {"NOT_APPLICABLE": 3, "timed-out": 1}
+    assert outcome(folder, 2)["kind"] == "timed-out"
+    assert Counter(log.read_text().splitlines()) == {str(Case(d, 1, 1)): 1 for d in (1, 3, 4)}
+    worker, engine = map(int, log.with_suffix(".hanging").read_text().split())
+    wait_for(lambda: not any(map(psutil.pid_exists, (worker, engine))), within=15)
+    assert summary.seconds < 30
+
+
 @pytest.mark.parametrize("certify", [quick.kills_worker, quick.kills_macaulay2])
 def test_a_death_is_forgiven_once(certify: Certify, tmp_path: Path, log: Path, m2: str) -> None:
     folder = tmp_path / "results"
