@@ -54,7 +54,7 @@ def sleeps(
 def hangs(
     model: SingleLayerAttention, questions: Sequence[str], engine: Engine, timeout: float | None
 ) -> list[Certificate]:
-    """Spend too long in C code in one case, where no handler of a signal comes to its turn; leave word of the worker."""
+    """Spend too long in C code in one case, where no handler of a signal gets its turn; say which worker."""
     engine.run(Script("quick", 'mbEmit("x", 1)'), timeout)
     if model.d == 2:
         mark = Path(os.environ[LOG]).with_suffix(".hanging")

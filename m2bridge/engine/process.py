@@ -55,7 +55,8 @@ class Process:
                 stdout=slave,
                 stderr=slave,
                 start_new_session=True,
-                env={**os.environ, "TERM": "dumb"},
+                # OpenBLAS takes 32 MiB of address space for each core, and tries for ever where a limit denies it.
+                env={"OPENBLAS_NUM_THREADS": "1", **os.environ, "TERM": "dumb"},
             )
             self._terminal = fdspawn(self._master, maxread=65536, searchwindowsize=200, use_poll=True)
         except BaseException:
