@@ -45,7 +45,9 @@ class Certificate:
     seconds : float
         Wall time of the computation.
     peak_memory : int or None
-        Largest resident memory of the Macaulay2 process from its start until then, in bytes, where the system tells it.
+        Largest resident memory of Macaulay2 during the computation, in bytes, where the system tells it; with what its
+        garbage collector holds from earlier computations of the same process. Where the system cannot begin to measure
+        anew (only Linux can), since the start of the process.
     recheckable : list of str
         What :func:`m2bridge.certificate.verify` recomputes.
     trusted : list of str
