@@ -15,6 +15,7 @@ for line in iter(input, "end"):
 """
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux measures the peak anew")
 def test_the_peak_of_a_large_computation_does_not_stay_with_the_small_ones_after_it() -> None:
     process = Process(Path(sys.executable), ["-c", MEMORY], None)
 
@@ -28,7 +29,5 @@ def test_the_peak_of_a_large_computation_does_not_stay_with_the_small_ones_after
         small, large, small_again = map(peak, (1, 200 * 2**20, 1))
     finally:
         process.kill()
-    if not sys.platform.startswith("linux"):
-        pytest.skip("only Linux measures the peak anew")
     assert large > small + 150 * 2**20
     assert small_again < large - 150 * 2**20
