@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def verify_command(paths: Sequence[Path], workers: int | None, as_json: bool) -> int:
     """Check certificates, files or folders of them, without Macaulay2.
 
-    Exit code 0 when all are accepted, 1 when some are rejected or malformed.
+    Exit code 0 when all are accepted, 1 when some are rejected, malformed or for another release to verify.
     """
     from m2bridge.batch.verifying import verify_files
 
@@ -54,8 +54,9 @@ def to_text(findings: Sequence[Finding]) -> str:
 
 
 def _said(finding: Finding) -> str:
-    if finding.outcome == "rejected":
-        return f"{finding.check}: stored {finding.stored}, found {finding.found}"
+    if finding.outcome == "rejected" or finding.stored:
+        said = f"{finding.check}: stored {finding.stored}, found {finding.found}"
+        return "; ".join((said, *finding.remarks))
     return finding.found or "; ".join(finding.remarks)
 
 
