@@ -11,6 +11,7 @@
     ├── MethodUnavailableError   the method does not apply to this case
     ├── ContradictionError       two exact methods gave different answers
     ├── CertificateError         a file is not a certificate
+    │   └── OtherReleaseError    it is one in the format of another release
     ├── BatchError               a batch cannot go on
     └── EngineError              Macaulay2 did not answer
         ├── EngineNotFoundError
@@ -75,6 +76,10 @@ class ContradictionError(M2BridgeError):
 
 class CertificateError(M2BridgeError):
     """A file is not a certificate that this version of m2bridge can read."""
+
+
+class OtherReleaseError(CertificateError):
+    """A certificate in the format of another release of m2bridge, which can read it."""
 
 
 class BatchError(M2BridgeError):

@@ -1,5 +1,6 @@
 """Cheap stand-ins for ``certify_all``; in a module of their own, so that worker processes can import them."""
 
+import hashlib
 import os
 import signal
 import time
@@ -50,11 +51,33 @@ def sleeps(
     return quick(model, questions, engine, timeout)
 
 
+def hangs(
+    model: SingleLayerAttention, questions: Sequence[str], engine: Engine, timeout: float | None
+) -> list[Certificate]:
+    """Spend too long in C code in one case, where no handler of a signal gets its turn; say which worker."""
+    engine.run(Script("quick", 'mbEmit("x", 1)'), timeout)
+    if model.d == 2:
+        mark = Path(os.environ[LOG]).with_suffix(".hanging")
+        mark.write_text(f"{os.getpid()} {engine.pid}")  # type: ignore[attr-defined]
+        hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)
+    return quick(model, questions, engine, timeout)
+
+
 def kills_worker(
     model: SingleLayerAttention, questions: Sequence[str], engine: Engine, timeout: float | None
 ) -> list[Certificate]:
     """Kill the worker at d = 2 whenever it comes there, and at d = 3 the first time."""
     if model.d == 2 or (model.d == 3 and _first()):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return quick(model, questions, engine, timeout)
+
+
+def kills_worker_once(
+    model: SingleLayerAttention, questions: Sequence[str], engine: Engine, timeout: float | None
+) -> list[Certificate]:
+    """Kill the worker the first time at d = 3, in the middle of a case."""
+    engine.run(Script("quick", 'mbEmit("x", 1)'), timeout)
+    if model.d == 3 and _first():
         os.kill(os.getpid(), signal.SIGKILL)
     return quick(model, questions, engine, timeout)
 

@@ -10,8 +10,8 @@ from m2bridge.batch.signals import interrupts_held
 CONTEXT = multiprocessing.get_context("forkserver")
 
 
-def prepare() -> None:
-    """Start it, if it does not run, without waiting until it has imported everything."""
-    CONTEXT.set_forkserver_preload(["m2bridge.batch.preload"])
+def prepare(module: str = "m2bridge.batch.preload") -> None:
+    """Start it, if it does not run, without waiting until it has imported a module and what that needs."""
+    CONTEXT.set_forkserver_preload([module])
     with interrupts_held():
         forkserver.ensure_running()

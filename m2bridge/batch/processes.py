@@ -22,8 +22,7 @@ from m2bridge.errors import BatchError, EngineDiedError, EngineTimeoutError, M2B
 RECYCLED_AFTER = 200
 MEMORY_MARK = 2 * 2**30
 
-_HANGING = 30.0
-"""Seconds after the limit of a case, when its worker is killed: it sits in code that cannot be interrupted."""
+GRACE = 30.0
 _FAREWELL = 5.0
 _FALSE_STARTS = 10
 _LAST = 4
@@ -42,6 +41,8 @@ class Processes:
     workers : int, optional
         One for each core that this process may use, when left out.
     recycled_after, memory_mark : int
+    grace : float
+        Seconds after the limit of a case, when its worker is killed: it sits in code that cannot be interrupted.
     """
 
     def __init__(
@@ -50,11 +51,13 @@ class Processes:
         workers: int | None = None,
         recycled_after: int = RECYCLED_AFTER,
         memory_mark: int = MEMORY_MARK,
+        grace: float = GRACE,
     ) -> None:
         self._settings = settings
         self._number = workers or len(os.sched_getaffinity(0))
         self._recycled_after = recycled_after
         self._memory_mark = memory_mark
+        self._grace = grace
         self._scratch = tempfile.TemporaryDirectory(prefix="m2bridge-batch-", ignore_cleanup_errors=True)
         self._workers: list[Worker] = []
         self._leaving: list[Worker] = []
@@ -128,7 +131,7 @@ class Processes:
         limit = self._settings.timeout
         for worker in list(self._workers):
             task = worker.task
-            if task is not None and limit is not None and time.monotonic() - worker.since > limit + _HANGING:
+            if task is not None and limit is not None and time.monotonic() - worker.since > limit + self._grace:
                 worker.process.kill()
                 worker.ended(time.monotonic() + _FAREWELL)
                 self._dismiss(worker)

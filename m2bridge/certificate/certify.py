@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib import metadata
 
 from m2bridge._version import __version__
@@ -13,7 +14,7 @@ from m2bridge.certificate.scripts import library_digests, script_of
 from m2bridge.certificate.statements import Content, statement_content
 from m2bridge.computations.observation import observe
 from m2bridge.computations.subject import Clock, case_json
-from m2bridge.engine import Engine
+from m2bridge.engine import Engine, Macaulay2
 from m2bridge.errors import InvalidCaseError
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.model.field import QQ
@@ -57,21 +58,41 @@ def certify_all(
         raise InvalidCaseError("check", f"unknown question '{unknown[0]}': use {', '.join(QUESTIONS)}")
     clock = Clock(timeout)
     observed = model.t > 1 and any(question != "closure" for question in questions)
+    _forget_peak(engine)
     seen = observe(model, engine, clock.remaining) if observed else None
+    observing = Cost(seen.seconds if seen else 0.0, _peak(engine))
     certificates = []
     for question in questions:
         script: Script | None
         if question == "closure":
+            _forget_peak(engine)
             content, script, seconds = computed_content(model, engine, clock.remaining)
+            cost = Cost(seconds, _peak(engine))
         else:
-            content, script = statement_content(question, model, seen), script_of(question, model)
-            seconds = seen.seconds if seen else 0.0
-        certificates.append(_sealed(model, question, content, script, engine, seconds))
+            content, script, cost = statement_content(question, model, seen), script_of(question, model), observing
+        certificates.append(_sealed(model, question, content, script, engine, cost))
     return certificates
 
 
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Wall time of a computation, and the largest resident memory of Macaulay2 during it, where that is known."""
+
+    seconds: float
+    peak_memory: int | None
+
+
+def _forget_peak(engine: Engine) -> None:
+    if isinstance(engine, Macaulay2):
+        engine.forget_peak_memory()
+
+
+def _peak(engine: Engine) -> int | None:
+    return engine.peak_memory if isinstance(engine, Macaulay2) else None
+
+
 def _sealed(
-    model: SingleLayerAttention, question: str, content: Content, script: Script | None, engine: Engine, seconds: float
+    model: SingleLayerAttention, question: str, content: Content, script: Script | None, engine: Engine, cost: Cost
 ) -> Certificate:
     text = script.body if script else ""
     return Certificate(
@@ -90,8 +111,8 @@ def _sealed(
             "python": platform.python_version(),
         },
         field=str(QQ),
-        seconds=round(seconds, 3),
-        peak_memory=getattr(engine, "peak_memory", None),
+        seconds=round(cost.seconds, 3),
+        peak_memory=cost.peak_memory,
         recheckable=list(content.recheckable),
         trusted=list(content.trusted),
     ).sealed()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-VerifyOutcome = Literal["accepted", "rejected", "malformed"]
+VerifyOutcome = Literal["accepted", "rejected", "malformed", "other-release"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,13 +14,15 @@ class Finding:
 
     Parameters
     ----------
-    outcome : {"accepted", "rejected", "malformed"}
+    outcome : {"accepted", "rejected", "malformed", "other-release"}
+        ``other-release``: another release wrote it, in another format or with other contents, and only that one can say
+        whether it is right. It is not accepted.
     name : str
         The file, or the file name that the certificate should have.
     check : str
         Which check failed; empty if none did.
     stored, found : str
-        For a rejected certificate: what it says, and what was computed from scratch.
+        What the certificate says, and what was computed from scratch.
     remarks : tuple of str
         What is worth knowing and decides nothing.
     """

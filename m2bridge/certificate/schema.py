@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Self
 
-from m2bridge.errors import CertificateError, InvalidCaseError
+from m2bridge.errors import CertificateError, InvalidCaseError, OtherReleaseError
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.theorems import REGISTRY
 
 SCHEMA = 1
 """The version of the format that this release writes and reads."""
+
+_VERSION = re.compile(r"[0-9][0-9A-Za-z.+]{0,30}")
 
 QUESTIONS = (*dict.fromkeys(statement.key for statement in REGISTRY), "closure")
 """What can be certified: the statements by their number, and the Zariski closure."""
@@ -45,7 +48,9 @@ class Certificate:
     seconds : float
         Wall time of the computation.
     peak_memory : int or None
-        Largest resident memory of the Macaulay2 process from its start until then, in bytes, where the system tells it.
+        Largest resident memory of Macaulay2 during the computation, in bytes, where the system tells it; with what its
+        garbage collector holds from earlier computations of the same process. Where the system cannot begin to measure
+        anew (only Linux can), since the start of the process.
     recheckable : list of str
         What :func:`m2bridge.certificate.verify` recomputes.
     trusted : list of str
@@ -73,6 +78,11 @@ class Certificate:
     def model(self) -> SingleLayerAttention:
         """The case as a model."""
         return SingleLayerAttention(**self.case)
+
+    @property
+    def release(self) -> str:
+        """The release of m2bridge that wrote it, as far as it says one."""
+        return _release(self.versions)
 
     @property
     def file_name(self) -> str:
@@ -106,11 +116,16 @@ class Certificate:
         ------
         CertificateError
             If a field is missing, unknown, or of another type; if the schema, the question or the case does not exist.
+        OtherReleaseError
+            If it says that another release wrote it, in another schema.
         """
         if not isinstance(data, dict):
             raise CertificateError("not a JSON object")
-        if data.get("schema") != SCHEMA:
-            raise CertificateError(f"schema {data.get('schema')!r}; this m2bridge reads schema {SCHEMA}")
+        if (schema := data.get("schema")) != SCHEMA:
+            message = f"schema {schema!r:.40}; this m2bridge reads schema {SCHEMA}"
+            if (release := _release(data.get("versions"))) and _integer(schema):
+                raise OtherReleaseError(f"{message}; {with_release(release)}")
+            raise CertificateError(message)
         names = {field.name for field in fields(cls)}
         if wrong := sorted(names ^ data.keys()):
             raise CertificateError(f"missing or unknown fields: {', '.join(wrong)}")
@@ -132,6 +147,16 @@ class Certificate:
 def file_name(model: SingleLayerAttention, question: str) -> str:
     """The name of the file of a certificate."""
     return f"d{model.d}-dout{model.d_out}-a{model.a}-t{model.t}-{question}.json"
+
+
+def with_release(release: str) -> str:
+    """How a certificate of another release is verified."""
+    return f"written by m2bridge {release}, which can verify it: pip install m2bridge=={release}"
+
+
+def _release(versions: Any) -> str:
+    release = versions.get("m2bridge") if _object(versions) else None
+    return release if isinstance(release, str) and _VERSION.fullmatch(release) else ""
 
 
 def digest(text: str) -> str:

@@ -8,13 +8,13 @@ from typing import Any
 from m2bridge._version import __version__
 from m2bridge.certificate.difference import Difference, difference
 from m2bridge.certificate.files import read
-from m2bridge.certificate.finding import Finding
+from m2bridge.certificate.finding import Finding, VerifyOutcome
 from m2bridge.certificate.recheck import recheck
 from m2bridge.certificate.reclosure import recheck_closure
-from m2bridge.certificate.schema import Certificate, digest
+from m2bridge.certificate.schema import Certificate, digest, with_release
 from m2bridge.certificate.scripts import library_digests, script_of
 from m2bridge.certificate.statements import Content, statement_content
-from m2bridge.errors import CertificateError, MethodUnavailableError, ResourceError
+from m2bridge.errors import CertificateError, MethodUnavailableError, OtherReleaseError, ResourceError
 from m2bridge.model.field import QQ
 from m2bridge.model.orbit import orbits
 
@@ -39,12 +39,13 @@ def verify(certificate: Certificate, name: str = "") -> Finding:
     name = name or certificate.file_name
     failure = _digests(certificate) or _size(certificate) or _content(certificate) or _script(certificate)
     if failure:
-        return Finding("rejected", name, failure.place, failure.stored, failure.found)
+        outcome, remarks = _blamed(certificate, failure)
+        return Finding(outcome, name, failure.place, failure.stored, failure.found, remarks)
     return Finding("accepted", name, remarks=_remarks(certificate))
 
 
 def verify_path(path: Path) -> Finding:
-    """Read and verify a file; ``malformed`` if it is not a certificate.
+    """Read and verify a file; ``malformed`` if it is not a certificate of any release.
 
     Raises
     ------
@@ -53,9 +54,19 @@ def verify_path(path: Path) -> Finding:
     """
     try:
         certificate = read(path)
+    except OtherReleaseError as reason:
+        return Finding("other-release", str(path), "schema", found=str(reason))
     except CertificateError as reason:
         return Finding("malformed", str(path), "form", found=str(reason))
     return verify(certificate, str(path))
+
+
+def _blamed(certificate: Certificate, failure: Difference) -> tuple[VerifyOutcome, tuple[str, ...]]:
+    """Whether the certificate is wrong, or may just be in the words of another release; digests are always the same."""
+    release = certificate.release
+    if not release or release == __version__ or failure.place in ("digest", "script.digest"):
+        return "rejected", ()
+    return "other-release", (with_release(release),)
 
 
 def _digests(certificate: Certificate) -> Difference | None:

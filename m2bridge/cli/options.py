@@ -17,7 +17,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class MemorySize(click.ParamType[int]):
-    """``4G``, ``512M`` or a number of bytes."""
+    """``4G``, ``512M`` or a number of bytes; what is too little for Macaulay2 is refused by the engine's own words."""
 
     name = "size"
 
@@ -27,8 +27,7 @@ class MemorySize(click.ParamType[int]):
         if match is None:
             self.fail(f"'{value}' is not an amount of memory: write 4G or 512M", param, ctx)
         size = int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
-        if size < 1:
-            self.fail("the memory limit must be positive", param, ctx)
+        Limits(memory=size)
         return size
 
 

@@ -12,7 +12,6 @@ import click
 
 from m2bridge.cli.output import DONE, REFUTED
 from m2bridge.cli.progress import progress
-from m2bridge.importing import importing
 
 if TYPE_CHECKING:
     from m2bridge.certificate.finding import Finding
@@ -20,17 +19,17 @@ if TYPE_CHECKING:
 
 @click.command("verify")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path), metavar="PATH…")
+@click.option("--workers", type=click.IntRange(min=1), help="Processes; one for each core when left out.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
-def verify_command(paths: Sequence[Path], as_json: bool) -> int:
+def verify_command(paths: Sequence[Path], workers: int | None, as_json: bool) -> int:
     """Check certificates, files or folders of them, without Macaulay2.
 
-    Exit code 0 when all are accepted, 1 when some are rejected or malformed.
+    Exit code 0 when all are accepted, 1 when some are rejected, malformed or for another release to verify.
     """
-    with importing():
-        from m2bridge.certificate.verify import verify_path
+    from m2bridge.batch.verifying import verify_files
 
     with progress("verifying"):
-        findings = [verify_path(path) for path in certificate_files(paths)]
+        findings = verify_files(list(certificate_files(paths)), workers)
     counts = Counter(finding.outcome for finding in findings)
     if as_json:
         data = {"counts": counts, "certificates": [finding.to_json() for finding in findings]}
@@ -55,8 +54,9 @@ def to_text(findings: Sequence[Finding]) -> str:
 
 
 def _said(finding: Finding) -> str:
-    if finding.outcome == "rejected":
-        return f"{finding.check}: stored {finding.stored}, found {finding.found}"
+    if finding.outcome == "rejected" or finding.stored:
+        said = f"{finding.check}: stored {finding.stored}, found {finding.found}"
+        return "; ".join((said, *finding.remarks))
     return finding.found or "; ".join(finding.remarks)
 
 

@@ -55,7 +55,8 @@ class Process:
                 stdout=slave,
                 stderr=slave,
                 start_new_session=True,
-                env={**os.environ, "TERM": "dumb"},
+                # OpenBLAS takes 32 MiB of address space for each core, and tries for ever where a limit denies it.
+                env={"OPENBLAS_NUM_THREADS": "1", **os.environ, "TERM": "dumb"},
             )
             self._terminal = fdspawn(self._master, maxread=65536, searchwindowsize=200, use_poll=True)
         except BaseException:
@@ -71,13 +72,21 @@ class Process:
 
     @property
     def peak_memory(self) -> int | None:
-        """Largest resident memory of the process so far, in bytes; ``None`` where the system does not say."""
+        """Largest resident memory of the process since its start, or since :meth:`forget_peak_memory`, in bytes.
+
+        ``None`` where the system does not say.
+        """
         try:
             status = Path(f"/proc/{self.pid}/status").read_text(encoding="ascii", errors="replace")
         except OSError:
             return None
         found = re.search(r"^VmHWM:\s*(\d+) kB$", status, re.MULTILINE)
         return int(found[1]) * 1024 if found else None
+
+    def forget_peak_memory(self) -> None:
+        """Measure :attr:`peak_memory` from now on, where the system can do so (Linux)."""
+        with suppress(OSError):
+            Path(f"/proc/{self.pid}/clear_refs").write_text("5", encoding="ascii")
 
     def send(self, text: str) -> None:
         """Type a short text (a terminal holds 4 KiB that nobody has read)."""

@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from m2bridge.errors import InvalidCaseError
 from m2bridge.render import Script
+
+LEAST_MEMORY = 640 * 2**20
+"""Macaulay2 maps 250 MiB (1.21) to 620 MiB (1.26) of address space before it computes anything, on two cores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +21,25 @@ class Limits:
     timeout : float, optional
         Seconds of wall time; no limit when left out.
     memory : int, optional
-        Bytes of address space of each process of the engine. Macaulay2 maps about 0.4 to 0.8 GB before it computes
-        anything, so useful limits start at 1 GiB.
+        Bytes of address space of each process of the engine, at least :data:`LEAST_MEMORY`. Useful limits start at
+        1 GiB; machines with many cores need more.
+
+    Raises
+    ------
+    InvalidCaseError
+        If Macaulay2 cannot start within this memory.
     """
 
     timeout: float | None = None
     memory: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.memory is not None and self.memory < LEAST_MEMORY:
+            raise InvalidCaseError(
+                "memory",
+                "Macaulay2 takes up to 620 MiB of address space before it computes anything: "
+                "give it 640M at least, better 1G or more",
+            )
 
 
 @dataclass(frozen=True, slots=True)

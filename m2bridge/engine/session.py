@@ -66,8 +66,16 @@ class Macaulay2:
 
     @property
     def peak_memory(self) -> int | None:
-        """Largest resident memory of the running Macaulay2 since its start, in bytes, where the system tells it."""
+        """Largest resident memory of the running Macaulay2, in bytes, where the system tells it.
+
+        Since its start, or since :meth:`forget_peak_memory`.
+        """
         return self._process.peak_memory if self._process else None
+
+    def forget_peak_memory(self) -> None:
+        """Measure :attr:`peak_memory` from now on, where the system can do so (Linux)."""
+        if self._process is not None:
+            self._process.forget_peak_memory()
 
     def start(self) -> None:
         """Start Macaulay2, if it does not run, without waiting until it is ready."""

@@ -104,7 +104,7 @@ def malformed(text: str) -> dict[str, str]:
         "empty": "",
         "half-a-file": text[: len(text) // 2],
         "not-an-object": "[]\n",
-        "other-schema": changed(schema=0),
+        "other-schema": changed(schema=0, versions={}),
         "unknown-question": changed(question="9.9"),
         "no-such-case": changed(case={"d": 0, "d_out": 1, "a": 1, "t": 2}),
         "case-with-another-number": changed(case=data["case"] | {"l": 2}),

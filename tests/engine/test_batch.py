@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -130,6 +131,17 @@ def test_the_limit_holds_in_python_too(executor: str, tmp_path: Path, m2: str) -
     assert outcome(tmp_path, 2)["timeout"] == 1
 
 
+def test_a_worker_that_cannot_be_interrupted_is_killed(tmp_path: Path, log: Path, m2: str) -> None:
+    folder = tmp_path / "results"
+    summary = batch(folder, m2, quick.hangs, 4, lambda settings: Processes(settings, 2, grace=1.5), timeout=1)
+    assert summary.answers == {"NOT_APPLICABLE": 3, "timed-out": 1}
+    assert outcome(folder, 2)["kind"] == "timed-out"
+    assert Counter(log.read_text().splitlines()) == {str(Case(d, 1, 1)): 1 for d in (1, 3, 4)}
+    worker, engine = map(int, log.with_suffix(".hanging").read_text().split())
+    wait_for(lambda: not any(map(psutil.pid_exists, (worker, engine))), within=15)
+    assert summary.seconds < 30
+
+
 @pytest.mark.parametrize("certify", [quick.kills_worker, quick.kills_macaulay2])
 def test_a_death_is_forgiven_once(certify: Certify, tmp_path: Path, log: Path, m2: str) -> None:
     folder = tmp_path / "results"
@@ -137,6 +149,14 @@ def test_a_death_is_forgiven_once(certify: Certify, tmp_path: Path, log: Path, m
     assert summary.answers == {"NOT_APPLICABLE": 3, "died": 1}
     assert outcome(folder, 2)["kind"] == "died"
     assert Counter(log.read_text().splitlines()) == {str(Case(d, 1, 1)): 1 for d in (1, 3, 4)}
+
+
+def test_the_case_of_a_dask_worker_that_is_killed_is_done_once_by_another(tmp_path: Path, log: Path, m2: str) -> None:
+    summary = batch(tmp_path / "results", m2, quick.kills_worker_once, number=4, start=EXECUTORS["dask"])
+    assert log.with_suffix(".killed").exists()
+    assert summary.answers == {"NOT_APPLICABLE": 4}
+    assert Counter(log.read_text().splitlines()) == {str(Case(d, 1, 1)): 1 for d in range(1, 5)}
+    assert not [p for p in psutil.Process().children(recursive=True) if "M2" in p.name()]
 
 
 def test_recycled_workers_lose_nothing(tmp_path: Path, m2: str) -> None:
@@ -159,6 +179,68 @@ def test_a_full_disk_stops_the_batch_and_leaves_nothing_half_written(
     with pytest.raises(BatchError, match="cannot be written"):
         batch(folder, m2, quick.quick, start=EXECUTORS[executor])
     assert [path for path in tmp_path.rglob("*") if path.is_file() and path.name != "file"] == []
+
+
+class Disk:
+    """A small disk in a namespace of its own, which ends with the process that holds it; seen by way of /proc."""
+
+    _HOLD = """mount -t tmpfs -o size=160k none "$0" && echo ready && read _ &&
+               mount -o remount,size=16M none "$0" && echo ready && read _"""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir()
+        self._holder = subprocess.Popen(
+            ["unshare", "--map-root-user", "--mount", "sh", "-c", self._HOLD, str(folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.folder = Path(f"/proc/{self._holder.pid}/root{folder}")
+
+    def ready(self) -> bool:
+        assert self._holder.stdout is not None
+        return self._holder.stdout.readline() == "ready\n"
+
+    def grow(self) -> bool:
+        assert self._holder.stdin is not None
+        self._holder.stdin.write("\n")
+        self._holder.stdin.flush()
+        return self.ready()
+
+    def close(self) -> str:
+        """What there was to complain about."""
+        return self._holder.communicate()[1].strip()
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Disk]:
+    if shutil.which("unshare") is None:
+        pytest.skip("this system has no unshare")
+    small = Disk(tmp_path / "disk")
+    if not small.ready():
+        pytest.skip(f"this system lets nobody mount a disk: {small.close()}")
+    yield small
+    small.close()
+
+
+@pytest.mark.parametrize("executor", ["serial", "processes"])
+def test_a_batch_goes_on_when_a_full_disk_has_room_again(executor: str, disk: Disk, m2: str) -> None:
+    with certifying(disk.folder, m2, "--executor", executor) as process:
+        _, said = process.communicate(timeout=120)
+    assert process.returncode == 5, said
+    assert f"'{disk.folder}' cannot be written: No space left on device" in said
+    assert "Traceback" not in said
+    whole = {name: read(disk.folder / name) for name in results(disk.folder)}
+    assert 0 < len(whole) < 6 * 8
+    assert [name for name in os.listdir(disk.folder) if name not in whole] == [".claims"]
+    assert os.listdir(disk.folder / ".claims") == []
+    assert disk.grow()
+    with certifying(disk.folder, m2, "--executor", executor) as process:
+        _, said = process.communicate(timeout=120)
+    assert process.returncode == 0, said
+    assert len(results(disk.folder)) == 6 * 8
+    assert all(read(disk.folder / name) == certificate for name, certificate in whole.items())
 
 
 # Several batches, and batches that are killed
@@ -219,9 +301,12 @@ def test_two_commands_on_one_folder(tmp_path: Path, m2: str) -> None:
     assert os.listdir(tmp_path / ".claims") == []
 
 
+@pytest.mark.parametrize("executor", ["processes", "dask"])
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
-def test_a_batch_that_is_ended_leaves_no_process_and_goes_on(number: signal.Signals, tmp_path: Path, m2: str) -> None:
-    with certifying(tmp_path, m2) as process:
+def test_a_batch_that_is_ended_leaves_no_process_and_goes_on(
+    number: signal.Signals, executor: str, tmp_path: Path, m2: str
+) -> None:
+    with certifying(tmp_path, m2, "--executor", executor) as process:
         wait_for(lambda: len(results(tmp_path)) >= 16)
         descendants = psutil.Process(process.pid).children(recursive=True)
         assert any("M2" in p.name() for p in descendants)
@@ -234,7 +319,7 @@ def test_a_batch_that_is_ended_leaves_no_process_and_goes_on(number: signal.Sign
     assert process.returncode == {signal.SIGKILL: -9, signal.SIGINT: 130, signal.SIGTERM: 143}[number]
     assert "Traceback" not in said
     before = {name: (tmp_path / name).stat().st_mtime_ns for name in results(tmp_path)}
-    with certifying(tmp_path, m2, "--json") as process:
+    with certifying(tmp_path, m2, "--executor", executor, "--json") as process:
         printed, said = process.communicate(timeout=120)
     assert process.returncode == 0, said
     assert json.loads(printed)["done_before"] >= 1

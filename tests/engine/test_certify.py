@@ -13,8 +13,10 @@ from m2bridge.certificate.schema import QUESTIONS
 from m2bridge.certificate.verify import verify, verify_path
 from m2bridge.computations.fibres import fibres
 from m2bridge.computations.observation import observe
+from m2bridge.engine import Transcript
 from m2bridge.errors import EngineTimeoutError, InvalidCaseError
 from m2bridge.model.orbit import orbits
+from m2bridge.render import Script
 
 GRID = [(d, d_out, a) for d in range(1, 5) for d_out in range(1, 5) for a in range(1, d + 1)]
 
@@ -66,3 +68,20 @@ def test_one_token_needs_no_engine_for_statements(engine: Macaulay2) -> None:
     certificate = certify(SingleLayerAttention(50, 50, 50, 1), "3.4", engine)
     assert certificate.script["text"] == ""
     assert verify(certificate).accepted
+
+
+def test_memory_is_measured_anew_for_each_computation(program: Path) -> None:
+    events = []
+
+    class Watched(Macaulay2):
+        def forget_peak_memory(self) -> None:
+            events.append("forget")
+            super().forget_peak_memory()
+
+        def run(self, script: Script, timeout: float | None = None) -> Transcript:
+            events.append(script.name)
+            return super().run(script, timeout)
+
+    with Watched(program) as engine:
+        certify_all(SingleLayerAttention(1, 2), ("3.2", "closure", "3.3"), engine)
+    assert events == ["forget", "fibres", "closure", "forget", "closure"]

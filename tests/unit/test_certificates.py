@@ -87,6 +87,37 @@ def test_a_certificate_of_another_release_gets_a_remark() -> None:
     assert verify(changed).accepted == ("wire" in certificate.libraries or not certificate.libraries)
 
 
+def test_a_certificate_in_the_words_of_another_release_is_neither_accepted_nor_rejected() -> None:
+    certificate = read(files("accepted")[0])
+    verdicts = [verdict | {"text": "As it was put then."} for verdict in certificate.answer["verdicts"]]
+    here = replace(certificate, answer=certificate.answer | {"verdicts": verdicts})
+    there = replace(here, versions=certificate.versions | {"m2bridge": "0.0.9"})
+    finding = verify(there.sealed())
+    assert (finding.outcome, finding.check) == ("other-release", "answer.verdicts[0].text")
+    assert "pip install m2bridge==0.0.9" in finding.remarks[0]
+    assert verify(here.sealed()).outcome == "rejected"
+    assert verify(replace(there, digest="0" * 64)).outcome == "rejected"
+    assert verify(replace(here, versions=certificate.versions | {"m2bridge": "0; rm"}).sealed()).outcome == "rejected"
+
+
+@pytest.mark.parametrize("fields", [{}, {"anything": "new"}])
+def test_a_certificate_of_another_schema_names_its_release(tmp_path: Path, fields: dict[str, str]) -> None:
+    data = read(files("accepted")[0]).to_json()
+    path = tmp_path / "later.json"
+
+    def found(**changes: object) -> tuple[str, str]:
+        path.write_text(json.dumps(data | fields | {"schema": 2} | changes))
+        finding = verify_path(path)
+        return finding.outcome, finding.found
+
+    outcome, said = found(versions={"m2bridge": "3.1"})
+    assert outcome == "other-release"
+    assert "schema 2" in said
+    assert "pip install m2bridge==3.1" in said
+    for changes in ({"versions": {}}, {"versions": {"m2bridge": "3; rm -r ~"}}, {"versions": None}, {"schema": "2"}):
+        assert found(**changes)[0] == "malformed"
+
+
 @pytest.mark.parametrize(
     "case", [(d, e, a) for d in range(1, 5) for e in range(1, 5) for a in range(1, d + 1)] + [(6, 6, 6)]
 )

@@ -1,0 +1,77 @@
+"""Many certificates on several cores: the same findings as on one, and no process left."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from m2bridge.batch import verifying
+from m2bridge.batch.verifying import verify_files
+from m2bridge.errors import BatchError
+
+FOLDER = Path(__file__).parents[1] / "certificates"
+FILES = sorted(FOLDER.rglob("*.json"))
+MAIN = [sys.executable, "-c", "from m2bridge.cli.main import main; main()", "verify"]
+
+
+def children() -> list[psutil.Process]:
+    """Living ones, without the two servers of multiprocessing."""
+    found = psutil.Process().children(recursive=True)
+    return [p for p in found if p.status() != psutil.STATUS_ZOMBIE and p.ppid() != os.getpid()]
+
+
+def test_the_same_findings_in_the_same_order() -> None:
+    assert len(FILES) > verifying.FEW
+    there = children()
+    assert verify_files(FILES, 2) == verify_files(FILES, 1)
+    assert [finding.name for finding in verify_files(FILES[::-1] + FILES[:2], 3)] == [
+        str(path) for path in FILES[::-1] + FILES[:2]
+    ]
+    assert children() == there
+
+
+def test_an_unreadable_file_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "folder.json").mkdir()
+    with pytest.raises(IsADirectoryError):
+        verify_files([*FILES, tmp_path / "folder.json"], 2)
+
+
+def test_a_worker_that_is_killed_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = verifying._heard
+
+    def killing(line: object) -> object:
+        for child in set(children()) - there:
+            child.kill()
+        return real(line)  # type: ignore[arg-type]
+
+    there = set(children())
+    monkeypatch.setattr(verifying, "_heard", killing)
+    with pytest.raises(BatchError, match="--workers 1"):
+        verify_files(FILES, 2)
+
+
+@pytest.mark.parametrize("processes", [2, 4])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_signal_leaves_no_process(number: signal.Signals, processes: int, tmp_path: Path) -> None:
+    """Sent while workers start, when there are the two servers of multiprocessing, and while they work."""
+    for copy in range(30):
+        shutil.copytree(FOLDER / "accepted", tmp_path / str(copy))
+    process = subprocess.Popen(
+        [*MAIN, str(tmp_path), "--workers", "2"], stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    while len(started := psutil.Process(process.pid).children(recursive=True)) < processes:
+        time.sleep(0.01)
+    if number is signal.SIGINT:
+        os.killpg(process.pid, number)
+    else:
+        process.send_signal(number)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -9}[number]
+    assert "Traceback" not in said
+    assert psutil.wait_procs(started, timeout=10)[1] == []
