@@ -152,11 +152,22 @@ def test_a_death_is_forgiven_once(certify: Certify, tmp_path: Path, log: Path, m
 
 
 def test_the_case_of_a_dask_worker_that_is_killed_is_done_once_by_another(tmp_path: Path, log: Path, m2: str) -> None:
+    there = macaulay2s()
     summary = batch(tmp_path / "results", m2, quick.kills_worker_once, number=4, start=EXECUTORS["dask"])
     assert log.with_suffix(".killed").exists()
     assert summary.answers == {"NOT_APPLICABLE": 4}
     assert Counter(log.read_text().splitlines()) == {str(Case(d, 1, 1)): 1 for d in range(1, 5)}
-    assert not [p for p in psutil.Process().children(recursive=True) if "M2" in p.name()]
+    wait_for(lambda: macaulay2s() <= there, within=15)
+
+
+def macaulay2s() -> set[int]:
+    """Those that this process and its children have started."""
+    found = set()
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            if "M2" in process.name():
+                found.add(process.pid)
+    return found
 
 
 def test_recycled_workers_lose_nothing(tmp_path: Path, m2: str) -> None:
