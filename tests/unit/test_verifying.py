@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -22,8 +23,12 @@ MAIN = [sys.executable, "-c", "from m2bridge.cli.main import main; main()", "ver
 
 def children() -> list[psutil.Process]:
     """Living ones, without the two servers of multiprocessing."""
-    found = psutil.Process().children(recursive=True)
-    return [p for p in found if p.status() != psutil.STATUS_ZOMBIE and p.ppid() != os.getpid()]
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            if process.status() != psutil.STATUS_ZOMBIE and process.ppid() != os.getpid():
+                found.append(process)
+    return found
 
 
 def test_the_same_findings_in_the_same_order() -> None:
