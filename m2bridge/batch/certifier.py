@@ -67,6 +67,8 @@ def put_outcomes(
 ) -> None:
     """Store an outcome for each of these questions."""
     kind, reason = kind_of(error), reason_of(error)
+    if kind == "timed-out" and settings.timeout is not None:  # the error speaks of what was left of the limit
+        reason = f"the case did not finish within {settings.timeout:.3g} seconds"
     details = "".join(traceback.format_exception(error)) if kind == "failed" else ""
     limits = settings.timeout, settings.memory
     for question in questions:
