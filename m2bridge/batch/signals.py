@@ -12,6 +12,9 @@ from typing import NoReturn
 
 from m2bridge.errors import EngineTimeoutError
 
+ENDING = (signal.SIGTERM, signal.SIGHUP)
+"""Signals that end a command in an orderly way, as Ctrl-C does."""
+
 GRACE = 1.0
 """Seconds after the limit, in which Macaulay2's own limit comes first and can say more."""
 
@@ -39,13 +42,13 @@ def time_limit(seconds: float | None) -> Iterator[None]:
 
 
 @contextmanager
-def interrupts_held() -> Iterator[None]:
-    """Hold Ctrl-C back during the block, for good in the processes and threads that it starts.
+def interrupts_held(*more: signal.Signals) -> Iterator[None]:
+    """Hold Ctrl-C, and more signals, back during the block; for good in the processes and threads that it starts.
 
     Ctrl-C reaches the whole foreground group; workers leave it to their parent, which then ends them.
     """
     resource_tracker.ensure_running()  # started in the block it would let the signal through again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *more})
     try:
         yield
     finally:

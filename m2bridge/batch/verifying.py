@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
 from m2bridge.batch.forkserver import CONTEXT, prepare
-from m2bridge.batch.signals import interrupts_held
+from m2bridge.batch.signals import ENDING, interrupts_held
 from m2bridge.certificate.finding import Finding
 from m2bridge.errors import BatchError, M2BridgeError
 from m2bridge.importing import importing
@@ -80,7 +80,7 @@ def _workers(number: int) -> Iterator[list[Connection]]:
         for _ in range(number):
             ours, theirs = CONTEXT.Pipe()
             process = CONTEXT.Process(target=_serve, args=(theirs,), daemon=True)
-            with interrupts_held():
+            with interrupts_held(*ENDING):  # half a start makes the fork server complain
                 process.start()
             theirs.close()
             lines.append(ours)

@@ -19,7 +19,7 @@ import psutil
 
 from m2bridge.batch.certifier import Certifier, Settings
 from m2bridge.batch.forkserver import CONTEXT, prepare
-from m2bridge.batch.signals import interrupts_held
+from m2bridge.batch.signals import ENDING, interrupts_held
 from m2bridge.batch.task import Report, Task
 from m2bridge.errors import M2BridgeError
 
@@ -55,7 +55,7 @@ class Worker:
         prepare()
         self.connection, theirs = CONTEXT.Pipe()
         self.process = CONTEXT.Process(target=serve, args=(theirs, settings, scratch), daemon=True)
-        with interrupts_held():
+        with interrupts_held(*ENDING):  # half a start makes the fork server complain
             self.process.start()
         theirs.close()
         self.ready = False

@@ -263,20 +263,30 @@ def test_no_process_survives_the_end_of_python(program: Path, action: str) -> No
 def test_ctrl_c_at_any_moment_of_the_command_line(program: Path, command: str) -> None:
     """The interrupt may hit the imports, the start of Macaulay2 or the computation."""
     for delay in (0.1, 0.3, 0.5, 0.7, 0.9, 1.2, 1.8):
-        before = {p.pid for p in psutil.process_iter() if "M2" in p.name() and alive(p.pid)}
+        mark = f"{os.getpid()}-{delay}"
         process = subprocess.Popen(
             [command, "closure", "--d", "3", "--d-out", "2", "--m2", str(program)],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
+            env={**os.environ, "M2BRIDGE_TEST_MARK": mark},
         )
         time.sleep(delay)
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=10)
         assert process.returncode in (130, -signal.SIGINT)
         time.sleep(0.1)
-        left = {p.pid for p in psutil.process_iter() if "M2" in p.name() and alive(p.pid)} - before
-        assert all(gone(pid) for pid in left)
+        assert all(gone(pid) for pid in marked(mark))
+
+
+def marked(mark: str) -> list[int]:
+    """What runs with this mark in its environment."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, OSError):
+            if process.environ().get("M2BRIDGE_TEST_MARK") == mark:
+                found.append(process.pid)
+    return found
 
 
 def test_temporary_files_are_removed(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

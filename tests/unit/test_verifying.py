@@ -78,5 +78,6 @@ def test_a_signal_leaves_no_process(number: signal.Signals, processes: int, tmp_
         process.send_signal(number)
     _, said = process.communicate(timeout=30)
     assert process.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -9}[number]
-    assert "Traceback" not in said
+    if number is not signal.SIGKILL:  # after which the fork server may complain of half a start
+        assert "Traceback" not in said
     assert psutil.wait_procs(started, timeout=10)[1] == []
