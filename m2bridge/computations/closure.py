@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import get_args
 
 from m2bridge.computations.closure_result import Closure, Strategy
+from m2bridge.computations.completeness import prove_complete
 from m2bridge.computations.elimination import elimination_values
 from m2bridge.computations.equations import image_dimension
 from m2bridge.computations.jacobian_rank import Status, jacobian_findings
-from m2bridge.computations.multigraded_closure import Equations, equations, graded_source, prove_complete
+from m2bridge.computations.multigraded_closure import Equations, equations, graded_source
 from m2bridge.computations.subject import Clock, Subject
 from m2bridge.engine import Engine
 from m2bridge.errors import EngineMemoryError, EngineTimeoutError, InvalidCaseError, MethodUnavailableError

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from m2bridge.implicitization.grading import Vector
 from m2bridge.implicitization.substitution import Terms
@@ -32,8 +33,6 @@ class Block:
         A basis of the ideal in this weight; left out in the last degree.
     generators : tuple of polynomials
         Minimal generators of the ideal in this weight.
-    minimal : bool
-        Whether the generators have been proved to be minimal.
     """
 
     weight: Vector
@@ -43,7 +42,6 @@ class Block:
     proved: int = 0
     ideal: tuple[SparseRow, ...] = ()
     generators: tuple[Terms, ...] = ()
-    minimal: bool = True
 
     @property
     def rank(self) -> int:
@@ -124,3 +122,31 @@ def neighbours_below(weight: int, degree: int, system: WeightSystem, layers: Map
         block = below.blocks[root]
         result.append(Neighbour(block, tuple([multiply(m, permutation, j) for m in block.monomials])))
     return result
+
+
+@dataclass(frozen=True, slots=True)
+class WeightSpace:
+    """The monomials of one weight and where they come from.
+
+    ``candidates`` span the coordinate ring in this weight: products of a coordinate and a basis monomial below. The
+    ``others`` are congruent to combinations of candidates modulo what lower degrees generate of the ideal.
+    """
+
+    neighbours: Sequence[Neighbour]
+    candidates: tuple[Monomial, ...]
+    others: tuple[Monomial, ...]
+
+    @classmethod
+    def of(cls, weight: int, degree: int, system: WeightSystem, layers: Mapping[int, Layer]) -> WeightSpace:
+        """The weight space, from the degrees below."""
+        neighbours = neighbours_below(weight, degree, system, layers)
+        everything = {monomial for neighbour in neighbours for monomial in neighbour.products}
+        candidates = {monomial for neighbour in neighbours for monomial in neighbour.candidates}
+        # Any order is correct. Comparing the last coordinates first gave the shortest generators for attention.
+        order = itemgetter(slice(None, None, -1))
+        return cls(neighbours, tuple(sorted(candidates, key=order)), tuple(sorted(everything - candidates, key=order)))
+
+    @property
+    def monomials(self) -> tuple[Monomial, ...]:
+        """All of them, the candidates first."""
+        return self.candidates + self.others

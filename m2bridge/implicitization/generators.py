@@ -4,27 +4,27 @@ Why the result is exact although the points are random. Let M be the number of m
 matrix of values modulo p is at most the dimension over QQ of the coordinate ring in this weight. On the other side,
 polynomials are exhibited that vanish identically over ZZ (products of generators proved in lower degrees, and new
 generators proved by substitution) and that are linearly independent modulo p, so over QQ. When rank plus number of
-these polynomials is M, both are equal to the true dimensions and the polynomials are a basis of the ideal. If a guess
-cannot be proved, the weight is done again by elimination over QQ and with another prime.
+these polynomials is M, both are equal to the true dimensions and the polynomials are a basis of the ideal. The new
+generators are minimal when what lower degrees generate has over QQ no larger dimension than modulo p. If a guess cannot
+be proved, the weight is done again by elimination over QQ and with another prime.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from operator import itemgetter
 from random import Random
 
 import flint
 
 from m2bridge.errors import ContradictionError
-from m2bridge.implicitization.blocks import Block, Layer, Neighbour, SparseRow, neighbours_below
+from m2bridge.implicitization.blocks import Block, Layer, SparseRow, WeightSpace
 from m2bridge.implicitization.evaluation import RandomPoints, reduced_echelon
 from m2bridge.implicitization.known_part import Products, matrix_with_columns
 from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.implicitization.relations import Echelon, ExactEchelon, ModularEchelon
 from m2bridge.implicitization.substitution import Substitution, Terms
-from m2bridge.implicitization.weight_spaces import Monomial, WeightSystem
+from m2bridge.implicitization.weight_spaces import WeightSystem
 from m2bridge.linear_algebra import LARGE_PRIME
 
 SECOND_PRIME = 2147483629
@@ -45,29 +45,6 @@ class Workshop:
         """Prepare the computation for a map up to a degree."""
         system = WeightSystem.of(source, max_degree)
         return cls(system, RandomPoints.of(source, Random(seed)), Substitution.of(source), Random(seed))
-
-
-@dataclass(frozen=True, slots=True)
-class WeightSpace:
-    """The monomials of one weight and where they come from.
-
-    ``candidates`` span the coordinate ring in this weight: products of a coordinate and a basis monomial below. The
-    ``others`` are congruent to combinations of candidates modulo what lower degrees generate of the ideal.
-    """
-
-    neighbours: Sequence[Neighbour]
-    candidates: tuple[Monomial, ...]
-    others: tuple[Monomial, ...]
-
-    @classmethod
-    def of(cls, weight: int, degree: int, system: WeightSystem, layers: Mapping[int, Layer]) -> WeightSpace:
-        """The weight space, from the degrees below."""
-        neighbours = neighbours_below(weight, degree, system, layers)
-        everything = {monomial for neighbour in neighbours for monomial in neighbour.products}
-        candidates = {monomial for neighbour in neighbours for monomial in neighbour.candidates}
-        # Any order is correct. Comparing the last coordinates first gave the shortest generators for attention.
-        order = itemgetter(slice(None, None, -1))
-        return cls(neighbours, tuple(sorted(candidates, key=order)), tuple(sorted(everything - candidates, key=order)))
 
 
 def compute_block(
@@ -95,28 +72,29 @@ def compute_block(
 def _proved_block(
     space: WeightSpace, echelon: Echelon, orbit_size: int, workshop: Workshop, prime: int, keep_ideal: bool
 ) -> Block | None:
-    """The block that belongs to an echelon form; None if a relation fails on substitution, or too few are found."""
+    """The block that belongs to an echelon form.
+
+    None if a relation fails on substitution, too few relations are found, or a generator may not be minimal.
+    """
     pivots = set(echelon.pivots)
     free = [j for j in range(len(space.candidates)) if j not in pivots]
-    monomials = space.candidates + space.others
+    monomials = space.monomials
     products = Products.of(space.neighbours, [*space.others, *(space.candidates[j] for j in free)])
     chosen = products.independent(prime, workshop.random)
     generators: tuple[Terms, ...] = ()
-    minimal = True
     if len(chosen) < products.size:
         columns = _new_columns(space, echelon, free, [products.coefficients(index) for index in chosen], prime)
         generators = tuple(echelon.relation(j) for j in columns)
         if not all(workshop.substitution.vanishes(generator) for generator in generators):
             return None
-        if len(chosen) + len(generators) < products.size:
+        if len(chosen) + len(generators) < products.size or products.rational_rank() > len(chosen):
             return None
-        minimal = products.rational_rank() == len(chosen)
     position = {monomial: i for i, monomial in enumerate(monomials)} if keep_ideal else {}
     ideal = [products.polynomial(index, position) for index in chosen] if keep_ideal else []
     ideal += [tuple((position[m], c) for m, c in generator) for generator in generators] if keep_ideal else []
     weight = workshop.system.vector(monomials[0])
     proved = len(chosen) + len(generators)
-    return Block(weight, orbit_size, monomials, echelon.pivots, proved, tuple(ideal), generators, minimal)
+    return Block(weight, orbit_size, monomials, echelon.pivots, proved, tuple(ideal), generators)
 
 
 def _new_columns(

@@ -8,7 +8,7 @@ from math import log2
 from random import Random
 
 from m2bridge.errors import InvalidCaseError
-from m2bridge.implicitization.blocks import Block, Layer, neighbours_below
+from m2bridge.implicitization.blocks import Block, Layer, WeightSpace
 from m2bridge.implicitization.evaluation import RandomPoints
 from m2bridge.implicitization.layers import complete_layers
 from m2bridge.implicitization.linear_part import in_independent_coordinates, linear_part
@@ -32,10 +32,11 @@ class HilbertFunction:
     requested_degree : int
         Larger than N if the time ended first.
     failure_probability : float
-        Bound for the probability of an accident, for points and prime chosen uniformly: in a weight of rank r in
-        degree n, a nonzero r×r minor has degree ≤ r·n·D in the parameters, D the degree of the images, so it vanishes
-        at random points with probability ≤ r·n·D/p (Schwartz, Zippel); all its coefficients are divisible by a random
-        prime with probability ≤ log(bound of the coefficients)/log(2^30)/number of primes.
+        Bound for the probability of an accident, for points and prime chosen uniformly. In a weight with M monomials
+        in degree n, the matrix of their values has rank r ≤ M; some r×r minor, chosen before points and prime, is not
+        zero. It has degree ≤ r·n·D in the parameters, D the degree of the images, so it vanishes at random points with
+        probability ≤ M·n·D/p (Schwartz, Zippel); all its coefficients are divisible by a random prime with probability
+        ≤ log(bound of the coefficients)/log(2^30)/number of primes. Where no such minor vanishes, every rank is right.
     """
 
     values: tuple[int, ...]
@@ -70,15 +71,14 @@ def hilbert_function(
     points = RandomPoints.of(independent, random, random_prime(random))
 
     def compute(weight: int, degree: int, layers: Mapping[int, Layer], orbit_size: int) -> Block:
-        neighbours = neighbours_below(weight, degree, system, layers)
-        candidates = sorted({monomial for neighbour in neighbours for monomial in neighbour.candidates})
-        basis = tuple(candidates[j] for j in points.echelon(candidates)[1])
-        return Block(system.vector(candidates[0]), orbit_size, basis, tuple(range(len(basis))))
+        space = WeightSpace.of(weight, degree, system, layers)
+        pivots = points.echelon(space.candidates)[1]
+        return Block(system.vector(space.monomials[0]), orbit_size, space.monomials, pivots)
 
     layers = complete_layers(system, max_degree, compute, deadline)
     values = tuple(sum(block.rank * block.orbit_size for block in layer.blocks.values()) for layer in layers.values())
-    ranks = [(degree, block.rank) for degree, layer in layers.items() for block in layer.blocks.values()]
-    return HilbertFunction(values, max_degree, _failure_probability(independent, ranks))
+    sizes = [(degree, len(block.monomials)) for degree, layer in layers.items() for block in layer.blocks.values()]
+    return HilbertFunction(values, max_degree, _failure_probability(independent, sizes))
 
 
 def random_prime(random: Random) -> int:
@@ -88,13 +88,13 @@ def random_prime(random: Random) -> int:
     return candidate
 
 
-def _failure_probability(source: MultigradedMap, ranks: Iterable[tuple[int, int]]) -> float:
+def _failure_probability(source: MultigradedMap, sizes: Iterable[tuple[int, int]]) -> float:
     images = source.integral_images
     image_degree = max((sum(exponents) for image in images for exponents in image), default=0)
     # The sum of the absolute values of the coefficients is submultiplicative.
     norm = max([2, *(sum(abs(c) for c in image.values()) for image in images)])
     total = 0.0
-    for degree, rank in ranks:
-        bits = rank * (log2(max(rank, 2)) + degree * log2(norm))
-        total += rank * degree * image_degree / LOWEST_PRIME + bits / 30 / PRIMES_IN_RANGE
+    for degree, size in sizes:
+        bits = size * (log2(max(size, 2)) + degree * log2(norm))
+        total += size * degree * image_degree / LOWEST_PRIME + bits / 30 / PRIMES_IN_RANGE
     return min(total, 1.0)

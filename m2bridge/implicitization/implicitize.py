@@ -71,7 +71,6 @@ def implicitize(
         ideal_dimensions=tuple(count - h for count, h in zip(monomials, hilbert_values, strict=True)),
         orbits=(*_linear_orbits(source, part, max(layers)), *_generator_orbits(part, symmetries, layers)),
         exact=all(block.exact for row in blocks for block in row),
-        minimal=all(block.minimal for row in blocks for block in row),
     )
 
 

@@ -84,9 +84,8 @@ class Implicitization:
     exact : bool
         Whether dimensions and generators are proved over QQ. In every weight the rank modulo a prime, a lower bound of
         H, and the number of independent relations proved over ZZ, a lower bound of dim I, add up to the number
-        of monomials; so both are equalities. No random choice enters the truth of the result.
-    minimal : bool
-        Whether it is proved (by ranks over QQ) that no generator can be left out. The ideal does not depend on it.
+        of monomials; so both are equalities. No random choice enters the truth of the result. That no generator can be
+        left out is proved too, by ranks over QQ of what lower degrees generate.
     """
 
     source: MultigradedMap
@@ -96,7 +95,6 @@ class Implicitization:
     ideal_dimensions: tuple[int, ...]
     orbits: tuple[GeneratorOrbit, ...]
     exact: bool
-    minimal: bool
 
     @property
     def stopped_early(self) -> bool:

@@ -6,7 +6,8 @@ import pytest
 from sympy import symbols
 
 from m2bridge import CoefficientField, Macaulay2, PolynomialMap, SingleLayerAttention, closure
-from m2bridge.computations.multigraded_closure import chart_script, equations, graded_source, prove_complete
+from m2bridge.computations.completeness import chart_script, prove_complete
+from m2bridge.computations.multigraded_closure import equations, graded_source
 from m2bridge.computations.subject import Clock, Subject
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.geometry.formulas import degree_formula, dimension_formula

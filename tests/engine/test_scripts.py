@@ -7,9 +7,10 @@ import pytest
 
 from m2bridge import CoefficientField, Macaulay2, SingleLayerAttention
 from m2bridge.computations.closure import closure_script
+from m2bridge.computations.completeness import chart_script, completeness_script
 from m2bridge.computations.fibres import fibres_script
 from m2bridge.computations.jacobian_criterion import jacobian_script
-from m2bridge.computations.multigraded_closure import chart_script, completeness_script, graded_source
+from m2bridge.computations.multigraded_closure import graded_source
 from m2bridge.computations.orbit_criterion import orbit_script
 from m2bridge.computations.subject import Subject
 from m2bridge.implicitization import implicitize
