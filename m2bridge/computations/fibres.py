@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from m2bridge.engine import Engine
 from m2bridge.errors import ParseError
 from m2bridge.model.attention import SingleLayerAttention
-from m2bridge.model.orbit import IntegerMatrix, Orbit, orbits, representative
+from m2bridge.model.orbit import IntegerMatrix, Orbit, generic_orbit, orbits, representative
 from m2bridge.parse import Answer, parse
 from m2bridge.render import Script, render
 
@@ -78,8 +78,9 @@ def _fibre(answer: Answer, orbit: Orbit) -> Fibre:
 
 
 def fibres_script(model: SingleLayerAttention) -> Script:
-    """The Macaulay2 program."""
-    listed = [(orbit, *_nonzero_part(orbit, model)) for orbit in orbits(model)]
+    """The Macaulay2 program: first what all the rest builds on, then one orbit after the other."""
+    dense = generic_orbit(model)
+    listed = [dense, *(orbit for orbit in orbits(model) if orbit != dense)]
     return render(
         "fibres",
         ("wire", "fibres"),
@@ -88,7 +89,7 @@ def fibres_script(model: SingleLayerAttention) -> Script:
             "d": model.d,
             "alpha": model.alpha,
             "unknowns": ", ".join(f"z_{q}" for q in range(2, model.d + 1)),
-            "orbits": listed,
+            "orbits": [(orbit, *_nonzero_part(orbit, model)) for orbit in listed],
             "boundary": _nonzero_part(Orbit(1, 1, 1), model),
             "charts": "{(1,1)}" if model.d == 1 else "{(1,1), (1,2)}",
             "zeros": "{" + ", ".join(["0"] * (model.d - 2)) + "}",
