@@ -197,7 +197,7 @@ def test_a_limit_leaves_statements_undecided(engine: Macaulay2) -> None:
 
 def test_a_limit_leaves_what_was_found_before_it(engine: Macaulay2) -> None:
     model = SingleLayerAttention(12, 12, 6)
-    found = cross_check(model, engine, timeout=5)
+    found = cross_check(model, engine, timeout=3)
     seen = found.observations
     assert seen is not None
     assert (seen.dimension, seen.degree) == (dimension_formula(model), degree_formula(model))
