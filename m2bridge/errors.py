@@ -95,6 +95,8 @@ class EngineError(M2BridgeError):
         Wire records that arrived complete before the failure; nothing that was computed is lost.
     output : str
         What Macaulay2 printed.
+    progress : str
+        How far the computation had come, in words; empty if nobody has said.
     """
 
     def __init__(self, message: str, *, records: tuple[str, ...] = (), output: str = "") -> None:
@@ -102,12 +104,13 @@ class EngineError(M2BridgeError):
         self.message = message
         self.records = records
         self.output = output
+        self.progress = ""
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.message, self.__dict__)
 
     def __str__(self) -> str:
-        return self.message
+        return f"{self.message} ({self.progress})" if self.progress else self.message
 
 
 class EngineNotFoundError(EngineError):

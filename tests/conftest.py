@@ -14,8 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from m2bridge.engine import Candidate, Macaulay2, candidates
+from m2bridge.engine import Candidate, Engine, Macaulay2, candidates
+from m2bridge.engine.recorded import RecordedEngine, RecordingEngine
 from m2bridge.errors import EngineError
+
+TRANSCRIPTS = Path(__file__).parent / "golden" / "transcripts"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -73,6 +76,14 @@ def engine(program: Path | None) -> Iterator[Macaulay2]:
         pytest.fail("no Macaulay2 was found on this machine; install one, or say --no-engine")
     with Macaulay2(program) as session:
         yield session
+
+
+@pytest.fixture(scope="module")
+def recorded(request: pytest.FixtureRequest) -> Engine:
+    """Answers from stored transcripts; with ``--record`` from a real Macaulay2, stored for the next time."""
+    if request.config.getoption("--record"):
+        return RecordingEngine(Macaulay2(), TRANSCRIPTS)
+    return RecordedEngine(TRANSCRIPTS)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from m2bridge.certificate.certify import certify_all
 from m2bridge.certificate.schema import Certificate
 from m2bridge.computations.subject import Clock, case_json
 from m2bridge.engine import Engine, Limits, Macaulay2
-from m2bridge.errors import BatchError, EngineDiedError
+from m2bridge.errors import BatchError, EngineDiedError, EngineTimeoutError
 from m2bridge.model.attention import SingleLayerAttention
 
 Certify = Callable[[SingleLayerAttention, Sequence[str], Engine, float | None], list[Certificate]]
@@ -68,7 +68,8 @@ def put_outcomes(
     """Store an outcome for each of these questions."""
     kind, reason = kind_of(error), reason_of(error)
     if kind == "timed-out" and settings.timeout is not None:  # the error speaks of what was left of the limit
-        reason = f"the case did not finish within {settings.timeout:.3g} seconds"
+        progress = f" ({error.progress})" if isinstance(error, EngineTimeoutError) and error.progress else ""
+        reason = f"the case did not finish within {settings.timeout:.3g} seconds{progress}"
     details = "".join(traceback.format_exception(error)) if kind == "failed" else ""
     limits = settings.timeout, settings.memory
     for question in questions:

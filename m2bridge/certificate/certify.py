@@ -59,7 +59,7 @@ def certify_all(
     clock = Clock(timeout)
     observed = model.t > 1 and any(question != "closure" for question in questions)
     _forget_peak(engine)
-    seen = observe(model, engine, clock.remaining) if observed else None
+    seen = observe(model, engine, clock.remaining, partial=False) if observed else None
     observing = Cost(seen.seconds if seen else 0.0, _peak(engine))
     certificates = []
     for question in questions:

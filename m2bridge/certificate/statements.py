@@ -7,7 +7,7 @@ from typing import Any
 
 from m2bridge.computations.observation import Observations, OrbitFacts
 from m2bridge.crosscheck.compare import compare, not_applicable
-from m2bridge.crosscheck.evidence import GLOBAL_EVIDENCE, ORBIT_EVIDENCE
+from m2bridge.crosscheck.evidence import evidence_of
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.theorems import REGISTRY, GlobalStatement, Statement
 
@@ -53,9 +53,8 @@ def statement_content(question: str, model: SingleLayerAttention, seen: Observat
 
 
 def _lemmas(statement: Statement) -> tuple[str, ...]:
-    if isinstance(statement, GlobalStatement):
-        return GLOBAL_EVIDENCE[statement.observable].trusted
-    return (*ORBIT_EVIDENCE[statement.observable].trusted, CLOSURES)
+    trusted = evidence_of(statement).trusted
+    return trusted if isinstance(statement, GlobalStatement) else (*trusted, CLOSURES)
 
 
 def _evidence(seen: Observations) -> dict[str, Any]:

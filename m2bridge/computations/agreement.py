@@ -20,7 +20,7 @@ class LocusFindings:
     dimension : int or None
         Of the variety itself (affine).
     statuses : tuple of OrbitStatus
-        Empty for methods that do not look at orbits.
+        Empty for methods that do not look at orbits; perhaps not all orbits if the method is ``unfinished``.
     components : tuple of Component or None
         ``None`` if the method did not finish or left orbits undecided.
     unfinished : str

@@ -27,6 +27,8 @@ def by_fibres(model: SingleLayerAttention, engine: Engine, timeout: float | None
     except (EngineTimeoutError, EngineMemoryError) as limit:
         return LocusFindings("fibres", None, (), None, str(limit))
     statuses = tuple(_status(fact, seen.dimension) for fact in seen.orbits)
+    if seen.limit is not None:
+        return LocusFindings("fibres", seen.dimension, statuses, None, seen.unfinished)
     # The reduced coordinates are linearly independent, so the closure is a linear space only if it is all of it.
     linear = seen.dimension == model.coordinate_count("reduced")
     return LocusFindings("fibres", seen.dimension, statuses, orbit_components(statuses, linear, model, QQ))

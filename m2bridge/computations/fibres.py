@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from m2bridge.engine import Engine
-from m2bridge.errors import ParseError
+from m2bridge.errors import EngineError, EngineMemoryError, EngineTimeoutError, ParseError
 from m2bridge.model.attention import SingleLayerAttention
-from m2bridge.model.orbit import IntegerMatrix, Orbit, orbits, representative
+from m2bridge.model.orbit import IntegerMatrix, Orbit, generic_orbit, orbits, representative
 from m2bridge.parse import Answer, parse
 from m2bridge.render import Script, render
 
@@ -40,16 +40,20 @@ class Fibres:
     Parameters
     ----------
     at : dict of Orbit to Fibre
+        Over all orbits, or over some of them if there is a ``limit``; over the dense one in any case.
     base_locus_empty : bool
         Whether φ(A, V) = 0 only for A = 0 or V = 0.
     boundary_family : bool
         Whether the functions with k = e_1 + iεe_2, v = k̄ are real, have no real weights for ε ≠ 0, and tend to the
         representative of (1, 1, 1) for ε → 0; there is no such family for d = 1.
+    limit : EngineError or None
+        The limit on time or memory that was reached before all fibres were computed.
     """
 
     at: dict[Orbit, Fibre]
     base_locus_empty: bool
     boundary_family: bool
+    limit: EngineError | None = None
 
 
 def fibres(model: SingleLayerAttention, engine: Engine, timeout: float | None = None) -> Fibres:
@@ -57,16 +61,38 @@ def fibres(model: SingleLayerAttention, engine: Engine, timeout: float | None = 
 
     Hypothesis: t ≥ 2.
 
+    Returns
+    -------
+    Fibres
+        With ``limit`` set, and the fibres that were computed until then, if a limit was reached.
+
     Raises
     ------
     EngineError
-        If Macaulay2 failed, or reached a limit.
+        If Macaulay2 failed in another way, or reached a limit before the fibre over the dense orbit was computed.
     """
-    answer = parse(engine.run(fibres_script(model), timeout).records)
+    every = orbits(model)
+    try:
+        return _read(parse(engine.run(fibres_script(model), timeout).records), model, every)
+    except (EngineTimeoutError, EngineMemoryError) as limit:
+        answer = parse(limit.records)
+        done = tuple(orbit for orbit in every if str(orbit) in answer)
+        if generic_orbit(model) not in done:
+            raise
+        if done == every:  # reached after the last fibre, it took nothing away
+            return _read(answer, model, every)
+        limit.progress = f"{len(done)} of {len(every)} orbits were done"
+        return _read(answer, model, done, limit)
+
+
+def _read(
+    answer: Answer, model: SingleLayerAttention, done: tuple[Orbit, ...], limit: EngineError | None = None
+) -> Fibres:
     return Fibres(
-        {orbit: _fibre(answer, orbit) for orbit in orbits(model)},
+        {orbit: _fibre(answer, orbit) for orbit in done},
         answer.boolean("base_locus_empty"),
         model.d > 1 and answer.boolean("family_without_real_points") and answer.boolean("family_tends_to_the_orbit"),
+        limit,
     )
 
 
@@ -78,8 +104,9 @@ def _fibre(answer: Answer, orbit: Orbit) -> Fibre:
 
 
 def fibres_script(model: SingleLayerAttention) -> Script:
-    """The Macaulay2 program."""
-    listed = [(orbit, *_nonzero_part(orbit, model)) for orbit in orbits(model)]
+    """The Macaulay2 program: first what all the rest builds on, then one orbit after the other."""
+    dense = generic_orbit(model)
+    listed = [dense, *(orbit for orbit in orbits(model) if orbit != dense)]
     return render(
         "fibres",
         ("wire", "fibres"),
@@ -88,7 +115,7 @@ def fibres_script(model: SingleLayerAttention) -> Script:
             "d": model.d,
             "alpha": model.alpha,
             "unknowns": ", ".join(f"z_{q}" for q in range(2, model.d + 1)),
-            "orbits": listed,
+            "orbits": [(orbit, *_nonzero_part(orbit, model)) for orbit in listed],
             "boundary": _nonzero_part(Orbit(1, 1, 1), model),
             "charts": "{(1,1)}" if model.d == 1 else "{(1,1), (1,2)}",
             "zeros": "{" + ", ".join(["0"] * (model.d - 2)) + "}",

@@ -136,7 +136,8 @@ class SingularLocus:
     variety_dimension : int or None
         Affine dimension of the closure itself.
     orbits : tuple of OrbitStatus
-        Every orbit of nonzero functions; empty for maps that are not attention, and for t = 1.
+        Every orbit of nonzero functions, or those that were done if the computation is ``unfinished``; empty for maps
+        that are not attention, and for t = 1.
     components : tuple of Component or None
         ``None`` when the computation did not finish or left orbits undecided; empty when the closure is smooth.
     remarks : tuple of str

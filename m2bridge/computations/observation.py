@@ -9,7 +9,13 @@ from m2bridge.computations.equations import singular_by_bounds, tangent_upper_bo
 from m2bridge.computations.fibres import Fibre, Fibres, fibres
 from m2bridge.computations.subject import Clock
 from m2bridge.engine import Engine
-from m2bridge.errors import ContradictionError, EngineMemoryError, EngineTimeoutError, MethodUnavailableError
+from m2bridge.errors import (
+    ContradictionError,
+    EngineError,
+    EngineMemoryError,
+    EngineTimeoutError,
+    MethodUnavailableError,
+)
 from m2bridge.geometry.formulas import determinantal_degree, product_degree
 from m2bridge.geometry.tangent import (
     closure_dimension,
@@ -85,6 +91,7 @@ class Observations:
     ----------
     model : SingleLayerAttention
     orbits : tuple of OrbitFacts
+        All orbits, or some of them if there is a ``limit``; the dense one in any case.
     dimension : int
         Affine: the largest orbit dimension.
     degree : int
@@ -98,6 +105,8 @@ class Observations:
     engine_version : str
         Empty if no engine was used.
     seconds : float
+    limit : EngineError or None
+        The limit that was reached before all orbits were observed.
     """
 
     model: SingleLayerAttention
@@ -110,15 +119,43 @@ class Observations:
     remarks: tuple[str, ...]
     engine_version: str = ""
     seconds: float = 0.0
+    limit: EngineError | None = None
+
+    @property
+    def missing(self) -> tuple[Orbit, ...]:
+        """The orbits that were not observed; none without a limit."""
+        seen = {fact.orbit for fact in self.orbits}
+        return tuple(orbit for orbit in orbits(self.model) if orbit not in seen)
+
+    @property
+    def unfinished(self) -> str:
+        """The limit and how many orbits were done, in words; empty if all were."""
+        return "" if self.limit is None else str(self.limit)
 
 
-def observe(model: SingleLayerAttention, engine: Engine, timeout: float | None = None) -> Observations:
+def observe(
+    model: SingleLayerAttention, engine: Engine, timeout: float | None = None, *, partial: bool = True
+) -> Observations:
     """Observe the orbits of a case by the method of fibres, tangent vectors and equations.
 
     The lemma: p = f(q) is a smooth point of the closure X if and only if the scheme f⁻¹(p) is one reduced point and
     q is a smooth point of the source. It needs f finite (base locus empty, fibres finite) and birational (the generic
     fibre is one reduced point), and a normal source (determinantal varieties are normal: Bruns, Vetter,
     *Determinantal Rings*, Theorem 2.11 and section 6).
+
+    Parameters
+    ----------
+    model : SingleLayerAttention
+    engine : Engine
+    timeout : float, optional
+        Seconds for Macaulay2; the linear algebra after it does not look at the clock.
+    partial : bool
+        Whether some of the orbits are enough when a limit is reached.
+
+    Returns
+    -------
+    Observations
+        With ``limit`` set, and the orbits that were observed until then, if a limit was reached.
 
     Raises
     ------
@@ -127,13 +164,17 @@ def observe(model: SingleLayerAttention, engine: Engine, timeout: float | None =
     ContradictionError
         If independent methods disagree.
     EngineError
-        If Macaulay2 failed, or reached a limit.
+        If Macaulay2 failed in another way, or reached a limit before the dense orbit was observed or, unless
+        ``partial``, before all were.
     """
     if model.t == 1:
         raise MethodUnavailableError("the method of fibres is for t ≥ 2; for t = 1 use --method jacobian")
     clock = Clock(timeout)
-    seen = deduce(model, fibres(model, engine, clock.remaining))
-    eliminated = _degree_by_elimination(model, engine, clock.remaining)
+    found = fibres(model, engine, clock.remaining)
+    if found.limit is not None and not partial:
+        raise found.limit
+    seen = deduce(model, found)
+    eliminated = None if seen.limit is not None else _degree_by_elimination(model, engine, clock.remaining)
     if eliminated not in (None, seen.degree):
         raise ContradictionError(
             f"the degree is {seen.degree} by the projection formula and {eliminated} by elimination"
@@ -143,7 +184,7 @@ def observe(model: SingleLayerAttention, engine: Engine, timeout: float | None =
 
 
 def deduce(model: SingleLayerAttention, found: Fibres) -> Observations:
-    """All that follows from the fibres, by exact methods that need no engine; the lemma is that of :func:`observe`.
+    """All that follows from these fibres, by exact methods that need no engine; the lemma is that of :func:`observe`.
 
     Raises
     ------
@@ -153,7 +194,11 @@ def deduce(model: SingleLayerAttention, found: Fibres) -> Observations:
     lower = tangent_lower_bounds(model)
     upper = tangent_upper_bounds(model)
     dimension = closure_dimension(model)
-    facts = tuple(_facts(orbit, model, found, dimension, lower[orbit], upper.get(orbit)) for orbit in orbits(model))
+    facts = tuple(
+        _facts(orbit, model, found, dimension, lower[orbit], upper.get(orbit))
+        for orbit in orbits(model)
+        if orbit in found.at
+    )
     check(facts, dimension, model)
     generic = found.at[generic_orbit(model)]
     return Observations(
@@ -164,8 +209,16 @@ def deduce(model: SingleLayerAttention, found: Fibres) -> Observations:
         found.base_locus_empty,
         found.boundary_family,
         generic,
-        AGREEMENTS if upper else AGREEMENTS[:-1],
+        _remarks(AGREEMENTS if upper else AGREEMENTS[:-1], found),
+        limit=found.limit,
     )
+
+
+def _remarks(agreements: tuple[str, ...], found: Fibres) -> tuple[str, ...]:
+    """What agreed, on all orbits or on those that were observed."""
+    if found.limit is None:
+        return agreements
+    return tuple(f"{agreement} ({found.limit.progress})" for agreement in agreements)
 
 
 def _facts(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from collections.abc import Iterable
+from itertools import chain, combinations
 from typing import Literal, get_args
 
 from m2bridge.computations.agreement import LocusFindings, compare
@@ -11,13 +12,14 @@ from m2bridge.computations.closure import closure
 from m2bridge.computations.components import with_ideal
 from m2bridge.computations.fibre_criterion import by_fibres, fibres_apply
 from m2bridge.computations.jacobian_criterion import by_jacobian, minor_count
-from m2bridge.computations.locus import Component, SingularLocus
+from m2bridge.computations.locus import Component, OrbitStatus, SingularLocus
 from m2bridge.computations.orbit_criterion import by_orbits
 from m2bridge.computations.subject import Clock, Subject
 from m2bridge.engine import Engine
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.model.attention import Coordinates, SingleLayerAttention
 from m2bridge.model.field import QQ, CoefficientField
+from m2bridge.model.orbit import Orbit
 from m2bridge.model.polynomial_map import PolynomialMap
 
 Method = Literal["auto", "fibres", "orbits", "jacobian", "all"]
@@ -174,13 +176,22 @@ def _result(
         field,
         " and ".join(f.method for f in finished or findings),
         next((f.dimension for f in reversed(finished or findings) if f.dimension is not None), None),
-        next((f.statuses for f in reversed(finished or findings) if f.statuses), ()),
+        known_orbits(finished or findings),
         None if components is None else _with_ideals(components, ideals, subject, field, engine, clock),
         tuple(remarks + (limits if excused else [])),
         engine.version if ideals or any(f.uses_engine for f in findings) else "",
         clock.seconds,
         "" if excused else "; ".join(limits),
     )
+
+
+def known_orbits(findings: Iterable[LocusFindings]) -> tuple[OrbitStatus, ...]:
+    """What is known of each orbit, by the last method that decided it; methods may have looked at some orbits only."""
+    known: dict[Orbit, OrbitStatus] = {}
+    for status in chain.from_iterable(f.statuses for f in findings):
+        if status.singular is not None or status.orbit not in known:
+            known[status.orbit] = status
+    return tuple(known[orbit] for orbit in sorted(known))
 
 
 def _with_ideals(

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from m2bridge.computations.observation import Observations, OrbitFacts
-from m2bridge.crosscheck.evidence import GLOBAL_EVIDENCE, ORBIT_EVIDENCE
+from m2bridge.crosscheck.evidence import GLOBAL_EVIDENCE, ORBIT_EVIDENCE, evidence_of
 from m2bridge.crosscheck.verdict import Outcome, Verdict, Witness
-from m2bridge.model.orbit import representative
+from m2bridge.model.orbit import Orbit, representative
 from m2bridge.theorems import GlobalStatement, OrbitStatement, Statement
+
+FAMILY = Orbit(1, 1, 1)
+"""The orbit to which the explicit family of boundary points tends."""
 
 
 def compare(statement: Statement, seen: Observations) -> Verdict:
-    """The verdict on a statement that applies to the case, or NOT_APPLICABLE with what can still be said."""
+    """The verdict on a statement that applies to the case, or NOT_APPLICABLE with what can still be said.
+
+    Where orbits are missing, the verdict is the one that all orbits would give, or UNDECIDED.
+    """
     if reason := statement.hypotheses(seen.model):
         return not_applicable(statement, reason, _still(statement, seen))
     if isinstance(statement, GlobalStatement):
         return _compare_global(statement, seen)
-    if statement.observable == "boundary" and not _boundary_decided(seen):
-        return undecided(statement, "an orbit has a non-reduced fibre, but no family of boundary points was verified")
-    if statement.observable == "singular" and any(fact.singular is None for fact in seen.orbits):
-        return undecided(statement, "the generic fibre is not one reduced point, so fibres do not decide smoothness")
     return _compare_orbits(statement, seen)
 
 
@@ -37,59 +39,78 @@ def _verdict(statement: Statement, outcome: Outcome, reason: str) -> Verdict:
 
 
 def _compare_global(statement: GlobalStatement, seen: Observations) -> Verdict:
-    evidence = GLOBAL_EVIDENCE[statement.observable]
-    predicted, observed = statement.predict(seen.model), evidence.value(seen)
+    predicted, observed = statement.predict(seen.model), GLOBAL_EVIDENCE[statement.observable].value(seen)
+    words = _words(statement)
+    if observed is None:
+        return undecided(statement, f"{words}: not known without all orbits; {seen.unfinished}")
     agree = predicted == observed
-    words = statement.observable.replace("_", " ")
-    return Verdict(
-        statement.key,
-        statement.part,
-        statement.text,
-        statement.source,
-        Outcome.CONFIRMED if agree else Outcome.REFUTED,
-        f"{words}: computed {_said(observed)}, stated {_said(predicted)}",
-        None if agree else Witness(None, (), (), predicted, observed, {"dimension": seen.dimension}),
-        evidence.computed,
-        evidence.trusted,
-    )
+    witness = None if agree else Witness(None, (), (), predicted, observed, {"dimension": seen.dimension})
+    return _decided(statement, f"{words}: computed {_said(observed)}, stated {_said(predicted)}", witness, seen)
 
 
 def _compare_orbits(statement: OrbitStatement, seen: Observations) -> Verdict:
-    evidence = ORBIT_EVIDENCE[statement.observable]
-    failing = [f for f in seen.orbits if statement.predict(f.orbit, seen.model) != evidence.value(f)]
-    words = statement.observable.replace("_", " ")
-    if not failing:
-        reason = f"{words}: computed and stated agree on all {len(seen.orbits)} orbits"
-        return Verdict(
-            statement.key,
-            statement.part,
-            statement.text,
-            statement.source,
-            Outcome.CONFIRMED,
-            reason,
-            None,
-            evidence.computed,
-            evidence.trusted,
-        )
+    failing = _failing(statement, seen)
+    if failing:
+        return _refuted(statement, failing, seen)
+    if doubt := _doubt(statement, seen):
+        return undecided(statement, doubt)
+    agreement = f"{_words(statement)}: computed and stated agree on"
+    if seen.missing:
+        return undecided(statement, f"{agreement} {_every_orbit(seen)}; {seen.unfinished}")
+    return _decided(statement, f"{agreement} all {len(seen.orbits)} orbits", None, seen)
+
+
+def _refuted(statement: OrbitStatement, failing: list[OrbitFacts], seen: Observations) -> Verdict:
     # The largest orbit where the statement fails says most.
     fact = max(failing, key=lambda f: (f.dimension, f.orbit))
     witness = _witness(statement, fact, seen)
     listed = ", ".join(str(f.orbit) for f in failing)
     reason = (
-        f"{words}: computed {_said(witness.observed)}, stated {_said(witness.predicted)} at orbit {fact.orbit}; "
-        f"they differ on the orbits {listed}"
+        f"{_words(statement)}: computed {_said(witness.observed)}, stated {_said(witness.predicted)} at orbit "
+        f"{fact.orbit}; they differ on the orbits {listed}{_progress(seen)}"
     )
+    return _decided(statement, reason, witness, seen)
+
+
+def _decided(statement: Statement, reason: str, witness: Witness | None, seen: Observations) -> Verdict:
+    """CONFIRMED, or REFUTED by a witness, with the evidence."""
+    evidence = evidence_of(statement)
     return Verdict(
         statement.key,
         statement.part,
         statement.text,
         statement.source,
-        Outcome.REFUTED,
+        Outcome.CONFIRMED if witness is None else Outcome.REFUTED,
         reason,
         witness,
-        evidence.computed,
+        tuple(computed.format(orbits=_every_orbit(seen)) for computed in evidence.computed),
         evidence.trusted,
     )
+
+
+def _failing(statement: OrbitStatement, seen: Observations) -> list[OrbitFacts]:
+    """The observed orbits where the statement is false."""
+    return [
+        fact
+        for fact in seen.orbits
+        if _observed(statement, fact, seen) not in (None, statement.predict(fact.orbit, seen.model))
+    ]
+
+
+def _observed(statement: OrbitStatement, fact: OrbitFacts, seen: Observations) -> bool | int | None:
+    """What was observed at an orbit; ``None`` if that is undecided."""
+    if statement.observable == "boundary" and fact.boundary and not (seen.boundary_family and fact.orbit == FAMILY):
+        return None
+    return ORBIT_EVIDENCE[statement.observable].value(fact)
+
+
+def _doubt(statement: OrbitStatement, seen: Observations) -> str:
+    """Why an observed orbit is undecided; empty if none is."""
+    if all(_observed(statement, fact, seen) is not None for fact in seen.orbits):
+        return ""
+    if statement.observable == "boundary":
+        return "an orbit has a non-reduced fibre, but no family of boundary points was verified"
+    return "the generic fibre is not one reduced point, so fibres do not decide smoothness"
 
 
 def _witness(statement: OrbitStatement, fact: OrbitFacts, seen: Observations) -> Witness:
@@ -108,25 +129,33 @@ def _witness(statement: OrbitStatement, fact: OrbitFacts, seen: Observations) ->
     return Witness(fact.orbit, A, V, predicted, ORBIT_EVIDENCE[statement.observable].value(fact), numbers)
 
 
-def _boundary_decided(seen: Observations) -> bool:
-    """Whether every orbit with a non-reduced fibre has its verified family of boundary points."""
-    doubtful = [fact for fact in seen.orbits if fact.boundary]
-    return all((f.orbit.r, f.orbit.s, f.orbit.m) == (1, 1, 1) and seen.boundary_family for f in doubtful)
-
-
 def _still(statement: Statement, seen: Observations) -> str:
     """What can be said of a statement whose hypotheses fail."""
     if isinstance(statement, GlobalStatement):
         predicted, observed = statement.predict(seen.model), GLOBAL_EVIDENCE[statement.observable].value(seen)
+        if observed is None:
+            return f"; what the conclusion would be is not known without all orbits: {seen.unfinished}"
         holds = "holds all the same" if predicted == observed else "would be false"
         return f"; the conclusion {holds}: computed {_said(observed)}, stated {_said(predicted)}"
-    evidence = ORBIT_EVIDENCE[statement.observable]
     if statement.observable == "singular" and any(fact.singular is None for fact in seen.orbits):
         return "; the parametrization is not birational, so fibres do not decide smoothness: use singular-locus"
+    evidence = ORBIT_EVIDENCE[statement.observable]
     failing = [f.orbit for f in seen.orbits if statement.predict(f.orbit, seen.model) != evidence.value(f)]
     if not failing:
-        return "; the conclusion holds all the same on every orbit"
-    return f"; the conclusion would be false on the orbits {', '.join(map(str, failing))}"
+        return f"; the conclusion holds all the same on {_every_orbit(seen)}{_progress(seen)}"
+    return f"; the conclusion would be false on the orbits {', '.join(map(str, failing))}{_progress(seen)}"
+
+
+def _every_orbit(seen: Observations) -> str:
+    return "every orbit that was done" if seen.missing else "every orbit"
+
+
+def _progress(seen: Observations) -> str:
+    return "" if seen.limit is None else f" ({seen.limit.progress})"
+
+
+def _words(statement: Statement) -> str:
+    return statement.observable.replace("_", " ")
 
 
 def _said(value: bool | int | None) -> str:

@@ -27,7 +27,8 @@ class CrossCheck:
     model : SingleLayerAttention
     verdicts : tuple of Verdict
     observations : Observations or None
-        ``None`` when no statement applies, or a limit was reached.
+        ``None`` when no statement applies, or a limit was reached before the dense orbit was observed; those of some
+        orbits when it was reached later.
     engine_version : str
     seconds : float
     unfinished : str
@@ -155,7 +156,7 @@ def cross_check(
         verdicts = tuple(_without_observations(statement, model, str(limit)) for statement in statements)
         return CrossCheck(model, verdicts, None, engine.version, clock.seconds, str(limit))
     verdicts = tuple(compare(statement, seen) for statement in statements)
-    return CrossCheck(model, verdicts, seen, engine.version, clock.seconds)
+    return CrossCheck(model, verdicts, seen, engine.version, clock.seconds, seen.unfinished)
 
 
 def _without_observations(statement: Statement, model: SingleLayerAttention, limit: str) -> Verdict:

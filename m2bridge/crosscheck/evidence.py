@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from m2bridge.computations.observation import Observations, OrbitFacts
+from m2bridge.theorems import GlobalStatement, Statement
 
 NORMAL = "determinantal varieties are normal (Bruns, Vetter, Determinantal Rings, Theorem 2.11 and section 6)"
 LEMMA = (
@@ -18,14 +19,14 @@ LOCAL = "near a point with reduced fibre all real points of the closure have rea
 PROJECTION = "projection formula for forms of bidegree (1, 1), and Giambelli's degree of determinantal varieties"
 FLINT = "exact ranks (FLINT)"
 
-FIBRES = "fibre schemes at one point of every orbit, over QQ (Macaulay2)"
+FIBRES = "fibre schemes at one point of {orbits}, over QQ (Macaulay2)"
 BASE_LOCUS = "the base locus is empty (Macaulay2)"
 GENERIC = "the fibre over the dense orbit (Macaulay2)"
 
 
 @dataclass(frozen=True, slots=True)
 class OrbitEvidence:
-    """An observable of orbits."""
+    """An observable of orbits; ``{orbits}`` in ``computed`` stands for the orbits that were observed."""
 
     value: Callable[[OrbitFacts], bool | int | None]
     computed: tuple[str, ...]
@@ -34,9 +35,9 @@ class OrbitEvidence:
 
 @dataclass(frozen=True, slots=True)
 class GlobalEvidence:
-    """An observable of the whole neuromanifold."""
+    """An observable of the whole neuromanifold; its value is ``None`` where it takes orbits that are missing."""
 
-    value: Callable[[Observations], bool | int]
+    value: Callable[[Observations], bool | int | None]
     computed: tuple[str, ...]
     trusted: tuple[str, ...]
 
@@ -44,11 +45,11 @@ class GlobalEvidence:
 ORBIT_EVIDENCE: dict[str, OrbitEvidence] = {
     "singular": OrbitEvidence(
         lambda fact: fact.singular,
-        (FIBRES, BASE_LOCUS, GENERIC, "tangent vectors and equations at every orbit, compared with the fibres (FLINT)"),
+        (FIBRES, BASE_LOCUS, GENERIC, "tangent vectors and equations at {orbits}, compared with the fibres (FLINT)"),
         (LEMMA, NORMAL, ORBITS),
     ),
     "critical": OrbitEvidence(
-        lambda fact: fact.critical, (FIBRES, "rank of the differential at every orbit, compared (FLINT)"), (ORBITS,)
+        lambda fact: fact.critical, (FIBRES, "rank of the differential at {orbits}, compared (FLINT)"), (ORBITS,)
     ),
     "boundary": OrbitEvidence(
         lambda fact: fact.boundary,
@@ -73,7 +74,7 @@ GLOBAL_EVIDENCE: dict[str, GlobalEvidence] = {
         lambda seen: seen.generic_fibre.length == 1, (GENERIC, BASE_LOCUS), ("the dense orbit is dense",)
     ),
     "special_fibre_points": GlobalEvidence(
-        lambda seen: max(fact.fibre.points for fact in seen.orbits), (FIBRES,), (ORBITS,)
+        lambda seen: None if seen.missing else max(fact.fibre.points for fact in seen.orbits), (FIBRES,), (ORBITS,)
     ),
     "degree": GlobalEvidence(
         lambda seen: seen.degree,
@@ -81,3 +82,10 @@ GLOBAL_EVIDENCE: dict[str, GlobalEvidence] = {
         (PROJECTION,),
     ),
 }
+
+
+def evidence_of(statement: Statement) -> OrbitEvidence | GlobalEvidence:
+    """The evidence for the observable of a statement."""
+    if isinstance(statement, GlobalStatement):
+        return GLOBAL_EVIDENCE[statement.observable]
+    return ORBIT_EVIDENCE[statement.observable]

@@ -145,10 +145,10 @@ class Macaulay2:
             self.close()
             more = "" if answers is None else "; give it more with --timeout"
             message = f"{late} within {timeout:.3g} seconds and was killed{more}"
-            raise EngineTimeoutError(message, records=_complete_records(answers), output=str(reason)) from None
+            raise EngineTimeoutError(message, records=_answers_so_far(answers), output=str(reason)) from None
         except Ended as reason:
             self._process = None
-            raise death(process.kill(), str(reason), _complete_records(answers), self.limits) from None
+            raise death(process.kill(), str(reason), _answers_so_far(answers), self.limits) from None
         except BaseException:
             self.close()
             raise
@@ -166,6 +166,11 @@ class Macaulay2:
 def _quoted(path: Path) -> str:
     """A path as a Macaulay2 string."""
     return '"' + str(path).replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _answers_so_far(answers: Path | None) -> tuple[str, ...]:
+    """The complete records without the closing one, which may have come just before the limit."""
+    return tuple(record for record in _complete_records(answers) if not record.startswith('{"end":'))
 
 
 def _complete_records(answers: Path | None) -> tuple[str, ...]:

@@ -60,6 +60,8 @@ def test_a_limit_certifies_nothing(engine: Macaulay2) -> None:
     for model, question in [(SingleLayerAttention(3, 2), "closure"), (SingleLayerAttention(8, 8), "3.4")]:
         with pytest.raises(EngineTimeoutError):
             certify(model, question, engine, timeout=0.05)
+    with pytest.raises(EngineTimeoutError, match=r"\([0-9]+ of 430 orbits were done\)"):
+        certify(SingleLayerAttention(12, 12), "3.3", engine, timeout=3)
     with pytest.raises(InvalidCaseError, match="unknown question"):
         certify(SingleLayerAttention(2, 1), "9.9", engine)
 

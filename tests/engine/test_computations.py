@@ -179,6 +179,10 @@ def test_what_was_found_before_the_limit_is_shown(engine: Macaulay2) -> None:
     assert partial.complete.startswith("up to degree ")
     assert "--timeout" in partial.unfinished
     assert singular_locus(SingleLayerAttention(3, 2), engine, method="fibres", timeout=0.001).components is None
+    some = singular_locus(SingleLayerAttention(12, 12, 6), engine, method="fibres", timeout=3)
+    assert (some.components, some.variety_dimension) == (None, 251)
+    assert f"({len(some.orbits)} of 233 orbits were done)" in some.unfinished
+    assert 1 < len(some.orbits) < 233
     over_p = singular_locus(SingleLayerAttention(3, 2), engine, CoefficientField(101), method="orbits", timeout=1)
     assert (over_p.components, over_p.variety_dimension) == (None, 14)
     assert "--method fibres" in over_p.unfinished

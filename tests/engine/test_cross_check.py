@@ -13,8 +13,8 @@ from m2bridge.computations.fibres import Fibre, fibres
 from m2bridge.computations.observation import check, observe
 from m2bridge.crosscheck import Outcome, compare, cross_check
 from m2bridge.errors import ContradictionError, MethodUnavailableError
-from m2bridge.geometry.formulas import dimension_formula
-from m2bridge.model.orbit import orbits, representative
+from m2bridge.geometry.formulas import degree_formula, dimension_formula
+from m2bridge.model.orbit import generic_orbit, orbits, representative
 from m2bridge.parse import parse
 from m2bridge.theorems import REGISTRY, GlobalStatement, OrbitStatement
 
@@ -187,11 +187,30 @@ def test_the_number_of_tokens_does_not_matter_from_two_on(engine: Macaulay2) -> 
 
 
 def test_a_limit_leaves_statements_undecided(engine: Macaulay2) -> None:
-    found = cross_check(SingleLayerAttention(8, 8), engine, timeout=0.05)
+    found = cross_check(SingleLayerAttention(16, 16), engine, timeout=0.05)
     assert {verdict.verdict for verdict in found.verdicts} == {Outcome.UNDECIDED}
+    assert found.observations is None
     assert "--timeout" in found.unfinished
     with pytest.raises(MethodUnavailableError):
         observe(SingleLayerAttention(2, 1, t=1), engine)
+
+
+def test_a_limit_leaves_what_was_found_before_it(engine: Macaulay2) -> None:
+    model = SingleLayerAttention(12, 12, 6)
+    found = cross_check(model, engine, timeout=3)
+    seen = found.observations
+    assert seen is not None
+    assert (seen.dimension, seen.degree) == (dimension_formula(model), degree_formula(model))
+    assert generic_orbit(model) in {fact.orbit for fact in seen.orbits}
+    assert 1 < len(seen.orbits) < len(orbits(model)) == len(seen.orbits) + len(seen.missing)
+    verdicts = {verdict.name: verdict.verdict for verdict in found.verdicts}
+    assert verdicts["3.4 (iii)"] is Outcome.REFUTED
+    assert verdicts["singular-locus"] is verdicts["A.2 (special fibres)"] is Outcome.UNDECIDED
+    for name in ("3.3", "3.4 (i)", "A.2 (birational)", "degree"):
+        assert verdicts[name] is Outcome.CONFIRMED
+    assert f"({len(seen.orbits)} of {len(orbits(model))} orbits were done)" in found.unfinished
+    assert found.unfinished in found.to_text()
+    assert len(found.to_json()["orbits"]) == len(seen.orbits)
 
 
 def test_shared_scripts_leave_no_foreign_symbols(engine: Macaulay2) -> None:

@@ -127,6 +127,12 @@ def test_script_errors_show_message_and_lines(engine: Macaulay2) -> None:
     assert engine.pid == before, "an error in a script needs no fresh process"
 
 
+def test_a_limit_after_the_last_answer_leaves_the_answers(program: Path) -> None:
+    with Macaulay2(program) as engine, pytest.raises(EngineTimeoutError) as failure:
+        engine.run(Script("late", 'mbEmit("last", 5)\nmbFinish()\nsleep 60'), timeout=1)
+    assert parse(failure.value.records).integer("last") == 5
+
+
 def test_time_limit_kills_everything_and_the_next_run_works(program: Path) -> None:
     with Macaulay2(program) as engine:
         engine.run(Script("warm", "1"))

@@ -24,5 +24,8 @@ def test_details_survive_pickling() -> None:
     copy = pickle.loads(pickle.dumps(script))
     assert (copy.error, copy.line, copy.excerpt, copy.records, copy.output) == ("e", 3, "x", ("r",), "o")
     assert pickle.loads(pickle.dumps(EngineTimeoutError("late", records=("a",)))).records == ("a",)
+    late = EngineTimeoutError("late")
+    late.progress = "5 of 23 orbits were done"
+    assert str(pickle.loads(pickle.dumps(late))) == "late (5 of 23 orbits were done)"
     refused = pickle.loads(pickle.dumps(InvalidCaseError("d_out", "too small")))
     assert (refused.option, str(refused)) == ("d_out", "d_out: too small")

@@ -1,22 +1,11 @@
 """The whole road without Macaulay2: computations answered from recorded transcripts."""
 
-from pathlib import Path
-
 import pytest
 
-from m2bridge import Macaulay2, SingleLayerAttention, closure, singular_locus
+from m2bridge import SingleLayerAttention, closure, singular_locus
 from m2bridge.engine.protocol import Engine
-from m2bridge.engine.recorded import RecordedEngine, RecordingEngine
+from m2bridge.engine.recorded import RecordedEngine
 from m2bridge.errors import EngineNotFoundError
-
-TRANSCRIPTS = Path(__file__).parent.parent / "golden" / "transcripts"
-
-
-@pytest.fixture(scope="module")
-def recorded(request: pytest.FixtureRequest) -> Engine:
-    if request.config.getoption("--record"):
-        return RecordingEngine(Macaulay2(), TRANSCRIPTS)
-    return RecordedEngine(TRANSCRIPTS)
 
 
 def test_closure(recorded: Engine) -> None:
