@@ -6,7 +6,9 @@ from typing import Any
 
 from m2bridge.certificate.statements import Content
 from m2bridge.computations.closure import closure_script, read_closure
+from m2bridge.computations.multigraded_closure import default_max_degree
 from m2bridge.computations.subject import Clock, Subject
+from m2bridge.crosscheck.evidence import ORBITS, PROJECTION, REDUCED
 from m2bridge.engine import Engine
 from m2bridge.errors import ParseError
 from m2bridge.geometry.hilbert import HilbertSeries
@@ -21,12 +23,15 @@ from m2bridge.parse import parse
 from m2bridge.render import Script
 
 RECHECKED = (
-    "every generator vanishes identically on the parametrization",
+    "every generator is homogeneous and vanishes identically on the parametrization",
+    "the generators are minimal and generate the whole ideal up to the largest of their degrees",
+    "Hilbert series, dimension and degree of the ideal that they generate, by a Gröbner basis over QQ",
     "dimension: the rank of the differential and the tangent space of the generators at one point agree",
     "tangent dimensions of the generators at one point of every orbit",
 )
-BY_FORMULA = "degree, by the projection formula with the rechecked generic fibre"
-TRUSTED_DEGREE = "the degree: Gröbner basis by Macaulay2"
+ALL_GENERATORS = "there are no other generators: elimination on a slice of a chart, and a Gröbner basis, over QQ"
+BY_FORMULA = "degree, also by the projection formula with the rechecked generic fibre"
+SLICE = "an ideal that is right on the slice is right on the chart (docs/mathematics.md, Completeness)"
 
 
 def computed_content(
@@ -56,7 +61,6 @@ def closure_content(
     model: SingleLayerAttention, ideal: Ideal, dimension: int, degree: int, series: HilbertSeries
 ) -> Content:
     """What is stored about the closure with this ideal and these invariants."""
-    last = max(map(total_degree, ideal.generators), default=0)
     answer = {
         "dimension": dimension,
         "degree": degree,
@@ -69,17 +73,16 @@ def closure_content(
         "generators": [polynomial_text(generator) for generator in ideal.generators],
         "tangent_dimensions": _tangent_dimensions(model, ideal),
     }
-    by_formula = model.t > 1
-    rechecked = (
-        *RECHECKED,
-        f"the generators are minimal and generate the whole ideal up to degree {last}; Hilbert function up to there",
-        *((BY_FORMULA,) if by_formula else ()),
-    )
-    trusted = (
-        f"no further generators of degree above {last}, and the Hilbert series above it: elimination by Macaulay2",
-        *(() if by_formula else (TRUSTED_DEGREE,)),
-    )
-    return Content(answer, evidence, rechecked, trusted)
+    if model.t > 1:
+        return Content(answer, evidence, (*RECHECKED, ALL_GENERATORS, BY_FORMULA), (SLICE, REDUCED, ORBITS, PROJECTION))
+    trusted = f"no further generators of degree above {checked_degree(ideal)}: elimination by Macaulay2"
+    return Content(answer, evidence, RECHECKED, (trusted,))
+
+
+def checked_degree(ideal: Ideal) -> int:
+    """Up to this degree the whole ideal is computed once more when a certificate is verified."""
+    last = max(map(total_degree, ideal.generators), default=0)
+    return max(last, default_max_degree(len(ideal.ring.variables)))
 
 
 def _tangent_dimensions(model: SingleLayerAttention, ideal: Ideal) -> list[dict[str, Any]]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations_with_replacement
-from math import lcm
+from math import comb, lcm
 from typing import Any
 
 from sympy.polys.rings import PolyElement
 
-from m2bridge.certificate.closures import closure_content
+from m2bridge.certificate.closures import checked_degree, closure_content
+from m2bridge.certificate.completeness import hilbert_series, incomplete, leading_ideal
 from m2bridge.certificate.difference import Difference, difference
 from m2bridge.certificate.polynomials import read_polynomial
 from m2bridge.certificate.recheck import recheck
@@ -25,63 +25,76 @@ from m2bridge.implicitization.substitution import Substitution, Terms
 from m2bridge.linear_algebra import sparse_rank
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.model.field import QQ
-from m2bridge.model.ring import Ideal, PolynomialRing, total_degree
+from m2bridge.model.ring import Ideal, PolynomialRing, is_homogeneous
 
 _SEED, _BOUND = 20240817, 1000
 
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """What is read from a certificate before anything is checked."""
-
-    ideal: Ideal
-    series: HilbertSeries
-    degree: int
+MOST_MONOMIALS = 1_000_000
+"""A closure with more monomials in the degrees to be checked is out of reach."""
 
 
 def recheck_closure(certificate: Certificate) -> Content | Difference:
-    """The content that follows from the stored generators, or the first check that fails for them."""
+    """The content that follows from the stored generators, or the first check that fails for them.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If a Gröbner basis becomes too large.
+    """
     model = certificate.model
     size = model.coordinate_count(model.default_coordinates)
     names = certificate.evidence.get("coordinates")
     if not isinstance(names, list) or len(names) != size:
         return Difference("evidence.coordinates", f"{names!r:.200}", f"{size} coordinates")
     try:
-        stored = _stored(certificate, model)
+        ideal = _ideal(certificate, model)
     except CertificateError as reason:
-        return Difference("form of the closure", str(reason), "text of polynomials, and a Hilbert series")
-    generators = [_terms(generator) for generator in stored.ideal.generators]
-    last = max(map(total_degree, stored.ideal.generators), default=0)
+        return Difference("form of the closure", str(reason), "text of polynomials")
+    if failure := _form(ideal):
+        return failure
+    generators = [_terms(generator) for generator in ideal.generators]
     substitution = Substitution.of(multigraded_attention(model))
     for text, terms in zip(certificate.evidence["generators"], generators, strict=True):
         if not substitution.vanishes(terms):
             return Difference("generator on the parametrization", text[:200], "not identically zero")
-    failure = _complete(generators, stored, _low_degrees(model, last))
-    if failure:
+    if failure := _low_degrees_differ(generators, ideal, _low_degrees(model, checked_degree(ideal))):
         return failure
-    dimension, upper = _dimension(stored.ideal, model)
-    if dimension != upper:
-        return Difference("dimension", str(certificate.answer.get("dimension")), f"between {dimension} and {upper}")
-    degree = recheck(model).degree if model.t > 1 else stored.degree
-    if (stored.series.degree, stored.series.dimension) != (degree, dimension):
-        return Difference("answer.hilbert_series", str(stored.series), f"degree {degree}, dimension {dimension}")
-    return closure_content(model, stored.ideal, dimension, degree, stored.series)
+    leading = leading_ideal(generators, size)
+    if model.t > 1 and (failure := incomplete(model, generators, leading)):
+        return failure
+    return _content(model, ideal, hilbert_series(leading, size))
 
 
-def _stored(certificate: Certificate, model: SingleLayerAttention) -> Stored:
+def _content(model: SingleLayerAttention, ideal: Ideal, series: HilbertSeries) -> Content | Difference:
+    dimension, upper = _dimension(ideal, model)
+    degree = recheck(model).degree if model.t > 1 else series.degree
+    if not (dimension == upper == series.dimension and degree == series.degree):
+        return Difference(
+            "evidence.generators",
+            f"dimension {series.dimension} ≤ {upper}, degree {series.degree}",
+            f"dimension {dimension}, degree {degree}",
+        )
+    return closure_content(model, ideal, dimension, degree, series)
+
+
+def _ideal(certificate: Certificate, model: SingleLayerAttention) -> Ideal:
     ring = PolynomialRing(QQ, model.parametrization().coordinates)
-    texts, series, degree = (
-        certificate.evidence.get("generators"),
-        certificate.answer.get("hilbert_series"),
-        certificate.answer.get("degree"),
-    )
-    if not isinstance(texts, list) or not isinstance(series, dict) or type(degree) is not int:
-        raise CertificateError("generators, degree or Hilbert series are missing")
-    numerator, exponent = series.get("numerator"), series.get("denominator_exponent")
-    if not isinstance(numerator, list) or any(type(h) is not int for h in numerator) or type(exponent) is not int:
-        raise CertificateError("the Hilbert series is not one")
-    ideal = Ideal(ring, tuple(read_polynomial(text, ring.sympy_ring) for text in texts))
-    return Stored(ideal, HilbertSeries(tuple(numerator), exponent), degree)
+    texts = certificate.evidence.get("generators")
+    if not isinstance(texts, list):
+        raise CertificateError("generators are missing")
+    return Ideal(ring, tuple(read_polynomial(text, ring.sympy_ring) for text in texts))
+
+
+def _form(ideal: Ideal) -> Difference | None:
+    """What has to hold before generators are worth the work of the other checks."""
+    if not all(map(is_homogeneous, ideal.generators)):
+        return Difference("homogeneous generators", "inhomogeneous ones", "homogeneous ones")
+    size, degree = len(ideal.ring.variables), checked_degree(ideal)
+    if (count := comb(size + degree - 1, degree)) > MOST_MONOMIALS:
+        return Difference(
+            "degree of a generator", f"{degree}: {count} monomials", f"at most {MOST_MONOMIALS} monomials"
+        )
+    return None
 
 
 def _terms(polynomial: PolyElement) -> Terms:
@@ -99,21 +112,14 @@ def _low_degrees(model: SingleLayerAttention, last: int) -> Implicitization:
     return implicitize(multigraded_attention(model), last)
 
 
-def _complete(generators: Sequence[Terms], stored: Stored, known: Implicitization) -> Difference | None:
-    """Whether the generators are minimal and span the ideal in each degree, and the Hilbert function is right there."""
-    counts = {n: count for n, count in known.generator_counts.items() if count}
-    if failure := difference(stored.ideal.generator_degrees, counts, "generators by degree"):
+def _low_degrees_differ(generators: Sequence[Terms], ideal: Ideal, known: Implicitization) -> Difference | None:
+    """Whether the generators, which are homogeneous, are minimal and span the ideal in each degree up to a bound."""
+    if failure := difference(ideal.generator_degrees, known.generator_counts, "generators by degree"):
         return failure
-    size = len(stored.ideal.ring.variables)
-    for n in range(known.max_degree + 1):
-        if stored.series.value(n) != known.hilbert_function[n]:
-            return Difference(
-                f"Hilbert function in degree {n}", str(stored.series.value(n)), str(known.hilbert_function[n])
-            )
-        if n in counts:
-            spanned = sparse_rank(dict(product) for product in _multiples(generators, n, size))
-            if spanned != known.ideal_dimensions[n]:
-                return Difference(f"ideal in degree {n}", f"dimension {spanned}", f"{known.ideal_dimensions[n]}")
+    for n in ideal.generator_degrees:
+        spanned = sparse_rank(dict(product) for product in _multiples(generators, n, len(ideal.ring.variables)))
+        if spanned != known.ideal_dimensions[n]:
+            return Difference(f"ideal in degree {n}", f"dimension {spanned}", f"{known.ideal_dimensions[n]}")
     return None
 
 

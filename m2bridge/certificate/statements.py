@@ -7,22 +7,24 @@ from typing import Any
 
 from m2bridge.computations.observation import Observations, OrbitFacts
 from m2bridge.crosscheck.compare import compare, not_applicable
-from m2bridge.crosscheck.evidence import evidence_of
+from m2bridge.crosscheck.evidence import LEMMA, LOCAL, NORMAL, ORBITS, PROJECTION, REDUCED, evidence_of
 from m2bridge.model.attention import SingleLayerAttention
-from m2bridge.theorems import REGISTRY, GlobalStatement, Statement
+from m2bridge.theorems import REGISTRY
 
 RECHECKED = (
     "the list of orbits and their representatives",
     "dimension of every orbit, as the rank of its tangent map",
     "length and number of points of the fibre scheme over every orbit, by linear algebra on its equations",
     "rank of the differential at every orbit",
-    "tangent vectors at every orbit, and equations of low degree",
+    "tangent vectors at every orbit, and equations of low degree where an upper bound is stored",
     "the base locus is empty",
     "the family of boundary points",
     "degree, by the projection formula with the rechecked generic fibre",
     "every verdict with its reason and witness",
 )
 CLOSURES = "closures of orbits are described by rank conditions (Abeasis, Del Fra, J. Algebra 93, 1985)"
+BEHIND_EVIDENCE = (REDUCED, ORBITS, CLOSURES, LEMMA, NORMAL, LOCAL, PROJECTION)
+"""What the observations rest on, all of which every certificate carries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +50,9 @@ def statement_content(question: str, model: SingleLayerAttention, seen: Observat
         verdicts = [not_applicable(statement, statement.hypotheses(model)) for statement in statements]
         return Content({"verdicts": [v.to_json() for v in verdicts]}, {}, ("the hypotheses, which fail",), ())
     verdicts = [compare(statement, seen) for statement in statements]
-    trusted = dict.fromkeys(lemma for statement in statements for lemma in _lemmas(statement))
-    return Content({"verdicts": [v.to_json() for v in verdicts]}, _evidence(seen), RECHECKED, tuple(trusted))
-
-
-def _lemmas(statement: Statement) -> tuple[str, ...]:
-    trusted = evidence_of(statement).trusted
-    return trusted if isinstance(statement, GlobalStatement) else (*trusted, CLOSURES)
+    lemmas = (lemma for statement in statements for lemma in evidence_of(statement).trusted)
+    trusted = tuple(dict.fromkeys((*lemmas, *BEHIND_EVIDENCE)))
+    return Content({"verdicts": [v.to_json() for v in verdicts]}, _evidence(seen), RECHECKED, trusted)
 
 
 def _evidence(seen: Observations) -> dict[str, Any]:

@@ -27,7 +27,7 @@ class Finding:
     method : str
     value : int or None
     status : str
-        ``proved``; ``lower bound`` (proved as such; equal to the dimension with very high probability); ``formula``
+        ``proved``; ``lower bound`` (proved as such; over QQ equal to the dimension with high probability); ``formula``
         (the value of Corollary 3.3, not computed); ``not applicable``; ``unfinished``.
     remark : str
         Why.

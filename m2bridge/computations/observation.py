@@ -209,13 +209,13 @@ def deduce(model: SingleLayerAttention, found: Fibres) -> Observations:
         found.base_locus_empty,
         found.boundary_family,
         generic,
-        _remarks(AGREEMENTS if upper else AGREEMENTS[:-1], found),
+        _remarks(AGREEMENTS[: 1 if generic.length > 1 else 3 if upper else 2], found),
         limit=found.limit,
     )
 
 
 def _remarks(agreements: tuple[str, ...], found: Fibres) -> tuple[str, ...]:
-    """What agreed, on all orbits or on those that were observed."""
+    """What agreed, on all orbits or on those that were observed; without birationality fibres tell less."""
     if found.limit is None:
         return agreements
     return tuple(f"{agreement} ({found.limit.progress})" for agreement in agreements)

@@ -42,7 +42,8 @@ def _compare_global(statement: GlobalStatement, seen: Observations) -> Verdict:
     predicted, observed = statement.predict(seen.model), GLOBAL_EVIDENCE[statement.observable].value(seen)
     words = _words(statement)
     if observed is None:
-        return undecided(statement, f"{words}: not known without all orbits; {seen.unfinished}")
+        missing = f"not known without all orbits; {seen.unfinished}"
+        return undecided(statement, f"{words}: {missing if seen.missing else 'not decided by this method'}")
     agree = predicted == observed
     witness = None if agree else Witness(None, (), (), predicted, observed, {"dimension": seen.dimension})
     return _decided(statement, f"{words}: computed {_said(observed)}, stated {_said(predicted)}", witness, seen)
@@ -99,9 +100,14 @@ def _failing(statement: OrbitStatement, seen: Observations) -> list[OrbitFacts]:
 
 def _observed(statement: OrbitStatement, fact: OrbitFacts, seen: Observations) -> bool | int | None:
     """What was observed at an orbit; ``None`` if that is undecided."""
-    if statement.observable == "boundary" and fact.boundary and not (seen.boundary_family and fact.orbit == FAMILY):
+    if statement.observable == "boundary" and not _boundary_decided(fact, seen):
         return None
     return ORBIT_EVIDENCE[statement.observable].value(fact)
+
+
+def _boundary_decided(fact: OrbitFacts, seen: Observations) -> bool:
+    """Boundary points need a family that tends to them; for others the lemma needs at most two points in the fibre."""
+    return (seen.boundary_family and fact.orbit == FAMILY) if fact.boundary else fact.fibre.points <= 2
 
 
 def _doubt(statement: OrbitStatement, seen: Observations) -> str:
@@ -109,7 +115,7 @@ def _doubt(statement: OrbitStatement, seen: Observations) -> str:
     if all(_observed(statement, fact, seen) is not None for fact in seen.orbits):
         return ""
     if statement.observable == "boundary":
-        return "an orbit has a non-reduced fibre, but no family of boundary points was verified"
+        return "an orbit has a fibre that is not reduced but no verified family of boundary points, or a larger fibre"
     return "the generic fibre is not one reduced point, so fibres do not decide smoothness"
 
 
@@ -134,7 +140,7 @@ def _still(statement: Statement, seen: Observations) -> str:
     if isinstance(statement, GlobalStatement):
         predicted, observed = statement.predict(seen.model), GLOBAL_EVIDENCE[statement.observable].value(seen)
         if observed is None:
-            return f"; what the conclusion would be is not known without all orbits: {seen.unfinished}"
+            return f"; whether the conclusion holds is not known{_progress(seen)}"
         holds = "holds all the same" if predicted == observed else "would be false"
         return f"; the conclusion {holds}: computed {_said(observed)}, stated {_said(predicted)}"
     if statement.observable == "singular" and any(fact.singular is None for fact in seen.orbits):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from m2bridge.computations.observation import Observations, OrbitFacts
+from m2bridge.model.orbit import generic_orbit
 from m2bridge.theorems import GlobalStatement, Statement
 
 NORMAL = "determinantal varieties are normal (Bruns, Vetter, Determinantal Rings, Theorem 2.11 and section 6)"
@@ -15,7 +16,12 @@ LEMMA = (
 )
 ORBITS = "orbits are classified by (rk A, rk V, dim of the intersection) (docs/mathematics.md)"
 COMPACT = "a projective morphism of real varieties has compact image"
-LOCAL = "near a point with reduced fibre all real points of the closure have real weights (docs/mathematics.md)"
+LOCAL = (
+    "near a function with real weights whose fibre is reduced and has at most two points all real points of the "
+    "closure have real weights (docs/mathematics.md)"
+)
+ZERO = "zero is a singular point of a cone that is not a linear space, and a limit of multiples (docs/mathematics.md)"
+REDUCED = "for t ≥ 2 functions are determined by their reduced coordinates, linearly (docs/mathematics.md)"
 PROJECTION = "projection formula for forms of bidegree (1, 1), and Giambelli's degree of determinantal varieties"
 FLINT = "exact ranks (FLINT)"
 
@@ -45,8 +51,8 @@ class GlobalEvidence:
 ORBIT_EVIDENCE: dict[str, OrbitEvidence] = {
     "singular": OrbitEvidence(
         lambda fact: fact.singular,
-        (FIBRES, BASE_LOCUS, GENERIC, "tangent vectors and equations at {orbits}, compared with the fibres (FLINT)"),
-        (LEMMA, NORMAL, ORBITS),
+        (FIBRES, BASE_LOCUS, GENERIC, "tangent vectors at {orbits}, and proved equations where they are cheap (FLINT)"),
+        (LEMMA, NORMAL, ORBITS, ZERO),
     ),
     "critical": OrbitEvidence(
         lambda fact: fact.critical, (FIBRES, "rank of the differential at {orbits}, compared (FLINT)"), (ORBITS,)
@@ -54,7 +60,7 @@ ORBIT_EVIDENCE: dict[str, OrbitEvidence] = {
     "boundary": OrbitEvidence(
         lambda fact: fact.boundary,
         (FIBRES, "the family k = v + iεw: real, without real weights, tending to the orbit (Macaulay2)"),
-        (LOCAL, ORBITS),
+        (LOCAL, ORBITS, ZERO),
     ),
     "fibre_points": OrbitEvidence(
         lambda fact: fact.fibre.points,
@@ -64,7 +70,7 @@ ORBIT_EVIDENCE: dict[str, OrbitEvidence] = {
 }
 
 GLOBAL_EVIDENCE: dict[str, GlobalEvidence] = {
-    "closed": GlobalEvidence(lambda seen: seen.closed, (BASE_LOCUS,), (COMPACT,)),
+    "closed": GlobalEvidence(lambda seen: seen.closed or None, (BASE_LOCUS,), (COMPACT,)),
     "dimension": GlobalEvidence(
         lambda seen: seen.dimension,
         ("dimension of the dense orbit, as the rank of its tangent map (FLINT)",),
@@ -74,14 +80,20 @@ GLOBAL_EVIDENCE: dict[str, GlobalEvidence] = {
         lambda seen: seen.generic_fibre.length == 1, (GENERIC, BASE_LOCUS), ("the dense orbit is dense",)
     ),
     "special_fibre_points": GlobalEvidence(
-        lambda seen: None if seen.missing else max(fact.fibre.points for fact in seen.orbits), (FIBRES,), (ORBITS,)
+        lambda seen: None if seen.missing else special_fibre_points(seen), (FIBRES,), (ORBITS,)
     ),
     "degree": GlobalEvidence(
         lambda seen: seen.degree,
-        (GENERIC, "elimination, where there are at most 12 coordinates (Macaulay2)"),
+        ("the closed formula with the length of the generic fibre", GENERIC, BASE_LOCUS),
         (PROJECTION,),
     ),
 }
+
+
+def special_fibre_points(seen: Observations) -> int:
+    """The largest number of points of a fibre, those over the dense orbit left out; 1 if there are no other orbits."""
+    dense = generic_orbit(seen.model)
+    return max((fact.fibre.points for fact in seen.orbits if fact.orbit != dense), default=1)
 
 
 def evidence_of(statement: Statement) -> OrbitEvidence | GlobalEvidence:

@@ -15,7 +15,7 @@ STATEMENTS = (
         part="",
         text=(
             "A point (A, V) with A ≠ 0, V ≠ 0 is critical for the projective parametrization exactly when A = v qᵀ and "
-            "V = h vᵀ for the same v."
+            "V = h vᵀ for the same v (critical: the differential is not injective on the Zariski tangent space)."
         ),
         source=f"{PAPER}, Lemma A.3",
         observable="critical",

@@ -51,7 +51,7 @@ def main() -> None:
 def rejected(made: dict[str, Certificate]) -> dict[str, Certificate]:
     """Certificates with one change, by the check that fails."""
     theorem, closure = made["d3-dout2-a2-t2-3.4.json"], made["d2-dout2-a1-t2-closure.json"]
-    generators = closure.evidence["generators"]
+    generators, series = closure.evidence["generators"], closure.answer["hilbert_series"]
 
     def evidence(certificate: Certificate, **changes: Any) -> Certificate:
         return replace(certificate, evidence=certificate.evidence | changes).sealed()
@@ -87,9 +87,13 @@ def rejected(made: dict[str, Certificate]) -> dict[str, Certificate]:
         "evidence.coordinates": evidence(closure, coordinates=closure.evidence["coordinates"][1:]),
         "answer.dimension": answer(closure, dimension=7),
         "answer.degree": answer(closure, degree=10),
-        "Hilbert function in degree 2": answer(
-            closure, hilbert_series={"numerator": [1, 6, 7, 5, 1], "denominator_exponent": 6}
+        "answer.hilbert_series.numerator[1]": answer(
+            closure, hilbert_series=series | {"numerator": [1, 5, *series["numerator"][2:]]}
         ),
+        "homogeneous generators": evidence(
+            closure, generators=[*generators[:-1], f"{generators[-1]} + {generators[0]}"]
+        ),
+        "degree of a generator": evidence(closure, generators=[*generators, "c_1_1_1_1**41"]),
     }
 
 

@@ -21,7 +21,7 @@ closureIdeal = sub(kernelIdeal, coordinateRing)
 
 -- The equations; the first coordinate of the image is the last variable of the graded reverse lexicographic order.
 equationRing = ZZ/32003[c_(1,1,1,2), c_(1,1,2,2), c_(1,2,1,1), c_(1,2,1,2), c_(1,2,2,2), c_(1,1,1,1)]
-equations = ideal {c_(1,1,2,2)^2*c_(1,2,1,1)^2-c_(1,1,1,2)*c_(1,1,2,2)*c_(1,2,1,1)*c_(1,2,1,2)+c_(1,1,1,1)*c_(1,1,2,2)*c_(1,2,1,2)^2+c_(1,1,1,2)^2*c_(1,2,1,1)*c_(1,2,2,2)-2*c_(1,1,1,1)*c_(1,1,2,2)*c_(1,2,1,1)*c_(1,2,2,2)-c_(1,1,1,1)*c_(1,1,1,2)*c_(1,2,1,2)*c_(1,2,2,2)+c_(1,1,1,1)^2*c_(1,2,2,2)^2}
+equations = ideal matrix(equationRing, {{c_(1,1,2,2)^2*c_(1,2,1,1)^2-c_(1,1,1,2)*c_(1,1,2,2)*c_(1,2,1,1)*c_(1,2,1,2)+c_(1,1,1,1)*c_(1,1,2,2)*c_(1,2,1,2)^2+c_(1,1,1,2)^2*c_(1,2,1,1)*c_(1,2,2,2)-2*c_(1,1,1,1)*c_(1,1,2,2)*c_(1,2,1,1)*c_(1,2,2,2)-c_(1,1,1,1)*c_(1,1,1,2)*c_(1,2,1,2)*c_(1,2,2,2)+c_(1,1,1,1)^2*c_(1,2,2,2)^2}})
 onSlice = map(coordinateRing, equationRing, {0,
     coordinateRing_0,
     0,
