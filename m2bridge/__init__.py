@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from m2bridge.computations.membership import Membership, membership
     from m2bridge.computations.observation import Observations, OrbitFacts, observe
     from m2bridge.computations.singular_locus import singular_locus
+    from m2bridge.convert.ideal_text import read_ideal
     from m2bridge.crosscheck import CrossCheck, Outcome, Verdict, cross_check
     from m2bridge.engine import Engine, Limits, Macaulay2, Transcript
     from m2bridge.model.attention import SingleLayerAttention
@@ -44,6 +45,7 @@ _HOMES = {
     "computations.membership": ("Membership", "membership"),
     "computations.observation": ("Observations", "OrbitFacts", "observe"),
     "computations.singular_locus": ("singular_locus",),
+    "convert.ideal_text": ("read_ideal",),
     "crosscheck": ("CrossCheck", "Outcome", "Verdict", "cross_check"),
     "engine": ("Engine", "Limits", "Macaulay2", "Transcript"),
     "model.attention": ("SingleLayerAttention",),
@@ -100,5 +102,6 @@ __all__ = [
     "image",
     "membership",
     "observe",
+    "read_ideal",
     "singular_locus",
 ]

@@ -52,10 +52,11 @@ def sparse_text(terms: Iterable[tuple[tuple[int, ...], int]], names: Sequence[st
 
 
 def _sparse_term(monomial: tuple[int, ...], coefficient: int, names: Sequence[str]) -> str:
-    factors = []
-    for j, group in groupby(monomial):
-        exponent = len(list(group))
-        factors.append(names[j] if exponent == 1 else f"{names[j]}**{exponent}")
+    if len(set(monomial)) == len(monomial):  # most of the time, and faster
+        factors = [names[j] for j in monomial]
+    else:
+        powers = ((names[j], len(list(group))) for j, group in groupby(monomial))
+        factors = [name if exponent == 1 else f"{name}**{exponent}" for name, exponent in powers]
     size = abs(coefficient)
     return "*".join(factors if size == 1 and factors else [decimal(size), *factors])
 

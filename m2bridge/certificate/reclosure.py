@@ -13,7 +13,7 @@ from sympy.polys.rings import PolyElement
 from m2bridge.certificate.closures import checked_degree, closure_content
 from m2bridge.certificate.completeness import hilbert_series, incomplete, leading_ideal
 from m2bridge.certificate.difference import Difference, difference
-from m2bridge.certificate.polynomials import read_polynomial
+from m2bridge.certificate.polynomials import read_polynomials
 from m2bridge.certificate.recheck import recheck
 from m2bridge.certificate.schema import Certificate
 from m2bridge.certificate.statements import Content
@@ -79,10 +79,7 @@ def _content(model: SingleLayerAttention, ideal: Ideal, series: HilbertSeries) -
 
 def _ideal(certificate: Certificate, model: SingleLayerAttention) -> Ideal:
     ring = PolynomialRing(QQ, model.parametrization().coordinates)
-    texts = certificate.evidence.get("generators")
-    if not isinstance(texts, list):
-        raise CertificateError("generators are missing")
-    return Ideal(ring, tuple(read_polynomial(text, ring.sympy_ring) for text in texts))
+    return Ideal(ring, read_polynomials(certificate.evidence.get("generators"), ring))
 
 
 def _form(ideal: Ideal) -> Difference | None:

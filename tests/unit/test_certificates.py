@@ -12,7 +12,7 @@ from m2bridge import SingleLayerAttention
 from m2bridge.certificate.fibre_scheme import fibre_scheme, scheme
 from m2bridge.certificate.files import read, write
 from m2bridge.certificate.identities import base_locus_is_empty, boundary_family_is_verified
-from m2bridge.certificate.polynomials import read_polynomial
+from m2bridge.certificate.polynomials import read_polynomials
 from m2bridge.certificate.schema import Certificate
 from m2bridge.certificate.verify import verify, verify_path
 from m2bridge.computations.fibres import Fibre
@@ -149,13 +149,13 @@ def test_identities() -> None:
 
 
 def test_polynomials_are_read_back_and_nothing_else() -> None:
-    ring = PolynomialRing(QQ, ("x_1", "y")).sympy_ring
-    x, y = ring.gens
+    ring = PolynomialRing(QQ, ("x_1", "y"))
+    x, y = ring.sympy_ring.gens
     for polynomial in (x, -x, x**2 * y - QQ.domain(3, 7) * y + 1, -QQ.domain(1, 2) * x * y**12, x - x + 5):
-        assert read_polynomial(polynomial_text(polynomial), ring) == polynomial
+        assert read_polynomials([polynomial_text(polynomial)], ring) == (polynomial,)
     for text in ("", "0", "z", "x_1 + x_1", "y + x_1", "x_1 +y", "x_1**2 - ", "1/0*y", "exit()", "x_1\n", 3, None):
         with pytest.raises(CertificateError):
-            read_polynomial(text, ring)
+            read_polynomials([text], ring)
 
 
 def test_the_command(command: str, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from m2bridge import SingleLayerAttention
 from m2bridge.certificate.closures import closure_content
 from m2bridge.certificate.completeness import hilbert_series, incomplete, leading_ideal
 from m2bridge.certificate.files import read
-from m2bridge.certificate.polynomials import read_polynomial
+from m2bridge.certificate.polynomials import read_polynomials
 from m2bridge.certificate.schema import Certificate
 from m2bridge.certificate.verify import verify
 from m2bridge.errors import MethodUnavailableError
@@ -98,7 +98,7 @@ def tampered(name: str, change: Callable[[list[PolyElement]], Sequence[PolyEleme
     """A certificate with other generators, everything else made to fit, and a digest."""
     certificate = read(FOLDER / name)
     ring = PolynomialRing(QQ, tuple(certificate.evidence["coordinates"]))
-    generators = [read_polynomial(text, ring.sympy_ring) for text in certificate.evidence["generators"]]
+    generators = list(read_polynomials(certificate.evidence["generators"], ring))
     ideal = Ideal(ring, tuple(change(generators)))
     stored = certificate.answer["hilbert_series"]
     series = HilbertSeries(tuple(stored["numerator"]), stored["denominator_exponent"])

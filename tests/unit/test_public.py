@@ -6,7 +6,8 @@ NAMES = """
 QQ Closure CoefficientField Component CrossCheck Dimension Engine Fibre Ideal Image Limits Macaulay2 Membership
 Observations Orbit OrbitFacts OrbitStatus Outcome PolynomialMap PolynomialRing Script SingleLayerAttention SingularLocus
 Transcript
-Verdict __version__ closure cross_check dimension fibres image membership observe singular_locus
+Verdict __version__ closure cross_check dimension fibres image membership observe read_ideal
+singular_locus
 """
 
 
