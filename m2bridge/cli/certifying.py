@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from m2bridge.cli.options import MemorySize, engine_option
+from m2bridge.cli.options import MemorySize, Seconds, engine_option
 from m2bridge.cli.output import DONE, REFUTED, UNDECIDED
 from m2bridge.engine import locate
 from m2bridge.errors import InvalidCaseError
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 @click.option("--workers", type=click.IntRange(min=1), help="How many; one for each core when left out.")
 @click.option("--scheduler", metavar="ADDRESS", help="With --executor dask: tcp://host:port; else a local cluster.")
 @click.option("--recycle", type=click.IntRange(min=1), default=200, show_default=True, help="Cases for each worker.")
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds for each case.")
+@click.option("--timeout", type=Seconds(), help="Seconds for each case.")
 @click.option("--memory", type=MemorySize(), help="Address space of Macaulay2 and of its worker, such as 4G.")
 @click.option("--retry", default="", help="Kinds of outcomes to try again: timed-out,out-of-memory,failed,died.")
 @engine_option

@@ -3,6 +3,7 @@
 import json
 import multiprocessing
 import os
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,10 +14,13 @@ from m2bridge.batch.certifier import Settings, put_outcomes
 from m2bridge.batch.claim import claim
 from m2bridge.batch.outcome import Outcome, kind_of, reason_of
 from m2bridge.batch.plan import plan
+from m2bridge.batch.progress import Lines
+from m2bridge.batch.signals import time_limit
 from m2bridge.batch.store import Store
-from m2bridge.batch.task import Task, tasks
+from m2bridge.batch.task import Report, Task, tasks
 from m2bridge.certificate.schema import Certificate
 from m2bridge.computations.subject import case_json
+from m2bridge.engine import Limits
 from m2bridge.errors import EngineDiedError, EngineMemoryError, EngineTimeoutError, InvalidCaseError, ScriptError
 
 CASE = Case(2, 1)
@@ -223,3 +227,30 @@ def test_the_claim_of_a_killed_process_is_free(tmp_path: Path) -> None:
     process.join()
     with claim(tmp_path, "x") as mine:
         assert mine
+
+
+@pytest.mark.parametrize("timeout", [0.0, -1.0, float("nan")])
+def test_what_is_no_limit_is_refused(timeout: float) -> None:
+    with pytest.raises(InvalidCaseError, match=r"^timeout: "):
+        Limits(timeout)
+
+
+@pytest.mark.parametrize("timeout", [None, 30 * 86400.0, 1e300, float("inf")])
+def test_no_limit_is_too_long(timeout: float | None) -> None:
+    Limits(timeout)
+    with time_limit(timeout):
+        pass
+
+
+def test_more_memory_than_the_system_can_count_is_refused() -> None:
+    with pytest.raises(InvalidCaseError, match=r"^memory: this system takes no limit above"):
+        Limits(memory=2**63)
+
+
+def test_progress_that_nobody_can_read_is_dropped() -> None:
+    with open("/dev/full", "w", encoding="utf-8", buffering=1) as full:
+        lines = Lines(full)
+        for _ in range(3):
+            lines.finished(Report(Task(CASE, ("3.2",)), {"3.2": ("CONFIRMED",)}, 1.0))
+        with suppress(OSError):
+            full.close()
