@@ -16,6 +16,7 @@ from m2bridge.cli.output import DONE, REFUTED, UNDECIDED
 from m2bridge.engine import locate
 from m2bridge.errors import InvalidCaseError
 from m2bridge.importing import importing
+from m2bridge.layout import plural
 
 if TYPE_CHECKING:
     from m2bridge.batch.executor import Executor
@@ -62,6 +63,10 @@ def certify_command(out: Path, check: str, retry: str, quiet: bool, as_json: boo
     planned = plan(tasks(ordered(_cases(options)), check), store)
     if not quiet:
         click.echo(planned.to_text(), err=as_json)
+    if planned.unusable:
+        files = plural(len(planned.unusable), "file")
+        said = f"not the certificates that their names say, and replaced: {planned.unusable[0]}"
+        click.echo(f"Note: {files} {said}{', …' if len(planned.unusable) > 1 else ''}", err=True)
     summary = run(planned, partial(_executor, store, options), shown(quiet))
     if as_json:
         click.echo(json.dumps(summary.to_json()))

@@ -3,6 +3,7 @@
 import json
 import multiprocessing
 import os
+import shutil
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -164,6 +165,26 @@ def test_what_is_not_whole_is_not_done(tmp_path: Path) -> None:
     (tmp_path / "d2-dout1-a2-t2-3.3.outcome.json").write_text("")
     task = Task(CASE, ("3.2", "3.3"))
     assert plan([task], store).left == (task,)
+
+
+def test_a_file_about_another_case_or_question_is_not_done(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.put(certificate())
+    put(store, EngineTimeoutError("late"))
+    for old, new in [
+        ("d2-dout1-a2-t2-3.2.json", "d2-dout2-a2-t2-3.2.json"),
+        ("d2-dout1-a2-t2-3.2.json", "d2-dout2-a2-t2-3.4.json"),
+        ("d2-dout1-a2-t2-3.3.outcome.json", "d2-dout2-a2-t2-3.3.outcome.json"),
+        ("d2-dout1-a2-t2-3.2.json", "d2-dout1-a2-t2-3.3.json"),
+    ]:
+        shutil.copy(tmp_path / old, tmp_path / new)
+    os.mkfifo(tmp_path / "d2-dout2-a2-t2-A.2.json")
+    task = Task(Case(2, 2), ("3.2", "3.3", "3.4", "A.2"))
+    found = plan([Task(CASE, ("3.2", "3.3")), task], store)
+    assert (found.left, found.answers) == ((task,), {"CONFIRMED": 1, "timed-out": 1})
+    assert found.unusable == ("d2-dout2-a2-t2-3.2.json", "d2-dout2-a2-t2-3.4.json", "d2-dout2-a2-t2-A.2.json")
+    store.put(certificate(Case(2, 2)))
+    assert store.answers(task) == {"3.2": ("CONFIRMED",)}
 
 
 def test_planning_sweeps_what_killed_batches_left(tmp_path: Path) -> None:
