@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import time
@@ -19,6 +20,9 @@ from m2bridge.model.attention import SingleLayerAttention
 
 COMPUTED = "COMPUTED"
 """The answer to a question that is computed and not compared with a statement."""
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+"""Reasons for which nothing at all can be stored, whatever its name."""
 
 _ABANDONED = 3600.0
 _NOTHING = (FileNotFoundError, ValueError, KeyError, TypeError, RecursionError, M2BridgeError)

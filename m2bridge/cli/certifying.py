@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from m2bridge.cli.options import MemorySize, Seconds, engine_option
+from m2bridge.cli.options import MemorySize, NewPath, Seconds, engine_option
 from m2bridge.cli.output import DONE, REFUTED, UNDECIDED
 from m2bridge.engine import locate
 from m2bridge.errors import InvalidCaseError
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 @click.option("--t", help="Numbers of tokens; 2 when left out.")
 @click.option("--all-a", is_flag=True, help="Take the cases with a > d too; they have the same functions as a = d.")
 @click.option("--cases", "file", type=click.Path(path_type=Path), help="A .toml or .csv file of cases.")
-@click.option("--check", default="all", show_default=True, help="all, or questions such as 3.2,3.4,closure.")
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder of results.")
+@click.option("--check", default="all", show_default=True, help="Questions: all, or 3.2,3.4 or all,closure.")
+@click.option("--out", type=NewPath(path_type=Path), required=True, help="The folder of results.")
 @click.option("--executor", type=click.Choice(["serial", "processes", "dask"]), default="processes", show_default=True)
 @click.option("--workers", type=click.IntRange(min=1), help="How many; one for each core when left out.")
 @click.option("--scheduler", metavar="ADDRESS", help="With --executor dask: tcp://host:port; else a local cluster.")
@@ -55,12 +55,10 @@ def certify_command(out: Path, check: str, retry: str, quiet: bool, as_json: boo
     from m2bridge.batch.store import Store
     from m2bridge.batch.task import tasks
 
-    if out.exists() and not out.is_dir():
-        raise InvalidCaseError("out", f"'{out}' is not a folder")
-    if options["scheduler"] is not None and options["executor"] != "dask":
-        raise InvalidCaseError("scheduler", "only for --executor dask")
-    store = Store(out.absolute(), _kinds(retry))
-    planned = plan(tasks(ordered(_cases(options)), check), store)
+    _check_workers(**options)
+    asked = tasks(ordered(_cases(options)), check)
+    store = Store(_folder(out), _kinds(retry))
+    planned = plan(asked, store)
     if not quiet:
         click.echo(planned.to_text(), err=as_json)
     if planned.unusable:
@@ -73,6 +71,34 @@ def certify_command(out: Path, check: str, retry: str, quiet: bool, as_json: boo
     elif not quiet:
         click.echo(summary.to_text())
     return REFUTED if summary.refuted else UNDECIDED if summary.undecided else DONE
+
+
+def _check_workers(executor: str, scheduler: str | None, workers: int | None, **others: Any) -> None:
+    if scheduler is not None and executor != "dask":
+        raise InvalidCaseError("scheduler", "only for --executor dask")
+    if scheduler is not None and workers is not None:
+        raise InvalidCaseError("workers", "the cluster of the scheduler has as many as it has")
+    if executor == "serial" and workers not in (None, 1):
+        raise InvalidCaseError("workers", "--executor serial works in one process, this one")
+
+
+def _folder(path: Path) -> Path:
+    """The folder of results, which is made if it is not there.
+
+    Raises
+    ------
+    InvalidCaseError
+        If there cannot be a folder of this name.
+    """
+    from m2bridge.batch.store import NO_ROOM
+
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as reason:
+        if reason.errno in NO_ROOM:
+            raise
+        raise InvalidCaseError("out", f"'{path}' cannot be made a folder: {reason.strerror}") from None
+    return path.absolute()
 
 
 def _cases(options: dict[str, Any]) -> Iterable[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,6 +33,16 @@ class Seconds(click.ParamType[float]):
         if not 0 < seconds < inf:
             self.fail(f"'{value}' is not a number of seconds greater than 0", param, ctx)
         return seconds
+
+
+class NewPath(click.Path):
+    """A path at which something may be written; the empty one is the current folder for others, and refused here."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path."""
+        if not os.fspath(value):
+            self.fail("the name is empty", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class MemorySize(click.ParamType[int]):

@@ -44,11 +44,33 @@ def test_ranges(text: str, found: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "0", "-1", "1..", "4..1", "0..2", "1...3", "1,,2", "x", "1.5", "1..999999999", "²", "٣x"]
+    "text",
+    [
+        "1..99999999999999",
+        "1234567890",
+        "",
+        "0",
+        "-1",
+        "1..",
+        "4..1",
+        "0..2",
+        "1...3",
+        "1,,2",
+        "x",
+        "1.5",
+        "1..999999999",
+        "²",
+        "٣x",
+    ],
 )
 def test_bad_ranges_name_the_option(text: str) -> None:
     with pytest.raises(InvalidCaseError, match=r"^d_out: "):
         numbers("d_out", text)
+
+
+def test_a_number_too_large_is_not_called_no_range() -> None:
+    with pytest.raises(InvalidCaseError, match="too large: numbers have at most 9 digits"):
+        numbers("d", "1..99999999999999")
 
 
 def test_grid_keeps_a_at_most_d() -> None:
@@ -94,6 +116,11 @@ def test_files_of_cases(tmp_path: Path) -> None:
         ("c.toml", "", "consists of tables"),
         ("c.csv", "", "must name the columns"),
         ("c.csv", "d,d\n1,1\n", "each once"),
+        ("c.csv", "d,d_out,a,t\n", "there are no cases"),
+        ("c.csv", 'd,d_out\n1,1\n2,"1..3\n', "line 3: not CSV"),
+        ("c.csv", 'd,"d_out\n1,1\n', "line 2: not CSV"),
+        ("c.csv", 'd,d_out\n1,"1"x\n', "line 2: not CSV"),
+        ("c.toml", "case = []\n", "there are no cases"),
         ("c.csv", "d,d_out\n1\n", "line 2: 1 cells under 2 names"),
         ("c.csv", "d,d_out\n1,x\n", "line 2: d_out: 'x' is not a range"),
         ("c.csv", "d,e\n1,1\n", "line 2: unknown name 'e'"),
@@ -120,6 +147,9 @@ def test_closures_are_asked_for_small_cases_only() -> None:
     assert small.groups[-1] == ("closure",)
     assert "closure" not in large.questions
     assert tasks([Case(4, 4)], "closure,3.2,closure")[0].questions == ("closure", "3.2")
+    every = tasks([Case(4, 4)], "all")[0].questions
+    assert tasks([Case(4, 4)], "all,3.4")[0].questions == every
+    assert tasks([Case(4, 4)], "closure,all")[0].questions == ("closure", *every)
     with pytest.raises(InvalidCaseError, match=r"^check: unknown question '9\.9'"):
         tasks([CASE], "9.9")
 
