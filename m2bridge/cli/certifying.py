@@ -62,9 +62,9 @@ def certify_command(out: Path, check: str, retry: str, quiet: bool, as_json: boo
     if not quiet:
         click.echo(planned.to_text(), err=as_json)
     if planned.unusable:
-        files = plural(len(planned.unusable), "file")
-        said = f"not the certificates that their names say, and replaced: {planned.unusable[0]}"
-        click.echo(f"Note: {files} {said}{', …' if len(planned.unusable) > 1 else ''}", err=True)
+        first, *others = planned.unusable
+        more = f" and {plural(len(others), 'other')}" if others else ""
+        click.echo(f"Note: not the certificate that the name says, and to be replaced: {first}{more}", err=True)
     summary = run(planned, partial(_executor, store, options), shown(quiet))
     if as_json:
         click.echo(json.dumps(summary.to_json()))

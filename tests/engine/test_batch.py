@@ -255,6 +255,20 @@ def test_a_batch_goes_on_when_a_full_disk_has_room_again(executor: str, disk: Di
     assert all(read(disk.folder / name) == certificate for name, certificate in whole.items())
 
 
+def test_a_file_of_another_case_is_replaced(tmp_path: Path, m2: str) -> None:
+    with certifying(tmp_path, m2, "--check", "3.2", "--quiet") as process:
+        process.communicate(timeout=120)
+    misnamed = tmp_path / "d2-dout1-a2-t2-3.2.json"
+    whole = read(misnamed)
+    shutil.copy(tmp_path / "d1-dout1-a1-t2-3.2.json", misnamed)
+    with certifying(tmp_path, m2, "--check", "3.2") as process:
+        printed, said = process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert "done: 5, to do: 1" in printed
+    assert f"to be replaced: {misnamed.name}" in said
+    assert (read(misnamed).case, read(misnamed).answer) == (whole.case, whole.answer)
+
+
 # Several batches, and batches that are killed
 
 

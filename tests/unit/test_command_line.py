@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,7 @@ def run(command: str, *arguments: str, **variables: str) -> subprocess.Completed
             ["certify", *CASE, "--out", "/none", "--executor", "dask", "--scheduler", "tcp://x:1", "--workers", "3"],
             "--workers: ",
         ),
+        (["membership", *CASE, "--function", sys.executable], "--function: "),
         (["closure", *CASE, "--d", "x"], "--d"),
         (["closure", *CASE, "--nonsense"], "--nonsense"),
     ],
