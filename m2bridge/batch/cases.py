@@ -9,16 +9,23 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from m2bridge.errors import InvalidCaseError
 from m2bridge.model.attention import SingleLayerAttention
+
+if TYPE_CHECKING:
+    from _csv import Reader as CSVReader
 
 Case = SingleLayerAttention
 
 NAMES = ("d", "d_out", "a", "t")
 MOST = 2_000_000
 """The largest grid that is listed; larger ones are a mistake or need a design of their own."""
+
+
+DIGITS = 9
+"""Of the largest numbers that are read."""
 
 
 def numbers(option: str, text: str) -> tuple[int, ...]:
@@ -31,9 +38,11 @@ def numbers(option: str, text: str) -> tuple[int, ...]:
     """
     found: set[int] = set()
     for part in text.split(","):
-        match = re.fullmatch(r"\s*(\d{1,9})\s*(?:\.\.\s*(\d{1,9})\s*)?", part)
+        match = re.fullmatch(r"\s*([0-9]+)\s*(?:\.\.\s*([0-9]+)\s*)?", part)
         if match is None:
             raise InvalidCaseError(option, f"'{part.strip()}' is not a range: write 3, 1..4 or 1,3,5")
+        if max(map(len, filter(None, match.groups()))) > DIGITS:
+            raise InvalidCaseError(option, f"'{part.strip():.60}' is too large: numbers have at most {DIGITS} digits")
         first, last = int(match[1]), int(match[2] or match[1])
         if first < 1 or last < first:
             raise InvalidCaseError(option, f"'{part.strip()}' is not a range of positive numbers")
@@ -69,8 +78,10 @@ def read_cases(path: Path, all_a: bool = False) -> Iterator[Case]:
     Raises
     ------
     InvalidCaseError
-        If the file cannot be read, or an entry has an unknown or missing name, a bad value, or no case with a ≤ d.
+        If the file cannot be read or has no cases, or an entry has an unknown or missing name, a bad value, or no case
+        with a ≤ d.
     """
+    empty = True
     for place, entry in _entries(path):
         where = f"{path.name}, {place}"
         if unknown := [name for name in entry if name not in NAMES]:
@@ -81,7 +92,10 @@ def read_cases(path: Path, all_a: bool = False) -> Iterator[Case]:
         found = list(grid(values["d"], values["d_out"], values.get("a"), values.get("t"), all_a))
         if not found:
             raise InvalidCaseError("cases", f"{where}: no case with a ≤ d; --all-a takes the others too")
+        empty = False
         yield from found
+    if empty:
+        raise InvalidCaseError("cases", f"{path.name}: there are no cases in it")
 
 
 def ordered(cases: Iterable[Case]) -> tuple[Case, ...]:
@@ -116,7 +130,15 @@ def _toml(path: Path, text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _csv(path: Path, text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    rows = csv.reader(text.splitlines())
+    rows = csv.reader(text.splitlines(), strict=True)
+    try:
+        yield from _rows(path, rows)
+    except csv.Error as reason:
+        message = f"{path.name}, line {rows.line_num}: not CSV ({reason}); is a quotation mark not closed?"
+        raise InvalidCaseError("cases", message) from None
+
+
+def _rows(path: Path, rows: CSVReader) -> Iterator[tuple[str, Mapping[str, Any]]]:
     header = [name.strip() for name in next(rows, [])]
     if len(set(header)) < len(header) or not header:
         raise InvalidCaseError("cases", f"{path.name}: the first line must name the columns, each once")

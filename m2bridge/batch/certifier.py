@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from typing import Self
 from m2bridge.batch.claim import claim
 from m2bridge.batch.outcome import Outcome, kind_of, reason_of, versions
 from m2bridge.batch.signals import time_limit
-from m2bridge.batch.store import Store
+from m2bridge.batch.store import NO_ROOM, Store
 from m2bridge.batch.task import Report, Task
 from m2bridge.certificate.certify import certify_all
 from m2bridge.certificate.schema import Certificate
@@ -23,7 +22,6 @@ from m2bridge.errors import BatchError, EngineDiedError, EngineTimeoutError
 from m2bridge.model.attention import SingleLayerAttention
 
 Certify = Callable[[SingleLayerAttention, Sequence[str], Engine, float | None], list[Certificate]]
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +120,7 @@ class Certifier:
         try:
             certificates = self._certified(task, questions, clock)
         except Exception as error:  # whatever it is, it becomes the outcome of this case
-            if isinstance(error, OSError) and error.errno in _NO_ROOM:
+            if isinstance(error, OSError) and error.errno in NO_ROOM:
                 raise
             put_outcomes(self._settings, task.case, questions, error, self._engine.version)
         else:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from m2bridge.batch.store import Store
 from m2bridge.batch.task import Task
+from m2bridge.certificate.schema import file_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +23,14 @@ class Plan:
         Those of which some question is not answered, with these questions only, in the same order.
     answers : Counter
         How often each verdict and each kind of outcome is in the folder, for the questions of this batch.
+    unusable : tuple of str
+        Files under the names of certificates that are not done: half of one, or that of another case or question.
     """
 
     tasks: tuple[Task, ...]
     left: tuple[Task, ...]
     answers: Counter[str]
+    unusable: tuple[str, ...] = ()
 
     @property
     def done(self) -> int:
@@ -43,10 +47,11 @@ def plan(tasks: Sequence[Task], store: Store) -> Plan:
     """Skip what is done."""
     names = store.names()
     store.sweep(names)
-    left, answers = [], Counter[str]()
+    left, answers, unusable = [], Counter[str](), []
     for task in tasks:
         found = store.answers(task, names)
         answers.update(answer for verdicts in found.values() for answer in verdicts)
         if questions := tuple(question for question in task.questions if question not in found):
             left.append(Task(task.case, questions))
-    return Plan(tuple(tasks), tuple(left), answers)
+            unusable += [name for q in questions if (name := file_name(task.case, q)) in names]
+    return Plan(tuple(tasks), tuple(left), answers, tuple(unusable))

@@ -6,7 +6,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 from m2bridge.batch.cases import effort
@@ -71,7 +71,9 @@ class Lines:
         """See :meth:`Progress.finished`."""
         self._done += 1
         case, said = report.task.case, _counted(Counter(a for v in report.answers.values() for a in v))
-        print(f"{self._done}/{self._number}  {case}  {duration(report.seconds)}  {said}", file=self._stream, flush=True)
+        text = f"{self._done}/{self._number}  {case}  {duration(report.seconds)}  {said}"
+        with suppress(OSError):  # nobody may be there any more to read it, and the batch goes on
+            print(text, file=self._stream, flush=True)
 
 
 class Live:

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import time
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
-from json import JSONDecodeError
 from pathlib import Path
+from typing import Any
 
 from m2bridge.batch.outcome import SUFFIX, Kind, Outcome
 from m2bridge.batch.task import Task
-from m2bridge.certificate.files import write, write_aside
+from m2bridge.certificate.files import text_of, write, write_aside
 from m2bridge.certificate.schema import Certificate, file_name
+from m2bridge.errors import CertificateError, M2BridgeError
 from m2bridge.model.attention import SingleLayerAttention
 
 COMPUTED = "COMPUTED"
 """The answer to a question that is computed and not compared with a statement."""
 
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+"""Reasons for which nothing at all can be stored, whatever its name."""
+
 _ABANDONED = 3600.0
+_NOTHING = (FileNotFoundError, ValueError, KeyError, TypeError, RecursionError, M2BridgeError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,19 +99,28 @@ def outcome_name(case: SingleLayerAttention, question: str) -> str:
 
 
 def _verdicts(path: Path) -> tuple[str, ...] | None:
-    """The verdicts in a certificate; ``None`` if there is no whole certificate."""
+    """The verdicts in a certificate; ``None`` if there is no whole certificate of this name."""
     try:
-        answer = json.loads(path.read_bytes())["answer"]
+        answer = _content(path, ".json")["answer"]
         return tuple(v["verdict"] for v in answer["verdicts"]) if "verdicts" in answer else (COMPUTED,)
-    except (FileNotFoundError, UnicodeDecodeError, JSONDecodeError, KeyError, TypeError):
+    except _NOTHING:
         return None
 
 
 def _kind(path: Path) -> Kind | None:
     try:
-        return json.loads(path.read_bytes())["kind"]  # type: ignore[no-any-return]
-    except (FileNotFoundError, UnicodeDecodeError, JSONDecodeError, KeyError, TypeError):
+        return _content(path, SUFFIX)["kind"]  # type: ignore[no-any-return]
+    except _NOTHING:
         return None
+
+
+def _content(path: Path, suffix: str) -> dict[str, Any]:
+    """What a file says, if it is about the case and question that it is named after."""
+    data: dict[str, Any] = json.loads(text_of(path))
+    name = file_name(SingleLayerAttention(**data["case"]), data["question"])
+    if path.name != name.removesuffix(".json") + suffix:
+        raise CertificateError(f"the content is that of {name}")
+    return data
 
 
 def _age(path: Path) -> float:

@@ -66,8 +66,8 @@ def tasks(cases: Iterable[Case], check: str = "all") -> tuple[Task, ...]:
     ----------
     cases : iterable of SingleLayerAttention
     check : str
-        ``all``: every statement, and the closure of cases with at most :data:`CLOSURE_COORDINATES` coordinates. Or a
-        list of questions separated by commas.
+        A list of questions separated by commas, in which ``all`` stands for every statement, and for the closure of
+        cases with at most :data:`CLOSURE_COORDINATES` coordinates.
 
     Raises
     ------
@@ -75,13 +75,12 @@ def tasks(cases: Iterable[Case], check: str = "all") -> tuple[Task, ...]:
         If a question is unknown.
     """
     asked = tuple(dict.fromkeys(part.strip() for part in check.split(",")))
-    if asked != ("all",) and (unknown := [question for question in asked if question not in QUESTIONS]):
+    if unknown := [question for question in asked if question not in (*QUESTIONS, "all")]:
         raise InvalidCaseError("check", f"unknown question '{unknown[0]}': use all, or {', '.join(QUESTIONS)}")
     statements = tuple(question for question in QUESTIONS if question != "closure")
 
     def questions(case: Case) -> tuple[str, ...]:
-        if asked != ("all",):
-            return asked
-        return QUESTIONS if effort(case) <= CLOSURE_COORDINATES else statements
+        every = QUESTIONS if effort(case) <= CLOSURE_COORDINATES else statements
+        return tuple(dict.fromkeys(name for part in asked for name in (every if part == "all" else (part,))))
 
     return tuple(Task(case, questions(case)) for case in cases)

@@ -68,7 +68,14 @@ def _groups(paths: Sequence[Path]) -> list[list[Path]]:
     groups: dict[tuple[Path, str], list[Path]] = {}
     for path in dict.fromkeys(paths):
         groups.setdefault((path.parent, path.name.partition("-t")[0]), []).append(path)
-    return sorted(groups.values(), key=lambda group: sum(path.stat().st_size for path in group), reverse=True)
+    return sorted(groups.values(), key=lambda group: sum(map(_size, group)), reverse=True)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:  # what is wrong with it is said when it is read
+        return 0
 
 
 @contextmanager

@@ -34,8 +34,21 @@ def write_aside(text: str, target: Path) -> None:
         raise
 
 
+def text_of(path: Path) -> str:
+    """The text of a file.
+
+    Raises
+    ------
+    CertificateError
+        If it is something else than a file, which may never come to an end.
+    """
+    if not path.is_file():
+        raise CertificateError("not a file")
+    return path.read_bytes().decode("utf-8")
+
+
 def read(path: Path) -> Certificate:
-    """Read a certificate.
+    """Read a certificate, whatever the name of its file is.
 
     Raises
     ------
@@ -43,7 +56,7 @@ def read(path: Path) -> Certificate:
         If the file is not, byte for byte, what :func:`write` writes for the certificate in it.
     """
     try:
-        text = path.read_bytes().decode("utf-8")
+        text = text_of(path)
         certificate = Certificate.from_json(json.loads(text))
         if certificate.to_text() != text:
             raise CertificateError("not in the canonical form that m2bridge writes")

@@ -16,6 +16,9 @@ SCHEMA = 1
 """The version of the format that this release writes and reads."""
 
 _VERSION = re.compile(r"[0-9][0-9A-Za-z.+]{0,30}")
+_WORD = re.compile(r"[0-9A-Za-z][\w.+-]{0,60}")
+_PROGRAMS = {"macaulay2", "m2bridge", "sympy", "python-flint", "python"}
+_AGES = 10**12
 
 QUESTIONS = (*dict.fromkeys(statement.key for statement in REGISTRY), "closure")
 """What can be certified: the statements by their number, and the Zariski closure."""
@@ -42,11 +45,11 @@ class Certificate:
     libraries : dict of str to str
         SHA-256 of the shared Macaulay2 scripts that the program uses.
     versions : dict of str to str
-        Of ``macaulay2``, ``m2bridge``, ``sympy``, ``python-flint``, ``python``.
+        Of ``macaulay2``, ``m2bridge`` (the release that wrote it), ``sympy``, ``python-flint``, ``python``.
     field : str
         Coefficient field of the computation.
     seconds : float
-        Wall time of the computation.
+        Wall time of the computation, at least 0.
     peak_memory : int or None
         Largest resident memory of Macaulay2 during the computation, in bytes, where the system tells it; with what its
         garbage collector holds from earlier computations of the same process. Where the system cannot begin to measure
@@ -168,8 +171,17 @@ def _integer(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _duration(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _AGES
+
+
+def _versions(value: Any) -> bool:
+    named = _named_texts(value) and value.keys() == _PROGRAMS
+    return named and bool(_release(value)) and all(map(_word, value.values()))
+
+
+def _word(value: str) -> bool:
+    return _WORD.fullmatch(value) is not None
 
 
 def _object(value: Any) -> bool:
@@ -196,10 +208,10 @@ _FORM = {
     "evidence": _object,
     "script": lambda v: _named_texts(v) and v.keys() == {"text", "digest"},
     "libraries": _named_texts,
-    "versions": _named_texts,
+    "versions": _versions,
     "field": _text,
-    "seconds": _number,
-    "peak_memory": lambda v: v is None or _integer(v),
+    "seconds": _duration,
+    "peak_memory": lambda v: v is None or (_integer(v) and v >= 0),
     "recheckable": _texts,
     "trusted": _texts,
     "digest": _text,

@@ -14,7 +14,7 @@ from m2bridge.certificate.reclosure import recheck_closure
 from m2bridge.certificate.schema import Certificate, digest, with_release
 from m2bridge.certificate.scripts import library_digests, script_of
 from m2bridge.certificate.statements import Content, statement_content
-from m2bridge.errors import CertificateError, MethodUnavailableError, OtherReleaseError, ResourceError
+from m2bridge.errors import CertificateError, MethodUnavailableError, OtherReleaseError
 from m2bridge.model.field import QQ
 from m2bridge.model.orbit import orbits
 
@@ -23,7 +23,8 @@ def verify(certificate: Certificate, name: str = "") -> Finding:
     """Compute the content of a certificate from scratch and compare it, value by value, with what is stored.
 
     Digests, the list of orbits, every fact about every orbit, every verdict with its reason and witness; for a
-    closure the generators and invariants. Needs SymPy and python-flint only.
+    closure the generators and invariants; the program and the shared scripts that it uses. Needs SymPy and
+    python-flint only.
 
     Parameters
     ----------
@@ -37,15 +38,20 @@ def verify(certificate: Certificate, name: str = "") -> Finding:
         If independent methods disagree: then m2bridge itself is wrong, not the certificate.
     """
     name = name or certificate.file_name
-    failure = _digests(certificate) or _size(certificate) or _content(certificate) or _script(certificate)
+    failure = _digests(certificate) or _release(certificate) or _size(certificate) or _content(certificate)
+    program = None if failure else _program(certificate)
+    if _rests_on_program(certificate):
+        failure = failure or program
     if failure:
         outcome, remarks = _blamed(certificate, failure)
         return Finding(outcome, name, failure.place, failure.stored, failure.found, remarks)
-    return Finding("accepted", name, remarks=_remarks(certificate))
+    return Finding("accepted", name, remarks=_remarks(certificate, program))
 
 
 def verify_path(path: Path) -> Finding:
     """Read and verify a file; ``malformed`` if it is not a certificate of any release.
+
+    It must have the name of its case and question, for which others take it.
 
     Raises
     ------
@@ -58,7 +64,10 @@ def verify_path(path: Path) -> Finding:
         return Finding("other-release", str(path), "schema", found=str(reason))
     except CertificateError as reason:
         return Finding("malformed", str(path), "form", found=str(reason))
-    return verify(certificate, str(path))
+    finding = verify(certificate, str(path))
+    if finding.accepted and path.name != certificate.file_name:
+        return Finding("rejected", str(path), "file name", path.name, certificate.file_name, finding.remarks)
+    return finding
 
 
 def _blamed(certificate: Certificate, failure: Difference) -> tuple[VerifyOutcome, tuple[str, ...]]:
@@ -111,20 +120,34 @@ def _statement(certificate: Certificate) -> Content:
     return statement_content(certificate.question, model, recheck(model) if model.t > 1 else None)
 
 
-def _script(certificate: Certificate) -> Difference | None:
-    """Whether the program is the one for this case; a later release may write it in another way."""
-    if certificate.versions.get("m2bridge") != __version__:
+def _release(certificate: Certificate) -> Difference | None:
+    if certificate.release:
         return None
+    return Difference("versions.m2bridge", f"{certificate.versions.get('m2bridge')!r:.40}", "the name of a release")
+
+
+def _program(certificate: Certificate) -> Difference | None:
+    """Whether program and shared scripts are those of this release for this case."""
     script = script_of(certificate.question, certificate.model)
-    return difference(certificate.script["text"], script.body if script else "", "script.text")
+    libraries = library_digests(script.libraries if script else ())
+    return difference(certificate.script["text"], script.body if script else "", "script.text") or difference(
+        certificate.libraries, libraries, "libraries"
+    )
 
 
-def _remarks(certificate: Certificate) -> tuple[str, ...]:
-    if certificate.versions.get("m2bridge") != __version__:
-        return (f"made by m2bridge {certificate.versions.get('m2bridge')}; this is {__version__}",)
-    try:
-        installed = library_digests(tuple(filter(str.isidentifier, certificate.libraries)))
-    except ResourceError as reason:
-        return (str(reason),)
-    changed = [name for name, value in certificate.libraries.items() if installed.get(name) != value]
-    return tuple(f"m2scripts/{name}.m2 is not the one of this installation" for name in changed)
+def _rests_on_program(certificate: Certificate) -> bool:
+    """Whether another program is a reason not to accept it.
+
+    This release has one program for each case. Of another release nobody here knows the program; where everything is
+    computed anew nothing follows from it; but the closure of a case with one token trusts what Macaulay2 said.
+    """
+    return certificate.release == __version__ or (certificate.question == "closure" and certificate.case["t"] == 1)
+
+
+def _remarks(certificate: Certificate, program: Difference | None) -> tuple[str, ...]:
+    if certificate.release == __version__:
+        return ()
+    made = f"made by m2bridge {certificate.release}; this is {__version__}"
+    if program is None:
+        return (made,)
+    return made, f"the program is not that of this release ({program.place}) and was not compared; nothing rests on it"

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from m2bridge.cli.options import MemorySize, engine_option
+from m2bridge.cli.options import MemorySize, NewPath, Seconds, engine_option
 from m2bridge.cli.output import DONE, REFUTED, UNDECIDED
 from m2bridge.engine import locate
 from m2bridge.errors import InvalidCaseError
 from m2bridge.importing import importing
+from m2bridge.layout import plural
 
 if TYPE_CHECKING:
     from m2bridge.batch.executor import Executor
@@ -29,13 +30,13 @@ if TYPE_CHECKING:
 @click.option("--t", help="Numbers of tokens; 2 when left out.")
 @click.option("--all-a", is_flag=True, help="Take the cases with a > d too; they have the same functions as a = d.")
 @click.option("--cases", "file", type=click.Path(path_type=Path), help="A .toml or .csv file of cases.")
-@click.option("--check", default="all", show_default=True, help="all, or questions such as 3.2,3.4,closure.")
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder of results.")
+@click.option("--check", default="all", show_default=True, help="Questions: all, or 3.2,3.4 or all,closure.")
+@click.option("--out", type=NewPath(path_type=Path), required=True, help="The folder of results.")
 @click.option("--executor", type=click.Choice(["serial", "processes", "dask"]), default="processes", show_default=True)
 @click.option("--workers", type=click.IntRange(min=1), help="How many; one for each core when left out.")
 @click.option("--scheduler", metavar="ADDRESS", help="With --executor dask: tcp://host:port; else a local cluster.")
 @click.option("--recycle", type=click.IntRange(min=1), default=200, show_default=True, help="Cases for each worker.")
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds for each case.")
+@click.option("--timeout", type=Seconds(), help="Seconds for each case.")
 @click.option("--memory", type=MemorySize(), help="Address space of Macaulay2 and of its worker, such as 4G.")
 @click.option("--retry", default="", help="Kinds of outcomes to try again: timed-out,out-of-memory,failed,died.")
 @engine_option
@@ -54,20 +55,50 @@ def certify_command(out: Path, check: str, retry: str, quiet: bool, as_json: boo
     from m2bridge.batch.store import Store
     from m2bridge.batch.task import tasks
 
-    if out.exists() and not out.is_dir():
-        raise InvalidCaseError("out", f"'{out}' is not a folder")
-    if options["scheduler"] is not None and options["executor"] != "dask":
-        raise InvalidCaseError("scheduler", "only for --executor dask")
-    store = Store(out.absolute(), _kinds(retry))
-    planned = plan(tasks(ordered(_cases(options)), check), store)
+    _check_workers(**options)
+    asked = tasks(ordered(_cases(options)), check)
+    store = Store(_folder(out), _kinds(retry))
+    planned = plan(asked, store)
     if not quiet:
         click.echo(planned.to_text(), err=as_json)
+    if planned.unusable:
+        first, *others = planned.unusable
+        more = f" and {plural(len(others), 'other')}" if others else ""
+        click.echo(f"Note: not the certificate that the name says, and to be replaced: {first}{more}", err=True)
     summary = run(planned, partial(_executor, store, options), shown(quiet))
     if as_json:
         click.echo(json.dumps(summary.to_json()))
     elif not quiet:
         click.echo(summary.to_text())
     return REFUTED if summary.refuted else UNDECIDED if summary.undecided else DONE
+
+
+def _check_workers(executor: str, scheduler: str | None, workers: int | None, **others: Any) -> None:
+    if scheduler is not None and executor != "dask":
+        raise InvalidCaseError("scheduler", "only for --executor dask")
+    if scheduler is not None and workers is not None:
+        raise InvalidCaseError("workers", "the cluster of the scheduler has as many as it has")
+    if executor == "serial" and workers not in (None, 1):
+        raise InvalidCaseError("workers", "--executor serial works in one process, this one")
+
+
+def _folder(path: Path) -> Path:
+    """The folder of results, which is made if it is not there.
+
+    Raises
+    ------
+    InvalidCaseError
+        If there cannot be a folder of this name.
+    """
+    from m2bridge.batch.store import NO_ROOM
+
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as reason:
+        if reason.errno in NO_ROOM:
+            raise
+        raise InvalidCaseError("out", f"'{path}' cannot be made a folder: {reason.strerror}") from None
+    return path.absolute()
 
 
 def _cases(options: dict[str, Any]) -> Iterable[Any]:

@@ -73,7 +73,10 @@ def _function(text: str) -> dict[str, Fraction]:
         path = Path(text)
         if not path.is_file():
             raise InvalidCaseError("function", f"'{text}' is neither a JSON object nor a file")
-        text = path.read_text(encoding="utf-8")
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as reason:
+            raise InvalidCaseError("function", f"'{path}' cannot be read: {reason}") from None
     data = _json("function", text)
     if not isinstance(data, dict):
         raise InvalidCaseError("function", "not a JSON object from coordinates to numbers")

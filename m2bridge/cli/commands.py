@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import traceback
+
 import click
 
 from m2bridge._version import __version__
@@ -26,7 +28,7 @@ def cli() -> None:
     """Algebraic geometry of lightning self-attention, computed by Macaulay2.
 
     Exit codes: 0 computed or confirmed, 1 refuted, 2 wrong usage, 3 undecided within the limits, 4 no Macaulay2,
-    5 another failure, 130 interrupted.
+    5 another failure, 130 interrupted; 129, 141, 143 ended by SIGHUP, SIGPIPE, SIGTERM.
     """
 
 
@@ -66,6 +68,11 @@ def run() -> int:
         return _fail(str(error), UNDECIDED)
     except M2BridgeError as error:
         return _fail(f"{type(error).__name__}: {error}", FAILED)
+    except OSError as error:
+        return _fail(str(error), FAILED)
+    except Exception:  # a mistake in m2bridge: it is shown, and its exit code is not that of a refuted statement
+        click.echo(traceback.format_exc(), err=True, nl=False)
+        return FAILED
 
 
 def _fail(message: str, code: int) -> int:

@@ -15,6 +15,9 @@ def main() -> NoReturn:
     # in an orderly way, so until then an interrupt ends the process at once.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     gc.disable()  # what is imported stays: collecting it only costs time, now and at the end
+    from m2bridge.cli.streams import Streams
+
+    streams = Streams()
     from m2bridge.cli.commands import run
 
     gc.freeze()
@@ -22,7 +25,7 @@ def main() -> NoReturn:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _terminate)
-    sys.exit(run())
+    sys.exit(streams.finish(run()))
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:

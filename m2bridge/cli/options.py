@@ -2,22 +2,51 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf, nan
 from typing import Any, TypeVar
 
 import click
 
 from m2bridge.engine import Limits, Macaulay2
+from m2bridge.engine.protocol import MOST_MEMORY
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.model.field import CoefficientField
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
+class Seconds(click.ParamType[float]):
+    """A finite number of seconds, more than 0; as many as you like."""
+
+    name = "seconds"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number."""
+        try:
+            seconds = float(value)
+        except ValueError:
+            seconds = nan
+        if not 0 < seconds < inf:
+            self.fail(f"'{value}' is not a number of seconds greater than 0", param, ctx)
+        return seconds
+
+
+class NewPath(click.Path):
+    """A path at which something may be written; the empty one is the current folder for others, and refused here."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path."""
+        if not os.fspath(value):
+            self.fail("the name is empty", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 class MemorySize(click.ParamType[int]):
-    """``4G``, ``512M`` or a number of bytes; what is too little for Macaulay2 is refused by the engine's own words."""
+    """``4G``, ``512M`` or a number of bytes; what is too little or too much is refused by the engine's own words."""
 
     name = "size"
 
@@ -26,7 +55,8 @@ class MemorySize(click.ParamType[int]):
         match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", str(value), re.IGNORECASE)
         if match is None:
             self.fail(f"'{value}' is not an amount of memory: write 4G or 512M", param, ctx)
-        size = int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
+        wanted = float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")
+        size = int(min(wanted, 2.0 * MOST_MEMORY))
         Limits(memory=size)
         return size
 
@@ -82,9 +112,7 @@ def run_options(command: Command) -> Command:
     """``--timeout --memory --m2 --format --json``."""
     return _all(
         command,
-        click.option(
-            "--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds for the whole computation."
-        ),
+        click.option("--timeout", type=Seconds(), help="Seconds for the whole computation."),
         click.option("--memory", type=MemorySize(), help="Address space of Macaulay2, such as 4G."),
         engine_option,
         click.option(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from m2bridge.cli.options import NewPath
 from m2bridge.cli.output import DONE
 from m2bridge.cli.progress import progress
 from m2bridge.importing import importing
@@ -16,7 +17,7 @@ FORMATS = ("text", "markdown", "latex", "html", "csv", "json")
 @click.command("report")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file.")
+@click.option("--out", type=NewPath(dir_okay=False, path_type=Path), help="Write to this file.")
 def report_command(folder: Path, form: str, out: Path | None) -> int:
     """Table and summary of a folder of certificates, refuted statements first.
 

@@ -12,6 +12,7 @@ import click
 
 from m2bridge.cli.output import DONE, REFUTED
 from m2bridge.cli.progress import progress
+from m2bridge.layout import plural, table
 
 if TYPE_CHECKING:
     from m2bridge.certificate.finding import Finding
@@ -24,23 +25,33 @@ if TYPE_CHECKING:
 def verify_command(paths: Sequence[Path], workers: int | None, as_json: bool) -> int:
     """Check certificates, files or folders of them, without Macaulay2.
 
-    Exit code 0 when all are accepted, 1 when some are rejected, malformed or for another release to verify.
+    Exit code 0 when all are accepted, 1 when some are rejected, malformed or for another release to verify. Outcomes of
+    a batch (*.outcome.json), which say why there is no certificate, are counted and left out.
     """
+    from m2bridge.batch.outcome import SUFFIX
     from m2bridge.batch.verifying import verify_files
 
+    named = list(json_files(paths))
+    files = [path for path in named if not path.name.endswith(SUFFIX)]
+    outcomes = len(named) - len(files)
+    left_out = f"{plural(outcomes, 'outcome')} of a batch without a certificate left out" if outcomes else ""
+    if not files:
+        raise click.UsageError("; ".join(filter(None, ("there are no certificates to verify", left_out))))
     with progress("verifying"):
-        findings = verify_files(list(certificate_files(paths)), workers)
+        findings = verify_files(files, workers)
     counts = Counter(finding.outcome for finding in findings)
     if as_json:
-        data = {"counts": counts, "certificates": [finding.to_json() for finding in findings]}
+        verified = [finding.to_json() for finding in findings]
+        data = {"counts": counts, "outcomes": outcomes, "certificates": verified}
         click.echo(json.dumps(data, ensure_ascii=False))
     else:
         click.echo(to_text(findings))
-        click.echo(f"\n  {len(findings)} certificates: " + ", ".join(f"{n} {word}" for word, n in counts.items()))
+        said = ", ".join(f"{n} {word}" for word, n in counts.items())
+        click.echo("\n  " + "; ".join(filter(None, (f"{plural(len(findings), 'certificate')}: {said}", left_out))))
     return DONE if all(finding.accepted for finding in findings) else REFUTED
 
 
-def certificate_files(paths: Sequence[Path]) -> Iterator[Path]:
+def json_files(paths: Sequence[Path]) -> Iterator[Path]:
     """The files named, and those that end in ``.json`` in the folders named and below them."""
     for path in paths:
         yield from sorted(path.rglob("*.json")) if path.is_dir() else [path]
@@ -48,9 +59,9 @@ def certificate_files(paths: Sequence[Path]) -> Iterator[Path]:
 
 def to_text(findings: Sequence[Finding]) -> str:
     """One line for each certificate."""
-    from m2bridge.layout import table
+    from m2bridge.report.escape import line
 
-    return table(("certificate", "outcome", ""), [(f.name, f.outcome, _said(f)) for f in findings])
+    return table(("certificate", "outcome", ""), [(line(f.name), f.outcome, line(_said(f))) for f in findings])
 
 
 def _said(finding: Finding) -> str:

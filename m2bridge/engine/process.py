@@ -15,6 +15,7 @@ import time
 import tty
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from math import inf
 from pathlib import Path
 
 import psutil
@@ -23,6 +24,9 @@ from pexpect.fdpexpect import fdspawn
 
 # $1 terminal, $2 limit in KiB or "unlimited"; opening the terminal makes it the controlling one.
 _LAUNCH = 'ulimit -c 0; ulimit -v "$2" || exit 97; exec 0<>"$1" 1>&0 2>&0; shift 2; exec "$@"'
+
+_LONGEST_WAIT = 86400.0
+"""Seconds; the system's call takes 24 days at most."""
 
 
 class Ended(Exception):
@@ -106,13 +110,17 @@ class Process:
         Ended, Overdue
             With what was printed as their argument.
         """
+        deadline = inf if timeout is None else time.monotonic() + timeout
+        while not self._comes(pattern, min(deadline - time.monotonic(), _LONGEST_WAIT)):
+            if time.monotonic() >= deadline:
+                raise Overdue(_text(self._terminal.before))
+        return _text(self._terminal.before), _text(self._terminal.match.group(1))
+
+    def _comes(self, pattern: bytes, seconds: float) -> bool:
         try:
-            self._terminal.expect(pattern, timeout=timeout)
+            return int(self._terminal.expect([pattern, TIMEOUT], timeout=max(seconds, 0))) == 0
         except EOF:
             raise Ended(_text(self._terminal.before)) from None
-        except TIMEOUT:
-            raise Overdue(_text(self._terminal.before)) from None
-        return _text(self._terminal.before), _text(self._terminal.match.group(1))
 
     def kill(self) -> int:
         """Kill the process and everything it started; the exit status, as in :attr:`subprocess.Popen.returncode`.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -11,6 +12,9 @@ from m2bridge.render import Script
 LEAST_MEMORY = 640 * 2**20
 """Macaulay2 maps 250 MiB (1.21) to 620 MiB (1.26) of address space before it computes anything, on two cores."""
 
+MOST_MEMORY = 2**62
+"""Limits on memory are signed numbers of 64 bits."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -19,7 +23,7 @@ class Limits:
     Parameters
     ----------
     timeout : float, optional
-        Seconds of wall time; no limit when left out.
+        Seconds of wall time, as many as you like; no limit when left out or infinite.
     memory : int, optional
         Bytes of address space of each process of the engine, at least :data:`LEAST_MEMORY`. Useful limits start at
         1 GiB; machines with many cores need more.
@@ -27,19 +31,39 @@ class Limits:
     Raises
     ------
     InvalidCaseError
-        If Macaulay2 cannot start within this memory.
+        If the time is not a positive number, if Macaulay2 cannot start within this memory, or if the system does not
+        allow so much.
     """
 
     timeout: float | None = None
     memory: int | None = None
 
     def __post_init__(self) -> None:
-        if self.memory is not None and self.memory < LEAST_MEMORY:
+        check_timeout(self.timeout)
+        if self.memory is None:
+            return
+        if self.memory < LEAST_MEMORY:
             raise InvalidCaseError(
                 "memory",
                 "Macaulay2 takes up to 620 MiB of address space before it computes anything: "
                 "give it 640M at least, better 1G or more",
             )
+        allowed = resource.getrlimit(resource.RLIMIT_AS)[1]
+        most = MOST_MEMORY if allowed == resource.RLIM_INFINITY else allowed
+        if self.memory > most:
+            raise InvalidCaseError("memory", f"this system takes no limit above {most / 2**30:.3g} GiB")
+
+
+def check_timeout(timeout: float | None) -> None:
+    """Refuse what is no limit on time.
+
+    Raises
+    ------
+    InvalidCaseError
+        If it is not a positive number.
+    """
+    if timeout is not None and not timeout > 0:  # in these words, so that it holds for nan
+        raise InvalidCaseError("timeout", f"{timeout} is not a positive number of seconds")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import Self
 from m2bridge.engine.discovery import locate
 from m2bridge.engine.failure import death, script_error
 from m2bridge.engine.process import Ended, Overdue, Process
-from m2bridge.engine.protocol import Limits, Transcript
+from m2bridge.engine.protocol import Limits, Transcript, check_timeout
 from m2bridge.errors import EngineTimeoutError
 from m2bridge.render import Script
 from m2bridge.resources import m2script
@@ -95,11 +95,14 @@ class Macaulay2:
 
         Raises
         ------
+        InvalidCaseError
+            If the timeout is not a positive number.
         ScriptError
             If Macaulay2 reports an error; the session goes on.
         EngineTimeoutError, EngineMemoryError, EngineDiedError
             If it reached a limit or died; the next run starts a fresh process.
         """
+        check_timeout(timeout)
         limit = min((t for t in (self.limits.timeout, timeout) if t is not None), default=None)
         nonce = secrets.token_hex(8)
         source, answers = (Path(self._folder.name, f"{nonce}.{kind}") for kind in ("m2", "jsonl"))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from m2bridge.batch.outcome import SUFFIX
-from m2bridge.certificate.files import read
+from m2bridge.certificate.files import read, text_of
 from m2bridge.certificate.schema import Certificate
 from m2bridge.errors import CertificateError
 from m2bridge.notation import degree_summary
@@ -21,8 +21,9 @@ from m2bridge.report.words import orbit_table, statement_name, witness_words
 def collect(folder: Path) -> Report:
     """Read the certificates and outcomes in a folder and below it.
 
-    Certificates are read, not verified: their digests are checked, and nothing is computed again. What cannot be
-    used is listed among the problems. An outcome counts only for questions without a certificate.
+    Certificates are read, not verified: their digests and names are checked, and nothing is computed again. What cannot
+    be used is listed among the problems, and so is a second answer to the same question about the same case. An outcome
+    counts only for questions without a certificate.
 
     Parameters
     ----------
@@ -38,14 +39,15 @@ def collect(folder: Path) -> Report:
     problems: list[Problem] = []
     unanswered: list[Row] = []
     tables: dict[Table, Table] = {}
+    seen: dict[str, str] = {}
     for path in sorted(folder.rglob("*.json")):
         name = str(path.relative_to(folder)).encode("utf-8", "replace").decode()
         try:
             if name.endswith(SUFFIX):
-                unanswered += outcome_rows(json.loads(path.read_text(encoding="utf-8")), name)
+                unanswered += _once(outcome_rows(json.loads(text_of(path)), name), SUFFIX, seen)
             else:
                 certificate = read(path)
-                rows += certificate_rows(certificate, name)
+                rows += _once(certificate_rows(certificate, name), ".json", seen)
                 details.append(_detail(certificate, tables))
         except (CertificateError, OSError, ValueError, RecursionError) as reason:
             problems.append(Problem(name, line(str(reason))))
@@ -54,6 +56,28 @@ def collect(folder: Path) -> Report:
     rows.sort(key=lambda row: row.rank)
     details.sort(key=lambda detail: (detail.case, detail.question))
     return Report(tuple(rows), tuple(details), tuple(problems))
+
+
+def _once(rows: list[Row], suffix: str, seen: dict[str, str]) -> list[Row]:
+    """The rows of a file, which must have the name of their case and question, and be the first of this name.
+
+    Parameters
+    ----------
+    rows : list of Row
+        Not empty.
+    suffix : str
+        How the names of such files end.
+    seen : dict of str to str
+        The file of each name; this one is added.
+    """
+    row = rows[0]
+    name = f"{row.case.key}-{row.question}{suffix}"
+    if Path(row.file).name != name:
+        raise CertificateError(f"the content is that of {name}")
+    if name in seen:
+        raise CertificateError(f"the same case and question as {seen[name]}")
+    seen[name] = row.file
+    return rows
 
 
 def certificate_rows(certificate: Certificate, file: str) -> list[Row]:
@@ -68,6 +92,8 @@ def certificate_rows(certificate: Certificate, file: str) -> list[Row]:
         raise CertificateError("the digest is not that of the content: the file was changed")
     try:
         said = list(_closure(certificate) if certificate.question == "closure" else _verdicts(certificate))
+        if not said:
+            raise ValueError("no verdicts")
     except (KeyError, TypeError, ValueError, AttributeError) as reason:
         raise CertificateError(f"the answer does not have the expected form: {reason!r}") from None
     case, seconds, versions = Case(**certificate.case), certificate.seconds, certificate.versions

@@ -49,8 +49,24 @@ _UNKNOWN = re.compile(r"[^\x20-\x7e\xa1-\u017f]|[ĦħĸĿŀŉŦŧſ]")  # all bu
 
 
 def line(text: str) -> str:
-    """Text on one line."""
+    """Text on one line; characters that are not printed, and may command a terminal, as their numbers."""
+    return _seen(_joined(text))
+
+
+def cell(text: str) -> str:
+    """Text for a table that a spreadsheet may open: never a formula."""
+    seen = "\n".join(map(_seen, text.splitlines()))
+    return f"'{seen}" if seen.startswith(("=", "+", "-", "@")) else seen
+
+
+def _joined(text: str) -> str:
     return " ".join(text.split())
+
+
+def _seen(text: str) -> str:
+    if text.isprintable():
+        return text
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
 
 
 def latex(text: str) -> str:
@@ -58,7 +74,7 @@ def latex(text: str) -> str:
 
     Greek and relations become mathematics; a sign that LaTeX does not know becomes its number.
     """
-    return _UNKNOWN.sub(lambda sign: rf"\texttt{{U+{ord(sign[0]):04X}}}", line(text).translate(_SIGNS))
+    return _UNKNOWN.sub(lambda sign: rf"\texttt{{U+{ord(sign[0]):04X}}}", _joined(text).translate(_SIGNS))
 
 
 def markdown(text: str) -> str:

@@ -6,8 +6,9 @@ import csv
 import io
 import json
 import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
+from typing import Any
 
 from m2bridge.layout import table
 from m2bridge.report import escape
@@ -43,7 +44,7 @@ def to_text(report: Report) -> str:
         shown = [line + witness for line, witness in zip(lines, witnesses, strict=True)]
         parts.append("\n".join([head, rule[:WIDTH], *shown]))
     if report.problems:
-        parts.append(table(("file not used", "reason"), [(p.file, p.reason) for p in report.problems]))
+        parts.append(table(("file not used", "reason"), [(escape.line(p.file), p.reason) for p in report.problems]))
     return "\n\n".join(parts) + "\n"
 
 
@@ -92,13 +93,17 @@ def to_csv(report: Report) -> str:
     programs = sorted({name for row in report.rows for name in row.versions})
     header = ("d", "d_out", "a", "t", "statement", "verdict", "reason", "witness", "seconds", *programs, "file")
     writer = csv.DictWriter(file, header, restval="", lineterminator="\n")
-    writer.writeheader()
+    writer.writerow({name: escape.cell(name) for name in header})
     for row in report.rows:
         said = row.to_json()
-        writer.writerow(said["case"] | row.versions | {name: said[name] for name in (*header[4:9], "file")})
+        writer.writerow(_cells(said["case"] | row.versions | {name: said[name] for name in (*header[4:9], "file")}))
     for problem in report.problems:
-        writer.writerow({"verdict": "MALFORMED", "reason": problem.reason, "file": problem.file})
+        writer.writerow(_cells({"verdict": "MALFORMED", "reason": problem.reason, "file": problem.file}))
     return file.getvalue()
+
+
+def _cells(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: escape.cell(value) if isinstance(value, str) else value for name, value in values.items()}
 
 
 def to_json(report: Report) -> str:

@@ -255,6 +255,20 @@ def test_a_batch_goes_on_when_a_full_disk_has_room_again(executor: str, disk: Di
     assert all(read(disk.folder / name) == certificate for name, certificate in whole.items())
 
 
+def test_a_file_of_another_case_is_replaced(tmp_path: Path, m2: str) -> None:
+    with certifying(tmp_path, m2, "--check", "3.2", "--quiet") as process:
+        process.communicate(timeout=120)
+    misnamed = tmp_path / "d2-dout1-a2-t2-3.2.json"
+    whole = read(misnamed)
+    shutil.copy(tmp_path / "d1-dout1-a1-t2-3.2.json", misnamed)
+    with certifying(tmp_path, m2, "--check", "3.2") as process:
+        printed, said = process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert "done: 5, to do: 1" in printed
+    assert f"to be replaced: {misnamed.name}" in said
+    assert (read(misnamed).case, read(misnamed).answer) == (whole.case, whole.answer)
+
+
 # Several batches, and batches that are killed
 
 
@@ -277,7 +291,8 @@ def test_two_batches_at_once_share_the_work(tmp_path: Path, log: Path, m2: str) 
 def certifying(folder: Path, m2: str, *more: str) -> Iterator[subprocess.Popen[str]]:
     """The command in a process group of its own, as a terminal would start it."""
     code = "from m2bridge.cli.main import main; main()"
-    arguments = ["certify", *SMALL, "--out", str(folder), "--workers", "2", "--m2", m2, *more]
+    workers = [] if {"serial", "--scheduler"} & set(more) else ["--workers", "2"]
+    arguments = ["certify", *SMALL, "--out", str(folder), *workers, "--m2", m2, *more]
     process = subprocess.Popen(
         [sys.executable, "-c", code, *arguments],
         stdout=subprocess.PIPE,
@@ -337,6 +352,18 @@ def test_a_batch_that_is_ended_leaves_no_process_and_goes_on(
     assert json.loads(printed)["done_before"] >= 1
     assert len(results(tmp_path)) == 6 * 8
     assert all((tmp_path / name).stat().st_mtime_ns == written for name, written in before.items())
+
+
+@pytest.mark.parametrize(
+    ("target", "code"), [("2>&1 | head -1", 141), ("<&- >&- 2>&-", 5), ("2>/dev/full", 0), ("2>&- | true", 141)]
+)
+def test_a_batch_goes_on_when_nobody_can_read_its_progress(target: str, code: int, tmp_path: Path, m2: str) -> None:
+    run_it = f"{sys.executable} -c 'from m2bridge.cli.main import main; main()'"
+    options = f"certify {' '.join(SMALL)} --check 3.2,3.3 --out {tmp_path}/out --m2 {m2} --timeout 2592000"
+    line = f"{{ {run_it} {options}; echo $? >{tmp_path}/code; }} {target}"
+    subprocess.run(["sh", "-c", line], capture_output=True, timeout=120, check=False)
+    assert len(results(tmp_path / "out")) == 6 * 2
+    assert int((tmp_path / "code").read_text()) == code
 
 
 def test_limits_and_retry_on_the_command_line(tmp_path: Path, m2: str) -> None:

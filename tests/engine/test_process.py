@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from m2bridge.engine.process import Process
+from m2bridge.engine import process as module
+from m2bridge.engine.process import Overdue, Process
 
 MEMORY = """
 for line in iter(input, "end"):
@@ -31,3 +32,25 @@ def test_the_peak_of_a_large_computation_does_not_stay_with_the_small_ones_after
         process.kill()
     assert large > small + 150 * 2**20
     assert small_again < large - 150 * 2**20
+
+
+def test_a_limit_longer_than_the_system_waits_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In several waits; what was printed during all of them is there at the end."""
+    monkeypatch.setattr(module, "_LONGEST_WAIT", 0.05)
+    code = "import time; print('early', flush=True); time.sleep(0.5); print('\\ndone 1', flush=True); time.sleep(60)"
+    process = Process(Path(sys.executable), ["-c", code], None)
+    try:
+        before, group = process.read_until(rb"done (\d+)", 1e300)
+        assert ("early" in before, group) == (True, "1")
+        with pytest.raises(Overdue):
+            process.read_until(rb"done (\d+)", 0.2)
+    finally:
+        process.kill()
+
+
+def test_a_limit_of_a_month_is_taken() -> None:
+    process = Process(Path(sys.executable), ["-c", "print('\\ndone 1', flush=True); input()"], None)
+    try:
+        assert process.read_until(rb"done (\d+)", 30 * 86400.0)[1] == "1"
+    finally:
+        process.kill()

@@ -3,6 +3,8 @@
 import json
 import multiprocessing
 import os
+import shutil
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,10 +15,13 @@ from m2bridge.batch.certifier import Settings, put_outcomes
 from m2bridge.batch.claim import claim
 from m2bridge.batch.outcome import Outcome, kind_of, reason_of
 from m2bridge.batch.plan import plan
+from m2bridge.batch.progress import Lines
+from m2bridge.batch.signals import time_limit
 from m2bridge.batch.store import Store
-from m2bridge.batch.task import Task, tasks
+from m2bridge.batch.task import Report, Task, tasks
 from m2bridge.certificate.schema import Certificate
 from m2bridge.computations.subject import case_json
+from m2bridge.engine import Limits
 from m2bridge.errors import EngineDiedError, EngineMemoryError, EngineTimeoutError, InvalidCaseError, ScriptError
 
 CASE = Case(2, 1)
@@ -39,11 +44,33 @@ def test_ranges(text: str, found: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "0", "-1", "1..", "4..1", "0..2", "1...3", "1,,2", "x", "1.5", "1..999999999", "²", "٣x"]
+    "text",
+    [
+        "1..99999999999999",
+        "1234567890",
+        "",
+        "0",
+        "-1",
+        "1..",
+        "4..1",
+        "0..2",
+        "1...3",
+        "1,,2",
+        "x",
+        "1.5",
+        "1..999999999",
+        "²",
+        "٣x",
+    ],
 )
 def test_bad_ranges_name_the_option(text: str) -> None:
     with pytest.raises(InvalidCaseError, match=r"^d_out: "):
         numbers("d_out", text)
+
+
+def test_a_number_too_large_is_not_called_no_range() -> None:
+    with pytest.raises(InvalidCaseError, match="too large: numbers have at most 9 digits"):
+        numbers("d", "1..99999999999999")
 
 
 def test_grid_keeps_a_at_most_d() -> None:
@@ -89,6 +116,11 @@ def test_files_of_cases(tmp_path: Path) -> None:
         ("c.toml", "", "consists of tables"),
         ("c.csv", "", "must name the columns"),
         ("c.csv", "d,d\n1,1\n", "each once"),
+        ("c.csv", "d,d_out,a,t\n", "there are no cases"),
+        ("c.csv", 'd,d_out\n1,1\n2,"1..3\n', "line 3: not CSV"),
+        ("c.csv", 'd,"d_out\n1,1\n', "line 2: not CSV"),
+        ("c.csv", 'd,d_out\n1,"1"x\n', "line 2: not CSV"),
+        ("c.toml", "case = []\n", "there are no cases"),
         ("c.csv", "d,d_out\n1\n", "line 2: 1 cells under 2 names"),
         ("c.csv", "d,d_out\n1,x\n", "line 2: d_out: 'x' is not a range"),
         ("c.csv", "d,e\n1,1\n", "line 2: unknown name 'e'"),
@@ -115,6 +147,9 @@ def test_closures_are_asked_for_small_cases_only() -> None:
     assert small.groups[-1] == ("closure",)
     assert "closure" not in large.questions
     assert tasks([Case(4, 4)], "closure,3.2,closure")[0].questions == ("closure", "3.2")
+    every = tasks([Case(4, 4)], "all")[0].questions
+    assert tasks([Case(4, 4)], "all,3.4")[0].questions == every
+    assert tasks([Case(4, 4)], "closure,all")[0].questions == ("closure", *every)
     with pytest.raises(InvalidCaseError, match=r"^check: unknown question '9\.9'"):
         tasks([CASE], "9.9")
 
@@ -160,6 +195,26 @@ def test_what_is_not_whole_is_not_done(tmp_path: Path) -> None:
     (tmp_path / "d2-dout1-a2-t2-3.3.outcome.json").write_text("")
     task = Task(CASE, ("3.2", "3.3"))
     assert plan([task], store).left == (task,)
+
+
+def test_a_file_about_another_case_or_question_is_not_done(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.put(certificate())
+    put(store, EngineTimeoutError("late"))
+    for old, new in [
+        ("d2-dout1-a2-t2-3.2.json", "d2-dout2-a2-t2-3.2.json"),
+        ("d2-dout1-a2-t2-3.2.json", "d2-dout2-a2-t2-3.4.json"),
+        ("d2-dout1-a2-t2-3.3.outcome.json", "d2-dout2-a2-t2-3.3.outcome.json"),
+        ("d2-dout1-a2-t2-3.2.json", "d2-dout1-a2-t2-3.3.json"),
+    ]:
+        shutil.copy(tmp_path / old, tmp_path / new)
+    os.mkfifo(tmp_path / "d2-dout2-a2-t2-A.2.json")
+    task = Task(Case(2, 2), ("3.2", "3.3", "3.4", "A.2"))
+    found = plan([Task(CASE, ("3.2", "3.3")), task], store)
+    assert (found.left, found.answers) == ((task,), {"CONFIRMED": 1, "timed-out": 1})
+    assert found.unusable == ("d2-dout2-a2-t2-3.2.json", "d2-dout2-a2-t2-3.4.json", "d2-dout2-a2-t2-A.2.json")
+    store.put(certificate(Case(2, 2)))
+    assert store.answers(task) == {"3.2": ("CONFIRMED",)}
 
 
 def test_planning_sweeps_what_killed_batches_left(tmp_path: Path) -> None:
@@ -223,3 +278,30 @@ def test_the_claim_of_a_killed_process_is_free(tmp_path: Path) -> None:
     process.join()
     with claim(tmp_path, "x") as mine:
         assert mine
+
+
+@pytest.mark.parametrize("timeout", [0.0, -1.0, float("nan")])
+def test_what_is_no_limit_is_refused(timeout: float) -> None:
+    with pytest.raises(InvalidCaseError, match=r"^timeout: "):
+        Limits(timeout)
+
+
+@pytest.mark.parametrize("timeout", [None, 30 * 86400.0, 1e300, float("inf")])
+def test_no_limit_is_too_long(timeout: float | None) -> None:
+    Limits(timeout)
+    with time_limit(timeout):
+        pass
+
+
+def test_more_memory_than_the_system_can_count_is_refused() -> None:
+    with pytest.raises(InvalidCaseError, match=r"^memory: this system takes no limit above"):
+        Limits(memory=2**63)
+
+
+def test_progress_that_nobody_can_read_is_dropped() -> None:
+    with open("/dev/full", "w", encoding="utf-8", buffering=1) as full:
+        lines = Lines(full)
+        for _ in range(3):
+            lines.finished(Report(Task(CASE, ("3.2",)), {"3.2": ("CONFIRMED",)}, 1.0))
+        with suppress(OSError):
+            full.close()

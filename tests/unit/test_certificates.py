@@ -2,9 +2,11 @@
 
 import json
 import os
+import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,8 +15,9 @@ from m2bridge.certificate.fibre_scheme import fibre_scheme, scheme
 from m2bridge.certificate.files import read, write
 from m2bridge.certificate.identities import base_locus_is_empty, boundary_family_is_verified
 from m2bridge.certificate.polynomials import read_polynomials
-from m2bridge.certificate.schema import Certificate
+from m2bridge.certificate.schema import Certificate, digest
 from m2bridge.certificate.verify import verify, verify_path
+from m2bridge.cli import commands
 from m2bridge.computations.fibres import Fibre
 from m2bridge.errors import CertificateError
 from m2bridge.model.field import QQ
@@ -83,8 +86,57 @@ def test_a_certificate_of_another_release_gets_a_remark() -> None:
     finding = verify(other)
     assert finding.accepted
     assert "99.0" in finding.remarks[0]
-    changed = replace(certificate, libraries={"wire": "0" * 64}).sealed()
-    assert verify(changed).accepted == ("wire" in certificate.libraries or not certificate.libraries)
+    assert len(finding.remarks) == 1, "the program is the same"
+
+
+@pytest.mark.parametrize(
+    ("name", "outcome"), [("d2-dout1-a1-t2-degree.json", "accepted"), ("d2-dout2-a2-t1-closure.json", "other-release")]
+)
+def test_a_program_of_another_release_is_not_compared(name: str, outcome: str) -> None:
+    """A statement is computed anew in full; the closure for one token rests on what its program said of generators of high degree."""
+    certificate = read(FOLDER / "accepted" / name)
+    changes: list[dict[str, Any]] = [
+        {"script": {"text": 'print "evil"', "digest": digest('print "evil"')}},
+        {"libraries": {}},
+        {"libraries": certificate.libraries | {"wire": "0" * 64}},
+    ]
+    for change in changes:
+        here = replace(certificate, **change)
+        there = replace(here, versions=certificate.versions | {"m2bridge": "0.0.9"})
+        assert verify(here.sealed()).outcome == "rejected"
+        finding = verify(there.sealed())
+        assert finding.outcome == outcome
+        assert any("0.0.9" in remark for remark in finding.remarks)
+        if finding.accepted:
+            assert "was not compared" in finding.remarks[1]
+
+
+@pytest.mark.parametrize("release", [None, "", "0.1.0 ", "newest", "0; rm"])
+def test_a_certificate_names_the_release_that_wrote_it(release: str | None) -> None:
+    certificate = read(files("accepted")[0])
+    others = {name: version for name, version in certificate.versions.items() if name != "m2bridge"}
+    anonymous = replace(certificate, versions=others | ({} if release is None else {"m2bridge": release})).sealed()
+    finding = verify(anonymous)
+    assert (finding.outcome, finding.check) == ("rejected", "versions.m2bridge")
+    with pytest.raises(CertificateError, match="versions"):
+        Certificate.from_json(anonymous.to_json())
+
+
+def test_a_certificate_under_the_name_of_another_is_rejected(tmp_path: Path) -> None:
+    path = tmp_path / "d2-dout2-a2-t2-3.4.json"
+    shutil.copy(FOLDER / "accepted" / "d3-dout2-a2-t2-3.4.json", path)
+    finding = verify_path(path)
+    assert (finding.outcome, finding.check) == ("rejected", "file name")
+    assert (finding.stored, finding.found) == (path.name, "d3-dout2-a2-t2-3.4.json")
+    assert verify(read(path)).accepted
+
+
+def test_what_is_not_a_file_is_malformed(tmp_path: Path) -> None:
+    (tmp_path / "a.json").mkdir()
+    (tmp_path / "b.json").symlink_to(tmp_path / "nothing")
+    os.mkfifo(tmp_path / "c.json")
+    for path in tmp_path.iterdir():
+        assert (verify_path(path).outcome, verify_path(path).found) == ("malformed", "not a file")
 
 
 def test_a_certificate_in_the_words_of_another_release_is_neither_accepted_nor_rejected() -> None:
@@ -170,3 +222,28 @@ def test_the_command(command: str, tmp_path: Path) -> None:
     assert json.loads(bad.stdout)["counts"]["rejected"] == 1
     assert run(FOLDER / "malformed" / "empty.json").returncode == 1
     assert run(tmp_path / "missing.json").returncode == 2
+
+
+def test_the_command_leaves_out_outcomes_and_refuses_nothing_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(*arguments: object) -> tuple[int, str]:
+        monkeypatch.setattr("sys.argv", ["m2bridge", "verify", *map(str, arguments)])
+        code, captured = commands.run(), capsys.readouterr()
+        return code, captured.out + captured.err
+
+    assert run(tmp_path) == (2, "Error: there are no certificates to verify\n")
+    (tmp_path / "d9-dout9-a9-t2-3.4.outcome.json").write_text("{}", encoding="utf-8")
+    assert run(tmp_path)[0] == 2
+    assert "1 outcome of a batch" in run(tmp_path)[1]
+    shutil.copy(files("accepted")[0], tmp_path)
+    code, said = run(tmp_path)
+    assert (code, said.splitlines()[-1]) == (
+        0, "  1 certificate: 1 accepted; 1 outcome of a batch without a certificate left out"
+    )  # fmt: skip
+    assert json.loads(run(tmp_path, "--json")[1])["outcomes"] == 1
+    (tmp_path / "d.json").symlink_to(tmp_path / "nothing")
+    (tmp_path / "\x1b[2J.json").mkdir()
+    os.mkfifo(tmp_path / "p.json")
+    code, said = run(tmp_path)
+    assert (code, said.count("not a file"), "\x1b" in said) == (1, 3, False)

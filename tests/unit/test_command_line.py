@@ -3,11 +3,15 @@
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from m2bridge.cli import commands
+
 CASE = ["--d", "2", "--d-out", "1"]
+CERTIFICATES = Path(__file__).parents[1] / "certificates"
 
 
 def run(command: str, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -47,7 +51,23 @@ def run(command: str, *arguments: str, **variables: str) -> subprocess.Completed
         (["cross-check", *CASE, "--memory", "1K"], "--memory: Macaulay2 takes"),
         (["implicitize", __file__, "--memory", "639M"], "--memory: Macaulay2 takes"),
         (["certify", *CASE, "--out", "/none", "--memory", "300M"], "--memory: Macaulay2 takes"),
-        (["closure", *CASE, "--timeout", "0"], "--timeout"),
+        (["closure", *CASE, "--memory", "99999999999T"], "--memory: this system takes no limit above"),
+        (["certify", *CASE, "--out", "/none", "--memory", "9" * 400], "--memory: this system takes no limit above"),
+        *((["closure", *CASE, "--timeout", bad], "--timeout") for bad in ("0", "-1", "nan", "inf", "1e400", "soon")),
+        *((["certify", *CASE, "--out", "/none", "--timeout", bad], "--timeout") for bad in ("0", "nan", "inf")),
+        (["implicitize", __file__, "--timeout", "nan"], "--timeout"),
+        (["certify", *CASE, "--out", ""], "--out"),
+        (["certify", *CASE, "--out", __file__], "--out: "),
+        (["certify", *CASE, "--out", f"{__file__}/sub"], "--out: "),
+        (["certify", *CASE, "--out", "/proc/none"], "--out: "),
+        (["report", str(CERTIFICATES), "--out", ""], "--out"),
+        (["certify", *CASE, "--out", "/none", "--executor", "serial", "--workers", "3"], "--workers: "),
+        (["certify", *CASE, "--out", "/none", "--scheduler", "tcp://x:1"], "--scheduler: "),
+        (
+            ["certify", *CASE, "--out", "/none", "--executor", "dask", "--scheduler", "tcp://x:1", "--workers", "3"],
+            "--workers: ",
+        ),
+        (["membership", *CASE, "--function", sys.executable], "--function: "),
         (["closure", *CASE, "--d", "x"], "--d"),
         (["closure", *CASE, "--nonsense"], "--nonsense"),
     ],
@@ -112,3 +132,69 @@ def test_help_and_version(command: str) -> None:
     assert run(command, "--version").stdout.startswith("m2bridge, version")
     for name in ("dimension", "closure", "singular-locus", "script", "doctor", "implicitize"):
         assert run(command, name, "--help").returncode == 0
+
+
+def shell(line: str, command: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """A command as a line of a shell, in which ``$B`` is m2bridge and ``$A`` a folder of certificates."""
+    environment = {**os.environ, "B": command, "A": str(CERTIFICATES / "accepted"), **variables}
+    return subprocess.run(
+        ["sh", "-c", line],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        env=environment,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "$B report $A",
+        "$B verify $A/d2-dout2-a2-t1-3.4.json",
+        "$B dimension --d 2 --d-out 1",
+        "$B script closure --d 2 --d-out 1",
+        "$B --help",
+    ],
+)
+def test_results_that_cannot_be_written_are_a_failure(line: str, command: str) -> None:
+    for target in (">/dev/full", ">&-"):
+        failed = shell(f"{line} {target}", command)
+        assert failed.returncode == 5
+        assert failed.stderr.startswith("Error: the results cannot be written to standard output: ")
+        assert len(failed.stderr.splitlines()) == 1
+    assert shell(f"{line} >&- 2>&- <&-", command).returncode == 5
+    closed = shell(f"{{ {line}; echo $? >&2; }} | true", command)
+    assert closed.stderr in ("0\n", "141\n"), "who reads may have waited for the end, or not"
+
+
+def test_a_reader_that_stops_reading_hears_nothing(command: str) -> None:
+    closed = shell("{ sleep 1; $B script closure --d 3 --d-out 3; echo $? >&2; } | true", command)
+    assert closed.stderr == "141\n"
+
+
+@pytest.mark.parametrize("target", ["2>/dev/full", "2>&-", "<&- 2>&-"])
+def test_messages_that_cannot_be_written_are_dropped(target: str, command: str) -> None:
+    assert shell(f"$B closure --d 0 --d-out 1 {target}", command).returncode == 2
+    done = shell(f"$B dimension --d 2 --d-out 1 --json {target}", command)
+    assert (done.returncode, json.loads(done.stdout)["dimension"]) == (0, 5)
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii", "cp437"])
+def test_an_encoding_without_the_signs_of_mathematics(encoding: str, command: str) -> None:
+    for form in ("text", "csv", "markdown"):
+        done = shell(f"$B report $A --format {form}", command, PYTHONIOENCODING=encoding)
+        assert (done.returncode, done.stderr) == (0, "")
+    assert shell("$B report nowhere", command, PYTHONIOENCODING=encoding).returncode == 2
+
+
+def test_a_mistake_of_ours_has_not_the_exit_code_of_a_refuted_statement(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def wrong(*arguments: object, **options: object) -> None:
+        raise ZeroDivisionError("unforeseen")
+
+    monkeypatch.setattr(commands.cli, "main", wrong)
+    assert commands.run() == 5
+    assert "ZeroDivisionError: unforeseen" in capsys.readouterr().err

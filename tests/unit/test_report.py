@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import re
 import shutil
 import zlib
@@ -119,8 +120,56 @@ def test_evidence_of_another_form_shows_no_orbits(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_an_outcome_of_another_form_is_listed(change: dict[str, object], tmp_path: Path) -> None:
     whole = outcome((2, 2, 2), "3.3", "died", "killed").to_json()
-    (tmp_path / "x.outcome.json").write_text(json.dumps(whole | change), encoding="utf-8")
-    assert [problem.file for problem in report.collect(tmp_path).problems] == ["x.outcome.json"]
+    name = "d2-dout2-a2-t2-3.3.outcome.json"
+    (tmp_path / name).write_text(json.dumps(whole | change), encoding="utf-8")
+    assert [problem.file for problem in report.collect(tmp_path).problems] == [name]
+
+
+def test_files_under_names_of_others_are_listed_and_not_counted(folder: Path) -> None:
+    before = report.collect(folder)
+    for name, other in [
+        ("d3-dout2-a2-t2-3.4.json", "d2-dout2-a2-t2-3.4.json"),
+        ("d3-dout2-a2-t2-3.4.json", "d3-dout2-a2-t2-3.4 (copy).json"),
+        ("d4-dout4-a3-t2-3.4.outcome.json", "d4-dout4-a4-t2-3.4.outcome.json"),
+    ]:
+        shutil.copy(folder / name, folder / other)
+    found = report.collect(folder)
+    assert (found.rows, found.details) == (before.rows, before.details)
+    said = {problem.file: problem.reason for problem in found.problems}
+    assert said["d2-dout2-a2-t2-3.4.json"] == "the content is that of d3-dout2-a2-t2-3.4.json"
+    assert said["d3-dout2-a2-t2-3.4 (copy).json"] == "the content is that of d3-dout2-a2-t2-3.4.json"
+    assert said["d4-dout4-a4-t2-3.4.outcome.json"] == "the content is that of d4-dout4-a3-t2-3.4.outcome.json"
+
+
+def test_a_case_and_question_counts_once(folder: Path) -> None:
+    before = report.collect(folder)
+    shutil.copytree(folder, folder / "x" / "copy")
+    found = report.collect(folder)
+    assert (found.rows, len(found.details)) == (before.rows, len(before.details))
+    assert found.counts == before.counts
+    said = {problem.file: problem.reason for problem in found.problems}
+    assert said["x/copy/d3-dout2-a2-t2-3.4.json"] == "the same case and question as d3-dout2-a2-t2-3.4.json"
+    assert "x/copy/d4-dout4-a3-t2-3.4.outcome.json" in said
+
+
+def test_what_is_not_a_file_is_listed(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.json")
+    os.mkfifo(tmp_path / "a.outcome.json")
+    (tmp_path / "b.json").mkdir()
+    assert {problem.reason for problem in report.collect(tmp_path).problems} == {"not a file"}
+
+
+def test_what_is_written_commands_neither_terminals_nor_spreadsheets(tmp_path: Path) -> None:
+    nasty = replace(outcome((2, 2, 2), "3.3", "died", "x\x1b[2J\x9b2J\u202e"), versions={"@SUM(A1)": "=cmd|calc"})
+    (tmp_path / "d2-dout2-a2-t2-3.3.outcome.json").write_text(nasty.to_text(), encoding="utf-8")
+    (tmp_path / "=1+1\x1b.json").write_text("", encoding="utf-8")
+    found = report.collect(tmp_path)
+    for form in ("text", "markdown", "csv", "latex"):
+        assert not {"\x1b", "\x9b", "\u202e"} & set(report.FORMATS[form](found)), form
+    header, *lines = csv.reader(io.StringIO(report.FORMATS["csv"](found)))
+    assert "'@SUM(A1)" in header
+    assert "'=cmd|calc" in lines[0]
+    assert not [cell for line in (header, *lines) for cell in line if cell.startswith(("=", "+", "-", "@"))]
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", "{", "", "7"])

@@ -42,9 +42,16 @@ def test_the_same_findings_in_the_same_order() -> None:
 
 
 def test_an_unreadable_file_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "memory.json").symlink_to("/proc/self/mem")
+    with pytest.raises(OSError, match="error"):
+        verify_files([*FILES, tmp_path / "memory.json"], 2)
+
+
+def test_files_that_are_none_are_findings(tmp_path: Path) -> None:
     (tmp_path / "folder.json").mkdir()
-    with pytest.raises(IsADirectoryError):
-        verify_files([*FILES, tmp_path / "folder.json"], 2)
+    (tmp_path / "link.json").symlink_to(tmp_path / "nothing")
+    findings = verify_files([*FILES, *sorted(tmp_path.iterdir())], 2)
+    assert [finding.found for finding in findings[-2:]] == ["not a file"] * 2
 
 
 def test_a_worker_that_is_killed_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
