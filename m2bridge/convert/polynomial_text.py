@@ -28,11 +28,6 @@ MAX_TERMS = 100_000
 MAX_BITS = 1_000_000
 
 
-def is_name(text: str) -> bool:
-    """Whether a polynomial can contain a variable of this name: letters, digits and _, beginning with a letter."""
-    return text.isidentifier() and not text.startswith("_")
-
-
 def read_polynomial(text: str, ring: PolynomialRing) -> PolyElement:
     """Read a polynomial such as ``3/7*x^2*y - (x + 1)**3``.
 

@@ -95,7 +95,7 @@ def test_garbage_is_refused_with_its_place(text, said):
     assert said in str(refused.value)
 
 
-GOOD = '[map]\nparameters = ["s", "t"]\nrelations = ["s*t - 1"]\n[coordinates]\nx = "s^2"\ny = "1/3*t"\nz = 1\n'
+GOOD = '[map]\nparameters = ["s", "t"]\nrelations = ["s*t - 1"]\n[coordinates]\nx = "s^2"\ny = "1/3*t"\nz = "1"\n'
 
 
 def test_map_files():
@@ -122,7 +122,7 @@ def test_map_files():
         (GOOD.replace("y =", "t ="), "'t' occurs twice"),
         (GOOD.replace("s^2", "s^2 + q"), "[coordinates] x: column 7: unknown name 'q'"),
         (GOOD.replace("s*t - 1", "s*t -"), "[map] relations 1: column 6: expected"),
-        (GOOD.replace("z = 1", "z = 1.5"), "[coordinates] z: must be a polynomial in quotes"),
+        (GOOD.replace('z = "1"', "z = 1"), "[coordinates] z: must be a polynomial in quotes"),
         ('[map]\nparameters = ["s"]\n[coordinates]\n', "at least one"),
     ],
 )
