@@ -152,6 +152,23 @@ def test_an_unlucky_prime_proves_nothing(engine: Macaulay2) -> None:
     assert closure(halved, engine).complete == "proved"
 
 
+def test_the_first_degree_counts_independent_coordinates() -> None:
+    """48 coordinates, of which 6 are independent, satisfy a quartic."""
+    found = closure(SingleLayerAttention(2, 1, 2, 3), coordinates="full", strategy="multigraded")
+    assert found.generator_degrees == {1: 42, 4: 1}
+
+
+def test_completeness_says_what_elimination_gave(engine: Macaulay2) -> None:
+    linear = closure(SingleLayerAttention(1, 1, 1, 3), engine, coordinates="full")
+    assert linear.generator_degrees == {1: 8}
+    assert linear.completeness.endswith("gives, besides the linear ones, no generators")
+    assert "gives generators of degree ≤ 2 and" in closure(CUBIC, engine).completeness
+    eliminated = closure(CUBIC, engine, strategy="elimination")
+    assert eliminated.completeness == "all generators: elimination by Macaulay2"
+    assert "complete             all generators: elimination by Macaulay2" in eliminated.to_text()
+    assert eliminated.to_macaulay2().startswith("-- all generators: elimination by Macaulay2\nR = QQ[")
+
+
 def test_what_is_written_says_what_it_is() -> None:
     found = closure(SingleLayerAttention(2, 2), max_degree=2)
     assert found.to_latex().startswith(r"\langle I_{\le 2} \rangle = \left\langle")
