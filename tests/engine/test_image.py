@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,14 @@ def test_relations_are_equations_of_a_set_of_points(engine: Macaulay2) -> None:
     assert component.dimension == 0
     inseparable = closure(PolynomialMap.from_expressions([s, t], {"x": s, "y": t}, [s**2 - t**2]), engine, TWO)
     assert list(inseparable.generator_texts()) == ["x + y"]
+
+
+def test_minors_are_found_prime_where_nobody_says_so(engine: Macaulay2) -> None:
+    known = SingleLayerAttention(3, 1, 1).parametrization()
+    for prime in (True, False):
+        found = image(replace(known, prime=prime), engine)
+        assert (found.closure.dimension, found.closure.degree) == (7, 45)
+        assert (found.source_irreducible, found.generic_fibre_dimension) == (True, 1)
 
 
 def test_a_reducible_source_has_no_one_fibre_and_no_jacobian_criterion(engine: Macaulay2) -> None:
