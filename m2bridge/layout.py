@@ -1,4 +1,4 @@
-"""How results are laid out for people: tables, lists of facts, durations. No mathematics."""
+"""How results are laid out for people: tables, lists of facts, durations, lines of text. No mathematics."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ from collections.abc import Iterable, Sequence
 def plural(count: int, noun: str) -> str:
     """``1 quadric``, ``5 quadrics``."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def printable(text: str) -> str:
+    """The text on one line that prints as it is: spaces for line breaks, control and formatting characters."""
+    return "".join(character if character.isprintable() else " " for character in text)
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[object]], indent: str = "  ") -> str:

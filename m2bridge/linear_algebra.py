@@ -100,6 +100,17 @@ def pivot_columns(rows: Sequence[Row]) -> tuple[list[int], list[list[Fraction]]]
     return pivots, echelon
 
 
+def pivot_columns_mod(rows: Sequence[Row], prime: int) -> tuple[list[int], list[list[Fraction]]]:
+    """The same over GF(prime), with residues from 0 to prime − 1."""
+    if not rows or not rows[0]:
+        return [], []
+    width = len(rows[0])
+    matrix = flint.nmod_mat(len(rows), width, [entry % prime for row in rows for entry in row], prime)
+    reduced, matrix_rank = matrix.rref()
+    echelon = [[Fraction(int(reduced[i, j])) for j in range(width)] for i in range(matrix_rank)]
+    return [next(j for j, entry in enumerate(row) if entry) for row in echelon], echelon
+
+
 def is_prime(n: int) -> bool:
     """Whether ``n`` is a prime number (proved, not probabilistic)."""
     return n > 1 and bool(flint.fmpz(n).is_prime())

@@ -11,8 +11,9 @@ from m2bridge.cli.options import FieldType, run_options
 from m2bridge.cli.output import show
 from m2bridge.cli.progress import progress
 from m2bridge.engine import Limits, Macaulay2
-from m2bridge.errors import ConversionError
+from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.importing import importing
+from m2bridge.layout import printable
 
 if TYPE_CHECKING:
     from m2bridge.model.polynomial_map import PolynomialMap
@@ -32,14 +33,19 @@ def implicitize_command(
     """Closure of the image of the polynomial map in FILE: ideal, dimension, degree, fibres, base locus.
 
     FILE is TOML: a table [map] with parameters = ["s", "t"] (and relations = ["…"]), and a table [coordinates] with
-    lines such as x = "3/7*s^2*t - (s + t)^3".
+    lines such as x = "3/7*s^2*t - (s + t)^3". The source is the set of points where all relations vanish.
     """
     with importing():
         from m2bridge.computations.image import image
 
     polynomial_map, title = _read(file)
-    with Macaulay2(program, Limits(timeout, memory)) as engine, progress(f"image of {title or file.name}"):
-        found = image(polynomial_map, engine, title=title, timeout=timeout, **options)
+    with Macaulay2(program, Limits(timeout, memory)) as engine, progress(f"image of {title or printable(file.name)}"):
+        try:
+            found = image(polynomial_map, engine, title=title, timeout=timeout, **options)
+        except InvalidCaseError as reason:
+            if reason.option != "relations":  # that one is no option, but a part of the file
+                raise
+            raise click.UsageError(f"{file}: [map] {reason}") from None
     return show(found, form)
 
 

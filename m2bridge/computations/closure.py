@@ -6,7 +6,7 @@ from typing import get_args
 
 from m2bridge.computations.closure_result import Closure, Strategy
 from m2bridge.computations.completeness import prove_complete
-from m2bridge.computations.elimination import elimination_values
+from m2bridge.computations.elimination import elimination_values, empty_source
 from m2bridge.computations.equations import image_dimension
 from m2bridge.computations.jacobian_rank import Status, jacobian_findings
 from m2bridge.computations.multigraded_closure import Equations, equations, graded_source
@@ -57,7 +57,7 @@ def closure(
         ``ungraded-elimination`` never does.
     max_degree : int, optional
         For ``multigraded`` and ``auto``: the last degree. When left out, the largest degree ≤ 4 in which there are at
-        most 10^5 monomials.
+        most 10^5 monomials in linearly independent coordinates.
     timeout : float, optional
         Seconds for the whole computation.
 
@@ -68,32 +68,40 @@ def closure(
 
     Raises
     ------
+    InvalidCaseError
+        If an option is wrong, the map has no reduction modulo p, or its relations have no common zero.
     EngineError
         If Macaulay2 failed in another way than by reaching a limit.
     """
     clock = Clock(timeout)
     subject = Subject.of(case, coordinates, weights)
     _check(strategy, field, max_degree)
+    subject.check_field(field)
     source = _graded(subject, strategy, field, max_degree)
     if source is not None:
         return _multigraded(source, subject, engine, strategy, max_degree, clock)
     chosen = resolve(strategy)
     if engine is None:
         raise InvalidCaseError("strategy", f"the strategy '{chosen}' needs an engine")
-    reduction = reduce_linearly(subject.parametrization)
+    reduction = reduce_linearly(subject.parametrization, field)
     unfinished = ""
     try:
         transcript = engine.run(closure_script(subject, field, chosen, reduction), clock.remaining)
         records, version = transcript.records, transcript.version
     except (EngineTimeoutError, EngineMemoryError) as limit:
         records, version, unfinished = limit.records, engine.version, str(limit)
-    return read_closure(parse(records), subject, reduction, field, chosen, version, clock.seconds, unfinished)
+    answer = parse(records)
+    if "generators" in answer and any(g.is_ground for g in answer.ideal("generators").generators):
+        raise empty_source()
+    return read_closure(answer, subject, reduction, field, chosen, version, clock.seconds, unfinished)
 
 
 def _check(strategy: Strategy, field: CoefficientField, max_degree: int | None) -> None:
     resolve(strategy)
     if strategy == "multigraded" and field != QQ:
         raise InvalidCaseError("field", f"multigraded implicitization is over QQ, not {field}; use elimination")
+    if max_degree is not None and (not isinstance(max_degree, int) or isinstance(max_degree, bool)):
+        raise InvalidCaseError("max_degree", f"must be an integer, not {max_degree!r}")
     if max_degree is not None and max_degree < 1:
         raise InvalidCaseError("max_degree", f"must be at least 1, not {max_degree}")
     if max_degree is not None and (strategy not in ("auto", "multigraded") or field != QQ):
@@ -163,7 +171,7 @@ def closure_script(
     subject: Subject, field: CoefficientField, strategy: Strategy = "auto", reduction: LinearReduction | None = None
 ) -> Script:
     """The Macaulay2 program for the ideal in linearly independent coordinates."""
-    independent = (reduction or reduce_linearly(subject.parametrization)).reduced
+    independent = (reduction or reduce_linearly(subject.parametrization, field)).reduced
     values = elimination_values(independent, field, graded=resolve(strategy) == "elimination")
     return render("closure", ("wire", "invariants"), values | {"title": subject.title})
 
@@ -195,6 +203,7 @@ def read_closure(
         version,
         seconds,
         unfinished,
+        "all generators: elimination by Macaulay2" if "generators" in answer else "",
     )
 
 

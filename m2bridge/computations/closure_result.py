@@ -8,6 +8,8 @@ from dataclasses import field as dataclass_field
 from itertools import islice
 from typing import Any, Literal
 
+from sympy import Expr
+
 from m2bridge.computations.jacobian_rank import Status
 from m2bridge.computations.subject import Subject, result_json
 from m2bridge.geometry.hilbert import HilbertSeries
@@ -49,7 +51,8 @@ class Closure:
     degree : int or None
         Degree of the projective variety, or of the projective closure of an affine one.
     hilbert_series : HilbertSeries or None
-        Of the coordinate ring when the ideal is homogeneous, else of the ring of its leading forms.
+        Of the coordinate ring when the ideal is homogeneous, else of the ring of its leading forms, which is that of
+        the projective closure modulo the equation of infinity: same degree, and same dimension as the affine variety.
     engine_version : str
     seconds : float
     unfinished : str
@@ -150,10 +153,19 @@ class Closure:
             if series is None
             else {"numerator": list(series.numerator), "denominator_exponent": series.dimension},
             "hilbert_polynomial": None if series is None else str(series.polynomial),
+            "hilbert_series_of": None if series is None else self._hilbert_ring,
             "hilbert_function": None if self.hilbert_function is None else list(self.hilbert_function),
             "strategy": self.strategy,
             "unfinished": self.unfinished or None,
         }
+
+    @property
+    def _hilbert_ring(self) -> str:
+        return "coordinate ring" if self.homogeneous else "ring of leading forms"
+
+    def _hilbert_text(self, expression: Expr) -> str:
+        """The series or polynomial; of an affine variety, which has none of its own, with the ring that it is of."""
+        return expression_text(expression) + ("" if self.homogeneous else f", of the {self._hilbert_ring}")
 
     def to_text(self) -> str:
         """For a person at a terminal."""
@@ -171,8 +183,8 @@ class Closure:
                     ("codimension", self.codimension),
                     ("degree", self.degree),
                     ("minimal generators" if self.homogeneous else "generators", self._generator_summary()),
-                    ("Hilbert series", None if series is None else expression_text(series.expression)),
-                    ("Hilbert polynomial", None if series is None else expression_text(series.polynomial)),
+                    ("Hilbert series", None if series is None else self._hilbert_text(series.expression)),
+                    ("Hilbert polynomial", None if series is None else self._hilbert_text(series.polynomial)),
                     ("Hilbert function", self._hilbert_function_text()),
                     ("complete", self.completeness or None),
                     ("computed by", f"{self._computed_by()}, {self.strategy}, {duration(self.seconds)}"),

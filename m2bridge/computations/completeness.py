@@ -63,8 +63,16 @@ def _by_elimination(
         known = _up_to(largest, known, clock)
     if largest > known.found.max_degree:
         return replace(known, unfinished=f"generators of degree {largest} may exist; give it more with --timeout")
-    remark = f"elimination modulo {field.characteristic} gives generators of degree ≤ {largest}"
-    return _compared(known, answer, subject, field, f"{remark} and the same Hilbert function there")
+    return _compared(known, answer, subject, field, _elimination_remark(largest, subject, field))
+
+
+def _elimination_remark(largest: int, subject: Subject, field: CoefficientField) -> str:
+    """What the elimination showed; it takes place in linearly independent coordinates."""
+    parametrization = subject.parametrization
+    independent = len(reduce_linearly(parametrization).basis)
+    besides = "" if independent == len(parametrization.coordinates) else ", besides the linear ones,"
+    given = f"generators of degree ≤ {largest} and the same Hilbert function there" if largest else "no generators"
+    return f"elimination modulo {field.characteristic} gives{besides} {given}"
 
 
 def _on_chart(known: Equations, subject: Subject, field: CoefficientField, engine: Engine, clock: Clock) -> Equations:

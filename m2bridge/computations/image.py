@@ -7,14 +7,14 @@ from typing import Any
 
 from m2bridge.computations.closure import closure
 from m2bridge.computations.closure_result import Closure, Strategy
-from m2bridge.computations.elimination import elimination_values
+from m2bridge.computations.elimination import elimination_values, empty_source
 from m2bridge.computations.subject import Clock
 from m2bridge.engine import Engine
 from m2bridge.errors import EngineMemoryError, EngineTimeoutError
-from m2bridge.layout import facts
+from m2bridge.layout import facts, printable
 from m2bridge.model.field import QQ, CoefficientField
 from m2bridge.model.polynomial_map import PolynomialMap
-from m2bridge.parse import parse
+from m2bridge.parse import Answer, parse
 from m2bridge.render import Script, render
 
 
@@ -31,6 +31,8 @@ class Image:
     base_locus_dimension : int or None
         Of the parameters at which all coordinates vanish; −1 when there are none. The projective map is not defined
         there.
+    source_irreducible : bool or None
+        Where it is reducible, different parts can have fibres of different dimensions; ``None`` if not decided.
     unfinished : str
         Empty, or the limit that was reached.
     """
@@ -39,12 +41,15 @@ class Image:
     title: str
     source_dimension: int | None
     base_locus_dimension: int | None
+    source_irreducible: bool | None = True
     unfinished: str = ""
 
     @property
     def generic_fibre_dimension(self) -> int | None:
-        """Dimension of the source less that of the image; ``None`` where the latter is only bounded."""
+        """Dimension of an irreducible source less that of the image; ``None`` where the latter is only bounded."""
         found = self.closure
+        if not self.source_irreducible:
+            return None
         if self.source_dimension is None or found.dimension is None or found.dimension_status != "proved":
             return None
         return self.source_dimension - found.dimension
@@ -54,6 +59,7 @@ class Image:
         return self.closure.to_json() | {
             "title": self.title or None,
             "source_dimension": self.source_dimension,
+            "source_irreducible": self.source_irreducible,
             "generic_fibre_dimension": self.generic_fibre_dimension,
             "base_locus_dimension": self.base_locus_dimension,
             "unfinished": self.unfinished or None,
@@ -66,8 +72,18 @@ class Image:
             ("generic fibre", self.generic_fibre_dimension),
             ("base locus", self.base_locus_dimension),
         ]
-        known = facts((name, "empty" if d == -1 else f"dimension {d}") for name, d in dimensions if d is not None)
+        known = facts(
+            [
+                *((name, "empty" if d == -1 else f"dimension {d}") for name, d in dimensions if d is not None),
+                ("remark", None if self.source_irreducible else self._remark()),
+            ]
+        )
         return "\n".join(filter(None, [self.title, known, self.closure.to_text()]))
+
+    def _remark(self) -> str:
+        if self.source_irreducible is None:
+            return "it was not decided whether the source is irreducible; so no generic fibre is given"
+        return "the source is reducible; so there is no one generic fibre"
 
     def to_latex(self) -> str:
         """The ideal of the closure."""
@@ -93,27 +109,46 @@ def image(
     Parameters
     ----------
     polynomial_map : PolynomialMap
-        Its source should be irreducible.
+        Where its source is reducible, no generic fibre is given.
     engine : Engine
+    title : str
+        In words, on one line; line breaks and control characters become spaces.
     field, strategy, max_degree, timeout
         As for :func:`m2bridge.computations.closure.closure`.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the map has no reduction modulo p, or its relations have no common zero.
 
     Source: Hartshorne, *Algebraic Geometry*, Exercise II.3.22 (dimension of fibres).
     """
     clock = Clock(timeout)
+    title = printable(title)
+    polynomial_map.check_field(field)
     unfinished = ""
     try:
         answer = parse(engine.run(base_locus_script(polynomial_map, field, title), clock.remaining).records)
     except (EngineTimeoutError, EngineMemoryError) as limit:
         answer, unfinished = parse(limit.records), str(limit)
+    dimension = answer.integer("source_dimension") if "source_dimension" in answer else None
+    if dimension == -1:
+        raise empty_source()
     found = closure(polynomial_map, engine, field, strategy=strategy, max_degree=max_degree, timeout=clock.remaining)
     return Image(
         replace(found, seconds=clock.seconds),
         title,
-        answer.integer("source_dimension") if "source_dimension" in answer else None,
+        dimension,
         answer.integer("base_locus_dimension") if "base_locus_dimension" in answer else None,
+        _irreducible(polynomial_map, answer),
         found.unfinished or unfinished,
     )
+
+
+def _irreducible(polynomial_map: PolynomialMap, answer: Answer) -> bool | None:
+    if not polynomial_map.maybe_reducible:
+        return True
+    return answer.boolean("source_irreducible") if "source_irreducible" in answer else None
 
 
 def base_locus_script(polynomial_map: PolynomialMap, field: CoefficientField, title: str = "") -> Script:

@@ -8,7 +8,7 @@ from m2bridge.computations.agreement import LocusFindings
 from m2bridge.computations.closure_result import Closure
 from m2bridge.computations.elimination import elimination_values
 from m2bridge.computations.locus import ZERO, Component
-from m2bridge.computations.subject import Subject
+from m2bridge.computations.subject import Clock, Subject
 from m2bridge.convert import macaulay2
 from m2bridge.convert.names import all_to_macaulay2
 from m2bridge.engine import Engine
@@ -37,12 +37,13 @@ def minor_count(found: Closure) -> int:
 def by_jacobian(found: Closure, engine: Engine, timeout: float | None) -> LocusFindings:
     """LocusFindings from the minimal primes of I + minors(codimension, Jacobian of I).
 
-    Hypothesis: I is prime (it is the kernel of a ring map to a domain), so the variety is equidimensional and reduced.
+    Hypothesis: I is prime, so the variety is equidimensional and reduced. It is so where I is the kernel of a ring map
+    to a domain; where relations of the source leave that open, Macaulay2 decides first.
 
     Raises
     ------
     MethodUnavailableError
-        If there are too many minors.
+        If there are too many minors, or the variety is reducible.
     ContradictionError
         If a component of the singular locus of a neuromanifold is not an orbit closure.
     """
@@ -54,8 +55,12 @@ def by_jacobian(found: Closure, engine: Engine, timeout: float | None) -> LocusF
     assert found.ideal is not None
     if found.codimension == 0:
         return LocusFindings("jacobian", found.dimension, (), ())
+    clock = Clock(timeout)
     try:
-        answer = parse(engine.run(_script(found.ideal, found.subject.title), timeout).records)
+        if found.subject.parametrization.maybe_reducible:
+            _check_prime(found.ideal, found.subject.title, engine, clock)
+        script = _script("jacobian_criterion", found.ideal, found.subject.title)
+        answer = parse(engine.run(script, clock.remaining).records)
     except (EngineTimeoutError, EngineMemoryError) as limit:
         return LocusFindings("jacobian", found.dimension, (), None, str(limit))
     primes = answer.ideals("minimal_primes")
@@ -67,12 +72,20 @@ def by_jacobian(found: Closure, engine: Engine, timeout: float | None) -> LocusF
 
 def jacobian_script(subject: Subject, field: CoefficientField) -> Script:
     """The complete Macaulay2 program, elimination included."""
-    independent = reduce_linearly(subject.parametrization).reduced
+    independent = reduce_linearly(subject.parametrization, field).reduced
     return render("jacobian_criterion", values=elimination_values(independent, field) | {"title": subject.title})
 
 
-def _script(ideal: Ideal, title: str) -> Script:
-    """The Macaulay2 program for an ideal that is known."""
+def _check_prime(ideal: Ideal, title: str, engine: Engine, clock: Clock) -> None:
+    if not parse(engine.run(_script("prime", ideal, title), clock.remaining).records).boolean("prime"):
+        raise MethodUnavailableError(
+            "the closure of the image is reducible, and the Jacobian criterion is for irreducible varieties: take the "
+            "components of the source one by one"
+        )
+
+
+def _script(name: str, ideal: Ideal, title: str) -> Script:
+    """The Macaulay2 program of this name for an ideal that is known."""
     names = all_to_macaulay2(ideal.ring.variables)
     values = {
         "title": title,
@@ -80,7 +93,7 @@ def _script(ideal: Ideal, title: str) -> Script:
         "coordinates": ", ".join(names),
         "generators": macaulay2.sequence(macaulay2.polynomial(g, names) for g in ideal.generators),
     }
-    return render("jacobian_criterion", values=values)
+    return render(name, values=values)
 
 
 def _component(found: Closure, prime: Ideal, dimension: int, degree: int) -> Component:

@@ -52,6 +52,7 @@ def jacobian_findings(
     the dimension of the source (for attention modulo the rescaling (A, V) ~ (λA, V/λ)).
     """
     subject = Subject.of(case, coordinates, "factored")
+    subject.check_field(field)
     free = subject.parametrization
     if free.relations:
         return [Finding("jacobian", None, "not applicable", "the parameters satisfy relations; use elimination")]

@@ -9,6 +9,7 @@ from math import comb
 from m2bridge.computations.subject import Clock, Subject
 from m2bridge.geometry.hilbert import HilbertSeries
 from m2bridge.implicitization import Implicitization, MultigradedMap, implicitize, multigraded, multigraded_attention
+from m2bridge.implicitization.linear_part import linear_part
 
 LARGEST_DEGREE = 4
 MOST_MONOMIALS = 100_000
@@ -52,7 +53,7 @@ def graded_source(subject: Subject) -> MultigradedMap:
 
 
 def default_max_degree(coordinates: int, monomials: int = MOST_MONOMIALS) -> int:
-    """The largest N ≤ 4 with at most so many monomials of degree N in so many variables; at least 1."""
+    """The largest N ≤ 4 with at most so many monomials of degree N in so many independent coordinates; at least 1."""
     fitting = (n for n in range(LARGEST_DEGREE, 1, -1) if comb(coordinates + n - 1, n) <= monomials)
     return next(fitting, 1)
 
@@ -62,7 +63,7 @@ def equations(source: MultigradedMap, max_degree: int | None, clock: Clock, shar
 
     A degree that was asked for and not reached is reported as unfinished.
     """
-    degree = default_max_degree(len(source.grading.degrees)) if max_degree is None else max_degree
+    degree = default_max_degree(len(linear_part(source).independent)) if max_degree is None else max_degree
     deadline = None if clock.remaining is None else time.monotonic() + share * clock.remaining
     found = implicitize(source, degree, deadline=deadline)
     late = ""

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from m2bridge.engine.protocol import check_timeout
+from m2bridge.errors import InvalidCaseError
 from m2bridge.model.attention import Coordinates, SingleLayerAttention, Weights
+from m2bridge.model.field import CoefficientField
 from m2bridge.model.polynomial_map import PolynomialMap
 
 
@@ -32,10 +35,13 @@ class Subject:
         Raises
         ------
         InvalidCaseError
-            If the coordinates or weights do not exist.
+            If the case is neither, or the coordinates or weights do not exist.
         """
         if isinstance(case, PolynomialMap):
             return cls(polynomial_map=case)
+        if not isinstance(case, SingleLayerAttention):
+            kind = type(case).__name__
+            raise InvalidCaseError("case", f"must be a SingleLayerAttention or a PolynomialMap, not a {kind}")
         system = coordinates or case.default_coordinates
         case.check_options(system, weights)
         return cls(case, system, weights)
@@ -53,6 +59,11 @@ class Subject:
             return self.polynomial_map
         assert self.model is not None
         return _parametrization(self.model, self.coordinates, self.weights)
+
+    def check_field(self, field: CoefficientField) -> None:
+        """Raise InvalidCaseError if the map cannot be taken over this field; attention has integer coefficients."""
+        if self.polynomial_map is not None:
+            self.polynomial_map.check_field(field)
 
     @property
     def coordinate_count(self) -> int:
@@ -88,9 +99,16 @@ def _parametrization(model: SingleLayerAttention, coordinates: Coordinates | Non
 
 
 class Clock:
-    """Wall time since a computation began, and what a limit leaves."""
+    """Wall time since a computation began, and what a limit leaves.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the limit is not a positive, finite number of seconds.
+    """
 
     def __init__(self, timeout: float | None) -> None:
+        check_timeout(timeout)
         self._begin = time.monotonic()
         self._timeout = timeout
 

@@ -5,11 +5,13 @@
     [map]
     title = "twisted cubic"          # optional
     parameters = ["s", "t"]
-    relations = ["s^2 + t^2 - 1"]    # optional: equations of the source, which must be irreducible
+    relations = ["s^2 + t^2 - 1"]    # optional: equations of the source, as a set of points
 
     [coordinates]                    # in this order
     x = "s^3"
     y = "3/2*s^2*t"
+
+The relations need not generate a prime or a radical ideal: their radical is taken.
 """
 
 from __future__ import annotations
@@ -19,11 +21,11 @@ from typing import Any
 
 from sympy.polys.rings import PolyElement
 
-from m2bridge.convert.polynomial_text import is_name, read_polynomial
+from m2bridge.convert.polynomial_text import read_polynomial
 from m2bridge.errors import ConversionError
 from m2bridge.model.field import QQ
 from m2bridge.model.polynomial_map import PolynomialMap
-from m2bridge.model.ring import PolynomialRing
+from m2bridge.model.ring import PolynomialRing, is_name
 
 
 def read_map(text: str) -> tuple[PolynomialMap, str]:
@@ -47,10 +49,12 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
     title = table.get("title", "")
     if not isinstance(title, str):
         raise ConversionError("[map] title: must be a string")
+    if not title.isprintable():
+        raise ConversionError("[map] title: must be one line without control characters")
     parameters = _strings(table["parameters"], "[map] parameters")
     for name in (*parameters, *coordinates):
         if not is_name(name):
-            raise ConversionError(f"'{name}' is not a name: letters, digits and _, beginning with a letter")
+            raise ConversionError(f"{name!r} is not a name: letters, digits and _, beginning with a letter")
     source = PolynomialRing(QQ, tuple(parameters))
     if not coordinates:
         raise ConversionError("[coordinates]: there must be at least one")
@@ -64,7 +68,7 @@ def _check_keys(found: dict[str, Any], where: str, required: set[str], optional:
     if missing := sorted(required - set(found)):
         raise ConversionError(f"{where}: '{missing[0]}' is missing")
     if unknown := sorted(set(found) - required - optional):
-        raise ConversionError(f"{where}: unknown key '{unknown[0]}'")
+        raise ConversionError(f"{where}: unknown key {unknown[0]!r}")
 
 
 def _strings(value: object, where: str) -> list[str]:
@@ -74,8 +78,6 @@ def _strings(value: object, where: str) -> list[str]:
 
 
 def _polynomial(value: object, where: str, source: PolynomialRing) -> PolyElement:
-    if isinstance(value, int) and not isinstance(value, bool):
-        value = str(value)
     if not isinstance(value, str):
         raise ConversionError(f"{where}: must be a polynomial in quotes")
     try:

@@ -26,11 +26,10 @@ MAX_DEPTH = 50
 MAX_EXPONENT = 1000
 MAX_TERMS = 100_000
 MAX_BITS = 1_000_000
-
-
-def is_name(text: str) -> bool:
-    """Whether a polynomial can contain a variable of this name: letters, digits and _, beginning with a letter."""
-    return text.isidentifier() and not text.startswith("_")
+MAX_SIZE = 5_000_000
+"""Terms times bits of a coefficient: what can be expanded, and computed with, in seconds."""
+MAX_WORK = 1_000_000
+"""Products of two terms with small coefficients, for the whole text; one takes about a microsecond."""
 
 
 def read_polynomial(text: str, ring: PolynomialRing) -> PolyElement:
@@ -63,6 +62,7 @@ class _Reader:
     tokens: list[tuple[str, str, int]] = field(default_factory=list)
     place: int = 0
     depth: int = 0
+    work: int = 0
 
     def __post_init__(self) -> None:
         end = len(self.text.rstrip())
@@ -86,10 +86,13 @@ class _Reader:
 
     def sum(self) -> PolyElement:
         negative = self.sign("+", "-") == "-"
-        total = -self.product() if negative else self.product()
+        first = self.product()
+        total = -first if negative else first.copy()  # the ring's own generators must not change
         while operator := self.sign("+", "-"):
+            start = self.place
             term = self.product()
-            total = total + term if operator == "+" else total - term
+            self.check_size(len(term), len(total) + len(term), 0, start)
+            total = _added(total, term if operator == "+" else -term)
         return total
 
     def product(self) -> PolyElement:
@@ -105,7 +108,9 @@ class _Reader:
                     self.fail("only numbers that are not zero can be divisors", start + 1)
                 total = total.quo_ground(factor.LC)
             else:
-                self.check_size(len(total) * len(factor), 0, start)
+                count = len(total) * len(factor)
+                bits = _bits(total) + _bits(factor)
+                self.check_size(count * (1 + bits // 100), count, bits, start)
                 total = total * factor
 
     def power(self) -> PolyElement:
@@ -118,8 +123,9 @@ class _Reader:
             self.fail(f"an exponent must be an integer from 0 to {MAX_EXPONENT}")
         self.place += 1
         exponent = int(digits)
-        bits = max((_bits(c.numerator) + _bits(c.denominator) for c in base.values()), default=0)
-        self.check_size(comb(len(base) + exponent - 1, exponent) if base else 1, bits * exponent, start)
+        count = comb(len(base) + exponent - 1, exponent) if base else 1
+        work = 10 * count if count > 1 else 1
+        self.check_size(work, count, exponent * (_bits(base) + len(base).bit_length()), start)
         return base**exponent if exponent else self.ring.sympy_ring.one
 
     def atom(self) -> PolyElement:
@@ -150,13 +156,28 @@ class _Reader:
         self.place += 1
         return found
 
-    def check_size(self, terms: int, bits: int, place: int) -> None:
-        if terms > MAX_TERMS or bits > MAX_BITS:
+    def check_size(self, work: int, terms: int, bits: int, place: int) -> None:
+        """Refuse what would take long, before it is expanded."""
+        self.work += work
+        if self.work > MAX_WORK or terms > MAX_TERMS or bits > MAX_BITS or terms * bits > MAX_SIZE:
             self.fail("too large when it is expanded", place)
 
     def fail(self, message: str, place: int | None = None) -> None:
         raise ConversionError(f"column {self.tokens[self.place if place is None else place][2]}: {message}")
 
 
-def _bits(number: object) -> int:
-    return int(number).bit_length()  # type: ignore[call-overload, no-any-return]
+def _added(total: PolyElement, term: PolyElement) -> PolyElement:
+    """The sum, in the place of ``total``: a copy for each term would take quadratic time."""
+    for monomial, coefficient in term.items():
+        found = total.get(monomial, 0) + coefficient
+        if found:
+            total[monomial] = found
+        else:
+            del total[monomial]
+    return total
+
+
+def _bits(polynomial: PolyElement) -> int:
+    """Bits of the largest coefficient, numerator and denominator together."""
+    sizes = (int(c.numerator).bit_length() + int(c.denominator).bit_length() for c in polynomial.values())
+    return max(sizes, default=0)

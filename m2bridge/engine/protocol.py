@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import resource
 from dataclasses import dataclass
 from typing import Protocol
@@ -60,10 +61,11 @@ def check_timeout(timeout: float | None) -> None:
     Raises
     ------
     InvalidCaseError
-        If it is not a positive number.
+        If it is not a positive, finite number.
     """
-    if timeout is not None and not timeout > 0:  # in these words, so that it holds for nan
-        raise InvalidCaseError("timeout", f"{timeout} is not a positive number of seconds")
+    number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
+    if timeout is not None and not (number and 0 < timeout < math.inf):
+        raise InvalidCaseError("timeout", f"must be a positive, finite number of seconds, not {timeout!r}")
 
 
 @dataclass(frozen=True, slots=True)

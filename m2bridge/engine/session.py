@@ -15,7 +15,7 @@ from m2bridge.engine.discovery import locate
 from m2bridge.engine.failure import death, script_error
 from m2bridge.engine.process import Ended, Overdue, Process
 from m2bridge.engine.protocol import Limits, Transcript, check_timeout
-from m2bridge.errors import EngineTimeoutError
+from m2bridge.errors import EngineError, EngineTimeoutError
 from m2bridge.render import Script
 from m2bridge.resources import m2script
 
@@ -52,6 +52,7 @@ class Macaulay2:
         self.limits = limits or Limits()
         self._process: Process | None = None
         self._ready = False
+        self._over = False
         self._folder = tempfile.TemporaryDirectory(prefix="m2bridge-")
 
     @property
@@ -78,7 +79,15 @@ class Macaulay2:
             self._process.forget_peak_memory()
 
     def start(self) -> None:
-        """Start Macaulay2, if it does not run, without waiting until it is ready."""
+        """Start Macaulay2, if it does not run, without waiting until it is ready.
+
+        Raises
+        ------
+        EngineError
+            If the session is over: its ``with`` block was left.
+        """
+        if self._over:
+            raise EngineError("this session is over, because its with block was left: make another Macaulay2()")
         if self._process is None:
             scripts = [str(m2script(name)) for name in (*LIBRARIES, "session")]
             assert self.candidate.program is not None
@@ -103,6 +112,7 @@ class Macaulay2:
             If it reached a limit or died; the next run starts a fresh process.
         """
         check_timeout(timeout)
+        self.start()
         limit = min((t for t in (self.limits.timeout, timeout) if t is not None), default=None)
         nonce = secrets.token_hex(8)
         source, answers = (Path(self._folder.name, f"{nonce}.{kind}") for kind in ("m2", "jsonl"))
@@ -162,6 +172,7 @@ class Macaulay2:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._over = True
         self.close()
         self._folder.cleanup()
 

@@ -55,4 +55,4 @@ def chart_slice(model: SingleLayerAttention) -> ChartSlice:
     fixed |= {f"c_{k}_1_1_1": 0 for k in range(2, model.d_out + 1)}
     free = {name: image for name, image in images(model, A, V, "reduced").items() if name not in fixed}
     relations = smaller.relations if model.alpha > 1 else ()
-    return ChartSlice(fixed, PolynomialMap(smaller.source, tuple(free), tuple(free.values()), relations))
+    return ChartSlice(fixed, PolynomialMap(smaller.source, tuple(free), tuple(free.values()), relations, smaller.prime))

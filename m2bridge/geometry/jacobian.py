@@ -6,8 +6,8 @@ Source of the criterion: Hartshorne, *Algebraic Geometry*, section I.5; Eisenbud
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-from fractions import Fraction
+from collections.abc import Callable, Sequence
+from functools import cache
 from math import lcm
 
 from sympy.polys.rings import PolyElement
@@ -17,7 +17,7 @@ from m2bridge.model.field import QQ, CoefficientField
 from m2bridge.model.polynomial_map import PolynomialMap
 
 
-def jacobian_at(polynomials: Sequence[PolyElement], point: Row) -> list[list[int]]:
+def jacobian_at(polynomials: Sequence[PolyElement], point: Row, prime: int = 0) -> list[list[int]]:
     """Jacobian matrix at an integer point, each row multiplied by the denominators of its polynomial's coefficients.
 
     Parameters
@@ -25,34 +25,47 @@ def jacobian_at(polynomials: Sequence[PolyElement], point: Row) -> list[list[int
     polynomials : sequence of PolyElement over QQ or GF(p)
     point : sequence of int
         One value for each variable of the polynomials' ring.
+    prime : int, optional
+        Give the entries modulo this number, which is much faster where exponents are large.
 
     Returns
     -------
     list of rows of int, one for each polynomial; the rank is that of the Jacobian matrix.
     """
-    return [_gradient(polynomial, point) for polynomial in polynomials]
+    power = _powers(point, prime)
+    return [_gradient(polynomial, point, power, prime) for polynomial in polynomials]
 
 
-def _gradient(polynomial: PolyElement, point: Row) -> list[int]:
+def _powers(point: Row, prime: int) -> Callable[[int, int], int]:
+    """The powers of the entries of a point, each computed once."""
+
+    @cache
+    def power(i: int, exponent: int) -> int:
+        return pow(point[i], exponent, prime) if prime else int(point[i] ** exponent)
+
+    return power
+
+
+def _gradient(polynomial: PolyElement, point: Row, power: Callable[[int, int], int], prime: int) -> list[int]:
     coefficients = [
-        Fraction(int(c.numerator), int(c.denominator)) if hasattr(c, "denominator") else Fraction(int(c))
+        (int(c.numerator), int(c.denominator)) if hasattr(c, "denominator") else (int(c), 1)
         for c in polynomial.values()
     ]
-    scale = lcm(*(c.denominator for c in coefficients)) if coefficients else 1
+    scale = lcm(*(denominator for _, denominator in coefficients))
     row = [0] * len(point)
-    for monomial, coefficient in zip(polynomial, coefficients, strict=True):
+    for monomial, (numerator, denominator) in zip(polynomial, coefficients, strict=True):
         support = [(i, e) for i, e in enumerate(monomial) if e]
         zeros = [i for i, e in support if not point[i]]
         if len(zeros) > 1:
             continue
-        whole = int(coefficient * scale)
+        whole = numerator * (scale // denominator)
         for i, e in support if not zeros else [(i, e) for i, e in support if i == zeros[0]]:
-            value = whole * e * point[i] ** (e - 1)
+            value = whole * e * power(i, e - 1)
             for j, f in support:
                 if j != i:
-                    value *= point[j] ** f
+                    value *= power(j, f)
             row[i] += value
-    return row
+    return [entry % prime for entry in row] if prime else row
 
 
 def tangent_dimension(generators: Sequence[PolyElement], point: Row, field: CoefficientField = QQ) -> int:
@@ -61,7 +74,7 @@ def tangent_dimension(generators: Sequence[PolyElement], point: Row, field: Coef
     With all generators of a radical ideal this is the (affine) Zariski tangent dimension; with some of them, an upper
     bound for it.
     """
-    rows = jacobian_at(generators, point)
+    rows = jacobian_at(generators, point, field.characteristic)
     drop = rank_mod(rows, field.characteristic) if field.characteristic else rank(rows)
     return len(point) - drop
 
@@ -78,5 +91,5 @@ def differential_rank(parametrization: PolynomialMap, point: Row, field: Coeffic
     It is at most the generic rank, which in characteristic 0 is the dimension of the closure of the image; so in
     characteristic 0 the rank at any point, over QQ or modulo any prime, is a proved lower bound for the dimension.
     """
-    rows = jacobian_at(parametrization.images, point)
+    rows = jacobian_at(parametrization.images, point, field.characteristic)
     return rank_mod(rows, field.characteristic) if field.characteristic else rank(rows)

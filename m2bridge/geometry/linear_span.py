@@ -9,8 +9,8 @@ from math import lcm
 
 from sympy.polys.rings import PolyElement
 
-from m2bridge.linear_algebra import pivot_columns
-from m2bridge.model.field import CoefficientField
+from m2bridge.linear_algebra import pivot_columns, pivot_columns_mod
+from m2bridge.model.field import QQ, CoefficientField
 from m2bridge.model.polynomial_map import PolynomialMap
 
 
@@ -45,9 +45,14 @@ class LinearReduction:
         return tuple(forms)
 
 
-def reduce_linearly(parametrization: PolynomialMap) -> LinearReduction:
-    """Pick linearly independent coordinates, the earliest possible, and express the others in them, over QQ."""
-    pivots, echelon = pivot_columns(_coefficient_rows([parametrization.images])[0])
+def reduce_linearly(parametrization: PolynomialMap, field: CoefficientField = QQ) -> LinearReduction:
+    """Pick linearly independent coordinates, the earliest possible, and express the others in them, over a field.
+
+    Modulo p, which must divide no denominator of the map, coordinates can be dependent that are not so over QQ.
+    """
+    rows = _coefficient_rows([parametrization.images])[0]
+    p = field.characteristic
+    pivots, echelon = pivot_columns_mod(rows, p) if p else pivot_columns(rows)
     chosen = set(pivots)
     dependencies = tuple(
         (position, tuple(row[position] for row in echelon))

@@ -37,7 +37,7 @@ class SingleLayerAttention:
     Raises
     ------
     InvalidCaseError
-        If one of them is below 1.
+        If one of them is not an integer, or below 1.
     """
 
     d: int
@@ -47,6 +47,8 @@ class SingleLayerAttention:
 
     def __init__(self, d: int, d_out: int, a: int | None = None, t: int = 2) -> None:
         for option, value in (("d", d), ("d_out", d_out), ("a", d if a is None else a), ("t", t)):
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise InvalidCaseError(option, f"must be an integer, not {value!r}")
             if value < 1:
                 raise InvalidCaseError(option, f"must be at least 1, not {value}")
             object.__setattr__(self, option, value)

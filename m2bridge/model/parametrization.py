@@ -31,7 +31,7 @@ def parametrization(model: SingleLayerAttention, coordinates: Coordinates, weigh
     A, V = _matrices(model, source, weights)
     values = images(model, A, V, coordinates)
     relations = _rank_relations(A, model.a) if weights == "attention" else ()
-    return PolynomialMap(source, tuple(values), tuple(values.values()), relations)
+    return PolynomialMap(source, tuple(values), tuple(values.values()), relations, prime=True)
 
 
 def images(model: SingleLayerAttention, A: Matrix, V: Matrix, coordinates: Coordinates) -> dict[str, PolyElement]:
@@ -101,7 +101,10 @@ def _full_images(model: SingleLayerAttention, A: Matrix, V: Matrix) -> dict[str,
 
 
 def _rank_relations(A: Matrix, a: int) -> tuple[PolyElement, ...]:
-    """The (a+1)-minors of A: its rank is at most a."""
+    """The (a+1)-minors of A: its rank is at most a. Over every field they generate a prime ideal.
+
+    Source: Bruns, Vetter, *Determinantal Rings*, section 2.
+    """
     if a >= len(A):
         return ()
     choices = list(combinations(range(len(A)), a + 1))

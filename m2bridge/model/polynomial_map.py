@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Rational
 
-from sympy import Expr
+from sympy import Expr, Symbol
 from sympy.polys.rings import PolyElement
 
-from m2bridge.errors import ConversionError
+from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.linear_algebra import Row
 from m2bridge.model.field import QQ, CoefficientField
-from m2bridge.model.ring import PolynomialRing, is_homogeneous, total_degree
+from m2bridge.model.ring import PolynomialRing, is_homogeneous, is_name, total_degree
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +28,11 @@ class PolynomialMap:
     images : tuple of PolyElement
         One element of the source ring for each coordinate.
     relations : tuple of PolyElement
-        Equations of the source variety; empty when all parameter values are allowed. The source variety has to be
-        irreducible for the closure of the image to be so.
+        Equations of the source variety; empty when all parameter values are allowed. They define a set of points: where
+        they do not generate a radical ideal, its radical takes their place. The source variety has to be irreducible
+        for the closure of the image to be so.
+    prime : bool
+        Whether the relations are known to generate a prime ideal over every field; then nobody has to find that out.
 
     Raises
     ------
@@ -40,6 +44,7 @@ class PolynomialMap:
     coordinates: tuple[str, ...]
     images: tuple[PolyElement, ...]
     relations: tuple[PolyElement, ...] = ()
+    prime: bool = False
 
     def __post_init__(self) -> None:
         if len(self.coordinates) != len(self.images):
@@ -50,7 +55,11 @@ class PolynomialMap:
 
     @classmethod
     def from_expressions(
-        cls, parameters: Sequence[object], images: Mapping[str, Expr | int], relations: Sequence[Expr] = ()
+        cls,
+        parameters: Sequence[str | Symbol],
+        images: Mapping[str, Expr | Rational | int],
+        relations: Sequence[Expr] = (),
+        prime: bool = False,
     ) -> PolynomialMap:
         """Build a map from SymPy expressions.
 
@@ -59,6 +68,12 @@ class PolynomialMap:
         parameters : sequence of str or sympy.Symbol
         images : mapping from coordinate name to expression in the parameters
         relations : expressions that vanish on the source variety
+        prime : whether the relations are known to generate a prime ideal over every field
+
+        Raises
+        ------
+        ConversionError
+            If a name is not one, or something is not an exact polynomial in the parameters; text is never evaluated.
 
         Examples
         --------
@@ -68,12 +83,13 @@ class PolynomialMap:
         >>> cubic.coordinates
         ('x', 'y', 'z', 'w')
         """
-        source = PolynomialRing(QQ, tuple(str(parameter) for parameter in parameters))
+        source = PolynomialRing(QQ, tuple(map(_name, parameters)))
         return cls(
             source,
-            tuple(images),
+            tuple(map(_name, images)),
             tuple(source.polynomial(image) for image in images.values()),
-            tuple(source.polynomial(relation) for relation in relations),
+            tuple(filter(None, map(source.polynomial, relations))),
+            prime,
         )
 
     def target(self, field: CoefficientField = QQ) -> PolynomialRing:
@@ -110,7 +126,32 @@ class PolynomialMap:
             tuple(self.coordinates[i] for i in indices),
             tuple(self.images[i] for i in indices),
             self.relations,
+            self.prime,
         )
+
+    @property
+    def maybe_reducible(self) -> bool:
+        """Whether the source may be reducible, empty, or defined by an ideal that is not radical."""
+        return bool(self.relations) and not self.prime
+
+    def check_field(self, field: CoefficientField) -> None:
+        """Raise InvalidCaseError if the map has no reduction modulo the characteristic of this field."""
+        p = field.characteristic
+        if not p:
+            return
+        parts = [f"the coordinate {name}" for name in self.coordinates] + ["a relation" for _ in self.relations]
+        for part, polynomial in zip(parts, self.images + self.relations, strict=True):
+            if any(int(coefficient.denominator) % p == 0 for coefficient in polynomial.values()):
+                raise InvalidCaseError("field", f"{part} has no meaning over {field}: {p} divides a denominator")
+
+
+def _name(given: object) -> str:
+    """A symbol's name, whatever it is; text must be what people write for a name."""
+    if isinstance(given, Symbol):
+        return str(given.name)
+    if not isinstance(given, str) or not is_name(given):
+        raise ConversionError(f"{given!r} is not a name: letters, digits and _, beginning with a letter")
+    return given
 
 
 def evaluate(polynomial: PolyElement, point: Row) -> PolyElement:

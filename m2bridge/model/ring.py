@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
+from numbers import Rational
 
-from sympy import Expr, Symbol
+from sympy import Expr, Float, Symbol
 from sympy.polys.orderings import grevlex
 from sympy.polys.rings import PolyElement, PolyRing
 
@@ -38,14 +39,17 @@ class PolynomialRing:
         """The same ring in SymPy."""
         return _sympy_ring(self)
 
-    def polynomial(self, expression: Expr | int) -> PolyElement:
+    def polynomial(self, expression: Expr | Rational | int) -> PolyElement:
         """Read a SymPy expression as an element of this ring.
 
         Raises
         ------
         ConversionError
-            If it is not a polynomial in the variables with coefficients in the field.
+            If it is not a polynomial in the variables with coefficients in the field, or not an expression at all:
+            text is refused, because SymPy would run it as a program, and so are floating-point numbers, because they
+            are not exact.
         """
+        _check_expression(expression)
         try:
             return self.sympy_ring.from_expr(expression)
         except Exception as reason:  # SymPy raises ValueError, CoercionFailed, PolynomialError… for the same fault
@@ -53,6 +57,23 @@ class PolynomialRing:
                 f"'{expression}' is not a polynomial over {self.field} in {', '.join(self.variables[:8])}"
                 f"{', …' if len(self.variables) > 8 else ''}"
             ) from reason
+
+
+def is_name(text: str) -> bool:
+    """Whether text that people write can name a variable: letters, digits and _, beginning with a letter."""
+    return text.isidentifier() and not text.startswith("_")
+
+
+def _check_expression(expression: object) -> None:
+    if isinstance(expression, str):
+        raise ConversionError(
+            f"{expression!r} is text, which SymPy would run as a program: give an expression, or read the text with "
+            "m2bridge.convert.polynomial_text.read_polynomial"
+        )
+    if isinstance(expression, float) or (isinstance(expression, Expr) and expression.has(Float)):
+        raise ConversionError(f"'{expression}' is not exact: write fractions as sympy.Rational")
+    if isinstance(expression, bool) or not isinstance(expression, Expr | Rational):
+        raise ConversionError(f"a {type(expression).__name__} is not a polynomial: give a SymPy expression")
 
 
 @lru_cache(maxsize=256)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from m2bridge._version import __version__
 from m2bridge.errors import RenderError
+from m2bridge.layout import printable
 from m2bridge.resources import m2script, templates
 
 if TYPE_CHECKING:
@@ -49,6 +50,9 @@ class Script:
 def render(name: str, libraries: tuple[str, ...] = ("wire",), values: Mapping[str, object] | None = None) -> Script:
     """Fill in ``templates/<name>.m2.j2``.
 
+    Every value is Macaulay2 code, except ``title``: words of any origin, which stand in a comment and cannot leave it,
+    because all line breaks and control characters become spaces.
+
     Raises
     ------
     RenderError
@@ -56,8 +60,11 @@ def render(name: str, libraries: tuple[str, ...] = ("wire",), values: Mapping[st
     """
     from jinja2 import TemplateError  # slow to import, and Macaulay2 can start before
 
+    given = dict(values or {})
+    if "title" in given:
+        given["title"] = printable(str(given["title"]))
     try:
-        body = _environment().get_template(f"{name}.m2.j2").render(values or {})
+        body = _environment().get_template(f"{name}.m2.j2").render(given)
     except TemplateError as reason:
         raise RenderError(f"the template '{name}' cannot be rendered: {reason}") from reason
     return Script(name, body, libraries)

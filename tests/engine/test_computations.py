@@ -84,7 +84,7 @@ def test_strategies_and_weights_give_the_same_ideal(engine: Macaulay2) -> None:
             [
                 r.to_macaulay2().replace("I =", f"I{i} =")
                 if i == 0
-                else r.to_macaulay2().split("\n", 1)[1].replace("I =", f"I{i} =")
+                else r.to_macaulay2().split("]\n", 1)[1].replace("I =", f"I{i} =")
                 for i, r in enumerate(ideals)
             ]
         )

@@ -4,14 +4,27 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sympy import Expr, Integer, Rational, symbols
 
-from m2bridge import Macaulay2, SingleLayerAttention
-from m2bridge.computations.image import image
+from m2bridge import (
+    QQ,
+    CoefficientField,
+    Macaulay2,
+    PolynomialMap,
+    SingleLayerAttention,
+    closure,
+    image,
+    singular_locus,
+)
 from m2bridge.convert.map_file import read_map
-from m2bridge.errors import MethodUnavailableError
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError
+
+s, t, u = symbols("s t u")
+TWO = CoefficientField(2)
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 
@@ -65,6 +78,82 @@ def test_maps_with_relations_and_without_base_locus(engine: Macaulay2) -> None:
         image(circle, engine, strategy="multigraded")
 
 
+def test_titles_are_words_and_no_program(engine: Macaulay2, tmp_path: Path) -> None:
+    title = f'a\nrun "touch {tmp_path / "made"}"\n\x1b[31m'
+    found = image(PolynomialMap.from_expressions([s], {"x": s}), engine, title=title)
+    assert list(tmp_path.iterdir()) == []
+    assert "\x1b" not in found.to_text()
+    assert found.to_text().startswith(f'a run "touch {tmp_path / "made"}"  [31m\n')
+
+
+@pytest.mark.parametrize("field", [QQ, CoefficientField(7)], ids=str)
+def test_a_map_without_parameters_is_a_point(engine: Macaulay2, field: CoefficientField) -> None:
+    point = PolynomialMap.from_expressions([], {"x": 3, "y": Rational(1, 2), "z": 0})
+    found = image(point, engine, field)
+    assert (found.source_dimension, found.generic_fibre_dimension, found.base_locus_dimension) == (0, 0, -1)
+    assert (found.closure.dimension, found.closure.degree, found.closure.complete) == (0, 1, "proved")
+    assert found.closure.codimension == 3
+    for generator in found.closure.ideal.generators:
+        domain = generator.ring.domain
+        values = [domain(3), domain(1) / domain(2), domain(0)]
+        assert generator.evaluate(list(zip(generator.ring.gens, values, strict=True))) == 0
+    origin = image(PolynomialMap.from_expressions([], {"x": 0}), engine, field)
+    assert (origin.closure.dimension, origin.base_locus_dimension) == (0, 0)
+
+
+def test_relations_are_equations_of_a_set_of_points(engine: Macaulay2) -> None:
+    doubled = image(PolynomialMap.from_expressions([s, t], {"x": s, "y": t}, [s**2]), engine)
+    assert list(doubled.closure.generator_texts()) == ["x"]
+    assert (doubled.closure.degree, doubled.generic_fibre_dimension, doubled.source_irreducible) == (1, 0, True)
+    cusp = PolynomialMap.from_expressions([s, t], {"x": s, "y": t}, [(s**2 - t**3) ** 2])
+    (component,) = singular_locus(cusp, engine).components or ()
+    assert component.dimension == 0
+    inseparable = closure(PolynomialMap.from_expressions([s, t], {"x": s, "y": t}, [s**2 - t**2]), engine, TWO)
+    assert list(inseparable.generator_texts()) == ["x + y"]
+
+
+def test_minors_are_found_prime_where_nobody_says_so(engine: Macaulay2) -> None:
+    known = SingleLayerAttention(3, 1, 1).parametrization()
+    for prime in (True, False):
+        found = image(replace(known, prime=prime), engine)
+        assert (found.closure.dimension, found.closure.degree) == (7, 45)
+        assert (found.source_irreducible, found.generic_fibre_dimension) == (True, 1)
+
+
+def test_a_reducible_source_has_no_one_fibre_and_no_jacobian_criterion(engine: Macaulay2) -> None:
+    crossing = PolynomialMap.from_expressions([s, t, u], {"x": s, "y": t}, [s * t])
+    found = image(crossing, engine)
+    assert (found.source_dimension, found.closure.dimension, found.closure.degree) == (2, 1, 2)
+    assert (found.source_irreducible, found.generic_fibre_dimension) == (False, None)
+    assert "the source is reducible" in found.to_text()
+    with pytest.raises(MethodUnavailableError, match="reducible"):
+        singular_locus(crossing, engine)
+
+
+@pytest.mark.parametrize("relations", [[s, s - 1], [Integer(1)], [s**2, s - 1]], ids=str)
+def test_an_empty_source_is_refused(engine: Macaulay2, relations: list[Expr]) -> None:
+    nothing = PolynomialMap.from_expressions([s, t], {"x": s, "y": t}, relations)
+    for compute in (image, closure):
+        with pytest.raises(InvalidCaseError, match="the source is empty"):
+            compute(nothing, engine)
+
+
+def test_linear_relations_modulo_a_prime(engine: Macaulay2) -> None:
+    multiples = PolynomialMap.from_expressions([s, t], {"x": 2 * s, "y": 3 * s, "z": t**2})
+    for field, generator in [(TWO, "x"), (CoefficientField(3), "y"), (CoefficientField(5), "x + y")]:
+        found = closure(multiples, engine, field)
+        assert (list(found.generator_texts()), found.dimension) == ([generator], 2)
+
+
+def test_of_what_a_hilbert_series_is(engine: Macaulay2) -> None:
+    parabola = closure(PolynomialMap.from_expressions([s], {"x": s, "y": s**2 + 1}), engine)
+    assert "(T + 1)/(1 - T), of the ring of leading forms" in parabola.to_text()
+    assert parabola.to_json()["hilbert_series_of"] == "ring of leading forms"
+    cone = closure(PolynomialMap.from_expressions([s, t], {"x": s**2, "y": s * t, "z": t**2}), engine)
+    assert "leading forms" not in cone.to_text()
+    assert cone.to_json()["hilbert_series_of"] == "coordinate ring"
+
+
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     program = "from m2bridge.cli.main import main; main()"
     return subprocess.run(
@@ -89,3 +178,25 @@ def test_command(program: Path, tmp_path: Path) -> None:
     assert len(refused.stderr.splitlines()) == 1
     assert "bad.toml: [coordinates] x: column 4: expected a number" in refused.stderr
     assert run(str(tmp_path / "none.toml")).returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "said"),
+    [
+        ('relations = ["s", "s - 1"]\n[coordinates]\nx = "s"', (), "[map] relations: they have no common zero"),
+        ('relations = ["1"]\n[coordinates]\nx = "s"', (), "[map] relations: they have no common zero"),
+        ('[coordinates]\nx = "s/7"', ("--field", "GF(7)"), "--field: the coordinate x has no meaning over GF(7)"),
+        ('title = "a\\nrun \\"touch made\\""\n[coordinates]\nx = "s"', (), "[map] title: must be one line"),
+        ('[coordinates]\nx = "(s+t+1)^300"', ("--timeout", "5"), "[coordinates] x: column 8: too large"),
+    ],
+)
+def test_wrong_maps_are_refused_in_one_line(
+    program: Path, tmp_path: Path, text: str, options: tuple[str, ...], said: str
+) -> None:
+    file = tmp_path / "map.toml"
+    file.write_text(f'[map]\nparameters = ["s", "t"]\n{text}\n')
+    refused = run(str(file), "--m2", str(program), *options)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert len(refused.stderr.splitlines()) == 1
+    assert said in refused.stderr
+    assert list(tmp_path.iterdir()) == [file]

@@ -52,15 +52,23 @@ def test_the_chart_proves_more(engine: Macaulay2, case: tuple[int, ...], counts:
 
 
 def test_missing_generators_are_seen_on_the_slice(engine: Macaulay2) -> None:
-    """The quadrics of (2, 2, 2) are not all; nor are all generators of degree ≤ 4 of (3, 2, 2)."""
+    """The quadrics of (2, 2, 2) are not all: the cubics, of which there are none, and the quartics are found too."""
     subject = Subject.of(SingleLayerAttention(2, 2))
     quadrics = equations(graded_source(subject), 2, Clock(None))
     known = prove_complete(quadrics, subject, engine, Clock(None))
-    assert (known.series, known.found) == (None, quadrics.found)
-    assert "not all generators" in known.unfinished
-    found = closure(SingleLayerAttention(3, 2, 2), engine)
+    assert known.series is not None
+    assert (known.found.max_degree, known.found.generator_counts) == (4, {2: 5, 4: 10})
+    assert known.remark.startswith("all generators")
+    nothing = equations(graded_source(Subject.of(SingleLayerAttention(2, 1))), 1, Clock(None))
+    known = prove_complete(nothing, Subject.of(SingleLayerAttention(2, 1)), engine, Clock(None))
+    assert known.found.generator_counts == {4: 1}
+
+
+def test_higher_degrees_end_with_the_time(engine: Macaulay2) -> None:
+    """The generators of degree ≤ 4 of (3, 2, 2) are not all; those of degree 5 take longer than this."""
+    found = closure(SingleLayerAttention(3, 2, 2), engine, timeout=4)
     assert (found.complete, found.degree, found.dimension) == ("up to degree 4", None, 13)
-    assert "not all generators" in found.unfinished
+    assert "not all generators; degree 5 takes longer" in found.unfinished
 
 
 def test_a_component_at_the_origin_is_seen(engine: Macaulay2) -> None:
@@ -154,6 +162,23 @@ def test_an_unlucky_prime_proves_nothing(engine: Macaulay2) -> None:
     assert (found.degree, found.generator_degrees, found.dimension) == (None, {}, 2)
     halved = PolynomialMap.from_expressions([s, t], {"x": s**2 / 32003, "y": s * t, "z": t**2})
     assert closure(halved, engine).complete == "proved"
+
+
+def test_the_first_degree_counts_independent_coordinates() -> None:
+    """48 coordinates, of which 6 are independent, satisfy a quartic."""
+    found = closure(SingleLayerAttention(2, 1, 2, 3), coordinates="full", strategy="multigraded")
+    assert found.generator_degrees == {1: 42, 4: 1}
+
+
+def test_completeness_says_what_elimination_gave(engine: Macaulay2) -> None:
+    linear = closure(SingleLayerAttention(1, 1, 1, 3), engine, coordinates="full")
+    assert linear.generator_degrees == {1: 8}
+    assert linear.completeness.endswith("gives, besides the linear ones, no generators")
+    assert "gives generators of degree ≤ 2 and" in closure(CUBIC, engine).completeness
+    eliminated = closure(CUBIC, engine, strategy="elimination")
+    assert eliminated.completeness == "all generators: elimination by Macaulay2"
+    assert "complete             all generators: elimination by Macaulay2" in eliminated.to_text()
+    assert eliminated.to_macaulay2().startswith("-- all generators: elimination by Macaulay2\nR = QQ[")
 
 
 def test_what_is_written_says_what_it_is() -> None:

@@ -16,7 +16,14 @@ import pytest
 
 from m2bridge.engine import Limits, Macaulay2
 from m2bridge.engine.protocol import LEAST_MEMORY
-from m2bridge.errors import EngineDiedError, EngineMemoryError, EngineTimeoutError, EngineVersionError, ScriptError
+from m2bridge.errors import (
+    EngineDiedError,
+    EngineError,
+    EngineMemoryError,
+    EngineTimeoutError,
+    EngineVersionError,
+    ScriptError,
+)
 from m2bridge.parse import parse
 from m2bridge.render import Script
 
@@ -293,6 +300,16 @@ def marked(mark: str) -> list[int]:
             if process.environ().get("M2BRIDGE_TEST_MARK") == mark:
                 found.append(process.pid)
     return found
+
+
+def test_a_session_that_is_over_says_so(program: Path) -> None:
+    with Macaulay2(program) as engine:
+        engine.close()
+        assert emitted(engine, "1") == 1  # between runs, close only ends the process
+    for use in (engine.start, lambda: engine.run(Script("one", "1"))):
+        with pytest.raises(EngineError, match="with block was left"):
+            use()
+    assert engine.pid is None
 
 
 def test_temporary_files_are_removed(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from m2bridge import CoefficientField, Macaulay2, Script
+from m2bridge import CoefficientField, Macaulay2, PolynomialMap, Script
+from m2bridge.computations.image import base_locus_script
 from m2bridge.convert import macaulay2
 from m2bridge.convert.names import all_to_macaulay2, from_macaulay2, to_macaulay2
 from m2bridge.convert.wire import decode
@@ -58,6 +59,14 @@ def test_names_come_back(name: str) -> None:
 @given(st.lists(names, min_size=2, max_size=6, unique=True))
 def test_different_names_stay_different(some: list[str]) -> None:
     assert len(set(all_to_macaulay2(some))) == len(some)
+
+
+@given(st.text())
+def test_no_title_changes_a_program(title: str) -> None:
+    line = PolynomialMap.from_expressions(["s"], {"x": 1})
+    program, plain = (base_locus_script(line, QQ, words).body.splitlines() for words in (title, "plain"))
+    assert [row for row in program if not row.startswith("--")] == [row for row in plain if not row.startswith("--")]
+    assert len(program) == len(plain)
 
 
 @through_engine

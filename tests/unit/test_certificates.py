@@ -93,7 +93,7 @@ def test_a_certificate_of_another_release_gets_a_remark() -> None:
     ("name", "outcome"), [("d2-dout1-a1-t2-degree.json", "accepted"), ("d2-dout2-a2-t1-closure.json", "other-release")]
 )
 def test_a_program_of_another_release_is_not_compared(name: str, outcome: str) -> None:
-    """A statement is computed anew in full; the closure for one token rests on what its program said of generators of high degree."""
+    """A statement is computed anew in full; a closure for one token rests on what its program said."""
     certificate = read(FOLDER / "accepted" / name)
     changes: list[dict[str, Any]] = [
         {"script": {"text": 'print "evil"', "digest": digest('print "evil"')}},

@@ -82,6 +82,10 @@ def test_notation(text, expected):
         ("__import__('os')", "column 1: unexpected character '_'"),
         ("x; y_1", "column 2: unexpected character ';'"),
         ("(x+y_1+Zeta)^1000", "column 13: too large"),
+        ("(x+y_1+Zeta)^300", "column 13: too large"),
+        ("(x+y_1)^300*(x+Zeta)^300", "column 12: too large"),
+        ("*".join(["(1+x+y_1)"] * 150), "too large"),
+        ("+".join(f"(x+y_1+Zeta)^{k}" for k in range(30, 100)), "too large"),
         ("((9^1000)^1000)^1000", "too large"),
         ("(" * 100 + "x" + ")" * 100, "parentheses inside one another"),
         ("²", "unknown name"),
@@ -95,7 +99,15 @@ def test_garbage_is_refused_with_its_place(text, said):
     assert said in str(refused.value)
 
 
-GOOD = '[map]\nparameters = ["s", "t"]\nrelations = ["s*t - 1"]\n[coordinates]\nx = "s^2"\ny = "1/3*t"\nz = 1\n'
+def test_long_sums_are_read_in_linear_time_and_leave_the_ring_alone():
+    text = "+".join(f"{k}*x^{k % 97}*y_1^{k % 89}*Zeta^{k % 7}" for k in range(1, 5000)) + "-1*x*y_1*Zeta"
+    assert len(read_polynomial(text, RING)) == 4998
+    assert read_polynomial("x - x + y_1 - y_1", RING) == 0
+    assert RING.sympy_ring.gens == (X, Y, Z)
+    assert read_polynomial("x", RING) == X
+
+
+GOOD = '[map]\nparameters = ["s", "t"]\nrelations = ["s*t - 1"]\n[coordinates]\nx = "s^2"\ny = "1/3*t"\nz = "1"\n'
 
 
 def test_map_files():
@@ -122,7 +134,12 @@ def test_map_files():
         (GOOD.replace("y =", "t ="), "'t' occurs twice"),
         (GOOD.replace("s^2", "s^2 + q"), "[coordinates] x: column 7: unknown name 'q'"),
         (GOOD.replace("s*t - 1", "s*t -"), "[map] relations 1: column 6: expected"),
-        (GOOD.replace("z = 1", "z = 1.5"), "[coordinates] z: must be a polynomial in quotes"),
+        (GOOD.replace('z = "1"', "z = 1"), "[coordinates] z: must be a polynomial in quotes"),
+        (GOOD.replace('z = "1"', "z = 1.5"), "[coordinates] z: must be a polynomial in quotes"),
+        (GOOD.replace("[map]", r"[map]" + '\ntitle = "a\\nb"'), "[map] title: must be one line"),
+        (GOOD.replace("[map]", r"[map]" + '\ntitle = "a\\u001b[31m"'), "[map] title: must be one line"),
+        (GOOD.replace("[map]", r"[map]" + '\ntitle = "a\\u2028b"'), "[map] title: must be one line"),
+        (GOOD.replace("x =", r'"x\u001b" ='), r"'x\x1b' is not a name"),
         ('[map]\nparameters = ["s"]\n[coordinates]\n', "at least one"),
     ],
 )

@@ -7,6 +7,9 @@ from m2bridge.errors import RenderError
 from m2bridge.model.field import QQ, CoefficientField
 from m2bridge.model.ring import PolynomialRing
 from m2bridge.render import Script, render
+from m2bridge.resources import templates
+
+BASE_LOCUS = {"field": "QQ", "parameters": "s", "relations": "", "radical": False, "images": "{s}"}
 
 
 def test_polynomials_are_written_exactly() -> None:
@@ -29,6 +32,19 @@ def test_long_sums_and_lists_are_grouped() -> None:
     items = macaulay2.sequence(str(i) for i in range(100_000))
     assert max(len(group) for group in re.findall(r"\{([^{}]*)\}", items)) < 5000
     assert [int(i) for i in re.findall(r"\d+", items)] == list(range(100_000))
+
+
+def test_titles_stand_in_comments_only() -> None:
+    """A title is words of any origin; see also the property test that none of them leaves its comment."""
+    for path in sorted(templates().glob("*.m2.j2")):
+        lines = [line for line in path.read_text(encoding="utf-8").splitlines() if re.search(r"\btitle\b", line)]
+        assert all(line.startswith("-- ") for line in lines), path.name
+
+
+@pytest.mark.parametrize("break_", ["\n", "\r", "\x0b", "\x0c", "\x00", "\x1b", "\x85", "\u2028", "\u2029", "\ud800"])
+def test_no_character_ends_the_comment(break_: str) -> None:
+    body = render("base_locus", values=BASE_LOCUS | {"title": f'a{break_}run "touch made"'}).body
+    assert '-- a run "touch made".\n' in body
 
 
 def test_missing_values_and_templates_are_errors() -> None:
