@@ -286,7 +286,7 @@ def test_what_is_no_limit_is_refused(timeout: float) -> None:
         Limits(timeout)
 
 
-@pytest.mark.parametrize("timeout", [None, 30 * 86400.0, 1e300, float("inf")])
+@pytest.mark.parametrize("timeout", [None, 30 * 86400.0, 1e300])
 def test_no_limit_is_too_long(timeout: float | None) -> None:
     Limits(timeout)
     with time_limit(timeout):
