@@ -15,12 +15,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
 
-import flint
-
 from m2bridge.errors import ContradictionError
-from m2bridge.implicitization.blocks import Block, Layer, SparseRow, WeightSpace
-from m2bridge.implicitization.evaluation import RandomPoints, reduced_echelon
-from m2bridge.implicitization.known_part import Products, matrix_with_columns
+from m2bridge.implicitization.blocks import Block, Layer, WeightSpace
+from m2bridge.implicitization.elimination import ModularElimination
+from m2bridge.implicitization.known_part import KnownPart, Products
 from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.implicitization.relations import Echelon, ExactEchelon, ModularEchelon
 from m2bridge.implicitization.substitution import Substitution, Terms
@@ -36,15 +34,14 @@ class Workshop:
     """What all weight spaces of one computation share."""
 
     system: WeightSystem
-    points: RandomPoints
+    elimination: ModularElimination
     substitution: Substitution
-    random: Random
 
     @classmethod
     def of(cls, source: MultigradedMap, max_degree: int, seed: int) -> Workshop:
         """Prepare the computation for a map up to a degree."""
         system = WeightSystem.of(source, max_degree)
-        return cls(system, RandomPoints.of(source, Random(seed)), Substitution.of(source), Random(seed))
+        return cls(system, ModularElimination.of(source, max_degree, Random(seed)), Substitution.of(source))
 
 
 def compute_block(
@@ -58,7 +55,7 @@ def compute_block(
         If not even elimination over QQ gives a proof (that would be an error in this program).
     """
     space = WeightSpace.of(weight, degree, workshop.system, layers)
-    guess = ModularEchelon.of(space.candidates, workshop.points)
+    guess = ModularEchelon.of(space.candidates, workshop.elimination)
     block = _proved_block(space, guess, orbit_size, workshop, LARGE_PRIME, keep_ideal)
     if block is None:
         exact = ExactEchelon.of(space.candidates, workshop.substitution)
@@ -80,37 +77,44 @@ def _proved_block(
     free = [j for j in range(len(space.candidates)) if j not in pivots]
     monomials = space.monomials
     products = Products.of(space.neighbours, [*space.others, *(space.candidates[j] for j in free)])
-    chosen = products.independent(prime, workshop.random)
+    known = KnownPart.of(products, prime)
     generators: tuple[Terms, ...] = ()
-    if len(chosen) < products.size:
-        columns = _new_columns(space, echelon, free, [products.coefficients(index) for index in chosen], prime)
+    if len(known.chosen) < products.size:
+        columns, dual = _new_columns(echelon, free, known)
         generators = tuple(echelon.relation(j) for j in columns)
         if not all(workshop.substitution.vanishes(generator) for generator in generators):
             return None
-        if len(chosen) + len(generators) < products.size or products.rational_rank() > len(chosen):
+        complete = len(known.chosen) + len(generators) == products.size
+        if not complete or not _has_no_larger_rank(known, dual):
             return None
     position = {monomial: i for i, monomial in enumerate(monomials)} if keep_ideal else {}
-    ideal = [products.polynomial(index, position) for index in chosen] if keep_ideal else []
+    ideal = [products.polynomial(index, position) for index in known.chosen] if keep_ideal else []
     ideal += [tuple((position[m], c) for m, c in generator) for generator in generators] if keep_ideal else []
     weight = workshop.system.vector(monomials[0])
-    proved = len(chosen) + len(generators)
+    proved = len(known.chosen) + len(generators)
     return Block(weight, orbit_size, monomials, echelon.pivots, proved, tuple(ideal), generators)
 
 
-def _new_columns(
-    space: WeightSpace, echelon: Echelon, free: list[int], known: list[SparseRow], prime: int
-) -> list[int]:
+def _new_columns(echelon: Echelon, free: list[int], known: KnownPart) -> tuple[list[int], list[list[int]]]:
     """Free candidates whose relations complete the known part to the whole ideal; those with few terms if possible.
 
-    Relations correspond to free monomials, so a complement of the known part corresponds to the non-pivot columns of
-    its echelon form. Pivots are taken from the left, so the relations with most terms stand on the left.
+    Relations correspond to free monomials, and those of some free monomials complete the known part iff the monomials
+    form a basis modulo it. Relations with few terms are taken first. The functionals dual to that basis are returned
+    with them.
     """
-    start = len(space.others)
-    order = sorted(range(len(free)), key=lambda i: -echelon.support(free[i]))
-    if not known:
-        return [free[i] for i in order]
-    moved = {i: number for number, i in enumerate(order, start)}
-    columns = [[(moved.get(place - start, place), c) for place, c in row] for row in known]
-    matrix = matrix_with_columns(columns, flint.nmod_mat(start + len(free), len(known), prime))
-    pivots = set(reduced_echelon(matrix.transpose())[1])
-    return [free[i] for number, i in enumerate(order, start) if number not in pivots]
+    start = len(known.functionals) - len(free)
+    nonzero = [i for i in range(len(free)) if known.functionals[start + i]]
+    # Reversed, because the list of generators begins with those of most terms.
+    order = sorted(nonzero, key=lambda i: -echelon.support(free[i]))[::-1]
+    places = [start + i for i in order] + [i for i in range(start) if known.functionals[i]]
+    chosen, dual = known.complement(places)
+    return [free[place - start] for place in reversed(chosen) if place >= start], dual
+
+
+def _has_no_larger_rank(known: KnownPart, dual: list[list[int]]) -> bool:
+    """Whether the products span over QQ no more than modulo the prime, so that no new generator is among them.
+
+    As many functionals as there are new generators, independent modulo the prime and so over QQ, and zero on all
+    products prove it. Only where rational reconstruction does not find them the rank is computed.
+    """
+    return known.is_annihilated(dual) or known.rational_rank() <= len(known.chosen)

@@ -9,7 +9,7 @@ from random import Random
 
 from m2bridge.errors import InvalidCaseError
 from m2bridge.implicitization.blocks import Block, Layer, WeightSpace
-from m2bridge.implicitization.evaluation import RandomPoints
+from m2bridge.implicitization.elimination import ModularElimination
 from m2bridge.implicitization.layers import complete_layers
 from m2bridge.implicitization.linear_part import in_independent_coordinates, linear_part
 from m2bridge.implicitization.multigraded_map import MultigradedMap
@@ -68,11 +68,11 @@ def hilbert_function(
     random = Random(seed)
     independent = in_independent_coordinates(source, linear_part(source))
     system = WeightSystem.of(independent, max_degree)
-    points = RandomPoints.of(independent, random, random_prime(random))
+    elimination = ModularElimination.of(independent, max_degree, random, random_prime(random))
 
     def compute(weight: int, degree: int, layers: Mapping[int, Layer], orbit_size: int) -> Block:
         space = WeightSpace.of(weight, degree, system, layers)
-        pivots = points.echelon(space.candidates)[1]
+        pivots = elimination.echelon(space.candidates)[1]
         return Block(system.vector(space.monomials[0]), orbit_size, space.monomials, pivots)
 
     layers = complete_layers(system, max_degree, compute, deadline)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import gcd, isqrt
 from typing import Any, Protocol
 
-from m2bridge.implicitization.evaluation import RandomPoints
+from m2bridge.implicitization.elimination import ModularElimination
 from m2bridge.implicitization.substitution import Substitution, Terms
 from m2bridge.implicitization.weight_spaces import Monomial
 
@@ -32,7 +32,7 @@ class Echelon(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ModularEchelon:
-    """Echelon form of values at random points modulo a prime; coefficients by rational reconstruction."""
+    """Echelon form modulo a prime; its entries are lifted to QQ by rational reconstruction."""
 
     monomials: tuple[Monomial, ...]
     matrix: Any
@@ -40,21 +40,17 @@ class ModularEchelon:
     prime: int
 
     @classmethod
-    def of(cls, monomials: Sequence[Monomial], points: RandomPoints) -> ModularEchelon:
-        """Evaluate the monomials and eliminate."""
-        matrix, pivots = points.echelon(monomials)
-        return cls(tuple(monomials), matrix, pivots, points.prime)
+    def of(cls, monomials: Sequence[Monomial], elimination: ModularElimination) -> ModularEchelon:
+        """Eliminate."""
+        matrix, pivots = elimination.echelon(monomials)
+        return cls(tuple(monomials), matrix, pivots, elimination.prime)
 
     def support(self, column: int) -> int:
         return sum(1 for row in range(len(self.pivots)) if int(self.matrix[row, column]))
 
     def relation(self, column: int) -> Terms:
         residues = [-int(self.matrix[row, column]) % self.prime for row in range(len(self.pivots))]
-        denominator = 1
-        for residue in residues:
-            denominator *= rational_denominator(residue * denominator % self.prime, self.prime)
-        numerators = [_symmetric(residue * denominator, self.prime) for residue in residues]
-        return _terms(self, column, denominator, numerators)
+        return _terms(self, column, *integral(residues, self.prime))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +73,15 @@ class ExactEchelon:
     def relation(self, column: int) -> Terms:
         numerators = [-int(self.numerators[row, column]) for row in range(len(self.pivots))]
         return _terms(self, column, self.denominator, numerators)
+
+
+def integral(residues: Sequence[int], prime: int) -> tuple[int, list[int]]:
+    """A small common denominator, not divisible by the prime, and integers congruent to it times each residue."""
+    denominator = 1
+    for residue in residues:
+        if residue > 1:
+            denominator *= rational_denominator(residue * denominator % prime, prime)
+    return denominator, [_symmetric(residue * denominator, prime) if residue else 0 for residue in residues]
 
 
 def rational_denominator(residue: int, prime: int) -> int:
