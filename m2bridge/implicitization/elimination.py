@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
@@ -31,10 +31,9 @@ class ModularElimination:
         """For monomials of at most the given degree."""
         return cls(Expansions.of(source, max_degree, random, prime), RandomPoints.of(source, random, prime))
 
-    @property
-    def prime(self) -> int:
-        """The characteristic."""
-        return self.points.prime
+    def modulo(self, prime: int, source: MultigradedMap, random: Random) -> ModularElimination:
+        """The same on the same slice modulo another prime."""
+        return ModularElimination(replace(self.expansions, prime=prime), RandomPoints.of(source, random, prime))
 
     def echelon(self, monomials: Sequence[Monomial]) -> tuple[Any, tuple[int, ...]]:
         """Reduced echelon form of a matrix with one column per monomial, and its pivot columns.

@@ -25,8 +25,8 @@ from m2bridge.implicitization.substitution import Substitution, Terms
 from m2bridge.implicitization.weight_spaces import WeightSystem
 from m2bridge.linear_algebra import LARGE_PRIME
 
-SECOND_PRIME = 2147483629
-"""The largest prime below LARGE_PRIME."""
+OTHER_PRIMES = (2147483629, 2147483587, 2147483579)
+"""The largest primes below LARGE_PRIME, for relations whose coefficients are too large for one prime."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +34,16 @@ class Workshop:
     """What all weight spaces of one computation share."""
 
     system: WeightSystem
-    elimination: ModularElimination
+    eliminations: tuple[ModularElimination, ...]
     substitution: Substitution
 
     @classmethod
     def of(cls, source: MultigradedMap, max_degree: int, seed: int) -> Workshop:
         """Prepare the computation for a map up to a degree."""
         system = WeightSystem.of(source, max_degree)
-        return cls(system, ModularElimination.of(source, max_degree, Random(seed)), Substitution.of(source))
+        first = ModularElimination.of(source, max_degree, Random(seed))
+        others = [first.modulo(prime, source, Random(seed)) for prime in OTHER_PRIMES]
+        return cls(system, (first, *others), Substitution.of(source))
 
 
 def compute_block(
@@ -55,15 +57,30 @@ def compute_block(
         If not even elimination over QQ gives a proof (that would be an error in this program).
     """
     space = WeightSpace.of(weight, degree, workshop.system, layers)
-    guess = ModularEchelon.of(space.candidates, workshop.elimination)
-    block = _proved_block(space, guess, orbit_size, workshop, LARGE_PRIME, keep_ideal)
-    if block is None:
-        exact = ExactEchelon.of(space.candidates, workshop.substitution)
-        block = _proved_block(space, exact, orbit_size, workshop, SECOND_PRIME, keep_ideal)
+    block = None
+    for make_echelon, prime in _ECHELONS:
+        block = _proved_block(space, make_echelon(space, workshop), orbit_size, workshop, prime, keep_ideal)
+        if block is not None:
+            break
     workshop.substitution.forget()
     if block is None:
         raise ContradictionError(f"exact elimination in degree {degree} did not give a basis of the ideal")
     return block
+
+
+def _guess(space: WeightSpace, workshop: Workshop) -> Echelon:
+    return ModularEchelon.of(space.candidates, workshop.eliminations[:1])
+
+
+def _better_guess(space: WeightSpace, workshop: Workshop) -> Echelon:
+    return ModularEchelon.of(space.candidates, workshop.eliminations)
+
+
+def _exact(space: WeightSpace, workshop: Workshop) -> Echelon:
+    return ExactEchelon.of(space.candidates, workshop.substitution)
+
+
+_ECHELONS = ((_guess, LARGE_PRIME), (_better_guess, OTHER_PRIMES[0]), (_exact, OTHER_PRIMES[1]))
 
 
 def _proved_block(
@@ -103,12 +120,11 @@ def _new_columns(echelon: Echelon, free: list[int], known: KnownPart) -> tuple[l
     with them.
     """
     start = len(known.functionals) - len(free)
-    nonzero = [i for i in range(len(free)) if known.functionals[start + i]]
-    # Reversed, because the list of generators begins with those of most terms.
-    order = sorted(nonzero, key=lambda i: -echelon.support(free[i]))[::-1]
-    places = [start + i for i in order] + [i for i in range(start) if known.functionals[i]]
-    chosen, dual = known.complement(places)
-    return [free[place - start] for place in reversed(chosen) if place >= start], dual
+    place = {column: start + i for i, column in enumerate(free)}
+    nonzero = [column for column in free if known.functionals[place[column]]]
+    columns = known.complement(echelon.by_support(nonzero), place)
+    # The list of generators begins with those of most terms.
+    return columns[::-1], known.dual([place[column] for column in columns])
 
 
 def _has_no_larger_rank(known: KnownPart, dual: list[list[int]]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import flint
 
 from m2bridge.implicitization.blocks import Neighbour, SparseRow
 from m2bridge.implicitization.evaluation import reduced_echelon
-from m2bridge.implicitization.quotient import Index, Quotient, SparseVector
+from m2bridge.implicitization.quotient import Index, Quotient, SparseVector, combination
 from m2bridge.implicitization.relations import integral
 from m2bridge.implicitization.weight_spaces import Monomial
 
@@ -93,29 +93,45 @@ class KnownPart:
         functionals = quotient.classes(products.size)
         return cls([row for row, _ in listed], quotient.chosen, functionals, prime)
 
-    def complement(self, order: Sequence[int]) -> tuple[list[int], list[list[int]]]:
-        """Monomials independent modulo the span, each taken if it does not depend on the earlier ones of the order.
+    @property
+    def corank(self) -> int:
+        """Number of free monomials minus that of independent products."""
+        return len(self.functionals) - len(self.chosen)
 
-        Returns
-        -------
-        places : list of int
-        dual : list of vectors over GF(prime)
-            Functionals that vanish on the chosen products, and are a dual basis of these monomials; all their values,
-            in the order of the places of the free monomials.
+    def complement(self, columns: Iterable[int], place: Mapping[int, int]) -> list[int]:
+        """Columns whose places are independent modulo the span, each taken if it does not depend on earlier ones.
+
+        No more columns are asked for than it takes to find as many as there can be.
         """
+        chosen: list[int] = []
+        rows: dict[int, SparseVector] = {}
+        for column in columns:
+            vector = combination(self.functionals[place[column]], rows, self.prime)
+            if vector:
+                _add(vector, rows, self.prime)
+                chosen.append(column)
+                if len(chosen) == self.corank:
+                    break
+        return chosen
+
+    def dual(self, places: Sequence[int]) -> list[list[int]]:
+        """Functionals that vanish on the chosen products, dual to such monomials; all their values, mod the prime."""
+        others = sorted({place for place, values in enumerate(self.functionals) if values}.difference(places))
+        order = [*places, *others]
         numbers: dict[int, int] = {}
         columns = [
             [(numbers.setdefault(i, len(numbers)), value) for i, value in self.functionals[place].items()]
             for place in order
         ]
-        echelon, pivots = reduced_echelon(matrix_with_columns(columns, flint.nmod_mat(len(numbers), len(order), self.prime)))
+        matrix = matrix_with_columns(columns, flint.nmod_mat(len(numbers), len(order), self.prime))
+        echelon, pivots = reduced_echelon(matrix)
         dual = []
         for row in range(len(pivots)):
             vector = [0] * len(self.functionals)
             for column, place in enumerate(order):
                 vector[place] = int(echelon[row, column])
             dual.append(vector)
-        return [order[column] for column in pivots], dual
+        return dual
 
     def is_annihilated(self, dual: Sequence[Sequence[int]]) -> bool:
         """Whether functionals, lifted to ZZ, vanish on all products; then so do they on what these span over QQ.
@@ -135,6 +151,17 @@ class KnownPart:
         columns = sorted(row for row in self.products if row)
         return int(matrix_with_columns(columns, flint.fmpz_mat(len(self.functionals), len(columns))).rank())
 
+
+
+def _add(vector: SparseVector, forms: dict[int, SparseVector], prime: int) -> None:
+    """Solve a vector that is to be zero for one of its places, and use that in all other expressions."""
+    place, leading = next(iter(vector.items()))
+    factor = -pow(leading, -1, prime)
+    solved = {place: {k: c * factor % prime for k, c in vector.items() if k != place}}
+    for other, form in forms.items():
+        if place in form:
+            forms[other] = combination(form, solved, prime)
+    forms |= solved
 
 
 def matrix_with_columns(columns: Sequence[Sequence[tuple[int, int]]], zero: Any) -> Any:
