@@ -67,17 +67,18 @@ class RandomPoints:
         """
         most = len(monomials) + SPARE_POINTS
         count = most // 2 + SPARE_POINTS
+        start = 0
         values: list[Column] = [[] for _ in monomials]
         while True:
             count = min(count, most)
-            for column, more in zip(values, self.monomials(monomials, len(values[0]) if values else 0, count), strict=True):
+            for column, more in zip(values, self.monomials(monomials, start, count), strict=True):
                 column += more
             entries = [value for column in values for value in column]
             matrix = flint.nmod_mat(len(monomials), count, entries, self.prime).transpose()
             echelon, pivots = reduced_echelon(matrix)
             if len(pivots) <= count - SPARE_POINTS or count == most:
                 return echelon, pivots
-            count *= 2
+            start, count = count, 2 * count
 
 
 def reduced_echelon(matrix: Any) -> tuple[Any, tuple[int, ...]]:

@@ -1,12 +1,14 @@
 """One weight space: its dimension in coordinate ring and ideal, and the minimal generators of the ideal there.
 
-Why the result is exact although the points are random. Let M be the number of monomials of the weight. The rank of the
-matrix of values modulo p is at most the dimension over QQ of the coordinate ring in this weight. On the other side,
+Why the result is exact although points and primes are arbitrary. Let M be the number of monomials of the weight. Expand
+them in the parameters, some of which may be fixed, or evaluate them at points: the rank modulo p of the matrix of
+coefficients or values is at most the dimension over QQ of the coordinate ring in this weight. On the other side,
 polynomials are exhibited that vanish identically over ZZ (products of generators proved in lower degrees, and new
 generators proved by substitution) and that are linearly independent modulo p, so over QQ. When rank plus number of
 these polynomials is M, both are equal to the true dimensions and the polynomials are a basis of the ideal. The new
-generators are minimal when what lower degrees generate has over QQ no larger dimension than modulo p. If a guess cannot
-be proved, the weight is done again by elimination over QQ and with another prime.
+generators are minimal when what lower degrees generate has over QQ no larger dimension than modulo p; linear functionals
+over ZZ that vanish on it show that. If a guess cannot be proved, the weight is done again, first modulo several primes,
+then by elimination over QQ.
 """
 
 from __future__ import annotations

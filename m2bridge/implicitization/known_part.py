@@ -15,7 +15,6 @@ from m2bridge.implicitization.relations import integral
 from m2bridge.implicitization.weight_spaces import Monomial
 
 
-
 @dataclass(frozen=True, slots=True)
 class Products:
     """The products x_j · g, g in the basis of the ideal in the weight below, restricted to free monomials.
@@ -143,14 +142,13 @@ class KnownPart:
         bound = size * max((abs(value) for vector in lifted for value in vector), default=0)
         # Sums are at most bound in absolute value, so no digit runs over and only zero has all digits zero.
         width = (2 * bound + 1).bit_length() + 1
-        packed = [sum(value << width * k for k, value in enumerate(column) if value) for column in zip(*lifted)]
+        packed = [sum(c << width * k for k, c in enumerate(column) if c) for column in zip(*lifted, strict=True)]
         return not any(sum([c * packed[place] for place, c in row]) for row in self.products)
 
     def rational_rank(self) -> int:
         """Dimension over QQ of what all products span."""
         columns = sorted(row for row in self.products if row)
         return int(matrix_with_columns(columns, flint.fmpz_mat(len(self.functionals), len(columns))).rank())
-
 
 
 def _add(vector: SparseVector, forms: dict[int, SparseVector], prime: int) -> None:

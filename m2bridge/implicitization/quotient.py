@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import flint
 
@@ -55,7 +54,7 @@ class Quotient:
 
     def classes(self, size: int) -> list[SparseVector]:
         """The classes of all basis vectors, in terms of those of the independent ones."""
-        return [self.forms[place] if place in self.forms else {place: 1} for place in range(size)]
+        return [self.forms.get(place, {place: 1}) for place in range(size)]
 
     def _sparse_round(self, rows: Rows) -> tuple[dict[int, SparseVector], Rows]:
         # Places that occur in few rows lead: expressing them in others changes few rows.

@@ -52,7 +52,7 @@ class ModularEchelon:
 
     @classmethod
     def of(cls, monomials: Sequence[Monomial], eliminations: Sequence[ModularElimination]) -> ModularEchelon:
-        """Eliminate modulo one or more primes. Those that are seen to be unlucky, because the rank is less, are left out."""
+        """Eliminate modulo one or more primes; those seen to be unlucky, because the rank is less, are left out."""
         forms = [elimination.echelon(monomials) for elimination in eliminations]
         best = min((pivots for _, pivots in forms), key=lambda pivots: (-len(pivots), pivots))
         return cls(tuple(monomials), tuple(matrix for matrix, pivots in forms if pivots == best), best)
@@ -75,10 +75,9 @@ class ModularEchelon:
         primes = [int(matrix.modulus()) for matrix in self.matrices]
         modulus = prod(primes)
         weights = [modulus // p * pow(modulus // p, -1, p) for p in primes]
-        residues = [
-            -sum(weight * int(matrix[row, column]) for weight, matrix in zip(weights, self.matrices, strict=True)) % modulus
-            for row in range(len(self.pivots))
-        ]
+        pairs = list(zip(weights, self.matrices, strict=True))
+        rows = range(len(self.pivots))
+        residues = [-sum([weight * int(matrix[row, column]) for weight, matrix in pairs]) % modulus for row in rows]
         return _terms(self, column, *integral(residues, modulus))
 
 
