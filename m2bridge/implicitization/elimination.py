@@ -31,9 +31,11 @@ class ModularElimination:
         """For monomials of at most the given degree."""
         return cls(Expansions.of(source, max_degree, random, prime), RandomPoints.of(source, random, prime))
 
-    def modulo(self, prime: int, source: MultigradedMap, random: Random) -> ModularElimination:
+    def modulo(self, prime: int, random: Random) -> ModularElimination:
         """The same on the same slice modulo another prime."""
-        return ModularElimination(replace(self.expansions, prime=prime), RandomPoints.of(source, random, prime))
+        images = self.points.images
+        points = RandomPoints(images, self.points.parameters, random, prime, [[] for _ in images])
+        return ModularElimination(replace(self.expansions, prime=prime), points)
 
     def echelon(self, monomials: Sequence[Monomial]) -> tuple[Any, tuple[int, ...]]:
         """Reduced echelon form of a matrix with one column per monomial, and its pivot columns.

@@ -6,9 +6,9 @@ coefficients or values is at most the dimension over QQ of the coordinate ring i
 polynomials are exhibited that vanish identically over ZZ (products of generators proved in lower degrees, and new
 generators proved by substitution) and that are linearly independent modulo p, so over QQ. When rank plus number of
 these polynomials is M, both are equal to the true dimensions and the polynomials are a basis of the ideal. The new
-generators are minimal when what lower degrees generate has over QQ no larger dimension than modulo p; linear functionals
-over ZZ that vanish on it show that. If a guess cannot be proved, the weight is done again, first modulo several primes,
-then by elimination over QQ.
+generators are minimal when what lower degrees generate has over QQ no larger dimension than modulo p; linear
+functionals over ZZ that vanish on it show that. If a guess cannot be proved, the weight is done again, first modulo
+several primes, then by elimination over QQ.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Workshop:
         """Prepare the computation for a map up to a degree."""
         system = WeightSystem.of(source, max_degree)
         first = ModularElimination.of(source, max_degree, Random(seed))
-        others = [first.modulo(prime, source, Random(seed)) for prime in OTHER_PRIMES]
+        others = [first.modulo(prime, Random(seed)) for prime in OTHER_PRIMES]
         return cls(system, (first, *others), Substitution.of(source))
 
 

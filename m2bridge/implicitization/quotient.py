@@ -23,7 +23,7 @@ class Quotient:
 
     Rows are eliminated in rounds. In each, rows with different leading places are independent without any computation;
     they express their leading places in the remaining ones, and by this the other rows become rows of the next round.
-    So they stay sparse, which fraction-free or dense elimination would not let them.
+    What is no longer sparse after some rounds is small, and left to FLINT.
 
     Parameters
     ----------
