@@ -100,9 +100,11 @@ def _proved_block(
     generators: tuple[Terms, ...] = ()
     if len(known.chosen) < products.size:
         columns, dual = _new_columns(echelon, free, known)
-        generators = tuple(echelon.relation(j) for j in columns)
-        if not all(workshop.substitution.vanishes(generator) for generator in generators):
-            return None
+        # One after the other: where coefficients are too large for the primes, the first relation fails already.
+        for j in columns:
+            generators += (echelon.relation(j),)
+            if not workshop.substitution.vanishes(generators[-1]):
+                return None
         complete = len(known.chosen) + len(generators) == products.size
         if not complete or not _has_no_larger_rank(known, dual):
             return None
