@@ -51,23 +51,34 @@ class RandomPoints:
         for column, image in zip(self.columns, self.images, strict=True):
             column += _evaluate(image, values, powers, self.prime)
 
-    def monomials(self, monomials: Sequence[Monomial], count: int) -> list[Column]:
-        """The values of monomials at the first ``count`` points."""
-        self.require(count)
-        columns = [column[:count] for column in self.columns]
-        prefixes: dict[Monomial, Column] = {(): [1] * count}
+    def monomials(self, monomials: Sequence[Monomial], start: int, stop: int) -> list[Column]:
+        """The values of monomials at the points with numbers start, …, stop − 1."""
+        self.require(stop)
+        columns = [column[start:stop] for column in self.columns]
+        prefixes: dict[Monomial, Column] = {(): [1] * (stop - start)}
         return [_monomial(monomial, columns, prefixes, self.prime) for monomial in monomials]
 
     def echelon(self, monomials: Sequence[Monomial]) -> tuple[Any, tuple[int, ...]]:
         """Reduced echelon form of the matrix of values, one column per monomial, and its pivot columns.
 
         The rank is at most that over QQ of the monomials as functions on the image, and equal to it unless the
-        points or the prime are unlucky.
+        points or the prime are unlucky. As it is often less than half the number of monomials, half as many points are
+        tried first, and more are added as long as the rank is nearly the number of points.
         """
-        count = len(monomials) + SPARE_POINTS
-        entries = [value for column in self.monomials(monomials, count) for value in column]
-        matrix = flint.nmod_mat(len(monomials), count, entries, self.prime).transpose()
-        return reduced_echelon(matrix)
+        most = len(monomials) + SPARE_POINTS
+        count = most // 2 + SPARE_POINTS
+        start = 0
+        values: list[Column] = [[] for _ in monomials]
+        while True:
+            count = min(count, most)
+            for column, more in zip(values, self.monomials(monomials, start, count), strict=True):
+                column += more
+            entries = [value for column in values for value in column]
+            matrix = flint.nmod_mat(len(monomials), count, entries, self.prime).transpose()
+            echelon, pivots = reduced_echelon(matrix)
+            if len(pivots) <= count - SPARE_POINTS or count == most:
+                return echelon, pivots
+            start, count = count, 2 * count
 
 
 def reduced_echelon(matrix: Any) -> tuple[Any, tuple[int, ...]]:

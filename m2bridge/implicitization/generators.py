@@ -1,12 +1,14 @@
 """One weight space: its dimension in coordinate ring and ideal, and the minimal generators of the ideal there.
 
-Why the result is exact although the points are random. Let M be the number of monomials of the weight. The rank of the
-matrix of values modulo p is at most the dimension over QQ of the coordinate ring in this weight. On the other side,
+Why the result is exact although points and primes are arbitrary. Let M be the number of monomials of the weight. Expand
+them in the parameters, some of which may be fixed, or evaluate them at points: the rank modulo p of the matrix of
+coefficients or values is at most the dimension over QQ of the coordinate ring in this weight. On the other side,
 polynomials are exhibited that vanish identically over ZZ (products of generators proved in lower degrees, and new
 generators proved by substitution) and that are linearly independent modulo p, so over QQ. When rank plus number of
 these polynomials is M, both are equal to the true dimensions and the polynomials are a basis of the ideal. The new
-generators are minimal when what lower degrees generate has over QQ no larger dimension than modulo p. If a guess cannot
-be proved, the weight is done again by elimination over QQ and with another prime.
+generators are minimal when what lower degrees generate has over QQ no larger dimension than modulo p; linear
+functionals over ZZ that vanish on it show that. If a guess cannot be proved, the weight is done again, first modulo
+several primes, then by elimination over QQ.
 """
 
 from __future__ import annotations
@@ -15,20 +17,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
 
-import flint
-
 from m2bridge.errors import ContradictionError
-from m2bridge.implicitization.blocks import Block, Layer, SparseRow, WeightSpace
-from m2bridge.implicitization.evaluation import RandomPoints, reduced_echelon
-from m2bridge.implicitization.known_part import Products, matrix_with_columns
+from m2bridge.implicitization.blocks import Block, Layer, WeightSpace
+from m2bridge.implicitization.elimination import ModularElimination
+from m2bridge.implicitization.known_part import KnownPart, Products
 from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.implicitization.relations import Echelon, ExactEchelon, ModularEchelon
 from m2bridge.implicitization.substitution import Substitution, Terms
 from m2bridge.implicitization.weight_spaces import WeightSystem
 from m2bridge.linear_algebra import LARGE_PRIME
 
-SECOND_PRIME = 2147483629
-"""The largest prime below LARGE_PRIME."""
+OTHER_PRIMES = (2147483629, 2147483587, 2147483579)
+"""The largest primes below LARGE_PRIME, for relations whose coefficients are too large for one prime."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +36,16 @@ class Workshop:
     """What all weight spaces of one computation share."""
 
     system: WeightSystem
-    points: RandomPoints
+    eliminations: tuple[ModularElimination, ...]
     substitution: Substitution
-    random: Random
 
     @classmethod
     def of(cls, source: MultigradedMap, max_degree: int, seed: int) -> Workshop:
         """Prepare the computation for a map up to a degree."""
         system = WeightSystem.of(source, max_degree)
-        return cls(system, RandomPoints.of(source, Random(seed)), Substitution.of(source), Random(seed))
+        first = ModularElimination.of(source, max_degree, Random(seed))
+        others = [first.modulo(prime, Random(seed)) for prime in OTHER_PRIMES]
+        return cls(system, (first, *others), Substitution.of(source))
 
 
 def compute_block(
@@ -58,15 +59,30 @@ def compute_block(
         If not even elimination over QQ gives a proof (that would be an error in this program).
     """
     space = WeightSpace.of(weight, degree, workshop.system, layers)
-    guess = ModularEchelon.of(space.candidates, workshop.points)
-    block = _proved_block(space, guess, orbit_size, workshop, LARGE_PRIME, keep_ideal)
-    if block is None:
-        exact = ExactEchelon.of(space.candidates, workshop.substitution)
-        block = _proved_block(space, exact, orbit_size, workshop, SECOND_PRIME, keep_ideal)
+    block = None
+    for make_echelon, prime in _ECHELONS:
+        block = _proved_block(space, make_echelon(space, workshop), orbit_size, workshop, prime, keep_ideal)
+        if block is not None:
+            break
     workshop.substitution.forget()
     if block is None:
         raise ContradictionError(f"exact elimination in degree {degree} did not give a basis of the ideal")
     return block
+
+
+def _guess(space: WeightSpace, workshop: Workshop) -> Echelon:
+    return ModularEchelon.of(space.candidates, workshop.eliminations[:1])
+
+
+def _better_guess(space: WeightSpace, workshop: Workshop) -> Echelon:
+    return ModularEchelon.of(space.candidates, workshop.eliminations)
+
+
+def _exact(space: WeightSpace, workshop: Workshop) -> Echelon:
+    return ExactEchelon.of(space.candidates, workshop.substitution)
+
+
+_ECHELONS = ((_guess, LARGE_PRIME), (_better_guess, OTHER_PRIMES[0]), (_exact, OTHER_PRIMES[1]))
 
 
 def _proved_block(
@@ -80,37 +96,45 @@ def _proved_block(
     free = [j for j in range(len(space.candidates)) if j not in pivots]
     monomials = space.monomials
     products = Products.of(space.neighbours, [*space.others, *(space.candidates[j] for j in free)])
-    chosen = products.independent(prime, workshop.random)
+    known = KnownPart.of(products, prime)
     generators: tuple[Terms, ...] = ()
-    if len(chosen) < products.size:
-        columns = _new_columns(space, echelon, free, [products.coefficients(index) for index in chosen], prime)
-        generators = tuple(echelon.relation(j) for j in columns)
-        if not all(workshop.substitution.vanishes(generator) for generator in generators):
-            return None
-        if len(chosen) + len(generators) < products.size or products.rational_rank() > len(chosen):
+    if len(known.chosen) < products.size:
+        columns, dual = _new_columns(echelon, free, known)
+        # One after the other: where coefficients are too large for the primes, the first relation fails already.
+        for j in columns:
+            generators += (echelon.relation(j),)
+            if not workshop.substitution.vanishes(generators[-1]):
+                return None
+        complete = len(known.chosen) + len(generators) == products.size
+        if not complete or not _has_no_larger_rank(known, dual):
             return None
     position = {monomial: i for i, monomial in enumerate(monomials)} if keep_ideal else {}
-    ideal = [products.polynomial(index, position) for index in chosen] if keep_ideal else []
+    ideal = [products.polynomial(index, position) for index in known.chosen] if keep_ideal else []
     ideal += [tuple((position[m], c) for m, c in generator) for generator in generators] if keep_ideal else []
     weight = workshop.system.vector(monomials[0])
-    proved = len(chosen) + len(generators)
+    proved = len(known.chosen) + len(generators)
     return Block(weight, orbit_size, monomials, echelon.pivots, proved, tuple(ideal), generators)
 
 
-def _new_columns(
-    space: WeightSpace, echelon: Echelon, free: list[int], known: list[SparseRow], prime: int
-) -> list[int]:
+def _new_columns(echelon: Echelon, free: list[int], known: KnownPart) -> tuple[list[int], list[list[int]]]:
     """Free candidates whose relations complete the known part to the whole ideal; those with few terms if possible.
 
-    Relations correspond to free monomials, so a complement of the known part corresponds to the non-pivot columns of
-    its echelon form. Pivots are taken from the left, so the relations with most terms stand on the left.
+    Relations correspond to free monomials, and those of some free monomials complete the known part iff the monomials
+    form a basis modulo it. Relations with few terms are taken first. The functionals dual to that basis are returned
+    with them.
     """
-    start = len(space.others)
-    order = sorted(range(len(free)), key=lambda i: -echelon.support(free[i]))
-    if not known:
-        return [free[i] for i in order]
-    moved = {i: number for number, i in enumerate(order, start)}
-    columns = [[(moved.get(place - start, place), c) for place, c in row] for row in known]
-    matrix = matrix_with_columns(columns, flint.nmod_mat(start + len(free), len(known), prime))
-    pivots = set(reduced_echelon(matrix.transpose())[1])
-    return [free[i] for number, i in enumerate(order, start) if number not in pivots]
+    start = len(known.functionals) - len(free)
+    place = {column: start + i for i, column in enumerate(free)}
+    nonzero = [column for column in free if known.functionals[place[column]]]
+    columns = known.complement(echelon.by_support(nonzero), place)
+    # The list of generators begins with those of most terms.
+    return columns[::-1], known.dual([place[column] for column in columns])
+
+
+def _has_no_larger_rank(known: KnownPart, dual: list[list[int]]) -> bool:
+    """Whether the products span over QQ no more than modulo the prime, so that no new generator is among them.
+
+    As many functionals as there are new generators, independent modulo the prime and so over QQ, and zero on all
+    products prove it. Only where rational reconstruction does not find them the rank is computed.
+    """
+    return known.is_annihilated(dual) or known.rational_rank() <= len(known.chosen)

@@ -1,4 +1,4 @@
-"""The Hilbert function alone: ranks of small matrices of values, no equations."""
+"""The Hilbert function alone: ranks of small matrices of coefficients or values, no equations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from random import Random
 
 from m2bridge.errors import InvalidCaseError
 from m2bridge.implicitization.blocks import Block, Layer, WeightSpace
-from m2bridge.implicitization.evaluation import RandomPoints
+from m2bridge.implicitization.elimination import ModularElimination
 from m2bridge.implicitization.layers import complete_layers
 from m2bridge.implicitization.linear_part import in_independent_coordinates, linear_part
 from m2bridge.implicitization.multigraded_map import MultigradedMap
@@ -36,7 +36,11 @@ class HilbertFunction:
         in degree n, the matrix of their values has rank r ≤ M; some r×r minor, chosen before points and prime, is not
         zero. It has degree ≤ r·n·D in the parameters, D the degree of the images, so it vanishes at random points with
         probability ≤ M·n·D/p (Schwartz, Zippel); all its coefficients are divisible by a random prime with probability
-        ≤ log(bound of the coefficients)/log(2^30)/number of primes. Where no such minor vanishes, every rank is right.
+        ≤ log(bound of the coefficients)/log(2^30)/number of primes. Where no such minor vanishes, every rank is right:
+        the first points give as many independent rows as there are points, up to r. Where monomials are expanded on
+        a slice, no points are drawn, and the same bound holds: some r×r minor of the coefficients is not zero, an
+        integer with a smaller bound. The slice is dense unless a minor of the Jacobian matrix of the images, of degree
+        ≤ D for each of its rows, vanishes at one more point; that is counted like a weight of degree 1.
     """
 
     values: tuple[int, ...]
@@ -68,11 +72,11 @@ def hilbert_function(
     random = Random(seed)
     independent = in_independent_coordinates(source, linear_part(source))
     system = WeightSystem.of(independent, max_degree)
-    points = RandomPoints.of(independent, random, random_prime(random))
+    elimination = ModularElimination.of(independent, max_degree, random, random_prime(random))
 
     def compute(weight: int, degree: int, layers: Mapping[int, Layer], orbit_size: int) -> Block:
         space = WeightSpace.of(weight, degree, system, layers)
-        pivots = points.echelon(space.candidates)[1]
+        pivots = elimination.echelon(space.candidates)[1]
         return Block(system.vector(space.monomials[0]), orbit_size, space.monomials, pivots)
 
     layers = complete_layers(system, max_degree, compute, deadline)
@@ -94,7 +98,11 @@ def _failure_probability(source: MultigradedMap, sizes: Iterable[tuple[int, int]
     # The sum of the absolute values of the coefficients is submultiplicative.
     norm = max([2, *(sum(abs(c) for c in image.values()) for image in images)])
     total = 0.0
-    for degree, size in sizes:
+    parameters = len(source.polynomial_map.source.variables)
+    jacobian = (1, min(parameters, len(images)))
+    # Derivatives have norm at most D times that of the images.
+    norm *= max(image_degree, 1)
+    for degree, size in [jacobian, *sizes]:
         bits = size * (log2(max(size, 2)) + degree * log2(norm))
         total += size * degree * image_degree / LOWEST_PRIME + bits / 30 / PRIMES_IN_RANGE
     return min(total, 1.0)

@@ -39,7 +39,7 @@ def implicitize(
         A value of :func:`time.monotonic`, looked at between weights. When it has passed, the degrees completed so far
         are returned.
     seed : int
-        Choice of random points. It can change the running time and the choice of generators, not dimensions or numbers.
+        Choice of random points. It can change the running time, not dimensions or numbers.
 
     Raises
     ------

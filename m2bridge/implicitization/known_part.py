@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from random import Random
 from typing import Any
 
 import flint
 
 from m2bridge.implicitization.blocks import Neighbour, SparseRow
 from m2bridge.implicitization.evaluation import reduced_echelon
+from m2bridge.implicitization.quotient import Index, Quotient, SparseVector, combination
+from m2bridge.implicitization.relations import integral
 from m2bridge.implicitization.weight_spaces import Monomial
-
-SPARE_ROWS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,45 +42,124 @@ class Products:
         places = [[number.get(m, -1) for m in neighbour.products] for neighbour in neighbours]
         return cls(neighbours, places, len(free))
 
-    def indices(self) -> list[tuple[int, int]]:
-        """The pairs (neighbour, row) of all products."""
-        return [(i, row) for i, neighbour in enumerate(self.neighbours) for row in range(len(neighbour.block.ideal))]
+    def distinct(self) -> list[tuple[SparseRow, Index]]:
+        """All products but repeated ones: their nonzero coefficients, and (neighbour, row); short ones first."""
+        found: dict[SparseRow, Index] = {}
+        for i, neighbour in enumerate(self.neighbours):
+            places = self.places[i]
+            for row, terms in enumerate(neighbour.block.ideal):
+                product = tuple(sorted([(place, c) for position, c in terms if (place := places[position]) >= 0]))
+                found.setdefault(product, (i, row))
+        return sorted(found.items(), key=_length)
 
-    def coefficients(self, index: tuple[int, int]) -> SparseRow:
-        """The nonzero coefficients of one product at the free monomials."""
-        neighbour, row = index
-        places = self.places[neighbour]
-        terms = self.neighbours[neighbour].block.ideal[row]
-        return tuple([(place, c) for position, c in terms if (place := places[position]) >= 0])
-
-    def polynomial(self, index: tuple[int, int], position: Mapping[Monomial, int]) -> SparseRow:
+    def polynomial(self, index: Index, position: Mapping[Monomial, int]) -> SparseRow:
         """One product as a polynomial, its monomials numbered by ``position``."""
         neighbour, row = index
         products = self.neighbours[neighbour].products
         return tuple([(position[products[i]], c) for i, c in self.neighbours[neighbour].block.ideal[row]])
 
-    def independent(self, prime: int, random: Random) -> list[tuple[int, int]]:
-        """Products that are linearly independent modulo the prime, as many as there are.
 
-        The products are taken in random order and in portions; the search stops once they fill the ideal.
+def _length(item: tuple[SparseRow, Index]) -> int:
+    return len(item[0])
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPart:
+    """The span of the products modulo a prime, and the linear functionals that vanish on it.
+
+    Parameters
+    ----------
+    products : list of sparse rows
+        All, without repetitions.
+    chosen : list of (neighbour, row)
+        Products that are linearly independent modulo the prime, as many as there are.
+    functionals : list of sparse vectors over GF(prime)
+        For each free monomial its values under a basis of the linear functionals that vanish on the chosen products:
+        its class modulo the span.
+    """
+
+    products: list[SparseRow]
+    chosen: list[Index]
+    functionals: list[SparseVector]
+    prime: int
+
+    @classmethod
+    def of(cls, products: Products, prime: int) -> KnownPart:
+        """Eliminate modulo a prime."""
+        listed = products.distinct()
+        rows = [({place: c % prime for place, c in row if c % prime}, index) for row, index in listed]
+        quotient = Quotient.of(rows, prime)
+        functionals = quotient.classes(products.size)
+        return cls([row for row, _ in listed], quotient.chosen, functionals, prime)
+
+    @property
+    def corank(self) -> int:
+        """Number of free monomials minus that of independent products."""
+        return len(self.functionals) - len(self.chosen)
+
+    def complement(self, columns: Iterable[int], place: Mapping[int, int]) -> list[int]:
+        """Columns whose places are independent modulo the span, each taken if it does not depend on earlier ones.
+
+        No more columns are asked for than it takes to find as many as there can be.
         """
-        remaining = self.indices()
-        random.shuffle(remaining)
-        chosen: list[tuple[int, int]] = []
-        columns: list[SparseRow] = []
-        while remaining and len(chosen) < self.size:
-            portion = max(self.size // 2, self.size - len(chosen)) + SPARE_ROWS
-            batch, remaining = remaining[:portion], remaining[portion:]
-            chosen += batch
-            columns += [self.coefficients(index) for index in batch]
-            kept = reduced_echelon(matrix_with_columns(columns, flint.nmod_mat(self.size, len(columns), prime)))[1]
-            chosen, columns = [chosen[i] for i in kept], [columns[i] for i in kept]
+        chosen: list[int] = []
+        rows: dict[int, SparseVector] = {}
+        for column in columns:
+            vector = combination(self.functionals[place[column]], rows, self.prime)
+            if vector:
+                _add(vector, rows, self.prime)
+                chosen.append(column)
+                if len(chosen) == self.corank:
+                    break
         return chosen
+
+    def dual(self, places: Sequence[int]) -> list[list[int]]:
+        """Functionals that vanish on the chosen products, dual to such monomials; all their values, mod the prime."""
+        others = sorted({place for place, values in enumerate(self.functionals) if values}.difference(places))
+        order = [*places, *others]
+        numbers: dict[int, int] = {}
+        columns = [
+            [(numbers.setdefault(i, len(numbers)), value) for i, value in self.functionals[place].items()]
+            for place in order
+        ]
+        matrix = matrix_with_columns(columns, flint.nmod_mat(len(numbers), len(order), self.prime))
+        echelon, pivots = reduced_echelon(matrix)
+        dual = []
+        for row in range(len(pivots)):
+            vector = [0] * len(self.functionals)
+            for column, place in enumerate(order):
+                vector[place] = int(echelon[row, column])
+            dual.append(vector)
+        return dual
+
+    def is_annihilated(self, dual: Sequence[Sequence[int]]) -> bool:
+        """Whether functionals, lifted to ZZ, vanish on all products; then so do they on what these span over QQ.
+
+        All functionals are evaluated at once, as digits of one large integer.
+        """
+        lifted = [integral(vector, self.prime)[1] for vector in dual]
+        size = max((sum(abs(c) for _, c in row) for row in self.products), default=0)
+        bound = size * max((abs(value) for vector in lifted for value in vector), default=0)
+        # Sums are at most bound in absolute value, so no digit runs over and only zero has all digits zero.
+        width = (2 * bound + 1).bit_length() + 1
+        packed = [sum(c << width * k for k, c in enumerate(column) if c) for column in zip(*lifted, strict=True)]
+        return not any(sum([c * packed[place] for place, c in row]) for row in self.products)
 
     def rational_rank(self) -> int:
         """Dimension over QQ of what all products span."""
-        columns = sorted({self.coefficients(index) for index in self.indices()})
-        return int(matrix_with_columns(columns, flint.fmpz_mat(self.size, len(columns))).rank())
+        columns = sorted(row for row in self.products if row)
+        return int(matrix_with_columns(columns, flint.fmpz_mat(len(self.functionals), len(columns))).rank())
+
+
+def _add(vector: SparseVector, forms: dict[int, SparseVector], prime: int) -> None:
+    """Solve a vector that is to be zero for one of its places, and use that in all other expressions."""
+    place, leading = next(iter(vector.items()))
+    factor = -pow(leading, -1, prime)
+    solved = {place: {k: c * factor % prime for k, c in vector.items() if k != place}}
+    for other, form in forms.items():
+        if place in form:
+            forms[other] = combination(form, solved, prime)
+    forms |= solved
 
 
 def matrix_with_columns(columns: Sequence[Sequence[tuple[int, int]]], zero: Any) -> Any:

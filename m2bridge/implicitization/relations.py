@@ -6,14 +6,18 @@ monomial depends on them. What the modular one answers is a guess until it is pr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import gcd, isqrt
+from heapq import heapify, heappop, heappush
+from math import gcd, isqrt, prod
 from typing import Any, Protocol
 
-from m2bridge.implicitization.evaluation import RandomPoints
+from m2bridge.implicitization.elimination import ModularElimination
 from m2bridge.implicitization.substitution import Substitution, Terms
 from m2bridge.implicitization.weight_spaces import Monomial
+
+ROWS_READ = 32
+"""So many entries of a column are read at once where the shortest columns are looked for."""
 
 
 class Echelon(Protocol):
@@ -23,8 +27,8 @@ class Echelon(Protocol):
     def pivots(self) -> tuple[int, ...]:
         """The monomials that form the basis."""
 
-    def support(self, column: int) -> int:
-        """How many basis monomials occur in the expression of another one."""
+    def by_support(self, columns: Iterable[int]) -> Iterator[int]:
+        """Monomials outside the basis, those first in whose expressions few basis monomials occur, then the last."""
 
     def relation(self, column: int) -> Terms:
         """The relation between a monomial outside the basis and the basis, with integer coefficients."""
@@ -32,29 +36,49 @@ class Echelon(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ModularEchelon:
-    """Echelon form of values at random points modulo a prime; coefficients by rational reconstruction."""
+    """Echelon forms modulo primes; their entries are lifted to QQ by Chinese remainders and rational reconstruction.
+
+    Parameters
+    ----------
+    monomials : tuple of monomials
+    matrices : tuple of flint.nmod_mat
+        Reduced echelon forms with the same pivots, each modulo another prime.
+    pivots : tuple of int
+    """
 
     monomials: tuple[Monomial, ...]
-    matrix: Any
+    matrices: tuple[Any, ...]
     pivots: tuple[int, ...]
-    prime: int
 
     @classmethod
-    def of(cls, monomials: Sequence[Monomial], points: RandomPoints) -> ModularEchelon:
-        """Evaluate the monomials and eliminate."""
-        matrix, pivots = points.echelon(monomials)
-        return cls(tuple(monomials), matrix, pivots, points.prime)
+    def of(cls, monomials: Sequence[Monomial], eliminations: Sequence[ModularElimination]) -> ModularEchelon:
+        """Eliminate modulo one or more primes; those seen to be unlucky, because the rank is less, are left out."""
+        forms = [elimination.echelon(monomials) for elimination in eliminations]
+        best = min((pivots for _, pivots in forms), key=lambda pivots: (-len(pivots), pivots))
+        return cls(tuple(monomials), tuple(matrix for matrix, pivots in forms if pivots == best), best)
 
-    def support(self, column: int) -> int:
-        return sum(1 for row in range(len(self.pivots)) if int(self.matrix[row, column]))
+    def by_support(self, columns: Iterable[int]) -> Iterator[int]:
+        # Counts of nonzero entries so far; what turns out to have many is not read to its end.
+        matrix, height = self.matrices[0], len(self.pivots)
+        queue = [(0, 0, -column) for column in columns]
+        heapify(queue)
+        while queue:
+            count, read, negative = heappop(queue)
+            if read == height:
+                yield -negative
+            else:
+                stop = min(read + ROWS_READ, height)
+                count += len([1 for row in range(read, stop) if matrix[row, -negative]])
+                heappush(queue, (count, stop, negative))
 
     def relation(self, column: int) -> Terms:
-        residues = [-int(self.matrix[row, column]) % self.prime for row in range(len(self.pivots))]
-        denominator = 1
-        for residue in residues:
-            denominator *= rational_denominator(residue * denominator % self.prime, self.prime)
-        numerators = [_symmetric(residue * denominator, self.prime) for residue in residues]
-        return _terms(self, column, denominator, numerators)
+        primes = [int(matrix.modulus()) for matrix in self.matrices]
+        modulus = prod(primes)
+        weights = [modulus // p * pow(modulus // p, -1, p) for p in primes]
+        pairs = list(zip(weights, self.matrices, strict=True))
+        rows = range(len(self.pivots))
+        residues = [-sum([weight * int(matrix[row, column]) for weight, matrix in pairs]) % modulus for row in rows]
+        return _terms(self, column, *integral(residues, modulus))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,29 +95,39 @@ class ExactEchelon:
         """Expand the monomials in the parameters and eliminate."""
         return cls(tuple(monomials), *substitution.echelon(monomials))
 
-    def support(self, column: int) -> int:
-        return sum(1 for row in range(len(self.pivots)) if self.numerators[row, column])
+    def by_support(self, columns: Iterable[int]) -> Iterator[int]:
+        rows = range(len(self.pivots))
+        return iter(sorted(columns, key=lambda column: (sum(1 for i in rows if self.numerators[i, column]), -column)))
 
     def relation(self, column: int) -> Terms:
         numerators = [-int(self.numerators[row, column]) for row in range(len(self.pivots))]
         return _terms(self, column, self.denominator, numerators)
 
 
-def rational_denominator(residue: int, prime: int) -> int:
+def integral(residues: Sequence[int], modulus: int) -> tuple[int, list[int]]:
+    """A common denominator, and the integers closest to zero that are congruent to it times each residue."""
+    denominator = 1
+    for residue in residues:
+        if residue > 1:
+            denominator *= rational_denominator(residue * denominator % modulus, modulus)
+    return denominator, [_symmetric(residue * denominator, modulus) if residue else 0 for residue in residues]
+
+
+def rational_denominator(residue: int, modulus: int) -> int:
     """The denominator b ≤ √(p/2) of the fraction a/b, |a| ≤ √(p/2), congruent to the residue; 1 if there is none."""
-    bound = isqrt(prime // 2)
-    if residue <= bound or prime - residue <= bound:
+    bound = isqrt(modulus // 2)
+    if residue <= bound or modulus - residue <= bound:
         return 1
-    (r, s), (next_r, next_s) = (prime, 0), (residue, 1)
+    (r, s), (next_r, next_s) = (modulus, 0), (residue, 1)
     while next_r > bound:
         quotient = r // next_r
         (r, s), (next_r, next_s) = (next_r, next_s), (r - quotient * next_r, s - quotient * next_s)
     return abs(next_s) if abs(next_s) <= bound else 1
 
 
-def _symmetric(value: int, prime: int) -> int:
-    residue = value % prime
-    return residue - prime if 2 * residue > prime else residue
+def _symmetric(value: int, modulus: int) -> int:
+    residue = value % modulus
+    return residue - modulus if 2 * residue > modulus else residue
 
 
 def _terms(echelon: ModularEchelon | ExactEchelon, column: int, leading: int, others: Sequence[int]) -> Terms:
