@@ -48,12 +48,12 @@ def test_certified_and_accepted(engine: Macaulay2, tmp_path: Path, case: tuple[i
 
 
 def test_what_is_trusted(engine: Macaulay2) -> None:
-    """Statements rest on lemmas only; a closure on one claim of Macaulay2."""
-    model = SingleLayerAttention(2, 2)
-    for certificate in certify_all(model, QUESTIONS, engine):
-        by_macaulay2 = [claim for claim in certificate.trusted if "Macaulay2" in claim]
-        assert len(by_macaulay2) == (certificate.question == "closure")
-    assert "above 4" in by_macaulay2[0]
+    """Certificates rest on lemmas only; the closure for one token on one claim of Macaulay2."""
+    for certificate in certify_all(SingleLayerAttention(2, 2), QUESTIONS, engine):
+        assert certificate.trusted
+        assert not any("Macaulay2" in claim for claim in certificate.trusted)
+    (claim,) = certify(SingleLayerAttention(2, 2, t=1), "closure", engine).trusted
+    assert "above 4: elimination by Macaulay2" in claim
 
 
 def test_a_limit_certifies_nothing(engine: Macaulay2) -> None:
