@@ -24,6 +24,7 @@ from typing import TypeVar
 from m2bridge.computations.closure import closure
 from m2bridge.computations.closure_result import Closure
 from m2bridge.computations.elimination import elimination_values
+from m2bridge.convert.ideal_text import read_ideal
 from m2bridge.engine import locate
 from m2bridge.implicitization import hilbert_function, multigraded_attention
 from m2bridge.model.attention import SingleLayerAttention
@@ -160,8 +161,9 @@ def alone(rounds: int, limit: float, cases: list[tuple[Case, int]]) -> None:
 
 def warm(rounds: int, cases: list[tuple[Case, int]]) -> None:
     """In this process, nothing to start or import: computing, and what is done with the result."""
-    print("\n| case | degree | generators | computing | Hilbert function alone | JSON text | SymPy polynomials |")
-    print("|---|---|---|---|---|---|---|")
+    head = "computing | Hilbert function alone | JSON text | SymPy polynomials | read back"
+    print(f"\n| case | degree | generators | {head} |")
+    print("|---|---|---|---|---|---|---|---|")
     for case, degree in cases:
         columns: dict[str, list[float]] = {}
         for _ in range(rounds):
@@ -174,8 +176,9 @@ def warm(rounds: int, cases: list[tuple[Case, int]]) -> None:
 def one_round(model: SingleLayerAttention, degree: int, columns: dict[str, list[float]]) -> Closure:
     found = timed(columns, "computing", lambda: closure(model, max_degree=degree))
     timed(columns, "Hilbert", lambda: hilbert_function(multigraded_attention(model), degree))
-    timed(columns, "JSON", lambda: json.dumps(found.to_json()))
+    text = timed(columns, "JSON", lambda: json.dumps(found.to_json()))
     timed(columns, "SymPy", lambda: found.ideal)
+    timed(columns, "read", lambda: read_ideal(json.loads(text)))
     return found
 
 

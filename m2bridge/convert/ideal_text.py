@@ -69,20 +69,21 @@ class GeneratorReader:
         """
         polynomial = self.ring.sympy_ring.zero
         negative = text.startswith("-")
-        first, *rest = text[negative:].split(" ")
-        if len(rest) % 2:
+        first, *rest = text[negative:].replace("**", "^").split(" ")
+        signs, terms = ["-" if negative else "+", *rest[::2]], [first, *rest[1::2]]
+        if len(signs) != len(terms) or not {"+", "-"}.issuperset(signs):
             raise ConversionError(f"not a sum of terms: {text[:120]}")
-        for sign, term in (("-" if negative else "+", first), *zip(rest[::2], rest[1::2], strict=True)):
+        for sign, term in zip(signs, terms, strict=True):
             exponents, coefficient = self._term(term)
-            if sign not in ("+", "-") or not coefficient or exponents in polynomial:
-                raise ConversionError(f"a term with a wrong sign, a coefficient zero, or twice: {sign} {term[:120]}")
             polynomial[exponents] = coefficient if sign == "+" else -coefficient
+        if len(polynomial) < len(terms) or not all(polynomial.values()):
+            raise ConversionError(f"a term that is zero, or occurs twice: {text[:120]}")
         return polynomial
 
     def _term(self, text: str) -> tuple[tuple[int, ...], Any]:
         exponents = [0] * len(self.places)
         coefficient = self.ring.sympy_ring.domain.one
-        for factor in text.replace("**", "^").split("*"):
+        for factor in text.split("*"):
             place = self.places.get(factor)
             if place is not None:  # nearly always
                 exponents[place] += 1
