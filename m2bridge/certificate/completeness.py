@@ -59,7 +59,7 @@ def incomplete(
     size = len(sliced.parametrization.coordinates)
     given = [polynomial for terms in generators if (polynomial := _on_slice(terms, coordinates, sliced))]
     basis = groebner_basis(given, size)
-    if leading_monomials(basis) != leading_monomials(groebner_basis([*basis, *_kernel(sliced)], size)):
+    if leading_monomials(basis) != leading_monomials(groebner_basis([*basis, *kernel(sliced)], size)):
         return Difference("generators", f"not all where {FIRST} ≠ 0", "all functions that vanish on a slice")
     return None
 
@@ -89,7 +89,7 @@ def _on_slice(terms: Terms, coordinates: Sequence[str], sliced: ChartSlice) -> d
     return {monomial: coefficient for monomial, coefficient in restricted.items() if coefficient}
 
 
-def _kernel(sliced: ChartSlice) -> Iterator[Polynomial]:
+def kernel(sliced: ChartSlice) -> Iterator[Polynomial]:
     """Generators of the ideal of the image on the slice: elimination of the parameters in lexicographic order."""
     image = sliced.parametrization
     parameters, size = len(image.source.variables), len(image.coordinates)

@@ -2,17 +2,21 @@
 
 import json
 import time
+from math import lcm
 
 import pytest
 from sympy import symbols
 
 from m2bridge import CoefficientField, Macaulay2, PolynomialMap, SingleLayerAttention, closure, read_ideal
+from m2bridge.certificate.completeness import kernel
 from m2bridge.computations import completeness
 from m2bridge.computations.completeness import chart_script, prove_complete
 from m2bridge.computations.multigraded_closure import equations, graded_source
 from m2bridge.computations.subject import Clock, Subject
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
+from m2bridge.geometry.chart import chart_slice
 from m2bridge.geometry.formulas import degree_formula, dimension_formula
+from m2bridge.geometry.groebner import groebner_basis, leading_monomials
 from m2bridge.parse import parse
 
 s, t = symbols("s t")
@@ -86,6 +90,20 @@ def test_a_component_at_the_origin_is_seen(engine: Macaulay2) -> None:
     script = chart_script(Multiples(), subject, CoefficientField(32003))  # type: ignore[arg-type]
     answer = parse(engine.run(script).records)
     assert (answer.boolean("complete_on_slice"), answer.boolean("saturated")) == (True, False)
+
+
+@pytest.mark.parametrize("case", [(2, 2, 2), (2, 2, 1), (2, 3, 2), (3, 1, 1), (3, 1, 2), (3, 1, 3)])
+def test_the_slice_has_the_same_ideal_by_macaulay2_and_by_flint(engine: Macaulay2, case: tuple[int, ...]) -> None:
+    """What certificates are verified with, against Macaulay2's kernel over QQ: each contains the other."""
+    sliced = chart_slice(SingleLayerAttention(*case))
+    found = closure(sliced.parametrization, engine, strategy="elimination").ideal
+    assert found is not None
+    theirs = [
+        {m: int(c * lcm(*(int(d.denominator) for d in g.values()))) for m, c in g.items()} for g in found.generators
+    ]
+    ours, size = list(kernel(sliced)), len(sliced.parametrization.coordinates)
+    leading = [leading_monomials(groebner_basis(gens, size)) for gens in (ours, theirs, [*ours, *theirs])]
+    assert leading[0] == leading[1] == leading[2]
 
 
 def test_the_proof_asks_for_the_degree_that_it_needs(engine: Macaulay2) -> None:
