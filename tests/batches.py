@@ -1,0 +1,86 @@
+"""Small batches for tests, and what they leave in their folder."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from m2bridge.batch.cases import Case
+from m2bridge.batch.certifier import Certify, Settings
+from m2bridge.batch.cluster import Dask
+from m2bridge.batch.executor import Executor
+from m2bridge.batch.plan import plan
+from m2bridge.batch.processes import Processes
+from m2bridge.batch.progress import Silent
+from m2bridge.batch.run import Summary, run
+from m2bridge.batch.serial import Serial
+from m2bridge.batch.store import Store
+from m2bridge.batch.task import tasks
+
+SMALL = ["--d", "1..2", "--d-out", "1..2", "--a", "1..2"]
+EXECUTORS: dict[str, Callable[[Settings], Executor]] = {
+    "serial": Serial,
+    "processes": lambda settings: Processes(settings, workers=2),
+    "dask": lambda settings: Dask(settings, workers=2),
+}
+
+
+def batch(
+    folder: Path,
+    m2: str,
+    certify: Certify,
+    number: int = 3,
+    start: Callable[[Settings], Executor] = EXECUTORS["processes"],
+    timeout: float | None = None,
+) -> Summary:
+    """Ask one cheap question about the cases (1, 1), (2, 1), …"""
+    store = Store(folder)
+    planned = plan(tasks([Case(d, 1, 1) for d in range(1, number + 1)], "3.2"), store)
+    settings = Settings(store, m2, timeout, certify=certify)
+    return run(planned, lambda: start(settings), Silent())
+
+
+def results(folder: Path) -> list[str]:
+    return sorted(name for name in os.listdir(folder) if not name.startswith("."))
+
+
+def outcome(folder: Path, d: int) -> dict[str, str]:
+    return json.loads((folder / f"d{d}-dout1-a1-t2-3.2.outcome.json").read_text())  # type: ignore[no-any-return]
+
+
+def stop_server() -> None:
+    from multiprocessing import forkserver
+
+    with suppress(AttributeError, TypeError):
+        forkserver._forkserver._stop()
+
+
+@contextmanager
+def certifying(folder: Path, m2: str, *more: str) -> Iterator[subprocess.Popen[str]]:
+    """The command in a process group of its own, as a terminal would start it."""
+    code = "from m2bridge.cli.main import main; main()"
+    workers = [] if {"serial", "--scheduler"} & set(more) else ["--workers", "2"]
+    arguments = ["certify", *SMALL, "--out", str(folder), *workers, "--m2", m2, *more]
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def wait_for(condition: Callable[[], object], within: float = 60) -> None:
+    deadline = time.monotonic() + within
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.02)

@@ -1,0 +1,167 @@
+"""Batches on real Macaulay2: several at once, and nothing lost whatever is killed."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from m2bridge.batch.cases import Case, grid, ordered
+from m2bridge.batch.certifier import Settings
+from m2bridge.batch.plan import plan
+from m2bridge.batch.processes import Processes
+from m2bridge.batch.progress import Lines
+from m2bridge.batch.run import run
+from m2bridge.batch.serial import Serial
+from m2bridge.batch.store import Store
+from m2bridge.batch.task import tasks
+from m2bridge.certificate.files import read
+from tests import quick
+from tests.batches import SMALL, batch, certifying, results, wait_for
+
+pytestmark = pytest.mark.engine
+
+
+def test_two_batches_at_once_share_the_work(tmp_path: Path, log: Path, m2: str) -> None:
+    folder, summaries = tmp_path / "results", []
+
+    def one() -> None:
+        summaries.append(batch(folder, m2, quick.quick, 40, Serial))
+
+    threads = [threading.Thread(target=one) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [summary.answers for summary in summaries] == [{"NOT_APPLICABLE": 40}] * 2
+    assert Counter(log.read_text().splitlines()) == {str(Case(d, 1, 1)): 1 for d in range(1, 41)}
+
+
+def alive(processes: list[psutil.Process]) -> list[psutil.Process]:
+    return [p for p in processes if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+
+
+def test_two_commands_on_one_folder(tmp_path: Path, m2: str) -> None:
+    with certifying(tmp_path, m2) as first, certifying(tmp_path, m2, "--executor", "serial") as second:
+        ends = [process.communicate(timeout=120) for process in (first, second)]
+    assert (first.returncode, second.returncode) == (0, 0), ends
+    assert len(results(tmp_path)) == 6 * 8
+    for name in results(tmp_path):
+        read(tmp_path / name)
+    assert os.listdir(tmp_path / ".claims") == []
+
+
+@pytest.mark.parametrize("executor", ["processes", "dask"])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_a_batch_that_is_ended_leaves_no_process_and_goes_on(
+    number: signal.Signals, executor: str, tmp_path: Path, m2: str
+) -> None:
+    with certifying(tmp_path, m2, "--executor", executor) as process:
+        wait_for(lambda: len(results(tmp_path)) >= 16)
+        descendants = psutil.Process(process.pid).children(recursive=True)
+        assert any("M2" in p.name() for p in descendants)
+        if number is signal.SIGINT:
+            os.killpg(process.pid, number)
+        else:
+            process.send_signal(number)
+        _, said = process.communicate(timeout=30)
+        wait_for(lambda: not alive(descendants), within=15)
+    assert process.returncode == {signal.SIGKILL: -9, signal.SIGINT: 130, signal.SIGTERM: 143}[number]
+    assert "Traceback" not in said
+    before = {name: (tmp_path / name).stat().st_mtime_ns for name in results(tmp_path)}
+    with certifying(tmp_path, m2, "--executor", executor, "--json") as process:
+        printed, said = process.communicate(timeout=120)
+    assert process.returncode == 0, said
+    assert json.loads(printed)["done_before"] >= 1
+    assert len(results(tmp_path)) == 6 * 8
+    assert all((tmp_path / name).stat().st_mtime_ns == written for name, written in before.items())
+
+
+@pytest.mark.parametrize(
+    ("target", "code"), [("2>&1 | head -1", 141), ("<&- >&- 2>&-", 5), ("2>/dev/full", 0), ("2>&- | true", 141)]
+)
+def test_a_batch_goes_on_when_nobody_can_read_its_progress(target: str, code: int, tmp_path: Path, m2: str) -> None:
+    run_it = f"{sys.executable} -c 'from m2bridge.cli.main import main; main()'"
+    options = f"certify {' '.join(SMALL)} --check 3.2,3.3 --out {tmp_path}/out --m2 {m2} --timeout 2592000"
+    line = f"{{ {run_it} {options}; echo $? >{tmp_path}/code; }} {target}"
+    subprocess.run(["sh", "-c", line], capture_output=True, timeout=120, check=False)
+    assert len(results(tmp_path / "out")) == 6 * 2
+    assert int((tmp_path / "code").read_text()) == code
+
+
+def test_limits_and_retry_on_the_command_line(tmp_path: Path, m2: str) -> None:
+    with certifying(tmp_path, m2, "--timeout", "0.001", "--check", "3.2,closure") as process:
+        printed, said = process.communicate(timeout=120)
+    assert process.returncode == 3, said
+    assert "timed-out" in printed
+    assert printed.startswith("cases: 6 (12 questions), done: 0, to do: 6\n")
+    with certifying(tmp_path, m2, "--check", "3.2,closure", "--quiet") as process:
+        assert process.communicate(timeout=120) == ("", "")
+    assert process.returncode == 3
+    with certifying(tmp_path, m2, "--check", "3.2,closure", "--retry", "timed-out") as process:
+        process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert not [name for name in results(tmp_path) if name.endswith(".outcome.json")]
+
+
+def test_the_cluster_of_a_scheduler(tmp_path: Path, m2: str) -> None:
+    import distributed
+
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        arguments = ("--executor", "dask", "--scheduler", cluster.scheduler_address, "--check", "3.2")
+        with certifying(tmp_path, m2, *arguments) as process:
+            _, said = process.communicate(timeout=120)
+    assert process.returncode == 0, said
+    assert len(results(tmp_path)) == 6
+
+
+# Load
+
+
+@pytest.mark.slow
+def test_two_thousand_cases_with_a_death_every_second(tmp_path: Path, m2: str) -> None:
+    stop, killed = threading.Event(), []
+
+    def kill() -> None:
+        chance = random.Random(1)
+        while not stop.wait(1):
+            if victims := workers_and_their_macaulay2():
+                victim = chance.choice(victims)
+                with suppress(psutil.Error):
+                    victim.kill()
+                    killed.append(victim.pid)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        number = 2000
+        store = Store(tmp_path)
+        cases = grid(range(1, 41), range(1, 51))
+        planned = plan(tasks(ordered(cases), "3.2"), store)
+        summary = run(planned, lambda: Processes(Settings(store, m2, certify=quick.quick), 2), Lines())
+    finally:
+        stop.set()
+        killer.join()
+    assert killed
+    assert sum(summary.answers.values()) == number
+    found = results(tmp_path)
+    assert len({name.replace(".outcome.json", ".json") for name in found}) == len(found) == number
+    assert plan(planned.tasks, store).left == ()
+    assert summary.answers["NOT_APPLICABLE"] > number - len(killed)
+
+
+def workers_and_their_macaulay2() -> list[psutil.Process]:
+    """What the server from which workers are forked has started."""
+    for child in psutil.Process().children():
+        with suppress(psutil.Error):
+            if any("forkserver" in argument for argument in child.cmdline()):
+                return child.children(recursive=True)
+    return []
