@@ -61,11 +61,6 @@ def _sparse_term(monomial: tuple[int, ...], coefficient: int, names: Sequence[st
     return "*".join(factors if size == 1 and factors else [decimal(size), *factors])
 
 
-def shortened(polynomial: PolyElement, width: int = 240) -> str:
-    """The polynomial's first terms, if it does not fit in ``width`` characters."""
-    return shortened_text(polynomial_text(polynomial), width)
-
-
 def shortened_text(text: str, width: int = 240) -> str:
     """The first terms of a polynomial that is written out, if it does not fit in ``width`` characters."""
     if len(text) <= width:

@@ -39,7 +39,7 @@ class Streams:
     def __init__(self) -> None:
         _fill()
         self._out, sys.stdout = _stream(1, sys.stdout)
-        self._err, sys.stderr = _stream(2, sys.stderr)
+        _, sys.stderr = _stream(2, sys.stderr)
 
     def finish(self, code: int) -> int:
         """The exit code: that of the command, if its results could be written."""

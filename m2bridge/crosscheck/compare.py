@@ -58,7 +58,8 @@ def _compare_orbits(statement: OrbitStatement, seen: Observations) -> Verdict:
     agreement = f"{_words(statement)}: computed and stated agree on"
     if seen.missing:
         return undecided(statement, f"{agreement} {_every_orbit(seen)}; {seen.unfinished}")
-    return _decided(statement, f"{agreement} all {len(seen.orbits)} orbits", None, seen)
+    where = f"all {len(seen.orbits)} orbits" if len(seen.orbits) > 1 else "the only orbit"
+    return _decided(statement, f"{agreement} {where}", None, seen)
 
 
 def _refuted(statement: OrbitStatement, failing: list[OrbitFacts], seen: Observations) -> Verdict:

@@ -23,7 +23,6 @@ LOCAL = (
 ZERO = "zero is a singular point of a cone that is not a linear space, and a limit of multiples (docs/mathematics.md)"
 REDUCED = "for t ≥ 2 functions are determined by their reduced coordinates, linearly (docs/mathematics.md)"
 PROJECTION = "projection formula for forms of bidegree (1, 1), and Giambelli's degree of determinantal varieties"
-FLINT = "exact ranks (FLINT)"
 
 FIBRES = "fibre schemes at one point of {orbits}, over QQ (Macaulay2)"
 BASE_LOCUS = "the base locus is empty (Macaulay2)"
