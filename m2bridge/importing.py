@@ -15,7 +15,7 @@ def importing() -> Iterator[None]:
     Libraries may swallow the exception that a signal raises while they are imported. What is imported stays: collecting
     it only costs time, now and at the end.
     """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM})
     gc.disable()
     try:
         yield

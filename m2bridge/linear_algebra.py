@@ -1,15 +1,19 @@
 """Exact linear algebra over ZZ, QQ and GF(p): ranks, echelon forms, primes, decimals, by FLINT.
 
-Matrices are sequences of rows of Python integers or fractions. Nothing here is approximate.
+Matrices are sequences of rows of Python integers or fractions. Nothing here is approximate. FLINT cannot look at the
+clock: what it is given is priced before, and what takes long over QQ is done modulo one prime after the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import TypeVar
+from functools import cache
+from typing import Any, TypeVar
 
 import flint
+
+from m2bridge.clock import check, watched
 
 Row = Sequence[int]
 Column = TypeVar("Column", bound=Hashable)
@@ -17,11 +21,24 @@ Column = TypeVar("Column", bound=Hashable)
 LARGE_PRIME = 2147483647
 """The Mersenne prime 2^31 − 1: the largest prime that both FLINT's word arithmetic and Macaulay2 take."""
 
+_PRIME_BITS = 61
+"""Ranks over QQ are found modulo primes between 2^61 and 2^62, which take hardly longer than smaller ones."""
+
+
+_PRIMES_OF_AN_ECHELON = 4
+"""An echelon form over QQ costs FLINT what so many of them modulo primes do, where the entries are small."""
+
+
+def elimination_price(rows: int, columns: int) -> float:
+    """Seconds, more or less, that FLINT takes to eliminate in a matrix modulo a prime, and Python to fill it."""
+    return 5e-10 * rows * columns * min(rows, columns) + 2e-7 * rows * columns
+
 
 def rank_mod(rows: Sequence[Row], prime: int) -> int:
     """Rank over GF(prime) of an integer matrix."""
     if not rows or not rows[0]:
         return 0
+    check(elimination_price(len(rows), len(rows[0])))
     entries = [entry % prime for row in rows for entry in row]
     return int(flint.nmod_mat(len(rows), len(rows[0]), entries, prime).rank())
 
@@ -30,7 +47,53 @@ def rank(rows: Sequence[Row]) -> int:
     """Rank over QQ of an integer matrix."""
     if not rows or not rows[0]:
         return 0
-    return int(flint.fmpz_mat(len(rows), len(rows[0]), [entry for row in rows for entry in row]).rank())
+    check(elimination_price(len(rows), len(rows[0])))
+    return rank_of(flint.fmpz_mat(len(rows), len(rows[0]), [entry for row in rows for entry in row]))
+
+
+def rank_of(matrix: Any) -> int:
+    """Rank over QQ of a ``flint.fmpz_mat``.
+
+    The rank modulo a prime is at most the rank over QQ. Where it is not full, let r be the largest one modulo the
+    primes tried: each of them divides all (r + 1)-minors, so these are zero when the product of the primes exceeds
+    Hadamard's bound for them.
+    """
+    rows, columns = matrix.nrows(), matrix.ncols()
+    found = -1
+    for tried, prime in enumerate(_large_primes(), 1):
+        check(elimination_price(rows, columns))
+        modulo = int(flint.nmod_mat(matrix, prime).rank())
+        if modulo > found:
+            found = modulo
+            minor_bits = 0 if found == min(rows, columns) else _minor_bits(matrix, found + 1)
+        if minor_bits < tried * _PRIME_BITS:
+            return found
+    raise AssertionError("unreachable")
+
+
+def _minor_bits(matrix: Any, size: int) -> int:
+    """A number of bits that no minor of this size exceeds: it is at most the product of the norms of its rows."""
+    listed = matrix.tolist()
+    by_rows = _largest([sum([entry * entry for entry in row]) for row in watched(listed)], size)
+    by_columns = _largest([sum([entry * entry for entry in column]) for column in watched(zip(*listed))], size)
+    return min(by_rows, by_columns) // 2 + 1
+
+
+def _largest(squares: Iterable[Any], size: int) -> int:
+    return sum(sorted((int(square).bit_length() for square in squares), reverse=True)[:size])
+
+
+def _large_primes() -> Iterator[int]:
+    """The primes between 2^61 and 2^62, the largest first."""
+    n = 1 << _PRIME_BITS + 1
+    while True:
+        n = _prime_below(n)
+        yield n
+
+
+@cache
+def _prime_below(n: int) -> int:
+    return next(p for p in range(n - 1, 1, -1) if is_prime(p))
 
 
 def sparse_rank(rows: Iterable[Mapping[Column, int]]) -> int:
@@ -39,8 +102,8 @@ def sparse_rank(rows: Iterable[Mapping[Column, int]]) -> int:
     Zero and repeated rows and columns are dropped, and the matrix is cut into blocks without common columns, before
     FLINT sees it.
     """
-    kept = {frozenset(row.items()) for row in ({c: v for c, v in row.items() if v} for row in rows) if row}
-    return sum(map(_block_rank, _blocks(kept)))
+    kept = {frozenset(row.items()) for row in ({c: v for c, v in row.items() if v} for row in watched(rows)) if row}
+    return sum(map(_block_rank, watched(_blocks(kept))))
 
 
 def _blocks(rows: Iterable[frozenset[tuple[Column, int]]]) -> Iterable[list[frozenset[tuple[Column, int]]]]:
@@ -53,7 +116,7 @@ def _blocks(rows: Iterable[frozenset[tuple[Column, int]]]) -> Iterable[list[froz
         return column
 
     listed = [(next(iter(row))[0], row) for row in rows]
-    for first, row in listed:
+    for first, row in watched(listed):
         for column, _ in row:
             leader[find(column)] = find(first)
     groups: dict[Column, list[frozenset[tuple[Column, int]]]] = {}
@@ -68,6 +131,7 @@ def _block_rank(rows: Sequence[frozenset[tuple[Column, int]]]) -> int:
         for column, value in row:
             columns.setdefault(column, []).append((number, value))
     distinct = {tuple(entries) for entries in columns.values()}
+    check(elimination_price(len(distinct), len(rows)))
     dense = [[0] * len(rows) for _ in distinct]
     for target, entries in zip(dense, distinct, strict=True):
         for number, value in entries:
@@ -88,12 +152,13 @@ def pivot_columns(rows: Sequence[Row]) -> tuple[list[int], list[list[Fraction]]]
     if not rows or not rows[0]:
         return [], []
     width = len(rows[0])
+    check(_PRIMES_OF_AN_ECHELON * elimination_price(len(rows), width))
     matrix = flint.fmpz_mat(len(rows), width, [entry for row in rows for entry in row])
     numerators, denominator, matrix_rank = matrix.rref()
     pivots: list[int] = []
     echelon: list[list[Fraction]] = []
     scale = int(denominator)
-    for i in range(matrix_rank):
+    for i in watched(range(matrix_rank)):
         row = [int(numerators[i, j]) for j in range(width)]
         pivots.append(next(j for j, entry in enumerate(row) if entry))
         echelon.append([Fraction(entry, scale) for entry in row])
@@ -105,9 +170,10 @@ def pivot_columns_mod(rows: Sequence[Row], prime: int) -> tuple[list[int], list[
     if not rows or not rows[0]:
         return [], []
     width = len(rows[0])
+    check(elimination_price(len(rows), width))
     matrix = flint.nmod_mat(len(rows), width, [entry % prime for row in rows for entry in row], prime)
     reduced, matrix_rank = matrix.rref()
-    echelon = [[Fraction(int(reduced[i, j])) for j in range(width)] for i in range(matrix_rank)]
+    echelon = [[Fraction(int(reduced[i, j])) for j in range(width)] for i in watched(range(matrix_rank))]
     return [next(j for j, entry in enumerate(row) if entry) for row in echelon], echelon
 
 

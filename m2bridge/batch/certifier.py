@@ -9,17 +9,21 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
+from m2bridge.alarm import alarm
 from m2bridge.batch.claim import claim
 from m2bridge.batch.outcome import Outcome, kind_of, reason_of, versions
-from m2bridge.batch.signals import time_limit
 from m2bridge.batch.store import NO_ROOM, Store
 from m2bridge.batch.task import Report, Task
 from m2bridge.certificate.certify import certify_all
 from m2bridge.certificate.schema import Certificate
-from m2bridge.computations.subject import Clock, case_json
+from m2bridge.clock import clock, limited
+from m2bridge.computations.subject import case_json
 from m2bridge.engine import Engine, Limits, Macaulay2
-from m2bridge.errors import BatchError, EngineDiedError, EngineTimeoutError
+from m2bridge.errors import BatchError, EngineDiedError
 from m2bridge.model.attention import SingleLayerAttention
+
+GRACE = 1.0
+"""Seconds after the limit, in which loops that look at the clock come first and can say more."""
 
 Certify = Callable[[SingleLayerAttention, Sequence[str], Engine, float | None], list[Certificate]]
 
@@ -65,9 +69,6 @@ def put_outcomes(
 ) -> None:
     """Store an outcome for each of these questions."""
     kind, reason = kind_of(error), reason_of(error)
-    if kind == "timed-out" and settings.timeout is not None:  # the error speaks of what was left of the limit
-        progress = f" ({error.progress})" if isinstance(error, EngineTimeoutError) and error.progress else ""
-        reason = f"the case did not finish within {settings.timeout:.3g} seconds{progress}"
     details = "".join(traceback.format_exception(error)) if kind == "failed" else ""
     limits = settings.timeout, settings.memory
     for question in questions:
@@ -107,18 +108,18 @@ class Certifier:
         BatchError
             If nothing can be stored.
         """
-        clock, store = Clock(self._settings.timeout), self._settings.store
-        with storing(store), claim(store.folder, task.name) as mine:
+        store = self._settings.store
+        with limited(self._settings.timeout) as running, storing(store), claim(store.folder, task.name) as mine:
             if not mine:
-                return Report(task, {}, clock.seconds, held=True)
+                return Report(task, {}, running.seconds, held=True)
             done = store.answers(task)  # another batch, or a worker that died, may have come here before
             for questions in Task(task.case, tuple(q for q in task.questions if q not in done)).groups:
-                self._answer(task, questions, clock)
-            return Report(task, store.answers(task), clock.seconds)
+                self._answer(task, questions)
+            return Report(task, store.answers(task), running.seconds)
 
-    def _answer(self, task: Task, questions: tuple[str, ...], clock: Clock) -> None:
+    def _answer(self, task: Task, questions: tuple[str, ...]) -> None:
         try:
-            certificates = self._certified(task, questions, clock)
+            certificates = self._certified(task, questions)
         except Exception as error:  # whatever it is, it becomes the outcome of this case
             if isinstance(error, OSError) and error.errno in NO_ROOM:
                 raise
@@ -127,12 +128,12 @@ class Certifier:
             for certificate in certificates:
                 self._settings.store.put(certificate)
 
-    def _certified(self, task: Task, questions: tuple[str, ...], clock: Clock) -> list[Certificate]:
+    def _certified(self, task: Task, questions: tuple[str, ...]) -> list[Certificate]:
         """The certificates; once more if Macaulay2 was killed, perhaps by chance."""
         for last in (False, True):
             try:
-                with time_limit(clock.remaining):
-                    return self._settings.certify(task.case, questions, self._engine, clock.remaining)
+                with alarm(clock(), GRACE):
+                    return self._settings.certify(task.case, questions, self._engine, self._settings.timeout)
             except EngineDiedError:
                 if last:
                     raise

@@ -12,8 +12,9 @@ from m2bridge.certificate.closures import computed_content
 from m2bridge.certificate.schema import QUESTIONS, SCHEMA, Certificate, digest
 from m2bridge.certificate.scripts import library_digests, script_of
 from m2bridge.certificate.statements import Content, statement_content
+from m2bridge.clock import limited
 from m2bridge.computations.observation import observe
-from m2bridge.computations.subject import Clock, case_json
+from m2bridge.computations.subject import case_json
 from m2bridge.engine import Engine, Macaulay2
 from m2bridge.errors import InvalidCaseError
 from m2bridge.model.attention import SingleLayerAttention
@@ -56,17 +57,21 @@ def certify_all(
     """
     if unknown := [question for question in questions if question not in QUESTIONS]:
         raise InvalidCaseError("check", f"unknown question '{unknown[0]}': use {', '.join(QUESTIONS)}")
-    clock = Clock(timeout)
+    with limited(timeout):
+        return _certificates(model, questions, engine)
+
+
+def _certificates(model: SingleLayerAttention, questions: Sequence[str], engine: Engine) -> list[Certificate]:
     observed = model.t > 1 and any(question != "closure" for question in questions)
     _forget_peak(engine)
-    seen = observe(model, engine, clock.remaining, partial=False) if observed else None
+    seen = observe(model, engine, partial=False) if observed else None
     observing = Cost(seen.seconds if seen else 0.0, _peak(engine))
     certificates = []
     for question in questions:
         script: Script | None
         if question == "closure":
             _forget_peak(engine)
-            content, script, seconds = computed_content(model, engine, clock.remaining)
+            content, script, seconds = computed_content(model, engine)
             cost = Cost(seconds, _peak(engine))
         else:
             content, script, cost = statement_content(question, model, seen), script_of(question, model), observing

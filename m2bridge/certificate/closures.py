@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from m2bridge.certificate.statements import Content
+from m2bridge.clock import limited
 from m2bridge.computations.closure import closure_script, read_closure
 from m2bridge.computations.multigraded_closure import default_max_degree
-from m2bridge.computations.subject import Clock, Subject
+from m2bridge.computations.subject import Subject
 from m2bridge.crosscheck.evidence import ORBITS, PROJECTION, REDUCED
 from m2bridge.engine import Engine
 from m2bridge.errors import ParseError
@@ -34,9 +35,7 @@ BY_FORMULA = "degree, also by the projection formula with the rechecked generic 
 SLICE = "an ideal that is right on the slice is right on the chart (docs/mathematics.md, Completeness)"
 
 
-def computed_content(
-    model: SingleLayerAttention, engine: Engine, timeout: float | None
-) -> tuple[Content, Script, float]:
+def computed_content(model: SingleLayerAttention, engine: Engine) -> tuple[Content, Script, float]:
     """Compute the closure; its content, the program, and the seconds that it all took.
 
     Raises
@@ -44,17 +43,17 @@ def computed_content(
     EngineError
         If Macaulay2 failed or reached a limit.
     """
-    clock = Clock(timeout)
-    subject = Subject.of(model)
-    reduction = reduce_linearly(subject.parametrization)
-    script = closure_script(subject, QQ, reduction=reduction)
-    transcript = engine.run(script, clock.remaining)
-    answer = parse(transcript.records)
-    found = read_closure(answer, subject, reduction, QQ, "elimination", transcript.version, clock.seconds)
-    if found.ideal is None or found.dimension is None or found.degree is None or found.hilbert_series is None:
-        raise ParseError("the answer about a closure is not complete")
-    content = closure_content(model, found.ideal, found.dimension, found.degree, found.hilbert_series)
-    return content, script, clock.seconds
+    with limited(None) as running:
+        subject = Subject.of(model)
+        reduction = reduce_linearly(subject.parametrization)
+        script = closure_script(subject, QQ, reduction=reduction)
+        transcript = engine.run(script, running.remaining)
+        answer = parse(transcript.records)
+        found = read_closure(answer, subject, reduction, QQ, "elimination", transcript.version, running.seconds)
+        if found.ideal is None or found.dimension is None or found.degree is None or found.hilbert_series is None:
+            raise ParseError("the answer about a closure is not complete")
+        content = closure_content(model, found.ideal, found.dimension, found.degree, found.hilbert_series)
+        return content, script, running.seconds
 
 
 def closure_content(

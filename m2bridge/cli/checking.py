@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from m2bridge.cli.options import case_options, request, run_options
+from m2bridge.cli.options import case_options, request, run_options, within
 from m2bridge.cli.output import REFUTED, UNDECIDED, show
 from m2bridge.cli.progress import progress
 from m2bridge.errors import InvalidCaseError
@@ -33,11 +33,11 @@ def cross_check_command(statement: str, **options: Any) -> int:
     if asked.field != QQ:
         raise InvalidCaseError("field", "statements are about characteristic 0: cross-checks are over QQ")
     statements = [known for known in REGISTRY if statement in ("all", known.key)]
-    with asked.engine() as engine, progress(f"cross-check of {asked.model}"):
+    with within(asked.timeout), asked.engine() as engine, progress(f"cross-check of {asked.model}"):
         with importing():
             from m2bridge.crosscheck import cross_check
 
-        found = cross_check(asked.model, engine, statements, timeout=asked.timeout)
+        found = cross_check(asked.model, engine, statements)
     show(found, asked.form)
     return REFUTED if found.refuted else UNDECIDED if found.undecided else 0
 
@@ -56,15 +56,16 @@ def membership_command(function: str | None, A: str | None, V: str | None, **opt
     if (function is None) == (A is None) or (A is None) != (V is None):
         raise InvalidCaseError("function", "give either --function, or both --A and --V")
     model = asked.model
-    if function is not None:
-        values = _function(function)
-    else:
-        values = _of_weights(_matrix("A", A, model.d, model.d), _matrix("V", V, model.d_out, model.d))
-    with asked.engine() as engine, progress(f"membership for {model}"):
-        with importing():
-            from m2bridge.computations.membership import membership
+    with within(asked.timeout):
+        if function is not None:
+            values = _function(function)
+        else:
+            values = _of_weights(_matrix("A", A, model.d, model.d), _matrix("V", V, model.d_out, model.d))
+        with asked.engine() as engine, progress(f"membership for {model}"):
+            with importing():
+                from m2bridge.computations.membership import membership
 
-        found = membership(model, values, engine, timeout=asked.timeout)
+            found = membership(model, values, engine)
     return show(found, asked.form)
 
 

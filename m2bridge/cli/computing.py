@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from m2bridge.cli.options import case_options, request, run_options
+from m2bridge.cli.options import case_options, request, run_options, timeout_option, within
 from m2bridge.cli.output import DONE, show
 from m2bridge.cli.progress import progress
 from m2bridge.importing import importing
@@ -21,13 +21,15 @@ def dimension_command(method: Any, **options: Any) -> int:
     """Dimension of the Zariski closure of the neuromanifold, by up to three methods."""
     asked = request(options)
     eliminates = method in ("elimination", "all")
-    with asked.engine() if eliminates else nullcontext() as engine, progress(f"dimension of {asked.model}"):
+    with (
+        within(asked.timeout),
+        asked.engine() if eliminates else nullcontext() as engine,
+        progress(f"dimension of {asked.model}"),
+    ):
         with importing():
             from m2bridge.computations.dimension import dimension
 
-        found = dimension(
-            asked.model, engine, asked.field, coordinates=asked.coordinates, method=method, timeout=asked.timeout
-        )
+        found = dimension(asked.model, engine, asked.field, coordinates=asked.coordinates, method=method)
     return show(found, asked.form)
 
 
@@ -43,7 +45,11 @@ def closure_command(strategy: Any, max_degree: int | None, weights: Any, **optio
     """Ideal, dimension, degree and Hilbert series of the Zariski closure."""
     asked = request(options)
     engineless = strategy == "multigraded" or max_degree is not None
-    with nullcontext() if engineless else asked.engine() as engine, progress(f"Zariski closure of {asked.model}"):
+    with (
+        within(asked.timeout),
+        nullcontext() if engineless else asked.engine() as engine,
+        progress(f"Zariski closure of {asked.model}"),
+    ):
         with importing():
             from m2bridge.computations.closure import closure
 
@@ -55,7 +61,6 @@ def closure_command(strategy: Any, max_degree: int | None, weights: Any, **optio
             weights=weights,
             strategy=strategy,
             max_degree=max_degree,
-            timeout=asked.timeout,
         )
     return show(found, asked.form)
 
@@ -68,18 +73,12 @@ def closure_command(strategy: Any, max_degree: int | None, weights: Any, **optio
 def singular_locus_command(method: Any, ideals: bool, **options: Any) -> int:
     """Singular locus of the Zariski closure, orbit by orbit and by components."""
     asked = request(options)
-    with asked.engine() as engine, progress(f"singular locus of {asked.model}"):
+    with within(asked.timeout), asked.engine() as engine, progress(f"singular locus of {asked.model}"):
         with importing():
             from m2bridge.computations.singular_locus import singular_locus
 
         found = singular_locus(
-            asked.model,
-            engine,
-            asked.field,
-            coordinates=asked.coordinates,
-            method=method,
-            ideals=ideals,
-            timeout=asked.timeout,
+            asked.model, engine, asked.field, coordinates=asked.coordinates, method=method, ideals=ideals
         )
     return show(found, asked.form)
 
@@ -88,13 +87,16 @@ def singular_locus_command(method: Any, ideals: bool, **options: Any) -> int:
 @click.argument("computation", type=click.Choice(["closure", "dimension", "singular-locus", "fibres"]))
 @case_options
 @click.option("--method", default="orbits", show_default=True, help="For singular-locus: orbits or jacobian.")
+@timeout_option
 def script_command(computation: str, method: str, **options: Any) -> int:
     """Print the complete Macaulay2 program of a computation; it runs with M2 --script."""
-    with importing():
-        from m2bridge.computations.scripts import standalone
-
     asked = request(options)
-    click.echo(standalone(computation, asked.model, asked.field, asked.coordinates, method), nl=False)
+    with within(asked.timeout):
+        with importing():
+            from m2bridge.computations.scripts import standalone
+
+        text = standalone(computation, asked.model, asked.field, asked.coordinates, method)
+    click.echo(text, nl=False)
     return DONE
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from m2bridge.cli.options import FieldType, run_options
+from m2bridge.cli.options import FieldType, run_options, within
 from m2bridge.cli.output import show
 from m2bridge.cli.progress import progress
 from m2bridge.engine import Limits, Macaulay2
@@ -35,17 +35,21 @@ def implicitize_command(
     FILE is TOML: a table [map] with parameters = ["s", "t"] (and relations = ["…"]), and a table [coordinates] with
     lines such as x = "3/7*s^2*t - (s + t)^3". The source is the set of points where all relations vanish.
     """
-    with importing():
-        from m2bridge.computations.image import image
+    with within(timeout):
+        with importing():
+            from m2bridge.computations.image import image
 
-    polynomial_map, title = _read(file)
-    with Macaulay2(program, Limits(timeout, memory)) as engine, progress(f"image of {title or printable(file.name)}"):
-        try:
-            found = image(polynomial_map, engine, title=title, timeout=timeout, **options)
-        except InvalidCaseError as reason:
-            if reason.option != "relations":  # that one is no option, but a part of the file
-                raise
-            raise click.UsageError(f"{file}: [map] {reason}") from None
+        polynomial_map, title = _read(file)
+        with (
+            Macaulay2(program, Limits(memory=memory)) as engine,
+            progress(f"image of {title or printable(file.name)}"),
+        ):
+            try:
+                found = image(polynomial_map, engine, title=title, **options)
+            except InvalidCaseError as reason:
+                if reason.option != "relations":  # that one is no option, but a part of the file
+                    raise
+                raise click.UsageError(f"{file}: [map] {reason}") from None
     return show(found, form)
 
 

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf, nan
 from typing import Any, TypeVar
 
 import click
 
+from m2bridge.alarm import alarm
+from m2bridge.clock import limited
 from m2bridge.engine import Limits, Macaulay2
 from m2bridge.engine.protocol import MOST_MEMORY
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.model.field import CoefficientField
+
+GRACE = 0.4
+"""Seconds after the limit, in which loops that look at the clock come first and show what was found."""
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -84,10 +90,20 @@ class Request:
     form: str
 
     def engine(self) -> Macaulay2:
-        """A session with these limits; it starts while Python imports what the computation needs."""
-        engine = Macaulay2(self.program, Limits(self.timeout, self.memory))
+        """A session that starts while Python imports what the computation needs; the time is limited by the clock."""
+        engine = Macaulay2(self.program, Limits(memory=self.memory))
         engine.start()
         return engine
+
+
+@contextmanager
+def within(timeout: float | None) -> Iterator[None]:
+    """A command within a limit on time: the clock that loops look at, and an alarm for those that do not."""
+    with limited(timeout) as clock, alarm(clock, GRACE):
+        yield
+
+
+timeout_option = click.option("--timeout", type=Seconds(), help="Seconds for the whole computation.")
 
 
 def case_options(command: Command) -> Command:
@@ -112,7 +128,7 @@ def run_options(command: Command) -> Command:
     """``--timeout --memory --m2 --format --json``."""
     return _all(
         command,
-        click.option("--timeout", type=Seconds(), help="Seconds for the whole computation."),
+        timeout_option,
         click.option("--memory", type=MemorySize(), help="Address space of Macaulay2, such as 4G."),
         engine_option,
         click.option(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from m2bridge.cli.options import NewPath
+from m2bridge.cli.options import NewPath, timeout_option, within
 from m2bridge.cli.output import DONE
 from m2bridge.cli.progress import progress
 from m2bridge.importing import importing
@@ -18,19 +18,21 @@ FORMATS = ("text", "markdown", "latex", "html", "csv", "json")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
 @click.option("--out", type=NewPath(dir_okay=False, path_type=Path), help="Write to this file.")
-def report_command(folder: Path, form: str, out: Path | None) -> int:
+@timeout_option
+def report_command(folder: Path, form: str, out: Path | None, timeout: float | None) -> int:
     """Table and summary of a folder of certificates, refuted statements first.
 
     Certificates are read, not verified; for that there is 'm2bridge verify'.
     """
-    with importing():
-        from m2bridge import report
+    with within(timeout):
+        with importing():
+            from m2bridge import report
 
-    with progress("reading"):
-        found = report.collect(folder)
-    if not found.rows and not found.problems:
-        raise click.UsageError(f"no certificates in the folder '{folder}'")
-    text = report.FORMATS[form](found)
+        with progress("reading"):
+            found = report.collect(folder)
+        if not found.rows and not found.problems:
+            raise click.UsageError(f"no certificates in the folder '{folder}'")
+        text = report.FORMATS[form](found)
     if out is None:
         click.echo(text, nl=False)
     else:

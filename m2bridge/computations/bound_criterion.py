@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 
+from m2bridge.clock import clock, share
 from m2bridge.computations.agreement import LocusFindings
 from m2bridge.computations.components import orbit_components
 from m2bridge.computations.equations import default_degree, singular_by_bounds, tangent_upper_bounds
 from m2bridge.computations.locus import OrbitStatus
 from m2bridge.computations.multigraded_closure import LARGEST_DEGREE
-from m2bridge.geometry.tangent import closure_dimension, orbit_dimension, tangent_lower_bounds
+from m2bridge.errors import EngineTimeoutError
+from m2bridge.geometry.tangent import LowerBounds, closure_dimension, orbit_dimension, tangent_lower_bounds
+from m2bridge.layout import plural
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.model.field import QQ
 from m2bridge.model.orbit import Orbit, generic_orbit, orbits
@@ -19,7 +21,7 @@ BOUND_SECONDS = 60.0
 """How long equations of higher degree are sought when no limit was given."""
 
 
-def by_bounds(model: SingleLayerAttention, timeout: float | None) -> LocusFindings:
+def by_bounds(model: SingleLayerAttention) -> LocusFindings:
     """LocusFindings from explicit tangent vectors, and from equations of low degree, over QQ.
 
     More independent tangent vectors than the dimension prove an orbit singular; equations whose differentials leave
@@ -32,29 +34,47 @@ def by_bounds(model: SingleLayerAttention, timeout: float | None) -> LocusFindin
     ContradictionError
         If the bounds contradict each other or the dimension.
     """
-    deadline = time.monotonic() + (BOUND_SECONDS if timeout is None else timeout)
-    dimension = closure_dimension(model)
-    method, statuses = "tangent bounds", _statuses(model, dimension, {})
+    try:
+        dimension = closure_dimension(model)
+        lower = tangent_lower_bounds(model)
+        statuses = _statuses(model, dimension, lower, {})
+    except EngineTimeoutError as limit:
+        return LocusFindings("tangent bounds", None, (), None, str(limit), uses_engine=False)
+    with share(1.0, otherwise=BOUND_SECONDS):
+        return _by_equations(model, dimension, lower, statuses)
+
+
+def _by_equations(
+    model: SingleLayerAttention, dimension: int, lower: LowerBounds, statuses: tuple[OrbitStatus, ...]
+) -> LocusFindings:
+    method, late = "tangent bounds", ""
     first = default_degree(model)
     for degree in range(first, LARGEST_DEGREE + 1) if first else ():
-        method = f"tangent bounds (degree ≤ {degree})"
-        statuses = _statuses(model, dimension, tangent_upper_bounds(model, degree, deadline=deadline))
-        if not _undecided(statuses) or time.monotonic() > deadline:
+        try:
+            statuses = _statuses(model, dimension, lower, tangent_upper_bounds(model, degree))
+            method = f"tangent bounds (degree ≤ {degree})"
+            clock().check()
+        except EngineTimeoutError:
+            late = " (more equations with a larger --timeout)"
             break
-    if undecided := _undecided(statuses):
-        late = " (more equations with a larger --timeout)" if time.monotonic() > deadline else ""
+        if not _undecided(statuses, model):
+            break
+    if undecided := _undecided(statuses, model):
         return LocusFindings(method, dimension, statuses, None, f"undecided: {undecided}{late}", uses_engine=False)
     linear = dimension == model.coordinate_count("reduced")
     components = orbit_components(statuses, linear, model, QQ)
     return LocusFindings(method, dimension, statuses, components, uses_engine=False)
 
 
-def _statuses(model: SingleLayerAttention, dimension: int, upper: Mapping[Orbit, int]) -> tuple[OrbitStatus, ...]:
+def _statuses(
+    model: SingleLayerAttention, dimension: int, lower: LowerBounds, upper: Mapping[Orbit, int]
+) -> tuple[OrbitStatus, ...]:
     dense = generic_orbit(model)
     upper = {**upper, dense: min(upper.get(dense, dimension), dimension)}
-    lower = tangent_lower_bounds(model)
     return tuple(
-        _status(orbit, model, max(lower[orbit][0], dimension), upper.get(orbit), dimension) for orbit in orbits(model)
+        _status(orbit, model, max(lower[orbit][0], dimension), upper.get(orbit), dimension)
+        for orbit in orbits(model)
+        if orbit in lower
     )
 
 
@@ -64,6 +84,8 @@ def _status(orbit: Orbit, model: SingleLayerAttention, lower: int, upper: int | 
     return OrbitStatus(orbit, orbit_dimension(orbit, model), exact, singular, lower, upper)
 
 
-def _undecided(statuses: tuple[OrbitStatus, ...]) -> str:
+def _undecided(statuses: tuple[OrbitStatus, ...], model: SingleLayerAttention) -> str:
     """The undecided orbits, in words; empty if there are none."""
-    return ", ".join(f"the orbit {status.orbit}" for status in statuses if status.singular is None)
+    listed = [f"the orbit {status.orbit}" for status in statuses if status.singular is None]
+    others = len(orbits(model)) - len(statuses)
+    return ", ".join(listed + ([f"{plural(others, 'orbit')} that the time did not suffice for"] if others else []))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import get_args
 
+from m2bridge.clock import Clock, clock, limited, share
 from m2bridge.computations.closure_result import Closure, Strategy
 from m2bridge.computations.completeness import prove_complete
 from m2bridge.computations.elimination import elimination_values, empty_source
-from m2bridge.computations.equations import image_dimension
-from m2bridge.computations.jacobian_rank import Status, jacobian_findings
+from m2bridge.computations.equations import image_dimension, known_dimension
+from m2bridge.computations.jacobian_rank import Status
 from m2bridge.computations.multigraded_closure import Equations, equations, graded_source
-from m2bridge.computations.subject import Clock, Subject
+from m2bridge.computations.subject import Subject
 from m2bridge.engine import Engine
 from m2bridge.errors import EngineMemoryError, EngineTimeoutError, InvalidCaseError, MethodUnavailableError
 from m2bridge.geometry.hilbert import HilbertSeries
@@ -71,32 +72,41 @@ def closure(
     InvalidCaseError
         If an option is wrong, the map has no reduction modulo p, or its relations have no common zero.
     EngineError
-        If Macaulay2 failed in another way than by reaching a limit.
+        If Macaulay2 failed in another way than by reaching a limit; EngineTimeoutError if a limit on time was reached
+        before anything was found.
     """
-    clock = Clock(timeout)
-    subject = Subject.of(case, coordinates, weights)
-    _check(strategy, field, max_degree)
-    subject.check_field(field)
-    source = _graded(subject, strategy, field, max_degree)
-    if source is not None:
-        return _multigraded(source, subject, engine, strategy, max_degree, clock)
-    chosen = resolve(strategy)
-    if engine is None:
-        raise InvalidCaseError("strategy", f"the strategy '{chosen}' needs an engine")
+    with limited(timeout):
+        subject = Subject.of(case, coordinates, weights)
+        check_options(strategy, field, max_degree)
+        subject.check_field(field)
+        source = _graded(subject, strategy, field, max_degree)
+        if source is not None:
+            return _multigraded(source, subject, engine, strategy, max_degree)
+        chosen = resolve(strategy)
+        if engine is None:
+            raise InvalidCaseError("strategy", f"the strategy '{chosen}' needs an engine")
+        return _eliminated(subject, engine, field, chosen)
+
+
+def _eliminated(subject: Subject, engine: Engine, field: CoefficientField, strategy: Strategy) -> Closure:
+    """By elimination; first what needs no elimination, in a part of the time, so that there is something to show."""
+    running = clock()
     reduction = reduce_linearly(subject.parametrization, field)
+    bound = known_dimension(subject, field)
     unfinished = ""
     try:
-        transcript = engine.run(closure_script(subject, field, chosen, reduction), clock.remaining)
+        transcript = engine.run(closure_script(subject, field, strategy, reduction), running.remaining)
         records, version = transcript.records, transcript.version
     except (EngineTimeoutError, EngineMemoryError) as limit:
         records, version, unfinished = limit.records, engine.version, str(limit)
     answer = parse(records)
     if "generators" in answer and any(g.is_ground for g in answer.ideal("generators").generators):
         raise empty_source()
-    return read_closure(answer, subject, reduction, field, chosen, version, clock.seconds, unfinished)
+    return read_closure(answer, subject, reduction, field, strategy, version, running.seconds, unfinished, bound)
 
 
-def _check(strategy: Strategy, field: CoefficientField, max_degree: int | None) -> None:
+def check_options(strategy: Strategy, field: CoefficientField, max_degree: int | None) -> None:
+    """Raise InvalidCaseError for a strategy that does not exist, or a degree or field that it does not take."""
     resolve(strategy)
     if strategy == "multigraded" and field != QQ:
         raise InvalidCaseError("field", f"multigraded implicitization is over QQ, not {field}; use elimination")
@@ -129,15 +139,18 @@ def _multigraded(
     engine: Engine | None,
     strategy: Strategy,
     max_degree: int | None,
-    clock: Clock,
 ) -> Closure:
     proof_wanted = strategy == "auto" and max_degree is None
     if proof_wanted and engine is None:
         raise InvalidCaseError("strategy", "the strategy 'auto' needs an engine, unless max_degree is given")
-    known = equations(source, max_degree, clock, share=0.5 if proof_wanted else 1.0)
+    bound = known_dimension(subject, QQ)
+    try:
+        known = equations(source, max_degree, part=0.5 if proof_wanted else 1.0)
+    except EngineTimeoutError as limit:
+        return _without_equations(subject, "multigraded", bound, str(limit))
     if proof_wanted and engine is not None:
-        known = prove_complete(known, subject, engine, clock)
-    dimension, status = _multigraded_dimension(known, subject)
+        known = prove_complete(known, subject, engine)
+    dimension, status = _multigraded_dimension(known, bound)
     return Closure(
         subject,
         QQ,
@@ -148,16 +161,25 @@ def _multigraded(
         None if known.series is None else known.series.degree,
         known.series,
         known.engine_version,
-        clock.seconds,
+        clock().seconds,
         known.unfinished,
         known.remark,
     )
 
 
-def _multigraded_dimension(known: Equations, subject: Subject) -> tuple[int | None, Status]:
+def _without_equations(
+    subject: Subject, strategy: Strategy, bound: tuple[int | None, Status], unfinished: str
+) -> Closure:
+    return Closure(subject, QQ, strategy, None, *bound, None, None, "", clock().seconds, unfinished)
+
+
+def _multigraded_dimension(known: Equations, bound: tuple[int | None, Status]) -> tuple[int | None, Status]:
     if known.series is not None:
         return known.series.dimension, "proved"
-    return image_dimension(subject.model or subject.parametrization, known.found, subject.coordinates)
+    try:
+        return image_dimension(bound, known.found)
+    except EngineTimeoutError:
+        return bound
 
 
 def resolve(strategy: Strategy) -> Strategy:
@@ -185,9 +207,16 @@ def read_closure(
     version: str,
     seconds: float,
     unfinished: str = "",
+    bound: tuple[int | None, Status] = (None, "unfinished"),
 ) -> Closure:
-    """The closure from what Macaulay2 said, possibly only the first part of it."""
-    dimension, status = _dimension(answer, subject, field)
+    """The closure from what Macaulay2 said, possibly only the first part of it.
+
+    Parameters
+    ----------
+    bound : (int or None, status)
+        What is known of the dimension where Macaulay2 did not come so far.
+    """
+    dimension, status = (answer.integer("dimension"), "proved") if "dimension" in answer else bound
     series = None
     if "hilbert_numerator" in answer:
         series = HilbertSeries.from_numerator(answer.integer_pairs("hilbert_numerator"), len(reduction.basis))
@@ -205,15 +234,6 @@ def read_closure(
         unfinished,
         "all generators: elimination by Macaulay2" if "generators" in answer else "",
     )
-
-
-def _dimension(answer: Answer, subject: Subject, field: CoefficientField) -> tuple[int | None, Status]:
-    """Macaulay2's dimension, or what the Jacobian rank says when Macaulay2 did not come so far."""
-    if "dimension" in answer:
-        return answer.integer("dimension"), "proved"
-    findings = jacobian_findings(subject.model or subject.parametrization, field, subject.coordinates)
-    best = max(findings, key=lambda finding: (finding.status == "proved", finding.value or -1))
-    return best.value, best.status
 
 
 def _lift(found: Ideal, subject: Subject, reduction: LinearReduction, field: CoefficientField) -> Ideal:

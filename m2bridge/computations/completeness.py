@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from m2bridge.clock import clock, share
 from m2bridge.computations.elimination import elimination_values
 from m2bridge.computations.multigraded_closure import Equations, scope
-from m2bridge.computations.subject import Clock, Subject
+from m2bridge.computations.subject import Subject
 from m2bridge.convert import macaulay2
 from m2bridge.convert.names import all_to_macaulay2
 from m2bridge.engine import Engine
@@ -27,7 +27,7 @@ PROOF_SECONDS = 60.0
 """How long a proof of completeness may take when no limit was given."""
 
 
-def prove_complete(known: Equations, subject: Subject, engine: Engine, clock: Clock) -> Equations:
+def prove_complete(known: Equations, subject: Subject, engine: Engine) -> Equations:
     """Try to prove that the generators found are all, by Macaulay2 modulo one prime.
 
     Let K be the ideal of the image of the map modulo p, generated in degrees ≤ N. Reduction modulo p carries the
@@ -48,19 +48,21 @@ def prove_complete(known: Equations, subject: Subject, engine: Engine, clock: Cl
     """
     field = CoefficientField(_prime(subject.parametrization))
     prove = _on_chart if _has_chart(subject) else _by_elimination
-    return prove(known, subject, field, engine, Clock(PROOF_SECONDS) if clock.remaining is None else clock)
+    with share(1.0, otherwise=PROOF_SECONDS):
+        try:
+            return prove(known, subject, field, engine)
+        except EngineTimeoutError as limit:
+            return _undecided(known, str(limit))
 
 
-def _by_elimination(
-    known: Equations, subject: Subject, field: CoefficientField, engine: Engine, clock: Clock
-) -> Equations:
-    answer, limit = _answer(completeness_script(subject, field), engine, clock)
+def _by_elimination(known: Equations, subject: Subject, field: CoefficientField, engine: Engine) -> Equations:
+    answer, limit = _answer(lambda: completeness_script(subject, field), engine)
     known = replace(known, engine_version=engine.version)
     if limit:
         return _undecided(known, limit)
     largest = answer.integer("largest_degree")
     if largest > known.found.max_degree:
-        known = _up_to(largest, known, clock)
+        known = _up_to(largest, known)
     if largest > known.found.max_degree:
         return replace(known, unfinished=f"generators of degree {largest} may exist; give it more with --timeout")
     return _compared(known, answer, subject, field, _elimination_remark(largest, subject, field))
@@ -75,8 +77,8 @@ def _elimination_remark(largest: int, subject: Subject, field: CoefficientField)
     return f"elimination modulo {field.characteristic} gives{besides} {given}"
 
 
-def _on_chart(known: Equations, subject: Subject, field: CoefficientField, engine: Engine, clock: Clock) -> Equations:
-    answer, limit = _answer(chart_script(known.found, subject, field), engine, clock)
+def _on_chart(known: Equations, subject: Subject, field: CoefficientField, engine: Engine) -> Equations:
+    answer, limit = _answer(lambda: chart_script(known.found, subject, field), engine)
     known = replace(known, engine_version=engine.version)
     modulo = f"modulo {field.characteristic}"
     if limit:
@@ -87,17 +89,17 @@ def _on_chart(known: Equations, subject: Subject, field: CoefficientField, engin
         remark = f"{modulo} they give the ideal of the image on a slice of the chart c_1_1_1_1 ≠ 0, and are saturated"
         return _compared(known, answer, subject, field, remark)
     degree = known.found.max_degree + 1
-    further = _up_to(degree, known, clock)
+    further = _up_to(degree, known)
     if further.found.max_degree < degree:
         missing = f"{modulo} these are not all generators"
         return replace(known, unfinished=f"{missing}; degree {degree} takes longer: give it more with --timeout")
-    return _on_chart(further, subject, field, engine, clock)
+    return _on_chart(further, subject, field, engine)
 
 
-def _answer(script: Script, engine: Engine, clock: Clock) -> tuple[Answer, str]:
-    """What Macaulay2 said, and the limit that it reached, if any."""
+def _answer(script: Callable[[], Script], engine: Engine) -> tuple[Answer, str]:
+    """What Macaulay2 said, and the limit that it, or the writing of its script, reached, if any."""
     try:
-        return parse(engine.run(script, clock.remaining).records), ""
+        return parse(engine.run(script(), clock().remaining).records), ""
     except (EngineTimeoutError, EngineMemoryError) as reached:
         return parse(reached.records), str(reached)
 
@@ -107,11 +109,13 @@ def _undecided(known: Equations, limit: str, seen: str = "") -> Equations:
     return replace(known, remark=remark, unfinished=limit)
 
 
-def _up_to(degree: int, known: Equations, clock: Clock) -> Equations:
+def _up_to(degree: int, known: Equations) -> Equations:
     """The generators up to a higher degree, or up to the last one that is completed in time."""
-    deadline = None if clock.remaining is None else time.monotonic() + clock.remaining
-    found = implicitize(known.found.source, degree, deadline=deadline)
-    return replace(known, found=found, remark=scope(found))
+    try:
+        found = implicitize(known.found.source, degree)
+    except EngineTimeoutError:
+        return known
+    return known if found.max_degree < known.found.max_degree else replace(known, found=found, remark=scope(found))
 
 
 def _compared(known: Equations, answer: Answer, subject: Subject, field: CoefficientField, remark: str) -> Equations:
@@ -121,7 +125,7 @@ def _compared(known: Equations, answer: Answer, subject: Subject, field: Coeffic
     if any(series.value(n) != h for n, h in enumerate(known.found.hilbert_function)):
         prime = field.characteristic
         return replace(known, unfinished=f"the prime {prime} is unlucky for this map; use --strategy elimination")
-    return replace(known, series=series, remark=f"all generators: {remark}")
+    return replace(known, series=series, remark=f"all generators: {remark}", unfinished="")
 
 
 def completeness_script(subject: Subject, field: CoefficientField) -> Script:

@@ -8,7 +8,7 @@ from m2bridge.computations.closure import closure
 from m2bridge.computations.locus import ZERO, Component, OrbitStatus
 from m2bridge.computations.subject import Subject
 from m2bridge.engine import Engine
-from m2bridge.errors import ContradictionError
+from m2bridge.errors import ContradictionError, EngineTimeoutError
 from m2bridge.geometry.orbit_geometry import orbit_closure_degree, orbit_closure_map
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.model.field import QQ, CoefficientField
@@ -43,9 +43,7 @@ def orbit_components(
     return tuple(sorted(components, key=lambda component: (-component.dimension, component.description)))
 
 
-def with_ideal(
-    component: Component, subject: Subject, field: CoefficientField, engine: Engine, timeout: float | None
-) -> Component:
+def with_ideal(component: Component, subject: Subject, field: CoefficientField, engine: Engine) -> Component:
     """The component with its ideal and degree by elimination; unchanged if that did not finish.
 
     Raises
@@ -56,8 +54,11 @@ def with_ideal(
     if component.ideal is not None or component.orbit is None:
         return component
     assert subject.model is not None
-    parametrization = orbit_closure_map(component.orbit, subject.model, subject.coordinates)
-    found = closure(parametrization, engine, field, strategy="elimination", timeout=timeout)
+    try:
+        parametrization = orbit_closure_map(component.orbit, subject.model, subject.coordinates)
+        found = closure(parametrization, engine, field, strategy="elimination")
+    except EngineTimeoutError:
+        return component
     if found.ideal is None or found.degree is None:
         return component
     if found.dimension != component.dimension or component.degree not in (None, found.degree):

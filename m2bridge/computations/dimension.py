@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from m2bridge.clock import limited, share
 from m2bridge.computations.closure import closure
 from m2bridge.computations.jacobian_rank import Finding, Status, jacobian_findings
-from m2bridge.computations.subject import Clock, Subject, result_json
+from m2bridge.computations.subject import Subject, result_json
 from m2bridge.engine import Engine
-from m2bridge.errors import ContradictionError, InvalidCaseError
+from m2bridge.errors import ContradictionError, EngineTimeoutError, InvalidCaseError
 from m2bridge.geometry.formulas import dimension_formula
 from m2bridge.layout import duration, facts, table
 from m2bridge.model.attention import Coordinates, SingleLayerAttention
@@ -126,22 +127,23 @@ def dimension(
     """
     if method not in get_args(Method):
         raise InvalidCaseError("method", f"unknown method '{method}': use {', '.join(get_args(Method))}")
-    clock = Clock(timeout)
+    eliminates = method in ("elimination", "all")
+    if eliminates and engine is None:
+        raise InvalidCaseError("method", f"the method '{method}' needs an engine")
     model = case if isinstance(case, SingleLayerAttention) else None
-    subject = Subject.of(case, coordinates, "attention" if method in ("elimination", "all") else "factored")
+    subject = Subject.of(case, coordinates, "attention" if eliminates else "factored")
     findings: list[Finding] = []
-    if method in ("auto", "jacobian", "all"):
-        findings += jacobian_findings(case, field, coordinates)
-    if method in ("formula", "all"):
-        findings.append(_by_formula(model))
-    version = None
-    if method in ("elimination", "all"):
-        if engine is None:
-            raise InvalidCaseError("method", f"the method '{method}' needs an engine")
-        version = engine.version
-        findings.append(_by_elimination(case, engine, field, coordinates, clock.remaining))
+    with limited(timeout) as running:
+        if method in ("auto", "jacobian", "all"):
+            with share(0.5 if eliminates else 1.0):
+                findings += jacobian_findings(case, field, coordinates)
+        if method in ("formula", "all"):
+            findings.append(_by_formula(model))
+        if eliminates and engine is not None:
+            findings.append(_by_elimination(case, engine, field, coordinates))
     _check_consistent(findings)
-    return Dimension(subject, field, tuple(findings), version, clock.seconds)
+    version = engine.version if eliminates and engine is not None else None
+    return Dimension(subject, field, tuple(findings), version, running.seconds)
 
 
 def _by_formula(model: SingleLayerAttention | None) -> Finding:
@@ -159,9 +161,11 @@ def _by_elimination(
     engine: Engine,
     field: CoefficientField,
     coordinates: Coordinates | None,
-    timeout: float | None,
 ) -> Finding:
-    found = closure(case, engine, field, coordinates=coordinates, strategy="elimination", timeout=timeout)
+    try:
+        found = closure(case, engine, field, coordinates=coordinates, strategy="elimination")
+    except EngineTimeoutError as limit:
+        return Finding("elimination", None, "unfinished", str(limit))
     if found.ideal is None or found.dimension is None:
         return Finding("elimination", None, "unfinished", found.unfinished)
     return Finding("elimination", found.dimension, "proved", "Krull dimension of the elimination ideal, by Macaulay2")

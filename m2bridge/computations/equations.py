@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from itertools import combinations_with_replacement
 from math import prod
 
+from m2bridge.clock import share, watched
 from m2bridge.computations.jacobian_rank import Status, jacobian_findings
 from m2bridge.computations.multigraded_closure import default_max_degree
-from m2bridge.errors import ContradictionError, MethodUnavailableError
+from m2bridge.computations.subject import Subject
+from m2bridge.errors import ContradictionError, EngineTimeoutError, MethodUnavailableError
 from m2bridge.geometry.jacobian import random_point
 from m2bridge.geometry.tangent import function, sparse
 from m2bridge.implicitization import Implicitization, implicitize, multigraded_attention
 from m2bridge.implicitization.multigraded_map import IntegerPolynomial
 from m2bridge.implicitization.substitution import Terms
 from m2bridge.linear_algebra import sparse_rank
-from m2bridge.model.attention import Coordinates, SingleLayerAttention
+from m2bridge.model.attention import SingleLayerAttention
+from m2bridge.model.field import CoefficientField
 from m2bridge.model.orbit import Orbit, orbits, representative
-from m2bridge.model.polynomial_map import PolynomialMap
 
 Occurrences = dict[int, dict[tuple[int, ...], list[tuple[int, int]]]]
 """For each degree and each monomial, the polynomials in which it occurs, by number, and its coefficients there."""
@@ -43,9 +46,7 @@ def singular_by_bounds(lower: int, upper: int | None, dimension: int) -> bool | 
     return True if lower > dimension else False if upper == dimension else None
 
 
-def tangent_upper_bounds(
-    model: SingleLayerAttention, max_degree: int | None = None, *, deadline: float | None = None
-) -> dict[Orbit, int]:
+def tangent_upper_bounds(model: SingleLayerAttention, max_degree: int | None = None) -> dict[Orbit, int]:
     """Upper bounds for the tangent dimension of the closure at each orbit, from all equations of degree ≤ max_degree.
 
     The Zariski tangent space lies in the kernel of the differentials of any equations. So where the bound equals the
@@ -57,14 +58,13 @@ def tangent_upper_bounds(
         With t ≥ 2.
     max_degree : int, optional
         :func:`default_degree` when left out.
-    deadline : float, optional
-        A value of :func:`time.monotonic`; when it has passed, the equations of the degrees completed so far are used.
 
     Returns
     -------
     dict from Orbit to int
         One affine dimension for each orbit of nonzero functions; empty for models too large even for quadrics, if no
-        degree was asked for.
+        degree was asked for. Within a limit of :mod:`m2bridge.clock`, by the equations of the degrees that three
+        quarters of the time sufficed for, and for the orbits that the rest did.
 
     Raises
     ------
@@ -84,9 +84,15 @@ def tangent_upper_bounds(
     if degree < 1:
         return {}
     source = multigraded_attention(model, "reduced")
-    found = _occurrences(implicitize(source, degree, deadline=deadline).sparse_generators())
-    points = {orbit: _point(orbit, model, source.polynomial_map.coordinates) for orbit in orbits(model)}
-    return {orbit: len(point) - _rank_at_sparse_point(found, point) for orbit, point in points.items()}
+    with share(0.75):
+        implicitization = implicitize(source, degree)
+    bounds: dict[Orbit, int] = {}
+    with suppress(EngineTimeoutError):
+        found = _occurrences(watched(implicitization.sparse_generators()))
+        for orbit in orbits(model):
+            point = _point(orbit, model, source.polynomial_map.coordinates)
+            bounds[orbit] = len(point) - _rank_at_sparse_point(found, point)
+    return bounds
 
 
 def _point(orbit: Orbit, model: SingleLayerAttention, coordinates: Sequence[str]) -> tuple[int, ...]:
@@ -102,22 +108,32 @@ def default_degree(model: SingleLayerAttention) -> int:
     return degree if degree > 1 else 0
 
 
-def image_dimension(
-    case: SingleLayerAttention | PolynomialMap, found: Implicitization, coordinates: Coordinates | None = None
-) -> tuple[int | None, Status]:
+def known_dimension(subject: Subject, field: CoefficientField) -> tuple[int | None, Status]:
+    """What the ranks of the differential say about the dimension, found in at most a third of the time."""
+    with share(1 / 3):
+        findings = jacobian_findings(subject.model or subject.parametrization, field, subject.coordinates)
+    best = max(findings, key=lambda finding: (finding.status == "proved", finding.value or -1))
+    return best.value, best.status
+
+
+def image_dimension(known: tuple[int | None, Status], found: Implicitization) -> tuple[int | None, Status]:
     """Dimension of the closure of the image: ranks of the differential below, ranks of the equations above.
 
     At a point of the image the tangent space has at least the dimension of the closure, and lies in the kernel of the
     differentials of all equations.
+
+    Parameters
+    ----------
+    known : (int or None, status)
+        What :func:`known_dimension` says.
     """
-    findings = jacobian_findings(case, coordinates=coordinates)
-    best = max(findings, key=lambda finding: (finding.status == "proved", finding.value or -1))
-    if best.status == "lower bound":
-        parameters = random_point(found.source.polynomial_map, 9, seed=1)
-        point = [_value(image, parameters) for image in found.source.integral_images]
-        upper = len(point) - sparse_rank(_gradient(generator, point) for generator in found.sparse_generators())
-        return best.value, "proved" if best.value == upper else "lower bound"
-    return best.value, best.status
+    value, status = known
+    if status != "lower bound":
+        return known
+    parameters = random_point(found.source.polynomial_map, 9, seed=1)
+    point = [_value(image, parameters) for image in found.source.integral_images]
+    upper = len(point) - sparse_rank(_gradient(generator, point) for generator in found.sparse_generators())
+    return value, "proved" if value == upper else "lower bound"
 
 
 def _value(image: IntegerPolynomial, parameters: Sequence[int]) -> int:
@@ -127,7 +143,7 @@ def _value(image: IntegerPolynomial, parameters: Sequence[int]) -> int:
 def _gradient(polynomial: Terms, point: Sequence[int]) -> dict[int, int]:
     """The partial derivatives at the point."""
     total: dict[int, int] = {}
-    for monomial, coefficient in polynomial:
+    for monomial, coefficient in watched(polynomial):
         for place, j in enumerate(monomial):
             factors = monomial[:place] + monomial[place + 1 :]
             total[j] = total.get(j, 0) + coefficient * prod([point[i] for i in factors])
@@ -150,7 +166,7 @@ def _rank_at_sparse_point(found: Occurrences, point: Sequence[int]) -> int:
     support = [j for j, value in enumerate(point) if value]
     rows: defaultdict[int, dict[int, int]] = defaultdict(dict)
     for degree, monomials in found.items():
-        for factors in combinations_with_replacement(support, degree - 1):
+        for factors in watched(combinations_with_replacement(support, degree - 1)):
             value = prod([point[i] for i in factors])
             for j in range(len(point)):
                 monomial = tuple(sorted((*factors, j)))

@@ -17,13 +17,13 @@ def fibres_apply(model: SingleLayerAttention) -> bool:
     return model.t >= 2 and (model.alpha > 1 or model.d_out > 1 or model.d == 1)
 
 
-def by_fibres(model: SingleLayerAttention, engine: Engine, timeout: float | None) -> LocusFindings:
+def by_fibres(model: SingleLayerAttention, engine: Engine) -> LocusFindings:
     """The findings of the method; see :func:`m2bridge.computations.observation.observe`.
 
     Hypothesis: :func:`fibres_apply`.
     """
     try:
-        seen = observe(model, engine, timeout)
+        seen = observe(model, engine)
     except (EngineTimeoutError, EngineMemoryError) as limit:
         return LocusFindings("fibres", None, (), None, str(limit))
     statuses = tuple(_status(fact, seen.dimension) for fact in seen.orbits)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from m2bridge.clock import clock, watched
 from m2bridge.engine import Engine
 from m2bridge.errors import EngineError, EngineMemoryError, EngineTimeoutError, ParseError
 from m2bridge.model.attention import SingleLayerAttention
-from m2bridge.model.orbit import IntegerMatrix, Orbit, generic_orbit, orbits, representative
+from m2bridge.model.orbit import IntegerMatrix, Orbit, dense_first, generic_orbit, orbits, representative
 from m2bridge.parse import Answer, parse
 from m2bridge.render import Script, render
 
@@ -56,7 +57,7 @@ class Fibres:
     limit: EngineError | None = None
 
 
-def fibres(model: SingleLayerAttention, engine: Engine, timeout: float | None = None) -> Fibres:
+def fibres(model: SingleLayerAttention, engine: Engine) -> Fibres:
     """Compute the fibres at representatives of all orbits, in one run.
 
     Hypothesis: t ≥ 2.
@@ -73,7 +74,7 @@ def fibres(model: SingleLayerAttention, engine: Engine, timeout: float | None = 
     """
     every = orbits(model)
     try:
-        return _read(parse(engine.run(fibres_script(model), timeout).records), model, every)
+        return _read(parse(engine.run(fibres_script(model), clock().remaining).records), model, every)
     except (EngineTimeoutError, EngineMemoryError) as limit:
         answer = parse(limit.records)
         done = tuple(orbit for orbit in every if str(orbit) in answer)
@@ -105,8 +106,6 @@ def _fibre(answer: Answer, orbit: Orbit) -> Fibre:
 
 def fibres_script(model: SingleLayerAttention) -> Script:
     """The Macaulay2 program: first what all the rest builds on, then one orbit after the other."""
-    dense = generic_orbit(model)
-    listed = [dense, *(orbit for orbit in orbits(model) if orbit != dense)]
     return render(
         "fibres",
         ("wire", "fibres"),
@@ -115,7 +114,7 @@ def fibres_script(model: SingleLayerAttention) -> Script:
             "d": model.d,
             "alpha": model.alpha,
             "unknowns": ", ".join(f"z_{q}" for q in range(2, model.d + 1)),
-            "orbits": [(orbit, *_nonzero_part(orbit, model)) for orbit in listed],
+            "orbits": [(orbit, *_nonzero_part(orbit, model)) for orbit in watched(dense_first(model))],
             "boundary": _nonzero_part(Orbit(1, 1, 1), model),
             "charts": "{(1,1)}" if model.d == 1 else "{(1,1), (1,2)}",
             "zeros": "{" + ", ".join(["0"] * (model.d - 2)) + "}",

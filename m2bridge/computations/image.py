@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from m2bridge.computations.closure import closure
+from m2bridge.clock import clock, limited, share
+from m2bridge.computations.closure import check_options, closure
 from m2bridge.computations.closure_result import Closure, Strategy
 from m2bridge.computations.elimination import elimination_values, empty_source
-from m2bridge.computations.subject import Clock
 from m2bridge.engine import Engine
 from m2bridge.errors import EngineMemoryError, EngineTimeoutError
 from m2bridge.layout import facts, printable
@@ -16,6 +16,9 @@ from m2bridge.model.field import QQ, CoefficientField
 from m2bridge.model.polynomial_map import PolynomialMap
 from m2bridge.parse import Answer, parse
 from m2bridge.render import Script, render
+
+CLOSURE_PART = 0.75
+"""So much of the time is for the closure; what is left, for source and base locus."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,26 +126,35 @@ def image(
 
     Source: Hartshorne, *Algebraic Geometry*, Exercise II.3.22 (dimension of fibres).
     """
-    clock = Clock(timeout)
-    title = printable(title)
-    polynomial_map.check_field(field)
-    unfinished = ""
+    with limited(timeout) as running:
+        title = printable(title)
+        check_options(strategy, field, max_degree)
+        polynomial_map.check_field(field)
+        with share(CLOSURE_PART):
+            found = closure(polynomial_map, engine, field, strategy=strategy, max_degree=max_degree)
+        answer, late = _base_locus(polynomial_map, field, title, engine)
+        dimension = answer.integer("source_dimension") if "source_dimension" in answer else None
+        if dimension == -1:
+            raise empty_source()
+        return Image(
+            replace(found, seconds=running.seconds),
+            title,
+            dimension,
+            answer.integer("base_locus_dimension") if "base_locus_dimension" in answer else None,
+            _irreducible(polynomial_map, answer),
+            "; ".join(filter(None, (found.unfinished, late))),
+        )
+
+
+def _base_locus(
+    polynomial_map: PolynomialMap, field: CoefficientField, title: str, engine: Engine
+) -> tuple[Answer, str]:
+    """What Macaulay2 says about source and base locus, and the limit that it reached, if any."""
     try:
-        answer = parse(engine.run(base_locus_script(polynomial_map, field, title), clock.remaining).records)
+        script = base_locus_script(polynomial_map, field, title)
+        return parse(engine.run(script, clock().remaining).records), ""
     except (EngineTimeoutError, EngineMemoryError) as limit:
-        answer, unfinished = parse(limit.records), str(limit)
-    dimension = answer.integer("source_dimension") if "source_dimension" in answer else None
-    if dimension == -1:
-        raise empty_source()
-    found = closure(polynomial_map, engine, field, strategy=strategy, max_degree=max_degree, timeout=clock.remaining)
-    return Image(
-        replace(found, seconds=clock.seconds),
-        title,
-        dimension,
-        answer.integer("base_locus_dimension") if "base_locus_dimension" in answer else None,
-        _irreducible(polynomial_map, answer),
-        found.unfinished or unfinished,
-    )
+        return parse(limit.records), f"base locus: {limit}"
 
 
 def _irreducible(polynomial_map: PolynomialMap, answer: Answer) -> bool | None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from math import comb
 
+from m2bridge.clock import clock
 from m2bridge.computations.agreement import LocusFindings
 from m2bridge.computations.closure_result import Closure
 from m2bridge.computations.elimination import elimination_values
 from m2bridge.computations.locus import ZERO, Component
-from m2bridge.computations.subject import Clock, Subject
+from m2bridge.computations.subject import Subject
 from m2bridge.convert import macaulay2
 from m2bridge.convert.names import all_to_macaulay2
 from m2bridge.engine import Engine
@@ -34,7 +35,7 @@ def minor_count(found: Closure) -> int:
     return comb(len(found.ideal.generators), codimension) * comb(len(found.ideal.ring.variables), codimension)
 
 
-def by_jacobian(found: Closure, engine: Engine, timeout: float | None) -> LocusFindings:
+def by_jacobian(found: Closure, engine: Engine) -> LocusFindings:
     """LocusFindings from the minimal primes of I + minors(codimension, Jacobian of I).
 
     Hypothesis: I is prime, so the variety is equidimensional and reduced. It is so where I is the kernel of a ring map
@@ -55,19 +56,21 @@ def by_jacobian(found: Closure, engine: Engine, timeout: float | None) -> LocusF
     assert found.ideal is not None
     if found.codimension == 0:
         return LocusFindings("jacobian", found.dimension, (), ())
-    clock = Clock(timeout)
     try:
-        if found.subject.parametrization.maybe_reducible:
-            _check_prime(found.ideal, found.subject.title, engine, clock)
-        script = _script("jacobian_criterion", found.ideal, found.subject.title)
-        answer = parse(engine.run(script, clock.remaining).records)
+        return LocusFindings("jacobian", found.dimension, (), _components(found, found.ideal, engine))
     except (EngineTimeoutError, EngineMemoryError) as limit:
         return LocusFindings("jacobian", found.dimension, (), None, str(limit))
+
+
+def _components(found: Closure, ideal: Ideal, engine: Engine) -> tuple[Component, ...]:
+    title = found.subject.title
+    if found.subject.parametrization.maybe_reducible:
+        _check_prime(ideal, title, engine)
+    answer = parse(engine.run(_script("jacobian_criterion", ideal, title), clock().remaining).records)
     primes = answer.ideals("minimal_primes")
     measured = zip(primes, answer.integers("dimensions"), answer.integers("degrees"), strict=True)
     components = (_component(found, prime, dimension, degree) for prime, dimension, degree in measured)
-    ordered = sorted(components, key=lambda component: (-component.dimension, component.description))
-    return LocusFindings("jacobian", found.dimension, (), tuple(ordered))
+    return tuple(sorted(components, key=lambda component: (-component.dimension, component.description)))
 
 
 def jacobian_script(subject: Subject, field: CoefficientField) -> Script:
@@ -76,8 +79,8 @@ def jacobian_script(subject: Subject, field: CoefficientField) -> Script:
     return render("jacobian_criterion", values=elimination_values(independent, field) | {"title": subject.title})
 
 
-def _check_prime(ideal: Ideal, title: str, engine: Engine, clock: Clock) -> None:
-    if not parse(engine.run(_script("prime", ideal, title), clock.remaining).records).boolean("prime"):
+def _check_prime(ideal: Ideal, title: str, engine: Engine) -> None:
+    if not parse(engine.run(_script("prime", ideal, title), clock().remaining).records).boolean("prime"):
         raise MethodUnavailableError(
             "the closure of the image is reducible, and the Jacobian criterion is for irreducible varieties: take the "
             "components of the source one by one"

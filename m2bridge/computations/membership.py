@@ -9,7 +9,8 @@ from typing import Any
 
 from sympy import Matrix, Rational, latex, zeros
 
-from m2bridge.computations.subject import Clock, case_json, result_json
+from m2bridge.clock import clock, limited
+from m2bridge.computations.subject import case_json, result_json
 from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.geometry.function import Chart, fibre_points, function_of, orbit_of, quadratic_forms
@@ -125,14 +126,19 @@ def membership(
     """
     if model.t == 1:
         raise MethodUnavailableError("membership is decided in reduced coordinates, which need t ≥ 2")
-    clock = Clock(timeout)
+    with limited(timeout):
+        return _membership(model, function, engine)
+
+
+def _membership(model: SingleLayerAttention, function: Mapping[str, Fraction | int], engine: Engine) -> Membership:
+    running = clock()
     chart = Chart.of(quadratic_forms(model, function))
     if chart is None:
-        return _zero(model, engine, clock)
-    answer = parse(engine.run(membership_script(model, chart), clock.remaining).records)
+        return _zero(model, engine)
+    answer = parse(engine.run(membership_script(model, chart), running.remaining).records)
     length = answer.integer("length")
     if length == 0:
-        return Membership(model, OUTSIDE, None, (), 0, None, None, engine.version, clock.seconds)
+        return Membership(model, OUTSIDE, None, (), 0, None, None, engine.version, running.seconds)
     points, real = fibre_points(answer.integer("points"), length, *_moments(answer))
     weights = tuple(chart.weights(point) for point in points)
     for A, V in weights:
@@ -150,14 +156,14 @@ def membership(
         singular if birational else None,
         length > len(points),
         engine.version,
-        clock.seconds,
+        running.seconds,
     )
 
 
-def _zero(model: SingleLayerAttention, engine: Engine, clock: Clock) -> Membership:
+def _zero(model: SingleLayerAttention, engine: Engine) -> Membership:
     """The zero function: the apex of the cone; a limit of the boundary points, and singular, unless d = 1."""
     weights = (zeros(model.d, model.d), zeros(model.d_out, model.d))
-    return Membership(model, INSIDE, None, (weights,), 0, model.d > 1, model.d > 1, engine.version, clock.seconds)
+    return Membership(model, INSIDE, None, (weights,), 0, model.d > 1, model.d > 1, engine.version, clock().seconds)
 
 
 def membership_script(model: SingleLayerAttention, chart: Chart) -> Script:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from math import comb
 
-from m2bridge.computations.subject import Clock, Subject
+from m2bridge.clock import share
+from m2bridge.computations.subject import Subject
 from m2bridge.geometry.hilbert import HilbertSeries
 from m2bridge.implicitization import Implicitization, MultigradedMap, implicitize, multigraded, multigraded_attention
 from m2bridge.implicitization.linear_part import linear_part
@@ -58,17 +58,20 @@ def default_max_degree(coordinates: int, monomials: int = MOST_MONOMIALS) -> int
     return next(fitting, 1)
 
 
-def equations(source: MultigradedMap, max_degree: int | None, clock: Clock, share: float = 1.0) -> Equations:
-    """All minimal generators of degree ≤ max_degree, or of the degrees that a share of the remaining time suffices for.
+def equations(source: MultigradedMap, max_degree: int | None, part: float = 1.0) -> Equations:
+    """All minimal generators of degree ≤ max_degree, or of the degrees that a part of the time left suffices for.
 
-    A degree that was asked for and not reached is reported as unfinished.
+    That a degree was not reached is reported as unfinished.
+
+    Raises
+    ------
+    EngineTimeoutError
+        If the limit was reached before the first degree was begun.
     """
     degree = default_max_degree(len(linear_part(source).independent)) if max_degree is None else max_degree
-    deadline = None if clock.remaining is None else time.monotonic() + share * clock.remaining
-    found = implicitize(source, degree, deadline=deadline)
-    late = ""
-    if found.stopped_early and max_degree is not None:
-        late = f"degree {found.max_degree + 1} was not completed in time; give it more with --timeout"
+    with share(part) as clock:
+        found = implicitize(source, degree)
+    late = str(clock.late(f"degree {found.max_degree + 1}")) if found.stopped_early else ""
     return Equations(found, remark=scope(found), unfinished=late)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from m2bridge.clock import clock, limited, share
 from m2bridge.computations.closure import closure
-from m2bridge.computations.equations import singular_by_bounds, tangent_upper_bounds
+from m2bridge.computations.equations import singular_by_bounds
 from m2bridge.computations.fibres import Fibre, Fibres, fibres
-from m2bridge.computations.subject import Clock
+from m2bridge.computations.orbit_tangents import OrbitTangents, orbit_tangents
 from m2bridge.engine import Engine
 from m2bridge.errors import (
     ContradictionError,
@@ -17,13 +19,7 @@ from m2bridge.errors import (
     MethodUnavailableError,
 )
 from m2bridge.geometry.formulas import determinantal_degree, product_degree
-from m2bridge.geometry.tangent import (
-    closure_dimension,
-    is_critical,
-    orbit_dimension,
-    source_tangent_dimension,
-    tangent_lower_bounds,
-)
+from m2bridge.geometry.tangent import source_tangent_dimension
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.model.orbit import Orbit, generic_orbit, orbits
 
@@ -148,7 +144,7 @@ def observe(
     model : SingleLayerAttention
     engine : Engine
     timeout : float, optional
-        Seconds for Macaulay2; the linear algebra after it does not look at the clock.
+        Seconds for the whole computation. Linear algebra comes first, in half of the time; then Macaulay2 has the rest.
     partial : bool
         Whether some of the orbits are enough when a limit is reached.
 
@@ -164,42 +160,61 @@ def observe(
     ContradictionError
         If independent methods disagree.
     EngineError
-        If Macaulay2 failed in another way, or reached a limit before the dense orbit was observed or, unless
+        If Macaulay2 failed in another way, or a limit was reached before the dense orbit was observed or, unless
         ``partial``, before all were.
     """
     if model.t == 1:
         raise MethodUnavailableError("the method of fibres is for t ≥ 2; for t = 1 use --method jacobian")
-    clock = Clock(timeout)
-    found = fibres(model, engine, clock.remaining)
-    if found.limit is not None and not partial:
-        raise found.limit
-    seen = deduce(model, found)
-    eliminated = None if seen.limit is not None else _degree_by_elimination(model, engine, clock.remaining)
+    with limited(timeout) as running:
+        with share(0.5 if partial else 1.0):
+            tangents = orbit_tangents(model)
+        _check_enough(tangents, model, partial)
+        found = fibres(model, engine)
+        if found.limit is not None and not partial:
+            raise found.limit
+        seen = deduce(model, found, tangents)
+        eliminated = None if seen.limit is not None else _degree_by_elimination(model, engine)
     if eliminated not in (None, seen.degree):
         raise ContradictionError(
             f"the degree is {seen.degree} by the projection formula and {eliminated} by elimination"
         )
     remarks = seen.remarks if eliminated is None else (*seen.remarks, BY_ELIMINATION)
-    return replace(seen, remarks=remarks, engine_version=engine.version, seconds=clock.seconds)
+    return replace(seen, remarks=remarks, engine_version=engine.version, seconds=running.seconds)
 
 
-def deduce(model: SingleLayerAttention, found: Fibres) -> Observations:
+def _check_enough(tangents: Mapping[Orbit, OrbitTangents], model: SingleLayerAttention, partial: bool) -> None:
+    if generic_orbit(model) not in tangents or not (partial or len(tangents) == len(orbits(model))):
+        raise _late(tangents, model)
+
+
+def _late(seen: Iterable[Orbit], model: SingleLayerAttention) -> EngineTimeoutError:
+    limit = clock().late("the linear algebra at the orbits")
+    limit.progress = f"{len(list(seen))} of {len(orbits(model))} orbits were done"
+    return limit
+
+
+def deduce(
+    model: SingleLayerAttention, found: Fibres, tangents: Mapping[Orbit, OrbitTangents] | None = None
+) -> Observations:
     """All that follows from these fibres, by exact methods that need no engine; the lemma is that of :func:`observe`.
+
+    Parameters
+    ----------
+    tangents : mapping, optional
+        What :func:`m2bridge.computations.orbit_tangents.orbit_tangents` says, perhaps of some of the orbits only.
 
     Raises
     ------
     ContradictionError
         If independent methods disagree.
     """
-    lower = tangent_lower_bounds(model)
-    upper = tangent_upper_bounds(model)
-    dimension = closure_dimension(model)
-    facts = tuple(
-        _facts(orbit, model, found, dimension, lower[orbit], upper.get(orbit))
-        for orbit in orbits(model)
-        if orbit in found.at
-    )
+    known = orbit_tangents(model) if tangents is None else tangents
+    dimension = known[generic_orbit(model)].dimension
+    seen = [orbit for orbit in orbits(model) if orbit in found.at and orbit in known]
+    facts = tuple(_facts(orbit, model, found, dimension, known[orbit]) for orbit in seen)
     check(facts, dimension, model)
+    limit = found.limit if len(seen) in (len(found.at), len(orbits(model))) else _late(seen, model)
+    upper = any(tangent.upper is not None for tangent in known.values())
     generic = found.at[generic_orbit(model)]
     return Observations(
         model,
@@ -209,16 +224,16 @@ def deduce(model: SingleLayerAttention, found: Fibres) -> Observations:
         found.base_locus_empty,
         found.boundary_family,
         generic,
-        _remarks(AGREEMENTS[: 1 if generic.length > 1 else 3 if upper else 2], found),
-        limit=found.limit,
+        _remarks(AGREEMENTS[: 1 if generic.length > 1 else 3 if upper else 2], limit),
+        limit=limit,
     )
 
 
-def _remarks(agreements: tuple[str, ...], found: Fibres) -> tuple[str, ...]:
+def _remarks(agreements: tuple[str, ...], limit: EngineError | None) -> tuple[str, ...]:
     """What agreed, on all orbits or on those that were observed; without birationality fibres tell less."""
-    if found.limit is None:
+    if limit is None:
         return agreements
-    return tuple(f"{agreement} ({found.limit.progress})" for agreement in agreements)
+    return tuple(f"{agreement} ({limit.progress})" for agreement in agreements)
 
 
 def _facts(
@@ -226,29 +241,29 @@ def _facts(
     model: SingleLayerAttention,
     found: Fibres,
     dimension: int,
-    lower: tuple[int, Orbit],
-    upper: int | None,
+    tangent: OrbitTangents,
 ) -> OrbitFacts:
     fibre = found.at[orbit]
     source_smooth = model.alpha in (model.d, orbit.r)
     if found.at[generic_orbit(model)].length == 1:
         singular: bool | None = fibre.length > 1 or not source_smooth
     else:
-        singular = singular_by_bounds(lower[0], upper, dimension)
-    if is_critical(orbit, model) == fibre.reduced:
+        singular = singular_by_bounds(tangent.lower, tangent.upper, dimension)
+    if tangent.critical == fibre.reduced:
         raise ContradictionError(
             f"at orbit {orbit} the fibre is {fibre}, but the rank of the differential says otherwise"
         )
     return OrbitFacts(
         orbit,
-        orbit_dimension(orbit, model),
+        tangent.dimension,
         fibre,
         source_smooth,
         singular,
         not fibre.reduced,
         not fibre.reduced,
-        *lower,
-        upper,
+        tangent.lower,
+        tangent.witness,
+        tangent.upper,
     )
 
 
@@ -276,12 +291,12 @@ def check(facts: tuple[OrbitFacts, ...], dimension: int, model: SingleLayerAtten
             raise ContradictionError(f"smooth, but in the closure of a singular orbit {evidence}")
 
 
-def _degree_by_elimination(model: SingleLayerAttention, engine: Engine, timeout: float | None) -> int | None:
+def _degree_by_elimination(model: SingleLayerAttention, engine: Engine) -> int | None:
     """In small cases, where the limit allows it."""
     if model.coordinate_count("reduced") > ELIMINATED:
         return None
     two_tokens = SingleLayerAttention(model.d, model.d_out, model.a)
     try:
-        return closure(two_tokens, engine, strategy="elimination", timeout=timeout).degree
+        return closure(two_tokens, engine, strategy="elimination").degree
     except (EngineTimeoutError, EngineMemoryError):
         return None

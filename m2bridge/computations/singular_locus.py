@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from itertools import chain, combinations
 from typing import Literal, get_args
 
+from m2bridge.clock import clock, limited
 from m2bridge.computations.agreement import LocusFindings, compare
 from m2bridge.computations.bound_criterion import by_bounds
 from m2bridge.computations.closure import closure
@@ -14,9 +15,9 @@ from m2bridge.computations.fibre_criterion import by_fibres, fibres_apply
 from m2bridge.computations.jacobian_criterion import by_jacobian, minor_count
 from m2bridge.computations.locus import Component, OrbitStatus, SingularLocus
 from m2bridge.computations.orbit_criterion import by_orbits
-from m2bridge.computations.subject import Clock, Subject
+from m2bridge.computations.subject import Subject
 from m2bridge.engine import Engine
-from m2bridge.errors import InvalidCaseError, MethodUnavailableError
+from m2bridge.errors import EngineTimeoutError, InvalidCaseError, MethodUnavailableError
 from m2bridge.model.attention import Coordinates, SingleLayerAttention
 from m2bridge.model.field import QQ, CoefficientField
 from m2bridge.model.orbit import Orbit
@@ -74,18 +75,18 @@ def singular_locus(
     if method not in get_args(Method):
         raise InvalidCaseError("method", f"unknown method '{method}': use {', '.join(get_args(Method))}")
     subject = Subject.of(case, coordinates)
-    clock = Clock(timeout)
     plan = _plan(method, subject, field)
     findings: list[LocusFindings] = []
-    if "fibres" in plan:
-        assert subject.model is not None
-        findings.append(by_fibres(subject.model, engine, clock.remaining))
-    if "orbits" in plan and field == QQ and subject.coordinate_count > FEW_COORDINATES:
-        assert subject.model is not None
-        findings.append(by_bounds(subject.model, clock.remaining))
-    if _ideal_wanted(plan, subject, field):
-        findings += _from_ideal(plan, subject, field, engine, clock, second_opinion=method == "auto")
-    return _result(findings, subject, field, engine, ideals, clock, second_opinion=method != "all")
+    with limited(timeout):
+        if "fibres" in plan:
+            assert subject.model is not None
+            findings.append(by_fibres(subject.model, engine))
+        if "orbits" in plan and field == QQ and subject.coordinate_count > FEW_COORDINATES:
+            assert subject.model is not None
+            findings.append(by_bounds(subject.model))
+        if _ideal_wanted(plan, subject, field):
+            findings += _from_ideal(plan, subject, field, engine, second_opinion=method == "auto")
+        return _result(findings, subject, field, engine, ideals, second_opinion=method != "all")
 
 
 def _plan(method: Method, subject: Subject, field: CoefficientField) -> tuple[str, ...]:
@@ -126,26 +127,25 @@ def _from_ideal(
     subject: Subject,
     field: CoefficientField,
     engine: Engine,
-    clock: Clock,
     second_opinion: bool,
 ) -> list[LocusFindings]:
     """The findings of the methods that need the ideal of the closure."""
-    found = closure(
-        subject.model or subject.parametrization,
-        engine,
-        field,
-        coordinates=subject.coordinates,
-        strategy="elimination",
-        timeout=clock.remaining,
-    )
-    if found.ideal is None or found.codimension is None:
-        reason = f"{found.unfinished} (while computing the ideal of the closure; try --method fibres)"
-        methods = " and ".join(name for name in plan if name != "fibres")
-        return [LocusFindings(methods, found.dimension, (), None, reason)]
-    findings = [by_orbits(found)] if "orbits" in plan else []
-    dear = second_opinion and findings and minor_count(found) > FEW_MINORS
-    if "jacobian" in plan and not dear:
-        findings.append(by_jacobian(found, engine, clock.remaining))
+    methods = " and ".join(name for name in plan if name != "fibres")
+    dimension, findings = None, []
+    try:
+        case = subject.model or subject.parametrization
+        found = closure(case, engine, field, coordinates=subject.coordinates, strategy="elimination")
+        dimension = found.dimension
+        if found.ideal is None or found.codimension is None:
+            reason = f"{found.unfinished} (while computing the ideal of the closure; try --method fibres)"
+            return [LocusFindings(methods, dimension, (), None, reason)]
+        if "orbits" in plan:
+            findings.append(by_orbits(found))
+        dear = second_opinion and findings and minor_count(found) > FEW_MINORS
+        if "jacobian" in plan and not dear:
+            findings.append(by_jacobian(found, engine))
+    except EngineTimeoutError as limit:
+        findings.append(LocusFindings(methods, dimension, (), None, str(limit)))
     return findings
 
 
@@ -155,7 +155,6 @@ def _result(
     field: CoefficientField,
     engine: Engine,
     ideals: bool,
-    clock: Clock,
     second_opinion: bool,
 ) -> SingularLocus:
     """Compare what the methods found, and take the last word of those that finished.
@@ -177,10 +176,10 @@ def _result(
         " and ".join(f.method for f in finished or findings),
         next((f.dimension for f in reversed(finished or findings) if f.dimension is not None), None),
         known_orbits(finished or findings),
-        None if components is None else _with_ideals(components, ideals, subject, field, engine, clock),
+        None if components is None else _with_ideals(components, ideals, subject, field, engine),
         tuple(remarks + (limits if excused else [])),
         engine.version if ideals or any(f.uses_engine for f in findings) else "",
-        clock.seconds,
+        clock().seconds,
         "" if excused else "; ".join(limits),
     )
 
@@ -200,8 +199,7 @@ def _with_ideals(
     subject: Subject,
     field: CoefficientField,
     engine: Engine,
-    clock: Clock,
 ) -> tuple[Component, ...]:
     if not ideals:
         return tuple(component.without_ideal() for component in components)
-    return tuple(with_ideal(component, subject, field, engine, clock.remaining) for component in components)
+    return tuple(with_ideal(component, subject, field, engine) for component in components)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from m2bridge.engine.protocol import check_timeout
 from m2bridge.errors import InvalidCaseError
 from m2bridge.model.attention import Coordinates, SingleLayerAttention, Weights
 from m2bridge.model.field import CoefficientField
@@ -96,31 +94,6 @@ class Subject:
 @lru_cache(maxsize=64)
 def _parametrization(model: SingleLayerAttention, coordinates: Coordinates | None, weights: Weights) -> PolynomialMap:
     return model.parametrization(coordinates, weights)
-
-
-class Clock:
-    """Wall time since a computation began, and what a limit leaves.
-
-    Raises
-    ------
-    InvalidCaseError
-        If the limit is not a positive, finite number of seconds.
-    """
-
-    def __init__(self, timeout: float | None) -> None:
-        check_timeout(timeout)
-        self._begin = time.monotonic()
-        self._timeout = timeout
-
-    @property
-    def seconds(self) -> float:
-        """Seconds since the beginning."""
-        return time.monotonic() - self._begin
-
-    @property
-    def remaining(self) -> float | None:
-        """Seconds left (at least a hundredth), or ``None`` without a limit."""
-        return None if self._timeout is None else max(self._timeout - self.seconds, 0.01)
 
 
 def case_json(model: SingleLayerAttention) -> dict[str, int]:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from m2bridge.clock import clock, limited
 from m2bridge.computations.observation import Observations, OrbitFacts, observe
-from m2bridge.computations.subject import Clock, case_json, result_json
+from m2bridge.computations.subject import case_json, result_json
 from m2bridge.crosscheck.compare import compare, not_applicable, undecided
 from m2bridge.crosscheck.verdict import Outcome, Verdict
 from m2bridge.engine import Engine
@@ -146,17 +147,22 @@ def cross_check(
     EngineError
         If Macaulay2 failed in another way than by reaching a limit.
     """
-    clock = Clock(timeout)
+    with limited(timeout):
+        return _cross_check(model, engine, statements)
+
+
+def _cross_check(model: SingleLayerAttention, engine: Engine, statements: Sequence[Statement]) -> CrossCheck:
+    running = clock()
     if model.t == 1:
         verdicts = tuple(not_applicable(statement, statement.hypotheses(model)) for statement in statements)
-        return CrossCheck(model, verdicts, None, engine.version, clock.seconds)
+        return CrossCheck(model, verdicts, None, engine.version, running.seconds)
     try:
-        seen = observe(model, engine, clock.remaining)
+        seen = observe(model, engine)
     except (EngineTimeoutError, EngineMemoryError) as limit:
         verdicts = tuple(_without_observations(statement, model, str(limit)) for statement in statements)
-        return CrossCheck(model, verdicts, None, engine.version, clock.seconds, str(limit))
+        return CrossCheck(model, verdicts, None, engine.version, running.seconds, str(limit))
     verdicts = tuple(compare(statement, seen) for statement in statements)
-    return CrossCheck(model, verdicts, seen, engine.version, clock.seconds, seen.unfinished)
+    return CrossCheck(model, verdicts, seen, engine.version, running.seconds, seen.unfinished)
 
 
 def _without_observations(statement: Statement, model: SingleLayerAttention, limit: str) -> Verdict:

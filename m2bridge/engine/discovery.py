@@ -11,11 +11,13 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
+from m2bridge.clock import clock
 from m2bridge.errors import EngineError, EngineNotFoundError, EngineVersionError
 
 OLDEST = (1, 21)
 VARIABLE = "M2BRIDGE_M2"
 WHEEL = "passagemath-macaulay2"
+_PROBE_LIMIT = 30.0
 
 ADVICE = (
     "Get Macaulay2 in one of two ways: 'pip install passagemath-macaulay2' (no root needed), or your system's package "
@@ -130,9 +132,14 @@ def _version(program: Path) -> str:
 
 
 def _probe(program: Path) -> subprocess.CompletedProcess[bytes]:
+    running = clock()
+    running.check()
+    seconds = _PROBE_LIMIT if running.remaining is None else min(running.remaining, _PROBE_LIMIT)
     try:
         return subprocess.run(
-            [program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=False
+            [program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as reason:
+        if seconds < _PROBE_LIMIT and isinstance(reason, subprocess.TimeoutExpired):
+            raise running.late(f"'{program} --version'") from None
         raise EngineVersionError(f"{program} is not Macaulay2: '--version' gave no answer. {ADVICE}") from reason

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import resource
 from dataclasses import dataclass
 from typing import Protocol
 
+from m2bridge.clock import check_timeout
 from m2bridge.errors import InvalidCaseError
 from m2bridge.render import Script
 
@@ -55,19 +55,6 @@ class Limits:
             raise InvalidCaseError("memory", f"this system takes no limit above {most / 2**30:.3g} GiB")
 
 
-def check_timeout(timeout: float | None) -> None:
-    """Refuse what is no limit on time.
-
-    Raises
-    ------
-    InvalidCaseError
-        If it is not a positive, finite number.
-    """
-    number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
-    if timeout is not None and not (number and 0 < timeout < math.inf):
-        raise InvalidCaseError("timeout", f"must be a positive, finite number of seconds, not {timeout!r}")
-
-
 @dataclass(frozen=True, slots=True)
 class Transcript:
     """What one run gave.
@@ -99,7 +86,7 @@ class Engine(Protocol):
         ...
 
     def run(self, script: Script, timeout: float | None = None) -> Transcript:
-        """Run one script.
+        """Run one script, within the timeout and the limit of :func:`m2bridge.clock.clock`.
 
         Raises
         ------

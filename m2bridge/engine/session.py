@@ -11,10 +11,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from m2bridge.clock import Clock, check_timeout, clock
 from m2bridge.engine.discovery import locate
 from m2bridge.engine.failure import death, script_error
 from m2bridge.engine.process import Ended, Overdue, Process
-from m2bridge.engine.protocol import Limits, Transcript, check_timeout
+from m2bridge.engine.protocol import Limits, Transcript
 from m2bridge.errors import EngineError, EngineTimeoutError
 from m2bridge.render import Script
 from m2bridge.resources import m2script
@@ -100,7 +101,8 @@ class Macaulay2:
         Parameters
         ----------
         timeout : float, optional
-            Seconds; never more than the session's own limit. The start of Macaulay2 does not count.
+            Seconds; never more than the session's own limit. The start of Macaulay2 counts only where the whole
+            computation has a limit, see :mod:`m2bridge.clock`.
 
         Raises
         ------
@@ -112,6 +114,7 @@ class Macaulay2:
             If it reached a limit or died; the next run starts a fresh process.
         """
         check_timeout(timeout)
+        clock().check()
         self.start()
         limit = min((t for t in (self.limits.timeout, timeout) if t is not None), default=None)
         nonce = secrets.token_hex(8)
@@ -144,20 +147,22 @@ class Macaulay2:
         process = self._process
         assert process is not None
         if not self._ready:
-            self._report(process, secrets.token_hex(8), _START_LIMIT, None, f"{self.candidate.program} did not start")
+            what = f"{self.candidate.program} did not start"
+            self._report(process, secrets.token_hex(8), _START_LIMIT, None, what)
             self._ready = True
         return process
 
     def _report(self, process: Process, nonce: str, timeout: float | None, answers: Path | None, late: str) -> str:
         """Ask for the report on the run and wait for it; what was printed until then. Any failure ends the process."""
+        limit, seconds = _earlier(timeout, clock())
         try:
             process.send(f"mbReport {json.dumps(nonce)}\n")
-            output, _ = process.read_until(rb"\n\x01m2bridge %s ([^\n]*)\n" % nonce.encode(), timeout)
+            pattern = rb"\n\x01m2bridge %s ([^\n]*)\n" % nonce.encode()
+            output, _ = process.read_until(pattern, seconds)
             return output
         except Overdue as reason:
             self.close()
-            more = "" if answers is None else "; give it more with --timeout"
-            message = f"{late} within {timeout:.3g} seconds and was killed{more}"
+            message = f"{late} within {limit} and was killed; give it more with --timeout"
             raise EngineTimeoutError(message, records=_answers_so_far(answers), output=str(reason)) from None
         except Ended as reason:
             self._process = None
@@ -175,6 +180,14 @@ class Macaulay2:
         self._over = True
         self.close()
         self._folder.cleanup()
+
+
+def _earlier(timeout: float | None, running: Clock) -> tuple[str, float | None]:
+    """The limit that ends first, of a run or of the computation that it belongs to: in words, and what is left."""
+    remaining = running.remaining
+    if remaining is None or (timeout is not None and timeout < remaining):
+        return f"{timeout:g} seconds" if timeout is not None else "", timeout
+    return running.limit, remaining
 
 
 def _quoted(path: Path) -> str:

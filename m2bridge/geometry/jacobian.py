@@ -12,6 +12,7 @@ from math import lcm
 
 from sympy.polys.rings import PolyElement
 
+from m2bridge.clock import watched
 from m2bridge.linear_algebra import Row, rank, rank_mod
 from m2bridge.model.field import QQ, CoefficientField
 from m2bridge.model.polynomial_map import PolynomialMap
@@ -33,7 +34,7 @@ def jacobian_at(polynomials: Sequence[PolyElement], point: Row, prime: int = 0) 
     list of rows of int, one for each polynomial; the rank is that of the Jacobian matrix.
     """
     power = _powers(point, prime)
-    return [_gradient(polynomial, point, power, prime) for polynomial in polynomials]
+    return [_gradient(polynomial, point, power, prime) for polynomial in watched(polynomials)]
 
 
 def _powers(point: Row, prime: int) -> Callable[[int, int], int]:
@@ -53,7 +54,7 @@ def _gradient(polynomial: PolyElement, point: Row, power: Callable[[int, int], i
     ]
     scale = lcm(*(denominator for _, denominator in coefficients))
     row = [0] * len(point)
-    for monomial, (numerator, denominator) in zip(polynomial, coefficients, strict=True):
+    for monomial, (numerator, denominator) in watched(zip(polynomial, coefficients, strict=True)):
         support = [(i, e) for i, e in enumerate(monomial) if e]
         zeros = [i for i, e in support if not point[i]]
         if len(zeros) > 1:

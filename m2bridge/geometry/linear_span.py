@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
 from sympy.polys.rings import PolyElement
 
+from m2bridge.clock import watched
 from m2bridge.linear_algebra import pivot_columns, pivot_columns_mod
 from m2bridge.model.field import QQ, CoefficientField
 from m2bridge.model.polynomial_map import PolynomialMap
@@ -24,23 +26,22 @@ class LinearReduction:
         The map followed by the projection to ``basis``; its coordinates are linearly independent functions.
     basis : tuple of int
         Positions of the independent coordinates among all coordinates.
-    dependencies : tuple of (int, tuple of Fraction)
-        For each other coordinate its position, and its coefficients in the basis.
+    dependencies : tuple of (int, mapping from int to Fraction)
+        For each other coordinate its position, and the coefficients of its expression in the basis, by position.
     """
 
     reduced: PolynomialMap
     basis: tuple[int, ...]
-    dependencies: tuple[tuple[int, tuple[Fraction, ...]], ...]
+    dependencies: tuple[tuple[int, Mapping[int, Fraction]], ...]
 
     def linear_forms(self, original: PolynomialMap, field: CoefficientField) -> tuple[PolyElement, ...]:
         """The linear generators of the ideal: each dependent coordinate minus its expression in the basis."""
         ring = original.target(field).sympy_ring
         forms = []
-        for position, coefficients in self.dependencies:
+        for position, coefficients in watched(self.dependencies):
             form = ring.gens[position]
-            for index, coefficient in zip(self.basis, coefficients, strict=True):
-                if coefficient:
-                    form -= ring.domain(coefficient.numerator) / ring.domain(coefficient.denominator) * ring.gens[index]
+            for index, coefficient in coefficients.items():
+                form -= ring.domain(coefficient.numerator) / ring.domain(coefficient.denominator) * ring.gens[index]
             forms.append(form)
         return tuple(forms)
 
@@ -50,16 +51,39 @@ def reduce_linearly(parametrization: PolynomialMap, field: CoefficientField = QQ
 
     Modulo p, which must divide no denominator of the map, coordinates can be dependent that are not so over QQ.
     """
-    rows = _coefficient_rows([parametrization.images])[0]
     p = field.characteristic
-    pivots, echelon = pivot_columns_mod(rows, p) if p else pivot_columns(rows)
-    chosen = set(pivots)
-    dependencies = tuple(
-        (position, tuple(row[position] for row in echelon))
-        for position in range(len(parametrization.coordinates))
-        if position not in chosen
-    )
-    return LinearReduction(parametrization.restricted_to(pivots), tuple(pivots), dependencies)
+    basis: list[int] = []
+    dependencies: dict[int, dict[int, Fraction]] = {}
+    for block in watched(_blocks(parametrization.images)):
+        rows = _coefficient_rows([[parametrization.images[j] for j in block]])[0]
+        pivots, echelon = pivot_columns_mod(rows, p) if p else pivot_columns(rows)
+        basis += [block[pivot] for pivot in pivots]
+        for place in sorted(set(range(len(block))).difference(pivots)):
+            column = zip(pivots, (row[place] for row in echelon), strict=True)
+            dependencies[block[place]] = {block[pivot]: entry for pivot, entry in column if entry}
+    basis.sort()
+    return LinearReduction(parametrization.restricted_to(basis), tuple(basis), tuple(sorted(dependencies.items())))
+
+
+def _blocks(images: Sequence[PolyElement]) -> list[list[int]]:
+    """The positions of the images in groups; images of different groups have no monomial in common."""
+    leader = list(range(len(images)))
+
+    def find(position: int) -> int:
+        while leader[position] != position:
+            leader[position] = position = leader[leader[position]]
+        return position
+
+    first: dict[tuple[int, ...], int] = {}
+    for position, image in enumerate(watched(images)):
+        for monomial in image:
+            other = find(first.setdefault(monomial, position))
+            own = find(position)
+            leader[max(own, other)] = min(own, other)
+    groups: defaultdict[int, list[int]] = defaultdict(list)
+    for position in range(len(images)):
+        groups[find(position)].append(position)
+    return list(groups.values())
 
 
 def linear_isomorphism(first: PolynomialMap, second: PolynomialMap) -> list[list[Fraction]] | None:
@@ -98,7 +122,7 @@ def _coefficient_rows(families: Sequence[Sequence[PolyElement]]) -> list[list[li
     """
     monomials = sorted({monomial for family in families for image in family for monomial in image})
     tables: list[list[list[int]]] = [[] for _ in families]
-    for monomial in monomials:
+    for monomial in watched(monomials):
         entries = [[image.get(monomial, 0) for image in family] for family in families]
         scale = lcm(*(int(entry.denominator) for family in entries for entry in family))
         for table, family in zip(tables, entries, strict=True):

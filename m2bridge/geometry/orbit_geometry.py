@@ -6,6 +6,7 @@ from math import comb
 
 from sympy.polys.rings import PolyElement
 
+from m2bridge.clock import watched
 from m2bridge.geometry.formulas import determinantal_degree, determinantal_dimension
 from m2bridge.model.attention import Coordinates, SingleLayerAttention
 from m2bridge.model.field import QQ
@@ -34,8 +35,8 @@ def orbit_closure_map(
     b, q, h = take(span, d), take(orbit.r, d), take(orbit.s, model.d_out)
     shared = [k if k < orbit.m else orbit.r + k - orbit.m for k in range(orbit.s)]
     zero: PolyElement = source.sympy_ring.zero
-    A = [[sum((b[e][p] * q[e][i] for e in range(orbit.r)), zero) for i in range(d)] for p in range(d)]
-    V = [[sum((h[e][k] * b[shared[e]][p] for e in range(orbit.s)), zero) for p in range(d)] for k in range(model.d_out)]
+    A = [[sum((b[e][p] * q[e][i] for e in range(orbit.r)), zero) for i in range(d)] for p in watched(range(d))]
+    V = [[sum((h[e][k] * b[shared[e]][p] for e in range(orbit.s)), zero) for p in range(d)] for k in watched(range(model.d_out))]
     named = images(model, A, V, coordinates or model.default_coordinates)
     return PolynomialMap(source, tuple(named), tuple(named.values()))
 

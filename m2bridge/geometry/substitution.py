@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sympy.polys.rings import PolyElement
 
+from m2bridge.clock import watched
 from m2bridge.model.polynomial_map import PolynomialMap
 from m2bridge.model.ring import Ideal, PolynomialRing
 
@@ -22,7 +23,7 @@ def substitute(polynomial: PolyElement, images: Sequence[PolyElement]) -> PolyEl
         return powers[key]
 
     total = ring.zero
-    for monomial, coefficient in polynomial.items():
+    for monomial, coefficient in watched(polynomial.items()):
         product = ring(coefficient)
         for index, exponent in enumerate(monomial):
             if exponent:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
+from m2bridge.clock import watched
 from m2bridge.implicitization.grading import Vector
 from m2bridge.implicitization.substitution import Terms
 from m2bridge.implicitization.weight_spaces import Monomial, WeightOrbits, WeightSystem, multiply
@@ -101,7 +102,7 @@ def orbits_of_degree(system: WeightSystem, degree: int, layers: Mapping[int, Lay
         below = layers.get(degree - own_degree)
         if below is None:
             continue
-        for weight, monomial in below.orbits.samples.items():
+        for weight, monomial in watched(below.orbits.samples.items()):
             if weight + packed not in samples:
                 samples[weight + packed] = tuple(sorted((*monomial, j)))
     return WeightOrbits.of(system, samples)
@@ -114,7 +115,7 @@ def neighbours_below(weight: int, degree: int, system: WeightSystem, layers: Map
     weight; the products of their ideals span what lower degrees generate of the ideal.
     """
     result = []
-    for j, (packed, own_degree) in enumerate(zip(system.packed, system.degrees, strict=True)):
+    for j, (packed, own_degree) in enumerate(watched(zip(system.packed, system.degrees, strict=True))):
         below = layers.get(degree - own_degree)
         if below is None or weight - packed not in below.orbits.samples:
             continue

@@ -9,9 +9,10 @@ from typing import Any
 
 import flint
 
+from m2bridge.clock import check, watched
 from m2bridge.implicitization.multigraded_map import IntegerPolynomial, MultigradedMap
 from m2bridge.implicitization.weight_spaces import Monomial
-from m2bridge.linear_algebra import LARGE_PRIME
+from m2bridge.linear_algebra import LARGE_PRIME, elimination_price
 
 Column = list[int]
 SPARE_POINTS = 5
@@ -48,7 +49,7 @@ class RandomPoints:
         size = max(missing, 32)
         values = [[self.random.randrange(self.prime) for _ in range(size)] for _ in range(self.parameters)]
         powers: dict[Monomial, Column] = {(): [1] * size}
-        for column, image in zip(self.columns, self.images, strict=True):
+        for column, image in watched(zip(self.columns, self.images, strict=True)):
             column += _evaluate(image, values, powers, self.prime)
 
     def monomials(self, monomials: Sequence[Monomial], start: int, stop: int) -> list[Column]:
@@ -56,7 +57,7 @@ class RandomPoints:
         self.require(stop)
         columns = [column[start:stop] for column in self.columns]
         prefixes: dict[Monomial, Column] = {(): [1] * (stop - start)}
-        return [_monomial(monomial, columns, prefixes, self.prime) for monomial in monomials]
+        return [_monomial(monomial, columns, prefixes, self.prime) for monomial in watched(monomials)]
 
     def echelon(self, monomials: Sequence[Monomial]) -> tuple[Any, tuple[int, ...]]:
         """Reduced echelon form of the matrix of values, one column per monomial, and its pivot columns.
@@ -83,6 +84,7 @@ class RandomPoints:
 
 def reduced_echelon(matrix: Any) -> tuple[Any, tuple[int, ...]]:
     """Reduced row echelon form of a matrix over GF(p) and its pivot columns."""
+    check(elimination_price(matrix.nrows(), matrix.ncols()))
     echelon, height = matrix.rref()
     pivots = []
     column = 0
@@ -104,7 +106,7 @@ def _monomial(monomial: Monomial, columns: list[Column], prefixes: dict[Monomial
 
 def _evaluate(image: IntegerPolynomial, values: list[Column], products: dict[Monomial, Column], prime: int) -> Column:
     total = [0] * len(products[()])
-    for exponents, coefficient in image.items():
+    for exponents, coefficient in watched(image.items()):
         factors = tuple(i for i, exponent in enumerate(exponents) for _ in range(exponent))
         c = coefficient % prime
         total = [(t + c * v) % prime for t, v in zip(total, _monomial(factors, values, products, prime), strict=True)]

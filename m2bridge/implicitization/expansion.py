@@ -10,6 +10,7 @@ from typing import Any
 
 import flint
 
+from m2bridge.clock import watched
 from m2bridge.implicitization.evaluation import reduced_echelon
 from m2bridge.implicitization.multigraded_map import IntegerPolynomial, MultigradedMap
 from m2bridge.implicitization.slices import dense_slice, restricted
@@ -50,7 +51,7 @@ class Expansions:
         """The different rows of the matrix of coefficients, one column per monomial, without their zeros."""
         products: dict[Monomial, PackedPolynomial] = {(): {0: 1}}
         rows: dict[int, list[tuple[int, int]]] = {}
-        for column, monomial in enumerate(monomials):
+        for column, monomial in enumerate(watched(monomials)):
             for exponents, c in self._expand(monomial, products).items():
                 rows.setdefault(exponents, []).append((column, c))
         return set(map(tuple, rows.values()))
@@ -65,7 +66,7 @@ class Expansions:
     def echelon(self, rows: set[tuple[tuple[int, int], ...]], width: int) -> tuple[Any, tuple[int, ...]]:
         """Reduced echelon form modulo the prime of such rows, and its pivot columns."""
         matrix = flint.nmod_mat(len(rows), width, self.prime)
-        for i, row in enumerate(rows):
+        for i, row in enumerate(watched(rows)):
             for j, c in row:
                 matrix[i, j] = c % self.prime
         return reduced_echelon(matrix)
@@ -77,7 +78,7 @@ def _packed(polynomial: IntegerPolynomial, width: int) -> PackedPolynomial:
 
 def _product(first: PackedPolynomial, second: PackedPolynomial) -> PackedPolynomial:
     result: PackedPolynomial = {}
-    for exponents, c in second.items():
+    for exponents, c in watched(second.items()):
         for others, value in first.items():
             total = exponents + others
             result[total] = result.get(total, 0) + c * value

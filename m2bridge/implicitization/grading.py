@@ -10,8 +10,9 @@ import flint
 from sympy import Symbol
 from sympy.solvers.simplex import InfeasibleLPError, lpmin
 
+from m2bridge.clock import check, watched
 from m2bridge.errors import ContradictionError, MethodUnavailableError
-from m2bridge.linear_algebra import rank
+from m2bridge.linear_algebra import elimination_price, rank
 from m2bridge.model.polynomial_map import PolynomialMap
 
 Vector = tuple[int, ...]
@@ -74,12 +75,12 @@ def grading_with_weights(polynomial_map: PolynomialMap, weights: Sequence[Vector
 
 def _weight_rows(polynomial_map: PolynomialMap) -> list[Vector]:
     """A reduced basis of the gradings, each as the list of the weights of all coordinates."""
-    supports = [list(image) for image in polynomial_map.images]
-    differences = {_difference(monomial, support[0]) for support in supports for monomial in support[1:]}
+    supports = [list(image) for image in watched(polynomial_map.images)]
+    differences = {_difference(monomial, support[0]) for support in watched(supports) for monomial in support[1:]}
     size = len(polynomial_map.source.variables)
     gradings = _integer_kernel(sorted(differences), size)
     leading = [support[0] if support else (0,) * size for support in supports]
-    rows = [tuple(_pairing(grading, exponents) for exponents in leading) for grading in gradings]
+    rows = [tuple(_pairing(grading, exponents) for exponents in leading) for grading in watched(gradings)]
     zeros = [j for j, support in enumerate(supports) if not support]
     rows += [tuple(int(i == j) for i in range(len(supports))) for j in zeros]
     return _reduced_basis(rows)
@@ -97,6 +98,7 @@ def _integer_kernel(rows: Sequence[Vector], width: int) -> list[Vector]:
     """Integer vectors that form a QQ-basis of the common kernel of the rows."""
     if not rows:
         return [tuple(int(i == j) for j in range(width)) for i in range(width)]
+    check(4 * elimination_price(len(rows), width))
     matrix, nullity = flint.fmpz_mat([list(row) for row in rows]).nullspace()
     return [tuple(int(matrix[i, j]) for i in range(width)) for j in range(nullity)]
 
@@ -105,6 +107,7 @@ def _reduced_basis(rows: list[Vector]) -> list[Vector]:
     """Short independent integer vectors with the same QQ-span."""
     if not rows:
         return []
+    check(4 * elimination_price(len(rows), len(rows[0])))
     matrix = flint.fmpz_mat([list(row) for row in rows])
     echelon, _, height = matrix.rref()
     primitive = []

@@ -49,16 +49,16 @@ class HilbertFunction:
 
 
 def hilbert_function(
-    source: MultigradedMap, max_degree: int, *, deadline: float | None = None, seed: int | None = None
+    source: MultigradedMap, max_degree: int, *, seed: int | None = None
 ) -> HilbertFunction:
     """Values of the Hilbert function of the closure of the image; :func:`implicitize` gives them with proof.
+
+    Within a limit of :mod:`m2bridge.clock`, those of the degrees that were completed.
 
     Parameters
     ----------
     source : MultigradedMap
     max_degree : int
-    deadline : float, optional
-        A value of :func:`time.monotonic`, looked at between weights.
     seed : int, optional
         For repeatable points. The probability refers to choices of the system (None).
 
@@ -79,7 +79,7 @@ def hilbert_function(
         pivots = elimination.echelon(space.candidates)[1]
         return Block(system.vector(space.monomials[0]), orbit_size, space.monomials, pivots)
 
-    layers = complete_layers(system, max_degree, compute, deadline)
+    layers = complete_layers(system, max_degree, compute)
     values = tuple(sum(block.rank * block.orbit_size for block in layer.blocks.values()) for layer in layers.values())
     sizes = [(degree, len(block.monomials)) for degree, layer in layers.items() for block in layer.blocks.values()]
     return HilbertFunction(values, max_degree, _failure_probability(independent, sizes))

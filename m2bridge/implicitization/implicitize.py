@@ -25,19 +25,16 @@ from m2bridge.implicitization.result import GeneratorOrbit, Implicitization
 from m2bridge.implicitization.symmetry import Permutation
 
 
-def implicitize(
-    source: MultigradedMap, max_degree: int, *, deadline: float | None = None, seed: int = 0
-) -> Implicitization:
+def implicitize(source: MultigradedMap, max_degree: int, *, seed: int = 0) -> Implicitization:
     """All minimal generators of degree ≤ max_degree of the ideal of the image, with proof, and the Hilbert function.
+
+    Within a limit of :mod:`m2bridge.clock`, those of the degrees that were completed.
 
     Parameters
     ----------
     source : MultigradedMap
     max_degree : int
         In the degrees of the grading; for most maps total degree in the coordinates.
-    deadline : float, optional
-        A value of :func:`time.monotonic`, looked at between weights. When it has passed, the degrees completed so far
-        are returned.
     seed : int
         Choice of random points. It can change the running time, not dimensions or numbers.
 
@@ -45,6 +42,8 @@ def implicitize(
     ------
     InvalidCaseError
         If the degree is negative.
+    EngineTimeoutError
+        If the limit was reached before the first degree was begun.
 
     Examples
     --------
@@ -57,7 +56,7 @@ def implicitize(
         raise InvalidCaseError("max_degree", f"max_degree must not be negative, not {max_degree}")
     part = linear_part(source)
     independent = in_independent_coordinates(source, part)
-    layers = _layers(independent, max_degree, deadline, seed)
+    layers = _layers(independent, max_degree, seed)
     size = len(source.grading.degrees)
     symmetries = tuple(extended(permutation, part, size) for permutation in independent.symmetries)
     blocks = [list(layer.blocks.values()) for layer in layers.values()]
@@ -74,13 +73,13 @@ def implicitize(
     )
 
 
-def _layers(source: MultigradedMap, max_degree: int, deadline: float | None, seed: int) -> dict[int, Layer]:
+def _layers(source: MultigradedMap, max_degree: int, seed: int) -> dict[int, Layer]:
     workshop = Workshop.of(source, max_degree, seed)
 
     def compute(weight: int, degree: int, layers: Mapping[int, Layer], orbit_size: int) -> Block:
         return compute_block(weight, degree, layers, orbit_size, workshop, keep_ideal=degree < max_degree)
 
-    return complete_layers(workshop.system, max_degree, compute, deadline)
+    return complete_layers(workshop.system, max_degree, compute)
 
 
 def _linear_orbits(source: MultigradedMap, part: LinearPart, max_degree: int) -> Iterator[GeneratorOrbit]:

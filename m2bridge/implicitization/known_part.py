@@ -8,11 +8,13 @@ from typing import Any
 
 import flint
 
+from m2bridge.clock import watched
 from m2bridge.implicitization.blocks import Neighbour, SparseRow
 from m2bridge.implicitization.evaluation import reduced_echelon
 from m2bridge.implicitization.quotient import Index, Quotient, SparseVector, combination
 from m2bridge.implicitization.relations import integral
 from m2bridge.implicitization.weight_spaces import Monomial
+from m2bridge.linear_algebra import rank_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class Products:
     def of(cls, neighbours: Sequence[Neighbour], free: Sequence[Monomial]) -> Products:
         """All products, seen at the free monomials."""
         number = {monomial: i for i, monomial in enumerate(free)}
-        places = [[number.get(m, -1) for m in neighbour.products] for neighbour in neighbours]
+        places = [[number.get(m, -1) for m in neighbour.products] for neighbour in watched(neighbours)]
         return cls(neighbours, places, len(free))
 
     def distinct(self) -> list[tuple[SparseRow, Index]]:
@@ -47,7 +49,7 @@ class Products:
         found: dict[SparseRow, Index] = {}
         for i, neighbour in enumerate(self.neighbours):
             places = self.places[i]
-            for row, terms in enumerate(neighbour.block.ideal):
+            for row, terms in enumerate(watched(neighbour.block.ideal)):
                 product = tuple(sorted([(place, c) for position, c in terms if (place := places[position]) >= 0]))
                 found.setdefault(product, (i, row))
         return sorted(found.items(), key=_length)
@@ -104,7 +106,7 @@ class KnownPart:
         """
         chosen: list[int] = []
         rows: dict[int, SparseVector] = {}
-        for column in columns:
+        for column in watched(columns):
             vector = combination(self.functionals[place[column]], rows, self.prime)
             if vector:
                 _add(vector, rows, self.prime)
@@ -125,7 +127,7 @@ class KnownPart:
         matrix = matrix_with_columns(columns, flint.nmod_mat(len(numbers), len(order), self.prime))
         echelon, pivots = reduced_echelon(matrix)
         dual = []
-        for row in range(len(pivots)):
+        for row in watched(range(len(pivots))):
             vector = [0] * len(self.functionals)
             for column, place in enumerate(order):
                 vector[place] = int(echelon[row, column])
@@ -137,18 +139,18 @@ class KnownPart:
 
         All functionals are evaluated at once, as digits of one large integer.
         """
-        lifted = [integral(vector, self.prime)[1] for vector in dual]
+        lifted = [integral(vector, self.prime)[1] for vector in watched(dual)]
         size = max((sum(abs(c) for _, c in row) for row in self.products), default=0)
         bound = size * max((abs(value) for vector in lifted for value in vector), default=0)
         # Sums are at most bound in absolute value, so no digit runs over and only zero has all digits zero.
         width = (2 * bound + 1).bit_length() + 1
-        packed = [sum(c << width * k for k, c in enumerate(column) if c) for column in zip(*lifted, strict=True)]
-        return not any(sum([c * packed[place] for place, c in row]) for row in self.products)
+        packed = [sum(c << width * k for k, c in enumerate(column) if c) for column in watched(zip(*lifted, strict=True))]
+        return not any(sum([c * packed[place] for place, c in row]) for row in watched(self.products))
 
     def rational_rank(self) -> int:
         """Dimension over QQ of what all products span."""
         columns = sorted(row for row in self.products if row)
-        return int(matrix_with_columns(columns, flint.fmpz_mat(len(self.functionals), len(columns))).rank())
+        return rank_of(matrix_with_columns(columns, flint.fmpz_mat(len(self.functionals), len(columns))))
 
 
 def _add(vector: SparseVector, forms: dict[int, SparseVector], prime: int) -> None:
@@ -164,7 +166,7 @@ def _add(vector: SparseVector, forms: dict[int, SparseVector], prime: int) -> No
 
 def matrix_with_columns(columns: Sequence[Sequence[tuple[int, int]]], zero: Any) -> Any:
     """Fill a zero matrix with sparse columns."""
-    for j, column in enumerate(columns):
+    for j, column in enumerate(watched(columns)):
         for i, coefficient in column:
             zero[i, j] = coefficient
     return zero

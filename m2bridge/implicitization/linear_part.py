@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
+from m2bridge.clock import watched
 from m2bridge.implicitization.grading import Grading
 from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.implicitization.relations import ExactEchelon
@@ -38,7 +39,7 @@ def linear_part(source: MultigradedMap) -> LinearPart:
     images = source.polynomial_map.images
     independent: list[int] = []
     relations: list[Terms] = []
-    for members in _by_weight(source.grading):
+    for members in watched(_by_weight(source.grading)):
         order = sorted(members, key=lambda j: len(images[j]))
         if len(order) == 1 and images[order[0]]:
             independent += order

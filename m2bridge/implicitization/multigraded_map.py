@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import lcm
 from typing import Any
 
+from m2bridge.clock import watched
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.implicitization.grading import Grading, Vector, finest_grading, grading_with_weights
 from m2bridge.implicitization.symmetry import (
@@ -79,7 +80,7 @@ def multigraded_attention(model: SingleLayerAttention, coordinates: Coordinates 
     """
     polynomial_map = model.parametrization(coordinates, "attention" if model.a >= model.d else "factored")
     if polynomial_map.coordinates[0].startswith("c_"):
-        weights = [_attention_weight(name, model) for name in polynomial_map.coordinates]
+        weights = [_attention_weight(name, model) for name in watched(polynomial_map.coordinates)]
         grading = grading_with_weights(polynomial_map, weights)
     else:
         grading = finest_grading(polynomial_map)
@@ -113,5 +114,5 @@ def _integral_images(polynomial_map: PolynomialMap, degrees: Vector) -> tuple[In
     denominator = lcm(*(int(c.denominator) for c in coefficients))
     return tuple(
         {exponents: int(c * denominator**degree) for exponents, c in image.items()}
-        for image, degree in zip(polynomial_map.images, degrees, strict=True)
+        for image, degree in watched(zip(polynomial_map.images, degrees, strict=True))
     )

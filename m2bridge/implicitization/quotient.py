@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import flint
 
+from m2bridge.clock import watched
 from m2bridge.implicitization.evaluation import reduced_echelon
 
 Index = tuple[int, int]
@@ -62,7 +63,7 @@ class Quotient:
         rank = {place: i for i, (place, _) in enumerate(sorted(counts.items(), key=lambda item: (item[1], item[0])))}
         leaders: dict[int, SparseVector] = {}
         rest = []
-        for row, index in sorted(rows, key=lambda item: len(item[0])):
+        for row, index in watched(sorted(rows, key=lambda item: len(item[0]))):
             place = min(row, key=rank.__getitem__)
             if place in leaders:
                 rest.append((row, index))
@@ -70,17 +71,17 @@ class Quotient:
                 leaders[place] = row
                 self.chosen.append(index)
         forms: dict[int, SparseVector] = {}
-        for place in sorted(leaders, key=rank.__getitem__, reverse=True):
+        for place in watched(sorted(leaders, key=rank.__getitem__, reverse=True)):
             others = dict(leaders[place])
             factor = -pow(others.pop(place), -1, self.prime)
             forms[place] = combination({k: c * factor for k, c in others.items()}, forms, self.prime)
-        return forms, [(combination(row, forms, self.prime), index) for row, index in rest]
+        return forms, [(combination(row, forms, self.prime), index) for row, index in watched(rest)]
 
     def _dense_round(self, rows: Rows) -> dict[int, SparseVector]:
         places = sorted({place for row, _ in rows for place in row})
         number = {place: i for i, place in enumerate(places)}
         matrix = flint.nmod_mat(len(rows), len(places), self.prime)
-        for i, (row, _) in enumerate(rows):
+        for i, (row, _) in enumerate(watched(rows)):
             for place, c in row.items():
                 matrix[i, number[place]] = c
         self.chosen += [rows[i][1] for i in reduced_echelon(matrix.transpose())[1]]
@@ -88,7 +89,7 @@ class Quotient:
         free = sorted(set(range(len(places))) - set(pivots))
         return {
             places[pivot]: {places[j]: self.prime - c for j in free if (c := int(echelon[i, j]))}
-            for i, pivot in enumerate(pivots)
+            for i, pivot in enumerate(watched(pivots))
         }
 
 

@@ -12,6 +12,7 @@ from heapq import heapify, heappop, heappush
 from math import gcd, isqrt, prod
 from typing import Any, Protocol
 
+from m2bridge.clock import watched
 from m2bridge.implicitization.elimination import ModularElimination
 from m2bridge.implicitization.substitution import Substitution, Terms
 from m2bridge.implicitization.weight_spaces import Monomial
@@ -76,7 +77,7 @@ class ModularEchelon:
         modulus = prod(primes)
         weights = [modulus // p * pow(modulus // p, -1, p) for p in primes]
         pairs = list(zip(weights, self.matrices, strict=True))
-        rows = range(len(self.pivots))
+        rows = watched(range(len(self.pivots)))
         residues = [-sum([weight * int(matrix[row, column]) for weight, matrix in pairs]) % modulus for row in rows]
         return _terms(self, column, *integral(residues, modulus))
 

@@ -12,7 +12,9 @@ from random import Random
 
 import flint
 
+from m2bridge.clock import check, watched
 from m2bridge.implicitization.multigraded_map import IntegerPolynomial
+from m2bridge.linear_algebra import elimination_price
 
 
 def dense_slice(images: Sequence[IntegerPolynomial], parameters: int, prime: int, random: Random) -> dict[int, int]:
@@ -53,10 +55,11 @@ def _differential_rank(
     """Rank of the Jacobian matrix in the parameters that are not fixed, at the point with the others replaced."""
     place = [fixed.get(i, value) for i, value in enumerate(point)]
     matrix = flint.nmod_mat(len(images), len(point), prime)
-    for row, image in enumerate(images):
+    for row, image in enumerate(watched(images)):
         for column, value in _gradient(image, place, prime).items():
             if column not in fixed:
                 matrix[row, column] = value % prime
+    check(elimination_price(len(images), len(point)))
     return int(matrix.rank())
 
 

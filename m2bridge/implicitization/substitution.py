@@ -8,8 +8,10 @@ from typing import Any
 
 import flint
 
+from m2bridge.clock import check, watched
 from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.implicitization.weight_spaces import Monomial
+from m2bridge.linear_algebra import elimination_price
 
 Terms = tuple[tuple[Monomial, int], ...]
 """A polynomial with integer coefficients: its monomials and their coefficients."""
@@ -35,7 +37,7 @@ class Substitution:
         """The substitution of a map's images, with denominators cleared."""
         variables = source.polynomial_map.source.variables
         context = flint.fmpz_mpoly_ctx.get(variables, flint.Ordering.degrevlex)
-        images = tuple(context.from_dict(image) for image in source.integral_images)
+        images = tuple(context.from_dict(image) for image in watched(source.integral_images))
         return cls(images, context.from_dict({(0,) * len(variables): 1}))
 
     def expand(self, monomial: Monomial) -> Any:
@@ -51,7 +53,7 @@ class Substitution:
     def vanishes(self, terms: Iterable[tuple[Monomial, int]]) -> bool:
         """Whether a polynomial is identically zero after substitution, over ZZ."""
         total = self.one * 0
-        for monomial, coefficient in terms:
+        for monomial, coefficient in watched(terms):
             total += self.expand(monomial) * coefficient
         return bool(total == 0)
 
@@ -64,8 +66,9 @@ class Substitution:
         denominator : int
         pivots : tuple of int
         """
-        expansions = [self.expand(monomial).to_dict() for monomial in monomials]
+        expansions = [self.expand(monomial).to_dict() for monomial in watched(monomials)]
         rows = {exponents: i for i, exponents in enumerate(sorted(set().union(*expansions)))}
+        check(4 * elimination_price(len(rows), len(monomials)))
         matrix = flint.fmpz_mat(len(rows), len(monomials))
         for column, expansion in enumerate(expansions):
             for exponents, coefficient in expansion.items():

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from math import gcd, lcm
 
+from m2bridge.clock import watched
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.model.polynomial_map import PolynomialMap
@@ -43,10 +44,10 @@ def coordinate_permutation(polynomial_map: PolynomialMap, renaming: Mapping[str,
         raise MethodUnavailableError("a symmetry has to permute the parameters of the map")
     sources = [targets.index(i) for i in range(len(variables))]
     classes: defaultdict[frozenset[object], list[int]] = defaultdict(list)
-    for j, image in enumerate(polynomial_map.images):
+    for j, image in enumerate(watched(polynomial_map.images)):
         classes[frozenset(image.items())].append(j)
     result = [0] * len(polynomial_map.images)
-    for members in classes.values():
+    for members in watched(classes.values()):
         image = polynomial_map.images[members[0]]
         moved = frozenset((tuple(exponents[i] for i in sources), c) for exponents, c in image.items())
         others = classes.get(moved, [])

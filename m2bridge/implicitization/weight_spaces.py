@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from m2bridge.clock import watched
 from m2bridge.implicitization.grading import Vector
 from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.implicitization.symmetry import Permutation
@@ -47,7 +48,7 @@ class WeightSystem:
         packed = tuple(
             _pack((degree, *weight), base) for degree, weight in zip(grading.degrees, grading.weights, strict=True)
         )
-        moved = tuple(tuple(packed[j] for j in permutation) for permutation in source.symmetries)
+        moved = tuple(tuple(packed[j] for j in permutation) for permutation in watched(source.symmetries))
         return cls(grading.weights, grading.degrees, packed, source.symmetries, moved)
 
     def vector(self, monomial: Monomial) -> Vector:
@@ -92,7 +93,7 @@ class WeightOrbits:
         """Sort weights into orbits."""
         members: dict[int, tuple[int, ...]] = {}
         steps: dict[int, tuple[int, int]] = {}
-        for weight in sorted(samples, reverse=True):
+        for weight in watched(sorted(samples, reverse=True)):
             if weight not in steps:
                 members[weight] = _explore(weight, samples, system, steps)
         return cls(system, samples, members, steps)
@@ -127,7 +128,7 @@ def _explore(
     """
     orbit = [root]
     current: dict[int, Monomial] = {root: samples[root]}
-    for weight in orbit:
+    for weight in watched(orbit):
         monomial = samples[weight]
         for number, moved in enumerate(system.moved):
             image = sum([moved[j] for j in monomial])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from m2bridge.clock import watched
 from m2bridge.model.attention import SingleLayerAttention
 
 IntegerMatrix = tuple[tuple[int, ...], ...]
@@ -61,9 +62,15 @@ def generic_orbit(model: SingleLayerAttention) -> Orbit:
     return Orbit(r, s, max(0, r + s - model.d))
 
 
+def dense_first(model: SingleLayerAttention) -> tuple[Orbit, ...]:
+    """All orbits, the dense one first: what is known of it says what the others mean."""
+    dense = generic_orbit(model)
+    return (dense, *(orbit for orbit in orbits(model) if orbit != dense))
+
+
 def maximal_orbits(some: tuple[Orbit, ...]) -> tuple[Orbit, ...]:
     """Those orbits whose closures are the irreducible components of the union of all closures."""
-    return tuple(o for o in some if not any(o != other and o.in_closure_of(other) for other in some))
+    return tuple(o for o in watched(some) if not any(o != other and o.in_closure_of(other) for other in some))
 
 
 def representative(orbit: Orbit, model: SingleLayerAttention) -> tuple[IntegerMatrix, IntegerMatrix]:

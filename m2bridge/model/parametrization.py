@@ -12,6 +12,7 @@ from math import comb
 from sympy.polys.matrices import DomainMatrix
 from sympy.polys.rings import PolyElement
 
+from m2bridge.clock import watched
 from m2bridge.errors import InvalidCaseError
 from m2bridge.model.attention import Coordinates, SingleLayerAttention, Weights
 from m2bridge.model.field import QQ
@@ -73,7 +74,7 @@ def _matrices(model: SingleLayerAttention, source: PolynomialRing, weights: Weig
         return matrix(d), matrix(model.d_out)
     Q, K = matrix(a), matrix(a)
     zero = source.sympy_ring.zero
-    A = [[sum((K[e][p] * Q[e][i] for e in range(a)), zero) for i in range(d)] for p in range(d)]
+    A = [[sum((K[e][p] * Q[e][i] for e in range(a)), zero) for i in range(d)] for p in watched(range(d))]
     return A, matrix(model.d_out)
 
 
@@ -81,7 +82,7 @@ def _reduced_images(model: SingleLayerAttention, A: Matrix, V: Matrix) -> dict[s
     indices = range(model.d)
     return {
         f"c_{k + 1}_{i + 1}_{p + 1}_{q + 1}": (V[k][p] * A[p][i] if p == q else V[k][p] * A[q][i] + V[k][q] * A[p][i])
-        for k, i, p, q in product(range(model.d_out), indices, indices, indices)
+        for k, i, p, q in watched(product(range(model.d_out), indices, indices, indices))
         if p <= q
     }
 
@@ -92,9 +93,9 @@ def _full_images(model: SingleLayerAttention, A: Matrix, V: Matrix) -> dict[str,
     found: dict[str, PolyElement] = {}
     for k, j in product(range(model.d_out), tokens):
         terms: defaultdict[tuple[tuple[int, int], ...], list[PolyElement]] = defaultdict(list)
-        for u, p, q, i in product(tokens, indices, indices, indices):
+        for u, p, q, i in watched(product(tokens, indices, indices, indices)):
             terms[tuple(sorted([(p, u), (q, u), (i, j)]))].append(A[p][i] * V[k][q])
-        for monomial, summands in sorted(terms.items()):
+        for monomial, summands in watched(sorted(terms.items())):
             name = "_".join(f"{p + 1}_{u + 1}" for p, u in monomial)
             found[f"f_{k + 1}_{j + 1}_{name}"] = sum(summands[1:], summands[0])
     return found
@@ -109,7 +110,8 @@ def _rank_relations(A: Matrix, a: int) -> tuple[PolyElement, ...]:
         return ()
     choices = list(combinations(range(len(A)), a + 1))
     return tuple(
-        _determinant([[A[p][i] for i in columns] for p in rows]) for rows, columns in product(choices, repeat=2)
+        _determinant([[A[p][i] for i in columns] for p in rows])
+        for rows, columns in watched(product(choices, repeat=2))
     )
 
 

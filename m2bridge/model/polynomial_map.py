@@ -9,6 +9,7 @@ from numbers import Rational
 from sympy import Expr, Symbol
 from sympy.polys.rings import PolyElement
 
+from m2bridge.clock import watched
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.linear_algebra import Row
 from m2bridge.model.field import QQ, CoefficientField
@@ -158,7 +159,7 @@ def evaluate(polynomial: PolyElement, point: Row) -> PolyElement:
     """Value of a polynomial at an integer point, as an element of the polynomial's domain."""
     domain = polynomial.ring.domain
     total = domain.zero
-    for monomial, coefficient in polynomial.items():
+    for monomial, coefficient in watched(polynomial.items()):
         product = 1
         for exponent, value in zip(monomial, point, strict=True):
             if exponent:

@@ -10,6 +10,7 @@ from pathlib import Path
 from m2bridge.batch.outcome import SUFFIX
 from m2bridge.certificate.files import read, text_of
 from m2bridge.certificate.schema import Certificate
+from m2bridge.clock import watched
 from m2bridge.errors import CertificateError
 from m2bridge.notation import degree_summary
 from m2bridge.report.content import VERDICTS, Case, Detail, Problem, Report, Row, Table
@@ -40,7 +41,7 @@ def collect(folder: Path) -> Report:
     unanswered: list[Row] = []
     tables: dict[Table, Table] = {}
     seen: dict[str, str] = {}
-    for path in sorted(folder.rglob("*.json")):
+    for path in watched(sorted(watched(folder.rglob("*.json")))):
         name = str(path.relative_to(folder)).encode("utf-8", "replace").decode()
         try:
             if name.endswith(SUFFIX):

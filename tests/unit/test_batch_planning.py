@@ -16,7 +16,6 @@ from m2bridge.batch.claim import claim
 from m2bridge.batch.outcome import Outcome, kind_of, reason_of
 from m2bridge.batch.plan import plan
 from m2bridge.batch.progress import Lines
-from m2bridge.batch.signals import time_limit
 from m2bridge.batch.store import Store
 from m2bridge.batch.task import Report, Task, tasks
 from m2bridge.certificate.schema import Certificate
@@ -289,7 +288,7 @@ def test_what_is_no_limit_is_refused(timeout: float) -> None:
 @pytest.mark.parametrize("timeout", [None, 30 * 86400.0, 1e300])
 def test_no_limit_is_too_long(timeout: float | None) -> None:
     Limits(timeout)
-    with time_limit(timeout):
+    with limited(timeout) as clock, alarm(clock, 1.0):
         pass
 
 

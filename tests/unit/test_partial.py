@@ -37,7 +37,7 @@ BOUNDS = cache(tangent_upper_bounds)
 @pytest.fixture(autouse=True)
 def equations_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """They depend on the case only, and take longer than all the rest."""
-    monkeypatch.setattr("m2bridge.computations.observation.tangent_upper_bounds", BOUNDS)
+    monkeypatch.setattr("m2bridge.computations.orbit_tangents.tangent_upper_bounds", BOUNDS)
 
 
 class Limited:

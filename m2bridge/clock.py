@@ -1,0 +1,167 @@
+"""The time limit of a computation: one deadline, looked at in every loop.
+
+A computation runs in ``with limited(seconds):``. All that it calls, at any depth, looks at the deadline: :func:`check`
+at a step, :func:`watched` around what a loop goes through, ``check(price)`` before a call of a library that cannot look
+itself and takes so many seconds. When the deadline has passed, they raise :class:`~m2bridge.errors.EngineTimeoutError`;
+who has found something by then catches it and gives what was found. Limits nest, and the earliest deadline counts.
+
+The clock is a context variable, as the precision of decimal numbers is: a limit holds for the whole of a computation,
+and no function in between has to hand it on. A new thread begins without a limit.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from m2bridge.errors import EngineTimeoutError, InvalidCaseError
+
+Item = TypeVar("Item")
+
+PART = "its part of"
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Wall time since a computation began, and its deadline.
+
+    Parameters
+    ----------
+    begin : float
+        When it began, by ``now``.
+    limit : str
+        The limit as it was given, in words; empty without one.
+    deadline : float
+        By ``now``; infinite without a limit.
+    now : callable
+        Where the time comes from; tests bring their own.
+    """
+
+    begin: float = 0.0
+    limit: str = ""
+    deadline: float = math.inf
+    now: Callable[[], float] = time.monotonic
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the beginning."""
+        return self.now() - self.begin
+
+    @property
+    def remaining(self) -> float | None:
+        """Seconds left (at least a hundredth), or ``None`` without a limit."""
+        return None if math.isinf(self.deadline) else max(self.deadline - self.now(), 0.01)
+
+    def check(self, price: float = 0.0) -> None:
+        """Look at the deadline.
+
+        Parameters
+        ----------
+        price : float
+            Seconds that the next step takes, in which nobody can look again.
+
+        Raises
+        ------
+        EngineTimeoutError
+            If the deadline has passed, or the next step would not end before it.
+        """
+        if self.now() + price > self.deadline:
+            raise self.late("the computation")
+
+    def late(self, what: str) -> EngineTimeoutError:
+        """The error for something that did not end before the deadline."""
+        return EngineTimeoutError(f"{what} did not finish within {self.limit}; give it more with --timeout")
+
+
+_current: ContextVar[Clock] = ContextVar("clock", default=Clock())  # noqa: B039  (a frozen value)
+
+
+def clock() -> Clock:
+    """The clock of the computation that is running."""
+    return _current.get()
+
+
+def check(price: float = 0.0) -> None:
+    """Look at the deadline of the computation that is running; see :meth:`Clock.check`."""
+    _current.get().check(price)
+
+
+def watched(items: Iterable[Item]) -> Iterator[Item]:
+    """The same items; the deadline is looked at before each of them."""
+    running = _current.get()
+    if math.isinf(running.deadline):
+        yield from items
+        return
+    now, deadline = running.now, running.deadline
+    for item in items:
+        if now() > deadline:
+            running.check()
+        yield item
+
+
+@contextmanager
+def limited(timeout: float | None, now: Callable[[], float] | None = None) -> Iterator[Clock]:
+    """A limit on the time of all that the block does; an earlier deadline around it stays.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the limit is not a positive, finite number of seconds.
+    """
+    check_timeout(timeout)
+    outer = clock()
+    inner = replace(outer, now=now or outer.now)
+    inner = replace(inner, begin=inner.now())
+    if timeout is not None and inner.begin + timeout < outer.deadline:
+        inner = replace(inner, limit=f"the limit of {timeout:g} seconds", deadline=inner.begin + timeout)
+    with _running(inner):
+        yield inner
+
+
+@contextmanager
+def share(part: float, otherwise: float | None = None) -> Iterator[Clock]:
+    """A part of the time that is left for the block, so that something is left for what comes after it.
+
+    Parameters
+    ----------
+    part : float
+        More than 0, at most 1.
+    otherwise : float, optional
+        Seconds, where there is no limit.
+    """
+    outer = clock()
+    now = outer.now()
+    if math.isinf(outer.deadline):
+        inner = outer if otherwise is None else replace(outer, limit=f"{otherwise:g} seconds", deadline=now + otherwise)
+    else:
+        limit = outer.limit if part == 1 or outer.limit.startswith(PART) else f"{PART} {outer.limit}"
+        inner = replace(outer, limit=limit, deadline=now + part * (outer.deadline - now))
+    with _running(inner):
+        yield inner
+
+
+@contextmanager
+def _running(inner: Clock) -> Iterator[None]:
+    token = _current.set(inner)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def check_timeout(timeout: float | None) -> None:
+    """Check that a timeout, if there is one, is a positive, finite number.
+
+    Raises
+    ------
+    InvalidCaseError
+        If it is not.
+    """
+    number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
+    if timeout is not None and not (number and 0 < timeout < math.inf):
+        raise InvalidCaseError("timeout", f"must be a positive, finite number of seconds, not {timeout!r}")
