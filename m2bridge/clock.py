@@ -70,8 +70,14 @@ class Clock:
         EngineTimeoutError
             If the deadline has passed, or the next step would not end before it.
         """
-        if self.now() + price > self.deadline:
+        left = self.deadline - self.now()
+        if left < 0:
             raise self.late("the computation")
+        if left < price:
+            raise EngineTimeoutError(
+                f"the next step takes about {price:.2g} seconds, more than is left of {self.limit}; "
+                "give it more with --timeout"
+            )
 
     def late(self, what: str) -> EngineTimeoutError:
         """The error for something that did not end before the deadline."""

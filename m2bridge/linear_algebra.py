@@ -74,13 +74,13 @@ def rank_of(matrix: Any) -> int:
 def _minor_bits(matrix: Any, size: int) -> int:
     """A number of bits that no minor of this size exceeds: it is at most the product of the norms of its rows."""
     listed = matrix.tolist()
-    by_rows = _largest([sum([entry * entry for entry in row]) for row in watched(listed)], size)
-    by_columns = _largest([sum([entry * entry for entry in column]) for column in watched(zip(*listed))], size)
-    return min(by_rows, by_columns) // 2 + 1
+    return min(_norm_bits(listed, size), _norm_bits(zip(*listed, strict=True), size)) // 2 + 1
 
 
-def _largest(squares: Iterable[Any], size: int) -> int:
-    return sum(sorted((int(square).bit_length() for square in squares), reverse=True)[:size])
+def _norm_bits(vectors: Iterable[Sequence[Any]], number: int) -> int:
+    """A number of bits that the product of the squared norms of so many vectors does not exceed."""
+    bits = [int(sum([entry * entry for entry in vector])).bit_length() for vector in watched(vectors)]
+    return sum(sorted(bits, reverse=True)[:number])
 
 
 def _large_primes() -> Iterator[int]:

@@ -92,7 +92,7 @@ class Certifier:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._engine = Macaulay2(settings.program, Limits(settings.timeout, settings.memory))
+        self._engine = Macaulay2(settings.program, Limits(memory=settings.memory))
         self._engine.start()
 
     @property

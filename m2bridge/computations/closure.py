@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from m2bridge.clock import Clock, clock, limited, share
+from m2bridge.clock import clock, limited
 from m2bridge.computations.closure_result import Closure, Strategy
 from m2bridge.computations.completeness import prove_complete
 from m2bridge.computations.elimination import elimination_values, empty_source
@@ -79,20 +79,34 @@ def closure(
         subject = Subject.of(case, coordinates, weights)
         check_options(strategy, field, max_degree)
         subject.check_field(field)
-        source = _graded(subject, strategy, field, max_degree)
-        if source is not None:
-            return _multigraded(source, subject, engine, strategy, max_degree)
-        chosen = resolve(strategy)
-        if engine is None:
-            raise InvalidCaseError("strategy", f"the strategy '{chosen}' needs an engine")
-        return _eliminated(subject, engine, field, chosen)
+        proof_wanted = strategy == "auto" and max_degree is None
+        if engine is None and strategy != "multigraded" and max_degree is None:
+            unless = ", unless max_degree is given" if proof_wanted else ""
+            raise InvalidCaseError("strategy", f"the strategy '{strategy}' needs an engine{unless}")
+        # First what needs no equations, in a part of the time, so that there is something to show.
+        bound = known_dimension(subject, field)
+        try:
+            source = _graded(subject, strategy, field, max_degree)
+            if source is not None:
+                return _multigraded(source, subject, engine if proof_wanted else None, max_degree, bound)
+            assert engine is not None
+            return _eliminated(subject, engine, field, resolve(strategy), bound)
+        except EngineTimeoutError as limit:
+            if bound[0] is None:
+                raise
+            way = "multigraded" if strategy == "auto" and field == QQ else resolve(strategy)
+            return Closure(subject, field, way, None, *bound, None, None, "", clock().seconds, str(limit))
 
 
-def _eliminated(subject: Subject, engine: Engine, field: CoefficientField, strategy: Strategy) -> Closure:
-    """By elimination; first what needs no elimination, in a part of the time, so that there is something to show."""
+def _eliminated(
+    subject: Subject,
+    engine: Engine,
+    field: CoefficientField,
+    strategy: Strategy,
+    bound: tuple[int | None, Status],
+) -> Closure:
     running = clock()
     reduction = reduce_linearly(subject.parametrization, field)
-    bound = known_dimension(subject, field)
     unfinished = ""
     try:
         transcript = engine.run(closure_script(subject, field, strategy, reduction), running.remaining)
@@ -137,18 +151,12 @@ def _multigraded(
     source: MultigradedMap,
     subject: Subject,
     engine: Engine | None,
-    strategy: Strategy,
     max_degree: int | None,
+    bound: tuple[int | None, Status],
 ) -> Closure:
-    proof_wanted = strategy == "auto" and max_degree is None
-    if proof_wanted and engine is None:
-        raise InvalidCaseError("strategy", "the strategy 'auto' needs an engine, unless max_degree is given")
-    bound = known_dimension(subject, QQ)
-    try:
-        known = equations(source, max_degree, part=0.5 if proof_wanted else 1.0)
-    except EngineTimeoutError as limit:
-        return _without_equations(subject, "multigraded", bound, str(limit))
-    if proof_wanted and engine is not None:
+    """Equations degree by degree, and the proof that they are all if there is an engine to give it."""
+    known = equations(source, max_degree, part=1.0 if engine is None else 0.5)
+    if engine is not None:
         known = prove_complete(known, subject, engine)
     dimension, status = _multigraded_dimension(known, bound)
     return Closure(
@@ -165,12 +173,6 @@ def _multigraded(
         known.unfinished,
         known.remark,
     )
-
-
-def _without_equations(
-    subject: Subject, strategy: Strategy, bound: tuple[int | None, Status], unfinished: str
-) -> Closure:
-    return Closure(subject, QQ, strategy, None, *bound, None, None, "", clock().seconds, unfinished)
 
 
 def _multigraded_dimension(known: Equations, bound: tuple[int | None, Status]) -> tuple[int | None, Status]:

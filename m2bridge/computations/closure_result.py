@@ -112,7 +112,7 @@ class Closure:
     def generator_texts(self) -> Iterator[str]:
         """The generators as exact strings, one after the other."""
         if isinstance(self.equations, Implicitization):
-            names = self.subject.parametrization.coordinates
+            names = self.subject.coordinate_names
             return (sparse_text(terms, names) for terms in self.equations.sparse_generators())
         return (polynomial_text(g) for g in (self.equations.generators if self.equations else ()))
 
@@ -124,7 +124,7 @@ class Closure:
     @property
     def codimension(self) -> int | None:
         """Codimension in the space of all coordinates."""
-        return None if self.dimension is None else len(self.subject.parametrization.coordinates) - self.dimension
+        return None if self.dimension is None else len(self.subject.coordinate_names) - self.dimension
 
     @property
     def complete(self) -> str:
@@ -138,7 +138,7 @@ class Closure:
         series = self.hilbert_series
         degrees = self.generator_degrees
         return result_json(self.subject.case, self.field, self.engine_version or None, self.seconds) | {
-            "coordinates": list(self.subject.parametrization.coordinates),
+            "coordinates": list(self.subject.coordinate_names),
             "dimension": self.dimension,
             "dimension_status": self.dimension_status,
             "projective_dimension": self.projective_dimension,
@@ -227,7 +227,7 @@ class Closure:
         """A Macaulay2 program that defines the ideal that the generators found generate."""
         generators = () if self.ideal is None else self.ideal.generators
         comment = f"-- {self.completeness}\n" if self.completeness else ""
-        return comment + ideal_macaulay2(self.field, self.subject.parametrization.coordinates, generators)
+        return comment + ideal_macaulay2(self.field, self.subject.coordinate_names, generators)
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.to_latex()}$"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from m2bridge.clock import clock, limited, share
@@ -168,7 +168,8 @@ def observe(
     with limited(timeout) as running:
         with share(0.5 if partial else 1.0):
             tangents = orbit_tangents(model)
-        _check_enough(tangents, model, partial)
+        if not (partial or len(tangents) == len(orbits(model))):
+            raise _late(tangents, model)
         found = fibres(model, engine)
         if found.limit is not None and not partial:
             raise found.limit
@@ -182,14 +183,9 @@ def observe(
     return replace(seen, remarks=remarks, engine_version=engine.version, seconds=running.seconds)
 
 
-def _check_enough(tangents: Mapping[Orbit, OrbitTangents], model: SingleLayerAttention, partial: bool) -> None:
-    if generic_orbit(model) not in tangents or not (partial or len(tangents) == len(orbits(model))):
-        raise _late(tangents, model)
-
-
-def _late(seen: Iterable[Orbit], model: SingleLayerAttention) -> EngineTimeoutError:
+def _late(seen: Sequence[Orbit] | Mapping[Orbit, OrbitTangents], model: SingleLayerAttention) -> EngineTimeoutError:
     limit = clock().late("the linear algebra at the orbits")
-    limit.progress = f"{len(list(seen))} of {len(orbits(model))} orbits were done"
+    limit.progress = f"{len(seen)} of {len(orbits(model))} orbits were done"
     return limit
 
 

@@ -42,13 +42,24 @@ def orbit_tangents(model: SingleLayerAttention) -> dict[Orbit, OrbitTangents]:
     """All orbits; within a limit of :mod:`m2bridge.clock` those that the time suffices for, the dense one first.
 
     Hypothesis: t ≥ 2.
+
+    Raises
+    ------
+    EngineTimeoutError
+        If it does not suffice for the dense one.
     """
-    own: dict[Orbit, tuple[int, bool, int]] = {}
+    dense, *others = dense_first(model)
+    own = {dense: _own(dense, model)}
     with share(0.6), suppress(EngineTimeoutError):
-        for orbit in dense_first(model):
-            own[orbit] = orbit_dimension(orbit, model), is_critical(orbit, model), tangent_lower_bound(orbit, model)
+        for orbit in others:
+            own[orbit] = _own(orbit, model)
     upper: dict[Orbit, int] = {}
     with share(0.75), suppress(EngineTimeoutError):
         upper = tangent_upper_bounds(model)
     lower = best_bounds({orbit: bound for orbit, (_, _, bound) in own.items()})
     return {orbit: OrbitTangents(*own[orbit][:2], *lower[orbit], upper.get(orbit)) for orbit in own}
+
+
+def _own(orbit: Orbit, model: SingleLayerAttention) -> tuple[int, bool, int]:
+    """What the orbit itself shows: dimension, whether it is critical, bound for the tangent dimension."""
+    return orbit_dimension(orbit, model), is_critical(orbit, model), tangent_lower_bound(orbit, model)

@@ -9,6 +9,7 @@ from typing import Any
 from m2bridge.errors import InvalidCaseError
 from m2bridge.model.attention import Coordinates, SingleLayerAttention, Weights
 from m2bridge.model.field import CoefficientField
+from m2bridge.model.parametrization import coordinate_names
 from m2bridge.model.polynomial_map import PolynomialMap
 
 
@@ -58,6 +59,13 @@ class Subject:
         assert self.model is not None
         return _parametrization(self.model, self.coordinates, self.weights)
 
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """The names of the coordinates; for attention without building the map."""
+        if self.model is None or self.coordinates is None:
+            return self.parametrization.coordinates
+        return _names(self.model, self.coordinates)
+
     def check_field(self, field: CoefficientField) -> None:
         """Raise InvalidCaseError if the map cannot be taken over this field; attention has integer coefficients."""
         if self.polynomial_map is not None:
@@ -86,9 +94,14 @@ class Subject:
     def ambient(self) -> str:
         """The ambient space, in words."""
         kind = f"{self.coordinates} coordinates" if self.coordinates else "coordinates"
-        names = self.parametrization.coordinates
+        names = self.coordinate_names
         shown = ", ".join(names) if len(names) <= 6 else f"{names[0]}, …, {names[-1]}"
         return f"{len(names)} {kind} {shown}"
+
+
+@lru_cache(maxsize=64)
+def _names(model: SingleLayerAttention, coordinates: Coordinates) -> tuple[str, ...]:
+    return coordinate_names(model, coordinates)
 
 
 @lru_cache(maxsize=64)

@@ -186,7 +186,7 @@ def _earlier(timeout: float | None, running: Clock) -> tuple[str, float | None]:
     """The limit that ends first, of a run or of the computation that it belongs to: in words, and what is left."""
     remaining = running.remaining
     if remaining is None or (timeout is not None and timeout < remaining):
-        return f"{timeout:g} seconds" if timeout is not None else "", timeout
+        return f"the limit of {timeout:g} seconds" if timeout is not None else "", timeout
     return running.limit, remaining
 
 

@@ -36,7 +36,10 @@ def orbit_closure_map(
     shared = [k if k < orbit.m else orbit.r + k - orbit.m for k in range(orbit.s)]
     zero: PolyElement = source.sympy_ring.zero
     A = [[sum((b[e][p] * q[e][i] for e in range(orbit.r)), zero) for i in range(d)] for p in watched(range(d))]
-    V = [[sum((h[e][k] * b[shared[e]][p] for e in range(orbit.s)), zero) for p in range(d)] for k in watched(range(model.d_out))]
+    V = [
+        [sum((h[e][k] * b[shared[e]][p] for e in range(orbit.s)), zero) for p in range(d)]
+        for k in watched(range(model.d_out))
+    ]
     named = images(model, A, V, coordinates or model.default_coordinates)
     return PolynomialMap(source, tuple(named), tuple(named.values()))
 

@@ -48,9 +48,7 @@ class HilbertFunction:
     failure_probability: float
 
 
-def hilbert_function(
-    source: MultigradedMap, max_degree: int, *, seed: int | None = None
-) -> HilbertFunction:
+def hilbert_function(source: MultigradedMap, max_degree: int, *, seed: int | None = None) -> HilbertFunction:
     """Values of the Hilbert function of the closure of the image; :func:`implicitize` gives them with proof.
 
     Within a limit of :mod:`m2bridge.clock`, those of the degrees that were completed.

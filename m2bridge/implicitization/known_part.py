@@ -144,7 +144,9 @@ class KnownPart:
         bound = size * max((abs(value) for vector in lifted for value in vector), default=0)
         # Sums are at most bound in absolute value, so no digit runs over and only zero has all digits zero.
         width = (2 * bound + 1).bit_length() + 1
-        packed = [sum(c << width * k for k, c in enumerate(column) if c) for column in watched(zip(*lifted, strict=True))]
+        packed = [
+            sum(c << width * k for k, c in enumerate(column) if c) for column in watched(zip(*lifted, strict=True))
+        ]
         return not any(sum([c * packed[place] for place, c in row]) for row in watched(self.products))
 
     def rational_rank(self) -> int:

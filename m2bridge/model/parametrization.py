@@ -6,6 +6,7 @@ Source: Henry, Marchetti, Kohn (arXiv 2408.17221), Definition 1, proof of Theore
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from itertools import combinations, product
 from math import comb
 
@@ -20,6 +21,8 @@ from m2bridge.model.polynomial_map import PolynomialMap
 from m2bridge.model.ring import PolynomialRing
 
 Matrix = list[list[PolyElement]]
+Monomial = tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
+"""A monomial in the entries X_pu: the pairs (p, u), sorted."""
 
 MAX_COORDINATES = 20_000
 MAX_MINORS = 5_000
@@ -40,18 +43,55 @@ def images(model: SingleLayerAttention, A: Matrix, V: Matrix, coordinates: Coord
     return _reduced_images(model, A, V) if coordinates == "reduced" else _full_images(model, A, V)
 
 
+def coordinate_names(model: SingleLayerAttention, coordinates: Coordinates) -> tuple[str, ...]:
+    """The names of the function coordinates, without their images."""
+    _check_count(model, coordinates)
+    indices, tokens = range(model.d), range(model.t)
+    if coordinates == "reduced":
+        return tuple(_reduced_name(*index) for index in _reduced_indices(model))
+    return tuple(
+        _full_name(k, j, monomial)
+        for k, j in product(range(model.d_out), tokens)
+        for monomial in sorted({_monomial(u, p, q, i, j) for u, p, q, i in product(tokens, indices, indices, indices)})
+    )
+
+
+def _reduced_indices(model: SingleLayerAttention) -> Iterator[tuple[int, int, int, int]]:
+    indices = range(model.d)
+    return ((k, i, p, q) for k, i, p, q in product(range(model.d_out), indices, indices, indices) if p <= q)
+
+
+def _reduced_name(k: int, i: int, p: int, q: int) -> str:
+    return f"c_{k + 1}_{i + 1}_{p + 1}_{q + 1}"
+
+
+def _monomial(u: int, p: int, q: int, i: int, j: int) -> Monomial:
+    """The entries of X in the term of A_pi V_kq for the tokens u and j."""
+    first, second, third = sorted([(p, u), (q, u), (i, j)])
+    return first, second, third
+
+
+def _full_name(k: int, j: int, monomial: Monomial) -> str:
+    name = "_".join(f"{p + 1}_{u + 1}" for p, u in monomial)
+    return f"f_{k + 1}_{j + 1}_{name}"
+
+
 def entries(name: str, rows: int, columns: int) -> tuple[str, ...]:
     """Names of the entries of a matrix, row by row."""
     return tuple(f"{name}_{i + 1}_{j + 1}" for i in range(rows) for j in range(columns))
 
 
 def _check_size(model: SingleLayerAttention, coordinates: Coordinates, weights: Weights) -> None:
-    count = model.coordinate_count(coordinates)
-    if count > MAX_COORDINATES:
-        raise InvalidCaseError("d", f"this case has {count} coordinates; at most {MAX_COORDINATES} can be stored")
+    _check_count(model, coordinates)
     minors = comb(model.d, model.a + 1) ** 2
     if weights == "attention" and minors > MAX_MINORS:
         raise InvalidCaseError("a", f"this case needs {minors} minors of A; at most {MAX_MINORS} can be stored")
+
+
+def _check_count(model: SingleLayerAttention, coordinates: Coordinates) -> None:
+    count = model.coordinate_count(coordinates)
+    if count > MAX_COORDINATES:
+        raise InvalidCaseError("d", f"this case has {count} coordinates; at most {MAX_COORDINATES} can be stored")
 
 
 def _attention_variables(model: SingleLayerAttention) -> tuple[str, ...]:
@@ -79,11 +119,9 @@ def _matrices(model: SingleLayerAttention, source: PolynomialRing, weights: Weig
 
 
 def _reduced_images(model: SingleLayerAttention, A: Matrix, V: Matrix) -> dict[str, PolyElement]:
-    indices = range(model.d)
     return {
-        f"c_{k + 1}_{i + 1}_{p + 1}_{q + 1}": (V[k][p] * A[p][i] if p == q else V[k][p] * A[q][i] + V[k][q] * A[p][i])
-        for k, i, p, q in watched(product(range(model.d_out), indices, indices, indices))
-        if p <= q
+        _reduced_name(k, i, p, q): V[k][p] * A[p][i] if p == q else V[k][p] * A[q][i] + V[k][q] * A[p][i]
+        for k, i, p, q in watched(_reduced_indices(model))
     }
 
 
@@ -92,12 +130,11 @@ def _full_images(model: SingleLayerAttention, A: Matrix, V: Matrix) -> dict[str,
     indices, tokens = range(model.d), range(model.t)
     found: dict[str, PolyElement] = {}
     for k, j in product(range(model.d_out), tokens):
-        terms: defaultdict[tuple[tuple[int, int], ...], list[PolyElement]] = defaultdict(list)
+        terms: defaultdict[Monomial, list[PolyElement]] = defaultdict(list)
         for u, p, q, i in watched(product(tokens, indices, indices, indices)):
-            terms[tuple(sorted([(p, u), (q, u), (i, j)]))].append(A[p][i] * V[k][q])
+            terms[_monomial(u, p, q, i, j)].append(A[p][i] * V[k][q])
         for monomial, summands in watched(sorted(terms.items())):
-            name = "_".join(f"{p + 1}_{u + 1}" for p, u in monomial)
-            found[f"f_{k + 1}_{j + 1}_{name}"] = sum(summands[1:], summands[0])
+            found[_full_name(k, j, monomial)] = sum(summands[1:], summands[0])
     return found
 
 

@@ -12,7 +12,7 @@ from m2bridge.certificate.completeness import kernel
 from m2bridge.computations import completeness
 from m2bridge.computations.completeness import chart_script, prove_complete
 from m2bridge.computations.multigraded_closure import equations, graded_source
-from m2bridge.computations.subject import Clock, Subject
+from m2bridge.computations.subject import Subject
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.geometry.chart import chart_slice
 from m2bridge.geometry.formulas import degree_formula, dimension_formula
@@ -59,21 +59,21 @@ def test_the_chart_proves_more(engine: Macaulay2, case: tuple[int, ...], counts:
 def test_missing_generators_are_seen_on_the_slice(engine: Macaulay2) -> None:
     """The quadrics of (2, 2, 2) are not all: the cubics, of which there are none, and the quartics are found too."""
     subject = Subject.of(SingleLayerAttention(2, 2))
-    quadrics = equations(graded_source(subject), 2, Clock(None))
-    known = prove_complete(quadrics, subject, engine, Clock(None))
+    quadrics = equations(graded_source(subject), 2)
+    known = prove_complete(quadrics, subject, engine)
     assert known.series is not None
     assert (known.found.max_degree, known.found.generator_counts) == (4, {2: 5, 4: 10})
     assert known.remark.startswith("all generators")
-    nothing = equations(graded_source(Subject.of(SingleLayerAttention(2, 1))), 1, Clock(None))
-    known = prove_complete(nothing, Subject.of(SingleLayerAttention(2, 1)), engine, Clock(None))
+    nothing = equations(graded_source(Subject.of(SingleLayerAttention(2, 1))), 1)
+    known = prove_complete(nothing, Subject.of(SingleLayerAttention(2, 1)), engine)
     assert known.found.generator_counts == {4: 1}
 
 
 def test_higher_degrees_end_with_the_time(engine: Macaulay2, monkeypatch: pytest.MonkeyPatch) -> None:
     subject = Subject.of(SingleLayerAttention(2, 2))
-    quadrics = equations(graded_source(subject), 2, Clock(None))
-    monkeypatch.setattr(completeness, "implicitize", lambda source, degree, deadline: quadrics.found)  # no time for 3
-    known = prove_complete(quadrics, subject, engine, Clock(None))
+    quadrics = equations(graded_source(subject), 2)
+    monkeypatch.setattr(completeness, "implicitize", lambda source, degree: quadrics.found)  # no time for 3
+    known = prove_complete(quadrics, subject, engine)
     assert (known.series, known.found) == (None, quadrics.found)
     assert "not all generators; degree 3 takes longer" in known.unfinished
 
@@ -81,7 +81,7 @@ def test_higher_degrees_end_with_the_time(engine: Macaulay2, monkeypatch: pytest
 def test_a_component_at_the_origin_is_seen(engine: Macaulay2) -> None:
     """The quartic of (2, 1, 2) times each coordinate: right on the chart, and not saturated."""
     subject = Subject.of(SingleLayerAttention(2, 1))
-    (quartic,) = equations(graded_source(subject), 4, Clock(None)).found.generators()
+    (quartic,) = equations(graded_source(subject), 4).found.generators()
 
     class Multiples:
         def generators(self) -> tuple[object, ...]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from m2bridge.alarm import alarm
 from m2bridge.batch.cases import Case, grid, numbers, ordered, read_cases
 from m2bridge.batch.certifier import Settings, put_outcomes
 from m2bridge.batch.claim import claim
@@ -19,6 +20,7 @@ from m2bridge.batch.progress import Lines
 from m2bridge.batch.store import Store
 from m2bridge.batch.task import Report, Task, tasks
 from m2bridge.certificate.schema import Certificate
+from m2bridge.clock import limited
 from m2bridge.computations.subject import case_json
 from m2bridge.engine import Limits
 from m2bridge.errors import EngineDiedError, EngineMemoryError, EngineTimeoutError, InvalidCaseError, ScriptError

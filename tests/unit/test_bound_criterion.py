@@ -22,7 +22,7 @@ CASES = [(2, 1), (2, 2, 1), (2, 3), (3, 1), (3, 1, 1), (3, 2, 2), (3, 2, 3), (3,
 def test_the_bounds_meet(case: tuple[int, ...]) -> None:
     """Tangent vectors and equations know nothing of each other; so both are exact, and so is the dimension."""
     model = SingleLayerAttention(*case)
-    found = by_bounds(model, None)
+    found = by_bounds(model)
     assert found.unfinished == ""
     assert [s.orbit for s in found.statuses] == list(orbits(model))
     assert all(s.tangent_dimension == s.tangent_bound == s.tangent_upper_bound for s in found.statuses)
@@ -57,20 +57,23 @@ def test_bounds_that_contradict_each_other_stop_the_run(
     real = getattr(bound_criterion, name)
     monkeypatch.setattr(bound_criterion, name, lambda *args, **options: real(*args, **options) | {SMOOTH: value})
     with pytest.raises(ContradictionError, match="on a variety of dimension 14"):
-        by_bounds(SingleLayerAttention(3, 2), None)
+        by_bounds(SingleLayerAttention(3, 2))
 
 
 def test_the_degree_rises_while_orbits_are_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bound_criterion, "default_degree", lambda model: 2)
-    assert by_bounds(SingleLayerAttention(3, 2), None).method == "tangent bounds (degree ≤ 4)"
-    assert by_bounds(SingleLayerAttention(3, 1, 1), None).method == "tangent bounds (degree ≤ 2)"
+    assert by_bounds(SingleLayerAttention(3, 2)).method == "tangent bounds (degree ≤ 4)"
+    assert by_bounds(SingleLayerAttention(3, 1, 1)).method == "tangent bounds (degree ≤ 2)"
 
 
-def test_undecided_orbits_are_a_result() -> None:
-    """Quadrics alone leave orbits of (3, 2, 2) open; those with too many tangent vectors are singular all the same."""
+def test_undecided_orbits_are_a_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without equations orbits of (3, 2, 2) are open; those with too many tangent vectors are singular all the same."""
     model = SingleLayerAttention(3, 2, 2)
-    found = by_bounds(model, 0.0)
-    decided = {s.orbit: s.singular for s in by_bounds(model, None).statuses}
+    with monkeypatch.context() as patch:
+        patch.setattr(bound_criterion, "default_degree", lambda model: 1)
+        patch.setattr(bound_criterion, "LARGEST_DEGREE", 1)
+        found = by_bounds(model)
+    decided = {s.orbit: s.singular for s in by_bounds(model).statuses}
     verdicts = {s.orbit: s.singular for s in found.statuses}
     assert set(verdicts.values()) == {True, False, None}
     assert all(verdict in (None, decided[orbit]) for orbit, verdict in verdicts.items())
@@ -91,7 +94,7 @@ def test_undecided_orbits_are_a_result() -> None:
 
 
 def test_too_many_coordinates_for_equations_still_give_singular_orbits() -> None:
-    found = by_bounds(SingleLayerAttention(6, 6), None)
+    found = by_bounds(SingleLayerAttention(6, 6))
     assert (found.method, found.components) == ("tangent bounds", None)
     verdicts = {s.orbit: s.singular for s in found.statuses}
     assert {orbit for orbit, verdict in verdicts.items() if verdict} == {Orbit(1, 1, 0), Orbit(1, 1, 1)}
@@ -103,4 +106,4 @@ def test_too_many_coordinates_for_equations_still_give_singular_orbits() -> None
 def test_the_second_opinion_of_cross_checks_decides_these_cases_too() -> None:
     for case in [(3, 2, 2), (3, 2, 3), (4, 1, 3)]:
         model = SingleLayerAttention(*case)
-        assert tangent_upper_bounds(model) == {s.orbit: s.tangent_dimension for s in by_bounds(model, None).statuses}
+        assert tangent_upper_bounds(model) == {s.orbit: s.tangent_dimension for s in by_bounds(model).statuses}

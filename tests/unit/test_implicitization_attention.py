@@ -1,14 +1,15 @@
 """Multigraded implicitization of attention models, against values found by other means."""
 
-import time
 from math import comb
 
 import pytest
 
-from m2bridge.errors import ContradictionError
+from m2bridge.clock import limited
+from m2bridge.errors import ContradictionError, EngineTimeoutError
 from m2bridge.implicitization import hilbert_function, implicitize, multigraded, multigraded_attention
 from m2bridge.implicitization.grading import grading_with_weights
 from m2bridge.model.attention import SingleLayerAttention
+from tests.clocks import Looks
 from tests.polynomials import substituted
 
 # Generators by degree and dim I_n for n = 2, 3, …, from elimination with Macaulay2 over QQ.
@@ -80,12 +81,25 @@ def test_one_token_is_a_different_variety():
     assert result.exact
 
 
-def test_a_deadline_in_the_past_keeps_what_is_complete():
-    result = implicitize(_case(3, 1, 3), 4, deadline=time.monotonic() - 1)
-    assert result.stopped_early
-    assert (result.max_degree, result.requested_degree) == (0, 4)
-    assert result.hilbert_function == (1,)
-    assert result.generators() == ()
+def test_a_limit_keeps_the_degrees_that_are_complete():
+    """Whenever it ends the computation: what is there is the beginning of what there is without a limit."""
+    source, whole, degrees = _case(3, 1, 2), implicitize(_case(3, 1, 2), 4), []
+    looks = Looks()
+    with limited(1e9, now=looks):
+        implicitize(source, 4)
+    for number in range(1, looks.number, looks.number // 40):
+        with limited(number, now=Looks()):
+            try:
+                found = implicitize(source, 4)
+            except EngineTimeoutError:
+                assert not degrees
+                continue
+        degrees.append(found.max_degree)
+        assert (found.stopped_early, found.requested_degree) == (found.max_degree < 4, 4)
+        assert found.hilbert_function == whole.hilbert_function[: found.max_degree + 1]
+        assert found.generator_counts == {n: c for n, c in whole.generator_counts.items() if n <= found.max_degree}
+    assert degrees == sorted(degrees)
+    assert set(degrees) == {0, 1, 2, 3, 4} - ({4} if degrees[-1] < 4 else set())
 
 
 def test_the_ideal_lists_the_generators():

@@ -12,7 +12,8 @@ import m2bridge
 PACKAGE = Path(m2bridge.__file__).parent
 LAYERS = [
     {"_version", "errors"},
-    {"importing", "garbage", "resources", "linear_algebra", "layout"},
+    {"clock"},
+    {"alarm", "importing", "garbage", "resources", "linear_algebra", "layout"},
     {"model"},
     {"convert"},
     {"geometry", "notation", "parse"},
