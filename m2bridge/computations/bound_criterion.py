@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 from m2bridge.clock import clock, share
 from m2bridge.computations.agreement import LocusFindings
@@ -11,11 +12,11 @@ from m2bridge.computations.equations import default_degree, singular_by_bounds, 
 from m2bridge.computations.locus import OrbitStatus
 from m2bridge.computations.multigraded_closure import LARGEST_DEGREE
 from m2bridge.errors import EngineTimeoutError
-from m2bridge.geometry.tangent import LowerBounds, closure_dimension, orbit_dimension, tangent_lower_bounds
+from m2bridge.geometry.tangent import closure_dimension, orbit_dimension, tangent_lower_bounds
 from m2bridge.layout import plural
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.model.field import QQ
-from m2bridge.model.orbit import Orbit, generic_orbit, orbits
+from m2bridge.model.orbit import Orbit, generic_orbit, orbit_count
 
 BOUND_SECONDS = 60.0
 """How long equations of higher degree are sought when no limit was given."""
@@ -37,21 +38,27 @@ def by_bounds(model: SingleLayerAttention) -> LocusFindings:
     try:
         dimension = closure_dimension(model)
         lower = tangent_lower_bounds(model)
-        statuses = _statuses(model, dimension, lower, {})
     except EngineTimeoutError as limit:
         return LocusFindings("tangent bounds", None, (), None, str(limit), uses_engine=False)
+    known: dict[Orbit, tuple[int, int]] = {}
+    with share(0.5), suppress(EngineTimeoutError):
+        for orbit, (bound, _) in lower.items():
+            known[orbit] = orbit_dimension(orbit, model), max(bound, dimension)
     with share(1.0, otherwise=BOUND_SECONDS):
-        return _by_equations(model, dimension, lower, statuses)
+        return _by_equations(model, dimension, known)
 
 
-def _by_equations(
-    model: SingleLayerAttention, dimension: int, lower: LowerBounds, statuses: tuple[OrbitStatus, ...]
-) -> LocusFindings:
+def _by_equations(model: SingleLayerAttention, dimension: int, known: Mapping[Orbit, tuple[int, int]]) -> LocusFindings:
+    """The findings with equations of higher and higher degree; of each orbit its dimension and lower bound are known.
+
+    What the limit leaves no time for is undecided.
+    """
+    statuses = _statuses(model, dimension, known, {})
     method, late = "tangent bounds", ""
     first = default_degree(model)
     for degree in range(first, LARGEST_DEGREE + 1) if first else ():
         try:
-            statuses = _statuses(model, dimension, lower, tangent_upper_bounds(model, degree))
+            statuses = _statuses(model, dimension, known, tangent_upper_bounds(model, degree))
             method = f"tangent bounds (degree ≤ {degree})"
             clock().check()
         except EngineTimeoutError:
@@ -67,25 +74,23 @@ def _by_equations(
 
 
 def _statuses(
-    model: SingleLayerAttention, dimension: int, lower: LowerBounds, upper: Mapping[Orbit, int]
+    model: SingleLayerAttention, dimension: int, known: Mapping[Orbit, tuple[int, int]], upper: Mapping[Orbit, int]
 ) -> tuple[OrbitStatus, ...]:
     dense = generic_orbit(model)
     upper = {**upper, dense: min(upper.get(dense, dimension), dimension)}
     return tuple(
-        _status(orbit, model, max(lower[orbit][0], dimension), upper.get(orbit), dimension)
-        for orbit in orbits(model)
-        if orbit in lower
+        _status(orbit, own, lower, upper.get(orbit), dimension) for orbit, (own, lower) in sorted(known.items())
     )
 
 
-def _status(orbit: Orbit, model: SingleLayerAttention, lower: int, upper: int | None, dimension: int) -> OrbitStatus:
+def _status(orbit: Orbit, own: int, lower: int, upper: int | None, dimension: int) -> OrbitStatus:
     singular = singular_by_bounds(lower, upper, dimension)
     exact = lower if lower == upper else None
-    return OrbitStatus(orbit, orbit_dimension(orbit, model), exact, singular, lower, upper)
+    return OrbitStatus(orbit, own, exact, singular, lower, upper)
 
 
 def _undecided(statuses: tuple[OrbitStatus, ...], model: SingleLayerAttention) -> str:
     """The undecided orbits, in words; empty if there are none."""
     listed = [f"the orbit {status.orbit}" for status in statuses if status.singular is None]
-    others = len(orbits(model)) - len(statuses)
+    others = orbit_count(model) - len(statuses)
     return ", ".join(listed + ([f"{plural(others, 'orbit')} that the time did not suffice for"] if others else []))

@@ -206,7 +206,7 @@ class Closure:
         return None if self.hilbert_function is None else f"{', '.join(map(str, self.hilbert_function))}, …"
 
     def _computed_by(self) -> str:
-        linear_algebra = "exact linear algebra (FLINT)" if isinstance(self.equations, Implicitization) else ""
+        linear_algebra = "exact linear algebra (FLINT)" if self.strategy == "multigraded" else ""
         macaulay2 = f"Macaulay2 {self.engine_version}" if self.engine_version else ""
         return " and ".join(filter(None, (linear_algebra, macaulay2)))
 

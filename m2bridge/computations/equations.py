@@ -109,8 +109,8 @@ def default_degree(model: SingleLayerAttention) -> int:
 
 
 def known_dimension(subject: Subject, field: CoefficientField) -> tuple[int | None, Status]:
-    """What the ranks of the differential say about the dimension, found in at most a third of the time."""
-    with share(1 / 3):
+    """What the ranks of the differential say about the dimension, found in at most half of the time."""
+    with share(0.5):
         findings = jacobian_findings(subject.model or subject.parametrization, field, subject.coordinates)
     best = max(findings, key=lambda finding: (finding.status == "proved", finding.value or -1))
     return best.value, best.status

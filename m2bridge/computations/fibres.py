@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from m2bridge.clock import clock, watched
 from m2bridge.engine import Engine
-from m2bridge.errors import EngineError, EngineMemoryError, EngineTimeoutError, ParseError
+from m2bridge.errors import EngineError, EngineMemoryError, EngineTimeoutError, InvalidCaseError, ParseError
 from m2bridge.model.attention import SingleLayerAttention
-from m2bridge.model.orbit import IntegerMatrix, Orbit, dense_first, generic_orbit, orbits, representative
+from m2bridge.model.orbit import IntegerMatrix, Orbit, dense_first, generic_orbit, orbit_count, orbits, representative
 from m2bridge.parse import Answer, parse
 from m2bridge.render import Script, render
+
+MOST_ORBITS = 20_000
+"""More orbits take Macaulay2 weeks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +61,21 @@ class Fibres:
     limit: EngineError | None = None
 
 
-def fibres(model: SingleLayerAttention, engine: Engine) -> Fibres:
-    """Compute the fibres at representatives of all orbits, in one run.
+def check_orbits(model: SingleLayerAttention) -> None:
+    """Raise InvalidCaseError if there are too many orbits to be observed one after the other."""
+    if (count := orbit_count(model)) > MOST_ORBITS:
+        raise InvalidCaseError("d", f"this case has {count} orbits; at most {MOST_ORBITS} can be observed")
+
+
+def fibres(model: SingleLayerAttention, engine: Engine, wanted: Sequence[Orbit] | None = None) -> Fibres:
+    """Compute the fibres at representatives of orbits, in one run.
 
     Hypothesis: t ≥ 2.
+
+    Parameters
+    ----------
+    wanted : sequence of Orbit, optional
+        Some of the orbits, beginning with the dense one; all when left out.
 
     Returns
     -------
@@ -72,9 +87,9 @@ def fibres(model: SingleLayerAttention, engine: Engine) -> Fibres:
     EngineError
         If Macaulay2 failed in another way, or reached a limit before the fibre over the dense orbit was computed.
     """
-    every = orbits(model)
+    every = orbits(model) if wanted is None else tuple(sorted(wanted))
     try:
-        return _read(parse(engine.run(fibres_script(model), clock().remaining).records), model, every)
+        return _read(parse(engine.run(fibres_script(model, wanted), clock().remaining).records), model, every)
     except (EngineTimeoutError, EngineMemoryError) as limit:
         answer = parse(limit.records)
         done = tuple(orbit for orbit in every if str(orbit) in answer)
@@ -82,7 +97,7 @@ def fibres(model: SingleLayerAttention, engine: Engine) -> Fibres:
             raise
         if done == every:  # reached after the last fibre, it took nothing away
             return _read(answer, model, every)
-        limit.progress = f"{len(done)} of {len(every)} orbits were done"
+        limit.progress = f"{len(done)} of {orbit_count(model)} orbits were done"
         return _read(answer, model, done, limit)
 
 
@@ -104,8 +119,16 @@ def _fibre(answer: Answer, orbit: Orbit) -> Fibre:
     return Fibre(length, points)
 
 
-def fibres_script(model: SingleLayerAttention) -> Script:
-    """The Macaulay2 program: first what all the rest builds on, then one orbit after the other."""
+def fibres_script(model: SingleLayerAttention, wanted: Sequence[Orbit] | None = None) -> Script:
+    """The Macaulay2 program: first what all the rest builds on, then one orbit after the other.
+
+    Raises
+    ------
+    InvalidCaseError
+        If there are too many.
+    """
+    check_orbits(model)
+    listed = dense_first(model) if wanted is None else wanted
     return render(
         "fibres",
         ("wire", "fibres"),
@@ -114,7 +137,7 @@ def fibres_script(model: SingleLayerAttention) -> Script:
             "d": model.d,
             "alpha": model.alpha,
             "unknowns": ", ".join(f"z_{q}" for q in range(2, model.d + 1)),
-            "orbits": [(orbit, *_nonzero_part(orbit, model)) for orbit in watched(dense_first(model))],
+            "orbits": [(orbit, *_nonzero_part(orbit, model)) for orbit in watched(listed)],
             "boundary": _nonzero_part(Orbit(1, 1, 1), model),
             "charts": "{(1,1)}" if model.d == 1 else "{(1,1), (1,2)}",
             "zeros": "{" + ", ".join(["0"] * (model.d - 2)) + "}",

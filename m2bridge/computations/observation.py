@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from m2bridge.clock import clock, limited, share
 from m2bridge.computations.closure import closure
 from m2bridge.computations.equations import singular_by_bounds
-from m2bridge.computations.fibres import Fibre, Fibres, fibres
+from m2bridge.computations.fibres import Fibre, Fibres, check_orbits, fibres
 from m2bridge.computations.orbit_tangents import OrbitTangents, orbit_tangents
 from m2bridge.engine import Engine
 from m2bridge.errors import (
@@ -21,7 +21,7 @@ from m2bridge.errors import (
 from m2bridge.geometry.formulas import determinantal_degree, product_degree
 from m2bridge.geometry.tangent import source_tangent_dimension
 from m2bridge.model.attention import SingleLayerAttention
-from m2bridge.model.orbit import Orbit, generic_orbit, orbits
+from m2bridge.model.orbit import Orbit, generic_orbit, orbit_count, orbits
 
 ELIMINATED = 12
 """The degree is computed by elimination too for cases with at most so many coordinates."""
@@ -155,6 +155,8 @@ def observe(
 
     Raises
     ------
+    InvalidCaseError
+        If there are too many orbits.
     MethodUnavailableError
         If t = 1, where these are not the orbits.
     ContradictionError
@@ -165,12 +167,13 @@ def observe(
     """
     if model.t == 1:
         raise MethodUnavailableError("the method of fibres is for t ≥ 2; for t = 1 use --method jacobian")
+    check_orbits(model)
     with limited(timeout) as running:
         with share(0.5 if partial else 1.0):
             tangents = orbit_tangents(model)
-        if not (partial or len(tangents) == len(orbits(model))):
+        if not (partial or len(tangents) == orbit_count(model)):
             raise _late(tangents, model)
-        found = fibres(model, engine)
+        found = fibres(model, engine, tuple(tangents))
         if found.limit is not None and not partial:
             raise found.limit
         seen = deduce(model, found, tangents)
@@ -185,7 +188,7 @@ def observe(
 
 def _late(seen: Sequence[Orbit] | Mapping[Orbit, OrbitTangents], model: SingleLayerAttention) -> EngineTimeoutError:
     limit = clock().late("the linear algebra at the orbits")
-    limit.progress = f"{len(seen)} of {len(orbits(model))} orbits were done"
+    limit.progress = f"{len(seen)} of {orbit_count(model)} orbits were done"
     return limit
 
 
@@ -209,7 +212,7 @@ def deduce(
     seen = [orbit for orbit in orbits(model) if orbit in found.at and orbit in known]
     facts = tuple(_facts(orbit, model, found, dimension, known[orbit]) for orbit in seen)
     check(facts, dimension, model)
-    limit = found.limit if len(seen) in (len(found.at), len(orbits(model))) else _late(seen, model)
+    limit = found.limit or (_late(seen, model) if len(seen) < orbit_count(model) else None)
     upper = any(tangent.upper is not None for tangent in known.values())
     generic = found.at[generic_orbit(model)]
     return Observations(

@@ -56,6 +56,12 @@ def orbits(model: SingleLayerAttention) -> tuple[Orbit, ...]:
     )
 
 
+def orbit_count(model: SingleLayerAttention) -> int:
+    """How many orbits there are."""
+    ranks = ((r, s) for r in range(1, model.alpha + 1) for s in range(1, min(model.d, model.d_out) + 1))
+    return sum(min(r, s) - max(0, r + s - model.d) + 1 for r, s in ranks)
+
+
 def generic_orbit(model: SingleLayerAttention) -> Orbit:
     """The dense orbit: A and V of the largest rank, in general position."""
     r, s = model.alpha, min(model.d, model.d_out)
