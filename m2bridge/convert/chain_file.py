@@ -28,6 +28,7 @@ from typing import Any
 
 from m2bridge.convert.map_file import _check_keys, _polynomial, _strings, read_map
 from m2bridge.errors import ConversionError
+from m2bridge.maps import chain, map_model
 from m2bridge.maps.chain import Chain
 from m2bridge.maps.layer import Layer
 from m2bridge.maps.map_model import MapModel
@@ -57,7 +58,7 @@ def read_model(text: str, key: str = "map") -> MapModel | Chain:
     if "layers" in content:
         return _read_chain(content, key)
     polynomial_map, title = read_map(text)
-    return MapModel(polynomial_map, title or MapModel.title, key)
+    return MapModel(polynomial_map, title or map_model.TITLE, key)
 
 
 def read_chain(text: str, key: str = "map") -> Chain:
@@ -74,7 +75,7 @@ def _read_chain(content: dict[str, Any], key: str) -> Chain:
     if not isinstance(table, dict):
         raise ConversionError("[map] must be a table")
     _check_keys(table, "[map]", set(), {"title"})
-    title = table.get("title", Chain.title)
+    title = table.get("title", "")
     if not isinstance(title, str) or not title.isprintable():
         raise ConversionError("[map] title: must be one line of text without control characters")
     listed = content["layers"]
@@ -83,7 +84,7 @@ def _read_chain(content: dict[str, Any], key: str) -> Chain:
     layers: list[Layer] = []
     for number, layer in enumerate(listed, 1):
         layers.append(_read_layer(layer, f"layer {number}", layers[-1].outputs if layers else ()))
-    return Chain(tuple(layers), title, key)
+    return Chain(tuple(layers), title or chain.TITLE, key)
 
 
 def _read_layer(table: dict[str, Any], where: str, before: tuple[str, ...]) -> Layer:

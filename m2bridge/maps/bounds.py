@@ -18,9 +18,9 @@ def chain_bounds(layers: Sequence[Layer]) -> tuple[UpperBound, ...]:
 
 
 def _narrow_place(layers: Sequence[Layer]) -> UpperBound:
-    """Without inputs, what comes out of k layers is a point of dimension at most u_k = min(outputs, u_{k−1} + parameters).
+    """Without inputs, the outputs of layer k fill at most u_k = min(number of outputs, u_{k−1} + parameters) dimensions.
 
-    Everything after layer k depends on this point and on the parameters that follow.
+    Everything after layer k depends on these outputs and on the parameters that follow.
     """
     bound, place = 0, 0
     for number, layer in enumerate(layers, 1):

@@ -17,6 +17,7 @@ from m2bridge.maps.structure import Multigrading, Symmetry
 from m2bridge.model.polynomial_map import PolynomialMap
 
 Row = Sequence[int]
+TITLE = "composition of polynomial maps"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class Chain:
     """A composition of polynomial maps: the outputs of each layer are the inputs of the next one, by position.
 
     If the first layer has no inputs, the model is the map from all parameters to the outputs of the last layer. If it
-    has, each choice of parameters gives a polynomial function of these inputs, and the coordinates are its coefficients.
+    has inputs, each choice of parameters gives a polynomial function of them, and the coordinates are its coefficients.
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ class Chain:
     """
 
     layers: tuple[Layer, ...]
-    title: str = "composition of polynomial maps"
+    title: str = TITLE
     key: str = "map"
     family: ClassVar[str] = "map"
 

@@ -13,6 +13,8 @@ from m2bridge.maps.model import Model
 from m2bridge.maps.structure import Multigrading, Symmetry
 from m2bridge.model.polynomial_map import PolynomialMap
 
+TITLE = "polynomial map"
+
 
 @dataclass(frozen=True, slots=True)
 class MapModel:
@@ -26,7 +28,7 @@ class MapModel:
     """
 
     polynomial_map: PolynomialMap
-    title: str = "polynomial map"
+    title: str = TITLE
     key: str = "map"
     family: ClassVar[str] = "map"
 

@@ -41,8 +41,9 @@ STATEMENTS: tuple[Statement[PolynomialNetwork], ...] = (
         key="expected-dimension",
         part="",
         text=(
-            "The network has the expected dimension min(Σ d_i d_{i−1} − Σ_{0<i<l} d_i, d_l·C(d_0 − 1 + r^(l−1), r^(l−1)))."
-            " This is an expectation and not a theorem: networks that refute it are called defective."
+            "The network has the expected dimension"
+            " min(Σ d_i d_{i−1} − Σ_{0<i<l} d_i, d_l·C(d_0 − 1 + r^(l−1), r^(l−1))). This is an expectation and not a"
+            " theorem: networks that refute it are called defective."
         ),
         source=f"{KILEEL_TRAGER_BRUNA}: an upper bound for every network",
         observable="dimension",
