@@ -18,7 +18,7 @@ def chain_bounds(layers: Sequence[Layer]) -> tuple[UpperBound, ...]:
 
 
 def _narrow_place(layers: Sequence[Layer]) -> UpperBound:
-    """Without inputs, the outputs of layer k fill at most u_k = min(number of outputs, u_{k−1} + parameters) dimensions.
+    """Without inputs, the outputs of layer k have at most u_k = min(outputs, u_{k−1} + parameters) dimensions.
 
     Everything after layer k depends on these outputs and on the parameters that follow.
     """

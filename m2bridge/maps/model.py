@@ -58,7 +58,7 @@ class Model(Protocol):
         ...
 
     def grading(self) -> Multigrading | None:
-        """A multigrading of the free parametrization, in legible multidegrees; ``None`` if nobody chose one."""
+        """The finest multigrading of the free parametrization, in legible degrees; ``None`` if nobody chose them."""
         ...
 
     def symmetries(self) -> tuple[Symmetry, ...]:

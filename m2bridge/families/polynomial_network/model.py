@@ -147,7 +147,7 @@ class PolynomialNetwork:
             raise InvalidCaseError("widths", reason.message) from None
 
     def grading(self) -> Multigrading | None:
-        """The multidegree of the coefficient of x^m in output k is (e_k, m) in Z^d_l × Z^d_0."""
+        """The multidegree of the coefficient of x^m in output k is (e_k, m) in Z^d_l × Z^d_0 (finer for l = 1)."""
         self._check_expandable()
         return structure.grading(self.widths, self.function_degree)
 

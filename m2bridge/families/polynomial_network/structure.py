@@ -23,9 +23,13 @@ def monomials(variables: int, degree: int) -> Iterator[Vector]:
 def grading(widths: Sequence[int], degree: int) -> Multigrading:
     """Rescaling the inputs acts on W_1, rescaling the outputs on W_l.
 
-    The entry (i, j) of W_1 has degree e_j for input j, the entry (i, j) of W_l degree e_i for output i.
+    The entry (i, j) of W_1 has degree e_j for input j, the entry (i, j) of W_l degree e_i for output i. Without hidden
+    layers the map is the identity, and each coordinate has a degree of its own.
     """
     inputs, outputs, last = widths[0], widths[-1], len(widths) - 1
+    if last == 1:
+        units = tuple(_unit(inputs * outputs, n) for n in range(inputs * outputs))
+        return Multigrading(units, units)
 
     def weight(k: int, i: int, j: int) -> Vector:
         return _unit(outputs, i if k == last else None) + _unit(inputs, j if k == 1 else None)
