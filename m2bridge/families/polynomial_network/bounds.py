@@ -35,16 +35,20 @@ def _stabilizer(widths: Widths) -> int:
 
     intervals = [(a, b) for a in range(last + 1) for b in range(a, last + 1)]
     copies = {(a, b): rank(a, b) - rank(a - 1, b) - rank(a, b + 1) + rank(a - 1, b + 1) for a, b in intervals}
+    present = [(interval, count) for interval, count in copies.items() if count]
     return sum(
-        copies[a, b] * copies[c, d]
-        for a, b in intervals
-        for c, d in intervals
+        many * others
+        for (a, b), many in present
+        for (c, d), others in present
         if c <= a <= d <= b and a > 0 and d < last
     )
 
 
 def best_bound(widths: Widths, degree: int, characteristic: int = 0) -> UpperBound:
     """The smallest bound that these arguments give, applied to all parts of the network."""
+    if degree == 1:
+        rank = min(widths)
+        return UpperBound(rank * (widths[0] + widths[-1] - rank), f"the functions are matrices of rank at most {rank}")
 
     @cache
     def bound(part: Widths) -> UpperBound:
@@ -76,12 +80,11 @@ def _direct(part: Widths, degree: int, characteristic: int) -> Iterator[UpperBou
     first, last = part[0], part[-1]
     weights = sum(before * after for before, after in pairwise(part))
     form_degree = degree ** (len(part) - 2)
-    ambient = last * comb(first - 1 + form_degree, first - 1)
     yield UpperBound(weights - gauge_dimension(part, degree), "the weights up to the gauge group")
+    if first > 1 and form_degree > weights:
+        return  # even more coordinates than that, perhaps a number with very many digits
+    ambient = last * comb(first - 1 + form_degree, first - 1)
     yield UpperBound(ambient, "the number of coordinates")
-    if degree == 1:
-        rank = min(part)
-        yield UpperBound(rank * (first + last - rank), f"matrices of rank at most {rank}")
     if len(part) == 3 and last == 1:
         yield from _power_sums(first, part[1], degree, characteristic, ambient)
     if len(part) == 3 and last == 3 and degree == 2 and 2 * part[1] < 3 * first - first % 2:

@@ -187,9 +187,9 @@ class PolynomialNetwork:
         return STATEMENTS
 
     def _check_expandable(self) -> None:
-        if self.coordinate_count > structure.MAX_COORDINATES:
+        most = structure.MAX_COORDINATES
+        if (self.input_count > 1 and self.function_degree > most) or self.coordinate_count > most:
             raise InvalidCaseError(
                 "widths",
-                f"this network has {self.coordinate_count} coordinates; at most {structure.MAX_COORDINATES} are written"
-                " down (the dimension needs no coordinates)",
+                f"this network has more than {most} coordinates, too many to write down; its dimension needs none",
             )
