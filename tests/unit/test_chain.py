@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import doctest
+from itertools import product
+from pathlib import Path
 from random import Random
 
 import pytest
 from sympy import Expr, Rational, diff, symbols
 
+from m2bridge import dimension
 from m2bridge.convert.chain_file import read_chain, read_model
 from m2bridge.errors import ContradictionError, ConversionError, InvalidCaseError, MethodUnavailableError
 from m2bridge.linear_algebra import LARGE_PRIME
@@ -18,6 +21,8 @@ from m2bridge.maps.map_model import MapModel, as_model
 from m2bridge.maps.model import Differentiates, HasStatements, Model
 from m2bridge.maps.rank import PRIMES, rank_result
 from m2bridge.model.polynomial_map import PolynomialMap
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 x, y, z, w, a, b, c, d, e = symbols("x y z w a b c d e")
 FIRST = Layer.from_expressions(["x", "y"], ["a", "b"], {"z": a * x**2 + b * x * y - 3, "w": (a + Rational(1, 2)) * y})
@@ -82,6 +87,25 @@ def test_a_single_layer_is_the_map_itself() -> None:
 @pytest.mark.parametrize("model", [FUNCTIONS, COMPOSED, FUNCTIONS.restricted_to(["g"])])
 def test_the_dimension_is_that_of_the_expansion(model: Chain) -> None:
     assert rank_result(model).lower == rank_result(MapModel(model.parametrization())).lower
+
+
+@pytest.mark.parametrize(("size", "low", "high"), [(1, 0, 0), (1, 2, 5), (2, 0, 3), (3, 2, 2), (3, 1, 4)])
+def test_monomials_are_counted(size: int, low: int, high: int) -> None:
+    every = [m for m in product(range(high + 1), repeat=size) if low <= sum(m) <= high]
+    assert bounds._monomial_count(size, low, high) == len(every)
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.toml")), ids=lambda path: path.stem)
+def test_the_examples_have_the_rank_of_their_jacobian(path: Path) -> None:
+    model = read_model(path.read_text(encoding="utf-8"), path.stem)
+    assert isinstance(model, MapModel)
+    known = dimension(model.polynomial_map)
+    if model.polynomial_map.relations:
+        assert known.dimension is None
+        return
+    found = rank_result(model)
+    assert found.lower == known.dimension
+    assert known.status != "proved" or found.status == "proved"
 
 
 def test_bounds_between_the_layers() -> None:

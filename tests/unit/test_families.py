@@ -145,6 +145,18 @@ def test_own_families_are_what_they_are_called() -> None:
         family("polynomial")
 
 
+def test_nobody_imports_a_family_but_itself() -> None:
+    """The registry loads it by name."""
+    package = Path(registry.__file__).parents[1]
+    for path in package.rglob("*.py"):
+        inside = path.parent.name if path.parent.parent.name == "families" else ""
+        for name in registry.OWN.values():
+            folder = name.split(":")[0].split(".")[-1]
+            text = path.read_text(encoding="utf-8")
+            assert inside == folder or f"families.{folder} import" not in text, path
+            assert inside == folder or f"families.{folder}." not in text, path
+
+
 def test_a_case_in_all_its_forms() -> None:
     network = PolynomialNetwork((2, 3, 1), 4)
     assert FAMILY.from_options({"widths": "2, 3,1", "degree": "4"}) == network

@@ -21,6 +21,7 @@ from m2bridge.implicitization.grading import grading_with_weights
 from m2bridge.implicitization.multigraded_map import multigraded
 from m2bridge.implicitization.symmetry import coordinate_permutation
 from m2bridge.linear_algebra import LARGE_PRIME, rank_mod
+from m2bridge.maps.bounds import coordinate_bound
 from m2bridge.maps.map_model import MapModel
 from m2bridge.maps.model import Differentiates, HasStatements, HasUpperBounds, Model
 from m2bridge.maps.rank import rank_result
@@ -176,6 +177,7 @@ def test_backpropagation_is_the_chain_rule_of_the_layers(widths: tuple[int, ...]
         inputs, covectors = rest[::2], rest[1::2]
         assert network.values(point, inputs, prime) == chain.values(point, inputs, prime)
         assert network.pullbacks(point, inputs, covectors, prime) == chain.pullbacks(point, inputs, covectors, prime)
+    assert coordinate_bound(chain.layers) == network.coordinate_count
     assert chain.gauge_dimension() == (0 if len(widths) == 2 else sum(widths[1:-1]))
 
 
