@@ -18,6 +18,7 @@ from m2bridge.families.polynomial_network import PolynomialNetwork, bounds, mode
 from m2bridge.families.polynomial_network.layers import layer_chain
 from m2bridge.families.polynomial_network.statements import STATEMENTS, expected_dimension
 from m2bridge.implicitization.grading import grading_with_weights
+from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.implicitization.multigraded_map import multigraded
 from m2bridge.implicitization.symmetry import coordinate_permutation
 from m2bridge.linear_algebra import LARGE_PRIME, rank_mod
@@ -204,6 +205,14 @@ def test_grading_and_symmetries(widths: tuple[int, ...], degree: int) -> None:
         assert coordinate_permutation(found, symmetry.renaming(found.source.variables)) == symmetry.coordinates
     renamings = [symmetry.renaming(found.source.variables) for symmetry in symmetries]
     assert multigraded(found, renamings).symmetries == tuple(symmetry.coordinates for symmetry in symmetries)
+
+
+def test_the_ideal_of_a_network() -> None:
+    """Three quadratic forms in a pencil: the determinant of their coefficients, and nothing else."""
+    network = PolynomialNetwork((2, 2, 3))
+    found = network.parametrization()
+    renamings = [symmetry.renaming(found.source.variables) for symmetry in network.symmetries()]
+    assert implicitize(multigraded(found, renamings), 4).generator_counts == {3: 1}
 
 
 def test_wrong_gradings_and_symmetries_are_noticed() -> None:
