@@ -152,6 +152,13 @@ def share(part: float, otherwise: float | None = None) -> Iterator[Clock]:
 
 
 @contextmanager
+def overtime(clock: Clock, seconds: float) -> Iterator[None]:
+    """Some seconds after the end of a limit, for what is left to do then: to write what was found."""
+    with _running(replace(clock, deadline=max(clock.deadline, clock.now()) + seconds)):
+        yield
+
+
+@contextmanager
 def _running(inner: Clock) -> Iterator[None]:
     token = _current.set(inner)
     try:

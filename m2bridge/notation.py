@@ -9,6 +9,7 @@ from typing import Any
 from sympy import ZZ, Expr, Symbol, latex
 from sympy.polys.rings import PolyElement
 
+from m2bridge.clock import watched
 from m2bridge.convert import macaulay2
 from m2bridge.convert.names import all_to_macaulay2
 from m2bridge.layout import plural
@@ -95,7 +96,7 @@ def ideal_macaulay2(field: Any, coordinates: Sequence[str], generators: Sequence
     ring = f"R = {macaulay2.field(field)}[{', '.join(names)}]"
     if not generators:
         return f"{ring}\nI = ideal(0_R)"
-    return f"{ring}\nI = ideal {macaulay2.sequence(macaulay2.polynomial(g, names) for g in generators)}"
+    return f"{ring}\nI = ideal {macaulay2.sequence(macaulay2.polynomial(g, names) for g in watched(generators))}"
 
 
 def expression_text(expression: Expr) -> str:

@@ -33,12 +33,12 @@ def cross_check_command(statement: str, **options: Any) -> int:
     if asked.field != QQ:
         raise InvalidCaseError("field", "statements are about characteristic 0: cross-checks are over QQ")
     statements = [known for known in REGISTRY if statement in ("all", known.key)]
-    with within(asked.timeout), asked.engine() as engine, progress(f"cross-check of {asked.model}"):
+    with within(asked.timeout) as clock, asked.engine() as engine, progress(f"cross-check of {asked.model}"):
         with importing():
             from m2bridge.crosscheck import cross_check
 
         found = cross_check(asked.model, engine, statements)
-    show(found, asked.form)
+    show(found, asked.form, clock)
     return REFUTED if found.refuted else UNDECIDED if found.undecided else 0
 
 
@@ -56,7 +56,7 @@ def membership_command(function: str | None, A: str | None, V: str | None, **opt
     if (function is None) == (A is None) or (A is None) != (V is None):
         raise InvalidCaseError("function", "give either --function, or both --A and --V")
     model = asked.model
-    with within(asked.timeout):
+    with within(asked.timeout) as clock:
         if function is not None:
             values = _function(function)
         else:
@@ -66,7 +66,7 @@ def membership_command(function: str | None, A: str | None, V: str | None, **opt
                 from m2bridge.computations.membership import membership
 
             found = membership(model, values, engine)
-    return show(found, asked.form)
+    return show(found, asked.form, clock)
 
 
 def _function(text: str) -> dict[str, Fraction]:

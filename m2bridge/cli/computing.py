@@ -22,7 +22,7 @@ def dimension_command(method: Any, **options: Any) -> int:
     asked = request(options)
     eliminates = method in ("elimination", "all")
     with (
-        within(asked.timeout),
+        within(asked.timeout) as clock,
         asked.engine() if eliminates else nullcontext() as engine,
         progress(f"dimension of {asked.model}"),
     ):
@@ -30,7 +30,7 @@ def dimension_command(method: Any, **options: Any) -> int:
             from m2bridge.computations.dimension import dimension
 
         found = dimension(asked.model, engine, asked.field, coordinates=asked.coordinates, method=method)
-    return show(found, asked.form)
+    return show(found, asked.form, clock)
 
 
 @click.command("closure")
@@ -46,7 +46,7 @@ def closure_command(strategy: Any, max_degree: int | None, weights: Any, **optio
     asked = request(options)
     engineless = strategy == "multigraded" or max_degree is not None
     with (
-        within(asked.timeout),
+        within(asked.timeout) as clock,
         nullcontext() if engineless else asked.engine() as engine,
         progress(f"Zariski closure of {asked.model}"),
     ):
@@ -62,7 +62,7 @@ def closure_command(strategy: Any, max_degree: int | None, weights: Any, **optio
             strategy=strategy,
             max_degree=max_degree,
         )
-    return show(found, asked.form)
+    return show(found, asked.form, clock)
 
 
 @click.command("singular-locus")
@@ -73,14 +73,14 @@ def closure_command(strategy: Any, max_degree: int | None, weights: Any, **optio
 def singular_locus_command(method: Any, ideals: bool, **options: Any) -> int:
     """Singular locus of the Zariski closure, orbit by orbit and by components."""
     asked = request(options)
-    with within(asked.timeout), asked.engine() as engine, progress(f"singular locus of {asked.model}"):
+    with within(asked.timeout) as clock, asked.engine() as engine, progress(f"singular locus of {asked.model}"):
         with importing():
             from m2bridge.computations.singular_locus import singular_locus
 
         found = singular_locus(
             asked.model, engine, asked.field, coordinates=asked.coordinates, method=method, ideals=ideals
         )
-    return show(found, asked.form)
+    return show(found, asked.form, clock)
 
 
 @click.command("script")

@@ -35,7 +35,7 @@ def implicitize_command(
     FILE is TOML: a table [map] with parameters = ["s", "t"] (and relations = ["…"]), and a table [coordinates] with
     lines such as x = "3/7*s^2*t - (s + t)^3". The source is the set of points where all relations vanish.
     """
-    with within(timeout):
+    with within(timeout) as clock:
         with importing():
             from m2bridge.computations.image import image
 
@@ -50,7 +50,7 @@ def implicitize_command(
                 if reason.option != "relations":  # that one is no option, but a part of the file
                     raise
                 raise click.UsageError(f"{file}: [map] {reason}") from None
-    return show(found, form)
+    return show(found, form, clock)
 
 
 def _read(file: Path) -> tuple[PolynomialMap, str]:

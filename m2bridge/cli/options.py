@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import click
 
 from m2bridge.alarm import alarm
-from m2bridge.clock import limited
+from m2bridge.clock import Clock, limited
 from m2bridge.engine import Limits, Macaulay2
 from m2bridge.engine.protocol import MOST_MEMORY
 from m2bridge.model.attention import SingleLayerAttention
@@ -97,10 +97,10 @@ class Request:
 
 
 @contextmanager
-def within(timeout: float | None) -> Iterator[None]:
+def within(timeout: float | None) -> Iterator[Clock]:
     """A command within a limit on time: the clock that loops look at, and an alarm for those that do not."""
     with limited(timeout) as clock, alarm(clock, GRACE):
-        yield
+        yield clock
 
 
 timeout_option = click.option("--timeout", type=Seconds(), help="Seconds for the whole computation.")

@@ -8,7 +8,13 @@ from typing import Any, Protocol
 
 import click
 
+from m2bridge.clock import Clock, overtime
+from m2bridge.errors import EngineTimeoutError
+
 DONE, REFUTED, USAGE, UNDECIDED, NO_ENGINE, FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
+
+WRITING = 0.5
+"""Seconds for writing what was found, when the limit was reached."""
 
 
 class Result(Protocol):
@@ -22,15 +28,18 @@ class Result(Protocol):
     def to_macaulay2(self) -> str: ...
 
 
-def show(result: Result, form: str) -> int:
-    """Print a result; the exit code says whether it is finished."""
-    if form == "json":
-        click.echo(json.dumps(result.to_json(), ensure_ascii=False))
-    else:
-        writers: dict[str, Callable[[], str]] = {
-            "text": result.to_text,
-            "latex": result.to_latex,
-            "m2": result.to_macaulay2,
-        }
-        click.echo(writers[form]())
+def show(result: Result, form: str, clock: Clock) -> int:
+    """Print a result, in the time that is left and a moment more; the exit code says whether it is finished."""
+    writers: dict[str, Callable[[], str]] = {
+        "text": result.to_text,
+        "latex": result.to_latex,
+        "m2": result.to_macaulay2,
+        "json": lambda: json.dumps(result.to_json(), ensure_ascii=False),
+    }
+    try:
+        with overtime(clock, WRITING):
+            text = writers[form]()
+    except EngineTimeoutError:
+        raise clock.late(f"writing the result as {form}") from None
+    click.echo(text)
     return UNDECIDED if result.unfinished else DONE

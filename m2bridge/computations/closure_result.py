@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
@@ -10,6 +11,7 @@ from typing import Any, Literal
 
 from sympy import Expr
 
+from m2bridge.clock import watched
 from m2bridge.computations.jacobian_rank import Status
 from m2bridge.computations.subject import Subject, result_json
 from m2bridge.geometry.hilbert import HilbertSeries
@@ -102,7 +104,8 @@ class Closure:
             return None if self.equations is None else self.equations.generator_degrees
         if self.homogeneous:
             return dict(sorted(self.equations.generator_counts.items()))
-        return self.equations.ideal().generator_degrees
+        degrees = (max(len(monomial) for monomial, _ in terms) for terms in self.equations.sparse_generators())
+        return dict(sorted(Counter(degrees).items()))
 
     @property
     def hilbert_function(self) -> tuple[int, ...] | None:
@@ -113,8 +116,8 @@ class Closure:
         """The generators as exact strings, one after the other."""
         if isinstance(self.equations, Implicitization):
             names = self.subject.coordinate_names
-            return (sparse_text(terms, names) for terms in self.equations.sparse_generators())
-        return (polynomial_text(g) for g in (self.equations.generators if self.equations else ()))
+            return (sparse_text(terms, names) for terms in watched(self.equations.sparse_generators()))
+        return (polynomial_text(g) for g in watched(self.equations.generators if self.equations else ()))
 
     @property
     def projective_dimension(self) -> int | None:

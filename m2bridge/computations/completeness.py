@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from m2bridge.clock import clock, share
+from m2bridge.clock import clock, share, watched
 from m2bridge.computations.elimination import elimination_values
 from m2bridge.computations.multigraded_closure import Equations, scope
 from m2bridge.computations.subject import Subject
@@ -151,7 +151,7 @@ def chart_script(found: Implicitization, subject: Subject, field: CoefficientFie
     values = elimination_values(sliced.parametrization, field) | {
         "title": f"{subject.title}, over {field}",
         "variables": ", ".join([*names[1:], names[0]]),
-        "equations": macaulay2.sequence(macaulay2.polynomial(g, names) for g in found.generators()),
+        "equations": macaulay2.sequence(macaulay2.polynomial(g, names) for g in watched(found.generators())),
         "slice": macaulay2.sequence([*on_slice[1:], on_slice[0]]),
     }
     return render("chart_completeness", ("wire", "invariants"), values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from m2bridge.clock import watched
 from m2bridge.convert import macaulay2
 from m2bridge.convert.names import all_to_macaulay2
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
@@ -34,8 +35,8 @@ def elimination_values(independent: PolynomialMap, field: CoefficientField, grad
     names = all_to_macaulay2(independent.source.variables + independent.coordinates)
     parameters, targets = names[: len(independent.source.variables)], names[len(independent.source.variables) :]
     degrees = independent.image_degrees if graded else None
-    relations = [macaulay2.polynomial(relation, parameters) for relation in independent.relations]
-    images = [macaulay2.polynomial(image, parameters) for image in independent.images]
+    relations = [macaulay2.polynomial(relation, parameters) for relation in watched(independent.relations)]
+    images = [macaulay2.polynomial(image, parameters) for image in watched(independent.images)]
     if not parameters:
         parameters, relations = ("noParameter",), [*relations, "noParameter"]
     return {

@@ -12,6 +12,7 @@ from fractions import Fraction
 from sympy import Expr, Matrix, Rational, eye, sqrt
 from sympy.polys.matrices import DomainMatrix
 
+from m2bridge.clock import watched
 from m2bridge.errors import ContradictionError, InvalidCaseError
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.model.orbit import Orbit
@@ -23,13 +24,13 @@ Forms = list[list[Matrix]]
 def function_of(A: Matrix, V: Matrix) -> dict[str, Expr]:
     """The reduced function coordinates of weights with exact entries, without zeros."""
     found: dict[str, Expr] = {}
-    for p in range(A.rows):
+    for p in watched(range(A.rows)):
         for i in range(A.cols):
             for k in range(V.rows):
                 for q in range(V.cols):
                     name = f"c_{k + 1}_{i + 1}_{min(p, q) + 1}_{max(p, q) + 1}"
                     found[name] = found.get(name, Rational(0)) + A[p, i] * V[k, q]
-    expanded = {name: value.expand() for name, value in found.items()}
+    expanded = {name: value.expand() for name, value in watched(found.items())}
     return {name: value for name, value in expanded.items() if value != 0}
 
 
@@ -42,7 +43,7 @@ def quadratic_forms(model: SingleLayerAttention, function: Mapping[str, Fraction
         If a name is not a reduced coordinate of the model.
     """
     d = model.d
-    forms = [[Matrix.zeros(d, d) for _ in range(d)] for _ in range(model.d_out)]
+    forms = [[Matrix.zeros(d, d) for _ in range(d)] for _ in watched(range(model.d_out))]
     names = {
         f"c_{k + 1}_{i + 1}_{p + 1}_{q + 1}": (k, i, p, q)
         for k in range(model.d_out)
@@ -50,7 +51,7 @@ def quadratic_forms(model: SingleLayerAttention, function: Mapping[str, Fraction
         for p in range(d)
         for q in range(p, d)
     }
-    for name, value in function.items():
+    for name, value in watched(function.items()):
         if name not in names:
             raise InvalidCaseError("function", f"'{name}' is not a coordinate: they are c_k_i_p_q with p ≤ q")
         k, i, p, q = names[name]
@@ -95,7 +96,9 @@ class Chart:
         basis = _basis(forms[k][i])
         first = basis[:, 0]
         scale = (first.T * forms[k][i] * first)[0, 0] / 2
-        moved = [[basis.T * form * basis / scale for form in _exchanged(row, i)] for row in _exchanged(forms, k)]
+        moved = [
+            [basis.T * form * basis / scale for form in watched(_exchanged(row, i))] for row in _exchanged(forms, k)
+        ]
         return cls(k, i, basis, scale, moved)
 
     def weights(self, z: Sequence[Expr]) -> tuple[Matrix, Matrix]:

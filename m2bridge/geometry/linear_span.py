@@ -38,7 +38,7 @@ class LinearReduction:
         """The linear generators of the ideal: each dependent coordinate minus its expression in the basis."""
         ring = original.target(field).sympy_ring
         forms = []
-        for position, coefficients in watched(self.dependencies):
+        for position, coefficients in self.dependencies:
             form = ring.gens[position]
             for index, coefficient in coefficients.items():
                 form -= ring.domain(coefficient.numerator) / ring.domain(coefficient.denominator) * ring.gens[index]

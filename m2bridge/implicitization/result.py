@@ -9,6 +9,7 @@ from typing import Any
 
 from sympy.polys.rings import PolyElement, PolyRing
 
+from m2bridge.clock import watched
 from m2bridge.garbage import collection_paused
 from m2bridge.implicitization.grading import Vector
 from m2bridge.implicitization.multigraded_map import MultigradedMap
@@ -130,7 +131,7 @@ class Implicitization:
         coefficients = {c for orbit in self.orbits for polynomial in orbit.polynomials for _, c in polynomial}
         scalars = {c: ring.domain(c) for c in coefficients}
         with collection_paused():
-            return tuple(_element(polynomial, ring, scalars) for polynomial in self.sparse_generators())
+            return tuple(_element(polynomial, ring, scalars) for polynomial in watched(self.sparse_generators()))
 
     def ideal(self) -> Ideal:
         """The ideal that they generate."""
