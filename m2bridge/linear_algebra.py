@@ -5,7 +5,7 @@ Matrices are sequences of rows of Python integers or fractions. Nothing here is 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TypeVar
 
@@ -114,6 +114,11 @@ def pivot_columns_mod(rows: Sequence[Row], prime: int) -> tuple[list[int], list[
 def is_prime(n: int) -> bool:
     """Whether ``n`` is a prime number (proved, not probabilistic)."""
     return n > 1 and bool(flint.fmpz(n).is_prime())
+
+
+def primes_from(largest: int) -> Iterator[int]:
+    """The prime numbers from this one downwards: where one is unlucky for a computation, the next is tried."""
+    return (n for n in range(largest, 1, -1) if is_prime(n))
 
 
 def integer(text: str) -> int:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Literal
 
 from m2bridge.computations.subject import Subject
-from m2bridge.geometry.jacobian import differential_rank, random_point
-from m2bridge.linear_algebra import LARGE_PRIME
+from m2bridge.geometry.formulas import dimension_bound
+from m2bridge.geometry.generic_rank import generic_rank
+from m2bridge.linear_algebra import LARGE_PRIME, primes_from
 from m2bridge.model.attention import Coordinates, SingleLayerAttention
 from m2bridge.model.field import QQ, CoefficientField
 from m2bridge.model.polynomial_map import PolynomialMap
 
 Status = Literal["proved", "lower bound", "formula", "not applicable", "unfinished"]
 
-_SEED = 20240817
-_SMALL = 1000
+PRIMES = 4
+"""How many primes are tried when the first ones are unlucky."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,7 @@ class Finding:
     method : str
     value : int or None
     status : str
-        ``proved``; ``lower bound`` (proved as such; over QQ equal to the dimension with high probability); ``formula``
+        ``proved``; ``lower bound`` (proved as such; over QQ very probably the dimension); ``formula``
         (the value of Corollary 3.3, not computed); ``not applicable``; ``unfinished``.
     remark : str
         Why.
@@ -46,35 +48,48 @@ class Finding:
 def jacobian_findings(
     case: SingleLayerAttention | PolynomialMap, field: CoefficientField = QQ, coordinates: Coordinates | None = None
 ) -> list[Finding]:
-    """The rank of the differential at random points: modulo a large prime and over QQ, or over GF(p).
+    """The rank of the differential at random points: modulo a large prime and over QQ, or over extensions of GF(p).
 
-    Proved to be the dimension when it attains an upper bound that needs no computation: the number of coordinates, or
-    the dimension of the source (for attention modulo the rescaling (A, V) ~ (λA, V/λ)).
+    It is a lower bound for the dimension, as parameters are free. Proved to be the dimension when it attains an upper
+    bound that needs no computation: the number of coordinates, or of parameters; for attention
+    :func:`m2bridge.geometry.formulas.dimension_bound`. In characteristic p the rank can be less than the dimension at
+    every point.
     """
     subject = Subject.of(case, coordinates, "factored")
     subject.check_field(field)
     free = subject.parametrization
     if free.relations:
         return [Finding("jacobian", None, "not applicable", "the parameters satisfy relations; use elimination")]
-    upper = min(len(free.coordinates), _source_dimension(subject))
-    p = field.characteristic
-    fields = [field] if p else [CoefficientField(LARGE_PRIME), QQ]
-    findings = []
-    for over in fields:
-        bound = over.characteristic - 1 if over.characteristic else _SMALL
-        attempts = 1 if bound >= _SMALL else 20
-        value = max(differential_rank(free, random_point(free, bound, _SEED + i), over) for i in range(attempts))
-        name = "jacobian" if p else f"jacobian mod {LARGE_PRIME}" if over.characteristic else "jacobian over QQ"
-        if value == upper:
-            findings.append(Finding(name, value, "proved", "the rank attains an upper bound"))
-        else:
-            findings.append(Finding(name, value, "lower bound", "rank at a random point"))
-    return findings
+    upper = _upper_bound(subject)
+    if field.characteristic:
+        value, place = generic_rank(free, field, upper)
+        place += "; in this characteristic it can be less than the dimension at every point"
+        return [_finding("jacobian", value, upper, place)]
+    exact, _ = generic_rank(free, QQ, upper)
+    modular, prime = _modular_rank(free, exact)
+    return [
+        _finding(f"jacobian mod {prime}", modular, upper, f"GF({prime})"),
+        _finding("jacobian over QQ", exact, upper, "QQ"),
+    ]
 
 
-def _source_dimension(subject: Subject) -> int:
-    """Dimension of the source; for attention of {rk A ≤ α} × {V}, less one for the rescaling of A against V."""
-    model = subject.model
-    if model is None:
-        return len(subject.parametrization.source.variables)
-    return model.alpha * (2 * model.d - model.alpha) + model.d_out * model.d - 1
+def _finding(method: str, value: int, upper: int, place: str) -> Finding:
+    if value == upper:
+        return Finding(method, value, "proved", "the rank attains an upper bound")
+    return Finding(method, value, "lower bound", f"rank at random points over {place}")
+
+
+def _modular_rank(free: PolynomialMap, expected: int) -> tuple[int, int]:
+    """The rank modulo a large prime, and the prime; where it is less than expected, another one is tried."""
+    tried = []
+    for prime in islice(primes_from(LARGE_PRIME), PRIMES):
+        tried.append((generic_rank(free, CoefficientField(prime), expected)[0], prime))
+        if tried[-1][0] >= expected:
+            break
+    return max(tried)
+
+
+def _upper_bound(subject: Subject) -> int:
+    free = subject.parametrization
+    source = len(free.source.variables) if subject.model is None else dimension_bound(subject.model)
+    return min(len(free.coordinates), source)
