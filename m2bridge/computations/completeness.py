@@ -130,7 +130,7 @@ def _undecided(known: Equations, limit: str, seen: str = "") -> Equations:
 
 
 def _up_to(degree: int, known: Equations, clock: Clock) -> Equations:
-    """The generators up to a higher degree, or up to the last one that is completed in time, and no fewer than known."""
+    """The generators up to a higher degree, or to the last one that is completed in time; no fewer than are known."""
     deadline = None if clock.remaining is None else time.monotonic() + clock.remaining
     found = implicitize(known.found.source, degree, deadline=deadline)
     if found.max_degree <= known.found.max_degree:
