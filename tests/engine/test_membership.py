@@ -9,11 +9,13 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from sympy import I, Matrix, Rational, latex, zeros
 
-from m2bridge import Macaulay2, Orbit, SingleLayerAttention, closure
+from m2bridge import Macaulay2, Orbit, SingleLayerAttention, closure, cross_check, singular_locus
 from m2bridge.computations.image import base_locus_script
 from m2bridge.computations.membership import CLOSURE, INSIDE, OUTSIDE, Membership, membership
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.geometry.function import function_of, orbit_of
+from m2bridge.geometry.jacobian import tangent_dimension
+from m2bridge.model.attention import Coordinates
 from m2bridge.model.field import QQ
 from m2bridge.parse import parse
 
@@ -63,6 +65,25 @@ def test_the_zero_function(engine: Macaulay2, case: tuple[int, ...]) -> None:
     found = closure(model, engine, max_degree=1)
     assert zero.tangent_dimension == len(attention.coordinates) - found.generator_degrees.get(1, 0)
     assert zero.singular == (found.dimension < zero.tangent_dimension)
+
+
+@pytest.mark.parametrize(("case", "coordinates"), [((2, 1), None), ((2, 1), "full"), ((1, 2), None), ((2, 2, 1), None)])
+def test_the_tangent_dimension_at_zero_is_shown_with_the_orbits(
+    engine: Macaulay2, case: tuple[int, ...], coordinates: Coordinates | None
+) -> None:
+    """Against the rank at zero of all equations by elimination; nothing is said without orbits."""
+    model = SingleLayerAttention(*case)
+    ideal = closure(model, engine, coordinates=coordinates, strategy="elimination").ideal
+    assert ideal is not None
+    expected = tangent_dimension(ideal.generators, [0] * len(ideal.ring.variables))
+    locus, checked = singular_locus(model, engine, coordinates=coordinates), cross_check(model, engine)
+    assert locus.to_json()["zero_tangent_dimension"] == checked.to_json()["zero_tangent_dimension"] == expected
+    verdict = "smooth" if model.d == 1 else "singular"
+    assert f"tangent dimension {expected}, {verdict}" in locus.to_text()
+    assert f"tangent dimension {expected}, {verdict}" in checked.to_text()
+    one_token = SingleLayerAttention(1, 1, 1, 1)
+    assert singular_locus(one_token, engine).zero_tangent_dimension is None
+    assert "at zero" not in cross_check(one_token, engine).to_text()
 
 
 @pytest.mark.parametrize(("A", "V"), [(ZERO, Matrix([[5, 7]])), (ONE, Matrix([[0, 0]])), (ZERO, Matrix([[0, 0]]))])

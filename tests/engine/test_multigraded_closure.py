@@ -80,6 +80,14 @@ def test_higher_degrees_end_with_the_time(engine: Macaulay2, monkeypatch: pytest
     assert "not all generators; degree 3 takes longer" in known.unfinished
 
 
+def test_on_the_slice_another_prime_follows_an_unlucky_one(engine: Macaulay2, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Modulo 3 the image of (3, 1, 3) has more equations, which no generators over QQ give."""
+    monkeypatch.setattr(completeness, "_primes", lambda _: iter((3, 32003)))
+    found = closure(SingleLayerAttention(3, 1), engine, timeout=300)
+    assert (found.complete, found.generator_degrees, found.degree) == ("proved", {3: 20, 4: 90}, 45)
+    assert "modulo 32003 " in found.completeness
+
+
 def test_a_component_at_the_origin_is_seen(engine: Macaulay2) -> None:
     """The quartic of (2, 1, 2) times each coordinate: right on the chart, and not saturated."""
     subject = Subject.of(SingleLayerAttention(2, 1))
