@@ -182,6 +182,11 @@ def is_prime(n: int) -> bool:
     return n > 1 and bool(flint.fmpz(n).is_prime())
 
 
+def primes_from(largest: int) -> Iterator[int]:
+    """The prime numbers from this one downwards: where one is unlucky for a computation, the next is tried."""
+    return (n for n in range(largest, 1, -1) if is_prime(n))
+
+
 def integer(text: str) -> int:
     """The integer written in decimal, of any length (Python's own limit is 4300 digits)."""
     return int(text) if len(text) < 4000 else int(flint.fmpz(text))

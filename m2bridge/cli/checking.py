@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +16,11 @@ from m2bridge.errors import InvalidCaseError
 from m2bridge.importing import importing
 from m2bridge.model.field import QQ
 from m2bridge.theorems import REGISTRY
+
+if TYPE_CHECKING:
+    from sympy import Matrix
+
+    from m2bridge.computations.membership import Weights
 
 KEYS = (*dict.fromkeys(statement.key for statement in REGISTRY), "all")
 
@@ -56,16 +61,18 @@ def membership_command(function: str | None, A: str | None, V: str | None, **opt
     if (function is None) == (A is None) or (A is None) != (V is None):
         raise InvalidCaseError("function", "give either --function, or both --A and --V")
     model = asked.model
+    weights = None
     with within(asked.timeout) as clock:
         if function is not None:
             values = _function(function)
         else:
-            values = _of_weights(_matrix("A", A, model.d, model.d), _matrix("V", V, model.d_out, model.d))
+            weights = _weights(_matrix("A", A, model.d, model.d), _matrix("V", V, model.d_out, model.d))
+            values = _of_weights(*weights)
         with asked.engine() as engine, progress(f"membership for {model}"):
             with importing():
                 from m2bridge.computations.membership import membership
 
-            found = membership(model, values, engine)
+            found = membership(model, values, engine, weights=weights)
     return show(found, asked.form, clock)
 
 
@@ -96,13 +103,19 @@ def _matrix(option: str, text: str | None, rows: int, columns: int) -> list[list
     return [[_rational(option, entry) for entry in row] for row in data]
 
 
-def _of_weights(A: list[list[Fraction]], V: list[list[Fraction]]) -> dict[str, Fraction]:
+def _weights(A: list[list[Fraction]], V: list[list[Fraction]]) -> Weights:
     with importing():
         from sympy import Matrix, Rational
 
+    first, second = (Matrix([[Rational(entry) for entry in row] for row in matrix]) for matrix in (A, V))
+    return first, second
+
+
+def _of_weights(A: Matrix, V: Matrix) -> dict[str, Fraction]:
+    with importing():
         from m2bridge.geometry.function import function_of
 
-    values = function_of(*(Matrix([[Rational(entry) for entry in row] for row in matrix]) for matrix in (A, V)))
+    values = function_of(A, V)
     return {name: Fraction(int(value.p), int(value.q)) for name, value in values.items()}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import Any, Literal, get_args
 
 from m2bridge.clock import limited, share
@@ -50,8 +51,11 @@ class Dimension:
 
     @property
     def agree(self) -> bool:
-        """Whether all methods that gave a value gave the same."""
-        return len({finding.value for finding in self.findings if finding.value is not None}) == 1
+        """Whether all methods that gave a value gave the same, or a lower bound for it."""
+        given = [(finding.value, finding.status) for finding in self.findings if finding.value is not None]
+        values = {value for value, status in given if status != "lower bound"}
+        bounds = [value for value, status in given if status == "lower bound"]
+        return bool(given) and len(values) <= 1 and max(bounds, default=0) <= min(values, default=inf)
 
     @property
     def unfinished(self) -> str:
@@ -73,7 +77,7 @@ class Dimension:
         rows = [(f.method, "–" if f.value is None else f.value, f.status, f.remark) for f in self.findings]
         verdict = None
         if len([f for f in self.findings if f.value is not None]) > 1:
-            verdict = "all methods agree" if self.agree else "the methods do NOT agree"
+            verdict = self._verdict()
         return "\n".join(
             [
                 f"Dimension of the {self.subject.title}, over {self.field}",
@@ -82,6 +86,12 @@ class Dimension:
                 facts([("computed by", self._engine())]),
             ]
         )
+
+    def _verdict(self) -> str:
+        if not self.agree:
+            return "the methods do NOT agree"
+        equal = len({finding.value for finding in self.findings if finding.value is not None}) == 1
+        return "all methods agree" if equal else "no lower bound exceeds what the other methods say"
 
     def _engine(self) -> str:
         engine = f"Macaulay2 {self.engine_version}" if self.engine_version else "exact linear algebra (FLINT)"
@@ -116,7 +126,8 @@ def dimension(
     engine : Engine, optional
         Needed for ``elimination`` and ``all``.
     method : {"auto", "elimination", "jacobian", "formula", "all"}
-        ``auto`` is ``jacobian``: the exact rank of the differential at a random point.
+        ``auto`` is ``jacobian``: the exact rank of the differential at random points, a lower bound, which is proved
+        to be the dimension where it attains an upper bound.
 
     Raises
     ------

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Literal
 
 from m2bridge.computations.subject import Subject
 from m2bridge.errors import EngineTimeoutError
-from m2bridge.geometry.jacobian import differential_rank, random_point
-from m2bridge.linear_algebra import LARGE_PRIME
+from m2bridge.geometry.formulas import dimension_bound
+from m2bridge.geometry.generic_rank import generic_rank
+from m2bridge.linear_algebra import LARGE_PRIME, primes_from
 from m2bridge.model.attention import Coordinates, SingleLayerAttention, Weights
 from m2bridge.model.field import QQ, CoefficientField
 from m2bridge.model.polynomial_map import PolynomialMap
 
 Status = Literal["proved", "lower bound", "formula", "not applicable", "unfinished"]
 
-_SEED = 20240817
-_SMALL = 1000
+PRIMES = 4
+"""How many primes are tried when the first ones are unlucky."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ class Finding:
     method : str
     value : int or None
     status : str
-        ``proved``; ``lower bound`` (proved as such; over QQ equal to the dimension with high probability); ``formula``
+        ``proved``; ``lower bound`` (proved as such; over QQ very probably the dimension); ``formula``
         (the value of Corollary 3.3, not computed); ``not applicable``; ``unfinished``.
     remark : str
         Why.
@@ -47,10 +49,12 @@ class Finding:
 def jacobian_findings(
     case: SingleLayerAttention | PolynomialMap, field: CoefficientField = QQ, coordinates: Coordinates | None = None
 ) -> list[Finding]:
-    """The rank of the differential at random points: modulo a large prime and over QQ, or over GF(p).
+    """The rank of the differential at random points: modulo a large prime and over QQ, or over extensions of GF(p).
 
-    Proved to be the dimension when it attains an upper bound that needs no computation: the number of coordinates, or
-    the dimension of the source (for attention modulo the rescaling (A, V) ~ (λA, V/λ)).
+    It is a lower bound for the dimension, as parameters are free. Proved to be the dimension when it attains an upper
+    bound that needs no computation: the number of coordinates, or of parameters; for attention
+    :func:`m2bridge.geometry.formulas.dimension_bound`. In characteristic p the rank can be less than the dimension at
+    every point.
     """
     subject = Subject.of(case, coordinates, free_weights(case))
     subject.check_field(field)
@@ -62,8 +66,10 @@ def jacobian_findings(
         return [Finding(_name(over, field), None, "unfinished", str(limit)) for over in fields]
     if free.relations:
         return [Finding("jacobian", None, "not applicable", "the parameters satisfy relations; use elimination")]
-    upper = min(len(free.coordinates), _source_dimension(subject))
-    return [_finding(free, over, upper, _name(over, field)) for over in fields]
+    upper = _upper_bound(subject)
+    if p:
+        return [_in_characteristic_p(free, field, upper)]
+    return _in_characteristic_0(free, upper)
 
 
 def free_weights(case: SingleLayerAttention | PolynomialMap) -> Weights:
@@ -71,27 +77,56 @@ def free_weights(case: SingleLayerAttention | PolynomialMap) -> Weights:
     return "attention" if isinstance(case, SingleLayerAttention) and case.a >= case.d else "factored"
 
 
-def _finding(free: PolynomialMap, over: CoefficientField, upper: int, name: str) -> Finding:
-    bound = over.characteristic - 1 if over.characteristic else _SMALL
-    attempts = 1 if bound >= _SMALL else 20
-    try:
-        value = max(differential_rank(free, random_point(free, bound, _SEED + i), over) for i in range(attempts))
-    except EngineTimeoutError as limit:
-        return Finding(name, None, "unfinished", str(limit))
-    if value == upper:
-        return Finding(name, value, "proved", "the rank attains an upper bound")
-    return Finding(name, value, "lower bound", "rank at a random point")
-
-
 def _name(over: CoefficientField, field: CoefficientField) -> str:
     if field.characteristic:
         return "jacobian"
-    return f"jacobian mod {LARGE_PRIME}" if over.characteristic else "jacobian over QQ"
+    return f"jacobian mod {over.characteristic}" if over.characteristic else "jacobian over QQ"
 
 
-def _source_dimension(subject: Subject) -> int:
-    """Dimension of the source; for attention of {rk A ≤ α} × {V}, less one for the rescaling of A against V."""
-    model = subject.model
-    if model is None:
-        return len(subject.parametrization.source.variables)
-    return model.alpha * (2 * model.d - model.alpha) + model.d_out * model.d - 1
+def _in_characteristic_p(free: PolynomialMap, field: CoefficientField, upper: int) -> Finding:
+    try:
+        value, place = generic_rank(free, field, upper)
+    except EngineTimeoutError as limit:
+        return Finding("jacobian", None, "unfinished", str(limit))
+    place += "; in this characteristic it can be less than the dimension at every point"
+    return _finding("jacobian", value, upper, place)
+
+
+def _in_characteristic_0(free: PolynomialMap, upper: int) -> list[Finding]:
+    """The rank modulo a large prime first, which is quick; then over QQ."""
+    large = CoefficientField(LARGE_PRIME)
+    try:
+        modular, prime = _modular_rank(free, upper)
+    except EngineTimeoutError as limit:
+        return [Finding(_name(over, QQ), None, "unfinished", str(limit)) for over in (large, QQ)]
+    first = _finding(f"jacobian mod {prime}", modular, upper, f"GF({prime})")
+    try:
+        exact, _ = generic_rank(free, QQ, upper)
+    except EngineTimeoutError as limit:
+        return [first, Finding(_name(QQ, QQ), None, "unfinished", str(limit))]
+    if exact > modular:
+        modular, prime = _modular_rank(free, exact)
+        first = _finding(f"jacobian mod {prime}", modular, upper, f"GF({prime})")
+    return [first, _finding("jacobian over QQ", exact, upper, "QQ")]
+
+
+def _finding(method: str, value: int, upper: int, place: str) -> Finding:
+    if value == upper:
+        return Finding(method, value, "proved", "the rank attains an upper bound")
+    return Finding(method, value, "lower bound", f"rank at random points over {place}")
+
+
+def _modular_rank(free: PolynomialMap, expected: int) -> tuple[int, int]:
+    """The rank modulo a large prime, and the prime; where it is less than expected, another one is tried."""
+    tried = []
+    for prime in islice(primes_from(LARGE_PRIME), PRIMES):
+        tried.append((generic_rank(free, CoefficientField(prime), expected)[0], prime))
+        if tried[-1][0] >= expected:
+            break
+    return max(tried)
+
+
+def _upper_bound(subject: Subject) -> int:
+    free = subject.parametrization
+    source = len(free.source.variables) if subject.model is None else dimension_bound(subject.model)
+    return min(len(free.coordinates), source)

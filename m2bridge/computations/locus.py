@@ -7,6 +7,7 @@ from math import inf
 from typing import Any
 
 from m2bridge.computations.subject import Subject, result_json
+from m2bridge.geometry.tangent import zero_tangent_dimension
 from m2bridge.layout import duration, facts, table
 from m2bridge.model.field import CoefficientField
 from m2bridge.model.orbit import Orbit
@@ -165,6 +166,12 @@ class SingularLocus:
         """Affine dimension of the singular locus; −1 when it is empty."""
         return None if self.components is None else max((c.dimension for c in self.components), default=-1)
 
+    @property
+    def zero_tangent_dimension(self) -> int | None:
+        """Tangent dimension of the closure at the zero function, where orbits are listed."""
+        model = self.subject.model
+        return zero_tangent_dimension(model) if model is not None and self.orbits else None
+
     def to_json(self) -> dict[str, Any]:
         """A dictionary for ``json.dumps``."""
         return result_json(self.subject.case, self.field, self.engine_version or None, self.seconds) | {
@@ -172,6 +179,7 @@ class SingularLocus:
             "variety_dimension": self.variety_dimension,
             "method": self.method,
             "orbits": [status.to_json() for status in self.orbits],
+            "zero_tangent_dimension": self.zero_tangent_dimension,
             "components": None if self.components is None else [c.to_json() for c in self.components],
             "remarks": list(self.remarks),
             "unfinished": self.unfinished or None,
@@ -185,6 +193,7 @@ class SingularLocus:
                 [
                     ("closure", f"dimension {self.variety_dimension}" if self.variety_dimension is not None else None),
                     ("singular locus", self._dimension_text()),
+                    ("at zero", zero_text(self.zero_tangent_dimension, self.variety_dimension)),
                     ("computed by", f"{self._engine()}, {self.method}, {duration(self.seconds)}"),
                     *(("remark", remark) for remark in self.remarks),
                     ("not finished", self.unfinished or None),
@@ -232,6 +241,13 @@ class SingularLocus:
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.to_latex()}$"
+
+
+def zero_text(tangent: int | None, dimension: int | None) -> str | None:
+    """What the tangent dimension at the zero function says, in words."""
+    if tangent is None or dimension is None:
+        return None
+    return f"tangent dimension {tangent}, {'singular' if tangent > dimension else 'smooth'}"
 
 
 def _closure_latex(component: Component) -> str:

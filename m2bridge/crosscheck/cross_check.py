@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from m2bridge.clock import clock, limited
+from m2bridge.computations.locus import zero_text
 from m2bridge.computations.observation import Observations, OrbitFacts, observe
 from m2bridge.computations.subject import case_json, result_json
 from m2bridge.crosscheck.compare import compare, not_applicable, undecided
 from m2bridge.crosscheck.verdict import Outcome, Verdict
 from m2bridge.engine import Engine
 from m2bridge.errors import EngineMemoryError, EngineTimeoutError
+from m2bridge.geometry.tangent import zero_tangent_dimension
 from m2bridge.layout import duration, facts, table
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.model.field import QQ
@@ -53,6 +55,11 @@ class CrossCheck:
         """Whether some statement was left undecided."""
         return any(verdict.verdict is Outcome.UNDECIDED for verdict in self.verdicts)
 
+    @property
+    def zero_tangent_dimension(self) -> int | None:
+        """Tangent dimension of the closure at the zero function, where orbits are listed."""
+        return None if self.observations is None else zero_tangent_dimension(self.model)
+
     def to_json(self) -> dict[str, Any]:
         """A dictionary for ``json.dumps``."""
         seen = self.observations
@@ -60,6 +67,7 @@ class CrossCheck:
             "dimension": None if seen is None else seen.dimension,
             "degree": None if seen is None else seen.degree,
             "orbits": [] if seen is None else [_orbit_json(fact) for fact in seen.orbits],
+            "zero_tangent_dimension": self.zero_tangent_dimension,
             "verdicts": [verdict.to_json() for verdict in self.verdicts],
             "remarks": [] if seen is None else list(seen.remarks),
             "unfinished": self.unfinished or None,
@@ -74,6 +82,7 @@ class CrossCheck:
                 [
                     ("dimension", None if seen is None else f"{seen.dimension} affine"),
                     ("degree", None if seen is None else seen.degree),
+                    ("at zero", None if seen is None else zero_text(self.zero_tangent_dimension, seen.dimension)),
                     ("computed by", f"Macaulay2 {self.engine_version}, {duration(self.seconds)}"),
                     *(("agreement", remark) for remark in (() if seen is None else seen.remarks)),
                     ("not finished", self.unfinished or None),

@@ -19,6 +19,22 @@ def dimension_formula(model: SingleLayerAttention) -> int:
     return alpha * (2 * d - alpha) + d * model.d_out - 1
 
 
+def dimension_bound(model: SingleLayerAttention) -> int:
+    """An upper bound for the dimension of the neuromanifold, over any field.
+
+    For t ≥ 2 that of the pairs (A, V) with rk A ≤ α, less one for the rescaling (λA, V/λ). For t = 1 the function is
+    (yᵀAy)·v_k(y), and the quadratic form yᵀAy is one in s = min(2α, d) linear forms; such quadratic forms have
+    dimension s(2d − s + 1)/2, and again one is lost by the rescaling.
+
+    Source: ours, proved in the documentation of m2bridge.
+    """
+    d = model.d
+    if model.t > 1:
+        return dimension_formula(model)
+    s = min(2 * model.alpha, d)
+    return s * (2 * d - s + 1) // 2 + d * model.d_out - 1
+
+
 def degree_formula(model: SingleLayerAttention) -> int:
     """Degree of the Zariski closure of the neuromanifold (as a projective variety).
 

@@ -13,6 +13,7 @@ from math import lcm
 from sympy.polys.rings import PolyElement
 
 from m2bridge.clock import watched
+from m2bridge.errors import MethodUnavailableError
 from m2bridge.linear_algebra import Row, rank, rank_mod
 from m2bridge.model.field import QQ, CoefficientField
 from m2bridge.model.polynomial_map import PolynomialMap
@@ -25,7 +26,7 @@ def jacobian_at(polynomials: Sequence[PolyElement], point: Row, prime: int = 0) 
     ----------
     polynomials : sequence of PolyElement over QQ or GF(p)
     point : sequence of int
-        One value for each variable of the polynomials' ring.
+        One value for each variable of the polynomials' ring; elements of an extension of GF(p) serve as well.
     prime : int, optional
         Give the entries modulo this number, which is much faster where exponents are large.
 
@@ -42,7 +43,7 @@ def _powers(point: Row, prime: int) -> Callable[[int, int], int]:
 
     @cache
     def power(i: int, exponent: int) -> int:
-        return pow(point[i], exponent, prime) if prime else int(point[i] ** exponent)
+        return pow(point[i], exponent, prime) if prime else point[i] ** exponent
 
     return power
 
@@ -87,10 +88,21 @@ def random_point(parametrization: PolynomialMap, bound: int, seed: int) -> tuple
 
 
 def differential_rank(parametrization: PolynomialMap, point: Row, field: CoefficientField = QQ) -> int:
-    """Rank of the differential of the parametrization at a point.
+    """Rank of the differential of the parametrization at a point: a lower bound for the dimension of the image.
 
-    It is at most the generic rank, which in characteristic 0 is the dimension of the closure of the image; so in
-    characteristic 0 the rank at any point, over QQ or modulo any prime, is a proved lower bound for the dimension.
+    The rank at a point is at most the generic rank. This is the dimension of the closure of the image in
+    characteristic 0, and at most that in characteristic p, where it can be less (s ↦ s^p). The rank modulo any prime
+    is a lower bound for the rank over QQ.
+
+    Hypothesis: no relations. The source is then an affine space, which is smooth; at singular points of a source the
+    differential on the Zariski tangent space can have larger rank than the dimension of the image.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If the parameters satisfy relations.
     """
+    if parametrization.relations:
+        raise MethodUnavailableError("the rank of the differential bounds the dimension where parameters are free")
     rows = jacobian_at(parametrization.images, point, field.characteristic)
     return rank_mod(rows, field.characteristic) if field.characteristic else rank(rows)

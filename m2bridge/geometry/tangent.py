@@ -55,6 +55,16 @@ def closure_dimension(model: SingleLayerAttention) -> int:
     return orbit_dimension(generic_orbit(model), model)
 
 
+def zero_tangent_dimension(model: SingleLayerAttention) -> int:
+    """Tangent dimension of the closure at the zero function: all reduced coordinates.
+
+    The closure is a cone, so its tangent space at zero is its linear span. The reduced coordinates are linearly
+    independent functions over every field: V_kp A_qi occurs in c_{k,i,{p,q}} only, with coefficient 1, and the minors
+    that vanish on A for a < d have degree ≥ 2 in A.
+    """
+    return model.coordinate_count("reduced")
+
+
 def _action(A: Sparse, V: Sparse, model: SingleLayerAttention) -> Iterator[Function]:
     for i, j in product(range(model.d), repeat=2):
         moved_v = {(k, i): v for (k, q), v in V.items() if q == j}

@@ -8,13 +8,14 @@ generators proved by substitution) and that are linearly independent modulo p, s
 these polynomials is M, both are equal to the true dimensions and the polynomials are a basis of the ideal. The new
 generators are minimal when what lower degrees generate has over QQ no larger dimension than modulo p; linear
 functionals over ZZ that vanish on it show that. If a guess cannot be proved, the weight is done again, first modulo
-several primes, then by elimination over QQ.
+several primes, then by elimination over QQ, with another prime for the products as long as theirs is unlucky.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from random import Random
 
 from m2bridge.errors import ContradictionError
@@ -25,17 +26,18 @@ from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.implicitization.relations import Echelon, ExactEchelon, ModularEchelon
 from m2bridge.implicitization.substitution import Substitution, Terms
 from m2bridge.implicitization.weight_spaces import WeightSystem
-from m2bridge.linear_algebra import LARGE_PRIME
+from m2bridge.linear_algebra import LARGE_PRIME, primes_from
 
-OTHER_PRIMES = (2147483629, 2147483587, 2147483579)
-"""The largest primes below LARGE_PRIME, for relations whose coefficients are too large for one prime."""
+PRIMES = 16
+"""How many large primes are kept: the first for one guess, four for a better one; others where those are unlucky."""
 
 
 @dataclass(frozen=True, slots=True)
 class Workshop:
-    """What all weight spaces of one computation share."""
+    """What all weight spaces of one computation share; the primes divide no coefficient of the map."""
 
     system: WeightSystem
+    primes: tuple[int, ...]
     eliminations: tuple[ModularElimination, ...]
     substitution: Substitution
 
@@ -43,9 +45,15 @@ class Workshop:
     def of(cls, source: MultigradedMap, max_degree: int, seed: int) -> Workshop:
         """Prepare the computation for a map up to a degree."""
         system = WeightSystem.of(source, max_degree)
-        first = ModularElimination.of(source, max_degree, Random(seed))
-        others = [first.modulo(prime, Random(seed)) for prime in OTHER_PRIMES]
-        return cls(system, (first, *others), Substitution.of(source))
+        primes = tuple(islice(_primes(source), PRIMES))
+        first = ModularElimination.of(source, max_degree, Random(seed), primes[0])
+        others = [first.modulo(prime, Random(seed)) for prime in primes[1:4]]
+        return cls(system, primes, (first, *others), Substitution.of(source))
+
+
+def _primes(source: MultigradedMap) -> Iterator[int]:
+    coefficients = {abs(c) for image in source.integral_images for c in image.values()}
+    return (prime for prime in primes_from(LARGE_PRIME) if all(c % prime for c in coefficients))
 
 
 def compute_block(
@@ -56,12 +64,14 @@ def compute_block(
     Raises
     ------
     ContradictionError
-        If not even elimination over QQ gives a proof (that would be an error in this program).
+        If not even elimination over QQ gives a proof (that would be an error in this program, or a map for which all
+        these primes are unlucky).
     """
     space = WeightSpace.of(weight, degree, workshop.system, layers)
     block = None
-    for make_echelon, prime in _ECHELONS:
-        block = _proved_block(space, make_echelon(space, workshop), orbit_size, workshop, prime, keep_ideal)
+    for make_echelon, number in _ECHELONS:
+        echelon = make_echelon(space, workshop)
+        block = _proved_block(space, echelon, orbit_size, workshop, workshop.primes[number], keep_ideal)
         if block is not None:
             break
     workshop.substitution.forget()
@@ -82,7 +92,8 @@ def _exact(space: WeightSpace, workshop: Workshop) -> Echelon:
     return ExactEchelon.of(space.candidates, workshop.substitution)
 
 
-_ECHELONS = ((_guess, LARGE_PRIME), (_better_guess, OTHER_PRIMES[0]), (_exact, OTHER_PRIMES[1]))
+_ECHELONS = ((_guess, 0), (_better_guess, 1), *((_exact, number) for number in range(2, PRIMES)))
+"""How relations are found, and by which prime it is known that products of generators are independent."""
 
 
 def _proved_block(

@@ -7,12 +7,17 @@ from fractions import Fraction
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from sympy import I, Matrix, Rational, zeros
+from sympy import I, Matrix, Rational, latex, zeros
 
-from m2bridge import Macaulay2, Orbit, SingleLayerAttention
+from m2bridge import Macaulay2, Orbit, SingleLayerAttention, closure, cross_check, singular_locus
+from m2bridge.computations.image import base_locus_script
 from m2bridge.computations.membership import CLOSURE, INSIDE, OUTSIDE, Membership, membership
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.geometry.function import function_of, orbit_of
+from m2bridge.geometry.jacobian import tangent_dimension
+from m2bridge.model.attention import Coordinates
+from m2bridge.model.field import QQ
+from m2bridge.parse import parse
 
 through_engine = settings(
     max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
@@ -43,8 +48,63 @@ def test_places_and_orbits(engine: Macaulay2) -> None:
     assert (outside.place, outside.weights, outside.singular) == (OUTSIDE, (), None)
     boundary = membership(model, {"c_1_2_2_2": Fraction(5, 3)}, engine)
     assert (boundary.place, boundary.orbit, boundary.boundary) == (INSIDE, Orbit(1, 1, 1), True)
-    zero = membership(model, {}, engine)
-    assert (zero.place, zero.orbit, zero.singular) == (INSIDE, None, True)
+
+
+ZERO, ONE = Matrix([[0, 0], [0, 0]]), Matrix([[1, 2], [0, 3]])
+
+
+@pytest.mark.parametrize("case", [(1, 1), (1, 3), (2, 1), (2, 1, 1), (2, 2), (2, 5, 1), (3, 1, 2), (3, 2, 1)])
+def test_the_zero_function(engine: Macaulay2, case: tuple[int, ...]) -> None:
+    """Its fibre is Macaulay2's base locus; its tangent space the zeros of the linear forms in the ideal."""
+    model = SingleLayerAttention(*case)
+    zero = membership(model, {"c_1_1_1_1": 0}, engine)
+    assert (zero.place, zero.orbit, zero.length, zero.is_zero) == (INSIDE, None, None, True)
+    attention = model.parametrization()
+    base_locus = parse(engine.run(base_locus_script(attention, QQ)).records)
+    assert zero.fibre_dimension == base_locus.integer("base_locus_dimension")
+    found = closure(model, engine, max_degree=1)
+    assert zero.tangent_dimension == len(attention.coordinates) - found.generator_degrees.get(1, 0)
+    assert zero.singular == (found.dimension < zero.tangent_dimension)
+
+
+@pytest.mark.parametrize(("case", "coordinates"), [((2, 1), None), ((2, 1), "full"), ((1, 2), None), ((2, 2, 1), None)])
+def test_the_tangent_dimension_at_zero_is_shown_with_the_orbits(
+    engine: Macaulay2, case: tuple[int, ...], coordinates: Coordinates | None
+) -> None:
+    """Against the rank at zero of all equations by elimination; nothing is said without orbits."""
+    model = SingleLayerAttention(*case)
+    ideal = closure(model, engine, coordinates=coordinates, strategy="elimination").ideal
+    assert ideal is not None
+    expected = tangent_dimension(ideal.generators, [0] * len(ideal.ring.variables))
+    locus, checked = singular_locus(model, engine, coordinates=coordinates), cross_check(model, engine)
+    assert locus.to_json()["zero_tangent_dimension"] == checked.to_json()["zero_tangent_dimension"] == expected
+    verdict = "smooth" if model.d == 1 else "singular"
+    assert f"tangent dimension {expected}, {verdict}" in locus.to_text()
+    assert f"tangent dimension {expected}, {verdict}" in checked.to_text()
+    one_token = SingleLayerAttention(1, 1, 1, 1)
+    assert singular_locus(one_token, engine).zero_tangent_dimension is None
+    assert "at zero" not in cross_check(one_token, engine).to_text()
+
+
+@pytest.mark.parametrize(("A", "V"), [(ZERO, Matrix([[5, 7]])), (ONE, Matrix([[0, 0]])), (ZERO, Matrix([[0, 0]]))])
+def test_given_weights_of_zero_are_kept(engine: Macaulay2, A: Matrix, V: Matrix) -> None:
+    zero = membership(SingleLayerAttention(2, 1), {}, engine, weights=(A, V))
+    assert (zero.weights, zero.remark) == (((A, V),), "")
+    said = zero.to_json()
+    assert (said["fibre"], said["fibre_length"], said["fibre_points"]) == ("A = 0 or V = 0", None, None)
+    assert said["weights"][0]["V"] == [[str(entry) for entry in V]]
+    assert "all weights with A = 0 or V = 0: dimension 4" in zero.to_text()
+    assert latex(V) in zero.to_latex()
+    assert r"A = 0 \text{ or } V = 0" in zero.to_latex()
+
+
+def test_given_weights_are_checked(engine: Macaulay2) -> None:
+    model = SingleLayerAttention(2, 1, 1)
+    with pytest.raises(InvalidCaseError, match="another function"):
+        membership(model, {"c_1_1_1_1": 1}, engine, weights=(ONE, Matrix([[2, 0]])))
+    too_large = membership(model, {}, engine, weights=(ONE, Matrix([[0, 0]])))
+    assert too_large.weights == ((ZERO, Matrix([[0, 0]])),)
+    assert "rk A = 2 > a = 1" in too_large.to_text()
 
 
 def test_rank_above_a_is_outside(engine: Macaulay2) -> None:
@@ -103,6 +163,7 @@ def test_bad_functions(engine: Macaulay2) -> None:
     ("arguments", "code", "said"),
     [
         (["--A", "[[1, 0], [0, 1]]", "--V", '[[1, "1/2"]]'], 0, "in the neuromanifold"),
+        (["--A", "[[0, 0], [0, 0]]", "--V", '[[1, "1/2"]]'], 0, "A = (0 0; 0 0), V = (1 1/2)"),
         (["--function", '{"c_1_1_1_1": 1, "c_1_1_2_2": 0.25}'], 0, "only in the Zariski closure"),
         (["--function", '{"c_1_1_1_1": "x"}'], 2, "--function:"),
         (["--function", "{"], 2, "--function:"),

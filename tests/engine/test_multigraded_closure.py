@@ -2,14 +2,15 @@
 
 import json
 import time
-from math import lcm
+from math import lcm, prod
 
 import pytest
-from sympy import symbols
+from sympy import Expr, symbols
 
 from m2bridge import CoefficientField, Macaulay2, PolynomialMap, SingleLayerAttention, closure, read_ideal
 from m2bridge.certificate.completeness import kernel
 from m2bridge.computations import completeness
+from m2bridge.computations.closure_result import Closure
 from m2bridge.computations.completeness import chart_script, prove_complete
 from m2bridge.computations.multigraded_closure import equations, graded_source
 from m2bridge.computations.subject import Subject
@@ -20,6 +21,7 @@ from m2bridge.geometry.groebner import groebner_basis, leading_monomials
 from m2bridge.parse import parse
 
 s, t = symbols("s t")
+PRIMES_TRIED = (32003, 31991, 31981, 31973, 31963)
 CUBIC = PolynomialMap.from_expressions([s, t], {f"x_{i}": s ** (3 - i) * t**i for i in range(4)})
 
 
@@ -76,6 +78,14 @@ def test_higher_degrees_end_with_the_time(engine: Macaulay2, monkeypatch: pytest
     known = prove_complete(quadrics, subject, engine)
     assert (known.series, known.found) == (None, quadrics.found)
     assert "not all generators; degree 3 takes longer" in known.unfinished
+
+
+def test_on_the_slice_another_prime_follows_an_unlucky_one(engine: Macaulay2, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Modulo 3 the image of (3, 1, 3) has more equations, which no generators over QQ give."""
+    monkeypatch.setattr(completeness, "_primes", lambda _: iter((3, 32003)))
+    found = closure(SingleLayerAttention(3, 1), engine, timeout=300)
+    assert (found.complete, found.generator_degrees, found.degree) == ("proved", {3: 20, 4: 90}, 45)
+    assert "modulo 32003 " in found.completeness
 
 
 def test_a_component_at_the_origin_is_seen(engine: Macaulay2) -> None:
@@ -175,14 +185,36 @@ def test_large_results_are_written_and_read() -> None:
     assert done - computed < 10 * (computed - begin)
 
 
-def test_an_unlucky_prime_proves_nothing(engine: Macaulay2) -> None:
-    """Modulo 32003 the second coordinate is zero; over QQ it is not."""
-    found = closure(PolynomialMap.from_expressions([s, t], {"x": s, "y": 32003 * t}), engine)
+@pytest.mark.parametrize(
+    ("prime", "images"),
+    [
+        (31991, {"x": s, "y": 32003 * t}),
+        (31991, {"x": s**2 / 32003, "y": s * t, "z": t**2}),
+        (31991, {"x": s**2 + t**2, "y": s**2 + 32004 * t**2, "z": s * t}),  # seen by the Hilbert function only
+        (31963, {"x": s**2 + t**2, "y": s**2 + (1 + prod(PRIMES_TRIED[:4])) * t**2, "z": s * t}),
+        (31991, {"x": s**3, "y": s**2 * t + 32003 * t**3, "z": s * t**2, "w": t**3}),
+    ],
+)
+def test_after_an_unlucky_prime_another_one_is_tried(engine: Macaulay2, prime: int, images: dict[str, Expr]) -> None:
+    """What elimination over QQ gives, proved modulo a prime that divides neither coefficients nor determinants."""
+    curve = PolynomialMap.from_expressions([s, t], images)
+    found, expected = closure(curve, engine), closure(curve, engine, strategy="elimination")
+    assert (found.complete, found.unfinished, found.strategy) == ("proved", "", "multigraded")
+    assert f"modulo {prime} " in found.completeness
+    assert numbers(found) == numbers(expected)
+
+
+def numbers(found: Closure) -> tuple[object, ...]:
+    return found.dimension, found.degree, found.hilbert_series, found.generator_degrees
+
+
+def test_unlucky_primes_prove_nothing(engine: Macaulay2) -> None:
+    """Modulo five primes the coordinates are dependent; over QQ they are not."""
+    curve = PolynomialMap.from_expressions([s, t], {"x": s + t, "y": s + (1 + prod(PRIMES_TRIED)) * t})
+    found = closure(curve, engine)
     assert found.complete.startswith("up to degree")
-    assert "unlucky" in found.unfinished
+    assert f"the primes {', '.join(map(str, PRIMES_TRIED))} are unlucky" in found.unfinished
     assert (found.degree, found.generator_degrees, found.dimension) == (None, {}, 2)
-    halved = PolynomialMap.from_expressions([s, t], {"x": s**2 / 32003, "y": s * t, "z": t**2})
-    assert closure(halved, engine).complete == "proved"
 
 
 def test_the_first_degree_counts_independent_coordinates() -> None:

@@ -1,6 +1,7 @@
 """The parts of multigraded implicitization that eliminate modulo primes, each against dense linear algebra."""
 
-from itertools import combinations
+from itertools import combinations, islice
+from math import prod
 from random import Random
 
 import pytest
@@ -13,7 +14,7 @@ from m2bridge.implicitization.elimination import ModularElimination
 from m2bridge.implicitization.expansion import Expansions
 from m2bridge.implicitization.quotient import Quotient, combination
 from m2bridge.implicitization.slices import dense_slice, restricted
-from m2bridge.linear_algebra import LARGE_PRIME, rank_mod
+from m2bridge.linear_algebra import LARGE_PRIME, primes_from, rank_mod
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.model.polynomial_map import PolynomialMap
 
@@ -107,6 +108,23 @@ def test_relations_with_large_coefficients_need_more_primes_or_elimination_over_
     assert max(roads)[1] == road
     assert sorted(abs(c) for _, c in next(result.sparse_generators())) == [1, scale[0] * scale[1]]
     assert result.exact
+
+
+@pytest.mark.parametrize("number", [1, 3, 6])
+def test_unlucky_primes_for_products_are_replaced(number):
+    """Modulo these primes generators are dependent that are not so over QQ; a twisted cubic in other coordinates."""
+    n = prod(islice(primes_from(LARGE_PRIME), number))
+    images = {
+        "x": s * t**2,
+        "y": 2 * s**3 + (n + 1) * s**2 * t - s * t**2 - n * t**3,
+        "z": (1 - n) * s * t**2 + t**3,
+        "w": -n * s**3 - n * s * t**2,
+    }
+    source = multigraded(PolynomialMap.from_expressions([s, t], images))
+    result = implicitize(source, 4)
+    assert result.exact
+    assert result.generator_counts == {2: 3}
+    assert result.hilbert_function == hilbert_function(source, 4).values == (1, 4, 7, 10, 13)
 
 
 def test_an_unlucky_prime_is_left_out():

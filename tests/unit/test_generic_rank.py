@@ -1,0 +1,125 @@
+"""Ranks of differentials at random points: over small fields and their extensions, and what they prove."""
+
+from itertools import combinations, product
+from random import Random
+
+import pytest
+from sympy import Expr, Matrix, Poly, symbols
+
+from m2bridge import CoefficientField, PolynomialMap, SingleLayerAttention
+from m2bridge.computations.dimension import Dimension, dimension
+from m2bridge.computations.jacobian_rank import Finding, jacobian_findings
+from m2bridge.computations.subject import Subject
+from m2bridge.errors import MethodUnavailableError
+from m2bridge.geometry import tangent
+from m2bridge.geometry.formulas import dimension_bound, dimension_formula
+from m2bridge.geometry.generic_rank import extension_degree, generic_rank
+from m2bridge.geometry.jacobian import differential_rank
+from m2bridge.linear_algebra import LARGE_PRIME
+from m2bridge.model.field import QQ
+from m2bridge.model.orbit import Orbit
+
+s, t, u = symbols("s t u")
+
+
+@pytest.mark.parametrize("p", [2, 3, 5, 7, 31])
+def test_no_point_over_a_small_field_is_random(p: int) -> None:
+    """s(t^p − t) vanishes with its derivative by s at all points over GF(p)."""
+    field = CoefficientField(p)
+    bent = PolynomialMap.from_expressions([s, t], {"x": s * (t**p - t), "y": t})
+    assert {differential_rank(bent, point, field) for point in product(range(p), repeat=2)} == {1}
+    assert generic_rank(bent, field, 2) == (2, f"GF({p}^{extension_degree(p)})")
+    assert dimension(bent, field=field).status == "proved"
+
+
+def random_map(p: int, seed: int) -> dict[str, Expr]:
+    chance = Random(seed)
+    monomials = [s**i * t**j * u**k for i, j, k in product(range(p + 1), repeat=3) if i + j + k <= p + 1]
+    return {x: sum(chance.randint(1, p) * m for m in chance.sample(monomials, 2)) for x in ("x", "y", "z")}
+
+
+def rank_by_minors(jacobian: Matrix, p: int) -> int:
+    """The size of the largest minor of a 3×3 matrix that is no multiple of p, as a polynomial."""
+    for size in (3, 2, 1):
+        for rows, columns in product(combinations(range(3), size), repeat=2):
+            minor = jacobian.extract(list(rows), list(columns)).det(method="berkowitz")
+            if not Poly(minor, s, t, u, modulus=p).is_zero:
+                return size
+    return 0
+
+
+@pytest.mark.parametrize("p", [2, 3, 5, 7])
+@pytest.mark.parametrize("seed", range(12))
+def test_the_rank_is_that_over_the_field_of_rational_functions(p: int, seed: int) -> None:
+    images = random_map(p, seed)
+    expected = rank_by_minors(Matrix(list(images.values())).jacobian([s, t, u]), p)
+    assert generic_rank(PolynomialMap.from_expressions([s, t, u], images), CoefficientField(p), 3)[0] == expected
+
+
+@pytest.mark.parametrize("p", [2, 3, 5, 101, LARGE_PRIME])
+def test_an_inseparable_map_has_only_a_lower_bound(p: int) -> None:
+    power = PolynomialMap.from_expressions([s, t], {"x": s**p, "y": t} if p < 10 else {"x": p * s, "y": t})
+    found = dimension(power, field=CoefficientField(p))
+    assert (found.dimension, found.status) == (1, "lower bound")
+    assert "can be less than the dimension" in found.findings[0].remark
+    assert dimension(power).status == "proved"
+
+
+def test_a_lower_bound_below_a_value_is_no_disagreement() -> None:
+    def found(*findings: tuple[int | None, str]) -> Dimension:
+        named = tuple(Finding(f"method {n}", value, status) for n, (value, status) in enumerate(findings))  # type: ignore[arg-type]
+        return Dimension(Subject.of(SingleLayerAttention(2, 2)), QQ, named, None, 0.0)
+
+    for agreeing in [
+        [(5, "lower bound"), (7, "formula"), (7, "proved")],
+        [(5, "lower bound"), (6, "lower bound")],
+        [(None, "unfinished"), (7, "formula")],
+    ]:
+        assert found(*agreeing).agree
+    for different in [
+        [(8, "lower bound"), (7, "formula"), (7, "proved")],
+        [(6, "formula"), (7, "proved")],
+        [(None, "unfinished")],
+    ]:
+        assert not found(*different).agree
+    text = found((5, "lower bound"), (7, "proved")).to_text()
+    assert "no lower bound exceeds" in text
+    assert "all methods agree" not in text
+    assert "all methods agree" in found((7, "lower bound"), (7, "proved")).to_text()
+    assert "do NOT agree" in found((8, "lower bound"), (7, "proved")).to_text()
+
+
+def test_another_prime_is_tried_where_one_is_unlucky() -> None:
+    divided = PolynomialMap.from_expressions(
+        [s, t], {"x": s**2, "y": LARGE_PRIME * s * t, "z": s**2 + LARGE_PRIME * t**2}
+    )
+    modular, exact = jacobian_findings(divided)
+    assert (modular.method, modular.value, exact.value) == ("jacobian mod 2147483629", 2, 2)
+
+
+ONE_TOKEN = [(1, 1, 1), (1, 3, 1), (2, 1, 1), (2, 1, 2), (2, 3, 1), (3, 1, 1), (3, 2, 2), (4, 2, 1), (5, 1, 2)]
+
+
+@pytest.mark.parametrize("p", [0, 2, 3, 5])
+@pytest.mark.parametrize("case", ONE_TOKEN)
+def test_the_dimension_of_one_token_is_proved(case: tuple[int, int, int], p: int) -> None:
+    """The rank attains the bound; for d > 2a it is below what all quadratic forms would give."""
+    d, d_out, a = case
+    model = SingleLayerAttention(d, d_out, a, t=1)
+    found = dimension(model, field=CoefficientField(p))
+    assert (found.dimension, found.status) == (dimension_bound(model), "proved")
+    assert (found.dimension < d * (d + 1) // 2 + d * d_out - 1) == (2 * a < d)
+
+
+def test_the_bound_for_several_tokens_is_the_formula() -> None:
+    for case in [(2, 1), (2, 2, 1), (3, 2, 2), (4, 3, 2)]:
+        assert dimension_bound(SingleLayerAttention(*case)) == dimension_formula(SingleLayerAttention(*case))
+
+
+def test_ranks_at_singular_points_of_the_source_can_exceed_the_dimension() -> None:
+    """At rk A = 1 < a = 2 < d = 3 every matrix is tangent to {rk A ≤ 2}; so such a rank bounds no dimension."""
+    model = SingleLayerAttention(3, 2, 2)
+    assert tangent.differential_rank(Orbit(1, 2, 0), model) == 14 > dimension_formula(model)
+    attention = model.parametrization()
+    with pytest.raises(MethodUnavailableError, match="parameters are free"):
+        differential_rank(attention, (1,) * len(attention.source.variables))
