@@ -18,7 +18,7 @@ ENDING = (signal.SIGTERM, signal.SIGHUP)
 GRACE = 1.0
 """Seconds after the limit, in which Macaulay2's own limit comes first and can say more."""
 
-_FOR_EVER = 1e9
+LONGEST = 1e9
 """Thirty years: the system's timers do not take much more, and no process runs that long."""
 
 
@@ -28,7 +28,7 @@ def time_limit(seconds: float | None) -> Iterator[None]:
 
     Other threads cannot be interrupted: there the limit holds for Macaulay2 alone.
     """
-    if seconds is None or seconds > _FOR_EVER or threading.current_thread() is not threading.main_thread():
+    if seconds is None or seconds > LONGEST or threading.current_thread() is not threading.main_thread():
         yield
         return
 

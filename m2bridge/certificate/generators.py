@@ -25,8 +25,8 @@ def wrong_generators(
 ) -> Difference | None:
     """The first check that fails for homogeneous polynomials; ``None`` if they are what they should be.
 
-    A value at one point refuses most of what does not vanish. Then low degrees come first, and each higher one after
-    the lower ones: what is wrong, or missing, or a multiple of what is there is noticed before the work of its degree.
+    A value at one point refuses most of what does not vanish. Then come low degrees, then multiples of what is there,
+    then one degree after the other: what is wrong is noticed before the work of higher degrees.
 
     Parameters
     ----------
@@ -42,14 +42,23 @@ def wrong_generators(
         return _not_zero(texts[nonzero])
     substitution, low = Substitution.of(source), default_max_degree(size)
     for last in range(low, max(map(_degree, generators), default=low) + 1):
-        lower = [terms for terms in generators if _degree(terms) < last != low]
-        new = [terms for terms in generators if _degree(terms) == last or _degree(terms) < last == low]
-        if lower and (multiple := redundant(new, lower, size)):
+        if last == low + 1 and (multiple := _multiple(generators, low, size)):
             return Difference("minimal generators", texts[multiple][:200], "in the ideal of those of lower degree")
+        new = [terms for terms in generators if _degree(terms) == last or _degree(terms) < last == low]
         if nonzero := next((terms for terms in new if not substitution.vanishes(terms)), None):
             return _not_zero(texts[nonzero])
-        if failure := _differs([*lower, *new], set(map(_degree, new)), size, _ideal_up_to(model, last)):
+        known, there = _ideal_up_to(model, last), [terms for terms in generators if _degree(terms) <= last]
+        if failure := _differs(there, set(map(_degree, new)), size, known):
             return failure
+    return None
+
+
+def _multiple(generators: Sequence[Terms], low: int, size: int) -> Terms | None:
+    """A generator of degree above ``low`` that those of lower degree generate."""
+    for n in sorted({n for n in map(_degree, generators) if n > low}):
+        lower = [terms for terms in generators if _degree(terms) < n]
+        if found := redundant((terms for terms in generators if _degree(terms) == n), lower, size):
+            return found
     return None
 
 

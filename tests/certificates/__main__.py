@@ -33,7 +33,9 @@ CASES = {
 
 def main() -> None:
     """Run Macaulay2 for the accepted ones, and derive the others."""
-    folders = {name: HERE / name for name in ("accepted", "rejected", "too-expensive", "program-not-checked", "malformed")}
+    folders = {
+        name: HERE / name for name in ("accepted", "rejected", "too-expensive", "program-not-checked", "malformed")
+    }
     for folder in folders.values():
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
