@@ -15,7 +15,7 @@ from m2bridge.certificate.fibre_scheme import fibre_scheme, scheme
 from m2bridge.certificate.files import read, write
 from m2bridge.certificate.identities import base_locus_is_empty, boundary_family_is_verified
 from m2bridge.certificate.polynomials import read_polynomials
-from m2bridge.certificate.schema import Certificate, digest
+from m2bridge.certificate.schema import SCHEMA, Certificate, digest
 from m2bridge.certificate.verify import verify, verify_path
 from m2bridge.cli import commands
 from m2bridge.computations.fibres import Fibre
@@ -24,6 +24,7 @@ from m2bridge.model.field import QQ
 from m2bridge.model.orbit import orbits
 from m2bridge.model.ring import PolynomialRing
 from m2bridge.notation import polynomial_text
+from tests.certificates.__main__ import by_release, reported
 
 FOLDER = Path(__file__).parents[1] / "certificates"
 
@@ -45,6 +46,22 @@ def test_rejected(path: Path) -> None:
     finding = verify_path(path)
     assert (finding.outcome, finding.check) == ("rejected", path.stem)
     assert finding.stored != finding.found
+
+
+@pytest.mark.parametrize("path", files("too-expensive"), ids=lambda path: path.stem)
+def test_too_expensive(path: Path) -> None:
+    """Told from the size, at once; the file is named after the check."""
+    finding = verify_path(path)
+    assert (finding.outcome, finding.check) == ("too-expensive", path.stem.partition(" (")[0])
+    assert finding.found
+
+
+@pytest.mark.parametrize("path", files("program-not-checked"), ids=lambda path: path.stem)
+def test_program_not_checked(path: Path) -> None:
+    finding = verify_path(path)
+    assert finding.outcome == "program-not-checked"
+    assert (finding.accepted, finding.content_right) == (False, True)
+    assert 'run "rm -rf ~"' in read(path).script["text"]
 
 
 @pytest.mark.parametrize("path", files("malformed"), ids=lambda path: path.stem)
@@ -75,24 +92,24 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="no space"):
-        write(replace(certificate, seconds=99.0).sealed(), tmp_path)
+        write(reported(certificate, seconds=99.0), tmp_path)
     assert read(path) == certificate
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_certificate_of_another_release_gets_a_remark() -> None:
     certificate = read(files("accepted")[0])
-    other = replace(certificate, versions=certificate.versions | {"m2bridge": "99.0"}).sealed()
-    finding = verify(other)
+    finding = verify(by_release(certificate, "99.0"))
     assert finding.accepted
     assert "99.0" in finding.remarks[0]
     assert len(finding.remarks) == 1, "the program is the same"
 
 
 @pytest.mark.parametrize(
-    ("name", "outcome"), [("d2-dout1-a1-t2-degree.json", "accepted"), ("d2-dout2-a2-t1-closure.json", "other-release")]
+    ("name", "outcome"),
+    [("d2-dout1-a1-t2-degree.json", "program-not-checked"), ("d2-dout2-a2-t1-closure.json", "other-release")],
 )
-def test_a_program_of_another_release_is_not_compared(name: str, outcome: str) -> None:
+def test_a_program_of_another_release_is_never_simply_accepted(name: str, outcome: str) -> None:
     """A statement is computed anew in full; a closure for one token rests on what its program said."""
     certificate = read(FOLDER / "accepted" / name)
     changes: list[dict[str, Any]] = [
@@ -102,23 +119,23 @@ def test_a_program_of_another_release_is_not_compared(name: str, outcome: str) -
     ]
     for change in changes:
         here = replace(certificate, **change)
-        there = replace(here, versions=certificate.versions | {"m2bridge": "0.0.9"})
         assert verify(here.sealed()).outcome == "rejected"
-        finding = verify(there.sealed())
+        finding = verify(by_release(here, "0.0.9"))
         assert finding.outcome == outcome
         assert any("0.0.9" in remark for remark in finding.remarks)
-        if finding.accepted:
-            assert "was not compared" in finding.remarks[1]
+        assert not finding.accepted
+        if finding.content_right:
+            assert "content right, program not checked" in finding.remarks[0]
 
 
 @pytest.mark.parametrize("release", [None, "", "0.1.0 ", "newest", "0; rm"])
 def test_a_certificate_names_the_release_that_wrote_it(release: str | None) -> None:
     certificate = read(files("accepted")[0])
-    others = {name: version for name, version in certificate.versions.items() if name != "m2bridge"}
-    anonymous = replace(certificate, versions=others | ({} if release is None else {"m2bridge": release})).sealed()
+    others = {name: v for name, v in certificate.reported["versions"].items() if name != "m2bridge"}
+    anonymous = reported(certificate, versions=others | ({} if release is None else {"m2bridge": release}))
     finding = verify(anonymous)
-    assert (finding.outcome, finding.check) == ("rejected", "versions.m2bridge")
-    with pytest.raises(CertificateError, match="versions"):
+    assert (finding.outcome, finding.check) == ("rejected", "reported.versions.m2bridge")
+    with pytest.raises(CertificateError, match="reported"):
         Certificate.from_json(anonymous.to_json())
 
 
@@ -143,28 +160,35 @@ def test_a_certificate_in_the_words_of_another_release_is_neither_accepted_nor_r
     certificate = read(files("accepted")[0])
     verdicts = [verdict | {"text": "As it was put then."} for verdict in certificate.answer["verdicts"]]
     here = replace(certificate, answer=certificate.answer | {"verdicts": verdicts})
-    there = replace(here, versions=certificate.versions | {"m2bridge": "0.0.9"})
-    finding = verify(there.sealed())
+    there = by_release(here, "0.0.9")
+    finding = verify(there)
     assert (finding.outcome, finding.check) == ("other-release", "answer.verdicts[0].text")
     assert "pip install m2bridge==0.0.9" in finding.remarks[0]
     assert verify(here.sealed()).outcome == "rejected"
     assert verify(replace(there, digest="0" * 64)).outcome == "rejected"
-    assert verify(replace(here, versions=certificate.versions | {"m2bridge": "0; rm"}).sealed()).outcome == "rejected"
+    assert verify(by_release(here, "0; rm")).outcome == "rejected"
 
 
+@pytest.mark.parametrize("heading", [True, False], ids=["as now", "as in schema 1"])
 @pytest.mark.parametrize("fields", [{}, {"anything": "new"}])
-def test_a_certificate_of_another_schema_names_its_release(tmp_path: Path, fields: dict[str, str]) -> None:
+def test_a_certificate_of_another_schema_names_its_release(
+    tmp_path: Path, fields: dict[str, str], heading: bool
+) -> None:
     data = read(files("accepted")[0]).to_json()
     path = tmp_path / "later.json"
 
     def found(**changes: object) -> tuple[str, str]:
-        path.write_text(json.dumps(data | fields | {"schema": 2} | changes))
+        changes = {"schema": SCHEMA + 1} | changes
+        versions = {"versions": changes.pop("versions", data["reported"]["versions"])}
+        told = {"reported": versions} if heading else versions
+        others = {name: value for name, value in data.items() if name != "reported"}
+        path.write_text(json.dumps(others | fields | told | changes))
         finding = verify_path(path)
         return finding.outcome, finding.found
 
     outcome, said = found(versions={"m2bridge": "3.1"})
     assert outcome == "other-release"
-    assert "schema 2" in said
+    assert f"schema {SCHEMA + 1}" in said
     assert "pip install m2bridge==3.1" in said
     for changes in ({"versions": {}}, {"versions": {"m2bridge": "3; rm -r ~"}}, {"versions": None}, {"schema": "2"}):
         assert found(**changes)[0] == "malformed"
