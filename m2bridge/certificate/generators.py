@@ -10,6 +10,7 @@ from math import prod
 
 from m2bridge.certificate.completeness import redundant
 from m2bridge.certificate.difference import Difference, difference
+from m2bridge.certificate.price import check_monomials
 from m2bridge.computations.multigraded_closure import default_max_degree
 from m2bridge.geometry.jacobian import random_point
 from m2bridge.implicitization import Implicitization, MultigradedMap, implicitize, multigraded_attention
@@ -34,6 +35,13 @@ def wrong_generators(
     generators : sequence of Terms
     texts : mapping from Terms to str
         How they are stored.
+
+    Raises
+    ------
+    TooExpensiveError
+        If there are too many monomials of a degree of theirs.
+    MethodUnavailableError
+        If a Gröbner basis becomes too large.
     """
     source = multigraded_attention(model)
     size = len(source.polynomial_map.coordinates)
@@ -42,8 +50,10 @@ def wrong_generators(
         return _not_zero(texts[nonzero])
     substitution, low = Substitution.of(source), default_max_degree(size)
     for last in range(low, max(map(_degree, generators), default=low) + 1):
-        if last == low + 1 and (multiple := _multiple(generators, low, size)):
-            return Difference("minimal generators", texts[multiple][:200], "in the ideal of those of lower degree")
+        if last == low + 1:
+            if multiple := _multiple(generators, low, size):
+                return Difference("minimal generators", texts[multiple][:200], "in the ideal of those of lower degree")
+            check_monomials(max(map(_degree, generators)), size)
         new = [terms for terms in generators if _degree(terms) == last or _degree(terms) < last == low]
         if nonzero := next((terms for terms in new if not substitution.vanishes(terms)), None):
             return _not_zero(texts[nonzero])

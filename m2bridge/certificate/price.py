@@ -71,10 +71,14 @@ def check_length(texts: Any, coordinates: int) -> None:
         raise TooExpensiveError("length of the generators", f"{terms} terms in {coordinates} coordinates")
 
 
-def check_degree(degree: int, coordinates: int) -> None:
-    """Raise TooExpensiveError if the whole ideal up to a degree is out of reach."""
+def check_degree(degree: int) -> None:
+    """Raise TooExpensiveError if a polynomial of such a degree is not looked at."""
     if degree > MOST_DEGREE:
         raise TooExpensiveError("degree of a generator", f"{degree}; at most {MOST_DEGREE}")
+
+
+def check_monomials(degree: int, coordinates: int) -> None:
+    """Raise TooExpensiveError if the whole ideal up to a degree is out of reach."""
     if (count := comb(coordinates + degree - 1, degree)) > MOST_MONOMIALS:
-        said = f"{degree}: {count} monomials in {coordinates} coordinates; at most {MOST_MONOMIALS}"
-        raise TooExpensiveError("degree of a generator", said)
+        said = f"{count} of degree {degree} in {coordinates} coordinates; at most {MOST_MONOMIALS}"
+        raise TooExpensiveError("monomials", said)

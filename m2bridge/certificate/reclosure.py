@@ -6,7 +6,7 @@ from math import lcm
 
 from sympy.polys.rings import PolyElement
 
-from m2bridge.certificate.closures import checked_degree, closure_content
+from m2bridge.certificate.closures import closure_content
 from m2bridge.certificate.completeness import hilbert_series, incomplete, leading_ideal
 from m2bridge.certificate.difference import Difference
 from m2bridge.certificate.generators import wrong_generators
@@ -21,7 +21,7 @@ from m2bridge.geometry.jacobian import differential_rank, random_point, tangent_
 from m2bridge.implicitization.substitution import Terms
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.model.field import QQ
-from m2bridge.model.ring import Ideal, PolynomialRing, is_homogeneous
+from m2bridge.model.ring import Ideal, PolynomialRing, is_homogeneous, total_degree
 
 _SEED, _BOUND = 20240817, 1000
 
@@ -46,7 +46,7 @@ def recheck_closure(certificate: Certificate) -> Content | Difference:
         return Difference("form of the closure", str(reason), "text of polynomials")
     if not all(map(is_homogeneous, ideal.generators)):
         return Difference("homogeneous generators", "inhomogeneous ones", "homogeneous ones")
-    check_degree(checked_degree(ideal), size)
+    check_degree(max(map(total_degree, ideal.generators), default=0))
     generators = [_terms(generator) for generator in ideal.generators]
     texts = dict(zip(generators, certificate.evidence["generators"], strict=True))
     if failure := wrong_generators(model, generators, texts):

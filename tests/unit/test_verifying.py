@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,14 @@ import flint
 import psutil
 import pytest
 
+from m2bridge import SingleLayerAttention
 from m2bridge.batch import verifier
 from m2bridge.batch.allowance import LEAST_MEMORY, Allowance
 from m2bridge.batch.verifying import verify_files
+from m2bridge.certificate.files import read, write
 from m2bridge.certificate.finding import Finding
+from m2bridge.certificate.schema import digest
+from m2bridge.certificate.scripts import script_of
 from m2bridge.certificate.verify import verify_path
 from m2bridge.errors import BatchError, ContradictionError, InvalidCaseError
 
@@ -203,3 +208,15 @@ def test_a_signal_leaves_no_process(number: signal.Signals, processes: int, tmp_
     if number is not signal.SIGKILL:  # after which the fork server may complain of half a start
         assert "Traceback" not in said
     assert psutil.wait_procs(started, timeout=10)[1] == []
+
+
+def test_a_closure_with_large_a_takes_no_more_than_with_a_equal_to_d(tmp_path: Path) -> None:
+    """Q and K with α rows have all the functions; with 20 000 rows their Jacobian matrix took 19 GB."""
+    small = read(FOLDER / "accepted" / "d2-dout1-a2-t2-closure.json")
+    case = small.case | {"a": 20_000}
+    script = script_of("closure", SingleLayerAttention(**case))
+    assert script is not None
+    text = {"text": script.body, "digest": digest(script.body)}
+    path = write(replace(small, case=case, script=text).sealed(), tmp_path)
+    (found,) = verify_files([path], Allowance(memory=2**29))
+    assert found.accepted, found
