@@ -18,6 +18,7 @@ from m2bridge.certificate.polynomials import read_polynomials
 from m2bridge.certificate.schema import SCHEMA, Certificate, digest
 from m2bridge.certificate.verify import verify, verify_path
 from m2bridge.cli import commands
+from m2bridge.cli.verifying import json_files
 from m2bridge.computations.fibres import Fibre
 from m2bridge.errors import CertificateError
 from m2bridge.model.field import QQ
@@ -246,6 +247,52 @@ def test_the_command(command: str, tmp_path: Path) -> None:
     assert json.loads(bad.stdout)["counts"]["rejected"] == 1
     assert run(FOLDER / "malformed" / "empty.json").returncode == 1
     assert run(tmp_path / "missing.json").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("names", "code"),
+    [
+        (["accepted"], 0),
+        (["accepted", "program-not-checked"], 3),
+        (["accepted", "too-expensive"], 3),
+        (["too-expensive", "malformed/empty.json"], 1),
+        (["too-expensive", "rejected/digest.json"], 1),
+        (["too-expensive", "unreadable"], 5),
+        (["unreadable", "malformed/empty.json"], 1),
+    ],
+)
+def test_the_exit_code_says_the_worst(
+    names: list[str], code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "memory.json").symlink_to("/proc/self/mem")
+    paths = [tmp_path if name == "unreadable" else FOLDER / name for name in names]
+    monkeypatch.setattr("sys.argv", ["m2bridge", "verify", *map(str, paths)])
+    assert commands.run() == code
+    said = capsys.readouterr().out
+    assert ("content right, program not checked" in said) == ("program-not-checked" in names)
+
+
+def test_a_folder_that_cannot_be_listed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = os.scandir
+
+    def refused(path: str) -> Any:
+        if str(path).endswith("closed"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path)
+
+    (tmp_path / "closed").mkdir()
+    shutil.copy(files("accepted")[0], tmp_path / "a.json")
+    monkeypatch.setattr(os, "scandir", refused)
+    assert list(json_files([tmp_path])) == [tmp_path / "a.json", tmp_path / "closed"]
+
+
+@pytest.mark.parametrize("limit", ["--timeout=0", "--timeout=nan", "--memory=1M", "--memory=lots"])
+def test_what_is_no_limit_is_wrong_usage(
+    limit: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["m2bridge", "verify", str(FOLDER), limit])
+    assert commands.run() == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
 
 
 def test_the_command_leaves_out_outcomes_and_refuses_nothing_at_all(
