@@ -11,7 +11,8 @@
     ├── MethodUnavailableError   the method does not apply to this case
     ├── ContradictionError       two exact methods gave different answers
     ├── CertificateError         a file is not a certificate
-    │   └── OtherReleaseError    it is one in the format of another release
+    │   ├── OtherReleaseError    it is one in the format of another release
+    │   └── TooExpensiveError    its size says that checking it would take too much
     ├── BatchError               a batch cannot go on
     └── EngineError              Macaulay2 did not answer
         ├── EngineNotFoundError
@@ -80,6 +81,25 @@ class CertificateError(M2BridgeError):
 
 class OtherReleaseError(CertificateError):
     """A certificate in the format of another release of m2bridge, which can read it."""
+
+
+class TooExpensiveError(CertificateError):
+    """A certificate whose size says, before anything is computed, that checking it would take too much.
+
+    Attributes
+    ----------
+    place : str
+        The part of it that is too large.
+    message : str
+    """
+
+    def __init__(self, place: str, message: str) -> None:
+        super().__init__(place, message)
+        self.place = place
+        self.message = message
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}"
 
 
 class BatchError(M2BridgeError):

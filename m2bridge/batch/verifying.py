@@ -1,62 +1,50 @@
-"""Many certificates verified at once, on several cores."""
+"""Many certificates verified at once, on several cores, each file within limits of its own."""
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import threading
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from functools import cache
-from multiprocessing.connection import Connection, wait
+from collections import Counter, deque
+from collections.abc import Sequence
+from multiprocessing.connection import wait
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
-from m2bridge.batch.forkserver import CONTEXT, prepare
-from m2bridge.batch.signals import ENDING, interrupts_held
+from m2bridge.batch.allowance import Allowance
+from m2bridge.batch.forkserver import prepare
+from m2bridge.batch.verifier import Check, Ready, Verifier, by_death, by_limit, how_ended
 from m2bridge.certificate.finding import Finding
-from m2bridge.errors import BatchError, M2BridgeError
-from m2bridge.importing import importing
+from m2bridge.errors import BatchError
 
-FEW = 24
-"""So many certificates are verified before other processes have started."""
+_FALSE_STARTS = 3
 
 
-def verify_files(paths: Sequence[Path], workers: int | None = None) -> list[Finding]:
+def verify_files(
+    paths: Sequence[Path], allowance: Allowance | None = None, workers: int | None = None, check: Check | None = None
+) -> list[Finding]:
     """What :func:`m2bridge.certificate.verify.verify_path` says of each file, in their order.
+
+    Whatever a file does to the process that checks it, it gets a finding, and the others get theirs.
 
     Parameters
     ----------
     paths : sequence of Path
+    allowance : Allowance, optional
+        Time and memory for each file.
     workers : int, optional
-        Processes; one for each core that this process may use, when left out. A few files are verified in this process.
+        Processes; one for each core that this process may use, when left out.
+    check : callable, optional
+        A function of a module that takes the place of ``verify_path``.
 
     Raises
     ------
-    OSError
-        If a file cannot be read.
-    ContradictionError
-        If independent methods disagree: then m2bridge itself is wrong, not the certificate.
     BatchError
-        If a worker process ended.
+        If worker processes do not start.
     """
-    waiting = deque(_groups(paths))
-    number = min(workers or len(os.sched_getaffinity(0)), len(waiting))
-    if number < 2 or len(paths) <= FEW:
-        return _verified(paths)
-    found: dict[Path, Finding] = {}
-    with _workers(number) as idle:
-        busy: dict[Connection, list[Path]] = {}
-        while waiting or busy:
-            while waiting and idle:
-                line = idle.pop()
-                busy[line] = waiting.popleft()
-                with suppress(OSError):  # a dead worker is noticed when its answer is awaited
-                    line.send(busy[line])
-            for speaking in wait(list(busy)):
-                assert isinstance(speaking, Connection)
-                found.update(zip(busy.pop(speaking), _heard(speaking), strict=True))
-                idle.append(speaking)
+    prepare("m2bridge.certificate.verify")
+    number = workers or len(os.sched_getaffinity(0))
+    with _Pool(_groups(paths), number, allowance or Allowance(), check) as pool:
+        found = pool.run()
     return [found[path] for path in paths]
 
 
@@ -78,70 +66,76 @@ def _size(path: Path) -> int:
         return 0
 
 
-@contextmanager
-def _workers(number: int) -> Iterator[list[Connection]]:
-    """Lines to processes that Ctrl-C does not reach, and that end with the block in whatever way it ends."""
-    prepare("m2bridge.certificate.verify")
-    lines, processes = [], []
-    try:
-        for _ in range(number):
-            ours, theirs = CONTEXT.Pipe()
-            process = CONTEXT.Process(target=_serve, args=(theirs,), daemon=True)
-            with interrupts_held(*ENDING):  # half a start makes the fork server complain
-                process.start()
-            theirs.close()
-            lines.append(ours)
-            processes.append(process)
-        yield lines.copy()
-    finally:
-        for process in processes:
-            process.terminate()
-        for line in lines:
-            line.close()
-        for process in processes:
-            process.join()
+class _Pool:
+    """Processes at work on groups of files.
 
+    A process that ended is replaced. Its file is checked once more in a fresh one, unless its time was up: the files
+    before it may have left too little memory, and whoever killed it may have meant another. The second end counts.
+    """
 
-def _heard(line: Connection) -> list[Finding]:
-    try:
-        answer = line.recv()
-    except (EOFError, OSError):
-        raise BatchError("a process that verified certificates ended; try again with --workers 1") from None
-    if isinstance(answer, Exception):
-        raise answer
-    return answer  # type: ignore[no-any-return]
+    def __init__(self, groups: Sequence[Sequence[Path]], number: int, allowance: Allowance, check: Check | None):
+        self._waiting = deque(groups)
+        self._number = number
+        self._allowance = allowance
+        self._check = check
+        self._workers: list[Verifier] = []
+        self._found: dict[Path, Finding] = {}
+        self._ends = Counter[Path]()
+        self._false_starts = 0
 
+    def run(self) -> dict[Path, Finding]:
+        """The finding about each file."""
+        while self._waiting or any(worker.left for worker in self._workers):
+            self._recruit()
+            for worker in self._workers:
+                if self._waiting and worker.ready and not worker.left:
+                    worker.give(self._waiting.popleft())
+            by_line = {worker.connection: worker for worker in self._workers}
+            for line in wait(list(by_line)):
+                self._hear(by_line[line])  # type: ignore[index]
+        return self._found
 
-def _serve(line: Connection) -> None:
-    """The life of a worker: groups of files come, findings go, until the line is closed."""
-    threading.Thread(target=_follow_parent, daemon=True).start()
-    with suppress(EOFError, BrokenPipeError, ConnectionResetError):
-        while True:
-            paths = line.recv()
-            answer: list[Finding] | Exception
-            try:
-                answer = _verified(paths)
-            except (M2BridgeError, OSError) as reason:
-                answer = reason
-            line.send(answer)
+    def _recruit(self) -> None:
+        """Start processes, as many as are of use."""
+        idle = sum(not worker.left for worker in self._workers)
+        for _ in range(min(self._number - len(self._workers), len(self._waiting) - idle)):
+            self._workers.append(Verifier(self._allowance, self._check))
 
+    def _hear(self, worker: Verifier) -> None:
+        message = worker.receive()
+        if isinstance(message, Finding):
+            self._found[worker.left.popleft()] = message
+        elif isinstance(message, Ready):
+            worker.ready, self._false_starts = True, 0
+        else:
+            self._workers.remove(worker)
+            self._bury(worker, worker.end())
 
-def _follow_parent() -> None:
-    """End when the parent has ended, even in the middle of a group."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)
+    def _bury(self, worker: Verifier, status: int) -> None:
+        """What the end of a process means for the files that it had."""
+        if not worker.ready:
+            self._false_starts += 1
+            if self._false_starts >= _FALSE_STARTS:
+                raise BatchError(f"processes end before they check anything; the last one {how_ended(status)}")
+        if not worker.left:
+            return
+        path, *others = worker.left
+        if others:
+            self._waiting.appendleft(others)
+        self._ends[path] += 1
+        late = by_limit(status, path, self._allowance)
+        if self._ends[path] > 1 or (late and late.check == "time"):
+            self._found[path] = late or by_death(status, path)
+        else:
+            self._waiting.appendleft([path])
 
+    def __enter__(self) -> Self:
+        return self
 
-def _verified(paths: Sequence[Path]) -> list[Finding]:
-    verify_path = _verifier()
-    return [verify_path(path) for path in paths]
-
-
-@cache
-def _verifier() -> Callable[[Path], Finding]:
-    with importing():
-        from m2bridge.certificate.verify import verify_path
-
-    return verify_path
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for worker in self._workers:
+            worker.process.kill()
+        for worker in self._workers:
+            worker.end()

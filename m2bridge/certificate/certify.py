@@ -6,10 +6,11 @@ import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import metadata
+from typing import Any
 
 from m2bridge._version import __version__
 from m2bridge.certificate.closures import computed_content
-from m2bridge.certificate.schema import QUESTIONS, SCHEMA, Certificate, digest
+from m2bridge.certificate.schema import LARGEST, QUESTIONS, SCHEMA, Certificate, digest
 from m2bridge.certificate.scripts import library_digests, script_of
 from m2bridge.certificate.statements import Content, statement_content
 from m2bridge.clock import limited
@@ -49,7 +50,7 @@ def certify_all(
     Raises
     ------
     InvalidCaseError
-        If a question is not in :data:`QUESTIONS`.
+        If a question is not in :data:`QUESTIONS`, or a number of the case is above :data:`LARGEST`.
     EngineError
         If Macaulay2 failed or reached a limit; nothing is certified then.
     ContradictionError
@@ -57,6 +58,8 @@ def certify_all(
     """
     if unknown := [question for question in questions if question not in QUESTIONS]:
         raise InvalidCaseError("check", f"unknown question '{unknown[0]}': use {', '.join(QUESTIONS)}")
+    if large := [name for name, number in case_json(model).items() if number > LARGEST]:
+        raise InvalidCaseError(large[0], f"a certificate is about numbers up to {LARGEST}")
     with limited(timeout):
         return _certificates(model, questions, engine)
 
@@ -108,16 +111,19 @@ def _sealed(
         evidence=content.evidence,
         script={"text": text, "digest": digest(text)},
         libraries=library_digests(script.libraries if script else ()),
-        versions={
-            "macaulay2": engine.version,
-            "m2bridge": __version__,
-            "sympy": metadata.version("sympy"),
-            "python-flint": metadata.version("python-flint"),
-            "python": platform.python_version(),
-        },
         field=str(QQ),
-        seconds=round(cost.seconds, 3),
-        peak_memory=cost.peak_memory,
+        reported=_reported(engine, cost),
         recheckable=list(content.recheckable),
         trusted=list(content.trusted),
     ).sealed()
+
+
+def _reported(engine: Engine, cost: Cost) -> dict[str, Any]:
+    versions = {
+        "macaulay2": engine.version,
+        "m2bridge": __version__,
+        "sympy": metadata.version("sympy"),
+        "python-flint": metadata.version("python-flint"),
+        "python": platform.python_version(),
+    }
+    return {"versions": versions, "seconds": round(cost.seconds, 3), "peak_memory": cost.peak_memory}

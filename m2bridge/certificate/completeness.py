@@ -11,7 +11,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from m2bridge.certificate.difference import Difference
 from m2bridge.geometry.chart import ChartSlice, chart_slice
-from m2bridge.geometry.groebner import Exponents, Polynomial, groebner_basis, hilbert_numerator, leading_monomials
+from m2bridge.geometry.groebner import (
+    Exponents,
+    Polynomial,
+    groebner_basis,
+    hilbert_numerator,
+    in_ideal,
+    leading_monomials,
+)
 from m2bridge.geometry.hilbert import HilbertSeries
 from m2bridge.implicitization.substitution import Terms
 from m2bridge.model.attention import SingleLayerAttention
@@ -29,6 +36,19 @@ def leading_ideal(generators: Iterable[Terms], variables: int) -> frozenset[Expo
     """
     order = [*range(1, variables), 0]
     return leading_monomials(groebner_basis([_dense(terms, order) for terms in generators], variables))
+
+
+def redundant(polynomials: Iterable[Terms], generators: Iterable[Terms], variables: int) -> Terms | None:
+    """The first of some polynomials that is in the ideal of generators; ``None`` if none is.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If the Gröbner basis becomes too large.
+    """
+    order = range(variables)
+    basis = groebner_basis([_dense(terms, order) for terms in generators], variables)
+    return next((terms for terms in polynomials if in_ideal(_dense(terms, order), basis, variables)), None)
 
 
 def hilbert_series(leading: Iterable[Exponents], variables: int) -> HilbertSeries:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import tempfile
 from pathlib import Path
 
 from m2bridge.certificate.schema import Certificate
-from m2bridge.errors import CertificateError
+from m2bridge.errors import CertificateError, TooExpensiveError
+
+MOST_BYTES = 32 * 2**20
+"""The largest file that is read."""
 
 
 def write(certificate: Certificate, folder: Path) -> Path:
@@ -35,16 +39,28 @@ def write_aside(text: str, target: Path) -> None:
 
 
 def text_of(path: Path) -> str:
-    """The text of a file.
+    """The text of a regular file; nothing else is opened, and never more than :data:`MOST_BYTES` are read.
 
     Raises
     ------
     CertificateError
         If it is something else than a file, which may never come to an end.
+    TooExpensiveError
+        If it is larger.
+    OSError
+        If it cannot be read.
     """
     if not path.is_file():
         raise CertificateError("not a file")
-    return path.read_bytes().decode("utf-8")
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)  # what is there now may be something else
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise CertificateError("not a file")
+        content = file.read(MOST_BYTES + 1) if status.st_size <= MOST_BYTES else b""
+    if max(status.st_size, len(content)) > MOST_BYTES:
+        raise TooExpensiveError("size", f"more than {MOST_BYTES // 2**20} MiB, and no more is read of a file")
+    return content.decode("utf-8")
 
 
 def read(path: Path) -> Certificate:
@@ -60,6 +76,8 @@ def read(path: Path) -> Certificate:
         certificate = Certificate.from_json(json.loads(text))
         if certificate.to_text() != text:
             raise CertificateError("not in the canonical form that m2bridge writes")
-    except (ValueError, RecursionError) as reason:
+    except RecursionError:
+        raise CertificateError("not JSON: nested too deeply") from None
+    except ValueError as reason:
         raise CertificateError(f"not JSON: {reason}") from None
     return certificate

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-VerifyOutcome = Literal["accepted", "rejected", "malformed", "other-release"]
+VerifyOutcome = Literal[
+    "accepted", "program-not-checked", "too-expensive", "other-release", "malformed", "rejected", "failed"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,9 +16,12 @@ class Finding:
 
     Parameters
     ----------
-    outcome : {"accepted", "rejected", "malformed", "other-release"}
-        ``other-release``: another release wrote it, in another format or with other contents, and only that one can say
-        whether it is right. It is not accepted.
+    outcome : str
+        ``accepted``: every check passed. ``program-not-checked``: the content is right, but another release wrote the
+        certificate, with a program that is not this release's, and nobody looked at what that program does.
+        ``too-expensive``: not decided within the limits on size, time and memory. ``other-release``: another
+        release wrote it, in another format or with other contents, and only that one can say whether it is right.
+        ``malformed``: not a certificate. ``rejected``: wrong. ``failed``: it could not be read, or its check failed.
     name : str
         The file, or the file name that the certificate should have.
     check : str
@@ -38,6 +43,11 @@ class Finding:
     def accepted(self) -> bool:
         """Whether every check passed."""
         return self.outcome == "accepted"
+
+    @property
+    def content_right(self) -> bool:
+        """Whether the content is what was computed anew, whatever the program is."""
+        return self.outcome in ("accepted", "program-not-checked")
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary for ``json.dumps``."""

@@ -12,13 +12,17 @@ from m2bridge.errors import CertificateError, InvalidCaseError, OtherReleaseErro
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.theorems import REGISTRY
 
-SCHEMA = 1
+SCHEMA = 2
 """The version of the format that this release writes and reads."""
 
 _VERSION = re.compile(r"[0-9][0-9A-Za-z.+]{0,30}")
 _WORD = re.compile(r"[0-9A-Za-z][\w.+-]{0,60}")
 _PROGRAMS = {"macaulay2", "m2bridge", "sympy", "python-flint", "python"}
 _AGES = 10**12
+_SHOWN = 200
+
+LARGEST = 10**9
+"""The largest d, d', a or t of a case that a certificate may be about."""
 
 QUESTIONS = (*dict.fromkeys(statement.key for statement in REGISTRY), "closure")
 """What can be certified: the statements by their number, and the Zariski closure."""
@@ -44,16 +48,14 @@ class Certificate:
         ``text`` of the Macaulay2 program and its ``digest``; empty text if none was needed.
     libraries : dict of str to str
         SHA-256 of the shared Macaulay2 scripts that the program uses.
-    versions : dict of str to str
-        Of ``macaulay2``, ``m2bridge`` (the release that wrote it), ``sympy``, ``python-flint``, ``python``.
     field : str
         Coefficient field of the computation.
-    seconds : float
-        Wall time of the computation, at least 0.
-    peak_memory : int or None
-        Largest resident memory of Macaulay2 during the computation, in bytes, where the system tells it; with what its
-        garbage collector holds from earlier computations of the same process. Where the system cannot begin to measure
-        anew (only Linux can), since the start of the process.
+    reported : dict
+        What nobody can check: ``versions`` of ``macaulay2``, ``m2bridge`` (the release that wrote it), ``sympy``,
+        ``python-flint``, ``python``; ``seconds``, the wall time of the computation, at least 0; ``peak_memory``, the
+        largest resident memory of Macaulay2 during the computation, in bytes, where the system tells it (else
+        ``None``), with what its garbage collector holds from earlier computations of the same process. Where the
+        system cannot begin to measure anew (only Linux can), since the start of the process.
     recheckable : list of str
         What :func:`m2bridge.certificate.verify` recomputes.
     trusted : list of str
@@ -69,10 +71,8 @@ class Certificate:
     evidence: dict[str, Any]
     script: dict[str, str]
     libraries: dict[str, str]
-    versions: dict[str, str]
     field: str
-    seconds: float
-    peak_memory: int | None
+    reported: dict[str, Any]
     recheckable: list[str]
     trusted: list[str]
     digest: str = ""
@@ -85,7 +85,7 @@ class Certificate:
     @property
     def release(self) -> str:
         """The release of m2bridge that wrote it, as far as it says one."""
-        return _release(self.versions)
+        return _release(self.reported)
 
     @property
     def file_name(self) -> str:
@@ -126,16 +126,17 @@ class Certificate:
             raise CertificateError("not a JSON object")
         if (schema := data.get("schema")) != SCHEMA:
             message = f"schema {schema!r:.40}; this m2bridge reads schema {SCHEMA}"
-            if (release := _release(data.get("versions"))) and _integer(schema):
+            release = _release(data.get("reported")) or _release(data)  # schema 1 has its versions beside the rest
+            if release and _integer(schema):
                 raise OtherReleaseError(f"{message}; {with_release(release)}")
             raise CertificateError(message)
         names = {field.name for field in fields(cls)}
         if wrong := sorted(names ^ data.keys()):
-            raise CertificateError(f"missing or unknown fields: {', '.join(wrong)}")
+            raise CertificateError(f"missing or unknown fields: {', '.join(wrong):.{_SHOWN}}")
         if badly := [name for name, good in _FORM.items() if not good(data[name])]:
             raise CertificateError(f"the field '{badly[0]}' does not have the form of schema {SCHEMA}")
         if data["question"] not in QUESTIONS:
-            raise CertificateError(f"unknown question '{data['question']}'")
+            raise CertificateError(f"unknown question '{data['question']:.{_SHOWN}}'")
         try:
             SingleLayerAttention(**data["case"])
         except InvalidCaseError as reason:
@@ -157,8 +158,9 @@ def with_release(release: str) -> str:
     return f"written by m2bridge {release}, which can verify it: pip install m2bridge=={release}"
 
 
-def _release(versions: Any) -> str:
-    release = versions.get("m2bridge") if _object(versions) else None
+def _release(reported: Any) -> str:
+    versions = reported.get("versions") if isinstance(reported, dict) else None
+    release = versions.get("m2bridge") if isinstance(versions, dict) else None
     return release if isinstance(release, str) and _VERSION.fullmatch(release) else ""
 
 
@@ -175,9 +177,29 @@ def _duration(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _AGES
 
 
-def _versions(value: Any) -> bool:
+def _case(value: Any) -> bool:
+    named = _object(value) and value.keys() == {"d", "d_out", "a", "t"}
+    return named and all(_integer(number) and abs(number) <= LARGEST for number in value.values())
+
+
+def _reported(value: Any) -> bool:
+    return (
+        _object(value)
+        and value.keys() == {"versions", "seconds", "peak_memory"}
+        and _versions(value)
+        and _duration(value["seconds"])
+        and _memory(value["peak_memory"])
+    )
+
+
+def _versions(reported: dict[str, Any]) -> bool:
+    value = reported["versions"]
     named = _named_texts(value) and value.keys() == _PROGRAMS
-    return named and bool(_release(value)) and all(map(_word, value.values()))
+    return named and bool(_release(reported)) and all(map(_word, value.values()))
+
+
+def _memory(value: Any) -> bool:
+    return value is None or (_integer(value) and value >= 0)
 
 
 def _word(value: str) -> bool:
@@ -202,16 +224,14 @@ def _named_texts(value: Any) -> bool:
 
 _FORM = {
     "schema": _integer,
-    "case": lambda v: _object(v) and v.keys() == {"d", "d_out", "a", "t"} and all(map(_integer, v.values())),
+    "case": _case,
     "question": _text,
     "answer": _object,
     "evidence": _object,
     "script": lambda v: _named_texts(v) and v.keys() == {"text", "digest"},
     "libraries": _named_texts,
-    "versions": _versions,
     "field": _text,
-    "seconds": _duration,
-    "peak_memory": lambda v: v is None or (_integer(v) and v >= 0),
+    "reported": _reported,
     "recheckable": _texts,
     "trusted": _texts,
     "digest": _text,

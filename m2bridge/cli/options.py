@@ -52,9 +52,18 @@ class NewPath(click.Path):
 
 
 class MemorySize(click.ParamType[int]):
-    """``4G``, ``512M`` or a number of bytes; what is too little or too much is refused by the engine's own words."""
+    """``4G``, ``512M`` or a number of bytes.
+
+    Parameters
+    ----------
+    check : callable
+        Refuses what is too little or too much with words of its own; those of the engine when left out.
+    """
 
     name = "size"
+
+    def __init__(self, check: Callable[[int], object] = lambda size: Limits(memory=size)) -> None:
+        self._check = check
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Bytes."""
@@ -63,7 +72,7 @@ class MemorySize(click.ParamType[int]):
             self.fail(f"'{value}' is not an amount of memory: write 4G or 512M", param, ctx)
         wanted = float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")
         size = int(min(wanted, 2.0 * MOST_MEMORY))
-        Limits(memory=size)
+        self._check(size)
         return size
 
 

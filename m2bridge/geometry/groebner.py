@@ -46,6 +46,13 @@ def groebner_basis(
     return tuple(element.to_dict() for element in basis)
 
 
+def in_ideal(polynomial: Polynomial, basis: Iterable[Polynomial], variables: int) -> bool:
+    """Whether a polynomial is in the ideal with this Gröbner basis, graded reverse lexicographic."""
+    context = flint.fmpz_mpoly_ctx.get(("x", variables), flint.Ordering.degrevlex)
+    vector = flint.fmpz_mpoly_vec([context.from_dict(dict(element)) for element in basis], context)
+    return not context.from_dict(dict(polynomial)).reduction_primitive_part(vector)
+
+
 def leading_monomials(basis: Iterable[Polynomial]) -> frozenset[Exponents]:
     """Minimal generators of the ideal of leading monomials."""
     return frozenset(minimal([next(iter(polynomial)) for polynomial in basis]))

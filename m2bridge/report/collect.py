@@ -7,16 +7,18 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from m2bridge._version import __version__
 from m2bridge.batch.outcome import SUFFIX
 from m2bridge.certificate.files import read, text_of
+from m2bridge.certificate.program import foreign_program
 from m2bridge.certificate.schema import Certificate
 from m2bridge.clock import watched
-from m2bridge.errors import CertificateError
+from m2bridge.errors import CertificateError, InvalidCaseError
 from m2bridge.notation import degree_summary
 from m2bridge.report.content import VERDICTS, Case, Detail, Problem, Report, Row, Table
 from m2bridge.report.escape import line
 from m2bridge.report.outcome import outcome_rows
-from m2bridge.report.words import orbit_table, statement_name, witness_words
+from m2bridge.report.words import orbit_table, statement_name, verdict_words, witness_words
 
 
 def collect(folder: Path) -> Report:
@@ -93,15 +95,42 @@ def certificate_rows(certificate: Certificate, file: str) -> list[Row]:
         raise CertificateError("the digest is not that of the content: the file was changed")
     try:
         said = list(_closure(certificate) if certificate.question == "closure" else _verdicts(certificate))
+        if _foreign(certificate):
+            said = list(map(_program_not_checked, said))
         if not said:
             raise ValueError("no verdicts")
     except (KeyError, TypeError, ValueError, AttributeError) as reason:
         raise CertificateError(f"the answer does not have the expected form: {reason!r}") from None
-    case, seconds, versions = Case(**certificate.case), certificate.seconds, certificate.versions
-    return [Row(case, certificate.question, *words, seconds, versions, file) for words in said]
+    case = Case(**certificate.case)
+    return [Row(case, certificate.question, *words, certificate.reported, file) for words in said]
 
 
-def _verdicts(certificate: Certificate) -> Iterator[tuple[str, str, str, str]]:
+Words = tuple[str, str, str, str]
+"""Statement, verdict, reason, witness."""
+
+
+def _foreign(certificate: Certificate) -> bool:
+    """Whether another release wrote it, with another program; what this release wrote has this release's, or is wrong.
+
+    :func:`m2bridge.certificate.verify.verify` calls the one ``program-not-checked`` and the other ``rejected``.
+    """
+    if certificate.release == __version__:
+        return False
+    try:
+        return foreign_program(certificate) is not None
+    except InvalidCaseError:  # this release has no program for so large a case
+        return True
+
+
+def _program_not_checked(words: Words) -> Words:
+    """What is refuted or undecided remains so; all else is not simply what the certificate says."""
+    name, verdict, reason, witness = words
+    if verdict in ("REFUTED", "UNDECIDED"):
+        return name, verdict, f"{reason}; program not checked", witness
+    return name, "PROGRAM_NOT_CHECKED", f"{verdict_words(verdict)}: {reason}", witness
+
+
+def _verdicts(certificate: Certificate) -> Iterator[Words]:
     for verdict in certificate.answer["verdicts"]:
         if verdict["verdict"] not in VERDICTS:
             raise ValueError(f"unknown verdict {verdict['verdict']}")
@@ -109,7 +138,7 @@ def _verdicts(certificate: Certificate) -> Iterator[tuple[str, str, str, str]]:
         yield name, verdict["verdict"], str(verdict["reason"]), witness_words(verdict["witness"])
 
 
-def _closure(certificate: Certificate) -> Iterator[tuple[str, str, str, str]]:
+def _closure(certificate: Certificate) -> Iterator[Words]:
     answer = certificate.answer
     degrees = degree_summary({int(n): count for n, count in answer["generator_degrees"].items()})
     reason = f"dimension {answer['dimension']}, degree {answer['degree']}, generators: {degrees}"
@@ -128,5 +157,5 @@ def _detail(certificate: Certificate, tables: dict[Table, Table]) -> Detail:
         tables.setdefault(table, table) if table else None,
         sys.intern(certificate.script["text"]),
         tuple(certificate.trusted),
-        certificate.seconds,
+        certificate.reported,
     )

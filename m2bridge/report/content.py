@@ -6,8 +6,11 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
 
-VERDICTS = ("REFUTED", "UNDECIDED", "NO_ANSWER", "CONFIRMED", "COMPUTED", "NOT_APPLICABLE")
-"""In the order of a report: the four verdicts on statements; a closure is COMPUTED; what failed has NO_ANSWER."""
+VERDICTS = ("REFUTED", "UNDECIDED", "NO_ANSWER", "PROGRAM_NOT_CHECKED", "CONFIRMED", "COMPUTED", "NOT_APPLICABLE")
+"""In the order of a report: the four verdicts on statements; a closure is COMPUTED; what failed has NO_ANSWER.
+
+What another release answered, and did not refute, with a program that is not this release's, is PROGRAM_NOT_CHECKED.
+"""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -41,9 +44,9 @@ class Row:
         From :data:`VERDICTS`.
     reason, witness : str
         In words; no witness unless refuted.
-    seconds : float or None
-        Wall time of the certificate that holds this verdict; verdicts of one certificate share it.
-    versions : dict of str to str
+    reported : dict
+        ``versions``, ``seconds`` and ``peak_memory`` as the certificate that holds this verdict reports them, which
+        nobody checked; verdicts of one certificate share them.
     file : str
     """
 
@@ -53,9 +56,13 @@ class Row:
     verdict: str
     reason: str
     witness: str
-    seconds: float | None
-    versions: dict[str, str]
+    reported: dict[str, Any]
     file: str
+
+    @property
+    def seconds(self) -> float | None:
+        """Reported wall time of the certificate; ``None`` without one."""
+        return self.reported["seconds"]  # type: ignore[no-any-return]
 
     @property
     def rank(self) -> tuple[object, ...]:
@@ -88,7 +95,8 @@ class Detail:
     script : str
         The Macaulay2 program; empty if none was needed.
     trusted : tuple of str
-    seconds : float
+    reported : dict
+        As in :class:`Row`.
     """
 
     case: Case
@@ -96,7 +104,7 @@ class Detail:
     orbits: Table | None
     script: str
     trusted: tuple[str, ...]
-    seconds: float
+    reported: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from m2bridge.report.words import verdict_words
 NUMBERS = ("d", "d'", "a", "t")
 WIDTH = 100
 INDENT = " " * 7
+REPORTED = "reported_"
 
 
 def _numbers(row: Row) -> tuple[str, ...]:
@@ -39,7 +40,7 @@ def to_text(report: Report) -> str:
             (*_numbers(row), escape.line(row.statement), row.verdict, _seconds(row), escape.line(row.reason))
             for row in report.rows
         ]
-        head, rule, *lines = table((*NUMBERS, "statement", "verdict", "seconds", "reason"), cells).splitlines()
+        head, rule, *lines = table((*NUMBERS, "statement", "verdict", "reported seconds", "reason"), cells).splitlines()
         witnesses = [f"\n{INDENT}witness: {escape.line(row.witness)}" if row.witness else "" for row in report.rows]
         shown = [line + witness for line, witness in zip(lines, witnesses, strict=True)]
         parts.append("\n".join([head, rule[:WIDTH], *shown]))
@@ -54,7 +55,7 @@ def to_markdown(report: Report) -> str:
     def line(cells: Iterable[str]) -> str:
         return "| " + " | ".join(map(escape.markdown, cells)) + " |"
 
-    header = (*NUMBERS, "statement", "verdict", "reason", "witness", "seconds")
+    header = (*NUMBERS, "statement", "verdict", "reason", "witness", "reported seconds")
     lines = [escape.markdown(paragraph(report)), "", line(header), "|" + " --- |" * len(header)]
     lines += [
         line((*_numbers(row), row.statement, row.verdict, row.reason, row.witness, _seconds(row)))
@@ -90,13 +91,20 @@ def to_latex(report: Report) -> str:
 def to_csv(report: Report) -> str:
     """One line for each row, then one for each file that was not used, with the verdict ``MALFORMED``."""
     file = io.StringIO()
-    programs = sorted({name for row in report.rows for name in row.versions})
-    header = ("d", "d_out", "a", "t", "statement", "verdict", "reason", "witness", "seconds", *programs, "file")
+    programs = sorted({name for row in report.rows for name in row.reported["versions"]})
+    reported = [f"{REPORTED}{name}" for name in ("seconds", "peak_memory", *programs)]
+    header = ("d", "d_out", "a", "t", "statement", "verdict", "reason", "witness", *reported, "file")
     writer = csv.DictWriter(file, header, restval="", lineterminator="\n")
     writer.writerow({name: escape.cell(name) for name in header})
     for row in report.rows:
-        said = row.to_json()
-        writer.writerow(_cells(said["case"] | row.versions | {name: said[name] for name in (*header[4:9], "file")}))
+        said, figures = row.to_json(), row.reported["versions"] | row.reported
+        writer.writerow(
+            _cells(
+                said["case"]
+                | {name: said[name] for name in (*header[4:8], "file")}
+                | {name: figures.get(name.removeprefix(REPORTED)) for name in reported}
+            )
+        )
     for problem in report.problems:
         writer.writerow(_cells({"verdict": "MALFORMED", "reason": problem.reason, "file": problem.file}))
     return file.getvalue()

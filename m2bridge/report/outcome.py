@@ -38,7 +38,8 @@ def outcome_rows(data: Any, file: str) -> list[Row]:
         raise CertificateError(f"unknown question {outcome.question!r}")
     parts = [statement.part for statement in REGISTRY if statement.key == outcome.question] or [""]
     names = [statement_name(outcome.question, part) for part in parts]
-    return [Row(case, outcome.question, name, "NO_ANSWER", reason, "", None, versions, file) for name in names]
+    reported = {"versions": versions, "seconds": None, "peak_memory": None}
+    return [Row(case, outcome.question, name, "NO_ANSWER", reason, "", reported, file) for name in names]
 
 
 def _limit(outcome: Outcome) -> str:

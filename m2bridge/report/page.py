@@ -23,7 +23,7 @@ from m2bridge.theorems import REGISTRY
 
 CASES_IN_A_PART = 100
 
-MARKS = dict(zip(VERDICTS, "✗?!✓•–", strict=True))
+MARKS = dict(zip(VERDICTS, "✗?!○✓•–", strict=True))
 """One sign for each verdict, so that none is told by its colour alone."""
 
 _TEXTS = {statement_name(statement.key, statement.part): statement.text for statement in REGISTRY} | {

@@ -12,6 +12,7 @@ _SAID = {
     "REFUTED": "refuted",
     "UNDECIDED": "undecided",
     "NO_ANSWER": "without an answer",
+    "PROGRAM_NOT_CHECKED": "with a program of another release that was not checked",
     "CONFIRMED": "confirmed",
     "COMPUTED": "computed",
     "NOT_APPLICABLE": "not applicable",
@@ -24,22 +25,31 @@ def summary(report: Report) -> dict[str, Any]:
     Statements about one case rest on one observation and share its seconds, which count once in the total.
     """
     cases = {row.case for row in report.rows}
-    measured = {(detail.case, detail.question == "closure", detail.seconds) for detail in report.details}
-    versions: dict[str, set[str]] = {}
-    for row in report.rows:
-        for name, version in row.versions.items():
-            versions.setdefault(name, set()).add(version)
     return {
         "cases": len(cases),
         "certificates": len(report.details),
         "ranges": {name: _range(name, cases) for name in _NAMES} if cases else {},
         "statements": sorted({row.question for row in report.rows}),
         "verdicts": report.counts,
-        "seconds": round(sum(seconds for *_, seconds in measured), 3),
-        "versions": {name: sorted(found) for name, found in sorted(versions.items())},
+        "reported": _reported(report),
         "verified": False,
         "trusted": trusted(report),
         "unusable_files": len(report.problems),
+    }
+
+
+def _reported(report: Report) -> dict[str, Any]:
+    """Total time, largest memory (``None`` if none says it) and all versions, which nobody can check."""
+    measured = {(detail.case, detail.question == "closure", detail.reported["seconds"]) for detail in report.details}
+    memory = [size for detail in report.details if (size := detail.reported["peak_memory"]) is not None]
+    versions: dict[str, set[str]] = {}
+    for row in report.rows:
+        for name, version in row.reported["versions"].items():
+            versions.setdefault(name, set()).add(version)
+    return {
+        "seconds": round(sum(seconds for *_, seconds in measured), 3),
+        "peak_memory": max(memory, default=None),
+        "versions": {name: sorted(found) for name, found in sorted(versions.items())},
     }
 
 
@@ -58,13 +68,18 @@ def sentences(report: Report) -> str:
         for name, (low, high) in found["ranges"].items()
     )
     verdicts = ", ".join(f"{count} {_SAID[verdict]}" for verdict, count in found["verdicts"].items())
-    versions = ", ".join(f"{name} {' and '.join(v)}" for name, v in found["versions"].items())
+    reported = found["reported"]
+    memory = reported["peak_memory"]
+    figures = [
+        f"total computing time {duration(reported['seconds'])}",
+        f"largest memory {memory / 2**20:.0f} MiB" if memory is not None else "",
+        *(f"{name} {' and '.join(versions)}" for name, versions in reported["versions"].items()),
+    ]
     said = [
         f"{plural(found['cases'], 'case')} ({ranges})" if ranges else "No cases",
         f"{plural(found['certificates'], 'certificate')} about: {', '.join(found['statements']) or 'nothing'}",
         f"Verdicts: {verdicts or 'none'}",
-        f"Total computing time {duration(found['seconds'])}",
-        f"Computed with {versions}" if versions else "",
+        f"Reported and not checked: {', '.join(filter(None, figures))}",
         f"{plural(found['unusable_files'], 'file')} could not be used" if report.problems else "",
         "The certificates were read, not verified ('m2bridge verify' does that)",
     ]

@@ -1,7 +1,8 @@
 """Write the certificates of this folder anew, from real runs: ``python -m tests.certificates``.
 
-``accepted`` has certificates as they come; ``rejected`` such with one change and a digest that fits, under the name of
-the check that has to notice it; ``malformed`` files that are not certificates.
+``accepted`` has certificates as they come; ``rejected`` and ``too-expensive`` such with one change and a digest that
+fits, under the name of the check that has to notice it; ``program-not-checked`` such as another release might have
+written; ``malformed`` files that are not certificates.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ CASES = {
     (2, 1, 1, 2): ("3.2", "A.2", "degree"),
     (2, 2, 2, 3): ("A.3",),
     (2, 3, 1, 2): ("singular-locus",),
-    (1, 2, 1, 2): ("3.4",),
+    (1, 2, 1, 2): ("3.4", "closure"),
     (2, 2, 2, 1): ("3.4", "closure"),
     (2, 1, 2, 2): ("closure",),
     (2, 2, 1, 2): ("closure",),
@@ -32,7 +33,9 @@ CASES = {
 
 def main() -> None:
     """Run Macaulay2 for the accepted ones, and derive the others."""
-    folders = {name: HERE / name for name in ("accepted", "rejected", "malformed")}
+    folders = {
+        name: HERE / name for name in ("accepted", "rejected", "too-expensive", "program-not-checked", "malformed")
+    }
     for folder in folders.values():
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
@@ -42,10 +45,28 @@ def main() -> None:
             for certificate in certify_all(SingleLayerAttention(*case), questions, engine):
                 made[certificate.file_name] = certificate
                 write(certificate, folders["accepted"])
-    for name, certificate in rejected(made).items():
-        (folders["rejected"] / f"{name}.json").write_text(certificate.to_text(), encoding="utf-8")
+    for outcome, changed in (("rejected", rejected(made)), ("too-expensive", too_expensive(made))):
+        for name, certificate in changed.items():
+            (folders[outcome] / f"{name}.json").write_text(certificate.to_text(), encoding="utf-8")
+    write(with_foreign_program(made["d2-dout1-a1-t2-degree.json"]), folders["program-not-checked"])
     for name, text in malformed(made["d2-dout1-a1-t2-degree.json"].to_text()).items():
         (folders["malformed"] / f"{name}.json").write_text(text, encoding="utf-8")
+
+
+def by_release(certificate: Certificate, release: str) -> Certificate:
+    """The same, said to be written by another release."""
+    return reported(certificate, versions=certificate.reported["versions"] | {"m2bridge": release})
+
+
+def reported(certificate: Certificate, **changes: Any) -> Certificate:
+    """The same with other reports, sealed."""
+    return replace(certificate, reported=certificate.reported | changes).sealed()
+
+
+def with_foreign_program(certificate: Certificate) -> Certificate:
+    """As an older release might have written it, or somebody in its name."""
+    text = 'run "rm -rf ~"\n'
+    return replace(by_release(certificate, "0.0.9"), script={"text": text, "digest": digest(text)}).sealed()
 
 
 def rejected(made: dict[str, Certificate]) -> dict[str, Certificate]:
@@ -66,7 +87,7 @@ def rejected(made: dict[str, Certificate]) -> dict[str, Certificate]:
     verdicts = theorem.answer["verdicts"]
     text = theorem.script["text"]
     return {
-        "digest": replace(theorem, seconds=theorem.seconds + 1),
+        "digest": replace(theorem, reported=theorem.reported | {"seconds": theorem.reported["seconds"] + 1}),
         "script.digest": replace(theorem, script=theorem.script | {"text": f"{text}\n"}).sealed(),
         "script.text": replace(theorem, script={"text": f"{text}\n", "digest": digest(f"{text}\n")}).sealed(),
         "libraries": replace(theorem, libraries={"wire": theorem.libraries["wire"]}).sealed(),
@@ -76,6 +97,7 @@ def rejected(made: dict[str, Certificate]) -> dict[str, Certificate]:
         "trusted": replace(theorem, trusted=theorem.trusted[1:]).sealed(),
         "number of orbits": evidence(theorem, orbits=theorem.evidence["orbits"][1:]),
         "evidence.orbits": evidence(theorem, orbits=[]),
+        "evidence.orbits[0]": evidence(theorem, orbits=[0] * len(theorem.evidence["orbits"])),
         "evidence.orbits[1].fibre_length": orbit(1, fibre_length=2),
         "evidence.orbits[1].orbit[2]": orbit(1, orbit=[1, 1, 0]),
         "evidence.orbits[2].tangent_lower_bound": orbit(2, tangent_lower_bound=13),
@@ -96,35 +118,61 @@ def rejected(made: dict[str, Certificate]) -> dict[str, Certificate]:
         "homogeneous generators": evidence(
             closure, generators=[*generators[:-1], f"{generators[-1]} + {generators[0]}"]
         ),
-        "degree of a generator": evidence(closure, generators=[*generators, "c_1_1_1_1**41"]),
+    }
+
+
+def too_expensive(made: dict[str, Certificate]) -> dict[str, Certificate]:
+    """Certificates whose size says that checking them would take too much."""
+    line, theorem = made["d1-dout2-a1-t2-closure.json"], made["d3-dout2-a2-t2-3.4.json"]
+    closure = made["d2-dout2-a1-t2-closure.json"]
+
+    def generators(certificate: Certificate, *more: str) -> Certificate:
+        return replace(certificate, evidence=certificate.evidence | {"generators": list(more)}).sealed()
+
+    names = [f"c_1_{i}_{p}_{q}" for i in range(1, 13) for p in range(1, 13) for q in range(p, 13)]
+    return {
+        "degree of a generator": generators(line, "c_1_1_1_1**9999"),
+        "case": replace(theorem, case={"d": 10**9, "d_out": 1, "a": 1, "t": 2}).sealed(),
+        "evidence": replace(
+            closure,
+            case={"d": 12, "d_out": 1, "a": 5, "t": 2},
+            evidence=closure.evidence | {"coordinates": names, "generators": []},
+        ).sealed(),
     }
 
 
 def malformed(text: str) -> dict[str, str]:
     """Files that are not certificates."""
     data = json.loads(text)
+    versions = data["reported"]["versions"]
 
     def changed(**changes: Any) -> str:
         return json.dumps(data | changes, sort_keys=True, indent=1, ensure_ascii=False) + "\n"
+
+    def reports(**changes: Any) -> str:
+        return changed(reported=data["reported"] | changes)
 
     return {
         "empty": "",
         "half-a-file": text[: len(text) // 2],
         "not-an-object": "[]\n",
-        "other-schema": changed(schema=0, versions={}),
+        "other-schema": changed(schema=0, reported={}),
         "unknown-question": changed(question="9.9"),
+        "no-such-size": changed(case=data["case"] | {"d": 10**2500}),
         "no-such-case": changed(case={"d": 0, "d_out": 1, "a": 1, "t": 2}),
         "case-with-another-number": changed(case=data["case"] | {"l": 2}),
         "unknown-field": changed(remark=""),
-        "true-for-a-number": changed(seconds=True),
-        "negative-time": changed(seconds=-100000),
-        "longer-than-the-world": changed(seconds=10**400),
-        "negative-memory": changed(peak_memory=-1),
-        "no-release": changed(versions={name: v for name, v in data["versions"].items() if name != "m2bridge"}),
-        "release-with-a-space": changed(versions=data["versions"] | {"m2bridge": "0.1.0 "}),
-        "version-that-is-a-formula": changed(versions=data["versions"] | {"sympy": "=cmd|calc"}),
-        "unknown-program": changed(versions=data["versions"] | {"=cmd|calc": "1"}),
-        "not-a-number": text.replace(f'"seconds": {data["seconds"]}', '"seconds": NaN'),
+        "true-for-a-number": reports(seconds=True),
+        "negative-time": reports(seconds=-100000),
+        "longer-than-the-world": reports(seconds=10**400),
+        "negative-memory": reports(peak_memory=-1),
+        "unknown-report": reports(remark=""),
+        "no-release": reports(versions={name: v for name, v in versions.items() if name != "m2bridge"}),
+        "release-with-a-space": reports(versions=versions | {"m2bridge": "0.1.0 "}),
+        "version-that-is-a-formula": reports(versions=versions | {"sympy": "=cmd|calc"}),
+        "unknown-program": reports(versions=versions | {"=cmd|calc": "1"}),
+        "not-a-number": text.replace(f'"seconds": {data["reported"]["seconds"]}', '"seconds": NaN'),
+        "nested-deeply": '{"a": ' * 20_000,
         "another-layout": json.dumps(data, sort_keys=True),
         "field-twice": text.replace('{\n "answer"', '{\n "answer": {},\n "answer"', 1),
     }

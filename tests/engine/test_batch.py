@@ -47,7 +47,7 @@ def contents(folder: Path, executor: str, m2: str) -> dict[str, object]:
     assert not summary.undecided, summary.to_text()
     stored = {name: read(folder / name).to_json() for name in results(folder)}
     return {
-        name: {key: value for key, value in data.items() if key not in ("seconds", "peak_memory", "digest")}
+        name: {key: value for key, value in data.items() if key not in ("reported", "digest")}
         for name, data in stored.items()
     }
 

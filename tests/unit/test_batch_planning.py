@@ -31,7 +31,7 @@ CASE = Case(2, 1)
 def certificate(case: Case = CASE, question: str = "3.2", verdict: str = "CONFIRMED") -> Certificate:
     verdicts = [{"verdict": verdict}]
     return Certificate(
-        1, case_json(case), question, {"verdicts": verdicts}, {}, {"text": "", "digest": ""}, {}, {}, "QQ", 0.0, None,
+        1, case_json(case), question, {"verdicts": verdicts}, {}, {"text": "", "digest": ""}, {}, "QQ", {},
         [], [],
     ).sealed()  # fmt: skip
 

@@ -15,15 +15,17 @@ from m2bridge.certificate.fibre_scheme import fibre_scheme, scheme
 from m2bridge.certificate.files import read, write
 from m2bridge.certificate.identities import base_locus_is_empty, boundary_family_is_verified
 from m2bridge.certificate.polynomials import read_polynomials
-from m2bridge.certificate.schema import Certificate, digest
+from m2bridge.certificate.schema import SCHEMA, Certificate, digest
 from m2bridge.certificate.verify import verify, verify_path
 from m2bridge.cli import commands
+from m2bridge.cli.verifying import json_files
 from m2bridge.computations.fibres import Fibre
 from m2bridge.errors import CertificateError
 from m2bridge.model.field import QQ
 from m2bridge.model.orbit import orbits
 from m2bridge.model.ring import PolynomialRing
 from m2bridge.notation import polynomial_text
+from tests.certificates.__main__ import by_release, reported
 
 FOLDER = Path(__file__).parents[1] / "certificates"
 
@@ -45,6 +47,22 @@ def test_rejected(path: Path) -> None:
     finding = verify_path(path)
     assert (finding.outcome, finding.check) == ("rejected", path.stem)
     assert finding.stored != finding.found
+
+
+@pytest.mark.parametrize("path", files("too-expensive"), ids=lambda path: path.stem)
+def test_too_expensive(path: Path) -> None:
+    """Told from the size, at once; the file is named after the check."""
+    finding = verify_path(path)
+    assert (finding.outcome, finding.check) == ("too-expensive", path.stem)
+    assert finding.found
+
+
+@pytest.mark.parametrize("path", files("program-not-checked"), ids=lambda path: path.stem)
+def test_program_not_checked(path: Path) -> None:
+    finding = verify_path(path)
+    assert finding.outcome == "program-not-checked"
+    assert (finding.accepted, finding.content_right) == (False, True)
+    assert 'run "rm -rf ~"' in read(path).script["text"]
 
 
 @pytest.mark.parametrize("path", files("malformed"), ids=lambda path: path.stem)
@@ -75,24 +93,24 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="no space"):
-        write(replace(certificate, seconds=99.0).sealed(), tmp_path)
+        write(reported(certificate, seconds=99.0), tmp_path)
     assert read(path) == certificate
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_certificate_of_another_release_gets_a_remark() -> None:
     certificate = read(files("accepted")[0])
-    other = replace(certificate, versions=certificate.versions | {"m2bridge": "99.0"}).sealed()
-    finding = verify(other)
+    finding = verify(by_release(certificate, "99.0"))
     assert finding.accepted
     assert "99.0" in finding.remarks[0]
     assert len(finding.remarks) == 1, "the program is the same"
 
 
 @pytest.mark.parametrize(
-    ("name", "outcome"), [("d2-dout1-a1-t2-degree.json", "accepted"), ("d2-dout2-a2-t1-closure.json", "other-release")]
+    ("name", "outcome"),
+    [("d2-dout1-a1-t2-degree.json", "program-not-checked"), ("d2-dout2-a2-t1-closure.json", "other-release")],
 )
-def test_a_program_of_another_release_is_not_compared(name: str, outcome: str) -> None:
+def test_a_program_of_another_release_is_never_simply_accepted(name: str, outcome: str) -> None:
     """A statement is computed anew in full; a closure for one token rests on what its program said."""
     certificate = read(FOLDER / "accepted" / name)
     changes: list[dict[str, Any]] = [
@@ -102,23 +120,23 @@ def test_a_program_of_another_release_is_not_compared(name: str, outcome: str) -
     ]
     for change in changes:
         here = replace(certificate, **change)
-        there = replace(here, versions=certificate.versions | {"m2bridge": "0.0.9"})
         assert verify(here.sealed()).outcome == "rejected"
-        finding = verify(there.sealed())
+        finding = verify(by_release(here, "0.0.9"))
         assert finding.outcome == outcome
         assert any("0.0.9" in remark for remark in finding.remarks)
-        if finding.accepted:
-            assert "was not compared" in finding.remarks[1]
+        assert not finding.accepted
+        if finding.content_right:
+            assert "content right, program not checked" in finding.remarks[0]
 
 
 @pytest.mark.parametrize("release", [None, "", "0.1.0 ", "newest", "0; rm"])
 def test_a_certificate_names_the_release_that_wrote_it(release: str | None) -> None:
     certificate = read(files("accepted")[0])
-    others = {name: version for name, version in certificate.versions.items() if name != "m2bridge"}
-    anonymous = replace(certificate, versions=others | ({} if release is None else {"m2bridge": release})).sealed()
+    others = {name: v for name, v in certificate.reported["versions"].items() if name != "m2bridge"}
+    anonymous = reported(certificate, versions=others | ({} if release is None else {"m2bridge": release}))
     finding = verify(anonymous)
-    assert (finding.outcome, finding.check) == ("rejected", "versions.m2bridge")
-    with pytest.raises(CertificateError, match="versions"):
+    assert (finding.outcome, finding.check) == ("rejected", "reported.versions.m2bridge")
+    with pytest.raises(CertificateError, match="reported"):
         Certificate.from_json(anonymous.to_json())
 
 
@@ -143,28 +161,35 @@ def test_a_certificate_in_the_words_of_another_release_is_neither_accepted_nor_r
     certificate = read(files("accepted")[0])
     verdicts = [verdict | {"text": "As it was put then."} for verdict in certificate.answer["verdicts"]]
     here = replace(certificate, answer=certificate.answer | {"verdicts": verdicts})
-    there = replace(here, versions=certificate.versions | {"m2bridge": "0.0.9"})
-    finding = verify(there.sealed())
+    there = by_release(here, "0.0.9")
+    finding = verify(there)
     assert (finding.outcome, finding.check) == ("other-release", "answer.verdicts[0].text")
     assert "pip install m2bridge==0.0.9" in finding.remarks[0]
     assert verify(here.sealed()).outcome == "rejected"
     assert verify(replace(there, digest="0" * 64)).outcome == "rejected"
-    assert verify(replace(here, versions=certificate.versions | {"m2bridge": "0; rm"}).sealed()).outcome == "rejected"
+    assert verify(by_release(here, "0; rm")).outcome == "rejected"
 
 
+@pytest.mark.parametrize("heading", [True, False], ids=["as now", "as in schema 1"])
 @pytest.mark.parametrize("fields", [{}, {"anything": "new"}])
-def test_a_certificate_of_another_schema_names_its_release(tmp_path: Path, fields: dict[str, str]) -> None:
+def test_a_certificate_of_another_schema_names_its_release(
+    tmp_path: Path, fields: dict[str, str], heading: bool
+) -> None:
     data = read(files("accepted")[0]).to_json()
     path = tmp_path / "later.json"
 
     def found(**changes: object) -> tuple[str, str]:
-        path.write_text(json.dumps(data | fields | {"schema": 2} | changes))
+        changes = {"schema": SCHEMA + 1} | changes
+        versions = {"versions": changes.pop("versions", data["reported"]["versions"])}
+        told = {"reported": versions} if heading else versions
+        others = {name: value for name, value in data.items() if name != "reported"}
+        path.write_text(json.dumps(others | fields | told | changes))
         finding = verify_path(path)
         return finding.outcome, finding.found
 
     outcome, said = found(versions={"m2bridge": "3.1"})
     assert outcome == "other-release"
-    assert "schema 2" in said
+    assert f"schema {SCHEMA + 1}" in said
     assert "pip install m2bridge==3.1" in said
     for changes in ({"versions": {}}, {"versions": {"m2bridge": "3; rm -r ~"}}, {"versions": None}, {"schema": "2"}):
         assert found(**changes)[0] == "malformed"
@@ -222,6 +247,52 @@ def test_the_command(command: str, tmp_path: Path) -> None:
     assert json.loads(bad.stdout)["counts"]["rejected"] == 1
     assert run(FOLDER / "malformed" / "empty.json").returncode == 1
     assert run(tmp_path / "missing.json").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("names", "code"),
+    [
+        (["accepted"], 0),
+        (["accepted", "program-not-checked"], 3),
+        (["accepted", "too-expensive"], 3),
+        (["too-expensive", "malformed/empty.json"], 1),
+        (["too-expensive", "rejected/digest.json"], 1),
+        (["too-expensive", "unreadable"], 5),
+        (["unreadable", "malformed/empty.json"], 1),
+    ],
+)
+def test_the_exit_code_says_the_worst(
+    names: list[str], code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "memory.json").symlink_to("/proc/self/mem")
+    paths = [tmp_path if name == "unreadable" else FOLDER / name for name in names]
+    monkeypatch.setattr("sys.argv", ["m2bridge", "verify", *map(str, paths)])
+    assert commands.run() == code
+    said = capsys.readouterr().out
+    assert ("content right, program not checked" in said) == ("program-not-checked" in names)
+
+
+def test_a_folder_that_cannot_be_listed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = os.scandir
+
+    def refused(path: str) -> Any:
+        if str(path).endswith("closed"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path)
+
+    (tmp_path / "closed").mkdir()
+    shutil.copy(files("accepted")[0], tmp_path / "a.json")
+    monkeypatch.setattr(os, "scandir", refused)
+    assert list(json_files([tmp_path])) == [tmp_path / "a.json", tmp_path / "closed"]
+
+
+@pytest.mark.parametrize("limit", ["--timeout=0", "--timeout=nan", "--memory=1M", "--memory=lots"])
+def test_what_is_no_limit_is_wrong_usage(
+    limit: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["m2bridge", "verify", str(FOLDER), limit])
+    assert commands.run() == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
 
 
 def test_the_command_leaves_out_outcomes_and_refuses_nothing_at_all(

@@ -5,14 +5,14 @@ import pickle
 import pytest
 
 from m2bridge import errors
-from m2bridge.errors import EngineTimeoutError, InvalidCaseError, M2BridgeError, ScriptError
+from m2bridge.errors import EngineTimeoutError, InvalidCaseError, M2BridgeError, ScriptError, TooExpensiveError
 
 
 def every_error() -> list[type[M2BridgeError]]:
     return [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, M2BridgeError)]
 
 
-@pytest.mark.parametrize("kind", [k for k in every_error() if k is not InvalidCaseError])
+@pytest.mark.parametrize("kind", [k for k in every_error() if k not in (InvalidCaseError, TooExpensiveError)])
 def test_errors_pickle(kind: type[M2BridgeError]) -> None:
     copy = pickle.loads(pickle.dumps(kind("what happened")))
     assert type(copy) is kind
@@ -29,3 +29,5 @@ def test_details_survive_pickling() -> None:
     assert str(pickle.loads(pickle.dumps(late))) == "late (5 of 23 orbits were done)"
     refused = pickle.loads(pickle.dumps(InvalidCaseError("d_out", "too small")))
     assert (refused.option, str(refused)) == ("d_out", "d_out: too small")
+    large = pickle.loads(pickle.dumps(TooExpensiveError("size", "too large")))
+    assert (large.place, str(large)) == ("size", "size: too large")

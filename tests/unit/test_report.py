@@ -22,6 +22,7 @@ from m2bridge.certificate import files
 from m2bridge.cli import commands, reporting
 from m2bridge.cli.reporting import report_command
 from m2bridge.report import escape
+from tests.certificates.__main__ import by_release, with_foreign_program
 
 ACCEPTED = Path(__file__).parents[1] / "certificates" / "accepted"
 MALFORMED = ACCEPTED.parent / "malformed"
@@ -92,7 +93,7 @@ def test_every_format_lists_the_malformed_file(form: str, folder: Path) -> None:
 
 def test_a_changed_certificate_is_not_used(tmp_path: Path) -> None:
     whole = files.read(ACCEPTED / "d3-dout2-a2-t2-3.3.json")
-    files.write(replace(whole, seconds=0.001), tmp_path)
+    files.write(replace(whole, reported=whole.reported | {"seconds": 0.001}), tmp_path)
     found = report.collect(tmp_path)
     assert not found.rows
     assert "was changed" in found.problems[0].reason
@@ -167,7 +168,7 @@ def test_what_is_written_commands_neither_terminals_nor_spreadsheets(tmp_path: P
     for form in ("text", "markdown", "csv", "latex"):
         assert not {"\x1b", "\x9b", "\u202e"} & set(report.FORMATS[form](found)), form
     header, *lines = csv.reader(io.StringIO(report.FORMATS["csv"](found)))
-    assert "'@SUM(A1)" in header
+    assert "reported_@SUM(A1)" in header
     assert "'=cmd|calc" in lines[0]
     assert not [cell for line in (header, *lines) for cell in line if cell.startswith(("=", "+", "-", "@"))]
 
@@ -189,8 +190,55 @@ def test_the_paragraph_says_what_a_paper_needs(folder: Path) -> None:
 
 def test_seconds_of_one_observation_count_once() -> None:
     data = json.loads(report.FORMATS["json"](report.collect(ACCEPTED)))
-    seconds = {(row["case"]["d"], row["case"]["d_out"], row["question"], row["seconds"]) for row in data["rows"]}
-    assert 0 < data["summary"]["seconds"] < sum(item[-1] for item in seconds)
+    seconds = {
+        (row["case"]["d"], row["case"]["d_out"], row["question"], row["reported"]["seconds"]) for row in data["rows"]
+    }
+    assert 0 < data["summary"]["reported"]["seconds"] < sum(item[-1] for item in seconds)
+
+
+@pytest.mark.parametrize("form", report.FORMATS)
+def test_every_format_keeps_apart_what_is_reported(form: str) -> None:
+    text = report.FORMATS[form](report.collect(ACCEPTED))
+    if form == "csv":
+        header = next(csv.reader(io.StringIO(text)))
+        assert [name for name in header if name.startswith("reported_")][:3] == [
+            "reported_seconds", "reported_peak_memory", "reported_m2bridge"
+        ]  # fmt: skip
+    elif form == "json":
+        summary = json.loads(text)["summary"]
+        assert summary["reported"].keys() == {"seconds", "peak_memory", "versions"}
+        assert not {"seconds", "versions", "peak_memory"} & summary.keys()
+    else:
+        assert "Reported and not checked: total computing time" in " ".join(text.split())
+
+
+FOREIGN = ACCEPTED.parent / "program-not-checked" / "d2-dout1-a1-t2-degree.json"
+
+
+@pytest.mark.parametrize("form", report.FORMATS)
+def test_every_format_says_that_a_program_was_not_checked(form: str, tmp_path: Path) -> None:
+    shutil.copytree(ACCEPTED, tmp_path, dirs_exist_ok=True)
+    before = report.collect(tmp_path)
+    shutil.copy(FOREIGN, tmp_path)
+    found = report.collect(tmp_path)
+    assert found.counts == before.counts | {"CONFIRMED": before.counts["CONFIRMED"] - 1, "PROGRAM_NOT_CHECKED": 1}
+    text = " ".join(report.FORMATS[form](found).split()).replace("\\_", "_").replace("{-}", "-")
+    assert "confirmed: degree: computed 3, stated 3" in (
+        " ".join(unpacked(text, "table")["texts"]) if form == "html" else text
+    )
+    assert re.search("PROGRAM_NOT_CHECKED|program not checked", text)
+    if form != "csv":
+        assert "1 with a program of another release that was not checked" in text
+
+
+def test_a_refuted_statement_with_a_foreign_program_stays_refuted(tmp_path: Path) -> None:
+    theorem = files.read(ACCEPTED / "d3-dout2-a2-t2-3.4.json")
+    files.write(with_foreign_program(theorem), tmp_path)
+    rows = report.collect(tmp_path).rows
+    assert [row.verdict for row in rows] == ["REFUTED", "PROGRAM_NOT_CHECKED", "PROGRAM_NOT_CHECKED"]
+    assert rows[0].reason.endswith("program not checked")
+    files.write(by_release(theorem, "0.0.9"), tmp_path)
+    assert {row.verdict for row in report.collect(tmp_path).rows} == {"REFUTED", "CONFIRMED"}, "the same program"
 
 
 def test_csv_reads_back(folder: Path) -> None:

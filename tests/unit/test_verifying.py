@@ -7,14 +7,24 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import flint
 import psutil
 import pytest
 
-from m2bridge.batch import verifying
+from m2bridge import SingleLayerAttention
+from m2bridge.batch import verifier
+from m2bridge.batch.allowance import LEAST_MEMORY, Allowance
 from m2bridge.batch.verifying import verify_files
-from m2bridge.errors import BatchError
+from m2bridge.certificate.files import read, write
+from m2bridge.certificate.finding import Finding
+from m2bridge.certificate.schema import digest
+from m2bridge.certificate.scripts import script_of
+from m2bridge.certificate.verify import verify_path
+from m2bridge.errors import BatchError, ContradictionError, InvalidCaseError
 
 FOLDER = Path(__file__).parents[1] / "certificates"
 FILES = sorted(FOLDER.rglob("*.json"))
@@ -32,40 +42,150 @@ def children() -> list[psutil.Process]:
 
 
 def test_the_same_findings_in_the_same_order() -> None:
-    assert len(FILES) > verifying.FEW
     there = children()
-    assert verify_files(FILES, 2) == verify_files(FILES, 1)
-    assert [finding.name for finding in verify_files(FILES[::-1] + FILES[:2], 3)] == [
-        str(path) for path in FILES[::-1] + FILES[:2]
-    ]
+    found = verify_files(FILES, workers=2)
+    assert found == [verify_path(path) for path in FILES] == verify_files(FILES, workers=1)
+    order = FILES[::-1] + FILES[:2]
+    assert [finding.name for finding in verify_files(order, workers=3)] == [str(path) for path in order]
     assert children() == there
 
 
-def test_an_unreadable_file_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "memory.json").symlink_to("/proc/self/mem")
-    with pytest.raises(OSError, match="error"):
-        verify_files([*FILES, tmp_path / "memory.json"], 2)
-
-
-def test_files_that_are_none_are_findings(tmp_path: Path) -> None:
+def test_whatever_a_file_is_the_others_get_their_findings(tmp_path: Path) -> None:
+    """Nothing but regular files is opened, and no more is read of one than is said."""
     (tmp_path / "folder.json").mkdir()
-    (tmp_path / "link.json").symlink_to(tmp_path / "nothing")
-    findings = verify_files([*FILES, *sorted(tmp_path.iterdir())], 2)
-    assert [finding.found for finding in findings[-2:]] == ["not a file"] * 2
+    (tmp_path / "nothing.json").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "device.json").symlink_to("/dev/zero")
+    (tmp_path / "memory.json").symlink_to("/proc/self/mem")
+    os.mkfifo(tmp_path / "pipe.json")
+    with (tmp_path / "sparse.json").open("wb") as file:
+        file.truncate(50 * 2**30)
+    (tmp_path / "deep.json").write_text("[" * 200_000)
+    found = verify_files([*sorted(tmp_path.iterdir()), *FILES], workers=2)
+    said = {Path(finding.name).stem: (finding.outcome, finding.check, finding.found) for finding in found[:7]}
+    assert found[7:] == [verify_path(path) for path in FILES]
+    assert {name: outcome for name, (outcome, *_) in said.items()} == {
+        "deep": "malformed", "device": "malformed", "folder": "malformed", "memory": "failed", "nothing": "malformed",
+        "pipe": "malformed", "sparse": "too-expensive",
+    }  # fmt: skip
+    assert {said[name][-1] for name in ("device", "folder", "nothing", "pipe")} == {"not a file"}
+    assert said["deep"][-1] == "not JSON: nested too deeply"
+    assert said["memory"][1:] == ("reading", "Input/output error")
+    assert said["sparse"][1:] == ("size", "more than 32 MiB, and no more is read of a file")
 
 
-def test_a_worker_that_is_killed_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = verifying._heard
+def hostile(path: Path) -> Finding:
+    """What a file may do to the process that checks it, by its name."""
+    what, folder = path.name, path.parent
+    if what == "loop in C":
+        pow(3, 1 << 40, 1 << (1 << 24))
+    elif what == "loop in Python":
+        while True:
+            pass
+    elif what == "memory in Python":
+        bytearray(1 << 40)
+    elif what == "memory in FLINT":
+        flint.fmpz(3) ** 10**11
+    elif what == "a mistake of ours":
+        raise ContradictionError("two methods disagree")
+    elif what == "kill":
+        os.kill(os.getpid(), signal.SIGKILL)
+    elif what == "kill once" and not (folder / "killed").exists():
+        (folder / "killed").touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    elif what == "exit":
+        os._exit(3)
+    return Finding("accepted", str(path))
 
-    def killing(line: object) -> object:
-        for child in set(children()) - there:
-            child.kill()
-        return real(line)  # type: ignore[arg-type]
 
-    there = set(children())
-    monkeypatch.setattr(verifying, "_heard", killing)
-    with pytest.raises(BatchError, match="--workers 1"):
-        verify_files(FILES, 2)
+EXPECTED = {
+    "loop in C": ("too-expensive", "time"),
+    "loop in Python": ("too-expensive", "time"),
+    "memory in Python": ("too-expensive", "memory"),
+    "memory in FLINT": ("too-expensive", "memory"),
+    "a mistake of ours": ("failed", "m2bridge itself"),
+    "kill": ("failed", "process"),
+    "kill once": ("accepted", ""),
+    "exit": ("failed", "process"),
+}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_limits_hold_and_a_process_that_ended_is_replaced(workers: int, tmp_path: Path) -> None:
+    names = [name for bad in EXPECTED for name in (bad, f"good after {bad}")]
+    there = children()
+    found = verify_files([tmp_path / name for name in names], Allowance(timeout=1.0), workers, hostile)
+    assert [Path(finding.name).name for finding in found] == names
+    said = {Path(finding.name).name: (finding.outcome, finding.check) for finding in found}
+    assert said == {name: EXPECTED.get(name, ("accepted", "")) for name in names}
+    assert children() == there
+
+
+def test_a_limit_is_named_with_what_to_do(tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("loop in Python", "memory in Python", "kill")]
+    late, large, dead = verify_files(paths, Allowance(timeout=0.5, memory=2**30), 1, hostile)
+    assert late.found == "not decided within 0.5 s; --timeout gives it more"
+    assert large.found == "not decided within 1 GiB of memory; --memory gives it more"
+    assert dead.found == "what checks it was killed by SIGKILL, twice"
+
+
+def test_a_large_file_takes_no_more_memory_than_allowed(tmp_path: Path) -> None:
+    (tmp_path / "large.json").write_text("[" + "[]," * 5_000_000 + "[]]")
+    (found,) = verify_files([tmp_path / "large.json"], Allowance(memory=LEAST_MEMORY))
+    assert (found.outcome, found.check) == ("too-expensive", "memory")
+
+
+@pytest.mark.parametrize("limits", [{"timeout": 0}, {"timeout": float("inf")}, {"memory": 2**20}])
+def test_what_is_no_limit_is_refused(limits: dict[str, Any]) -> None:
+    with pytest.raises(InvalidCaseError):
+        Allowance(**limits)
+
+
+def test_processes_that_do_not_start_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verifier, "serve", broken)
+    with pytest.raises(BatchError, match="end before they check anything; the last one ended with exit status 9"):
+        verify_files(FILES[:3], workers=2)
+
+
+def broken(*arguments: object) -> None:
+    os._exit(9)
+
+
+def test_processes_that_are_killed_cost_nothing_but_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each process is killed once it has sent its first finding."""
+    real, seen = verifier.Verifier.receive, set[int | None]()
+
+    def killing(self: verifier.Verifier) -> object:
+        message = real(self)
+        if isinstance(message, Finding) and self.process.pid not in seen and len(seen) < 3:
+            seen.add(self.process.pid)
+            self.process.kill()
+        return message
+
+    monkeypatch.setattr(verifier.Verifier, "receive", killing)
+    assert verify_files(FILES, workers=2) == [verify_path(path) for path in FILES]
+    assert len(seen) == 3
+
+
+def test_a_parent_that_is_killed_takes_its_processes_along_in_the_middle_of_c(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from m2bridge.batch.verifying import verify_files; "
+        "from tests.unit.test_verifying import hostile; verify_files([Path('loop in C')], workers=1, check=hostile)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
+    busy = wait_for_busy(process)
+    process.kill()
+    process.wait()
+    assert psutil.wait_procs(busy, timeout=30)[1] == []
+
+
+def wait_for_busy(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
+    """All processes that it started, once one of them computes."""
+    while True:
+        started = psutil.Process(process.pid).children(recursive=True)
+        with suppress(psutil.NoSuchProcess):
+            if len(started) > 2 and max(child.cpu_times().user for child in started if child.ppid() != process.pid) > 1:
+                return started
+        time.sleep(0.05)
 
 
 @pytest.mark.parametrize("processes", [2, 4])
@@ -88,3 +208,15 @@ def test_a_signal_leaves_no_process(number: signal.Signals, processes: int, tmp_
     if number is not signal.SIGKILL:  # after which the fork server may complain of half a start
         assert "Traceback" not in said
     assert psutil.wait_procs(started, timeout=10)[1] == []
+
+
+def test_a_closure_with_large_a_takes_no_more_than_with_a_equal_to_d(tmp_path: Path) -> None:
+    """Q and K with α rows have all the functions; with 20 000 rows their Jacobian matrix took 19 GB."""
+    small = read(FOLDER / "accepted" / "d2-dout1-a2-t2-closure.json")
+    case = small.case | {"a": 20_000}
+    script = script_of("closure", SingleLayerAttention(**case))
+    assert script is not None
+    text = {"text": script.body, "digest": digest(script.body)}
+    path = write(replace(small, case=case, script=text).sealed(), tmp_path)
+    (found,) = verify_files([path], Allowance(memory=2**29))
+    assert found.accepted, found

@@ -1,0 +1,165 @@
+"""A process that checks certificates within limits: what runs in it, and the parent's end of the line to it.
+
+The system enforces the limits, in the middle of FLINT as well as of Python: an alarm that nobody handles, and
+``RLIMIT_AS``. They end the process, and what the parent hears is the end of the line and an exit status.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import multiprocessing
+import os
+import resource
+import signal
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from m2bridge.alarm import LONGEST
+from m2bridge.batch.allowance import Allowance
+from m2bridge.batch.forkserver import CONTEXT
+from m2bridge.batch.outcome import reason_of
+from m2bridge.batch.signals import ENDING, interrupts_held
+from m2bridge.certificate.finding import Finding
+from m2bridge.layout import duration
+
+Check = Callable[[Path], Finding]
+
+OUT_OF_MEMORY = 77
+"""Exit status of a process in which Python had no memory left; FLINT and GMP abort it then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """What a process says first, before it looks at files."""
+
+
+class Verifier:
+    """A process as its parent sees it.
+
+    Attributes
+    ----------
+    connection : Connection
+        Readable when a message is there, or the process has ended.
+    ready : bool
+    left : deque of Path
+        The file that it is at, and those that come after it.
+    """
+
+    def __init__(self, allowance: Allowance, check: Check | None) -> None:
+        self.connection, theirs = CONTEXT.Pipe()
+        self.process = CONTEXT.Process(target=serve, args=(theirs, allowance, check), daemon=True)
+        with interrupts_held(*ENDING):  # half a start makes the fork server complain
+            self.process.start()
+        theirs.close()
+        self.ready = False
+        self.left: deque[Path] = deque()
+
+    def give(self, paths: Sequence[Path]) -> None:
+        """Give it files."""
+        self.left.extend(paths)
+        with suppress(OSError):  # a dead process is noticed when its answer is awaited
+            self.connection.send(paths)
+
+    def receive(self) -> Finding | Ready | None:
+        """The message that is there; ``None`` if the process has ended."""
+        try:
+            return self.connection.recv()  # type: ignore[no-any-return]
+        except (EOFError, OSError):
+            return None
+
+    def end(self) -> int:
+        """See it ended; its exit status, negative for a signal."""
+        self.connection.close()
+        self.process.kill()
+        self.process.join()
+        return self.process.exitcode or 0
+
+
+def by_limit(status: int, path: Path, allowance: Allowance) -> Finding | None:
+    """The finding about a file whose process ended with this status, if that was for a limit."""
+    if status == -signal.SIGALRM:
+        found = f"not decided within {duration(allowance.timeout)}; --timeout gives it more"
+        return Finding("too-expensive", str(path), "time", found=found)
+    if status in (-signal.SIGABRT, OUT_OF_MEMORY):
+        found = f"not decided within {allowance.memory / 2**30:.3g} GiB of memory; --memory gives it more"
+        return Finding("too-expensive", str(path), "memory", found=found)
+    return None
+
+
+def by_death(status: int, path: Path) -> Finding:
+    """The finding about a file at which processes end in another way."""
+    return Finding("failed", str(path), "process", found=f"what checks it {how_ended(status)}, twice")
+
+
+def how_ended(status: int) -> str:
+    """In words."""
+    return f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with exit status {status}"
+
+
+def serve(line: Connection, allowance: Allowance, check: Check | None) -> None:
+    """The life of a process: files come, findings go, one for each, until the line is closed."""
+    _end_with_parent()
+    _limit(resource.RLIMIT_CORE, 0)
+    verify_path = check or _verify_path()
+    _limit(resource.RLIMIT_AS, allowance.memory)
+    with suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        line.send(Ready())
+        _be_quiet()
+        while True:
+            for path in line.recv():
+                line.send(_finding(verify_path, path, allowance.timeout))
+
+
+def _finding(check: Check, path: Path, seconds: float) -> Finding:
+    signal.setitimer(signal.ITIMER_REAL, min(seconds, LONGEST))
+    try:
+        return check(path)
+    except MemoryError:
+        os._exit(OUT_OF_MEMORY)
+    except OSError as reason:
+        return Finding("failed", str(path), "reading", found=str(reason.strerror or reason))
+    except Exception as reason:  # whatever it is, it becomes the finding about this file, and others get theirs
+        return Finding("failed", str(path), "m2bridge itself", found=reason_of(reason))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _end_with_parent() -> None:
+    """End when the parent has ended, at once and whatever this process is at: its end of a pipe closes then.
+
+    The parent never writes to this pipe again, so that the signal, which nobody handles, comes for nothing else.
+    """
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    for number in (signal.SIGALRM, signal.SIGIO):
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM, signal.SIGIO})
+    fcntl.fcntl(parent.sentinel, fcntl.F_SETOWN, os.getpid())
+    flags = fcntl.fcntl(parent.sentinel, fcntl.F_GETFL)
+    fcntl.fcntl(parent.sentinel, fcntl.F_SETFL, flags | os.O_ASYNC)
+    if not parent.is_alive():  # it ended before the signal was asked for
+        os._exit(1)
+
+
+def _limit(kind: int, wanted: int) -> None:
+    """Lower a limit of this process; one that is lower already is left as it is."""
+    limits = resource.getrlimit(kind)
+    lowest = min(limit for limit in (wanted, *limits) if limit != resource.RLIM_INFINITY)
+    resource.setrlimit(kind, (lowest, limits[1]))
+
+
+def _be_quiet() -> None:
+    """Drop what libraries say when they abort the process."""
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 2)
+    os.close(nothing)
+
+
+def _verify_path() -> Check:
+    from m2bridge.certificate.verify import verify_path
+
+    return verify_path
