@@ -96,6 +96,8 @@ def _said(finding: Finding) -> str:
     if finding.outcome == "rejected" or finding.stored:
         said = f"{finding.check}: stored {finding.stored}, found {finding.found}"
         return "; ".join((said, *finding.remarks))
+    if finding.outcome in ("too-expensive", "failed"):
+        return f"{finding.check}: {finding.found}"
     return finding.found or "; ".join(finding.remarks)
 
 
