@@ -75,7 +75,7 @@ class Clock:
             raise self.late("the computation")
         if left < price:
             raise EngineTimeoutError(
-                f"the next step takes about {price:.2g} seconds, more than is left of {self.limit}; "
+                f"the next step takes about {round(price, 1):g} seconds, more than is left of {self.limit}; "
                 "give it more with --timeout"
             )
 

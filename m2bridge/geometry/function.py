@@ -48,7 +48,7 @@ def quadratic_forms(model: SingleLayerAttention, function: Mapping[str, Fraction
         f"c_{k + 1}_{i + 1}_{p + 1}_{q + 1}": (k, i, p, q)
         for k in range(model.d_out)
         for i in range(d)
-        for p in range(d)
+        for p in watched(range(d))
         for q in range(p, d)
     }
     for name, value in watched(function.items()):

@@ -41,11 +41,11 @@ class Expansions:
         largest = max((exponent for image in images for exponents in image for exponent in exponents), default=0)
         # A monomial of degree n has at most n factors, so no digit runs over.
         width = (max_degree * largest).bit_length()
-        return cls(tuple(_packed(restricted(image, fixed), width) for image in images), prime)
+        return cls(tuple(_packed(restricted(image, fixed), width) for image in watched(images)), prime)
 
     def work(self, monomials: Sequence[Monomial]) -> int:
         """A bound for the number of terms of all expansions together."""
-        return sum(prod([len(self.images[j]) for j in monomial]) for monomial in monomials)
+        return sum(prod([len(self.images[j]) for j in monomial]) for monomial in watched(monomials))
 
     def rows(self, monomials: Sequence[Monomial]) -> set[tuple[tuple[int, int], ...]]:
         """The different rows of the matrix of coefficients, one column per monomial, without their zeros."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from m2bridge.clock import watched
 from m2bridge.errors import InvalidCaseError
 from m2bridge.implicitization.blocks import Block, Layer
 from m2bridge.implicitization.generators import Workshop, compute_block
@@ -56,9 +57,9 @@ def implicitize(source: MultigradedMap, max_degree: int, *, seed: int = 0) -> Im
         raise InvalidCaseError("max_degree", f"max_degree must not be negative, not {max_degree}")
     part = linear_part(source)
     independent = in_independent_coordinates(source, part)
-    layers = _layers(independent, max_degree, seed)
     size = len(source.grading.degrees)
-    symmetries = tuple(extended(permutation, part, size) for permutation in independent.symmetries)
+    symmetries = tuple(extended(permutation, part, size) for permutation in watched(independent.symmetries))
+    layers = _layers(independent, max_degree, seed)
     blocks = [list(layer.blocks.values()) for layer in layers.values()]
     hilbert_values = tuple(sum(block.rank * block.orbit_size for block in row) for row in blocks)
     monomials = monomial_counts(source.grading.degrees, max(layers))

@@ -89,7 +89,7 @@ class KnownPart:
     def of(cls, products: Products, prime: int) -> KnownPart:
         """Eliminate modulo a prime."""
         listed = products.distinct()
-        rows = [({place: c % prime for place, c in row if c % prime}, index) for row, index in listed]
+        rows = [({place: c % prime for place, c in row if c % prime}, index) for row, index in watched(listed)]
         quotient = Quotient.of(rows, prime)
         functionals = quotient.classes(products.size)
         return cls([row for row, _ in listed], quotient.chosen, functionals, prime)

@@ -69,7 +69,7 @@ def in_independent_coordinates(source: MultigradedMap, part: LinearPart) -> Mult
         Grading(tuple(grading.weights[j] for j in kept), tuple(grading.degrees[j] for j in kept)),
         tuple(
             tuple(number[permutation[j]] for j in kept)
-            for permutation in source.symmetries
+            for permutation in watched(source.symmetries)
             if all(permutation[j] in number for j in kept)
         ),
     )
@@ -77,6 +77,8 @@ def in_independent_coordinates(source: MultigradedMap, part: LinearPart) -> Mult
 
 def in_all_coordinates(polynomial: Terms, part: LinearPart) -> Terms:
     """A polynomial in the independent coordinates as one in all of them."""
+    if not part.relations:
+        return polynomial
     return tuple((tuple(part.independent[i] for i in monomial), c) for monomial, c in polynomial)
 
 

@@ -107,5 +107,5 @@ def combination(vector: Mapping[int, int], forms: Mapping[int, SparseVector], pr
 
 
 def _is_dense(rows: Rows) -> bool:
-    places = {place for row, _ in rows for place in row}
+    places = {place for row, _ in watched(rows) for place in row}
     return DENSE * sum(len(row) for row, _ in rows) > len(rows) * len(places)

@@ -53,11 +53,11 @@ class GeneratorOrbit:
     def expand(self) -> Iterator[Terms]:
         """The generators of all weights of the orbit, one weight after the other."""
         images = [self.polynomials]
+        yield from self.polynomials
         for previous, number in self.tree:
             symmetry = self.symmetries[number]
             images.append(tuple(_moved(polynomial, symmetry) for polynomial in images[previous]))
-        for polynomials in images:
-            yield from polynomials
+            yield from images[-1]
 
 
 def _moved(polynomial: Terms, permutation: Permutation) -> Terms:

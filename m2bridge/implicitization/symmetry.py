@@ -110,12 +110,12 @@ def symmetrized(degrees: Sequence[int], permutations: Sequence[Permutation]) -> 
 def _orbits(size: int, permutations: Sequence[Permutation]) -> list[list[int]]:
     seen: set[int] = set()
     result = []
-    for start in range(size):
+    for start in watched(range(size)):
         if start in seen:
             continue
         orbit = [start]
         seen.add(start)
-        for j in orbit:
+        for j in watched(orbit):
             fresh = {permutation[j] for permutation in permutations} - seen
             seen |= fresh
             orbit += sorted(fresh)

@@ -1,0 +1,124 @@
+"""One deadline for a whole computation, on clocks that advance by looks: no verdict depends on the machine."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+
+import pytest
+
+from m2bridge.alarm import alarm
+from m2bridge.clock import Clock, check, clock, limited, overtime, share, watched
+from m2bridge.errors import EngineTimeoutError, InvalidCaseError
+from tests.clocks import Looks
+
+
+def test_nothing_ends_without_a_limit() -> None:
+    with limited(None) as running:
+        assert running.remaining is None
+        assert list(watched(range(3))) == [0, 1, 2]
+        check(1e9)
+
+
+def test_the_deadline_is_looked_at_before_each_item() -> None:
+    seen: list[int] = []
+    with limited(4, now=Looks()), pytest.raises(EngineTimeoutError) as reached:
+        seen.extend(watched(range(100)))
+    assert seen == [0, 1, 2, 3]
+    assert str(reached.value) == (
+        "the computation did not finish within the limit of 4 seconds; give it more with --timeout"
+    )
+
+
+def test_what_takes_longer_than_is_left_is_not_begun() -> None:
+    with limited(100, now=Looks()):
+        check(50)
+        with pytest.raises(EngineTimeoutError, match=r"about 1000 seconds, more than is left of the limit of 100 seco"):
+            check(1000)
+
+
+@pytest.mark.parametrize(("outer", "inner"), [(5, 50), (50, 5), (5, None)])
+def test_limits_nest_and_the_earliest_counts(outer: float, inner: float | None) -> None:
+    """A message names the limit that ends the computation, as it was given."""
+    with limited(outer, now=Looks()) as around:
+        with limited(inner) as running, pytest.raises(EngineTimeoutError, match=r"the limit of 5 seconds"):
+            list(watched(range(1000)))
+        assert running.deadline <= around.deadline
+        assert clock() is around
+    assert clock().remaining is None
+
+
+def test_a_part_of_the_time_leaves_the_rest() -> None:
+    with limited(100, now=Looks()):
+        with share(0.5), pytest.raises(EngineTimeoutError, match="within its part of the limit of 100 seconds"):
+            list(watched(range(1000)))
+        assert len(list(watched(range(20)))) == 20
+    with share(1.0, otherwise=60) as running:
+        assert running.limit == "60 seconds"
+    with share(0.5) as running:
+        assert running.remaining is None
+
+
+def test_overtime_is_short() -> None:
+    looks = Looks()
+    with limited(3, now=looks) as running:
+        with suppress(EngineTimeoutError):
+            list(watched(range(10)))
+        with overtime(running, 6):
+            assert len(list(watched(range(4)))) == 4
+            with pytest.raises(EngineTimeoutError):
+                list(watched(range(10)))
+
+
+@pytest.mark.parametrize("timeout", [0, -1.0, float("nan"), float("inf"), "5", True])
+def test_what_is_no_limit_is_refused(timeout: object) -> None:
+    with pytest.raises(InvalidCaseError, match="timeout"), limited(timeout):  # type: ignore[arg-type]
+        pass
+
+
+def test_another_thread_begins_without_a_limit() -> None:
+    found: list[float | None] = []
+    with limited(5):
+        thread = threading.Thread(target=lambda: found.append(clock().remaining))
+        thread.start()
+        thread.join()
+    assert found == [None]
+
+
+def _for_ever() -> Iterator[None]:
+    while True:
+        yield
+
+
+def _without_looking(running: Clock) -> None:
+    with alarm(running, 0.01):
+        for _ in _for_ever():
+            pass
+
+
+def test_the_alarm_ends_a_loop_that_does_not_look() -> None:
+    handler = signal.getsignal(signal.SIGALRM)
+    with limited(0.01) as running, pytest.raises(EngineTimeoutError, match=r"the limit of 0\.01 seconds"):
+        _without_looking(running)
+    assert signal.getsignal(signal.SIGALRM) == handler
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_the_alarm_is_for_the_main_thread() -> None:
+    """Elsewhere Python has no signals; the clock is looked at there, too."""
+    reached: list[str] = []
+
+    def work() -> None:
+        with limited(5, now=Looks()) as running, alarm(running, 0.0):
+            try:
+                for _ in watched(_for_ever()):
+                    pass
+            except EngineTimeoutError as limit:
+                reached.append(str(limit))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert "the limit of 5 seconds" in reached[0]

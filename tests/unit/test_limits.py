@@ -1,0 +1,242 @@
+"""Computations within a limit that may come at any look at the clock: they end there, with what was found."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+from sympy import Matrix, Rational
+
+from m2bridge import Closure, SingleLayerAttention, closure, dimension, singular_locus
+from m2bridge.clock import limited
+from m2bridge.computations import bound_criterion, equations
+from m2bridge.computations.bound_criterion import by_bounds
+from m2bridge.computations.equations import tangent_upper_bounds
+from m2bridge.computations.fibres import MOST_ORBITS, fibres_script
+from m2bridge.computations.observation import observe
+from m2bridge.computations.orbit_tangents import orbit_tangents
+from m2bridge.computations.scripts import standalone
+from m2bridge.computations.subject import Subject
+from m2bridge.engine import Transcript
+from m2bridge.errors import EngineTimeoutError, InvalidCaseError
+from m2bridge.geometry.function import Chart, function_of, quadratic_forms
+from m2bridge.geometry.tangent import tangent_lower_bounds
+from m2bridge.model.orbit import dense_first, generic_orbit, orbit_count, orbits
+from m2bridge.render import Script
+from tests.clocks import Looks
+
+MODEL = SingleLayerAttention(3, 2, 2)
+
+
+def looks_of(computation: Callable[[], object]) -> int:
+    """How often it looks at the clock when it has all the time."""
+    looks = Looks()
+    with limited(1e9, now=looks):
+        computation()
+    return looks.number
+
+
+def ended(computation: Callable[[], Any], samples: int = 12) -> Iterator[Any]:
+    """What a computation gives within longer and longer limits; nothing where it found nothing."""
+    number = looks_of(computation)
+    for limit in range(1, number, max(1, number // samples)):
+        with limited(limit, now=Looks()):
+            try:
+                found = computation()
+            except EngineTimeoutError:
+                continue
+        yield found
+
+
+def test_dimensions_are_right_or_missing() -> None:
+    whole = dimension(MODEL).findings
+    seen = set()
+    for found in ended(lambda: dimension(MODEL)):
+        assert len(found.findings) == len(whole)
+        for one, other in zip(found.findings, whole, strict=True):
+            assert one == other or (one.value, one.status) == (None, "unfinished")
+            seen.add(one.status)
+    assert seen == {"unfinished", whole[0].status}
+
+
+def test_closures_keep_the_dimension_and_the_degrees_that_are_complete() -> None:
+    whole = closure(MODEL, max_degree=3)
+    assert isinstance(whole, Closure)
+    completes, dimensions = [], set()
+    for found in ended(lambda: closure(MODEL, max_degree=3), 30):
+        completes.append(found.complete)
+        dimensions.add(found.dimension)
+        assert found.unfinished or found.complete == whole.complete
+        assert found.to_text()
+        assert found.to_json()["coordinates"] == list(whole.subject.parametrization.coordinates)
+        known = found.generator_degrees or {}
+        assert known == {n: count for n, count in (whole.generator_degrees or {}).items() if n in known}
+    assert completes[0] == "no"
+    assert {"up to degree 1", "up to degree 2"} <= set(completes)
+    assert completes == sorted(completes)
+    assert dimensions == {whole.dimension}
+
+
+@pytest.fixture
+def no_equations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They take nearly all of the time."""
+    for module in (bound_criterion, equations):
+        monkeypatch.setattr(module, "default_degree", lambda model: 0)
+
+
+def test_equations_found_in_less_time_bound_less() -> None:
+    upper = tangent_upper_bounds(MODEL)
+    sizes = []
+    for found in ended(lambda: tangent_upper_bounds(MODEL), 6):
+        sizes.append(len(found))
+        assert all(bound >= upper[orbit] for orbit, bound in found.items())
+    assert sizes[-1] > 0
+
+
+@pytest.mark.usefixtures("no_equations")
+def test_tangent_vectors_are_those_of_the_first_orbits() -> None:
+    """The bounds of fewer orbits may be weaker, and are true; the dense orbit is there in any case."""
+    lower, sizes = tangent_lower_bounds(MODEL), []
+    for found in ended(lambda: orbit_tangents(MODEL), 30):
+        sizes.append(len(found))
+        assert list(found) == list(dense_first(MODEL))[: len(found)]
+        assert all(tangent.lower <= lower[orbit][0] for orbit, tangent in found.items())
+    assert sizes == sorted(sizes)
+    assert 1 in sizes
+    assert len(set(sizes)) > 4
+
+
+@pytest.mark.usefixtures("no_equations")
+def test_orbits_without_time_are_undecided() -> None:
+    decided = {status.orbit: status.singular for status in by_bounds(MODEL).statuses}
+    left = set()
+    for found in ended(lambda: by_bounds(MODEL), 30):
+        assert all(status.singular in (None, decided[status.orbit]) for status in found.statuses)
+        assert found.unfinished
+        left.add(len(found.statuses))
+    assert 0 <= min(left) < max(left) < len(orbits(MODEL))
+
+
+@pytest.mark.usefixtures("no_equations")
+def test_undecided_orbits() -> None:
+    locus = singular_locus(SingleLayerAttention(4, 2, 2), Listening(), method="orbits")
+    assert (locus.components, locus.variety_dimension, locus.engine_version) == (None, 19, "")
+    assert {status.singular for status in locus.orbits} == {True, False, None}
+    assert "undecided: the orbit (2, 1, 0)" in locus.unfinished
+
+
+class Asked(Exception):
+    """Macaulay2 was asked something."""
+
+
+class Listening:
+    """An engine that only remembers the scripts."""
+
+    version = "none"
+
+    def __init__(self) -> None:
+        self.scripts: list[Script] = []
+
+    def run(self, script: Script, timeout: float | None = None) -> Transcript:
+        self.scripts.append(script)
+        raise Asked
+
+
+@pytest.mark.usefixtures("no_equations")
+def test_macaulay2_is_asked_about_the_orbits_that_linear_algebra_knows() -> None:
+    """It has half of the time, and what it found in that is not too much to be written."""
+    model = SingleLayerAttention(5, 5)
+    number = looks_of(lambda: orbit_tangents(model))
+    engine = Listening()
+    with limited(number, now=Looks()), pytest.raises(Asked):
+        observe(model, engine)
+    (script,) = engine.scripts
+    asked = [orbit for orbit in orbits(model) if f'emitFibre("{orbit}"' in script.body]
+    assert generic_orbit(model) in asked
+    assert 1 < len(asked) < len(orbits(model))
+
+
+@pytest.mark.parametrize("case", [(3, 2), (4, 4, 2), (2, 5), (5, 2, 7), (1, 1)])
+def test_orbits_are_counted(case: tuple[int, ...]) -> None:
+    assert orbit_count(SingleLayerAttention(*case)) == len(orbits(SingleLayerAttention(*case)))
+
+
+@pytest.mark.parametrize("d", [60, 400, 10**6])
+def test_what_is_hopeless_is_refused_at_once(d: int) -> None:
+    """In few looks at the clock, and before Macaulay2 is asked anything."""
+    model = SingleLayerAttention(d, d) if d < 1000 else SingleLayerAttention(d, 1)
+    with limited(20, now=Looks()):
+        if orbit_count(SingleLayerAttention(min(d, 400), min(d, 400))) > MOST_ORBITS and d < 1000:
+            for refused in (lambda: observe(model, Listening()), lambda: fibres_script(model)):
+                with pytest.raises(InvalidCaseError, match="orbits; at most 20000"):
+                    refused()
+        for computation in ("closure", "singular-locus"):
+            with pytest.raises(InvalidCaseError, match="coordinates; at most 20000"):
+                standalone(computation, model)
+
+
+@pytest.mark.parametrize("case", [(2, 1), (3, 2, 1), (2, 2, 2, 1), (2, 2, 1, 3)])
+@pytest.mark.parametrize("coordinates", ["reduced", "full"])
+def test_names_of_coordinates_need_no_map(case: tuple[int, ...], coordinates: Any) -> None:
+    model = SingleLayerAttention(*case)
+    if model.t > 1 or coordinates == "full":
+        assert Subject.of(model, coordinates).coordinate_names == model.parametrization(coordinates).coordinates
+
+
+PACKAGE = str(Path(sys.modules["m2bridge"].__file__ or "").parent)
+
+
+class Steps:
+    """A clock that counts how many lines of m2bridge run between two looks."""
+
+    def __init__(self) -> None:
+        self.lines = self.total = self.most = 0
+
+    def __call__(self) -> float:
+        self.most = max(self.most, self.lines)
+        self.total += self.lines
+        self.lines = 0
+        return 0.0
+
+    def trace(self, frame: FrameType, event: str, argument: object) -> Any:
+        """For sys.settrace."""
+        if not frame.f_code.co_filename.startswith(PACKAGE):
+            return None
+        self.lines += event == "line"
+        return self.trace
+
+
+def _chart() -> None:
+    A = Matrix(5, 5, lambda i, j: Rational((3 * i + 5 * j) % 7 - 3))
+    Chart.of(quadratic_forms(SingleLayerAttention(5, 5), dict(function_of(A, A))))
+
+
+@pytest.mark.parametrize(
+    ("computation", "most"),
+    [
+        (lambda: closure(SingleLayerAttention(3, 1, 2), max_degree=4), 3000),
+        (lambda: closure(SingleLayerAttention(3, 1), max_degree=2, coordinates="full"), 2000),
+        (lambda: orbit_tangents(SingleLayerAttention(3, 3)), 3000),
+        (lambda: by_bounds(SingleLayerAttention(3, 1, 2)), 3000),
+        (lambda: standalone("singular-locus", SingleLayerAttention(3, 3)), 6000),
+        (_chart, 1500),
+    ],
+    ids=["closure", "full coordinates", "tangents", "bounds", "script", "chart"],
+)
+def test_every_loop_looks_at_the_clock(computation: Callable[[], object], most: int) -> None:
+    """Few lines run between two looks, whatever is computed; FLINT and SymPy are priced, not counted."""
+    steps = Steps()
+    before = sys.gettrace()
+    with limited(1.0, now=steps):
+        sys.settrace(steps.trace)
+        try:
+            computation()
+        finally:
+            sys.settrace(before)
+        steps()
+    assert steps.most < most
+    assert steps.total > 5 * most
