@@ -65,8 +65,7 @@ def jacobian_findings(
         value, place = generic_rank(free, field, upper)
         place += "; in this characteristic it can be less than the dimension at every point"
         return [_finding("jacobian", value, upper, place)]
-    exact, _ = generic_rank(free, QQ, upper)
-    modular, prime = _modular_rank(free, exact)
+    modular, prime, exact = _ranks(free, upper)
     return [
         _finding(f"jacobian mod {prime}", modular, upper, f"GF({prime})"),
         _finding("jacobian over QQ", exact, upper, "QQ"),
@@ -79,14 +78,16 @@ def _finding(method: str, value: int, upper: int, place: str) -> Finding:
     return Finding(method, value, "lower bound", f"rank at random points over {place}")
 
 
-def _modular_rank(free: PolynomialMap, expected: int) -> tuple[int, int]:
-    """The rank modulo a large prime, and the prime; where it is less than expected, another one is tried."""
-    tried = []
+def _ranks(free: PolynomialMap, upper: int) -> tuple[int, int, int]:
+    """The rank modulo a large prime, the prime, and the rank over QQ; another prime where the first is less."""
+    tried: list[tuple[int, int]] = []
+    exact = 0
     for prime in islice(primes_from(LARGE_PRIME), PRIMES):
-        tried.append((generic_rank(free, CoefficientField(prime), expected)[0], prime))
-        if tried[-1][0] >= expected:
+        tried.append((generic_rank(free, CoefficientField(prime), exact or upper)[0], prime))
+        exact = exact or generic_rank(free, QQ, tried[0][0])[0]
+        if tried[-1][0] >= exact:
             break
-    return max(tried)
+    return *max(tried), exact
 
 
 def _upper_bound(subject: Subject) -> int:
