@@ -93,37 +93,29 @@ def _in_characteristic_p(free: PolynomialMap, field: CoefficientField, upper: in
 
 
 def _in_characteristic_0(free: PolynomialMap, upper: int) -> list[Finding]:
-    """The rank modulo a large prime first, which is quick; then over QQ."""
-    large = CoefficientField(LARGE_PRIME)
+    """The rank modulo a large prime, which is quick, and over QQ; another prime where the first is less."""
+    primes = islice(primes_from(LARGE_PRIME), PRIMES)
+    first = CoefficientField(next(primes))
     try:
-        modular, prime = _modular_rank(free, upper)
+        modular, prime = generic_rank(free, first, upper)[0], first.characteristic
     except EngineTimeoutError as limit:
-        return [Finding(_name(over, QQ), None, "unfinished", str(limit)) for over in (large, QQ)]
-    first = _finding(f"jacobian mod {prime}", modular, upper, f"GF({prime})")
+        return [Finding(_name(over, QQ), None, "unfinished", str(limit)) for over in (first, QQ)]
     try:
-        exact, _ = generic_rank(free, QQ, upper)
+        exact = generic_rank(free, QQ, modular)[0]
+        for other in primes:
+            if modular >= exact:
+                break
+            modular, prime = max((modular, prime), (generic_rank(free, CoefficientField(other), exact)[0], other))
+        over_qq = _finding("jacobian over QQ", exact, upper, "QQ")
     except EngineTimeoutError as limit:
-        return [first, Finding(_name(QQ, QQ), None, "unfinished", str(limit))]
-    if exact > modular:
-        modular, prime = _modular_rank(free, exact)
-        first = _finding(f"jacobian mod {prime}", modular, upper, f"GF({prime})")
-    return [first, _finding("jacobian over QQ", exact, upper, "QQ")]
+        over_qq = Finding("jacobian over QQ", None, "unfinished", str(limit))
+    return [_finding(f"jacobian mod {prime}", modular, upper, f"GF({prime})"), over_qq]
 
 
 def _finding(method: str, value: int, upper: int, place: str) -> Finding:
     if value == upper:
         return Finding(method, value, "proved", "the rank attains an upper bound")
     return Finding(method, value, "lower bound", f"rank at random points over {place}")
-
-
-def _modular_rank(free: PolynomialMap, expected: int) -> tuple[int, int]:
-    """The rank modulo a large prime, and the prime; where it is less than expected, another one is tried."""
-    tried = []
-    for prime in islice(primes_from(LARGE_PRIME), PRIMES):
-        tried.append((generic_rank(free, CoefficientField(prime), expected)[0], prime))
-        if tried[-1][0] >= expected:
-            break
-    return max(tried)
 
 
 def _upper_bound(subject: Subject) -> int:

@@ -22,8 +22,9 @@ from m2bridge.model.polynomial_map import PolynomialMap
 MANY = 1000
 """As many elements as a field should have for its points to be called random."""
 ATTEMPTS = 3
-MOST_ENTRIES = 1 << 24
-"""The largest matrix over GF(p) of an extension; where there are more coordinates, some are left out."""
+MOST_ENTRIES = 1 << 22
+SPARE_ROWS = 32
+"""Over an extension so many entries over GF(p), or so many rows more than enough, are computed; others are left out."""
 
 _SEED = 20240817
 
@@ -47,7 +48,7 @@ def generic_rank(free: PolynomialMap, field: CoefficientField, enough: int) -> t
     for degree in degrees:
         name = str(field) if degree == 1 else f"GF({p}^{degree})"
         for seed in range(_SEED, _SEED + ATTEMPTS):
-            found = _rank(free, field, seed) if degree == 1 else _extension_rank(free, p, degree, seed)
+            found = _rank(free, field, seed) if degree == 1 else _extension_rank(free, p, degree, seed, enough)
             best = (found, name) if found >= best[0] else best
             if found >= enough:
                 return best
@@ -64,7 +65,7 @@ def _rank(free: PolynomialMap, field: CoefficientField, seed: int) -> int:
     return differential_rank(free, random_point(free, p or MANY, seed), field)
 
 
-def _extension_rank(free: PolynomialMap, p: int, degree: int, seed: int) -> int:
+def _extension_rank(free: PolynomialMap, p: int, degree: int, seed: int, enough: int) -> int:
     """The rank at a random point of GF(p^k); the rank of some rows is a lower bound, too.
 
     GF(p^k) is a space of dimension k over GF(p), on which each element acts by a k×k matrix. The matrix of these
@@ -73,7 +74,7 @@ def _extension_rank(free: PolynomialMap, p: int, degree: int, seed: int) -> int:
     chance = Random(seed)
     field = flint.fq_default_ctx(p, degree)
     point = [field([chance.randrange(p) for _ in range(degree)]) for _ in free.source.variables]
-    most = max(1, MOST_ENTRIES // max(1, degree * degree * len(point)))
+    most = max(enough + SPARE_ROWS, MOST_ENTRIES // max(1, degree * degree * len(point)))
     images = chance.sample(free.images, min(most, len(free.images)))
     block = _blocks(field, degree)
     rows = []
