@@ -11,6 +11,7 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
+from m2bridge.engine.protocol import CALM, LEAST_MEMORY, address_space
 from m2bridge.errors import EngineError, EngineNotFoundError, EngineVersionError
 
 OLDEST = (1, 21)
@@ -123,16 +124,33 @@ def _version(program: Path) -> str:
     text = (answer.stdout.decode(errors="replace").strip().splitlines() or [""])[0]
     match = re.fullmatch(r"(\d+)\.(\d+)[\w.+-]*", text)
     if match is None:
-        raise EngineVersionError(f"{program} is not Macaulay2: '--version' printed '{text[:60]}'. {ADVICE}")
+        raise EngineVersionError(_refusal(program, f"printed '{text[:60]}'"))
     if (int(match[1]), int(match[2])) < OLDEST:
         raise EngineVersionError(f"{program} is Macaulay2 {text}; m2bridge needs 1.21 or newer. {ADVICE}")
     return text
 
 
 def _probe(program: Path) -> subprocess.CompletedProcess[bytes]:
+    environment = {**CALM, **os.environ}
     try:
         return subprocess.run(
-            [program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=False
+            [program, "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=30,
+            check=False,
+            env=environment,
         )
     except (OSError, subprocess.TimeoutExpired) as reason:
-        raise EngineVersionError(f"{program} is not Macaulay2: '--version' gave no answer. {ADVICE}") from reason
+        raise EngineVersionError(_refusal(program, "gave no answer")) from reason
+
+
+def _refusal(program: Path, answer: str) -> str:
+    """Why a program is not taken."""
+    allowed = address_space()
+    if allowed is not None and allowed < LEAST_MEMORY:
+        return (
+            f"{program} does not start within the {allowed // 2**20}M of address space allowed here (ulimit -v): "
+            f"'--version' {answer}. Macaulay2 takes up to 620M before it computes anything."
+        )
+    return f"{program} is not Macaulay2: '--version' {answer}. {ADVICE}"
