@@ -13,6 +13,7 @@ from pathlib import Path
 
 from m2bridge.engine.protocol import CALM, LEAST_MEMORY, address_space
 from m2bridge.errors import EngineError, EngineNotFoundError, EngineVersionError
+from m2bridge.layout import printable
 
 OLDEST = (1, 21)
 VARIABLE = "M2BRIDGE_M2"
@@ -124,7 +125,7 @@ def _version(program: Path) -> str:
     text = (answer.stdout.decode(errors="replace").strip().splitlines() or [""])[0]
     match = re.fullmatch(r"(\d+)\.(\d+)[\w.+-]*", text)
     if match is None:
-        raise EngineVersionError(_refusal(program, f"printed '{text[:60]}'"))
+        raise EngineVersionError(_refusal(program, f"printed '{text[:60]}'{_complaint(answer)}"))
     if (int(match[1]), int(match[2])) < OLDEST:
         raise EngineVersionError(f"{program} is Macaulay2 {text}; m2bridge needs 1.21 or newer. {ADVICE}")
     return text
@@ -142,7 +143,14 @@ def _probe(program: Path) -> subprocess.CompletedProcess[bytes]:
             env=environment,
         )
     except (OSError, subprocess.TimeoutExpired) as reason:
-        raise EngineVersionError(_refusal(program, "gave no answer")) from reason
+        why = f" ({reason.strerror})" if isinstance(reason, OSError) and reason.strerror else ""
+        raise EngineVersionError(_refusal(program, f"gave no answer{why}")) from reason
+
+
+def _complaint(answer: subprocess.CompletedProcess[bytes]) -> str:
+    """The last line of what a program printed to standard error."""
+    lines = printable(answer.stderr.decode(errors="replace").strip().rpartition("\n")[2])
+    return f" and complained '{lines[-160:]}'" if lines else ""
 
 
 def _refusal(program: Path, answer: str) -> str:

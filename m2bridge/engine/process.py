@@ -172,10 +172,14 @@ def _spawn(command: tuple[str, ...], terminal: int, environment: Mapping[str, st
 
 
 def _inheritable() -> Iterator[int]:
-    """Open files, other than the standard ones, that a program started now would have too."""
+    """Open files, other than the standard ones, that a program started now would have too.
+
+    Without those that were opened before the limit on their number was lowered: the system takes them for mistakes.
+    """
+    limit = os.sysconf("SC_OPEN_MAX")
     for number in map(int, os.listdir("/dev/fd")):
         with suppress(OSError):  # that of the listing itself
-            if number > 2 and os.get_inheritable(number):
+            if 2 < number < limit and os.get_inheritable(number):
                 yield number
 
 

@@ -17,8 +17,8 @@ for line in iter(input, "end"):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux measures the peak anew")
-def test_the_peak_of_a_large_computation_does_not_stay_with_the_small_ones_after_it() -> None:
-    process = Process(Path(sys.executable), ["-c", MEMORY], None)
+def test_the_peak_of_a_large_computation_does_not_stay_with_the_small_ones_after_it(tmp_path: Path) -> None:
+    process = Process(Path(sys.executable), ["-c", MEMORY], None, tmp_path)
 
     def peak(size: int) -> int:
         process.forget_peak_memory()
@@ -34,11 +34,11 @@ def test_the_peak_of_a_large_computation_does_not_stay_with_the_small_ones_after
     assert small_again < large - 150 * 2**20
 
 
-def test_a_limit_longer_than_the_system_waits_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_limit_longer_than_the_system_waits_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """In several waits; what was printed during all of them is there at the end."""
     monkeypatch.setattr(module, "_LONGEST_WAIT", 0.05)
     code = "import time; print('early', flush=True); time.sleep(0.5); print('\\ndone 1', flush=True); time.sleep(60)"
-    process = Process(Path(sys.executable), ["-c", code], None)
+    process = Process(Path(sys.executable), ["-c", code], None, tmp_path)
     try:
         before, group = process.read_until(rb"done (\d+)", 1e300)
         assert ("early" in before, group) == (True, "1")
@@ -48,8 +48,9 @@ def test_a_limit_longer_than_the_system_waits_at_once(monkeypatch: pytest.Monkey
         process.kill()
 
 
-def test_a_limit_of_a_month_is_taken() -> None:
-    process = Process(Path(sys.executable), ["-c", "print('\\ndone 1', flush=True); input()"], None)
+def test_a_limit_of_a_month_is_taken(tmp_path: Path) -> None:
+    code = "print('\\ndone 1', flush=True); input()"
+    process = Process(Path(sys.executable), ["-c", code], None, tmp_path)
     try:
         assert process.read_until(rb"done (\d+)", 30 * 86400.0)[1] == "1"
     finally:
