@@ -131,6 +131,12 @@ class Process:
         except EOF:
             raise Ended(_text(self._terminal.before)) from None
 
+    def stop(self) -> None:
+        """Kill the process and no more, while another thread waits for what it says."""
+        if self._finalizer.alive:
+            with suppress(ProcessLookupError):
+                os.killpg(self.pid, signal.SIGKILL)
+
     def kill(self) -> int | None:
         """Kill the process and everything it started; its exit status, negative for a signal.
 

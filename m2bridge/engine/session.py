@@ -137,7 +137,7 @@ class Macaulay2:
                 transcript = self._attempt(script, limit)
                 if transcript is not None:
                     return transcript
-                self.close()  # an earlier script has made it useless
+                self._end()  # an earlier script has made it useless
         raise EngineError(f"Macaulay2 does not take the script '{script.name}'")
 
     def _attempt(self, script: Script, limit: float | None) -> Transcript | None:
@@ -163,7 +163,19 @@ class Macaulay2:
             answers.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """End Macaulay2 and everything it started. The next run starts it again."""
+        """End Macaulay2 and everything it started. The next run starts it again.
+
+        A run that another thread is at fails with :class:`~m2bridge.errors.EngineDiedError`.
+        """
+        if self._turn.acquire(blocking=False):
+            try:
+                self._end()
+            finally:
+                self._turn.release()
+        elif (process := self._process) is not None:
+            process.stop()  # the thread that waits for its answer does the rest
+
+    def _end(self) -> None:
         process, self._process = self._process, None
         if process is not None:
             process.kill()
@@ -187,7 +199,7 @@ class Macaulay2:
             process.send(f"mbReport {_quoted(nonce)}\n")
             return process.read_until(rb"\n\x01m2bridge %s ([^\n]*)\n" % nonce.encode(), timeout)
         except Overdue as reason:
-            self.close()
+            self._end()
             more = "" if answers is None else "; give it more with --timeout"
             message = f"{late} within {timeout:.3g} seconds and was killed{more}"
             raise EngineTimeoutError(message, records=_answers_so_far(answers), output=str(reason)) from None
@@ -195,7 +207,7 @@ class Macaulay2:
             self._process = None
             raise death(process.kill(), str(reason), _answers_so_far(answers), self.limits) from None
         except BaseException:
-            self.close()
+            self._end()
             raise
 
     def __enter__(self) -> Self:
