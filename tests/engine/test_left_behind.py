@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from m2bridge.engine import Macaulay2
+from m2bridge.engine import Macaulay2, scratch
 from m2bridge.engine.scratch import Scratch, sweep
 from m2bridge.errors import EngineDiedError, EngineError
 from m2bridge.parse import parse
@@ -86,7 +86,7 @@ def printed(process: subprocess.Popen[str]) -> list[str]:
 
 
 LOOP = 'Script("loop", "run \\"sleep 300 &\\"; \\"{}\\" << close; while true do 1")'
-THREAD = "thread = threading.Thread(target=engine.start); thread.start(); thread.join()"
+THREAD = "thread = threading.Thread(target=one, args=[engine]); thread.start(); thread.join()"
 
 
 @pytest.mark.parametrize("start", ["engine.start()", THREAD], ids=["main thread", "ended thread"])
@@ -204,18 +204,28 @@ def test_a_sweep_leaves_the_folders_of_other_users(temporary: Path) -> None:
     assert (theirs.exists(), ours.exists()) == (True, False)
 
 
-def test_sweeps_and_new_folders_at_the_same_time(temporary: Path) -> None:
-    """A new folder that a sweep takes for one that was left is made again."""
+@pytest.mark.parametrize("moment", ["before it is opened", "before it is locked"])
+def test_a_new_folder_that_another_process_sweeps_is_made_again(
+    moment: str, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened, swept = scratch._opened, []
 
-    def use(_: int) -> bool:
-        folder = Scratch()
-        sweep()
-        there = folder.path.is_dir()
-        folder.remove()
-        return there
+    def slowly(path: Path) -> int:
+        if moment == "before it is opened" and not swept:
+            swept.append(path)
+            path.rmdir()
+        descriptor = opened(path)
+        if not swept:
+            swept.append(path)
+            sweep()
+        return descriptor
 
-    with ThreadPoolExecutor(8) as threads:
-        assert all(threads.map(use, range(200)))
+    monkeypatch.setattr(scratch, "_opened", slowly)
+    folder = Scratch()
+    assert swept
+    assert swept[0] != folder.path
+    assert folder.path.is_dir()
+    folder.remove()
     assert list(temporary.iterdir()) == []
 
 
@@ -317,7 +327,8 @@ def test_nothing_of_a_script_stays(program: Path) -> None:
     names = 'value Core#"private dictionary"#"Attributes"'
     script = Script(
         "ring",
-        """R = QQ[x,y]; f = z -> z; M = R^2; T = new Type of List; K = frac R; use R; S = R/ideal(x*y); p = map(S, R); use R;
+        """R = QQ[x,y]; f = z -> z; M = R^2; T = new Type of List;
+        K = frac R; use R; S = R/ideal(x*y); p = map(S, R); use R;
         mbEmit("x", degree ideal(x^2, x*y))""",
     )
     with Macaulay2(program) as engine:
@@ -332,7 +343,7 @@ def test_nothing_of_a_script_stays(program: Path) -> None:
     "code",
     [
         *("mbRun = 0", "mbReport = 0", "mbEmit = 0", "symbol mbArray <- 0", "mbLength = 0", "mbShared = 0"),
-        *("erase symbol mbRun", "erase symbol mbReport", "erase symbol mbEmit", "dictionaryPath = {}"),
+        *("erase symbol mbRun", "erase symbol mbReport", "scan(2, i -> erase symbol mbEmit)", "dictionaryPath = {}"),
         *("mbOutput = 0", "mbNonce = 0; mbRecords = 0", "close mbOutput", "protect symbol mbOutput", "clearAll()"),
     ],
 )

@@ -1,12 +1,15 @@
 """A process on a terminal, with Python in the place of Macaulay2."""
 
+import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 from m2bridge.engine import process as module
 from m2bridge.engine.process import Overdue, Process
+from tests.batches import wait_for
 
 MEMORY = """
 for line in iter(input, "end"):
@@ -55,3 +58,29 @@ def test_a_limit_of_a_month_is_taken(tmp_path: Path) -> None:
         assert process.read_until(rb"done (\d+)", 30 * 86400.0)[1] == "1"
     finally:
         process.kill()
+
+
+STUBBORN = """
+import signal, sys
+from pathlib import Path
+from m2bridge.engine.process import Process
+code = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); print('\\\\ndone 1', flush=True); signal.pause()"
+process = Process(Path(sys.executable), ["-c", code], None, Path(sys.argv[1]))
+process.read_until(rb"done (\\d+)", 60)
+print(process.pid, flush=True)
+signal.pause()
+"""
+
+
+@pytest.mark.skipif(
+    "pdeathsig" not in subprocess.run(["sh", "-c", "setpriv --help 2>&1"], capture_output=True, text=True).stdout,
+    reason="this system has no setpriv, or an old one",
+)
+def test_a_program_that_ignores_hang_ups_is_killed(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", STUBBORN, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        pid = int(process.stdout.readline())
+        assert psutil.pid_exists(pid)
+        process.kill()
+    wait_for(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
