@@ -60,13 +60,13 @@ def stop_server() -> None:
 
 
 @contextmanager
-def certifying(folder: Path, m2: str, *more: str) -> Iterator[subprocess.Popen[str]]:
-    """The command in a process group of its own, as a terminal would start it."""
+def certifying(folder: Path, m2: str, *more: str, shell: str = 'exec "$@"') -> Iterator[subprocess.Popen[str]]:
+    """The command in a process group of its own, as a terminal would start it; by this line of a shell."""
     code = "from m2bridge.cli.main import main; main()"
     workers = [] if {"serial", "--scheduler"} & set(more) else ["--workers", "2"]
     arguments = ["certify", *SMALL, "--out", str(folder), *workers, "--m2", m2, *more]
     process = subprocess.Popen(
-        [sys.executable, "-c", code, *arguments],
+        ["sh", "-c", shell, "sh", sys.executable, "-c", code, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

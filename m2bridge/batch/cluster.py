@@ -14,12 +14,17 @@ from typing import Any, Self
 
 from m2bridge.batch.certifier import Certifier, Settings, give_up
 from m2bridge.batch.executor import Started
+from m2bridge.batch.forkserver import check_files
 from m2bridge.batch.signals import interrupts_held
 from m2bridge.batch.task import Report, Task
+from m2bridge.engine.scratch import sweep
 from m2bridge.errors import EngineDiedError, InvalidCaseError, MethodUnavailableError
 
 _AHEAD = 4
 """Tasks that the scheduler holds for each thread of the cluster: enough to keep it busy, few enough to be light."""
+
+_LEAST_FILES = 64
+"""Open files that a local cluster needs."""
 
 _certifiers: dict[tuple[int, Settings], Certifier] = {}
 """In a Dask worker: for each of its threads, the one Macaulay2 that it keeps."""
@@ -42,6 +47,8 @@ class Dask:
         If ``distributed`` is not installed.
     InvalidCaseError
         If no scheduler answers at this address.
+    BatchError
+        If this process may not have as many open files as a local cluster takes.
     """
 
     def __init__(self, settings: Settings, scheduler: str | None = None, workers: int | None = None) -> None:
@@ -55,6 +62,7 @@ class Dask:
         with ExitStack() as stack:
             if scheduler is None:
                 number = workers or len(os.sched_getaffinity(0))
+                check_files(_LEAST_FILES)
                 with interrupts_held():
                     # What its log would say of workers that die, the outcomes say.
                     cluster = LocalCluster(
@@ -103,9 +111,12 @@ class Dask:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with self._stack:
-            if kind is None:
-                self._client.run(close_all)
+        try:
+            with self._stack:
+                if kind is None:
+                    self._client.run(close_all)
+        finally:
+            sweep()
 
 
 def perform(task: Task, settings: Settings) -> Report:

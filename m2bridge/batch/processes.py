@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
@@ -17,6 +16,7 @@ from m2bridge.batch.executor import Started
 from m2bridge.batch.task import Report, Task
 from m2bridge.batch.worker import Ready, Worker
 from m2bridge.engine import locate
+from m2bridge.engine.scratch import sweep
 from m2bridge.errors import BatchError, EngineDiedError, EngineTimeoutError, M2BridgeError
 
 RECYCLED_AFTER = 200
@@ -58,7 +58,6 @@ class Processes:
         self._recycled_after = recycled_after
         self._memory_mark = memory_mark
         self._grace = grace
-        self._scratch = tempfile.TemporaryDirectory(prefix="m2bridge-batch-", ignore_cleanup_errors=True)
         self._workers: list[Worker] = []
         self._leaving: list[Worker] = []
         self._false_starts = 0
@@ -94,7 +93,7 @@ class Processes:
         """Start workers, as many as are of use."""
         idle = sum(worker.task is None for worker in self._workers)
         for _ in range(min(self._number - len(self._workers), waiting - idle)):
-            self._workers.append(Worker(self._settings, self._scratch.name))
+            self._workers.append(Worker(self._settings))
 
     def _speaking(self, waiting: bool) -> list[Worker]:
         """Workers with something to hear, after a moment at most."""
@@ -156,4 +155,4 @@ class Processes:
         deadline = time.monotonic() + _FAREWELL
         for worker in (*self._workers, *self._leaving):
             worker.ended(deadline)
-        self._scratch.cleanup()
+        sweep()

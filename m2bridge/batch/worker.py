@@ -6,7 +6,6 @@ import multiprocessing
 import os
 import resource
 import signal
-import tempfile
 import threading
 import time
 from contextlib import suppress
@@ -21,7 +20,7 @@ from m2bridge.batch.certifier import Certifier, Settings
 from m2bridge.batch.forkserver import CONTEXT, prepare
 from m2bridge.batch.signals import ENDING, interrupts_held
 from m2bridge.batch.task import Report, Task
-from m2bridge.errors import M2BridgeError
+from m2bridge.errors import BatchError, M2BridgeError
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +50,15 @@ class Worker:
         How many tasks it has performed.
     """
 
-    def __init__(self, settings: Settings, scratch: str) -> None:
+    def __init__(self, settings: Settings) -> None:
         prepare()
         self.connection, theirs = CONTEXT.Pipe()
-        self.process = CONTEXT.Process(target=serve, args=(theirs, settings, scratch), daemon=True)
+        self.process = CONTEXT.Process(target=serve, args=(theirs, settings), daemon=True)
         with interrupts_held(*ENDING):  # half a start makes the fork server complain
-            self.process.start()
+            try:
+                self.process.start()
+            except (EOFError, OSError) as reason:
+                raise BatchError(f"a worker process cannot be started: {reason}") from None
         theirs.close()
         self.ready = False
         self.task: Task | None = None
@@ -92,22 +94,17 @@ class Worker:
         return f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with exit status {status}"
 
 
-def serve(connection: Connection, settings: Settings, scratch: str) -> None:
+def serve(connection: Connection, settings: Settings) -> None:
     """The life of a worker: tasks come, reports go, until the line is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)
     threading.Thread(target=_follow_parent, daemon=True).start()
-    tempfile.tempdir = scratch
     try:
         _work(connection, settings)
     except M2BridgeError as reason:
         connection.send(reason)
     except (EOFError, BrokenPipeError):
         pass  # the parent closed the line
-    finally:
-        if not _parent().is_alive():
-            with suppress(OSError):
-                os.rmdir(scratch)  # succeeds for the last worker of a parent that was killed
 
 
 def _work(connection: Connection, settings: Settings) -> NoReturn:

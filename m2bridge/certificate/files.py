@@ -23,7 +23,10 @@ def write(certificate: Certificate, folder: Path) -> Path:
 
 
 def write_aside(text: str, target: Path) -> None:
-    """Write a file under another name and rename it, so that there is never half of it."""
+    """Write a file under another name and rename it, so that there is never half of it.
+
+    It has the permissions of the file that it replaces.
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
     descriptor, aside = tempfile.mkstemp(prefix=".", suffix=".partial", dir=target.parent)
     try:
@@ -31,7 +34,7 @@ def write_aside(text: str, target: Path) -> None:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(aside, 0o644)
+        os.chmod(aside, target.stat().st_mode & 0o777 if target.exists() else 0o644)
         os.replace(aside, target)
     except BaseException:
         Path(aside).unlink(missing_ok=True)

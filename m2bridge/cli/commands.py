@@ -55,7 +55,9 @@ def run() -> int:
         return USAGE
     except click.ClickException as error:
         return _fail(error.format_message(), USAGE)
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, click.Abort) as error:
+        if isinstance(error.__cause__, EOFError):  # click takes it for the end of what a person types
+            return _fail("a process that should have answered has ended", FAILED)
         click.echo("Interrupted.", err=True)
         return INTERRUPTED
     except InvalidCaseError as error:

@@ -24,7 +24,8 @@ def main() -> NoReturn:
     gc.enable()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _terminate)
+        if signal.getsignal(number) != signal.SIG_IGN:  # as nohup wants it
+            signal.signal(number, _terminate)
     sys.exit(streams.finish(run()))
 
 

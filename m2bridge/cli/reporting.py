@@ -36,11 +36,27 @@ def report_command(folder: Path, form: str, out: Path | None, timeout: float | N
     if out is None:
         click.echo(text, nl=False)
     else:
-        try:
-            out.write_text(text, encoding="utf-8")
-        except OSError as reason:
-            raise click.FileError(str(out), str(reason.strerror)) from None
+        _save(text, out)
     return DONE
+
+
+def _save(text: str, out: Path) -> None:
+    """Write a report; what stands at its place is replaced at once or not at all, if it is a file.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written.
+    """
+    from m2bridge.certificate.files import write_aside
+
+    try:
+        if out.exists() and not out.is_file():  # a pipe, or a device
+            out.write_text(text, encoding="utf-8")
+        else:
+            write_aside(text, out.resolve())
+    except OSError as reason:
+        raise OSError(f"'{out}' cannot be written: {reason.strerror or reason}") from None
 
 
 COMMANDS = (report_command,)

@@ -12,7 +12,9 @@ from importlib import metadata
 from pathlib import Path
 
 from m2bridge.clock import clock
+from m2bridge.engine.protocol import CALM, LEAST_MEMORY, address_space
 from m2bridge.errors import EngineError, EngineNotFoundError, EngineVersionError
+from m2bridge.layout import printable
 
 OLDEST = (1, 21)
 VARIABLE = "M2BRIDGE_M2"
@@ -125,7 +127,7 @@ def _version(program: Path) -> str:
     text = (answer.stdout.decode(errors="replace").strip().splitlines() or [""])[0]
     match = re.fullmatch(r"(\d+)\.(\d+)[\w.+-]*", text)
     if match is None:
-        raise EngineVersionError(f"{program} is not Macaulay2: '--version' printed '{text[:60]}'. {ADVICE}")
+        raise EngineVersionError(_refusal(program, f"printed '{text[:60]}'{_complaint(answer)}"))
     if (int(match[1]), int(match[2])) < OLDEST:
         raise EngineVersionError(f"{program} is Macaulay2 {text}; m2bridge needs 1.21 or newer. {ADVICE}")
     return text
@@ -137,9 +139,32 @@ def _probe(program: Path) -> subprocess.CompletedProcess[bytes]:
     seconds = _PROBE_LIMIT if running.remaining is None else min(running.remaining, _PROBE_LIMIT)
     try:
         return subprocess.run(
-            [program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=False
+            [program, "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=seconds,
+            check=False,
+            env={**CALM, **os.environ},
         )
     except (OSError, subprocess.TimeoutExpired) as reason:
         if seconds < _PROBE_LIMIT and isinstance(reason, subprocess.TimeoutExpired):
             raise running.late(f"'{program} --version'") from None
-        raise EngineVersionError(f"{program} is not Macaulay2: '--version' gave no answer. {ADVICE}") from reason
+        why = f" ({reason.strerror})" if isinstance(reason, OSError) and reason.strerror else ""
+        raise EngineVersionError(_refusal(program, f"gave no answer{why}")) from reason
+
+
+def _complaint(answer: subprocess.CompletedProcess[bytes]) -> str:
+    """The last line of what a program printed to standard error."""
+    lines = printable(answer.stderr.decode(errors="replace").strip().rpartition("\n")[2])
+    return f" and complained '{lines[-160:]}'" if lines else ""
+
+
+def _refusal(program: Path, answer: str) -> str:
+    """Why a program is not taken."""
+    allowed = address_space()
+    if allowed is not None and allowed < LEAST_MEMORY:
+        return (
+            f"{program} does not start within the {allowed // 2**20}M of address space allowed here (ulimit -v): "
+            f"'--version' {answer}. Macaulay2 takes up to 620M before it computes anything."
+        )
+    return f"{program} is not Macaulay2: '--version' {answer}. {ADVICE}"

@@ -1,19 +1,22 @@
 """One Macaulay2 process on a pseudo-terminal of its own.
 
 The process leads a session of its own whose controlling terminal is ours: when this Python process ends for whatever
-reason, SIGKILL included, the terminal closes and the kernel hangs Macaulay2 and its children up. The terminal is raw,
-so that nothing is echoed or translated. Starting it forks no Python code, which keeps it safe in programs with threads.
+reason, SIGKILL included, the terminal closes and the kernel hangs Macaulay2 and its children up, whether or not this
+process ignores that signal. On Linux the kernel kills Macaulay2 besides. The terminal is raw, so that nothing is echoed
+or translated. Starting it forks no Python code, which keeps it safe in programs with threads.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import select
 import signal
-import subprocess
+import threading
 import time
 import tty
-from collections.abc import Iterator, Sequence
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from math import inf
 from pathlib import Path
@@ -22,8 +25,21 @@ import psutil
 from pexpect import EOF, TIMEOUT
 from pexpect.fdpexpect import fdspawn
 
-# $1 terminal, $2 limit in KiB or "unlimited"; opening the terminal makes it the controlling one.
-_LAUNCH = 'ulimit -c 0; ulimit -v "$2" || exit 97; exec 0<>"$1" 1>&0 2>&0; shift 2; exec "$@"'
+from m2bridge.engine.protocol import CALM
+
+# $1 terminal, which becomes the controlling one when it is opened; $2 limit in KiB, or nothing; $3 whether to ask the
+# system for a signal on the end of the thread that started this (Linux, where there is a recent setpriv).
+_LAUNCH = """
+ulimit -c 0
+if [ -n "$2" ]; then ulimit -v "$2" || exit 97; fi
+exec 0<>"$1" 1>&0 2>&0
+watched=$3
+shift 3
+if [ -n "$watched" ] && setpriv --pdeathsig KILL true 2>/dev/null; then set -- setpriv --pdeathsig KILL "$@"; fi
+exec "$@"
+"""
+
+_UNCATCHABLE = {signal.SIGKILL, signal.SIGSTOP}
 
 _LONGEST_WAIT = 86400.0
 """Seconds; the system's call takes 24 days at most."""
@@ -38,41 +54,34 @@ class Overdue(Exception):
 
 
 class Process:
-    """A running program on a raw pseudo-terminal.
+    """A running program on a raw pseudo-terminal; killed when it is dropped.
 
     Parameters
     ----------
     program : Path
     arguments : sequence of str
     memory : int or None
-        Limit on the address space, in bytes.
+        Limit on the address space, in bytes; that of this process when left out.
+    folder : Path
+        Where it puts temporary files; its home too, if this process has none.
     """
 
-    def __init__(self, program: Path, arguments: Sequence[str], memory: int | None) -> None:
-        limit = "unlimited" if memory is None else str(max(memory // 1024, 1))
+    def __init__(self, program: Path, arguments: Sequence[str], memory: int | None, folder: Path) -> None:
+        limit = "" if memory is None else str(max(memory // 1024, 1))
+        # Threads may end; the main one ends with Python.
+        watched = "yes" if threading.current_thread() is threading.main_thread() else ""
         self._master, slave = os.openpty()
         try:
             tty.setraw(slave)
-            self._child = subprocess.Popen(
-                ["/bin/sh", "-c", _LAUNCH, "sh", os.ttyname(slave), limit, str(program), *arguments],
-                stdin=slave,
-                stdout=slave,
-                stderr=slave,
-                start_new_session=True,
-                # OpenBLAS takes 32 MiB of address space for each core, and tries for ever where a limit denies it.
-                env={"OPENBLAS_NUM_THREADS": "1", **os.environ, "TERM": "dumb"},
-            )
+            launch = ("/bin/sh", "-c", _LAUNCH, "sh", os.ttyname(slave), limit, watched, str(program), *arguments)
+            self.pid = _spawn(launch, slave, _environment(folder))
             self._terminal = fdspawn(self._master, maxread=65536, searchwindowsize=200, use_poll=True)
         except BaseException:
             os.close(self._master)
             raise
         finally:
             os.close(slave)
-
-    @property
-    def pid(self) -> int:
-        """Process id, and id of the process group and session that it leads."""
-        return self._child.pid
+        self._finalizer = weakref.finalize(self, _end, self.pid, self._master)
 
     @property
     def peak_memory(self) -> int | None:
@@ -93,9 +102,9 @@ class Process:
             Path(f"/proc/{self.pid}/clear_refs").write_text("5", encoding="ascii")
 
     def send(self, text: str) -> None:
-        """Type a short text (a terminal holds 4 KiB that nobody has read)."""
+        """Type a short text in ASCII (a terminal holds 4 KiB that nobody has read)."""
         with suppress(OSError):  # a dead process is noticed when its answer is awaited
-            self._terminal.send(text.encode())
+            self._terminal.send(text.encode("ascii"))
 
     def read_until(self, pattern: bytes, timeout: float | None) -> tuple[str, str]:
         """Wait for a pattern with one group.
@@ -122,38 +131,108 @@ class Process:
         except EOF:
             raise Ended(_text(self._terminal.before)) from None
 
-    def kill(self) -> int:
-        """Kill the process and everything it started; the exit status, as in :attr:`subprocess.Popen.returncode`.
+    def stop(self) -> None:
+        """Kill the process and no more, while another thread waits for what it says."""
+        if self._finalizer.alive:
+            with suppress(ProcessLookupError):
+                os.killpg(self.pid, signal.SIGKILL)
 
-        An exit status of a process that had ended by itself is preserved.
+    def kill(self) -> int | None:
+        """Kill the process and everything it started; its exit status, negative for a signal.
+
+        An exit status of a process that had ended by itself is preserved. ``None`` if it is not known: somebody else
+        has collected it, or the system has, because this process ignores SIGCHLD.
         """
-        with suppress(OSError):
+        return self._finalizer()
+
+    def disown(self) -> None:
+        """In a child made by ``fork``: leave the program to the parent, and its terminal too."""
+        if self._finalizer.detach() is not None:
             os.close(self._master)
-        if not self._has_ended():
-            os.killpg(self.pid, signal.SIGKILL)
-        # The leader is waited for last: until then its id cannot be given to a stranger.
-        deadline = time.monotonic() + 5
-        while (members := list(self._descendants())) and time.monotonic() < deadline:
-            for member in members:
-                with suppress(ProcessLookupError):
-                    os.kill(member, signal.SIGKILL)
-            time.sleep(0.001)
-        return self._child.wait()
 
-    def _has_ended(self) -> bool:
-        """Whether the process has ended, without collecting its exit status; waits a moment after a closed terminal."""
-        for _ in range(20):
-            if os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
-                return True
-            time.sleep(0.001)
-        return False
 
-    def _descendants(self) -> Iterator[int]:
-        """Living processes of our session other than its leader."""
-        for pid in psutil.pids():
-            with suppress(OSError, psutil.Error):
-                if os.getsid(pid) == self.pid != pid and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
-                    yield pid
+def _environment(folder: Path) -> dict[str, str]:
+    ours = {**CALM, **os.environ, "TERM": "dumb", "TMPDIR": str(folder)}
+    if not ours.get("HOME"):  # Macaulay2 does not start without one
+        ours["HOME"] = str(folder)
+    return ours
+
+
+def _spawn(command: tuple[str, ...], terminal: int, environment: Mapping[str, str]) -> int:
+    """Start a program that leads a session of its own, and takes neither signals nor files from this process.
+
+    ``nohup`` lets a program ignore the signal by which a terminal says that it has closed, and so would all that the
+    program starts.
+    """
+    standard = [(os.POSIX_SPAWN_DUP2, terminal, number) for number in range(3)]
+    others = [(os.POSIX_SPAWN_CLOSE, number) for number in _inheritable()]
+    return os.posix_spawn(
+        command[0],
+        command,
+        environment,
+        file_actions=[*standard, *others],
+        setsid=True,
+        setsigmask=(),
+        setsigdef=signal.valid_signals() - _UNCATCHABLE,
+    )
+
+
+def _inheritable() -> Iterator[int]:
+    """Open files, other than the standard ones, that a program started now would have too.
+
+    Without those that were opened before the limit on their number was lowered: the system takes them for mistakes.
+    """
+    limit = os.sysconf("SC_OPEN_MAX")
+    for number in map(int, os.listdir("/dev/fd")):
+        with suppress(OSError):  # that of the listing itself
+            if 2 < number < limit and os.get_inheritable(number):
+                yield number
+
+
+def _end(pid: int, master: int) -> int | None:
+    """Kill a process and everything it started, and close its terminal; see :meth:`Process.kill`."""
+    if not _has_ended(pid, patience=0.02 if _is_closed(master) else 0):
+        os.killpg(pid, signal.SIGKILL)
+    # The leader is waited for last: until then its id cannot be given to a stranger.
+    deadline = time.monotonic() + 5
+    while (members := list(_descendants(pid))) and time.monotonic() < deadline:
+        for member in members:
+            with suppress(ProcessLookupError):
+                os.kill(member, signal.SIGKILL)
+        time.sleep(0.001)
+    os.close(master)
+    try:
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    except ChildProcessError:
+        return None
+
+
+def _is_closed(terminal: int) -> bool:
+    """Whether nobody holds the other end of a terminal."""
+    poll = select.poll()
+    poll.register(terminal, 0)
+    return bool(poll.poll(0))
+
+
+def _has_ended(pid: int, patience: float) -> bool:
+    """Whether a child has ended, or does so within some seconds, without collecting its exit status."""
+    deadline = time.monotonic() + patience
+    try:
+        while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(0.001)
+    except ChildProcessError:
+        pass
+    return True
+
+
+def _descendants(leader: int) -> Iterator[int]:
+    """Living processes of a session other than its leader."""
+    for pid in psutil.pids():
+        with suppress(OSError, psutil.Error):
+            if os.getsid(pid) == leader != pid and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+                yield pid
 
 
 def _text(data: bytes | None) -> str:

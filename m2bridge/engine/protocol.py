@@ -16,6 +16,9 @@ LEAST_MEMORY = 640 * 2**20
 MOST_MEMORY = 2**62
 """Limits on memory are signed numbers of 64 bits."""
 
+CALM = {"OPENBLAS_NUM_THREADS": "1"}
+"""OpenBLAS takes 32 MiB of address space for each core, and tries for ever where a limit denies it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -26,14 +29,14 @@ class Limits:
     timeout : float, optional
         Seconds of wall time, as many as you like; no limit when left out or infinite.
     memory : int, optional
-        Bytes of address space of each process of the engine, at least :data:`LEAST_MEMORY`. Useful limits start at
-        1 GiB; machines with many cores need more.
+        Bytes of address space of each process of the engine, at least :data:`LEAST_MEMORY`; what this process has
+        (``ulimit -v``) when left out. Useful limits start at 1 GiB; machines with many cores need more.
 
     Raises
     ------
     InvalidCaseError
-        If the time is not a positive number, if Macaulay2 cannot start within this memory, or if the system does not
-        allow so much.
+        If the time is not a positive number, if Macaulay2 cannot start within this memory, or if this process may not
+        use so much itself: no limit that was set before is ever raised.
     """
 
     timeout: float | None = None
@@ -49,10 +52,18 @@ class Limits:
                 "Macaulay2 takes up to 620 MiB of address space before it computes anything: "
                 "give it 640M at least, better 1G or more",
             )
-        allowed = resource.getrlimit(resource.RLIMIT_AS)[1]
-        most = MOST_MEMORY if allowed == resource.RLIM_INFINITY else allowed
-        if self.memory > most:
-            raise InvalidCaseError("memory", f"this system takes no limit above {most / 2**30:.3g} GiB")
+        if self.memory > MOST_MEMORY:
+            raise InvalidCaseError("memory", f"this system takes no limit above {MOST_MEMORY / 2**30:.3g} GiB")
+        inherited = address_space()
+        if inherited is not None and self.memory > inherited:
+            allowed = f"{inherited // 2**20}M"
+            raise InvalidCaseError("memory", f"more than the {allowed} of address space allowed here (ulimit -v)")
+
+
+def address_space() -> int | None:
+    """Limit on the address space of this process and of those that it starts, in bytes; ``None`` if there is none."""
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if limit == resource.RLIM_INFINITY else limit
 
 
 @dataclass(frozen=True, slots=True)

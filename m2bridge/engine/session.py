@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import tempfile
+import threading
 import time
+import weakref
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -16,6 +17,7 @@ from m2bridge.engine.discovery import locate
 from m2bridge.engine.failure import death, script_error
 from m2bridge.engine.process import Ended, Overdue, Process
 from m2bridge.engine.protocol import Limits, Transcript
+from m2bridge.engine.scratch import Scratch, sweep
 from m2bridge.errors import EngineError, EngineTimeoutError
 from m2bridge.render import Script
 from m2bridge.resources import m2script
@@ -34,6 +36,9 @@ class Macaulay2:
     record carries the nonce of the run. What the script prints is kept apart and never read for answers. After a
     time-out, a crash or an interrupt the process is killed with everything it started: a conversation is never
     repaired, and no script is run again unasked.
+
+    Threads that share a session take turns. A child made by ``fork`` leaves the process to its parent, and starts
+    another when it runs something. A session that is dropped ends its process.
 
     Parameters
     ----------
@@ -54,7 +59,9 @@ class Macaulay2:
         self._process: Process | None = None
         self._ready = False
         self._over = False
-        self._folder = tempfile.TemporaryDirectory(prefix="m2bridge-")
+        self._scratch: Scratch | None = None
+        self._turn = threading.Lock()
+        _sessions.add(self)
 
     @property
     def version(self) -> str:
@@ -85,15 +92,27 @@ class Macaulay2:
         Raises
         ------
         EngineError
-            If the session is over: its ``with`` block was left.
+            If the session is over: its ``with`` block was left. If there is no temporary folder.
         """
+        if self._turn.acquire(blocking=False):  # else another thread has started it
+            try:
+                self._start()
+            finally:
+                self._turn.release()
+
+    def _start(self) -> tuple[Process, Path]:
+        """The process, and the folder for its files."""
         if self._over:
             raise EngineError("this session is over, because its with block was left: make another Macaulay2()")
+        self._scratch = self._scratch or Scratch()
+        folder = self._scratch.path
         if self._process is None:
             scripts = [str(m2script(name)) for name in (*LIBRARIES, "session")]
             assert self.candidate.program is not None
-            self._process = Process(self.candidate.program, (*_OPTIONS, *scripts), self.limits.memory)
+            self._process = Process(self.candidate.program, (*_OPTIONS, *scripts), self.limits.memory, folder)
             self._ready = False
+            sweep()
+        return self._process, folder
 
     def run(self, script: Script, timeout: float | None = None) -> Transcript:
         """Run one script; see :meth:`m2bridge.engine.Engine.run`.
@@ -115,16 +134,27 @@ class Macaulay2:
         """
         check_timeout(timeout)
         clock().check()
-        self.start()
         limit = min((t for t in (self.limits.timeout, timeout) if t is not None), default=None)
+        with self._turn:
+            for _ in range(2):
+                transcript = self._attempt(script, limit)
+                if transcript is not None:
+                    return transcript
+                self._end()  # an earlier script has made it useless
+        raise EngineError(f"Macaulay2 does not take the script '{script.name}'")
+
+    def _attempt(self, script: Script, limit: float | None) -> Transcript | None:
+        """Run a script; ``None`` if Macaulay2 did not begin with it."""
+        process, folder = self._started()
         nonce = secrets.token_hex(8)
-        source, answers = (Path(self._folder.name, f"{nonce}.{kind}") for kind in ("m2", "jsonl"))
-        source.write_text(f"{script.body}\nmbFinish()\n", encoding="utf-8")
+        source, answers = (folder / f"{nonce}.{kind}" for kind in ("m2", "jsonl"))
         try:
-            process = self._started()
+            source.write_text(f"{script.body}\nmbFinish()\n", encoding="utf-8")
             begin = time.monotonic()
-            process.send(f"mbRun({json.dumps(nonce)}, {_quoted(source)}, {_quoted(answers)})\n")
-            output = self._report(process, nonce, limit, answers, "Macaulay2 did not finish")
+            process.send(f"mbRun({_quoted(nonce)}, {_quoted(source)}, {_quoted(answers)})\n")
+            output, begun = self._report(process, nonce, limit, answers, "Macaulay2 did not finish")
+            if begun != nonce:
+                return None
             records = _complete_records(answers)
             if not records or records[-1] != json.dumps(
                 {"end": nonce, "records": len(records) - 1}, separators=(",", ":")
@@ -136,39 +166,52 @@ class Macaulay2:
             answers.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """End Macaulay2 and everything it started. The next run starts it again."""
+        """End Macaulay2 and everything it started. The next run starts it again.
+
+        A run that another thread is at fails with :class:`~m2bridge.errors.EngineDiedError`.
+        """
+        if self._turn.acquire(blocking=False):
+            try:
+                self._end()
+            finally:
+                self._turn.release()
+        elif (process := self._process) is not None:
+            process.stop()  # the thread that waits for its answer does the rest
+
+    def _end(self) -> None:
         process, self._process = self._process, None
         if process is not None:
             process.kill()
 
-    def _started(self) -> Process:
-        """The process, once it has said that it is ready."""
-        self.start()
-        process = self._process
-        assert process is not None
+    def _started(self) -> tuple[Process, Path]:
+        """The process, once it has said that it is ready, and the folder for its files."""
+        process, folder = self._start()
         if not self._ready:
             what = f"{self.candidate.program} did not start"
             self._report(process, secrets.token_hex(8), _START_LIMIT, None, what)
             self._ready = True
-        return process
+        return process, folder
 
-    def _report(self, process: Process, nonce: str, timeout: float | None, answers: Path | None, late: str) -> str:
-        """Ask for the report on the run and wait for it; what was printed until then. Any failure ends the process."""
+    def _report(
+        self, process: Process, nonce: str, timeout: float | None, answers: Path | None, late: str
+    ) -> tuple[str, str]:
+        """Ask for the report on the run and wait for it; any failure ends the process.
+
+        What was printed until then, and the nonce of the run that began last.
+        """
         limit, seconds = _earlier(timeout, clock())
         try:
-            process.send(f"mbReport {json.dumps(nonce)}\n")
-            pattern = rb"\n\x01m2bridge %s ([^\n]*)\n" % nonce.encode()
-            output, _ = process.read_until(pattern, seconds)
-            return output
+            process.send(f"mbReport {_quoted(nonce)}\n")
+            return process.read_until(rb"\n\x01m2bridge %s ([^\n]*)\n" % nonce.encode(), seconds)
         except Overdue as reason:
-            self.close()
+            self._end()
             message = f"{late} within {limit} and was killed; give it more with --timeout"
             raise EngineTimeoutError(message, records=_answers_so_far(answers), output=str(reason)) from None
         except Ended as reason:
             self._process = None
             raise death(process.kill(), str(reason), _answers_so_far(answers), self.limits) from None
         except BaseException:
-            self.close()
+            self._end()
             raise
 
     def __enter__(self) -> Self:
@@ -179,7 +222,16 @@ class Macaulay2:
     ) -> None:
         self._over = True
         self.close()
-        self._folder.cleanup()
+        if self._scratch is not None:
+            self._scratch.remove()
+
+    def _disown(self) -> None:
+        """In a child made by ``fork``: leave the process and its files to the parent, and begin anew."""
+        for possession in (self._process, self._scratch):
+            if possession is not None:
+                possession.disown()
+        self._process = self._scratch = None
+        self._turn = threading.Lock()
 
 
 def _earlier(timeout: float | None, running: Clock) -> tuple[str, float | None]:
@@ -190,9 +242,21 @@ def _earlier(timeout: float | None, running: Clock) -> tuple[str, float | None]:
     return running.limit, remaining
 
 
-def _quoted(path: Path) -> str:
-    """A path as a Macaulay2 string."""
-    return '"' + str(path).replace("\\", "\\\\").replace('"', '\\"') + '"'
+_sessions: weakref.WeakSet[Macaulay2] = weakref.WeakSet()
+
+
+def _disown_all() -> None:
+    for session in list(_sessions):
+        session._disown()
+
+
+os.register_at_fork(after_in_child=_disown_all)
+
+
+def _quoted(text: str | Path) -> str:
+    """A Macaulay2 string in ASCII: its strings are bytes, as the names of files are."""
+    plain = set(range(32, 127)) - set(b'"\\')
+    return '"' + "".join(chr(byte) if byte in plain else f"\\{byte:03o}" for byte in os.fsencode(text)) + '"'
 
 
 def _answers_so_far(answers: Path | None) -> tuple[str, ...]:

@@ -65,3 +65,13 @@ def test_an_unusable_program_that_nobody_named_is_passed_over(nothing: pytest.Mo
     good = program(tmp_path / "good", "1.22")
     nothing.setenv("PATH", str(good.parent))
     assert locate().program == good
+
+
+def test_a_program_that_does_not_start_says_why(nothing: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    path = program(tmp_path / "crowded", "")
+    path.write_text("#!/bin/sh\necho first >&2\necho 'cannot \033 open' >&2\nexit 1\n")
+    with pytest.raises(EngineVersionError, match="printed '' and complained 'cannot   open'"):
+        locate(path)
+    nothing.setattr("m2bridge.engine.discovery.address_space", lambda: 300 * 2**20)
+    with pytest.raises(EngineVersionError, match=r"within the 300M of address space allowed here \(ulimit -v\)"):
+        locate(path)

@@ -1,11 +1,14 @@
 """Reports: every format, refuted first, nothing hidden, special characters kept as text."""
 
 import csv
+import errno
 import io
 import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 import zlib
 from base64 import b64decode
 from dataclasses import replace
@@ -295,6 +298,31 @@ def test_the_command_writes_every_format(tmp_path: Path) -> None:
         result = CliRunner().invoke(report_command, [str(ACCEPTED), "--format", form, "--out", str(out)])
         assert result.exit_code == 0
         assert out.read_text(encoding="utf-8") == report.FORMATS[form](report.collect(ACCEPTED))
+
+
+def test_a_report_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> None:
+    """A shell's limit on the size of files stands for a full disk."""
+    (old := tmp_path / "report.html").write_text("the old one", encoding="utf-8")
+    main = [sys.executable, "-c", "from m2bridge.cli.main import main; main()"]
+    command = [*main, "report", str(ACCEPTED), "--format", "html", "--out", str(old)]
+    found = subprocess.run(["sh", "-c", 'ulimit -f 1; exec "$@"', "sh", *command], capture_output=True, check=False)
+    assert found.returncode == 5
+    assert found.stderr.decode() == f"Error: '{old}' cannot be written: {os.strerror(errno.EFBIG)}\n"
+    assert os.listdir(tmp_path) == ["report.html"]
+    assert old.read_text(encoding="utf-8") == "the old one"
+
+
+def test_a_report_takes_the_place_of_what_was_there(tmp_path: Path) -> None:
+    """With the permissions of the old one, through a link; devices are written to."""
+    (old := tmp_path / "report").write_text("the old one", encoding="utf-8")
+    old.chmod(0o600)
+    (link := tmp_path / "link").symlink_to(old)
+    for out in (link, Path(os.devnull)):
+        assert CliRunner().invoke(report_command, [str(ACCEPTED), "--out", str(out)]).exit_code == 0
+    assert link.is_symlink()
+    assert old.read_text(encoding="utf-8") == report.FORMATS["text"](report.collect(ACCEPTED))
+    assert old.stat().st_mode & 0o777 == 0o600
+    assert not Path(os.devnull).is_file()
 
 
 @pytest.mark.parametrize("name", ["", "missing"])

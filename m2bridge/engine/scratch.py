@@ -1,0 +1,97 @@
+"""Temporary folders that do not outlive their process for long, however it ends.
+
+A folder is locked by the kernel for the process that made it, and the lock ends with the process. So folders that
+nobody holds were left by processes that were killed, and whoever starts next removes them. A process id would not do:
+it may be given again, and containers that share a folder number their processes each for itself.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+import weakref
+from contextlib import suppress
+from pathlib import Path
+
+from m2bridge.errors import EngineError
+
+_PREFIX = "m2bridge-run-"
+
+
+class Scratch:
+    """A new temporary folder; removed by :meth:`remove`, when it is dropped, and at the end of Python.
+
+    Raises
+    ------
+    EngineError
+        If no temporary folder can be made.
+    """
+
+    def __init__(self) -> None:
+        try:
+            self.path, self._lock = _make()
+        except OSError as reason:
+            raise EngineError(
+                f"no temporary folder can be made: {reason.strerror or reason}; TMPDIR names where"
+            ) from None
+        self._finalizer = weakref.finalize(self, _remove, self.path, self._lock)
+
+    def remove(self) -> None:
+        """Remove the folder and all that is in it."""
+        self._finalizer()
+
+    def disown(self) -> None:
+        """In a child made by ``fork``: leave the folder to the parent."""
+        if self._finalizer.detach() is not None:
+            os.close(self._lock)
+
+
+def sweep() -> None:
+    """Remove the folders that processes of this user, which were killed, have left."""
+    with suppress(OSError):
+        for entry in os.scandir(tempfile.gettempdir()):
+            if entry.name.startswith(_PREFIX):
+                with suppress(OSError):  # somebody else's, or swept by another process at this moment
+                    _sweep(Path(entry.path))
+
+
+def _sweep(path: Path) -> None:
+    lock = _opened(path)
+    try:
+        if os.fstat(lock).st_uid == os.geteuid():
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(path, ignore_errors=True)
+    finally:
+        os.close(lock)
+
+
+def _make() -> tuple[Path, int]:
+    """A new folder and its lock; once more if another process took it for one that was left, before it was locked."""
+    while True:
+        path = Path(tempfile.mkdtemp(prefix=_PREFIX)).absolute()
+        with suppress(FileNotFoundError):
+            lock = _opened(path)
+            if _locked(lock) and path.exists():
+                return path, lock
+            os.close(lock)
+
+
+def _locked(lock: int) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks: nobody else gets one either, and nothing is swept
+        return True
+    return True
+
+
+def _opened(path: Path) -> int:
+    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+
+
+def _remove(path: Path, lock: int) -> None:
+    shutil.rmtree(path, ignore_errors=True)
+    os.close(lock)
