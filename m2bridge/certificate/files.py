@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from pathlib import Path
 
 from m2bridge.certificate.schema import Certificate
-from m2bridge.errors import CertificateError
+from m2bridge.convert.documents import read_json
+from m2bridge.errors import CertificateError, ConversionError
 
 
 def write(certificate: Certificate, folder: Path) -> Path:
@@ -57,9 +57,11 @@ def read(path: Path) -> Certificate:
     """
     try:
         text = text_of(path)
-        certificate = Certificate.from_json(json.loads(text))
+        certificate = Certificate.from_json(read_json(text))
         if certificate.to_text() != text:
             raise CertificateError("not in the canonical form that m2bridge writes")
+    except ConversionError as reason:
+        raise CertificateError(str(reason)) from None
     except (ValueError, RecursionError) as reason:
         raise CertificateError(f"not JSON: {reason}") from None
     return certificate

@@ -20,6 +20,7 @@ from m2bridge.errors import (
     M2BridgeError,
     MethodUnavailableError,
 )
+from m2bridge.layout import line, shortened, visible
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
@@ -68,6 +69,8 @@ def run() -> int:
         return _fail(str(error), UNDECIDED)
     except M2BridgeError as error:
         return _fail(f"{type(error).__name__}: {error}", FAILED)
+    except MemoryError:
+        return _fail("Python ran out of memory: this case is too large for this machine, or its limit", UNDECIDED)
     except OSError as error:
         return _fail(str(error), FAILED)
     except Exception:  # a mistake in m2bridge: it is shown, and its exit code is not that of a refuted statement
@@ -76,5 +79,7 @@ def run() -> int:
 
 
 def _fail(message: str, code: int) -> int:
-    click.echo(f"Error: {message}", err=True)
+    """Show a message, in which words of any origin command no terminal; usage errors take one line."""
+    said = line(message) if code == USAGE else "\n".join(map(visible, message.split("\n")))
+    click.echo(f"Error: {shortened(said) if code == USAGE else said}", err=True)
     return code

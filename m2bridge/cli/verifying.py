@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from m2bridge.cli.output import DONE, REFUTED
+from m2bridge.cli.output import DONE, REFUTED, echo_json
 from m2bridge.cli.progress import progress
-from m2bridge.layout import plural, table
+from m2bridge.layout import line, plural, table
 
 if TYPE_CHECKING:
     from m2bridge.certificate.finding import Finding
@@ -43,7 +43,7 @@ def verify_command(paths: Sequence[Path], workers: int | None, as_json: bool) ->
     if as_json:
         verified = [finding.to_json() for finding in findings]
         data = {"counts": counts, "outcomes": outcomes, "certificates": verified}
-        click.echo(json.dumps(data, ensure_ascii=False))
+        echo_json(json.dumps(data, ensure_ascii=False))
     else:
         click.echo(to_text(findings))
         said = ", ".join(f"{n} {word}" for word, n in counts.items())
@@ -59,8 +59,6 @@ def json_files(paths: Sequence[Path]) -> Iterator[Path]:
 
 def to_text(findings: Sequence[Finding]) -> str:
     """One line for each certificate."""
-    from m2bridge.report.escape import line
-
     return table(("certificate", "outcome", ""), [(line(f.name), f.outcome, line(_said(f))) for f in findings])
 
 

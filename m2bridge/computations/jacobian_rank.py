@@ -51,7 +51,7 @@ def jacobian_findings(
     Proved to be the dimension when it attains an upper bound that needs no computation: the number of coordinates, or
     the dimension of the source (for attention modulo the rescaling (A, V) ~ (λA, V/λ)).
     """
-    subject = Subject.of(case, coordinates, "factored")
+    subject = Subject.of(_smallest(case), coordinates, "factored")
     subject.check_field(field)
     free = subject.parametrization
     if free.relations:
@@ -70,6 +70,13 @@ def jacobian_findings(
         else:
             findings.append(Finding(name, value, "lower bound", "rank at a random point"))
     return findings
+
+
+def _smallest(case: SingleLayerAttention | PolynomialMap) -> SingleLayerAttention | PolynomialMap:
+    """The case with the fewest weights and the same functions: A = KᵀQ is any matrix of rank at most α for a = α."""
+    return (
+        SingleLayerAttention(case.d, case.d_out, case.alpha, case.t) if isinstance(case, SingleLayerAttention) else case
+    )
 
 
 def _source_dimension(subject: Subject) -> int:

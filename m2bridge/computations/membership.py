@@ -10,6 +10,7 @@ from typing import Any
 from sympy import Matrix, Rational, latex, zeros
 
 from m2bridge.computations.subject import Clock, case_json, result_json
+from m2bridge.digits import any_length
 from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.geometry.function import Chart, fibre_points, function_of, orbit_of, quadratic_forms
@@ -17,6 +18,7 @@ from m2bridge.layout import duration, facts, plural
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.model.field import QQ
 from m2bridge.model.orbit import Orbit
+from m2bridge.notation import exact_text
 from m2bridge.parse import Answer, parse
 from m2bridge.render import Script, render
 
@@ -92,9 +94,9 @@ class Membership:
 
     def to_latex(self) -> str:
         """The weights."""
-        return (
-            r",\quad ".join(f"A = {latex(A)},\\; V = {latex(V)}" for A, V in self.weights) or rf"\text{{{self.place}}}"
-        )
+        with any_length():
+            written = [f"A = {latex(A)},\\; V = {latex(V)}" for A, V in self.weights]
+        return r",\quad ".join(written) or rf"\text{{{self.place}}}"
 
     def to_macaulay2(self) -> str:
         """The orbit, as a Macaulay2 sequence."""
@@ -169,7 +171,7 @@ def membership_script(model: SingleLayerAttention, chart: Chart) -> Script:
 
 
 def _matrix(form: Matrix) -> str:
-    rows = ("{" + ", ".join(map(str, form.row(i))) + "}" for i in range(form.rows))
+    rows = ("{" + ", ".join(map(exact_text, form.row(i))) + "}" for i in range(form.rows))
     return "matrix(QQ, {" + ", ".join(rows) + "})"
 
 
@@ -179,7 +181,7 @@ def _moments(answer: Answer) -> tuple[list[Rational], Matrix]:
 
 
 def _strings(matrix: Matrix) -> list[list[str]]:
-    return [[str(entry) for entry in matrix.row(i)] for i in range(matrix.rows)]
+    return [[exact_text(entry) for entry in matrix.row(i)] for i in range(matrix.rows)]
 
 
 def _row(matrix: Matrix) -> str:

@@ -12,6 +12,7 @@ from importlib import metadata
 from pathlib import Path
 
 from m2bridge.errors import EngineError, EngineNotFoundError, EngineVersionError
+from m2bridge.layout import visible
 
 OLDEST = (1, 21)
 VARIABLE = "M2BRIDGE_M2"
@@ -102,7 +103,7 @@ def locate(explicit: str | os.PathLike[str] | None = None) -> Candidate:
 
 
 def _absolute(path: str) -> Path:
-    return Path(path).expanduser().absolute()
+    return Path(os.path.expanduser(path)).absolute()  # which leaves an unknown user's name as it is
 
 
 def _in_wheel() -> Path | None:
@@ -115,7 +116,7 @@ def _in_wheel() -> Path | None:
 
 @cache
 def _version(program: Path) -> str:
-    if not program.is_file() or not os.access(program, os.X_OK):
+    if not os.path.isfile(program) or not os.access(program, os.X_OK):
         raise EngineNotFoundError(f"{program} is not an executable program. {ADVICE}")
     answer = _probe(program)
     if answer.returncode < 0:  # killed from outside, which says nothing about the program
@@ -123,7 +124,7 @@ def _version(program: Path) -> str:
     text = (answer.stdout.decode(errors="replace").strip().splitlines() or [""])[0]
     match = re.fullmatch(r"(\d+)\.(\d+)[\w.+-]*", text)
     if match is None:
-        raise EngineVersionError(f"{program} is not Macaulay2: '--version' printed '{text[:60]}'. {ADVICE}")
+        raise EngineVersionError(f"{program} is not Macaulay2: '--version' printed '{visible(text[:60])}'. {ADVICE}")
     if (int(match[1]), int(match[2])) < OLDEST:
         raise EngineVersionError(f"{program} is Macaulay2 {text}; m2bridge needs 1.21 or newer. {ADVICE}")
     return text

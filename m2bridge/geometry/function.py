@@ -15,6 +15,7 @@ from sympy.polys.matrices import DomainMatrix
 from m2bridge.errors import ContradictionError, InvalidCaseError
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.model.orbit import Orbit
+from m2bridge.model.parametrization import check_coordinates
 
 Forms = list[list[Matrix]]
 """``forms[k][i]`` is the symmetric matrix l_i v_kᵀ + v_k l_iᵀ of the quadratic form l_i v_k."""
@@ -39,8 +40,9 @@ def quadratic_forms(model: SingleLayerAttention, function: Mapping[str, Fraction
     Raises
     ------
     InvalidCaseError
-        If a name is not a reduced coordinate of the model.
+        If a name is not a reduced coordinate of the model, or there are too many of them to be stored.
     """
+    check_coordinates(model, "reduced")
     d = model.d
     forms = [[Matrix.zeros(d, d) for _ in range(d)] for _ in range(model.d_out)]
     names = {
@@ -52,7 +54,7 @@ def quadratic_forms(model: SingleLayerAttention, function: Mapping[str, Fraction
     }
     for name, value in function.items():
         if name not in names:
-            raise InvalidCaseError("function", f"'{name}' is not a coordinate: they are c_k_i_p_q with p ≤ q")
+            raise InvalidCaseError("function", f"'{name:.60}' is not a coordinate: they are c_k_i_p_q with p ≤ q")
         k, i, p, q = names[name]
         forms[k][i][p, q] += Rational(value)
         forms[k][i][q, p] += Rational(value)

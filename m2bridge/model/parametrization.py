@@ -21,6 +21,8 @@ from m2bridge.model.ring import PolynomialRing
 Matrix = list[list[PolyElement]]
 
 MAX_COORDINATES = 20_000
+MAX_PARAMETERS = 5_000
+"""SymPy's polynomials have one exponent for each variable, and its rings one polynomial."""
 MAX_MINORS = 5_000
 
 
@@ -44,10 +46,19 @@ def entries(name: str, rows: int, columns: int) -> tuple[str, ...]:
     return tuple(f"{name}_{i + 1}_{j + 1}" for i in range(rows) for j in range(columns))
 
 
-def _check_size(model: SingleLayerAttention, coordinates: Coordinates, weights: Weights) -> None:
+def check_coordinates(model: SingleLayerAttention, coordinates: Coordinates) -> None:
+    """Raise InvalidCaseError if there are more coordinates than can be stored."""
     count = model.coordinate_count(coordinates)
     if count > MAX_COORDINATES:
         raise InvalidCaseError("d", f"this case has {count} coordinates; at most {MAX_COORDINATES} can be stored")
+
+
+def _check_size(model: SingleLayerAttention, coordinates: Coordinates, weights: Weights) -> None:
+    check_coordinates(model, coordinates)
+    rows = (model.d if weights == "attention" else 2 * model.a) + model.d_out
+    if (count := model.d * rows) > MAX_PARAMETERS:
+        option = "d" if weights == "attention" else "a"
+        raise InvalidCaseError(option, f"this case has {count} weights; at most {MAX_PARAMETERS} can be stored")
     minors = comb(model.d, model.a + 1) ** 2
     if weights == "attention" and minors > MAX_MINORS:
         raise InvalidCaseError("a", f"this case needs {minors} minors of A; at most {MAX_MINORS} can be stored")

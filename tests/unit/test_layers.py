@@ -12,7 +12,7 @@ import m2bridge
 PACKAGE = Path(m2bridge.__file__).parent
 LAYERS = [
     {"_version", "errors"},
-    {"importing", "garbage", "resources", "linear_algebra", "layout"},
+    {"importing", "garbage", "digits", "resources", "linear_algebra", "layout"},
     {"model"},
     {"convert"},
     {"geometry", "notation", "parse"},
