@@ -10,6 +10,9 @@ from m2bridge.certificate.schema import Certificate
 from m2bridge.convert.documents import read_json
 from m2bridge.errors import CertificateError, ConversionError
 
+MOST_BYTES = 200_000_000
+"""Of a certificate; the largest that were seen have a tenth."""
+
 
 def write(certificate: Certificate, folder: Path) -> Path:
     """Write a certificate under its name; an older file of that name is replaced at once or not at all."""
@@ -40,10 +43,12 @@ def text_of(path: Path) -> str:
     Raises
     ------
     CertificateError
-        If it is something else than a file, which may never come to an end.
+        If it is something else than a file, which may never come to an end, or larger than :data:`MOST_BYTES`.
     """
     if not path.is_file():
         raise CertificateError("not a file")
+    if path.stat().st_size > MOST_BYTES:
+        raise CertificateError(f"larger than {MOST_BYTES / 1e6:g} MB")
     return path.read_bytes().decode("utf-8")
 
 

@@ -70,7 +70,7 @@ def run() -> int:
     except M2BridgeError as error:
         return _fail(f"{type(error).__name__}: {error}", FAILED)
     except MemoryError:
-        return _fail("Python ran out of memory: this case is too large for this machine, or its limit", UNDECIDED)
+        return _fail("there is not enough memory for this, on this machine or within its limit", UNDECIDED)
     except OSError as error:
         return _fail(str(error), FAILED)
     except Exception:  # a mistake in m2bridge: it is shown, and its exit code is not that of a refuted statement
@@ -79,7 +79,7 @@ def run() -> int:
 
 
 def _fail(message: str, code: int) -> int:
-    """Show a message, in which words of any origin command no terminal; usage errors take one line."""
-    said = line(message) if code == USAGE else "\n".join(map(visible, message.split("\n")))
-    click.echo(f"Error: {shortened(said) if code == USAGE else said}", err=True)
+    """Show a message, in which words of any origin command no terminal; only a failure takes more than one line."""
+    said = "\n".join(map(visible, message.split("\n"))) if code == FAILED else shortened(line(message))
+    click.echo(f"Error: {said}", err=True)
     return code

@@ -120,6 +120,9 @@ class GeneratorReader:
             domain = self.ring.sympy_ring.domain
             known = domain(integer(match[1]))
             if match[2]:
-                known = known / domain(integer(match[2]))
+                divisor = domain(integer(match[2]))
+                if not divisor:
+                    raise ConversionError(f"a number that has no meaning over {self.ring.field}: {text[:120]}")
+                known = known / divisor
             self.coefficients[text] = known
         return known
