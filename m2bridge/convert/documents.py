@@ -97,11 +97,18 @@ def read_toml(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as reason:
-        raise ConversionError(f"not TOML: {reason}") from None
+        raise ConversionError(f"not TOML: {reason}{_hint(text, str(reason))}") from None
     except ValueError:  # Python's own limit
         raise ConversionError("an integer of more than 4300 digits; long numbers stand in quotes") from None
     except RecursionError:
         raise ConversionError("not TOML that is read here: lists or tables are nested too deeply") from None
+
+
+def _hint(text: str, reason: str) -> str:
+    """What TOML wants of names in other alphabets, if that is what is wrong."""
+    place = re.search(r"line ([0-9]+), column ([0-9]+)", reason)
+    rest = text.split("\n")[int(place[1]) - 1][int(place[2]) - 1 :] if place else ""
+    return "; in TOML a name with other letters than a to z stands in quotes" if rest[:1] > "\x7f" else ""
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -6,13 +6,14 @@ that its time is over, so that hundreds of inputs take seconds.
 
 from __future__ import annotations
 
+import faulthandler
 import io
 import os
 import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,8 +31,8 @@ from tests.fuzz.inputs_corpus import Input, corpus, ideal_data, random_input
 CPU_SECONDS = 10.0
 """For one input; most take a hundredth. Time of this process only, so that a busy machine does not matter."""
 
-CODES = frozenset({0, 1, 2, 3, 4})
-"""Not 5: that is a failure of m2bridge or of the system."""
+STUCK = 600
+"""Seconds after which one input ends all: a computation in C hears of no other limit."""
 
 
 class TooLong(BaseException):
@@ -100,21 +101,23 @@ def complaint(input_: Input, answer: Answer) -> str:
 
 def run(count: int, seed: int) -> int:
     """The whole corpus, then ``count`` random inputs; the number of failures, each of which is shown."""
-    failures = 0
     with environment() as folder:
         random = Random(seed)
-        inputs = [*corpus(folder), *(random_input(folder, random) for _ in range(count))]
-        for number, input_ in enumerate(inputs):
-            if said := complaint(input_, answer := ask(input_.arguments(folder))):
-                failures += 1
-                shown = [argument[:100] for argument in input_.arguments(folder)]
-                print(f"input {number} {shown} {input_.what[:200]!a}: {said}\n  {answer.err[:300]!a}")
-    for number in range(count):
-        if said := ideal_complaint(Random(f"{seed} {number}")):
-            failures += 1
-            print(f"ideal {number}: {said}")
-    print(f"{len(inputs)} inputs of commands and {count} ideals, seed {seed}: {failures} failures")
-    return failures
+        inputs = [*corpus(folder), *(random_input(random) for _ in range(count))]
+        found = [*complaints(inputs, folder), *filter(None, (ideal_complaint(random) for _ in range(count)))]
+    for said in found:
+        print(said)
+    print(f"{len(inputs)} inputs of commands and {count} ideals, seed {seed}: {len(found)} failures")
+    return len(found)
+
+
+def complaints(inputs: Iterable[Input], folder: Path) -> Iterator[str]:
+    """What is wrong with the answers to inputs, each with its input."""
+    for input_ in inputs:
+        answer = ask(arguments := input_.arguments(folder))
+        if said := complaint(input_, answer):
+            shown = [argument[:100] for argument in arguments]
+            yield f"{shown!a} {input_.what[:200]!a}: {said}\n  {answer.err[:300]!a}"
 
 
 def ideal_complaint(random: Random) -> str:
@@ -148,9 +151,11 @@ def _limit() -> Iterator[None]:
 
     before = signal.signal(signal.SIGPROF, over)
     signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS)
+    faulthandler.dump_traceback_later(STUCK, exit=True, file=2)
     try:
         yield
     finally:
+        faulthandler.cancel_dump_traceback_later()
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
 

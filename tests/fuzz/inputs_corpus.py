@@ -29,6 +29,7 @@ CERTIFICATES = Path(__file__).parents[1] / "certificates"
 
 REFUSED = frozenset({2})
 ANY = frozenset({0, 1, 2, 3, 4})
+"""Not 5: that is a failure of m2bridge or of the system."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,12 @@ NAMES = (["x", "y"], ["x", "2"], ["x", "y_1"], ["x", "ｘ"], ["λ", "变量"], [
 
 def corpus(folder: Path) -> Iterator[Input]:
     """Bad inputs of every kind."""
-    yield from _option_values()
+    yield from option_values()
+    yield from bad_inputs(folder)
+
+
+def bad_inputs(folder: Path) -> Iterator[Input]:
+    """Files, places, programs and cases that are no good."""
     yield from (
         Input(("membership", *CASE, "--function", text)) for text in JSON if text.startswith("{") and "\0" not in text
     )
@@ -119,7 +125,8 @@ def _certify(name: str, text: str | bytes) -> Input:
     return Input(("certify", "--cases", f"{{}}/{name}", "--out", "{}/out"), files={name: text})
 
 
-def _option_values() -> Iterator[Input]:
+def option_values() -> Iterator[Input]:
+    """Every word as the value of every option of every command; some are good values."""
     for command, options in OPTIONS.items():
         for option in options:
             for word in WORDS:
@@ -174,7 +181,7 @@ def _certificates() -> Iterator[Input]:
             yield Input(words, ANY, {"certificates/x.json": text})
 
 
-def random_input(folder: Path, random: Random) -> Input:
+def random_input(random: Random) -> Input:
     """A random change of something good, for a random command."""
     kind = random.randrange(7)
     if kind == 0:
@@ -197,8 +204,8 @@ def random_input(folder: Path, random: Random) -> Input:
         text = changed(path.read_text(encoding="utf-8"), random)
     else:
         text = json_text(_sealed(replaced(json.loads(path.read_text(encoding="utf-8")), random)))
-    words = ("report", "{}/certificates", "--format", random.choice(FORMATS))
-    return Input(words, ANY, {"certificates/x.json": "{}", f"certificates/{path.name}": text})
+    report = ("report", "{}/certificates", "--format", random.choice(FORMATS))
+    return Input(report, ANY, {"certificates/x.json": "{}", f"certificates/{path.name}": text})
 
 
 def _sealed(data: object) -> object:
