@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 Case = SingleLayerAttention
 
 NAMES = ("d", "d_out", "a", "t")
-MOST = 200_000
-"""Cases of the largest batch, and numbers in one range: what is listed in a second. Larger ones are several batches."""
+MOST = 2_000_000
+"""Cases of the largest batch, and numbers in one range; larger ones are a mistake or need a design of their own."""
 
 MOST_BYTES = 10_000_000
 """Of a file of cases."""
@@ -83,7 +83,19 @@ def read_cases(path: Path, all_a: bool = False) -> Iterator[Case]:
         If the file cannot be read or has no cases, or an entry has an unknown or missing name, a bad value, or no case
         with a ≤ d.
     """
-    number = 0
+    entries = list(_ranges(path))
+    if not entries:
+        raise InvalidCaseError("cases", f"{path.name}: there are no cases in it")
+    for where, values in entries:
+        found = list(grid(values["d"], values["d_out"], values.get("a"), values.get("t"), all_a))
+        if not found:
+            raise InvalidCaseError("cases", f"{where}: no case with a ≤ d; --all-a takes the others too")
+        yield from found
+
+
+def _ranges(path: Path) -> Iterator[tuple[str, dict[str, tuple[int, ...]]]]:
+    """Place and numbers of each entry; there are not more cases than one batch takes."""
+    size = 0
     for place, entry in _entries(path):
         where = f"{path.name}, {place}"
         if unknown := [name for name in entry if name not in NAMES]:
@@ -91,15 +103,10 @@ def read_cases(path: Path, all_a: bool = False) -> Iterator[Case]:
         if missing := [name for name in ("d", "d_out") if name not in entry]:
             raise InvalidCaseError("cases", f"{where}: '{missing[0]}' is missing")
         values = {name: _values(where, name, value) for name, value in entry.items()}
-        number += prod(map(len, values.values()))
-        if number > MOST:
+        size += prod(map(len, values.values()))
+        if size > MOST:
             raise InvalidCaseError("cases", f"{where}: more than {MOST} cases; at most so many go into one batch")
-        found = list(grid(values["d"], values["d_out"], values.get("a"), values.get("t"), all_a))
-        if not found:
-            raise InvalidCaseError("cases", f"{where}: no case with a ≤ d; --all-a takes the others too")
-        yield from found
-    if not number:
-        raise InvalidCaseError("cases", f"{path.name}: there are no cases in it")
+        yield where, values
 
 
 def ordered(cases: Iterable[Case]) -> tuple[Case, ...]:
