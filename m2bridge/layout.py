@@ -16,6 +16,23 @@ def printable(text: str) -> str:
     return "".join(character if character.isprintable() else " " for character in text)
 
 
+def visible(text: str) -> str:
+    """The text with the numbers of characters that are not printed, and may command a terminal, in their place."""
+    if text.isprintable():
+        return text
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
+
+
+def line(text: str) -> str:
+    """Text on one line, whatever it holds."""
+    return visible(" ".join(text.split()))
+
+
+def shortened(text: str, most: int = 600) -> str:
+    """The text without its middle, if it is longer."""
+    return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 2 :]}"
+
+
 def table(header: Sequence[str], rows: Iterable[Sequence[object]], indent: str = "  ") -> str:
     """Aligned columns under a header; numbers to the right, words to the left."""
     lines = [list(map(str, header)), *([str(cell) for cell in row] for row in rows)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
@@ -12,12 +13,25 @@ from sympy.polys.rings import PolyElement
 from m2bridge.clock import watched
 from m2bridge.convert import macaulay2
 from m2bridge.convert.names import all_to_macaulay2
-from m2bridge.layout import plural
+from m2bridge.digits import any_length
+from m2bridge.layout import plural, printable
 from m2bridge.linear_algebra import decimal
 
 SHOWN = 12
 """How many generators the text and LaTeX forms show."""
 
+
+def _greek_command(letter: str) -> str:
+    word = unicodedata.name(letter).split()[-1].lower().replace("lamda", "lambda")
+    return "\\" + (word if letter.islower() else word.capitalize())
+
+
+GREEK_LATEX = {letter: _greek_command(letter) for letter in "αβγδζηθικλμνξπρστυχψωΓΔΘΛΞΠΣΥΦΨΩ"} | {
+    "ε": r"\varepsilon",
+    "φ": r"\varphi",
+    "ς": r"\varsigma",
+}
+"""The commands of LaTeX for Greek letters; the capitals that look Latin have none."""
 
 _DEGREE_NAMES = {1: "linear form", 2: "quadric", 3: "cubic", 4: "quartic", 5: "quintic", 6: "sextic"}
 
@@ -35,7 +49,8 @@ def polynomial_text(polynomial: PolyElement) -> str:
     """A polynomial in the names of its variables, exact, in Python's notation (``**``)."""
     domain = polynomial.ring.domain
     if not domain.is_FiniteField:
-        return str(polynomial)
+        with any_length():
+            return str(polynomial)
     integers = polynomial.ring.clone(domain=ZZ)
     return str(integers.from_dict({monomial: ZZ(domain.to_int(c)) for monomial, c in polynomial.items()}))
 
@@ -74,12 +89,23 @@ def shortened_text(text: str, width: int = 240) -> str:
 def polynomial_latex(polynomial: PolyElement) -> str:
     """A polynomial in LaTeX, with double indices as in ``c_{1,1,1,2}``."""
     names = {symbol: Symbol(_latex_name(str(symbol))) for symbol in polynomial.ring.symbols}
-    return str(latex(polynomial.as_expr().xreplace(names), order="grevlex"))
+    with any_length():
+        return str(latex(polynomial.as_expr().xreplace(names), order="grevlex"))
 
 
 def _latex_name(name: str) -> str:
+    """A name as LaTeX sets it: Greek letters by their commands, other alphabets as words, in fonts of the user."""
     base, *indices = name.split("_")
-    return f"{base}_{{{','.join(indices)}}}" if indices else name
+    letters = base if base.isascii() else _foreign_latex(base)
+    return f"{letters}_{{{','.join(map(_index_latex, indices))}}}" if indices else letters
+
+
+def _index_latex(index: str) -> str:
+    return index if index.isascii() else _foreign_latex(index)
+
+
+def _foreign_latex(word: str) -> str:
+    return GREEK_LATEX.get(word) or rf"\text{{{word}}}"
 
 
 def ideal_latex(generators: Sequence[PolyElement]) -> str:
@@ -93,10 +119,22 @@ def ideal_latex(generators: Sequence[PolyElement]) -> str:
 def ideal_macaulay2(field: Any, coordinates: Sequence[str], generators: Sequence[PolyElement]) -> str:
     """A Macaulay2 program that defines the ring ``R`` and the ideal ``I``."""
     names = all_to_macaulay2(coordinates)
-    ring = f"R = {macaulay2.field(field)}[{', '.join(names)}]"
+    ring = f"{_glossary(coordinates, names)}R = {macaulay2.field(field)}[{', '.join(names)}]"
     if not generators:
         return f"{ring}\nI = ideal(0_R)"
     return f"{ring}\nI = ideal {macaulay2.sequence(macaulay2.polynomial(g, names) for g in watched(generators))}"
+
+
+def _glossary(names: Sequence[str], written: Sequence[str]) -> str:
+    """Comments that say how names in other alphabets are written in a program."""
+    pairs = zip(names, written, strict=True)
+    return "".join(f"-- {program} is {printable(name)}\n" for name, program in pairs if not name.isascii())
+
+
+def exact_text(expression: Expr) -> str:
+    """A number or expression, exact, in SymPy's notation, however long."""
+    with any_length():
+        return str(expression)
 
 
 def expression_text(expression: Expr) -> str:

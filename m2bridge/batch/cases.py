@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import csv
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from m2bridge.errors import InvalidCaseError
+from m2bridge.convert.documents import read_text, read_toml
+from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.model.attention import SingleLayerAttention
 
 if TYPE_CHECKING:
@@ -21,8 +21,10 @@ Case = SingleLayerAttention
 
 NAMES = ("d", "d_out", "a", "t")
 MOST = 2_000_000
-"""The largest grid that is listed; larger ones are a mistake or need a design of their own."""
+"""Cases of the largest batch, and numbers in one range; larger ones are a mistake or need a design of their own."""
 
+MOST_BYTES = 10_000_000
+"""Of a file of cases."""
 
 DIGITS = 9
 """Of the largest numbers that are read."""
@@ -40,14 +42,14 @@ def numbers(option: str, text: str) -> tuple[int, ...]:
     for part in text.split(","):
         match = re.fullmatch(r"\s*([0-9]+)\s*(?:\.\.\s*([0-9]+)\s*)?", part)
         if match is None:
-            raise InvalidCaseError(option, f"'{part.strip()}' is not a range: write 3, 1..4 or 1,3,5")
+            raise InvalidCaseError(option, f"'{part.strip():.60}' is not a range: write 3, 1..4 or 1,3,5")
         if max(map(len, filter(None, match.groups()))) > DIGITS:
             raise InvalidCaseError(option, f"'{part.strip():.60}' is too large: numbers have at most {DIGITS} digits")
         first, last = int(match[1]), int(match[2] or match[1])
         if first < 1 or last < first:
             raise InvalidCaseError(option, f"'{part.strip()}' is not a range of positive numbers")
-        if last - first >= MOST:
-            raise InvalidCaseError(option, f"'{part.strip()}' has more than {MOST} numbers")
+        if len(found) + last - first >= MOST:
+            raise InvalidCaseError(option, f"'{part.strip():.60}' has more than {MOST} numbers")
         found.update(range(first, last + 1))
     return tuple(sorted(found))
 
@@ -81,21 +83,30 @@ def read_cases(path: Path, all_a: bool = False) -> Iterator[Case]:
         If the file cannot be read or has no cases, or an entry has an unknown or missing name, a bad value, or no case
         with a ≤ d.
     """
-    empty = True
-    for place, entry in _entries(path):
-        where = f"{path.name}, {place}"
-        if unknown := [name for name in entry if name not in NAMES]:
-            raise InvalidCaseError("cases", f"{where}: unknown name '{unknown[0]}'; known are {', '.join(NAMES)}")
-        if missing := [name for name in ("d", "d_out") if name not in entry]:
-            raise InvalidCaseError("cases", f"{where}: '{missing[0]}' is missing")
-        values = {name: _values(where, name, value) for name, value in entry.items()}
+    entries = list(_ranges(path))
+    if not entries:
+        raise InvalidCaseError("cases", f"{path.name}: there are no cases in it")
+    for where, values in entries:
         found = list(grid(values["d"], values["d_out"], values.get("a"), values.get("t"), all_a))
         if not found:
             raise InvalidCaseError("cases", f"{where}: no case with a ≤ d; --all-a takes the others too")
-        empty = False
         yield from found
-    if empty:
-        raise InvalidCaseError("cases", f"{path.name}: there are no cases in it")
+
+
+def _ranges(path: Path) -> Iterator[tuple[str, dict[str, tuple[int, ...]]]]:
+    """Place and numbers of each entry; there are not more cases than one batch takes."""
+    size = 0
+    for place, entry in _entries(path):
+        where = f"{path.name}, {place}"
+        if unknown := [name for name in entry if name not in NAMES]:
+            raise InvalidCaseError("cases", f"{where}: unknown name '{unknown[0]:.60}'; known are {', '.join(NAMES)}")
+        if missing := [name for name in ("d", "d_out") if name not in entry]:
+            raise InvalidCaseError("cases", f"{where}: '{missing[0]}' is missing")
+        values = {name: _values(where, name, value) for name, value in entry.items()}
+        size += prod(map(len, values.values()))
+        if size > MOST:
+            raise InvalidCaseError("cases", f"{where}: more than {MOST} cases; at most so many go into one batch")
+        yield where, values
 
 
 def ordered(cases: Iterable[Case]) -> tuple[Case, ...]:
@@ -112,17 +123,17 @@ def _entries(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     if path.suffix not in (".toml", ".csv"):
         raise InvalidCaseError("cases", f"'{path}' is neither a .toml nor a .csv file")
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as reason:
+        text = read_text(path, MOST_BYTES)
+    except ConversionError as reason:
         raise InvalidCaseError("cases", f"'{path}' cannot be read: {reason}") from None
     return _toml(path, text) if path.suffix == ".toml" else _csv(path, text)
 
 
 def _toml(path: Path, text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as reason:
-        raise InvalidCaseError("cases", f"{path.name} is not TOML: {reason}") from None
+        data = read_toml(text)
+    except ConversionError as reason:
+        raise InvalidCaseError("cases", f"{path.name}: {reason}") from None
     tables = data.get("case")
     if data.keys() != {"case"} or not isinstance(tables, list) or not all(isinstance(t, dict) for t in tables):
         raise InvalidCaseError("cases", f"{path.name}: a file of cases consists of tables [[case]] and nothing else")

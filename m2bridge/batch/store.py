@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import time
 from collections.abc import Collection, Iterable
@@ -15,6 +14,7 @@ from m2bridge.batch.outcome import SUFFIX, Kind, Outcome
 from m2bridge.batch.task import Task
 from m2bridge.certificate.files import text_of, write, write_aside
 from m2bridge.certificate.schema import Certificate, file_name
+from m2bridge.convert.documents import read_json
 from m2bridge.errors import CertificateError, M2BridgeError
 from m2bridge.model.attention import SingleLayerAttention
 
@@ -116,7 +116,7 @@ def _kind(path: Path) -> Kind | None:
 
 def _content(path: Path, suffix: str) -> dict[str, Any]:
     """What a file says, if it is about the case and question that it is named after."""
-    data: dict[str, Any] = json.loads(text_of(path))
+    data: dict[str, Any] = read_json(text_of(path))
     name = file_name(SingleLayerAttention(**data["case"]), data["question"])
     if path.name != name.removesuffix(".json") + suffix:
         raise CertificateError(f"the content is that of {name}")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 import tempfile
 from pathlib import Path
 
 from m2bridge.certificate.schema import Certificate
-from m2bridge.errors import CertificateError, TooExpensiveError
+from m2bridge.convert.documents import read_json
+from m2bridge.errors import CertificateError, ConversionError, TooExpensiveError
 
 MOST_BYTES = 32 * 2**20
 """The largest file that is read."""
@@ -76,11 +76,11 @@ def read(path: Path) -> Certificate:
     """
     try:
         text = text_of(path)
-        certificate = Certificate.from_json(json.loads(text))
+        certificate = Certificate.from_json(read_json(text))
         if certificate.to_text() != text:
             raise CertificateError("not in the canonical form that m2bridge writes")
-    except RecursionError:
-        raise CertificateError("not JSON: nested too deeply") from None
-    except ValueError as reason:
+    except ConversionError as reason:
+        raise CertificateError(str(reason)) from None
+    except (ValueError, RecursionError) as reason:
         raise CertificateError(f"not JSON: {reason}") from None
     return certificate

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import os
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,9 @@ import click
 from m2bridge.cli.options import case_options, request, run_options, within
 from m2bridge.cli.output import REFUTED, UNDECIDED, show
 from m2bridge.cli.progress import progress
-from m2bridge.errors import InvalidCaseError
+from m2bridge.convert.documents import read_json, read_text
+from m2bridge.convert.number_text import MOST_DIGITS, read_rational
+from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.importing import importing
 from m2bridge.model.field import QQ
 from m2bridge.theorems import REGISTRY
@@ -22,6 +24,10 @@ if TYPE_CHECKING:
 
     from m2bridge.computations.membership import Weights
 
+MOST_BYTES = 10_000_000
+"""Of a file with a function."""
+
+_KINDS = {bool: "true or false", type(None): "null", list: "a list", dict: "an object"}
 KEYS = (*dict.fromkeys(statement.key for statement in REGISTRY), "all")
 
 
@@ -79,16 +85,16 @@ def membership_command(function: str | None, A: str | None, V: str | None, **opt
 def _function(text: str) -> dict[str, Fraction]:
     if not text.lstrip().startswith("{"):
         path = Path(text)
-        if not path.is_file():
-            raise InvalidCaseError("function", f"'{text}' is neither a JSON object nor a file")
+        if not os.path.exists(path):
+            raise InvalidCaseError("function", f"'{text:.120}' is neither a JSON object nor a file")
         try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as reason:
+            text = read_text(path, MOST_BYTES)
+        except ConversionError as reason:
             raise InvalidCaseError("function", f"'{path}' cannot be read: {reason}") from None
     data = _json("function", text)
     if not isinstance(data, dict):
         raise InvalidCaseError("function", "not a JSON object from coordinates to numbers")
-    return {str(name): _rational("function", value) for name, value in data.items()}
+    return {name: _rational("function", value) for name, value in data.items()}
 
 
 def _matrix(option: str, text: str | None, rows: int, columns: int) -> list[list[Fraction]]:
@@ -121,19 +127,22 @@ def _of_weights(A: Matrix, V: Matrix) -> dict[str, Fraction]:
 
 def _json(option: str, text: str) -> Any:
     try:
-        return json.loads(text, parse_float=str)
-    except json.JSONDecodeError as reason:
-        raise InvalidCaseError(option, f"not JSON: {reason}") from None
+        return read_json(text, parse_float=str, digits=MOST_DIGITS)
+    except ConversionError as reason:
+        raise InvalidCaseError(option, str(reason)) from None
 
 
 def _rational(option: str, value: Any) -> Fraction:
     """An exact number: an integer, a decimal, or a string such as ``3/7``."""
-    if isinstance(value, int | str) and not isinstance(value, bool):
-        try:
-            return Fraction(value)
-        except (ValueError, ZeroDivisionError):
-            pass
-    raise InvalidCaseError(option, f'{json.dumps(value)} is not a rational number: write 3, 1.5 or "3/7"')
+    if isinstance(value, int) and not isinstance(value, bool):
+        return Fraction(value)
+    if not isinstance(value, str):
+        kind = _KINDS.get(type(value), "that")
+        raise InvalidCaseError(option, f'{kind} is not a rational number: write 3, 1.5 or "3/7"')
+    try:
+        return read_rational(value)
+    except ConversionError as reason:
+        raise InvalidCaseError(option, str(reason)) from None
 
 
 COMMANDS = (cross_check_command, membership_command)

@@ -20,6 +20,7 @@ from m2bridge.errors import (
     M2BridgeError,
     MethodUnavailableError,
 )
+from m2bridge.layout import line, shortened, visible
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
@@ -70,6 +71,8 @@ def run() -> int:
         return _fail(str(error), UNDECIDED)
     except M2BridgeError as error:
         return _fail(f"{type(error).__name__}: {error}", FAILED)
+    except MemoryError:
+        return _fail("there is not enough memory for this, on this machine or within its limit", UNDECIDED)
     except OSError as error:
         return _fail(str(error), FAILED)
     except Exception:  # a mistake in m2bridge: it is shown, and its exit code is not that of a refuted statement
@@ -78,5 +81,7 @@ def run() -> int:
 
 
 def _fail(message: str, code: int) -> int:
-    click.echo(f"Error: {message}", err=True)
+    """Show a message, in which words of any origin command no terminal; only a failure takes more than one line."""
+    said = "\n".join(map(visible, message.split("\n"))) if code == FAILED else shortened(line(message))
+    click.echo(f"Error: {said}", err=True)
     return code

@@ -12,7 +12,7 @@ from m2bridge.cli.options import engine_option
 from m2bridge.cli.output import DONE, NO_ENGINE
 from m2bridge.engine import Candidate, candidates, locate
 from m2bridge.errors import EngineError
-from m2bridge.layout import table
+from m2bridge.layout import line, shortened, table
 from m2bridge.resources import folder
 
 PACKAGES = ("sympy", "python-flint", "jinja2", "pexpect", "click", "psutil", "rich", "passagemath-macaulay2")
@@ -45,9 +45,10 @@ def _describe(candidate: Candidate) -> tuple[str, str, str]:
     if candidate.program is None:
         return candidate.origin, "not found", ""
     try:
-        return candidate.origin, str(candidate.program), candidate.version
+        return candidate.origin, line(str(candidate.program)), candidate.version
     except EngineError as error:
-        return candidate.origin, str(candidate.program), str(error).split(". Get Macaulay2")[0]
+        said = str(error).split(". Get Macaulay2")[0]
+        return candidate.origin, line(str(candidate.program)), shortened(line(said))
 
 
 def _installed(name: str) -> str:
@@ -64,6 +65,6 @@ def doctor_command(program: str | None) -> int:
     text, failure = report(program)
     click.echo(text)
     if failure is not None:
-        click.echo(f"\n{failure}", err=True)
+        click.echo(f"\n{shortened(line(str(failure)))}", err=True)
         return NO_ENGINE
     return DONE

@@ -54,9 +54,10 @@ def implicitize_command(
 
 
 def _read(file: Path) -> tuple[PolynomialMap, str]:
+    from m2bridge.convert.documents import read_text
     from m2bridge.convert.map_file import read_map
 
     try:
-        return read_map(file.read_text(encoding="utf-8"))
-    except (ConversionError, UnicodeDecodeError, OSError) as reason:
+        return read_map(read_text(file))
+    except ConversionError as reason:
         raise click.UsageError(f"{file}: {reason}") from None

@@ -67,7 +67,7 @@ class MemorySize(click.ParamType[int]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Bytes."""
-        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", str(value), re.IGNORECASE)
+        match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", str(value), re.IGNORECASE)
         if match is None:
             self.fail(f"'{value}' is not an amount of memory: write 4G or 512M", param, ctx)
         wanted = float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -28,6 +30,18 @@ class Result(Protocol):
     def to_macaulay2(self) -> str: ...
 
 
+def echo_json(text: str, end: str = "\n") -> None:
+    """Print JSON that stays JSON in every encoding, and commands no terminal: other characters as their numbers."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+
+    def written(match: re.Match[str]) -> str:
+        sign = match[0]
+        plain = sign.isprintable() and sign.encode(encoding, "ignore")
+        return sign if plain else json.dumps(sign)[1:-1]
+
+    click.echo(re.sub(r"[^\x00-\x7e]", written, text) + end, nl=False)
+
+
 def show(result: Result, form: str, clock: Clock) -> int:
     """Print a result, in the time that is left and a moment more; the exit code says whether it is finished."""
     writers: dict[str, Callable[[], str]] = {
@@ -41,5 +55,8 @@ def show(result: Result, form: str, clock: Clock) -> int:
             text = writers[form]()
     except EngineTimeoutError:
         raise clock.late(f"writing the result as {form}") from None
-    click.echo(text)
+    if form == "json":
+        echo_json(text)
+    else:
+        click.echo(text)
     return UNDECIDED if result.unfinished else DONE

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from m2bridge.cli.options import NewPath, timeout_option, within
-from m2bridge.cli.output import DONE
+from m2bridge.cli.output import DONE, echo_json
 from m2bridge.cli.progress import progress
 from m2bridge.importing import importing
 
@@ -34,7 +34,7 @@ def report_command(folder: Path, form: str, out: Path | None, timeout: float | N
             raise click.UsageError(f"no certificates in the folder '{folder}'")
         text = report.FORMATS[form](found)
     if out is None:
-        click.echo(text, nl=False)
+        echo_json(text, end="") if form == "json" else click.echo(text, nl=False)
     else:
         _save(text, out)
     return DONE

@@ -13,9 +13,9 @@ import click
 
 from m2bridge.batch.allowance import Allowance
 from m2bridge.cli.options import MemorySize, Seconds
-from m2bridge.cli.output import DONE, FAILED, REFUTED, UNDECIDED
+from m2bridge.cli.output import DONE, FAILED, REFUTED, UNDECIDED, echo_json
 from m2bridge.cli.progress import progress
-from m2bridge.layout import plural, table
+from m2bridge.layout import line, plural, table
 
 if TYPE_CHECKING:
     from m2bridge.certificate.finding import Finding
@@ -58,7 +58,7 @@ def verify_command(paths: Sequence[Path], workers: int | None, timeout: float, m
     if as_json:
         verified = [finding.to_json() for finding in findings]
         data = {"counts": counts, "outcomes": outcomes, "certificates": verified}
-        click.echo(json.dumps(data, ensure_ascii=False))
+        echo_json(json.dumps(data, ensure_ascii=False))
     else:
         click.echo(to_text(findings))
         said = ", ".join(f"{n} {word}" for word, n in counts.items())
@@ -87,8 +87,6 @@ def _below(folder: Path) -> Iterator[Path]:
 
 def to_text(findings: Sequence[Finding]) -> str:
     """One line for each certificate."""
-    from m2bridge.report.escape import line
-
     return table(("certificate", "outcome", ""), [(line(f.name), f.outcome, line(_said(f))) for f in findings])
 
 

@@ -24,6 +24,9 @@ from m2bridge.model.ring import Ideal
 from m2bridge.parse import Answer, parse
 from m2bridge.render import Script, render
 
+MOST_DEGREE = 1000
+"""Of ``max_degree``; nobody has computed so far."""
+
 
 def closure(
     case: SingleLayerAttention | PolynomialMap,
@@ -127,7 +130,9 @@ def check_options(strategy: Strategy, field: CoefficientField, max_degree: int |
     if max_degree is not None and (not isinstance(max_degree, int) or isinstance(max_degree, bool)):
         raise InvalidCaseError("max_degree", f"must be an integer, not {max_degree!r}")
     if max_degree is not None and max_degree < 1:
-        raise InvalidCaseError("max_degree", f"must be at least 1, not {max_degree}")
+        raise InvalidCaseError("max_degree", f"must be at least 1, not {max(max_degree, -MOST_DEGREE)}")
+    if max_degree is not None and max_degree > MOST_DEGREE:
+        raise InvalidCaseError("max_degree", f"must be at most {MOST_DEGREE}")
     if max_degree is not None and (strategy not in ("auto", "multigraded") or field != QQ):
         raise InvalidCaseError("max_degree", "only the strategy multigraded, over QQ, goes up to a degree")
 

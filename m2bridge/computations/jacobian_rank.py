@@ -56,7 +56,7 @@ def jacobian_findings(
     :func:`m2bridge.geometry.formulas.dimension_bound`. In characteristic p the rank can be less than the dimension at
     every point.
     """
-    subject = Subject.of(case, coordinates, free_weights(case))
+    subject = Subject.of(_smallest(case), coordinates, free_weights(case))
     subject.check_field(field)
     p = field.characteristic
     fields = [field] if p else [CoefficientField(LARGE_PRIME), QQ]
@@ -75,6 +75,13 @@ def jacobian_findings(
 def free_weights(case: SingleLayerAttention | PolynomialMap) -> Weights:
     """Weights without relations, as few as there can be."""
     return "attention" if isinstance(case, SingleLayerAttention) and case.a >= case.d else "factored"
+
+
+def _smallest(case: SingleLayerAttention | PolynomialMap) -> SingleLayerAttention | PolynomialMap:
+    """The case with the fewest weights and the same functions: A = KᵀQ is any matrix of rank at most α for a = α."""
+    return (
+        SingleLayerAttention(case.d, case.d_out, case.alpha, case.t) if isinstance(case, SingleLayerAttention) else case
+    )
 
 
 def _name(over: CoefficientField, field: CoefficientField) -> str:

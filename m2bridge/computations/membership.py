@@ -11,6 +11,7 @@ from sympy import Matrix, Rational, latex, zeros
 
 from m2bridge.clock import clock, limited
 from m2bridge.computations.subject import case_json, result_json
+from m2bridge.digits import any_length
 from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError
 from m2bridge.geometry.formulas import determinantal_dimension, dimension_bound
@@ -20,6 +21,7 @@ from m2bridge.layout import duration, facts, plural
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.model.field import QQ
 from m2bridge.model.orbit import Orbit
+from m2bridge.notation import exact_text
 from m2bridge.parse import Answer, parse
 from m2bridge.render import Script, render
 
@@ -134,7 +136,8 @@ class Membership:
 
     def to_latex(self) -> str:
         """The weights."""
-        pairs = [f"A = {latex(A)},\\; V = {latex(V)}" for A, V in self.weights]
+        with any_length():
+            pairs = [f"A = {latex(A)},\\; V = {latex(V)}" for A, V in self.weights]
         if self.is_zero:
             return rf"\{{(A, V) : A = 0 \text{{ or }} V = 0\}} \ni ({pairs[0]})"
         return r",\quad ".join(pairs) or rf"\text{{{self.place}}}"
@@ -250,7 +253,7 @@ def membership_script(model: SingleLayerAttention, chart: Chart) -> Script:
 
 
 def _matrix(form: Matrix) -> str:
-    rows = ("{" + ", ".join(map(str, form.row(i))) + "}" for i in range(form.rows))
+    rows = ("{" + ", ".join(map(exact_text, form.row(i))) + "}" for i in range(form.rows))
     return "matrix(QQ, {" + ", ".join(rows) + "})"
 
 
@@ -260,7 +263,7 @@ def _moments(answer: Answer) -> tuple[list[Rational], Matrix]:
 
 
 def _strings(matrix: Matrix) -> list[list[str]]:
-    return [[str(entry) for entry in matrix.row(i)] for i in range(matrix.rows)]
+    return [[exact_text(entry) for entry in matrix.row(i)] for i in range(matrix.rows)]
 
 
 def _row(matrix: Matrix) -> str:

@@ -23,10 +23,10 @@ outputs as polynomials in these inputs; without them, the outputs themselves.
 
 from __future__ import annotations
 
-import tomllib
 from typing import Any
 
-from m2bridge.convert.map_file import _check_keys, _polynomial, _strings, read_map
+from m2bridge.convert.documents import read_toml
+from m2bridge.convert.map_file import MOST_PARAMETERS, _check_keys, _polynomial, _strings, read_map
 from m2bridge.errors import ConversionError
 from m2bridge.maps import chain, map_model
 from m2bridge.maps.chain import Chain
@@ -34,7 +34,7 @@ from m2bridge.maps.layer import Layer
 from m2bridge.maps.map_model import MapModel
 from m2bridge.model.field import QQ
 from m2bridge.model.polynomial_map import PolynomialMap
-from m2bridge.model.ring import PolynomialRing, is_name
+from m2bridge.model.ring import PolynomialRing, is_name, not_a_name
 
 
 def read_model(text: str, key: str = "map") -> MapModel | Chain:
@@ -51,10 +51,7 @@ def read_model(text: str, key: str = "map") -> MapModel | Chain:
     ConversionError
         In one line, with the place, if it is not TOML, or a part is missing, unknown or not a polynomial.
     """
-    try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as reason:
-        raise ConversionError(f"not TOML: {reason}") from None
+    content = read_toml(text)
     if "layers" in content:
         return _read_chain(content, key)
     polynomial_map, title = read_map(text)
@@ -96,7 +93,9 @@ def _read_layer(table: dict[str, Any], where: str, before: tuple[str, ...]) -> L
         raise ConversionError(f"{where}, outputs: must be a table with at least one output")
     for name in (*inputs, *parameters, *outputs):
         if not is_name(name):
-            raise ConversionError(f"{where}: {name!r} is not a name: letters, digits and _, beginning with a letter")
+            raise ConversionError(f"{where}: {not_a_name(name)}")
+    if (count := len(inputs) + len(parameters)) > MOST_PARAMETERS:
+        raise ConversionError(f"{where}: {count} inputs and parameters; at most {MOST_PARAMETERS}")
     try:
         source = PolynomialRing(QQ, (*inputs, *parameters))
         images = tuple(_polynomial(value, f"outputs {name}", source) for name, value in outputs.items())

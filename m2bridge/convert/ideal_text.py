@@ -9,11 +9,11 @@ from typing import Any
 
 from sympy.polys.rings import PolyElement
 
-from m2bridge.errors import ConversionError
+from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.garbage import collection_paused
 from m2bridge.linear_algebra import integer
 from m2bridge.model.field import CoefficientField
-from m2bridge.model.ring import Ideal, PolynomialRing
+from m2bridge.model.ring import Ideal, PolynomialRing, is_name
 
 _NUMBER = re.compile(r"(\d+)(?:/([1-9]\d*))?")
 
@@ -37,15 +37,26 @@ def read_ideal(data: Mapping[str, Any]) -> Ideal:
     (x**2 - 2/3*y, -x*y)
     """
     try:
-        name, coordinates, texts = data["field"], tuple(data["coordinates"]), data["generators"]
+        name, coordinates, texts = data["field"], data["coordinates"], data["generators"]
     except (KeyError, TypeError) as reason:
-        raise ConversionError(f"not the JSON of a closure: {reason!r}") from None
-    if not isinstance(texts, list) or not all(isinstance(text, str) for text in (name, *coordinates, *texts)):
+        raise ConversionError(f"not the JSON of a closure: {reason!r:.120}") from None
+    listed = isinstance(texts, list) and isinstance(coordinates, list | tuple)
+    if not listed or not all(isinstance(text, str) for text in (name, *coordinates, *texts)):
         raise ConversionError("not the JSON of a closure with generators")
-    ring = PolynomialRing(CoefficientField.parse(name), coordinates)
+    if unreadable := [c for c in coordinates if not _is_coordinate(c)]:
+        raise ConversionError(f"{unreadable[0]!r:.60} is not the name of a coordinate")
+    try:
+        ring = PolynomialRing(CoefficientField.parse(name), tuple(coordinates))
+    except InvalidCaseError as reason:
+        raise ConversionError(str(reason)) from None
     reader = GeneratorReader(ring)
     with collection_paused():
         return Ideal(ring, tuple(map(reader.polynomial, texts)))
+
+
+def _is_coordinate(name: str) -> bool:
+    """A name, possibly with primes or negative indices as in ``s'`` and ``x_-1``; never what reads as another thing."""
+    return is_name(name.replace("'", "_").replace("_-", "_"))
 
 
 @dataclass(slots=True)
@@ -109,6 +120,9 @@ class GeneratorReader:
             domain = self.ring.sympy_ring.domain
             known = domain(integer(match[1]))
             if match[2]:
-                known = known / domain(integer(match[2]))
+                divisor = domain(integer(match[2]))
+                if not divisor:
+                    raise ConversionError(f"a number that has no meaning over {self.ring.field}: {text[:120]}")
+                known = known / divisor
             self.coefficients[text] = known
         return known

@@ -16,16 +16,19 @@ The relations need not generate a prime or a radical ideal: their radical is tak
 
 from __future__ import annotations
 
-import tomllib
 from typing import Any
 
 from sympy.polys.rings import PolyElement
 
+from m2bridge.convert.documents import read_toml
 from m2bridge.convert.polynomial_text import read_polynomial
 from m2bridge.errors import ConversionError
 from m2bridge.model.field import QQ
 from m2bridge.model.polynomial_map import PolynomialMap
-from m2bridge.model.ring import PolynomialRing, is_name
+from m2bridge.model.ring import MOST_VARIABLES, PolynomialRing, is_name, not_a_name
+
+MOST_PARAMETERS = 2_000
+"""Of a map in a file."""
 
 
 def read_map(text: str) -> tuple[PolynomialMap, str]:
@@ -36,10 +39,7 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
     ConversionError
         In one line, with the place, if it is not TOML, or a part is missing, unknown or not a polynomial.
     """
-    try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as reason:
-        raise ConversionError(f"not TOML: {reason}") from None
+    content = read_toml(text)
     _check_keys(content, "the file", {"map", "coordinates"}, set())
     table, coordinates = content["map"], content["coordinates"]
     for name, part in (("map", table), ("coordinates", coordinates)):
@@ -54,11 +54,15 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
     parameters = _strings(table["parameters"], "[map] parameters")
     for name in (*parameters, *coordinates):
         if not is_name(name):
-            raise ConversionError(f"{name!r} is not a name: letters, digits and _, beginning with a letter")
+            raise not_a_name(name)
+    if len(parameters) > MOST_PARAMETERS:
+        raise ConversionError(f"[map] parameters: {len(parameters)}; at most {MOST_PARAMETERS}")
+    if len(coordinates) > MOST_VARIABLES:
+        raise ConversionError(f"[coordinates]: {len(coordinates)}; at most {MOST_VARIABLES}")
     source = PolynomialRing(QQ, tuple(parameters))
     if not coordinates:
         raise ConversionError("[coordinates]: there must be at least one")
-    images = tuple(_polynomial(value, f"[coordinates] {name}", source) for name, value in coordinates.items())
+    images = tuple(_polynomial(value, f"[coordinates] {name:.60}", source) for name, value in coordinates.items())
     listed = _strings(table.get("relations", []), "[map] relations")
     relations = tuple(_polynomial(value, f"[map] relations {i}", source) for i, value in enumerate(listed, 1))
     return PolynomialMap(source, tuple(coordinates), images, tuple(r for r in relations if r)), title
@@ -68,7 +72,7 @@ def _check_keys(found: dict[str, Any], where: str, required: set[str], optional:
     if missing := sorted(required - set(found)):
         raise ConversionError(f"{where}: '{missing[0]}' is missing")
     if unknown := sorted(set(found) - required - optional):
-        raise ConversionError(f"{where}: unknown key {unknown[0]!r}")
+        raise ConversionError(f"{where}: unknown key {unknown[0]!r:.60}")
 
 
 def _strings(value: object, where: str) -> list[str]:

@@ -12,14 +12,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import comb
+from unicodedata import category
 
 from sympy.polys.rings import PolyElement
 
 from m2bridge.errors import ConversionError
 from m2bridge.linear_algebra import integer
-from m2bridge.model.ring import PolynomialRing
+from m2bridge.model.ring import PolynomialRing, normal_form
 
+_LETTERS = re.compile(r"\w*")
 _TOKEN = re.compile(r"\s*(?:(?P<integer>[0-9]+)|(?P<name>[^\W\d_]\w*)|(?P<sign>\*\*|[-+*/^()]))")
 
 MAX_DEPTH = 50
@@ -72,16 +75,17 @@ class _Reader:
             if match is None:
                 column = position + len(self.text[position:]) - len(self.text[position:].lstrip())
                 raise ConversionError(f"column {column + 1}: unexpected character {self.text[column]!r}")
-            assert match.lastgroup is not None
-            self.tokens.append((match.lastgroup, match[match.lastgroup], match.start(match.lastgroup) + 1))
-            position = match.end()
+            kind = match.lastgroup
+            assert kind is not None
+            position = match.end() if kind != "name" else _end_of_name(self.text, match.end())
+            self.tokens.append((kind, self.text[match.start(kind) : position], match.start(kind) + 1))
         self.tokens.append(("end", "", end + 1))
 
     def whole(self) -> PolyElement:
         result = self.sum()
         kind, found, _ = self.tokens[self.place]
         if kind != "end":
-            self.fail(f"expected an operator, found '{found}'")
+            self.fail(f"expected an operator, found '{found:.60}'")
         return result
 
     def sum(self) -> PolyElement:
@@ -134,11 +138,13 @@ class _Reader:
         if kind == "integer":
             return self.ring.sympy_ring.ground_new(integer(found))
         if kind == "name":
-            if found not in self.ring.variables:
-                self.fail(f"unknown name '{found}'", self.place - 1)
-            return self.ring.sympy_ring.gens[self.ring.variables.index(found)]
+            variable = _variables(self.ring).get(normal_form(found))
+            if variable is None:
+                self.fail(f"unknown name '{found:.60}'", self.place - 1)
+            return variable
         if found != "(":
-            self.fail(f"expected a number, a name or '(', found {repr(found) if found else 'the end'}", self.place - 1)
+            shown = f"'{found}'" if found else "the end"
+            self.fail(f"expected a number, a name or '(', found {shown}", self.place - 1)
         self.depth += 1
         if self.depth > MAX_DEPTH:
             self.fail(f"more than {MAX_DEPTH} parentheses inside one another", self.place - 1)
@@ -164,6 +170,20 @@ class _Reader:
 
     def fail(self, message: str, place: int | None = None) -> None:
         raise ConversionError(f"column {self.tokens[self.place if place is None else place][2]}: {message}")
+
+
+@lru_cache(maxsize=8)
+def _variables(ring: PolynomialRing) -> dict[str, PolyElement]:
+    return dict(zip(map(normal_form, ring.variables), ring.sympy_ring.gens, strict=True))
+
+
+def _end_of_name(text: str, end: int) -> int:
+    """Where a name ends of which a part ends here: accents and vowel signs may be characters of their own."""
+    while end < len(text) and category(text[end]).startswith("M"):
+        letters = _LETTERS.match(text, end + 1)
+        assert letters is not None
+        end = letters.end()
+    return end
 
 
 def _added(total: PolyElement, term: PolyElement) -> PolyElement:

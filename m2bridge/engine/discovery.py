@@ -14,7 +14,7 @@ from pathlib import Path
 from m2bridge.clock import clock
 from m2bridge.engine.protocol import CALM, LEAST_MEMORY, address_space
 from m2bridge.errors import EngineError, EngineNotFoundError, EngineVersionError
-from m2bridge.layout import printable
+from m2bridge.layout import printable, visible
 
 OLDEST = (1, 21)
 VARIABLE = "M2BRIDGE_M2"
@@ -106,7 +106,7 @@ def locate(explicit: str | os.PathLike[str] | None = None) -> Candidate:
 
 
 def _absolute(path: str) -> Path:
-    return Path(path).expanduser().absolute()
+    return Path(os.path.expanduser(path)).absolute()  # which leaves an unknown user's name as it is
 
 
 def _in_wheel() -> Path | None:
@@ -119,7 +119,7 @@ def _in_wheel() -> Path | None:
 
 @cache
 def _version(program: Path) -> str:
-    if not program.is_file() or not os.access(program, os.X_OK):
+    if not os.path.isfile(program) or not os.access(program, os.X_OK):
         raise EngineNotFoundError(f"{program} is not an executable program. {ADVICE}")
     answer = _probe(program)
     if answer.returncode < 0:  # killed from outside, which says nothing about the program
@@ -127,7 +127,7 @@ def _version(program: Path) -> str:
     text = (answer.stdout.decode(errors="replace").strip().splitlines() or [""])[0]
     match = re.fullmatch(r"(\d+)\.(\d+)[\w.+-]*", text)
     if match is None:
-        raise EngineVersionError(_refusal(program, f"printed '{text[:60]}'{_complaint(answer)}"))
+        raise EngineVersionError(_refusal(program, f"printed '{visible(text[:60])}'{_complaint(answer)}"))
     if (int(match[1]), int(match[2])) < OLDEST:
         raise EngineVersionError(f"{program} is Macaulay2 {text}; m2bridge needs 1.21 or newer. {ADVICE}")
     return text

@@ -8,14 +8,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isqrt
 
 from sympy import Expr, Matrix, Rational, eye, sqrt
 from sympy.polys.matrices import DomainMatrix
 
 from m2bridge.clock import watched
-from m2bridge.errors import ContradictionError, InvalidCaseError
+from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.model.orbit import Orbit
+from m2bridge.model.parametrization import check_coordinates
+
+MOST_BITS_OF_A_ROOT = 5000
+"""Of numerator and denominator of a number, no square, whose root is taken."""
 
 Forms = list[list[Matrix]]
 """``forms[k][i]`` is the symmetric matrix l_i v_kᵀ + v_k l_iᵀ of the quadratic form l_i v_k."""
@@ -40,8 +45,9 @@ def quadratic_forms(model: SingleLayerAttention, function: Mapping[str, Fraction
     Raises
     ------
     InvalidCaseError
-        If a name is not a reduced coordinate of the model.
+        If a name is not a reduced coordinate of the model, or there are too many of them to be stored.
     """
+    check_coordinates(model, "reduced")
     d = model.d
     forms = [[Matrix.zeros(d, d) for _ in range(d)] for _ in watched(range(model.d_out))]
     names = {
@@ -53,7 +59,7 @@ def quadratic_forms(model: SingleLayerAttention, function: Mapping[str, Fraction
     }
     for name, value in watched(function.items()):
         if name not in names:
-            raise InvalidCaseError("function", f"'{name}' is not a coordinate: they are c_k_i_p_q with p ≤ q")
+            raise InvalidCaseError("function", f"'{name:.60}' is not a coordinate: they are c_k_i_p_q with p ≤ q")
         k, i, p, q = names[name]
         forms[k][i][p, q] += Rational(value)
         forms[k][i][q, p] += Rational(value)
@@ -146,6 +152,8 @@ def fibre_points(
     ------
     ContradictionError
         If there are more points than Theorem 3.2 allows.
+    MethodUnavailableError
+        If the points are irrational and their numbers too long.
     """
     mean = [moment / length for moment in first]
     if points == 1:
@@ -155,11 +163,22 @@ def fibre_points(
     size = len(mean)
     spread = [[second[p, q] / 2 - mean[p] * mean[q] for q in range(size)] for p in range(size)]
     q = next(q for q in range(size) if spread[q][q])
-    root = sqrt(spread[q][q])
+    root = _square_root(spread[q][q])
     offset = [spread[p][q] / spread[q][q] * root for p in range(size)]
     plus = tuple(m + o for m, o in zip(mean, offset, strict=True))
     minus = tuple(m - o for m, o in zip(mean, offset, strict=True))
     return (plus, minus), bool(spread[q][q] > 0)
+
+
+def _square_root(value: Rational) -> Expr:
+    """√value; SymPy looks for factors of what is no square, which takes minutes for thousands of digits."""
+    numbers = [abs(int(part)) for part in (value.p, value.q)]
+    longest = max((n.bit_length() for n in numbers if isqrt(n) ** 2 != n), default=0)
+    if longest > MOST_BITS_OF_A_ROOT:
+        digits = longest * 3 // 10
+        message = f"the weights hold the square root of a number of {digits} digits: use a function with shorter ones"
+        raise MethodUnavailableError(message)
+    return sqrt(value)
 
 
 def orbit_of(A: Matrix, V: Matrix) -> Orbit:

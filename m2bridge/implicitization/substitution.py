@@ -35,10 +35,10 @@ class Substitution:
     @classmethod
     def of(cls, source: MultigradedMap) -> Substitution:
         """The substitution of a map's images, with denominators cleared."""
-        variables = source.polynomial_map.source.variables
-        context = flint.fmpz_mpoly_ctx.get(variables, flint.Ordering.degrevlex)
+        size = len(source.polynomial_map.source.variables)
+        context = flint.fmpz_mpoly_ctx.get(("x", size), flint.Ordering.degrevlex)  # FLINT takes ASCII names only
         images = tuple(context.from_dict(image) for image in watched(source.integral_images))
-        return cls(images, context.from_dict({(0,) * len(variables): 1}))
+        return cls(images, context.from_dict({(0,) * size: 1}))
 
     def expand(self, monomial: Monomial) -> Any:
         """The product of the images of the coordinates in a monomial."""

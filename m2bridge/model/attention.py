@@ -19,6 +19,10 @@ Coordinates = Literal["reduced", "full"]
 Weights = Literal["attention", "factored"]
 
 
+LARGEST = 999_999_999
+"""Nothing about larger cases can be computed but formulas, and their numbers would fill pages."""
+
+
 @dataclass(frozen=True, slots=True, init=False)
 class SingleLayerAttention:
     """The model X ↦ V X Xᵀ A X with A = KᵀQ, X ∈ R^{d×t} (Definition 1).
@@ -37,7 +41,7 @@ class SingleLayerAttention:
     Raises
     ------
     InvalidCaseError
-        If one of them is not an integer, or below 1.
+        If one of them is not an integer, below 1 or above :data:`LARGEST`.
     """
 
     d: int
@@ -48,9 +52,11 @@ class SingleLayerAttention:
     def __init__(self, d: int, d_out: int, a: int | None = None, t: int = 2) -> None:
         for option, value in (("d", d), ("d_out", d_out), ("a", d if a is None else a), ("t", t)):
             if not isinstance(value, int) or isinstance(value, bool):
-                raise InvalidCaseError(option, f"must be an integer, not {value!r}")
+                raise InvalidCaseError(option, f"must be an integer, not {value!r:.60}")
+            if value > LARGEST:
+                raise InvalidCaseError(option, f"must be at most {LARGEST}")
             if value < 1:
-                raise InvalidCaseError(option, f"must be at least 1, not {value}")
+                raise InvalidCaseError(option, "must be at least 1" + (f", not {value}" if value > -LARGEST else ""))
             object.__setattr__(self, option, value)
 
     def __str__(self) -> str:

@@ -41,9 +41,11 @@ class CoefficientField:
         """Read ``QQ`` or ``GF(p)``."""
         if text.strip().upper() == "QQ":
             return cls(0)
-        match = re.fullmatch(r"\s*(?:GF|gf)\(\s*(\d{1,12})\s*\)\s*", text)
+        match = re.fullmatch(r"\s*(?:GF|gf)\(\s*([0-9]{1,12})\s*\)\s*", text)
         if match is None or int(match[1]) == 0:
-            raise InvalidCaseError("field", f"'{text}' is not a coefficient field: write QQ or GF(p) with a prime p")
+            raise InvalidCaseError(
+                "field", f"'{text:.60}' is not a coefficient field: write QQ or GF(p) with a prime p"
+            )
         return cls(int(match[1]))
 
     @property

@@ -11,9 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from m2bridge.clock import watched
+from m2bridge.errors import InvalidCaseError
 from m2bridge.model.attention import SingleLayerAttention
 
 IntegerMatrix = tuple[tuple[int, ...], ...]
+
+MOST_PAIRS = 40_000
+MOST_ENTRIES = 1_000_000
+"""Of ranks (r, s) and of one matrix: what can be listed in seconds."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -47,7 +52,17 @@ class Orbit:
 
 
 def orbits(model: SingleLayerAttention) -> tuple[Orbit, ...]:
-    """All orbits of nonzero functions of the model, in increasing order of (r, s, m)."""
+    """All orbits of nonzero functions of the model, in increasing order of (r, s, m).
+
+    Raises
+    ------
+    InvalidCaseError
+        If there are too many of them, or their matrices are too large, to be looked at one by one.
+    """
+    pairs, entries = model.alpha * min(model.d, model.d_out), model.d * max(model.d, model.d_out)
+    if pairs > MOST_PAIRS or entries > MOST_ENTRIES:
+        numbers = f"{pairs} pairs of ranks, and matrices with {entries} entries"
+        raise InvalidCaseError("d", f"this case has {numbers}: too many to look at each of its orbits")
     return tuple(
         Orbit(r, s, m)
         for r in range(1, model.alpha + 1)

@@ -25,6 +25,8 @@ Monomial = tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
 """A monomial in the entries X_pu: the pairs (p, u), sorted."""
 
 MAX_COORDINATES = 20_000
+MAX_PARAMETERS = 5_000
+"""SymPy's polynomials have one exponent for each variable, and its rings one polynomial."""
 MAX_MINORS = 5_000
 
 
@@ -45,7 +47,7 @@ def images(model: SingleLayerAttention, A: Matrix, V: Matrix, coordinates: Coord
 
 def coordinate_names(model: SingleLayerAttention, coordinates: Coordinates) -> tuple[str, ...]:
     """The names of the function coordinates, without their images."""
-    _check_count(model, coordinates)
+    check_coordinates(model, coordinates)
     indices, tokens = range(model.d), range(model.t)
     if coordinates == "reduced":
         return tuple(_reduced_name(*index) for index in _reduced_indices(model))
@@ -81,17 +83,22 @@ def entries(name: str, rows: int, columns: int) -> tuple[str, ...]:
     return tuple(f"{name}_{i + 1}_{j + 1}" for i in range(rows) for j in range(columns))
 
 
-def _check_size(model: SingleLayerAttention, coordinates: Coordinates, weights: Weights) -> None:
-    _check_count(model, coordinates)
-    minors = comb(model.d, model.a + 1) ** 2
-    if weights == "attention" and minors > MAX_MINORS:
-        raise InvalidCaseError("a", f"this case needs {minors} minors of A; at most {MAX_MINORS} can be stored")
-
-
-def _check_count(model: SingleLayerAttention, coordinates: Coordinates) -> None:
+def check_coordinates(model: SingleLayerAttention, coordinates: Coordinates) -> None:
+    """Raise InvalidCaseError if there are more coordinates than can be stored."""
     count = model.coordinate_count(coordinates)
     if count > MAX_COORDINATES:
         raise InvalidCaseError("d", f"this case has {count} coordinates; at most {MAX_COORDINATES} can be stored")
+
+
+def _check_size(model: SingleLayerAttention, coordinates: Coordinates, weights: Weights) -> None:
+    check_coordinates(model, coordinates)
+    rows = (model.d if weights == "attention" else 2 * model.a) + model.d_out
+    if (count := model.d * rows) > MAX_PARAMETERS:
+        option = "d" if weights == "attention" else "a"
+        raise InvalidCaseError(option, f"this case has {count} weights; at most {MAX_PARAMETERS} can be stored")
+    minors = comb(model.d, model.a + 1) ** 2
+    if weights == "attention" and minors > MAX_MINORS:
+        raise InvalidCaseError("a", f"this case needs {minors} minors of A; at most {MAX_MINORS} can be stored")
 
 
 def _attention_variables(model: SingleLayerAttention) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from m2bridge.clock import watched
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.linear_algebra import Row
 from m2bridge.model.field import QQ, CoefficientField
-from m2bridge.model.ring import PolynomialRing, is_homogeneous, is_name, total_degree
+from m2bridge.model.ring import PolynomialRing, is_homogeneous, is_name, not_a_name, total_degree
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ def _name(given: object) -> str:
     if isinstance(given, Symbol):
         return str(given.name)
     if not isinstance(given, str) or not is_name(given):
-        raise ConversionError(f"{given!r} is not a name: letters, digits and _, beginning with a letter")
+        raise not_a_name(given)
     return given
 
 

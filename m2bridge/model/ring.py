@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from numbers import Rational
+from unicodedata import normalize
 
 from sympy import Expr, Float, Symbol
 from sympy.polys.orderings import grevlex
@@ -13,6 +15,13 @@ from sympy.polys.rings import PolyElement, PolyRing
 
 from m2bridge.errors import ConversionError
 from m2bridge.model.field import CoefficientField
+
+LONGEST_NAME = 100
+"""Characters in the name of a variable that people write."""
+
+
+MOST_VARIABLES = 20_000
+"""Of a ring: each of SymPy's polynomials has one exponent for each variable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +32,13 @@ class PolynomialRing:
     ----------
     field : CoefficientField
     variables : tuple of str
-        Distinct names. ``c_1_2`` is Macaulay2's doubly indexed ``c_(1,2)``.
+        Distinct names, in any alphabet. ``c_1_2`` is Macaulay2's doubly indexed ``c_(1,2)``.
+
+    Raises
+    ------
+    ConversionError
+        If a name occurs twice, or two names differ only in how Unicode writes the same letters (in their normal form
+        NFKC), so that people cannot tell them apart.
     """
 
     field: CoefficientField
@@ -33,6 +48,8 @@ class PolynomialRing:
         if len(set(self.variables)) != len(self.variables):
             repeated = [name for name, count in Counter(self.variables).items() if count > 1]
             raise ConversionError(f"a polynomial ring needs distinct variables; '{repeated[0]}' occurs twice")
+        if not "".join(self.variables).isascii():
+            _check_letters(self.variables)
 
     @property
     def sympy_ring(self) -> PolyRing:
@@ -61,7 +78,27 @@ class PolynomialRing:
 
 def is_name(text: str) -> bool:
     """Whether text that people write can name a variable: letters, digits and _, beginning with a letter."""
-    return text.isidentifier() and not text.startswith("_")
+    return text.isidentifier() and not text.startswith("_") and len(text) <= LONGEST_NAME
+
+
+def _check_letters(names: Iterable[str]) -> None:
+    """Refuse names that look alike, as Å with its ring in one character or in two."""
+    seen: dict[str, str] = {}
+    for name in names:
+        other = seen.setdefault(normal_form(name), name)
+        if other != name:
+            raise ConversionError(f"the names {other!a:.80} and {name!a:.80} are the same letters to Unicode")
+
+
+def not_a_name(given: object) -> ConversionError:
+    """The error for what cannot name a variable."""
+    rule = f"letters, digits and _, beginning with a letter, at most {LONGEST_NAME}"
+    return ConversionError(f"{given!r:.60} is not a name: {rule}")
+
+
+def normal_form(name: str) -> str:
+    """The form of a name that is the same for all ways in which Unicode writes its letters."""
+    return normalize("NFKC", name)
 
 
 def _check_expression(expression: object) -> None:
@@ -78,6 +115,8 @@ def _check_expression(expression: object) -> None:
 
 @lru_cache(maxsize=256)
 def _sympy_ring(ring: PolynomialRing) -> PolyRing:
+    if len(ring.variables) > MOST_VARIABLES:
+        raise ConversionError(f"{len(ring.variables)} variables; a ring has at most {MOST_VARIABLES}")
     return PolyRing([Symbol(name) for name in ring.variables], ring.field.domain, grevlex)
 
 

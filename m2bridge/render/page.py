@@ -9,11 +9,12 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 
 from m2bridge._version import __version__
 from m2bridge.errors import RenderError
+from m2bridge.layout import visible
 from m2bridge.resources import templates
 
 
 def page(name: str, values: Mapping[str, object]) -> str:
-    """Fill in ``templates/<name>.html.j2``; ``version`` is known to it.
+    """Fill in ``templates/<name>.html.j2``; ``version`` is known to it. Control characters become their numbers.
 
     Raises
     ------
@@ -32,6 +33,7 @@ def _environment() -> Environment:
         loader=FileSystemLoader(templates()),
         undefined=StrictUndefined,
         autoescape=True,
+        finalize=lambda value: visible(value) if type(value) is str else value,  # not what a macro wrote
         trim_blocks=True,
         lstrip_blocks=True,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,8 @@ from m2bridge.certificate.files import read, text_of
 from m2bridge.certificate.program import foreign_program
 from m2bridge.certificate.schema import Certificate
 from m2bridge.clock import watched
-from m2bridge.errors import CertificateError, InvalidCaseError
+from m2bridge.convert.documents import read_json
+from m2bridge.errors import CertificateError, ConversionError, InvalidCaseError
 from m2bridge.notation import degree_summary
 from m2bridge.report.content import VERDICTS, Case, Detail, Problem, Report, Row, Table
 from m2bridge.report.escape import line
@@ -47,12 +47,12 @@ def collect(folder: Path) -> Report:
         name = str(path.relative_to(folder)).encode("utf-8", "replace").decode()
         try:
             if name.endswith(SUFFIX):
-                unanswered += _once(outcome_rows(json.loads(text_of(path)), name), SUFFIX, seen)
+                unanswered += _once(outcome_rows(read_json(text_of(path)), name), SUFFIX, seen)
             else:
                 certificate = read(path)
                 rows += _once(certificate_rows(certificate, name), ".json", seen)
                 details.append(_detail(certificate, tables))
-        except (CertificateError, OSError, ValueError, RecursionError) as reason:
+        except (CertificateError, ConversionError, OSError, ValueError, RecursionError) as reason:
             problems.append(Problem(name, line(str(reason))))
     answered = {(row.case, row.question) for row in rows}
     rows += [row for row in unanswered if (row.case, row.question) not in answered]

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import re
 
+from m2bridge.layout import line, visible
+from m2bridge.notation import GREEK_LATEX
+
+__all__ = ["cell", "latex", "line", "markdown"]
+
 _LATEX = {
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
     "\\": r"\textbackslash{}",
@@ -37,36 +42,17 @@ _LATEX = {
         "∈": r"\in",
         "⊂": r"\subset",
         "∂": r"\partial",
-        "ε": r"\varepsilon",
-        "φ": r"\varphi",
-        "α": r"\alpha",
-        "δ": r"\delta",
-        "λ": r"\lambda",
+        **GREEK_LATEX,
     }.items()
 }
 _SIGNS = str.maketrans(_LATEX)
 _UNKNOWN = re.compile(r"[^\x20-\x7e\xa1-\u017f]|[ĦħĸĿŀŉŦŧſ]")  # all but what the encoding T1 has
 
 
-def line(text: str) -> str:
-    """Text on one line; characters that are not printed, and may command a terminal, as their numbers."""
-    return _seen(_joined(text))
-
-
 def cell(text: str) -> str:
     """Text for a table that a spreadsheet may open: never a formula."""
-    seen = "\n".join(map(_seen, text.splitlines()))
-    return f"'{seen}" if seen.startswith(("=", "+", "-", "@")) else seen
-
-
-def _joined(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _seen(text: str) -> str:
-    if text.isprintable():
-        return text
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
+    seen = "\n".join(map(visible, text.splitlines()))
+    return f"'{seen}" if seen.startswith(tuple("=+-@＝＋－＠")) else seen
 
 
 def latex(text: str) -> str:
@@ -74,9 +60,13 @@ def latex(text: str) -> str:
 
     Greek and relations become mathematics; a sign that LaTeX does not know becomes its number.
     """
-    return _UNKNOWN.sub(lambda sign: rf"\texttt{{U+{ord(sign[0]):04X}}}", _joined(text).translate(_SIGNS))
+    return _UNKNOWN.sub(lambda sign: rf"\texttt{{U+{ord(sign[0]):04X}}}", " ".join(text.split()).translate(_SIGNS))
 
 
 def markdown(text: str) -> str:
-    """Text for a cell of a Markdown table."""
-    return re.sub(r"([\\`*_|<>\[\]~])", r"\\\1", line(text))
+    """Text for a cell of a Markdown table, or an item of a list: neither marks nor entities nor mathematics."""
+    return re.sub(r"([\\`*_|<>\[\]~&$]|^[-+#]|^[0-9]+(?=[.)] ))", _marked, line(text))
+
+
+def _marked(match: re.Match[str]) -> str:
+    return match[0] + "\\" if match[0].isdigit() else "\\" + match[0]

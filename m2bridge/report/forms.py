@@ -34,7 +34,7 @@ def _seconds(row: Row) -> str:
 
 def to_text(report: Report) -> str:
     """For a terminal: the paragraph, and the table with each witness on a line of its own."""
-    parts = [textwrap.fill(paragraph(report), WIDTH)]
+    parts = [textwrap.fill(escape.line(paragraph(report)), WIDTH)]
     if report.rows:
         cells = [
             (*_numbers(row), escape.line(row.statement), row.verdict, _seconds(row), escape.line(row.reason))
@@ -45,7 +45,9 @@ def to_text(report: Report) -> str:
         shown = [line + witness for line, witness in zip(lines, witnesses, strict=True)]
         parts.append("\n".join([head, rule[:WIDTH], *shown]))
     if report.problems:
-        parts.append(table(("file not used", "reason"), [(escape.line(p.file), p.reason) for p in report.problems]))
+        parts.append(
+            table(("file not used", "reason"), [(escape.line(p.file), escape.line(p.reason)) for p in report.problems])
+        )
     return "\n\n".join(parts) + "\n"
 
 

@@ -18,6 +18,7 @@ from m2bridge import (
     SingleLayerAttention,
     closure,
     image,
+    read_ideal,
     singular_locus,
 )
 from m2bridge.convert.map_file import read_map
@@ -200,3 +201,31 @@ def test_wrong_maps_are_refused_in_one_line(
     assert len(refused.stderr.splitlines()) == 1
     assert said in refused.stderr
     assert list(tmp_path.iterdir()) == [file]
+
+
+ALPHABETS = """[map]
+title = "[/b] λ 变量 \\\\input{x}"
+parameters = ["λ", "变量", "𝔸_1"]
+relations = ["𝔸_1^2 - λ"]
+[coordinates]
+"η_1" = "λ"
+"كتاب" = "𝔸_1*变量"
+é = "变量^2"
+""".replace("é =", '"é" =')
+
+
+def test_names_in_any_alphabet(program: Path, command: str, tmp_path: Path) -> None:
+    """λ is a square, and كتاب² = λ·é; the names come back from Macaulay2, with LANG=C as well."""
+    path = tmp_path / "λ.toml"
+    path.write_text(ALPHABETS, encoding="utf-8")
+    arguments = [command, "implicitize", str(path), "--m2", str(program), "--json"]
+    poor = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    for variables in (os.environ, poor):
+        done = subprocess.run(arguments, capture_output=True, env=variables, timeout=300, check=False)
+        assert (done.returncode, done.stderr) == (0, b"")
+        found = json.loads(done.stdout)
+        assert found["coordinates"] == ["η_1", "كتاب", "é"]
+        assert found["title"] == "[/b] λ 变量 \\input{x}"
+        assert read_ideal(found).generator_degrees == {2: 1}
+        assert found["generators"][0] in ("كتاب**2 - η_1*é", "-كتاب**2 + η_1*é")
+    assert done.stdout.isascii()

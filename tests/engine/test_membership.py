@@ -187,3 +187,32 @@ def test_command(command: str, m2: str, arguments: list[str], code: int, said: s
 def test_json(engine: Macaulay2) -> None:
     found = membership(SingleLayerAttention(2, 1), {"c_1_1_1_1": Rational(1, 3)}, engine)
     assert json.loads(json.dumps(found.to_json()))["weights"] == [{"A": [["1", "0"], ["0", "0"]], "V": [["1/3", "0"]]}]
+
+
+def test_numbers_of_five_thousand_digits(engine: Macaulay2) -> None:
+    """Python refuses to write integers of more than 4300 digits, where nobody lifts that limit."""
+    large = 10**5000
+    A, V = Matrix([[large + 1, Rational(3, 7)], [5, Rational(large + 3, 11)]]), Matrix([[large + 9, 2]])
+    found = locate(engine, (2, 1), A, V)
+    assert (found.place, found.orbit, len(found.weights)) == (INSIDE, Orbit(2, 1, 1), 1)
+    assert len(json.dumps(found.to_json())) > 10_000
+    assert len(found.to_text()) > 10_000
+    assert len(found.to_latex()) > 10_000
+    square = {"c_1_1_1_1": 1, "c_1_1_2_2": -(large**2)}
+    assert membership(SingleLayerAttention(2, 1), square, engine).length == 2
+    with pytest.raises(MethodUnavailableError, match="square root of a number of"):
+        membership(SingleLayerAttention(2, 1), square | {"c_1_1_2_2": -2 * large - 2}, engine)
+
+
+@pytest.mark.parametrize("number", ["1e5000", "9" * 5000, '"' + "9" * 5000 + '/7"'])
+def test_long_numbers_on_the_command_line(command: str, m2: str, number: str) -> None:
+    arguments = [command, "membership", "--d", "2", "--d-out", "1", "--m2", m2, "--json"]
+    done = subprocess.run(
+        [*arguments, "--function", f'{{"c_1_1_1_1": {number}}}'],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["place"] == INSIDE

@@ -113,7 +113,7 @@ def test_files_of_cases(tmp_path: Path) -> None:
         ("c.toml", "[[case]]\nd = 2\nd_out = 1\na = 3\n", "case 1: no case with a ≤ d"),
         ("c.toml", "d = 2\n", "consists of tables"),
         ("c.toml", "case = 2\n", "consists of tables"),
-        ("c.toml", "[[case", "is not TOML"),
+        ("c.toml", "[[case", "not TOML"),
         ("c.toml", "", "consists of tables"),
         ("c.csv", "", "must name the columns"),
         ("c.csv", "d,d\n1,1\n", "each once"),

@@ -13,7 +13,7 @@ PACKAGE = Path(m2bridge.__file__).parent
 LAYERS = [
     {"_version", "errors"},
     {"clock"},
-    {"alarm", "importing", "garbage", "resources", "linear_algebra", "layout"},
+    {"alarm", "importing", "garbage", "digits", "resources", "linear_algebra", "layout"},
     {"model"},
     {"maps"},
     {"convert", "families"},

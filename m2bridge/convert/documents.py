@@ -1,0 +1,130 @@
+"""Text, JSON and TOML that come from outside: read strictly, bounded in size, refused in one line."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+from m2bridge.errors import ConversionError
+from m2bridge.linear_algebra import integer
+
+MOST_BYTES = 2_000_000
+"""Of a file that people write; what it holds is read in seconds."""
+
+MOST_DIGITS = 4000
+"""Of an integer in JSON that Python has to write again."""
+
+_PART = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*"""
+_LONG_KEY = re.compile(rf"(?<![\w-])(?:{_PART}\.[ \t]*){{20}}")
+
+
+def read_text(path: Path, most: int = MOST_BYTES) -> str:
+    """The text of a file in UTF-8; no more than ``most`` bytes are read, so devices and sparse files do no harm.
+
+    Raises
+    ------
+    ConversionError
+        If it cannot be read, is larger, or is not text.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(most + 1)
+    except (OSError, ValueError) as reason:  # ValueError: no file can have this name
+        raise ConversionError(getattr(reason, "strerror", None) or str(reason)) from None
+    if len(data) > most:
+        raise ConversionError(f"larger than {most / 1e6:g} MB")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as reason:
+        raise ConversionError(f"not text in UTF-8 (byte {reason.start + 1})") from None
+
+
+def read_json(text: str, *, parse_float: Callable[[str], Any] | None = None, digits: int = MOST_DIGITS) -> Any:
+    """The value of a JSON text.
+
+    Parameters
+    ----------
+    text : str
+    parse_float : callable, optional
+        What is made of a number with a point or an exponent; a finite ``float`` when left out.
+    digits : int
+        Of the longest integer that is read.
+
+    Raises
+    ------
+    ConversionError
+        If it is not JSON as the standard (RFC 8259) has it, a name occurs twice in an object, a number is too large,
+        or it is nested too deeply.
+    """
+
+    def whole(number: str) -> int:
+        if len(number) > digits:
+            raise ConversionError(f"an integer of {len(number)} digits; at most {digits} are read")
+        return integer(number)
+
+    try:
+        return json.loads(
+            text,
+            object_pairs_hook=_object,
+            parse_constant=_no_number,
+            parse_int=whole,
+            parse_float=parse_float or _finite,
+        )
+    except json.JSONDecodeError as reason:
+        raise ConversionError(f"not JSON: {reason}") from None
+    except RecursionError:
+        raise ConversionError("not JSON that is read here: lists or objects are nested too deeply") from None
+
+
+def read_toml(text: str) -> dict[str, Any]:
+    """The tables of a TOML text.
+
+    Raises
+    ------
+    ConversionError
+        If it is not TOML, is larger than :data:`MOST_BYTES`, or is nested too deeply.
+    """
+    if len(text) > MOST_BYTES:
+        raise ConversionError(f"larger than {MOST_BYTES / 1e6:g} MB")
+    if _LONG_KEY.search(text):  # Python's reader takes quadratic time for them
+        raise ConversionError("not TOML that is read here: a name of more than 20 parts with dots between them")
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as reason:
+        raise ConversionError(f"not TOML: {reason}{_hint(text, str(reason))}") from None
+    except ValueError:  # Python's own limit
+        raise ConversionError("an integer of more than 4300 digits; long numbers stand in quotes") from None
+    except RecursionError:
+        raise ConversionError("not TOML that is read here: lists or tables are nested too deeply") from None
+
+
+def _hint(text: str, reason: str) -> str:
+    """What TOML wants of names in other alphabets, if that is what is wrong."""
+    place = re.search(r"line ([0-9]+), column ([0-9]+)", reason)
+    rest = text.split("\n")[int(place[1]) - 1][int(place[2]) - 1 :] if place else ""
+    return "; in TOML a name with other letters than a to z stands in quotes" if rest[:1] > "\x7f" else ""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        repeated = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+        raise ConversionError(f"the name '{repeated:.60}' occurs twice in one JSON object")
+    return found
+
+
+def _finite(number: str) -> float:
+    value = float(number)
+    if math.isinf(value):
+        raise ConversionError(f"the number {number:.40} is too large")
+    return value
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ConversionError(f"not JSON: {name} is not a number")

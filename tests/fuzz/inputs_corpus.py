@@ -1,0 +1,230 @@
+"""Which inputs: a corpus of bad ones for every command and format, and random ones."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+from m2bridge.cli.reporting import FORMATS
+from tests.fuzz.inputs_text import (
+    CASE_FILES,
+    CASES,
+    ESCAPE,
+    JSON,
+    MAP,
+    MAPS,
+    MATRICES,
+    TABLES,
+    WORDS,
+    changed,
+    json_text,
+    replaced,
+)
+
+CERTIFICATES = Path(__file__).parents[1] / "certificates"
+
+REFUSED = frozenset({2})
+ANY = frozenset({0, 1, 2, 3, 4})
+"""Not 5: that is a failure of m2bridge or of the system."""
+
+
+@dataclass(frozen=True)
+class Input:
+    """A command line, the files that it names, and the exit codes that are right.
+
+    Parameters
+    ----------
+    words : tuple of str
+        ``{}`` at the beginning of one stands for the folder of the files.
+    codes : frozenset of int
+    files : dict of str to str or bytes
+    """
+
+    words: tuple[str, ...]
+    codes: frozenset[int] = REFUSED
+    files: dict[str, str | bytes] = field(default_factory=dict)
+
+    @property
+    def what(self) -> str:
+        """What is in the files."""
+        return "; ".join(f"{name}: {text[:150]!r}" for name, text in self.files.items())
+
+    def arguments(self, folder: Path) -> list[str]:
+        """The command line, after the files are written."""
+        for name, text in self.files.items():
+            path = folder / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass"))
+        return [f"{folder}{word[2:]}" if word.startswith("{}/") else word for word in self.words]
+
+
+FUNCTION = '{"c_1_1_1_1": 1}'
+CASE = ("--d", "2", "--d-out", "2")
+NUMBERS = ("--d", "--d-out", "--a", "--t")
+CHOICES = ("--field", "--coordinates", "--timeout", "--memory", "--format")
+OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("dimension", *CASE): (*NUMBERS, *CHOICES, "--method"),
+    ("closure", *CASE): (*NUMBERS, *CHOICES, "--strategy", "--max-degree", "--weights"),
+    ("singular-locus", *CASE): (*NUMBERS, *CHOICES, "--method"),
+    ("script", "closure", *CASE): (*NUMBERS, "--field", "--coordinates"),
+    ("script", "singular-locus", *CASE): ("--method",),
+    ("cross-check", *CASE): (*NUMBERS, *CHOICES),
+    ("membership", *CASE, "--function", FUNCTION): (*NUMBERS, *CHOICES),
+    ("implicitize", "{}/m.toml"): (*CHOICES[:1], *CHOICES[2:], "--strategy", "--max-degree"),
+    ("certify", *CASE, "--out", "{}/out", "--executor", "serial", "--m2", "/no/M2"): (
+        *NUMBERS,
+        "--check",
+        "--retry",
+        "--executor",
+        "--workers",
+        "--recycle",
+    ),
+    ("verify", str(CERTIFICATES / "accepted" / "d2-dout1-a1-t2-3.2.json")): ("--workers",),
+    ("report", "{}/none"): ("--format",),
+}
+"""Commands, and their options that take a value."""
+
+CASES_ONLY = (
+    *(("dimension",), ("closure",), ("singular-locus",), ("cross-check",)),
+    *(("script", "fibres"), ("membership", "--function", FUNCTION)),
+)
+"""Commands that need a case besides."""
+
+NAMES = (["x", "y"], ["x", "2"], ["x", "y_1"], ["x", "ｘ"], ["λ", "变量"], ["x", "x*y"], ["x", "-x"], ["x", " "], "xy")
+
+
+def corpus(folder: Path) -> Iterator[Input]:
+    """Bad inputs of every kind."""
+    yield from option_values()
+    yield from bad_inputs(folder)
+
+
+def bad_inputs(folder: Path) -> Iterator[Input]:
+    """Files, places, programs and cases that are no good."""
+    yield from (
+        Input(("membership", *CASE, "--function", text)) for text in JSON if text.startswith("{") and "\0" not in text
+    )
+    yield from (Input(("membership", *CASE, "--function", "{}/f.json"), files={"f.json": text}) for text in JSON)
+    good = "[[1, 2], [3, 4]]"
+    yield from (Input(("membership", *CASE, "--A", text, "--V", good)) for text in MATRICES)
+    yield from (Input(("membership", *CASE, "--A", good, "--V", text)) for text in MATRICES)
+    yield from (Input(("implicitize", "{}/m.toml"), files={"m.toml": text}) for text in MAPS)
+    yield from (_certify("c.toml", text) for text in CASE_FILES)
+    yield from (_certify("c.csv", text) for text in TABLES)
+    yield from _programs()
+    yield from _places(folder)
+    yield from _certificates()
+    yield from _large_cases()
+
+
+def _certify(name: str, text: str | bytes) -> Input:
+    return Input(("certify", "--cases", f"{{}}/{name}", "--out", "{}/out"), files={name: text})
+
+
+def option_values() -> Iterator[Input]:
+    """Every word as the value of every option of every command; some are good values."""
+    for command, options in OPTIONS.items():
+        for option in options:
+            for word in WORDS:
+                yield Input((*command, option, word), ANY, {"m.toml": MAP})
+
+
+def _large_cases() -> Iterator[Input]:
+    """Cases of which nothing can be computed, or only a formula."""
+    for command in CASES_ONLY:
+        for d, d_out in ((10**9 - 1, 1), (2, 10**9 - 1), (300, 300), (10**9, 1), (1, 10**5000)):
+            yield Input((*command, "--d", _decimal(d), "--d-out", _decimal(d_out)))
+        yield Input((*command, *CASE, "--a", "10000"), ANY)
+        yield Input((*command, *CASE, "--t", "999999999"), ANY)
+    yield Input(("closure", *CASE, "--weights", "factored", "--a", "10000"))
+
+
+def _decimal(number: int) -> str:
+    from m2bridge.linear_algebra import decimal
+
+    return decimal(number)
+
+
+def _programs() -> Iterator[Input]:
+    for program in ("~nosuchuser/M2", "", "/", "/dev/null", "x" * 5000, ESCAPE, "/bin/cat", "[/b]"):
+        yield Input(("doctor", "--m2", program), frozenset({4}))
+
+
+def _places(folder: Path) -> Iterator[Input]:
+    """Files and folders that are not what they should be."""
+    os.mkdir(folder / "empty")
+    os.mkdir(folder / "maze")
+    os.symlink(folder / "maze", folder / "maze" / "loop")
+    os.symlink(folder / "nowhere", folder / "maze" / "d1-dout1-a1-t1-3.4.json")
+    os.mkfifo(folder / "maze" / "pipe.json")
+    os.mkdir(folder / "maze" / "folder.json")
+    os.truncate(os.open(folder / "maze" / "sparse.json", os.O_CREAT | os.O_WRONLY), 50 * 2**30)
+    (folder / "maze" / f"{ESCAPE.replace('/', '')}.json").write_text("{}")
+    for place in ("{}/none", "{}/empty", "/dev/zero", "/dev/null", "{}/maze/sparse.json", "x" * 5000, ESCAPE, "", "-x"):
+        yield Input(("implicitize", place))
+        yield Input(("membership", *CASE, "--function", place))
+        yield Input(("certify", "--cases", place, "--out", "{}/out"))
+    for place in ("{}/none", "{}/empty", "x" * 5000, ESCAPE, ""):
+        yield Input(("report", place))
+        yield Input(("verify", place))
+    for form in FORMATS:
+        yield Input(("report", "{}/maze", "--format", form), frozenset({0}))
+
+
+def _certificates() -> Iterator[Input]:
+    for text in (*JSON, "[" * 20_000 + "]" * 20_000):
+        for words in (("verify", "{}/certificates/x.json"), ("report", "{}/certificates")):
+            yield Input(words, ANY, {"certificates/x.json": text})
+
+
+def random_input(random: Random) -> Input:
+    """A random change of something good, for a random command."""
+    kind = random.randrange(7)
+    if kind == 0:
+        command = random.choice(list(OPTIONS))
+        words = [
+            w for _ in range(random.randint(1, 3)) for w in (random.choice(OPTIONS[command]), random.choice(WORDS))
+        ]
+        return Input((*command, *words), ANY, {"m.toml": MAP})
+    if kind == 1:
+        function = json_text({f"c_{i}_{j}_1_2": random.choice(("3/7", 5, "1e5")) for i in (1, 2) for j in (1, 2)})
+        return Input(("membership", *CASE, "--function", "{}/f.json"), ANY, {"f.json": changed(function, random)})
+    if kind == 2:
+        return Input(("implicitize", "{}/m.toml"), ANY, {"m.toml": changed(MAP, random)})
+    if kind == 3:
+        texts = {"c.toml": CASES * 3, "c.csv": "d,d_out,a\n2,1,1\n3,1..2,2\n"}
+        name = random.choice(list(texts))
+        return _certify(name, changed(texts[name], random) + "\nd = 0\n")
+    path = random.choice(sorted((CERTIFICATES / "accepted").glob("*.json")))
+    if kind == 4:
+        text = changed(path.read_text(encoding="utf-8"), random)
+    else:
+        text = json_text(_sealed(replaced(json.loads(path.read_text(encoding="utf-8")), random)))
+    report = ("report", "{}/certificates", "--format", random.choice(FORMATS))
+    return Input(report, ANY, {"certificates/x.json": "{}", f"certificates/{path.name}": text})
+
+
+def _sealed(data: object) -> object:
+    """The data with the digest of a certificate, where one can be computed."""
+    import hashlib
+
+    if not isinstance(data, dict) or "digest" not in data:
+        return data
+    content = {name: value for name, value in data.items() if name != "digest"}
+    try:
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        return {**data, "digest": hashlib.sha256(text.encode()).hexdigest()}
+    except ValueError:
+        return data
+
+
+def ideal_data(random: Random) -> object:
+    """The JSON of a closure with something strange in it."""
+    names = random.choice(NAMES)
+    generators = ["x**2 - 2/3*y", "-x*y", random.choice(WORDS), f"{random.choice(names)}**2"][: random.randint(1, 4)]
+    data: object = {"field": random.choice(("QQ", "GF(7)", "GF(3)")), "coordinates": names, "generators": generators}
+    return data if random.random() < 0.5 else replaced(data, random)
