@@ -13,10 +13,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from m2bridge.engine import Candidate, Engine, Macaulay2, candidates
 from m2bridge.engine.recorded import RecordedEngine, RecordingEngine
 from m2bridge.errors import EngineError
+
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 TRANSCRIPTS = Path(__file__).parent / "golden" / "transcripts"
 

@@ -27,6 +27,7 @@ from m2bridge.geometry.linear_span import linear_isomorphism
 from m2bridge.geometry.substitution import vanishes_on_image
 from m2bridge.model.field import QQ
 from m2bridge.parse import parse
+from tests.limits import HOUR, limit_after
 
 # MATH: (d, d', a): dimension, degree, generators by degree, tangent dimensions at orbits
 WORKED = {
@@ -170,31 +171,39 @@ def test_any_polynomial_map(engine: Macaulay2) -> None:
 
 
 def test_what_was_found_before_the_limit_is_shown(engine: Macaulay2) -> None:
-    found = closure(SingleLayerAttention(3, 2), engine, strategy="elimination", timeout=1)
+    with limit_after(engine, 0, "closure") as stuck:
+        found = closure(SingleLayerAttention(3, 2), stuck, strategy="elimination", timeout=HOUR)
     assert found.ideal is None
     assert (found.dimension, found.dimension_status, found.complete) == (14, "proved", "no")
     assert "--timeout" in found.unfinished
-    partial = closure(SingleLayerAttention(4, 1, 3), engine, timeout=3)
-    assert (partial.dimension, partial.dimension_status, partial.degree) == (18, "proved", None)
-    assert partial.complete.startswith("up to degree ")
+    with limit_after(engine, 0, "chart_completeness") as stuck:
+        partial = closure(SingleLayerAttention(3, 1), stuck, timeout=HOUR)
+    assert (partial.dimension, partial.dimension_status, partial.degree) == (11, "proved", None)
+    assert partial.complete == "up to degree 4"
     assert "--timeout" in partial.unfinished
-    assert singular_locus(SingleLayerAttention(3, 2), engine, method="fibres", timeout=0.001).components is None
-    some = singular_locus(SingleLayerAttention(12, 12, 6), engine, method="fibres", timeout=3)
-    assert (some.components, some.variety_dimension) == (None, 251)
-    assert f"({len(some.orbits)} of 233 orbits were done)" in some.unfinished
-    assert 1 < len(some.orbits) < 233
-    over_p = singular_locus(SingleLayerAttention(3, 2), engine, CoefficientField(101), method="orbits", timeout=1)
+
+
+def test_fibres_that_were_found_before_the_limit_are_shown(engine: Macaulay2) -> None:
+    with limit_after(engine, 0, "fibres") as stuck:
+        assert singular_locus(SingleLayerAttention(3, 2), stuck, method="fibres", timeout=HOUR).components is None
+    with limit_after(engine, 30, "fibres") as stuck:
+        some = singular_locus(SingleLayerAttention(12, 12, 6), stuck, method="fibres", timeout=HOUR)
+    assert (some.components, some.variety_dimension, len(some.orbits)) == (None, 251, 27)
+    assert "(27 of 233 orbits were done)" in some.unfinished
+    with limit_after(engine, 0, "closure") as stuck:
+        over_p = singular_locus(SingleLayerAttention(3, 2), stuck, CoefficientField(101), method="orbits", timeout=HOUR)
     assert (over_p.components, over_p.variety_dimension) == (None, 14)
     assert "--method fibres" in over_p.unfinished
     assert over_p.unfinished in over_p.to_text()
 
 
 def test_a_limit_of_the_whole_ideal_does_not_spoil_what_bounds_decide(engine: Macaulay2) -> None:
-    model = SingleLayerAttention(3, 1)
-    orbits = singular_locus(model, engine, method="orbits", timeout=1)
+    with limit_after(engine, 0, "closure") as stuck:
+        orbits = singular_locus(SingleLayerAttention(3, 1), stuck, method="orbits", timeout=HOUR)
     assert ([c.orbit for c in orbits.components or ()], orbits.unfinished) == ([Orbit(1, 1, 0)], "")
     assert "orbits: Macaulay2 did not finish" in " ".join(orbits.remarks)
-    everything = singular_locus(SingleLayerAttention(3, 2), engine, method="all", timeout=4)
+    with limit_after(engine, 0, "closure") as stuck:
+        everything = singular_locus(SingleLayerAttention(3, 2), stuck, method="all", timeout=HOUR)
     assert everything.remarks == ("fibres and tangent bounds (degree ≤ 4) agree",)
     assert everything.unfinished.startswith("orbits and jacobian: ")
 

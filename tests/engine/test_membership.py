@@ -15,7 +15,7 @@ from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.geometry.function import function_of, orbit_of
 
 through_engine = settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 CASES = [(1, 2), (2, 1), (2, 1, 1), (2, 2), (3, 2, 2), (3, 1)]
 

@@ -1,7 +1,6 @@
 """Closures by multigraded implicitization: against elimination, and the proof of completeness."""
 
 import json
-import time
 from math import lcm
 
 import pytest
@@ -162,17 +161,13 @@ def test_weighted_degrees_are_said() -> None:
 
 
 def test_large_results_are_written_and_read() -> None:
-    """13260 generators; a generous factor, benchmarks compare the times."""
-    begin = time.perf_counter()
+    """13260 generators."""
     found = closure(SingleLayerAttention(4, 4), max_degree=3)
-    computed = time.perf_counter()
     record = json.dumps(found.to_json())
     found.to_text()
     ideal = read_ideal(json.loads(record))
-    done = time.perf_counter()
     assert len(ideal.generators) == 13260
     assert ideal == found.ideal
-    assert done - computed < 10 * (computed - begin)
 
 
 def test_an_unlucky_prime_proves_nothing(engine: Macaulay2) -> None:
