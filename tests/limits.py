@@ -69,7 +69,7 @@ class Stuck:
         return self._session.run(replace(script, body=_STUCK.format(answers=self._answers) + script.body), timeout)
 
     def is_stuck(self) -> bool:
-        return self._running and len(answers_so_far(self._session)) >= self._answers
+        return self._running and bool(_files(self._session)) and len(answers_so_far(self._session)) >= self._answers
 
 
 def answers_so_far(session: Macaulay2) -> list[str]:
