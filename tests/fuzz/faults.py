@@ -7,6 +7,7 @@ killed cannot tidy up: then the next command does.
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
@@ -59,6 +60,12 @@ class Fault:
     codes: frozenset[int] = frozenset()
 
 
+ON_A_DISK = """exec unshare --map-root-user --mount sh -c '
+mount -t tmpfs -o size=4k none {folder} && cd . && head -c 8192 /dev/zero >{folder}/full 2>/dev/null
+exec "$@"' sh "$@"
+"""
+"""In a namespace of its own, which ends with the command."""
+
 FAULTS = {
     "nothing": Fault('exec "$@"', harmless=True),
     "no HOME": Fault('unset HOME; exec "$@"', harmless=True),
@@ -88,21 +95,24 @@ FAULTS = {
     "10 descriptors": Fault('ulimit -n 10; exec "$@"'),
     "no file may grow": Fault('ulimit -f 0; exec "$@"'),
     "files of 4 kB": Fault('ulimit -f 8; exec "$@"'),
+    "a full disk": Fault(ON_A_DISK.format(folder="."), codes=frozenset({5})),
+    "a full disk for temporary files": Fault(ON_A_DISK.format(folder='"$TMPDIR"')),
     "a folder that cannot be written": Fault('cd /proc; exec "$@"'),
 }
 NO_LINE = {"no error output", "nothing open", "a full error output"}
 """Where nobody can read what is wrong."""
 
-FULL_DISK = 'unshare --map-root-user --mount sh -c \'mount -t tmpfs -o size=12k none . && exec "$@"\' sh "$@"'
-
 
 @dataclass(frozen=True)
 class Blow:
-    """A signal at a moment, to the command or to its Macaulay2."""
+    """A signal at a moment, to the command or to its Macaulay2. What is stopped is then ended by SIGTERM."""
 
     moment: str
     number: signal.Signals
     to_macaulay2: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.number.name} to {'Macaulay2' if self.to_macaulay2 else 'the command'} at {self.moment}"
 
 
 BLOWS = [
@@ -208,15 +218,15 @@ def struck(blow: Blow, trial: Trial) -> str:
     if blow.to_macaulay2:
         (target,) = trial.macaulay2()
     os.kill(target, blow.number)
-    if blow.number is signal.SIGSTOP and not blow.to_macaulay2:
+    if blow.number is signal.SIGSTOP:
         wait_for(lambda: psutil.Process(target).status() == psutil.STATUS_STOPPED)
-        os.kill(target, signal.SIGCONT)
         process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGCONT)
     _, said = process.communicate(timeout=PATIENCE)
     if process.returncode not in expected(blow):
         return f"exit code {process.returncode}, not {expected(blow)}: {said[-600:]}"
     said = "\n".join(line for line in said.splitlines() if not line.startswith("import time:"))
-    if blow.to_macaulay2 and (complaint := unclear(said)):
+    if process.returncode == 5 and (complaint := unclear(said)):
         return complaint
     if blow.number is signal.SIGKILL and not blow.to_macaulay2:
         wait_for(lambda: not trial.processes())
@@ -235,39 +245,47 @@ def arrive(moment: str, trial: Trial, process: subprocess.Popen[str]) -> None:
     if moment.startswith("import of "):
         imported = moment.removeprefix("import of ")
         assert any(line.split()[-1] == imported for line in process.stderr)
-    elif moment == "Macaulay2":
-        wait_for(trial.macaulay2)
-    elif moment == "run":
-        wait_for(lambda: list((trial.folder / "tmp").glob("**/*.jsonl")))
+        return
+    come: Callable[[], object] = {
+        "start": lambda: True,
+        "Macaulay2": trial.macaulay2,
+        "run": lambda: list((trial.folder / "tmp").glob("**/*.jsonl")),
+    }[moment]
+    wait_for(lambda: come() or process.poll() is not None)
+    assert process.poll() is None, process.communicate()
 
 
 def expected(blow: Blow) -> set[int]:
     """Exit codes; before its first imports are done, a signal ends a program without a word."""
-    if blow.to_macaulay2:
-        return {3} if blow.number is signal.SIGSTOP else {5}
+    if blow.to_macaulay2 and blow.number is signal.SIGKILL:
+        return {5}
     number = signal.SIGTERM if blow.number is signal.SIGSTOP else blow.number
     return {-number} if number is signal.SIGKILL else {-number, 128 + number}
 
 
-def trials(random: Random, count: int) -> list[tuple[str, Callable[[Path, str], str]]]:
-    """Each fault and each blow in turn, in random order, with random commands."""
-    chosen: list[tuple[str, Callable[[Path, str], str]]] = []
+Suffering = Callable[[Path, str], str]
+"""A trial in a folder with a Macaulay2; what is wrong with it."""
+
+
+def each(seed: int) -> list[tuple[str, Suffering]]:
+    """Each fault with some command, and each blow; in some order."""
+    random = Random(seed)
+    chosen: list[tuple[str, Suffering]] = []
     for name, fault in FAULTS.items():
         command = random.choice(list(COMMANDS))
         chosen.append((f"{command}, {name}", _suffering(name, fault, command)))
-    chosen += [(f"{blow}", _striking(blow)) for blow in BLOWS]
+    chosen += [(str(blow), _striking(blow)) for blow in BLOWS]
     random.shuffle(chosen)
-    return [*chosen, *(trials(random, count - len(chosen)) if count > len(chosen) else ())][:count]
+    return chosen
 
 
-def _suffering(name: str, fault: Fault, command: str) -> Callable[[Path, str], str]:
+def _suffering(name: str, fault: Fault, command: str) -> Suffering:
     return lambda folder, m2: suffered(name, fault, command, Trial(folder, m2, COMMANDS[command][1], fault.line))
 
 
-def _striking(blow: Blow) -> Callable[[Path, str], str]:
-    stopped = ["--timeout", "3"] if blow.to_macaulay2 and blow.number is signal.SIGSTOP else []
+def _striking(blow: Blow) -> Suffering:
     timed = {"PYTHONPROFILEIMPORTTIME": "1"} if blow.moment.startswith("import") else {}
-    return lambda folder, m2: struck(blow, Trial(folder, m2, [*LONG, *stopped], environment=timed))
+    return lambda folder, m2: struck(blow, Trial(folder, m2, LONG, environment=timed))
 
 
 def run(count: int, seed: int, m2: str | None = None) -> int:
@@ -276,8 +294,8 @@ def run(count: int, seed: int, m2: str | None = None) -> int:
 
     program = m2 or str(locate().program)
     tally: Counter[str] = Counter()
-    for name, trial in trials(Random(seed), count):
-        print(name, flush=True)
+    drawn = itertools.chain.from_iterable(each(seed + number) for number in itertools.count())
+    for name, trial in itertools.islice(drawn, count):
         with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
             said = trial(Path(folder), program)
         tally["failures" if said else "passed"] += 1
