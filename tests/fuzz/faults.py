@@ -118,7 +118,7 @@ class Blow:
 BLOWS = [
     *(
         Blow(moment, number)
-        for moment in ("start", "import of sympy.core", "Macaulay2", "run")
+        for moment in ("import of m2bridge.cli.streams", "import of sympy.core", "Macaulay2", "run")
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL)
     ),
     *(Blow(moment, signal.SIGKILL, to_macaulay2=True) for moment in ("Macaulay2", "run")),
@@ -247,7 +247,6 @@ def arrive(moment: str, trial: Trial, process: subprocess.Popen[str]) -> None:
         assert any(line.split()[-1] == imported for line in process.stderr)
         return
     come: Callable[[], object] = {
-        "start": lambda: True,
         "Macaulay2": trial.macaulay2,
         "run": lambda: list((trial.folder / "tmp").glob("**/*.jsonl")),
     }[moment]
