@@ -4,13 +4,13 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from m2bridge.batch.cases import Case
 from m2bridge.batch.certifier import Certify, Settings
+from m2bridge.batch.claim import claim
 from m2bridge.batch.cluster import Dask
 from m2bridge.batch.executor import Executor
 from m2bridge.batch.plan import plan
@@ -20,6 +20,7 @@ from m2bridge.batch.run import Summary, run
 from m2bridge.batch.serial import Serial
 from m2bridge.batch.store import Store
 from m2bridge.batch.task import tasks
+from tests.events import PATIENCE
 
 SMALL = ["--d", "1..2", "--d-out", "1..2", "--a", "1..2"]
 EXECUTORS: dict[str, Callable[[Settings], Executor]] = {
@@ -79,8 +80,14 @@ def certifying(folder: Path, m2: str, *more: str, shell: str = 'exec "$@"') -> I
         process.communicate()
 
 
-def wait_for(condition: Callable[[], object], within: float = 60) -> None:
-    deadline = time.monotonic() + within
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.02)
+def ended(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """What a command printed and said, when it has come to its end."""
+    return process.communicate(timeout=PATIENCE)
+
+
+@contextmanager
+def held(folder: Path, name: str) -> Iterator[None]:
+    """Be at this case, as another batch would, so that no batch in this folder ends in the block."""
+    with claim(folder, name) as mine:
+        assert mine
+        yield

@@ -9,15 +9,23 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from m2bridge.engine import Candidate, Engine, Macaulay2, candidates
 from m2bridge.engine.recorded import RecordedEngine, RecordingEngine
 from m2bridge.errors import EngineError
+from tests.remembering import Remembering
 
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
+
+REMEMBERING = cache(Remembering)
 TRANSCRIPTS = Path(__file__).parent / "golden" / "transcripts"
 
 
@@ -61,7 +69,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
-        if "program" in getattr(item, "fixturenames", ()):
+        if {"program", "m2"} & set(getattr(item, "fixturenames", ())):
             item.add_marker("engine")
     if config.getoption("--no-engine"):
         for item in items:
@@ -70,12 +78,36 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(scope="session")
-def engine(program: Path | None) -> Iterator[Macaulay2]:
-    """A warm session, shared by all tests on this Macaulay2: sessions do not leak."""
+def sessions() -> Iterator[Callable[[Path], Macaulay2]]:
+    """Warm sessions, one for each Macaulay2, shared by all tests: sessions do not leak."""
+    with ExitStack() as stack:
+        yield cache(lambda program: stack.enter_context(Macaulay2(program)))
+
+
+@pytest.fixture(scope="session")
+def session(program: Path | None, sessions: Callable[[Path], Macaulay2]) -> Macaulay2:
+    """The session on each Macaulay2 in turn."""
     if program is None:
         pytest.fail("no Macaulay2 was found on this machine; install one, or say --no-engine")
-    with Macaulay2(program) as session:
-        yield session
+    return sessions(program)
+
+
+@pytest.fixture(scope="session")
+def engine(session: Macaulay2) -> Macaulay2:
+    """The same; modules that ask the same questions again and again put :func:`remembering` in its place."""
+    return session
+
+
+@pytest.fixture(scope="session")
+def remembering(session: Macaulay2) -> Engine:
+    """The session, asked each question once."""
+    return REMEMBERING(session)
+
+
+@pytest.fixture(scope="session")
+def any_engine(m2: str, sessions: Callable[[Path], Macaulay2]) -> Engine:
+    """One Macaulay2, asked each question once: for what takes long, and has nothing to do with its version."""
+    return REMEMBERING(sessions(Path(m2)))
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +118,7 @@ def recorded(request: pytest.FixtureRequest) -> Engine:
     return RecordedEngine(TRANSCRIPTS)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def m2() -> str:
     """Any Macaulay2, for tests of the command line."""
     found = usable()

@@ -21,12 +21,14 @@ from m2bridge import (
 from m2bridge.computations.bound_criterion import by_bounds
 from m2bridge.computations.orbit_criterion import by_orbits, orbit_script
 from m2bridge.computations.subject import Subject
+from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.geometry.formulas import degree_formula, dimension_formula
 from m2bridge.geometry.linear_span import linear_isomorphism
 from m2bridge.geometry.substitution import vanishes_on_image
 from m2bridge.model.field import QQ
 from m2bridge.parse import parse
+from tests.limits import HOUR, limit_after
 
 # MATH: (d, d', a): dimension, degree, generators by degree, tangent dimensions at orbits
 WORKED = {
@@ -42,8 +44,13 @@ WORKED = {
 }
 
 
+@pytest.fixture
+def engine(remembering: Engine) -> Engine:
+    return remembering
+
+
 @pytest.mark.parametrize("case", WORKED)
-def test_worked_values(engine: Macaulay2, case: tuple[int, int, int]) -> None:
+def test_worked_values(engine: Engine, case: tuple[int, int, int]) -> None:
     model = SingleLayerAttention(*case)
     dimension_, degree, generators, tangents = WORKED[case]
     locus = singular_locus(model, engine, method="orbits")
@@ -58,7 +65,7 @@ def test_worked_values(engine: Macaulay2, case: tuple[int, int, int]) -> None:
 
 
 @pytest.mark.parametrize("case", [(1, 3), (2, 1), (2, 1, 1), (2, 2), (2, 2, 1), (2, 3, 1), (3, 1, 1)])
-def test_the_ideal_independently_of_macaulay2(engine: Macaulay2, case: tuple[int, ...]) -> None:
+def test_the_ideal_independently_of_macaulay2(engine: Engine, case: tuple[int, ...]) -> None:
     """Generators vanish after substitution of Q, K, V; dimension and degree are those of the closed formulas."""
     model = SingleLayerAttention(*case)
     found = closure(model, engine)
@@ -70,7 +77,7 @@ def test_the_ideal_independently_of_macaulay2(engine: Macaulay2, case: tuple[int
     assert (found.hilbert_series.dimension, found.hilbert_series.degree) == (found.dimension, found.degree)
 
 
-def test_strategies_and_weights_give_the_same_ideal(engine: Macaulay2) -> None:
+def test_strategies_and_weights_give_the_same_ideal(engine: Engine) -> None:
     model = SingleLayerAttention(2, 2, 1)
     ideals = [
         closure(model, engine, strategy=strategy, weights=weights)
@@ -94,7 +101,7 @@ def test_strategies_and_weights_give_the_same_ideal(engine: Macaulay2) -> None:
 
 
 @pytest.mark.parametrize("t", [2, 3])
-def test_full_coordinates_give_the_same_variety(engine: Macaulay2, t: int) -> None:
+def test_full_coordinates_give_the_same_variety(engine: Engine, t: int) -> None:
     """The isomorphism takes the ideal in full coordinates to the one in reduced coordinates."""
     model = SingleLayerAttention(2, 1, t=t)
     reduced = closure(model, engine)
@@ -107,15 +114,23 @@ def test_full_coordinates_give_the_same_variety(engine: Macaulay2, t: int) -> No
     assert linear_isomorphism(model.parametrization("reduced"), model.parametrization("full")) is not None
 
 
-def test_one_token(engine: Macaulay2) -> None:
-    for d, d_out in [(2, 1), (2, 2), (3, 1)]:
-        found = dimension(SingleLayerAttention(d, d_out, t=1), engine, method="all")
-        s = min(2 * d, d)
-        assert found.dimension == d * d_out + s * (2 * d - s + 1) // 2 - 1
-        assert found.agree
+def test_one_token(engine: Engine) -> None:
+    for d, d_out in [(2, 1), (2, 2)]:
+        check_one_token(d, d_out, engine)
 
 
-def test_orbits_by_macaulay2(engine: Macaulay2) -> None:
+def test_one_token_in_three_dimensions(any_engine: Engine) -> None:
+    check_one_token(3, 1, any_engine)
+
+
+def check_one_token(d: int, d_out: int, engine: Engine) -> None:
+    found = dimension(SingleLayerAttention(d, d_out, t=1), engine, method="all")
+    s = min(2 * d, d)
+    assert found.dimension == d * d_out + s * (2 * d - s + 1) // 2 - 1
+    assert found.agree
+
+
+def test_orbits_by_macaulay2(engine: Engine) -> None:
     """The ranks that FLINT found, found by Macaulay2."""
     for case in [(2, 1), (2, 2), (2, 2, 1)]:
         model = SingleLayerAttention(*case)
@@ -125,7 +140,7 @@ def test_orbits_by_macaulay2(engine: Macaulay2) -> None:
             assert answer.integer(f"tangent_dimension {o.r} {o.s} {o.m}") == status.tangent_dimension
 
 
-def test_jacobian_method_identifies_the_orbit_closure(engine: Macaulay2) -> None:
+def test_jacobian_method_identifies_the_orbit_closure(engine: Engine) -> None:
     for field in (QQ, CoefficientField(101)):
         whole = singular_locus(SingleLayerAttention(2, 1), engine, field, method="all", ideals=True)
         assert whole.method == ("fibres and orbits and jacobian" if field == QQ else "orbits and jacobian")
@@ -137,7 +152,7 @@ def test_jacobian_method_identifies_the_orbit_closure(engine: Macaulay2) -> None
         assert (whole.dimension, whole.variety_dimension) == (4, 5)
 
 
-def test_smooth_and_nearly_smooth_closures(engine: Macaulay2) -> None:
+def test_smooth_and_nearly_smooth_closures(engine: Engine) -> None:
     linear = singular_locus(SingleLayerAttention(1, 3), engine)
     assert (linear.dimension, linear.components) == (-1, ())
     assert "smooth" in linear.to_text()
@@ -146,7 +161,7 @@ def test_smooth_and_nearly_smooth_closures(engine: Macaulay2) -> None:
     assert segre.dimension == 0
 
 
-def test_ideals_of_components_agree_with_the_degree_formula(engine: Macaulay2) -> None:
+def test_ideals_of_components_agree_with_the_degree_formula(engine: Engine) -> None:
     for case, degree in [((2, 2), 12), ((2, 2, 1), 12), ((2, 3), 30)]:
         locus = singular_locus(SingleLayerAttention(*case), engine, ideals=True)
         (component,) = locus.components or ()
@@ -155,7 +170,7 @@ def test_ideals_of_components_agree_with_the_degree_formula(engine: Macaulay2) -
         assert set(component.ideal.generator_degrees) == {2}
 
 
-def test_any_polynomial_map(engine: Macaulay2) -> None:
+def test_any_polynomial_map(engine: Engine) -> None:
     s, t, gens = symbols("s t gens")
     cubic = PolynomialMap.from_expressions([s, t], {f"x_{i}": s ** (3 - i) * t**i for i in range(4)})
     found = closure(cubic, engine)
@@ -169,33 +184,45 @@ def test_any_polynomial_map(engine: Macaulay2) -> None:
         singular_locus(cubic, engine, method="orbits")
 
 
-def test_what_was_found_before_the_limit_is_shown(engine: Macaulay2) -> None:
-    found = closure(SingleLayerAttention(3, 2), engine, strategy="elimination", timeout=1)
+def test_what_was_found_before_the_limit_is_shown(session: Macaulay2) -> None:
+    with limit_after(session, 0, "closure") as stuck:
+        found = closure(SingleLayerAttention(3, 2), stuck, strategy="elimination", timeout=HOUR)
     assert found.ideal is None
     assert (found.dimension, found.dimension_status, found.complete) == (14, "proved", "no")
     assert "--timeout" in found.unfinished
-    partial = closure(SingleLayerAttention(4, 1, 3), engine, timeout=3)
-    assert (partial.dimension, partial.dimension_status, partial.degree) == (18, "proved", None)
-    assert partial.complete.startswith("up to degree ")
+    with limit_after(session, 0, "chart_completeness") as stuck:
+        partial = closure(SingleLayerAttention(3, 1), stuck, timeout=HOUR)
+    assert (partial.dimension, partial.dimension_status, partial.degree) == (11, "proved", None)
+    assert partial.complete == "up to degree 4"
     assert "--timeout" in partial.unfinished
-    assert singular_locus(SingleLayerAttention(3, 2), engine, method="fibres", timeout=0.001).components is None
-    over_p = singular_locus(SingleLayerAttention(3, 2), engine, CoefficientField(101), method="orbits", timeout=1)
+
+
+def test_fibres_that_were_found_before_the_limit_are_shown(session: Macaulay2) -> None:
+    with limit_after(session, 0, "fibres") as stuck:
+        assert singular_locus(SingleLayerAttention(3, 2), stuck, method="fibres", timeout=HOUR).components is None
+    with limit_after(session, 30, "fibres") as stuck:
+        some = singular_locus(SingleLayerAttention(12, 12, 6), stuck, method="fibres", timeout=HOUR)
+    assert (some.components, some.variety_dimension, len(some.orbits)) == (None, 251, 27)
+    assert "(27 of 233 orbits were done)" in some.unfinished
+    with limit_after(session, 0, "closure") as stuck:
+        over_p = singular_locus(SingleLayerAttention(3, 2), stuck, CoefficientField(101), method="orbits", timeout=HOUR)
     assert (over_p.components, over_p.variety_dimension) == (None, 14)
     assert "--method fibres" in over_p.unfinished
     assert over_p.unfinished in over_p.to_text()
 
 
-def test_a_limit_of_the_whole_ideal_does_not_spoil_what_bounds_decide(engine: Macaulay2) -> None:
-    model = SingleLayerAttention(3, 1)
-    orbits = singular_locus(model, engine, method="orbits", timeout=1)
+def test_a_limit_of_the_whole_ideal_does_not_spoil_what_bounds_decide(session: Macaulay2) -> None:
+    with limit_after(session, 0, "closure") as stuck:
+        orbits = singular_locus(SingleLayerAttention(3, 1), stuck, method="orbits", timeout=HOUR)
     assert ([c.orbit for c in orbits.components or ()], orbits.unfinished) == ([Orbit(1, 1, 0)], "")
     assert "orbits: Macaulay2 did not finish" in " ".join(orbits.remarks)
-    everything = singular_locus(SingleLayerAttention(3, 2), engine, method="all", timeout=4)
+    with limit_after(session, 0, "closure") as stuck:
+        everything = singular_locus(SingleLayerAttention(3, 2), stuck, method="all", timeout=HOUR)
     assert everything.remarks == ("fibres and tangent bounds (degree ≤ 4) agree",)
     assert everything.unfinished.startswith("orbits and jacobian: ")
 
 
-def test_the_method_of_fibres_agrees_with_the_ideal(engine: Macaulay2) -> None:
+def test_the_method_of_fibres_agrees_with_the_ideal(engine: Engine) -> None:
     """Statuses, components and degrees, with and without the ideal of the closure."""
     for case in [(2, 1), (2, 2), (2, 2, 1), (2, 3), (3, 1)]:
         model = SingleLayerAttention(*case)
@@ -207,7 +234,7 @@ def test_the_method_of_fibres_agrees_with_the_ideal(engine: Macaulay2) -> None:
 
 
 @pytest.mark.parametrize("case", [(3, 2, 2), (3, 2, 3), (3, 2, 1), (4, 1, 3), (4, 1, 2), (3, 2, 2, 3)])
-def test_the_method_of_fibres_agrees_with_the_bounds(engine: Macaulay2, case: tuple[int, ...]) -> None:
+def test_the_method_of_fibres_agrees_with_the_bounds(engine: Engine, case: tuple[int, ...]) -> None:
     """Beyond elimination: equations of degree ≤ 4 and tangent vectors, without Macaulay2."""
     model = SingleLayerAttention(*case)
     fibres = singular_locus(model, engine, method="fibres")
@@ -222,14 +249,14 @@ def test_the_method_of_fibres_agrees_with_the_bounds(engine: Macaulay2, case: tu
 
 
 @pytest.mark.parametrize("case", [(2, 1), (2, 2), (2, 2, 1), (2, 3), (3, 1), (3, 1, 1)])
-def test_the_bounds_agree_with_the_whole_ideal(engine: Macaulay2, case: tuple[int, ...]) -> None:
+def test_the_bounds_agree_with_the_whole_ideal(engine: Engine, case: tuple[int, ...]) -> None:
     model = SingleLayerAttention(*case)
     ideal, bounds = by_orbits(closure(model, engine, strategy="elimination")), by_bounds(model, None)
     assert [s.tangent_dimension for s in ideal.statuses] == [s.tangent_dimension for s in bounds.statuses]
     assert (ideal.components, ideal.dimension) == (bounds.components, bounds.dimension)
 
 
-def test_a_planted_contradiction_between_bounds_and_ideal(engine: Macaulay2, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_planted_contradiction_between_bounds_and_ideal(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bounds that call a smooth orbit singular do not get past the ideal."""
     model = SingleLayerAttention(2, 3)
     found = by_bounds(model, None)
@@ -239,7 +266,7 @@ def test_a_planted_contradiction_between_bounds_and_ideal(engine: Macaulay2, mon
         singular_locus(model, engine, method="orbits")
 
 
-def test_large_cases_by_fibres(engine: Macaulay2) -> None:
+def test_large_cases_by_fibres(engine: Engine) -> None:
     """No equations needed, and no minors of A for a < d."""
     for case, largest in [((6, 2), (1, 1, 0)), ((9, 1, 4), (3, 1, 0))]:
         locus = singular_locus(SingleLayerAttention(*case), engine)
@@ -247,7 +274,7 @@ def test_large_cases_by_fibres(engine: Macaulay2) -> None:
         assert [component.orbit for component in locus.components or ()] == [Orbit(*largest)]
 
 
-def test_methods_that_do_not_apply(engine: Macaulay2) -> None:
+def test_methods_that_do_not_apply(engine: Engine) -> None:
     for case, method in [((2, 1, 1), "fibres"), ((2, 1, 2, 1), "fibres"), ((2, 1, 2, 1), "orbits")]:
         with pytest.raises(MethodUnavailableError):
             singular_locus(SingleLayerAttention(*case), engine, method=method)  # type: ignore[arg-type]
@@ -257,7 +284,7 @@ def test_methods_that_do_not_apply(engine: Macaulay2) -> None:
         singular_locus(SingleLayerAttention(2, 1), engine, CoefficientField(7), method="fibres")
 
 
-def test_results_in_every_form(engine: Macaulay2) -> None:
+def test_results_in_every_form(engine: Engine) -> None:
     model = SingleLayerAttention(2, 1)
     for result in (closure(model, engine), singular_locus(model, engine, ideals=True), dimension(model)):
         assert json.loads(json.dumps(result.to_json()))["case"] == {"d": 2, "d_out": 1, "a": 2, "t": 2}
@@ -266,7 +293,7 @@ def test_results_in_every_form(engine: Macaulay2) -> None:
         engine.run(Script("round", result.to_macaulay2()))
 
 
-def test_generators_in_json_are_exact(engine: Macaulay2, program: Path) -> None:
+def test_generators_in_json_are_exact(engine: Engine, program: Path) -> None:
     found = closure(SingleLayerAttention(2, 1), engine).to_json()
     assert found["generator_degrees"] == {"4": 1}
     names = symbols(found["coordinates"])

@@ -1,19 +1,19 @@
 """Closures by multigraded implicitization: against elimination, and the proof of completeness."""
 
 import json
-import time
 from math import lcm, prod
 
 import pytest
 from sympy import Expr, symbols
 
-from m2bridge import CoefficientField, Macaulay2, PolynomialMap, SingleLayerAttention, closure, read_ideal
+from m2bridge import CoefficientField, PolynomialMap, SingleLayerAttention, closure, read_ideal
 from m2bridge.certificate.completeness import kernel
 from m2bridge.computations import completeness
 from m2bridge.computations.closure_result import Closure
 from m2bridge.computations.completeness import chart_script, prove_complete
 from m2bridge.computations.multigraded_closure import equations, graded_source
 from m2bridge.computations.subject import Subject
+from m2bridge.engine import Engine
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.geometry.chart import chart_slice
 from m2bridge.geometry.formulas import degree_formula, dimension_formula
@@ -25,11 +25,16 @@ PRIMES_TRIED = (32003, 31991, 31981, 31973, 31963)
 CUBIC = PolynomialMap.from_expressions([s, t], {f"x_{i}": s ** (3 - i) * t**i for i in range(4)})
 
 
+@pytest.fixture
+def engine(remembering: Engine) -> Engine:
+    return remembering
+
+
 CASES = [(2, 1), (2, 1, 1), (2, 2), (2, 2, 1), (2, 3), (2, 3, 1), (3, 1, 1), (1, 2), (2, 1, 2, 1), (2, 1, 2, 3)]
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_proved_ideal_is_that_of_elimination(engine: Macaulay2, case: tuple[int, ...]) -> None:
+def test_the_proved_ideal_is_that_of_elimination(engine: Engine, case: tuple[int, ...]) -> None:
     model = SingleLayerAttention(*case)
     coordinates = "full" if len(case) == 4 else "reduced"
     by_weights = closure(model, engine, coordinates=coordinates)
@@ -50,7 +55,7 @@ def test_the_proved_ideal_is_that_of_elimination(engine: Macaulay2, case: tuple[
         ((4, 1, 1), {2: 270, 3: 200}),
     ],
 )
-def test_the_chart_proves_more(engine: Macaulay2, case: tuple[int, ...], counts: dict[int, int]) -> None:
+def test_the_chart_proves_more(engine: Engine, case: tuple[int, ...], counts: dict[int, int]) -> None:
     """Numbers of generators from elimination; the degree from the projection formula."""
     model = SingleLayerAttention(*case)
     found = closure(model, engine)
@@ -58,7 +63,7 @@ def test_the_chart_proves_more(engine: Macaulay2, case: tuple[int, ...], counts:
     assert (found.dimension, found.degree) == (dimension_formula(model), degree_formula(model))
 
 
-def test_missing_generators_are_seen_on_the_slice(engine: Macaulay2) -> None:
+def test_missing_generators_are_seen_on_the_slice(engine: Engine) -> None:
     """The quadrics of (2, 2, 2) are not all: the cubics, of which there are none, and the quartics are found too."""
     subject = Subject.of(SingleLayerAttention(2, 2))
     quadrics = equations(graded_source(subject), 2)
@@ -71,7 +76,7 @@ def test_missing_generators_are_seen_on_the_slice(engine: Macaulay2) -> None:
     assert known.found.generator_counts == {4: 1}
 
 
-def test_higher_degrees_end_with_the_time(engine: Macaulay2, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_higher_degrees_end_with_the_time(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     subject = Subject.of(SingleLayerAttention(2, 2))
     quadrics = equations(graded_source(subject), 2)
     monkeypatch.setattr(completeness, "implicitize", lambda source, degree: quadrics.found)  # no time for 3
@@ -80,7 +85,7 @@ def test_higher_degrees_end_with_the_time(engine: Macaulay2, monkeypatch: pytest
     assert "not all generators; degree 3 takes longer" in known.unfinished
 
 
-def test_on_the_slice_another_prime_follows_an_unlucky_one(engine: Macaulay2, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_the_slice_another_prime_follows_an_unlucky_one(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Modulo 3 the image of (3, 1, 3) has more equations, which no generators over QQ give."""
     monkeypatch.setattr(completeness, "_primes", lambda _: iter((3, 32003)))
     found = closure(SingleLayerAttention(3, 1), engine, timeout=300)
@@ -88,7 +93,7 @@ def test_on_the_slice_another_prime_follows_an_unlucky_one(engine: Macaulay2, mo
     assert "modulo 32003 " in found.completeness
 
 
-def test_a_component_at_the_origin_is_seen(engine: Macaulay2) -> None:
+def test_a_component_at_the_origin_is_seen(engine: Engine) -> None:
     """The quartic of (2, 1, 2) times each coordinate: right on the chart, and not saturated."""
     subject = Subject.of(SingleLayerAttention(2, 1))
     (quartic,) = equations(graded_source(subject), 4).found.generators()
@@ -103,7 +108,7 @@ def test_a_component_at_the_origin_is_seen(engine: Macaulay2) -> None:
 
 
 @pytest.mark.parametrize("case", [(2, 2, 2), (2, 2, 1), (2, 3, 2), (3, 1, 1), (3, 1, 2), (3, 1, 3)])
-def test_the_slice_has_the_same_ideal_by_macaulay2_and_by_flint(engine: Macaulay2, case: tuple[int, ...]) -> None:
+def test_the_slice_has_the_same_ideal_by_macaulay2_and_by_flint(engine: Engine, case: tuple[int, ...]) -> None:
     """What certificates are verified with, against Macaulay2's kernel over QQ: each contains the other."""
     sliced = chart_slice(SingleLayerAttention(*case))
     found = closure(sliced.parametrization, engine, strategy="elimination").ideal
@@ -116,14 +121,14 @@ def test_the_slice_has_the_same_ideal_by_macaulay2_and_by_flint(engine: Macaulay
     assert leading[0] == leading[1] == leading[2]
 
 
-def test_the_proof_asks_for_the_degree_that_it_needs(engine: Macaulay2) -> None:
+def test_the_proof_asks_for_the_degree_that_it_needs(engine: Engine) -> None:
     """A hypersurface of degree 6 is beyond the first degrees tried."""
     sextic = PolynomialMap.from_expressions([s, t], {"x": s**6, "y": s * t**5, "z": t**6})
     found = closure(sextic, engine)
     assert (found.complete, found.generator_degrees, found.degree) == ("proved", {6: 1}, 6)
 
 
-def test_auto_falls_back_to_elimination(engine: Macaulay2) -> None:
+def test_auto_falls_back_to_elimination(engine: Engine) -> None:
     circle = PolynomialMap.from_expressions([s, t], {"x": s, "y": t}, [s**2 + t**2 - 1])
     parabola = PolynomialMap.from_expressions([s], {"x": s + 1, "y": s**2})
     for case in (circle, parabola):
@@ -172,17 +177,13 @@ def test_weighted_degrees_are_said() -> None:
 
 
 def test_large_results_are_written_and_read() -> None:
-    """13260 generators; a generous factor, benchmarks compare the times."""
-    begin = time.perf_counter()
+    """13260 generators."""
     found = closure(SingleLayerAttention(4, 4), max_degree=3)
-    computed = time.perf_counter()
     record = json.dumps(found.to_json())
     found.to_text()
     ideal = read_ideal(json.loads(record))
-    done = time.perf_counter()
     assert len(ideal.generators) == 13260
     assert ideal == found.ideal
-    assert done - computed < 10 * (computed - begin)
 
 
 @pytest.mark.parametrize(
@@ -195,7 +196,7 @@ def test_large_results_are_written_and_read() -> None:
         (31991, {"x": s**3, "y": s**2 * t + 32003 * t**3, "z": s * t**2, "w": t**3}),
     ],
 )
-def test_after_an_unlucky_prime_another_one_is_tried(engine: Macaulay2, prime: int, images: dict[str, Expr]) -> None:
+def test_after_an_unlucky_prime_another_one_is_tried(engine: Engine, prime: int, images: dict[str, Expr]) -> None:
     """What elimination over QQ gives, proved modulo a prime that divides neither coefficients nor determinants."""
     curve = PolynomialMap.from_expressions([s, t], images)
     found, expected = closure(curve, engine), closure(curve, engine, strategy="elimination")
@@ -208,7 +209,7 @@ def numbers(found: Closure) -> tuple[object, ...]:
     return found.dimension, found.degree, found.hilbert_series, found.generator_degrees
 
 
-def test_unlucky_primes_prove_nothing(engine: Macaulay2) -> None:
+def test_unlucky_primes_prove_nothing(engine: Engine) -> None:
     """Modulo five primes the coordinates are dependent; over QQ they are not."""
     curve = PolynomialMap.from_expressions([s, t], {"x": s + t, "y": s + (1 + prod(PRIMES_TRIED)) * t})
     found = closure(curve, engine)
@@ -223,7 +224,7 @@ def test_the_first_degree_counts_independent_coordinates() -> None:
     assert found.generator_degrees == {1: 42, 4: 1}
 
 
-def test_completeness_says_what_elimination_gave(engine: Macaulay2) -> None:
+def test_completeness_says_what_elimination_gave(engine: Engine) -> None:
     linear = closure(SingleLayerAttention(1, 1, 1, 3), engine, coordinates="full")
     assert linear.generator_degrees == {1: 8}
     assert linear.completeness.endswith("gives, besides the linear ones, no generators")

@@ -26,7 +26,7 @@ def test_the_peak_of_a_large_computation_does_not_stay_with_the_small_ones_after
     def peak(size: int) -> int:
         process.forget_peak_memory()
         process.send(f"{size}\n")
-        process.read_until(rb"done (\d+)", 30)
+        process.read_until(rb"done (\d+)", None)
         return process.peak_memory or 0
 
     try:
@@ -39,12 +39,34 @@ def test_the_peak_of_a_large_computation_does_not_stay_with_the_small_ones_after
 
 def test_a_limit_longer_than_the_system_waits_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """In several waits; what was printed during all of them is there at the end."""
-    monkeypatch.setattr(module, "_LONGEST_WAIT", 0.05)
-    code = "import time; print('early', flush=True); time.sleep(0.5); print('\\ndone 1', flush=True); time.sleep(60)"
-    process = Process(Path(sys.executable), ["-c", code], None, tmp_path)
+    monkeypatch.setattr(module, "_LONGEST_WAIT", 0.01)
+    process = Process(
+        Path(sys.executable),
+        ["-c", "print('early', flush=True); input(); print('\\ndone 1', flush=True)"],
+        None,
+        tmp_path,
+    )
+    comes, waits = process._comes, []
+
+    def counted(pattern: bytes, seconds: float) -> bool:
+        waits.append(seconds)
+        if len(waits) == 3:
+            process.send("go on\n")
+        return comes(pattern, seconds)
+
+    monkeypatch.setattr(process, "_comes", counted)
     try:
         before, group = process.read_until(rb"done (\d+)", 1e300)
         assert ("early" in before, group) == (True, "1")
+        assert len(waits) >= 3
+        assert max(waits) <= 0.01
+    finally:
+        process.kill()
+
+
+def test_a_limit_that_is_reached() -> None:
+    process = Process(Path(sys.executable), ["-c", "input()"], None)
+    try:
         with pytest.raises(Overdue):
             process.read_until(rb"done (\d+)", 0.2)
     finally:

@@ -16,6 +16,7 @@ from m2bridge.computations.subject import Subject
 from m2bridge.implicitization import implicitize
 from m2bridge.model.field import QQ
 from m2bridge.render import Script
+from tests.events import PATIENCE
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "scripts"
 
@@ -52,7 +53,7 @@ def test_golden_scripts(name: str, request: pytest.FixtureRequest) -> None:
 def test_standalone_programs_print_the_answer(engine: Macaulay2, program: Path, name: str, tmp_path: Path) -> None:
     path = tmp_path / "program.m2"
     path.write_text(SCRIPTS[name].standalone(), encoding="utf-8")
-    printed = subprocess.run([program, "--script", path], capture_output=True, text=True, timeout=120, check=True)
+    printed = subprocess.run([program, "--script", path], capture_output=True, text=True, timeout=PATIENCE, check=True)
     *records, end = printed.stdout.splitlines()
     assert tuple(records) == engine.run(SCRIPTS[name]).records
     assert end == f'{{"end":"standalone","records":{len(records)}}}'

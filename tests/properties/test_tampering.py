@@ -71,7 +71,7 @@ def changed(draw: st.DrawFn) -> dict[str, Any]:
     return data
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(changed())
 def test_a_change_of_the_mathematics_is_not_accepted(data: dict[str, Any]) -> None:
     """The digest is made to fit, so that only the mathematics can say no."""
@@ -82,7 +82,7 @@ def test_a_change_of_the_mathematics_is_not_accepted(data: dict[str, Any]) -> No
     assert verify(certificate).outcome == "rejected"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.sampled_from(ACCEPTED), st.integers(0), st.integers(1, 255))
 def test_a_changed_byte_is_not_accepted(path: Path, position: int, mask: int) -> None:
     content = bytearray(path.read_bytes())

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from m2bridge.cli import commands
+from tests.events import PATIENCE
 
 CASE = ["--d", "2", "--d-out", "1"]
 CERTIFICATES = Path(__file__).parents[1] / "certificates"
@@ -21,7 +22,7 @@ def run(command: str, *arguments: str, **variables: str) -> subprocess.Completed
         text=True,
         stdin=subprocess.DEVNULL,
         env={**os.environ, **variables},
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
     )
 
@@ -143,7 +144,7 @@ def shell(line: str, command: str, **variables: str) -> subprocess.CompletedProc
         text=True,
         errors="replace",
         env=environment,
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
     )
 
@@ -170,8 +171,16 @@ def test_results_that_cannot_be_written_are_a_failure(line: str, command: str) -
 
 
 def test_a_reader_that_stops_reading_hears_nothing(command: str) -> None:
-    closed = shell("{ sleep 1; $B script closure --d 3 --d-out 3; echo $? >&2; } | true", command)
-    assert closed.stderr == "141\n"
+    ours, theirs = os.pipe()
+    os.close(ours)
+    with os.fdopen(theirs) as nobody:
+        closed = subprocess.run(
+            [command, "script", "closure", "--d", "3", "--d-out", "3"],
+            stdout=nobody,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert (closed.returncode, closed.stderr) == (141, b"")
 
 
 @pytest.mark.parametrize("target", ["2>/dev/full", "2>&-", "<&- 2>&-"])

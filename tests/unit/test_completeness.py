@@ -67,7 +67,7 @@ def test_a_component_at_the_origin_is_noticed() -> None:
     assert "zero divisor" in difference.stored
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(*[st.integers(0, 3)] * 3), max_size=6))
 def test_the_numerator_counts_the_monomials_outside(monomials: list[tuple[int, ...]]) -> None:
     numerator = hilbert_numerator(monomials)

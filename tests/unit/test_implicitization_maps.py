@@ -209,7 +209,7 @@ def test_random_primes_lie_in_their_range():
     assert all(1 << 30 < p < 1 << 31 and is_prime(p) for p in primes)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.lists(st.integers(0, 3), min_size=3, max_size=3), min_size=2, max_size=5))
 def test_monomial_maps_have_as_many_functions_as_exponents(columns):
     # Homogenized with a fourth parameter; then H(n) counts the different sums of n exponent vectors.
@@ -229,7 +229,7 @@ def test_monomial_maps_have_as_many_functions_as_exponents(columns):
     assert all(len(g) == 2 for g in result.generators())
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(st.lists(st.integers(-3, 3), min_size=6, max_size=6), min_size=3, max_size=5))
 def test_random_quadratic_maps_against_elimination_of_all_monomials_at_once(coefficients):
     x = symbols("x0:3")

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sympy import QQ as SYMPY_QQ
 
@@ -28,7 +28,6 @@ def test_what_sympy_writes_is_read_back(polynomial, caret):
     assert read_polynomial(text.replace("**", "^") if caret else text, RING) == polynomial
 
 
-@settings(deadline=None)
 @given(POLYNOMIALS, POLYNOMIALS, st.integers(0, 3))
 def test_reading_is_a_homomorphism(f, g, n):
     assert read_polynomial(f"({f})*({g}) - ({f})^{n}", RING) == f * g - (f**n if n else 1)

@@ -5,7 +5,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -25,10 +24,19 @@ from m2bridge.certificate.schema import digest
 from m2bridge.certificate.scripts import script_of
 from m2bridge.certificate.verify import verify_path
 from m2bridge.errors import BatchError, ContradictionError, InvalidCaseError
+from tests.events import PATIENCE, wait_for, wait_for_end
 
 FOLDER = Path(__file__).parents[1] / "certificates"
 FILES = sorted(FOLDER.rglob("*.json"))
-MAIN = [sys.executable, "-c", "from m2bridge.cli.main import main; main()", "verify"]
+WITHOUT_END = """
+import signal
+from m2bridge.batch import verifying
+from m2bridge.cli.main import main
+verifying.wait = lambda lines: signal.pause()
+main()
+"""
+MAIN_WITHOUT_END = [sys.executable, "-c", WITHOUT_END, "verify"]
+"""Workers get their first files, and nobody ever listens to them."""
 
 
 def children() -> list[psutil.Process]:
@@ -195,19 +203,24 @@ def test_a_signal_leaves_no_process(number: signal.Signals, processes: int, tmp_
     for copy in range(30):
         shutil.copytree(FOLDER / "accepted", tmp_path / str(copy))
     process = subprocess.Popen(
-        [*MAIN, str(tmp_path), "--workers", "2"], stderr=subprocess.PIPE, text=True, start_new_session=True
+        [*MAIN_WITHOUT_END, str(tmp_path), "--workers", "2"], stderr=subprocess.PIPE, text=True, start_new_session=True
     )
-    while len(started := psutil.Process(process.pid).children(recursive=True)) < processes:
-        time.sleep(0.01)
+    started: list[psutil.Process] = []
+
+    def enough() -> bool:
+        started[:] = psutil.Process(process.pid).children(recursive=True)
+        return len(started) >= processes
+
+    wait_for(enough)
     if number is signal.SIGINT:
         os.killpg(process.pid, number)
     else:
         process.send_signal(number)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -9}[number]
     if number is not signal.SIGKILL:  # after which the fork server may complain of half a start
         assert "Traceback" not in said
-    assert psutil.wait_procs(started, timeout=10)[1] == []
+    wait_for_end(p.pid for p in started)
 
 
 def test_a_closure_with_large_a_takes_no_more_than_with_a_equal_to_d(tmp_path: Path) -> None:

@@ -1,0 +1,46 @@
+"""Waiting for what happens, never for a number of seconds.
+
+Some other work on the machine may make everything many times slower; then a test takes longer, and its verdict stays.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+
+import psutil
+
+PATIENCE = 900.0
+"""Seconds after which something will never happen, on however slow a machine; only a hang waits so long."""
+
+
+def wait_for(condition: Callable[[], object]) -> None:
+    """Return as soon as the condition holds."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(0.02)
+
+
+def alive(pid: int) -> bool:
+    """Whether this process runs; a zombie does not."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def wait_for_end(pids: Iterable[int]) -> None:
+    """Return when none of these processes runs."""
+    listed = list(pids)
+    wait_for(lambda: not any(map(alive, listed)))
+
+
+def session_members(leader: int) -> list[int]:
+    """The running processes of a session."""
+    members = []
+    for pid in psutil.pids():
+        with suppress(OSError):
+            if os.getsid(pid) == leader and alive(pid):
+                members.append(pid)
+    return members

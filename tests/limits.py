@@ -1,0 +1,82 @@
+"""Limits that are reached when something has happened, however long that takes."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from m2bridge.engine import Macaulay2, Transcript
+from m2bridge.engine.process import Overdue, Process
+from m2bridge.render import Script
+
+HOUR = 3600.0
+"""A limit that is not reached by itself."""
+
+# After so many answers the script never ends; its Macaulay2 is killed, so nothing else sees this mbEmit.
+_STUCK = """answersLeft = {answers}
+plainEmit = mbEmit
+mbEmit = (name, value) -> (
+    plainEmit(name, value);
+    answersLeft = answersLeft - 1;
+    while answersLeft == 0 do sleep 1;)
+while answersLeft == 0 do sleep 1
+"""
+
+
+@contextmanager
+def limit_when(event: Callable[[], object]) -> Iterator[None]:
+    """In the block, a wait for Macaulay2 that has a limit reaches it when the event has come, and not before."""
+    wait = Process.read_until
+
+    def waiting(process: Process, pattern: bytes, timeout: float | None) -> tuple[str, str]:
+        while True:
+            try:
+                return wait(process, pattern, None if timeout is None else 0.05)
+            except Overdue:
+                if event():
+                    raise
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Process, "read_until", waiting)
+        yield
+
+
+@contextmanager
+def limit_after(session: Macaulay2, answers: int, name: str) -> Iterator["Stuck"]:
+    """An engine whose script of this name reaches any limit after so many answers."""
+    stuck = Stuck(session, answers, name)
+    with limit_when(stuck.is_stuck):
+        yield stuck
+
+
+class Stuck:
+    """Gives so many answers and then computes for ever."""
+
+    def __init__(self, session: Macaulay2, answers: int, name: str) -> None:
+        self._session, self._answers, self._name = session, answers, name
+        self._running = False
+
+    @property
+    def version(self) -> str:
+        return self._session.version
+
+    def run(self, script: Script, timeout: float | None = None) -> Transcript:
+        if script.name != self._name:
+            return self._session.run(script, timeout)
+        self._running = True
+        return self._session.run(replace(script, body=_STUCK.format(answers=self._answers) + script.body), timeout)
+
+    def is_stuck(self) -> bool:
+        return self._running and bool(_files(self._session)) and len(answers_so_far(self._session)) >= self._answers
+
+
+def answers_so_far(session: Macaulay2) -> list[str]:
+    """The answers that the run of this session has given; none between runs."""
+    texts = [path.read_text(encoding="utf-8", errors="replace") for path in _files(session)]
+    return [line for text in texts for line in text.splitlines(keepends=True) if line.endswith("\n")]
+
+
+def _files(session: Macaulay2) -> list[Path]:
+    return list(Path(session._folder.name).glob("*.jsonl"))
