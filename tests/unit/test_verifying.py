@@ -183,17 +183,22 @@ def test_a_parent_that_is_killed_takes_its_processes_along_in_the_middle_of_c(tm
     busy = wait_for_busy(process)
     process.kill()
     process.wait()
-    assert psutil.wait_procs(busy, timeout=30)[1] == []
+    wait_for_end(p.pid for p in busy)
 
 
 def wait_for_busy(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
     """All processes that it started, once one of them computes."""
-    while True:
-        started = psutil.Process(process.pid).children(recursive=True)
+    started: list[psutil.Process] = []
+
+    def busy() -> bool:
+        started[:] = psutil.Process(process.pid).children(recursive=True)
         with suppress(psutil.NoSuchProcess):
-            if len(started) > 2 and max(child.cpu_times().user for child in started if child.ppid() != process.pid) > 1:
-                return started
-        time.sleep(0.05)
+            times = [child.cpu_times().user for child in started if child.ppid() != process.pid]
+            return len(started) > 2 and max(times, default=0.0) > 1
+        return False
+
+    wait_for(busy)
+    return started
 
 
 @pytest.mark.parametrize("processes", [2, 4])
