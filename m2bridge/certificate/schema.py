@@ -12,7 +12,7 @@ from m2bridge.errors import CertificateError, InvalidCaseError, OtherReleaseErro
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.theorems import REGISTRY
 
-SCHEMA = 1
+SCHEMA = 2
 """The version of the format that this release writes and reads."""
 
 _VERSION = re.compile(r"[0-9][0-9A-Za-z.+]{0,30}")
@@ -57,7 +57,7 @@ class Certificate:
     recheckable : list of str
         What :func:`m2bridge.certificate.verify` recomputes.
     trusted : list of str
-        Lemmas and computations that it takes on trust.
+        Lemmas and computations that the answer takes on trust.
     digest : str
         SHA-256 of the canonical JSON of all the rest.
     """

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 
 from m2bridge.computations.agreement import LocusFindings
-from m2bridge.computations.components import orbit_components
+from m2bridge.computations.components import orbit_components, undecided_orbits
 from m2bridge.computations.equations import default_degree, singular_by_bounds, tangent_upper_bounds
 from m2bridge.computations.locus import OrbitStatus
 from m2bridge.computations.multigraded_closure import LARGEST_DEGREE
@@ -39,11 +39,11 @@ def by_bounds(model: SingleLayerAttention, timeout: float | None) -> LocusFindin
     for degree in range(first, LARGEST_DEGREE + 1) if first else ():
         method = f"tangent bounds (degree ≤ {degree})"
         statuses = _statuses(model, dimension, tangent_upper_bounds(model, degree, deadline=deadline))
-        if not _undecided(statuses) or time.monotonic() > deadline:
+        if not undecided_orbits(statuses) or time.monotonic() > deadline:
             break
-    if undecided := _undecided(statuses):
+    if undecided := undecided_orbits(statuses):
         late = " (more equations with a larger --timeout)" if time.monotonic() > deadline else ""
-        return LocusFindings(method, dimension, statuses, None, f"undecided: {undecided}{late}", uses_engine=False)
+        return LocusFindings(method, dimension, statuses, None, f"{undecided}{late}", uses_engine=False)
     linear = dimension == model.coordinate_count("reduced")
     components = orbit_components(statuses, linear, model, QQ)
     return LocusFindings(method, dimension, statuses, components, uses_engine=False)
@@ -62,8 +62,3 @@ def _status(orbit: Orbit, model: SingleLayerAttention, lower: int, upper: int | 
     singular = singular_by_bounds(lower, upper, dimension)
     exact = lower if lower == upper else None
     return OrbitStatus(orbit, orbit_dimension(orbit, model), exact, singular, lower, upper)
-
-
-def _undecided(statuses: tuple[OrbitStatus, ...]) -> str:
-    """The undecided orbits, in words; empty if there are none."""
-    return ", ".join(f"the orbit {status.orbit}" for status in statuses if status.singular is None)

@@ -43,6 +43,12 @@ def orbit_components(
     return tuple(sorted(components, key=lambda component: (-component.dimension, component.description)))
 
 
+def undecided_orbits(statuses: tuple[OrbitStatus, ...]) -> str:
+    """Which orbits are undecided, in words; empty if there are none."""
+    listed = ", ".join(f"the orbit {status.orbit}" for status in statuses if status.singular is None)
+    return f"undecided: {listed}" if listed else ""
+
+
 def with_ideal(
     component: Component, subject: Subject, field: CoefficientField, engine: Engine, timeout: float | None
 ) -> Component:

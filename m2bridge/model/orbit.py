@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from m2bridge.model.attention import SingleLayerAttention
 
 IntegerMatrix = tuple[tuple[int, ...], ...]
+WeightPair = tuple[IntegerMatrix, IntegerMatrix]
+"""The matrices A and V."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
