@@ -158,7 +158,7 @@ def test_a_certificate_of_another_schema_names_its_release(tmp_path: Path, field
     path = tmp_path / "later.json"
 
     def found(**changes: object) -> tuple[str, str]:
-        path.write_text(json.dumps(data | fields | {"schema": 2} | changes))
+        path.write_text(json.dumps(data | fields | {"schema": 3} | changes))
         finding = verify_path(path)
         return finding.outcome, finding.found
 
@@ -166,7 +166,7 @@ def test_a_certificate_of_another_schema_names_its_release(tmp_path: Path, field
     assert outcome == "other-release"
     assert "schema 2" in said
     assert "pip install m2bridge==3.1" in said
-    for changes in ({"versions": {}}, {"versions": {"m2bridge": "3; rm -r ~"}}, {"versions": None}, {"schema": "2"}):
+    for changes in ({"versions": {}}, {"versions": {"m2bridge": "3; rm -r ~"}}, {"versions": None}, {"schema": "3"}):
         assert found(**changes)[0] == "malformed"
 
 
