@@ -62,3 +62,8 @@ def duration(seconds: float) -> str:
     if seconds < 60:
         return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
     return f"{int(seconds // 60)} min {int(seconds % 60)} s"
+
+
+def matrix_text(matrix: Sequence[Sequence[int]]) -> str:
+    """``(1 0; 0 1)``."""
+    return "(" + "; ".join(" ".join(map(str, row)) for row in matrix) + ")"

@@ -9,11 +9,12 @@ from m2bridge.clock import limited
 from m2bridge.computations.closure import closure_script, read_closure
 from m2bridge.computations.multigraded_closure import default_max_degree
 from m2bridge.computations.subject import Subject
-from m2bridge.crosscheck.evidence import ORBITS, PROJECTION, REDUCED
+from m2bridge.crosscheck.evidence import ORBITS, REDUCED, SECTION
 from m2bridge.engine import Engine
 from m2bridge.errors import ParseError
 from m2bridge.geometry.hilbert import HilbertSeries
 from m2bridge.geometry.jacobian import tangent_dimension
+from m2bridge.geometry.linear_section import not_counted
 from m2bridge.geometry.linear_span import reduce_linearly
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.model.field import QQ
@@ -31,7 +32,7 @@ RECHECKED = (
     "tangent dimensions of the generators at one point of every orbit",
 )
 ALL_GENERATORS = "there are no other generators: elimination on a slice of a chart, and a Gröbner basis, over QQ"
-BY_FORMULA = "degree, also by the projection formula with the rechecked generic fibre"
+BY_SECTION = "degree, also by the points of a linear section modulo 2^31 − 1 and the rechecked generic fibre"
 SLICE = "an ideal that is right on the slice is right on the chart (docs/mathematics.md, Completeness)"
 
 
@@ -73,9 +74,12 @@ def closure_content(
         "tangent_dimensions": _tangent_dimensions(model, ideal),
     }
     if model.t > 1:
-        return Content(answer, evidence, (*RECHECKED, ALL_GENERATORS, BY_FORMULA), (SLICE, REDUCED, ORBITS, PROJECTION))
-    trusted = f"no further generators of degree above {checked_degree(ideal)}: elimination by Macaulay2"
-    return Content(answer, evidence, RECHECKED, (trusted,))
+        checked, trusted = (*RECHECKED, ALL_GENERATORS), (SLICE, REDUCED, ORBITS)
+        if not_counted(model):
+            return Content(answer, evidence, checked, trusted)
+        return Content(answer, evidence, (*checked, BY_SECTION), (*trusted, SECTION))
+    elimination = f"no further generators of degree above {checked_degree(ideal)}: elimination by Macaulay2"
+    return Content(answer, evidence, RECHECKED, (elimination,))
 
 
 def checked_degree(ideal: Ideal) -> int:

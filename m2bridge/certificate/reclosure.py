@@ -59,7 +59,8 @@ def recheck_closure(certificate: Certificate) -> Content | Difference:
 
 def _content(model: SingleLayerAttention, ideal: Ideal, series: HilbertSeries) -> Content | Difference:
     dimension, upper = _dimension(ideal, model)
-    degree = recheck(model).degree if model.t > 1 else series.degree
+    counted = recheck(model).degree if model.t > 1 else None
+    degree = series.degree if counted is None else counted
     if not (dimension == upper == series.dimension and degree == series.degree):
         return Difference(
             "evidence.generators",

@@ -59,7 +59,7 @@ class Certificate:
     recheckable : list of str
         What :func:`m2bridge.certificate.verify` recomputes.
     trusted : list of str
-        Lemmas and computations that it takes on trust.
+        Lemmas and computations that the answer takes on trust.
     digest : str
         SHA-256 of the canonical JSON of all the rest.
     """

@@ -7,7 +7,8 @@ from typing import Any
 
 from m2bridge.computations.observation import Observations, OrbitFacts
 from m2bridge.crosscheck.compare import compare, not_applicable
-from m2bridge.crosscheck.evidence import LEMMA, LOCAL, NORMAL, ORBITS, PROJECTION, REDUCED, evidence_of
+from m2bridge.crosscheck.evidence import evidence_of
+from m2bridge.crosscheck.verdict import Outcome
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.theorems import REGISTRY
 
@@ -19,12 +20,11 @@ RECHECKED = (
     "tangent vectors at every orbit, and equations of low degree where an upper bound is stored",
     "the base locus is empty",
     "the family of boundary points",
-    "degree, by the projection formula with the rechecked generic fibre",
+    "the points of every fibre, by solving quadratic equations",
+    "degree, by the points of a linear section modulo 2^31 − 1 and the rechecked generic fibre, where it is stored",
+    "ranks of the coefficients of an output token and of the products of linear forms",
     "every verdict with its reason and witness",
 )
-CLOSURES = "closures of orbits are described by rank conditions (Abeasis, Del Fra, J. Algebra 93, 1985)"
-BEHIND_EVIDENCE = (REDUCED, ORBITS, CLOSURES, LEMMA, NORMAL, LOCAL, PROJECTION)
-"""What the observations rest on, all of which every certificate carries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,8 @@ def statement_content(question: str, model: SingleLayerAttention, seen: Observat
         verdicts = [not_applicable(statement, statement.hypotheses(model)) for statement in statements]
         return Content({"verdicts": [v.to_json() for v in verdicts]}, {}, ("the hypotheses, which fail",), ())
     verdicts = [compare(statement, seen) for statement in statements]
-    lemmas = (lemma for statement in statements for lemma in evidence_of(statement).trusted)
-    trusted = tuple(dict.fromkeys((*lemmas, *BEHIND_EVIDENCE)))
+    said = (s for s, verdict in zip(statements, verdicts, strict=True) if verdict.verdict is not Outcome.UNDECIDED)
+    trusted = tuple(dict.fromkeys(lemma for statement in said for lemma in evidence_of(statement).trusted))
     return Content({"verdicts": [v.to_json() for v in verdicts]}, _evidence(seen), RECHECKED, trusted)
 
 
@@ -60,6 +60,7 @@ def _evidence(seen: Observations) -> dict[str, Any]:
         "dimension": seen.dimension,
         "degree": seen.degree,
         "base_locus_empty": seen.closed,
+        "products_determine_functions": seen.products,
         "boundary_family": seen.boundary_family,
         "generic_fibre": {"length": seen.generic_fibre.length, "points": seen.generic_fibre.points},
         "orbits": [_orbit(fact) for fact in seen.orbits],

@@ -7,16 +7,15 @@ from contextlib import suppress
 
 from m2bridge.clock import clock, share
 from m2bridge.computations.agreement import LocusFindings
-from m2bridge.computations.components import orbit_components
+from m2bridge.computations.components import orbit_components, undecided_orbits
 from m2bridge.computations.equations import default_degree, singular_by_bounds, tangent_upper_bounds
 from m2bridge.computations.locus import OrbitStatus
 from m2bridge.computations.multigraded_closure import LARGEST_DEGREE
 from m2bridge.errors import EngineTimeoutError
 from m2bridge.geometry.tangent import closure_dimension, orbit_dimension, tangent_lower_bounds
-from m2bridge.layout import plural
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.model.field import QQ
-from m2bridge.model.orbit import Orbit, generic_orbit, orbit_count
+from m2bridge.model.orbit import Orbit, generic_orbit
 
 BOUND_SECONDS = 60.0
 """How long equations of higher degree are sought when no limit was given."""
@@ -64,10 +63,10 @@ def _by_equations(model: SingleLayerAttention, dimension: int, known: Mapping[Or
         except EngineTimeoutError:
             late = " (more equations with a larger --timeout)"
             break
-        if not _undecided(statuses, model):
+        if not undecided_orbits(statuses, model):
             break
-    if undecided := _undecided(statuses, model):
-        return LocusFindings(method, dimension, statuses, None, f"undecided: {undecided}{late}", uses_engine=False)
+    if undecided := undecided_orbits(statuses, model):
+        return LocusFindings(method, dimension, statuses, None, f"{undecided}{late}", uses_engine=False)
     linear = dimension == model.coordinate_count("reduced")
     components = orbit_components(statuses, linear, model, QQ)
     return LocusFindings(method, dimension, statuses, components, uses_engine=False)
@@ -87,10 +86,3 @@ def _status(orbit: Orbit, own: int, lower: int, upper: int | None, dimension: in
     singular = singular_by_bounds(lower, upper, dimension)
     exact = lower if lower == upper else None
     return OrbitStatus(orbit, own, exact, singular, lower, upper)
-
-
-def _undecided(statuses: tuple[OrbitStatus, ...], model: SingleLayerAttention) -> str:
-    """The undecided orbits, in words; empty if there are none."""
-    listed = [f"the orbit {status.orbit}" for status in statuses if status.singular is None]
-    others = orbit_count(model) - len(statuses)
-    return ", ".join(listed + ([f"{plural(others, 'orbit')} that the time did not suffice for"] if others else []))

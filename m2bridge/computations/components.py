@@ -10,9 +10,10 @@ from m2bridge.computations.subject import Subject
 from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, EngineTimeoutError
 from m2bridge.geometry.orbit_geometry import orbit_closure_degree, orbit_closure_map
+from m2bridge.layout import plural
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.model.field import QQ, CoefficientField
-from m2bridge.model.orbit import maximal_orbits
+from m2bridge.model.orbit import maximal_orbits, orbit_count
 
 
 def orbit_components(
@@ -41,6 +42,14 @@ def orbit_components(
         for orbit in maximal_orbits(tuple(dimensions))
     )
     return tuple(sorted(components, key=lambda component: (-component.dimension, component.description)))
+
+
+def undecided_orbits(statuses: tuple[OrbitStatus, ...], model: SingleLayerAttention) -> str:
+    """Which orbits are undecided, in words; empty if none is."""
+    listed = [f"the orbit {status.orbit}" for status in statuses if status.singular is None]
+    others = orbit_count(model) - len(statuses)
+    listed += [f"{plural(others, 'orbit')} that the time did not suffice for"] if others else []
+    return f"undecided: {', '.join(listed)}" if listed else ""
 
 
 def with_ideal(component: Component, subject: Subject, field: CoefficientField, engine: Engine) -> Component:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from m2bridge.computations.agreement import LocusFindings
-from m2bridge.computations.components import orbit_components
+from m2bridge.computations.components import orbit_components, undecided_orbits
 from m2bridge.computations.locus import OrbitStatus
 from m2bridge.computations.observation import OrbitFacts, observe
 from m2bridge.engine import Engine
@@ -27,13 +27,13 @@ def by_fibres(model: SingleLayerAttention, engine: Engine) -> LocusFindings:
     except (EngineTimeoutError, EngineMemoryError) as limit:
         return LocusFindings("fibres", None, (), None, str(limit))
     statuses = tuple(_status(fact, seen.dimension) for fact in seen.orbits)
-    if seen.limit is not None:
-        return LocusFindings("fibres", seen.dimension, statuses, None, seen.unfinished)
+    if unfinished := seen.unfinished or undecided_orbits(statuses, model):
+        return LocusFindings("fibres", seen.dimension, statuses, None, unfinished)
     # The reduced coordinates are linearly independent, so the closure is a linear space only if it is all of it.
     linear = seen.dimension == model.coordinate_count("reduced")
     return LocusFindings("fibres", seen.dimension, statuses, orbit_components(statuses, linear, model, QQ))
 
 
 def _status(fact: OrbitFacts, dimension: int) -> OrbitStatus:
-    tangent = fact.tangent_dimension if fact.singular else dimension
-    return OrbitStatus(fact.orbit, fact.dimension, tangent, bool(fact.singular), fact.tangent_lower)
+    tangent = dimension if fact.singular is False else fact.tangent_dimension
+    return OrbitStatus(fact.orbit, fact.dimension, tangent, fact.singular, fact.tangent_lower)

@@ -18,16 +18,18 @@ from m2bridge.errors import (
     EngineTimeoutError,
     MethodUnavailableError,
 )
-from m2bridge.geometry.formulas import determinantal_degree, product_degree
+from m2bridge.geometry.fibre_points import fibre_points
+from m2bridge.geometry.linear_section import section_points
 from m2bridge.geometry.tangent import source_tangent_dimension
+from m2bridge.geometry.tokens import products_determine_functions
 from m2bridge.model.attention import SingleLayerAttention
-from m2bridge.model.orbit import Orbit, generic_orbit, orbit_count, orbits
+from m2bridge.model.orbit import Orbit, WeightPair, generic_orbit, orbit_count, orbits
 
 ELIMINATED = 12
 """The degree is computed by elimination too for cases with at most so many coordinates."""
 
 AGREEMENTS = (
-    "fibres (Macaulay2) and ranks of the differential (FLINT) agree on the critical orbits",
+    "fibres (Macaulay2), their points (solved) and ranks of the differential (FLINT) agree on all orbits",
     "every orbit that has more tangent vectors than the dimension is singular by its fibre",
     "every orbit that is smooth by proved equations is smooth by its fibre",
 )
@@ -45,13 +47,16 @@ class OrbitFacts:
         Of the orbit in function space (affine), by the tangent map of the group action.
     fibre : Fibre
         Of the projective parametrization.
+    preimages : frozenset of (A, V)
+        The points of the fibre, with A_11 = V_11 = 1.
     source_smooth : bool
         Whether {rk A ≤ α} is smooth at rank r: α = d or r = α.
     singular : bool or None
-        Of the Zariski closure: the fibre is not one reduced point, or the source is singular there. Where the
-        parametrization is not birational, what the bounds for the tangent dimension say; ``None`` if they say nothing.
+        Of the Zariski closure. True if the fibre is not one reduced point; if it is one, false where the source is
+        smooth, and true where it is not and there are more tangent vectors than the dimension. Where the
+        parametrization is not birational, what the bounds for the tangent dimension say. ``None``: undecided.
     critical : bool
-        Of the projective parametrization: the fibre is not reduced.
+        Of the projective parametrization: the differential is not injective on the Zariski tangent space.
     boundary : bool
         Limit of real points of the Zariski closure outside the neuromanifold: the fibre is not reduced.
     tangent_lower : int
@@ -65,6 +70,7 @@ class OrbitFacts:
     orbit: Orbit
     dimension: int
     fibre: Fibre
+    preimages: frozenset[WeightPair]
     source_smooth: bool
     singular: bool | None
     critical: bool
@@ -90,9 +96,12 @@ class Observations:
         All orbits, or some of them if there is a ``limit``; the dense one in any case.
     dimension : int
         Affine: the largest orbit dimension.
-    degree : int
+    degree : int or None
+        Of the closure, by a linear section; ``None`` where its points are not counted.
     closed : bool
         The base locus of the projective parametrization is empty, so its image is compact and the cone over it closed.
+    products : bool
+        Functions are determined by the products of their linear forms, linearly.
     boundary_family : bool
         Whether the explicit family of boundary points at (1, 1, 1) was verified.
     generic_fibre : Fibre
@@ -108,8 +117,9 @@ class Observations:
     model: SingleLayerAttention
     orbits: tuple[OrbitFacts, ...]
     dimension: int
-    degree: int
+    degree: int | None
     closed: bool
+    products: bool
     boundary_family: bool
     generic_fibre: Fibre
     remarks: tuple[str, ...]
@@ -136,8 +146,7 @@ def observe(
 
     The lemma: p = f(q) is a smooth point of the closure X if and only if the scheme f⁻¹(p) is one reduced point and
     q is a smooth point of the source. It needs f finite (base locus empty, fibres finite) and birational (the generic
-    fibre is one reduced point), and a normal source (determinantal varieties are normal: Bruns, Vetter,
-    *Determinantal Rings*, Theorem 2.11 and section 6).
+    fibre is one reduced point).
 
     Parameters
     ----------
@@ -177,11 +186,10 @@ def observe(
         if found.limit is not None and not partial:
             raise found.limit
         seen = deduce(model, found, tangents)
-        eliminated = None if seen.limit is not None else _degree_by_elimination(model, engine)
+        compared = seen.limit is None and seen.degree is not None
+        eliminated = _degree_by_elimination(model, engine) if compared else None
     if eliminated not in (None, seen.degree):
-        raise ContradictionError(
-            f"the degree is {seen.degree} by the projection formula and {eliminated} by elimination"
-        )
+        raise ContradictionError(f"the degree is {seen.degree} by a linear section and {eliminated} by elimination")
     remarks = seen.remarks if eliminated is None else (*seen.remarks, BY_ELIMINATION)
     return replace(seen, remarks=remarks, engine_version=engine.version, seconds=running.seconds)
 
@@ -219,13 +227,22 @@ def deduce(
         model,
         facts,
         dimension,
-        product_degree(model) * determinantal_degree(model.d, model.d, model.alpha) // generic.length,
+        _degree(model, generic),
         found.base_locus_empty,
+        products_determine_functions(model.d),
         found.boundary_family,
         generic,
         _remarks(AGREEMENTS[: 1 if generic.length > 1 else 3 if upper else 2], limit),
         limit=limit,
     )
+
+
+def _degree(model: SingleLayerAttention, generic: Fibre) -> int | None:
+    """The points of a linear section in the weights, divided by those over one point of the closure."""
+    points = section_points(model)
+    if points is not None and points % generic.length:
+        raise ContradictionError(f"a section of {points} points, with fibres of {generic.length}")
+    return None if points is None else points // generic.length
 
 
 def _remarks(agreements: tuple[str, ...], limit: EngineError | None) -> tuple[str, ...]:
@@ -242,21 +259,23 @@ def _facts(
     dimension: int,
     tangent: OrbitTangents,
 ) -> OrbitFacts:
-    fibre = found.at[orbit]
-    source_smooth = model.alpha in (model.d, orbit.r)
+    fibre, preimages, critical = found.at[orbit], fibre_points(orbit, model), tangent.critical
+    if critical == fibre.reduced or len(preimages) != fibre.points:
+        raise ContradictionError(
+            f"at orbit {orbit} the fibre is {fibre}, but the rank of the differential is "
+            f"{'' if critical else 'not '}too small, and {len(preimages)} points solve the equations"
+        )
+    smooth = source_is_smooth(orbit, model)
     if found.at[generic_orbit(model)].length == 1:
-        singular: bool | None = fibre.length > 1 or not source_smooth
+        singular = _singular_by_fibre(fibre, smooth, tangent.lower > dimension)
     else:
         singular = singular_by_bounds(tangent.lower, tangent.upper, dimension)
-    if tangent.critical == fibre.reduced:
-        raise ContradictionError(
-            f"at orbit {orbit} the fibre is {fibre}, but the rank of the differential says otherwise"
-        )
     return OrbitFacts(
         orbit,
         tangent.dimension,
         fibre,
-        source_smooth,
+        preimages,
+        smooth,
         singular,
         not fibre.reduced,
         not fibre.reduced,
@@ -264,6 +283,18 @@ def _facts(
         tangent.witness,
         tangent.upper,
     )
+
+
+def source_is_smooth(orbit: Orbit, model: SingleLayerAttention) -> bool:
+    """Whether D_α is smooth at rank r: matrices of rank α are one orbit, and below all derivatives of minors vanish."""
+    return model.alpha in (model.d, orbit.r)
+
+
+def _singular_by_fibre(fibre: Fibre, source_smooth: bool, many_tangents: bool) -> bool | None:
+    """The lemma; where it would need that the source is singular, tangent vectors have to say so."""
+    if fibre.length > 1:
+        return True
+    return False if source_smooth else many_tangents or None
 
 
 def check(facts: tuple[OrbitFacts, ...], dimension: int, model: SingleLayerAttention) -> None:

@@ -5,11 +5,17 @@ from __future__ import annotations
 from m2bridge.computations.observation import Observations, OrbitFacts
 from m2bridge.crosscheck.evidence import GLOBAL_EVIDENCE, ORBIT_EVIDENCE, evidence_of
 from m2bridge.crosscheck.verdict import Outcome, Verdict, Witness
-from m2bridge.model.orbit import Orbit, representative
+from m2bridge.geometry.linear_section import not_counted
+from m2bridge.layout import matrix_text
+from m2bridge.model.orbit import Orbit, orbits, representative
 from m2bridge.theorems import GlobalStatement, OrbitStatement, Statement
+from m2bridge.theorems.statement import Value
 
 FAMILY = Orbit(1, 1, 1)
 """The orbit to which the explicit family of boundary points tends."""
+
+NO_ORBIT = "vacuous, since there are no such functions in this case"
+NONE_SPECIAL = "vacuous, since there are no special fibres in this case"
 
 
 def compare(statement: Statement, seen: Observations) -> Verdict:
@@ -42,24 +48,41 @@ def _compare_global(statement: GlobalStatement, seen: Observations) -> Verdict:
     predicted, observed = statement.predict(seen.model), GLOBAL_EVIDENCE[statement.observable].value(seen)
     words = _words(statement)
     if observed is None:
-        missing = f"not known without all orbits; {seen.unfinished}"
-        return undecided(statement, f"{words}: {missing if seen.missing else 'not decided by this method'}")
+        return undecided(statement, f"{words}: {_unknown(statement, seen)}")
+    if _empty(statement, observed):
+        return _decided(statement, f"{words}: {NONE_SPECIAL}", None, seen)
     agree = predicted == observed
     witness = None if agree else Witness(None, (), (), predicted, observed, {"dimension": seen.dimension})
     return _decided(statement, f"{words}: computed {_said(observed)}, stated {_said(predicted)}", witness, seen)
 
 
+def _unknown(statement: GlobalStatement, seen: Observations) -> str:
+    """Why something was not observed."""
+    if statement.observable == "degree":
+        return f"{not_counted(seen.model)}, and the whole ideal is not used"
+    return f"not known without all orbits; {seen.unfinished}" if seen.missing else "not decided by this method"
+
+
+def _empty(statement: GlobalStatement, observed: bool | int) -> bool:
+    """Whether there is nothing that the statement is about."""
+    return statement.observable == "special_fibre_points" and observed == 0
+
+
 def _compare_orbits(statement: OrbitStatement, seen: Observations) -> Verdict:
+    concerned = [orbit for orbit in orbits(seen.model) if statement.concerns(orbit)]
+    if not concerned:
+        return _decided(statement, f"{_words(statement)}: {NO_ORBIT}", None, seen)
     failing = _failing(statement, seen)
     if failing:
         return _refuted(statement, failing, seen)
     if doubt := _doubt(statement, seen):
         return undecided(statement, doubt)
     agreement = f"{_words(statement)}: computed and stated agree on"
-    if seen.missing:
+    if any(orbit in concerned for orbit in seen.missing):
         return undecided(statement, f"{agreement} {_every_orbit(seen)}; {seen.unfinished}")
-    where = f"all {len(seen.orbits)} orbits" if len(seen.orbits) > 1 else "the only orbit"
-    return _decided(statement, f"{agreement} {where}", None, seen)
+    where = f"all {len(concerned)} orbits" if len(concerned) > 1 else f"the orbit {concerned[0]}"
+    about = "" if len(concerned) == len(orbits(seen.model)) else " that it is about"
+    return _decided(statement, f"{agreement} {where}{about}", None, seen)
 
 
 def _refuted(statement: OrbitStatement, failing: list[OrbitFacts], seen: Observations) -> Verdict:
@@ -90,18 +113,23 @@ def _decided(statement: Statement, reason: str, witness: Witness | None, seen: O
     )
 
 
+def _facts(statement: OrbitStatement, seen: Observations) -> list[OrbitFacts]:
+    """The observed orbits that the statement is about."""
+    return [fact for fact in seen.orbits if statement.concerns(fact.orbit)]
+
+
 def _failing(statement: OrbitStatement, seen: Observations) -> list[OrbitFacts]:
     """The observed orbits where the statement is false."""
     return [
         fact
-        for fact in seen.orbits
+        for fact in _facts(statement, seen)
         if _observed(statement, fact, seen) not in (None, statement.predict(fact.orbit, seen.model))
     ]
 
 
-def _observed(statement: OrbitStatement, fact: OrbitFacts, seen: Observations) -> bool | int | None:
+def _observed(statement: OrbitStatement, fact: OrbitFacts, seen: Observations) -> Value | None:
     """What was observed at an orbit; ``None`` if that is undecided."""
-    if statement.observable == "boundary" and not _boundary_decided(fact, seen):
+    if statement.observable in ("boundary", "boundary_critical") and not _boundary_decided(fact, seen):
         return None
     return ORBIT_EVIDENCE[statement.observable].value(fact)
 
@@ -113,11 +141,15 @@ def _boundary_decided(fact: OrbitFacts, seen: Observations) -> bool:
 
 def _doubt(statement: OrbitStatement, seen: Observations) -> str:
     """Why an observed orbit is undecided; empty if none is."""
-    if all(_observed(statement, fact, seen) is not None for fact in seen.orbits):
+    doubtful = [fact.orbit for fact in _facts(statement, seen) if _observed(statement, fact, seen) is None]
+    if not doubtful:
         return ""
-    if statement.observable == "boundary":
+    if statement.observable != "singular":
         return "an orbit has a fibre that is not reduced but no verified family of boundary points, or a larger fibre"
-    return "the generic fibre is not one reduced point, so fibres do not decide smoothness"
+    if seen.generic_fibre.length > 1:
+        return "the generic fibre is not one reduced point, so fibres do not decide smoothness"
+    listed = ", ".join(map(str, doubtful))
+    return f"the source seems to be singular, but no more tangent vectors than the dimension are known on {listed}"
 
 
 def _witness(statement: OrbitStatement, fact: OrbitFacts, seen: Observations) -> Witness:
@@ -142,12 +174,17 @@ def _still(statement: Statement, seen: Observations) -> str:
         predicted, observed = statement.predict(seen.model), GLOBAL_EVIDENCE[statement.observable].value(seen)
         if observed is None:
             return f"; whether the conclusion holds is not known{_progress(seen)}"
+        if _empty(statement, observed):
+            return f"; the conclusion is {NONE_SPECIAL}"
         holds = "holds all the same" if predicted == observed else "would be false"
         return f"; the conclusion {holds}: computed {_said(observed)}, stated {_said(predicted)}"
-    if statement.observable == "singular" and any(fact.singular is None for fact in seen.orbits):
+    facts = _facts(statement, seen)
+    if not facts:
+        return ""
+    if statement.observable == "singular" and any(fact.singular is None for fact in facts):
         return "; the parametrization is not birational, so fibres do not decide smoothness: use singular-locus"
     evidence = ORBIT_EVIDENCE[statement.observable]
-    failing = [f.orbit for f in seen.orbits if statement.predict(f.orbit, seen.model) != evidence.value(f)]
+    failing = [f.orbit for f in facts if statement.predict(f.orbit, seen.model) != evidence.value(f)]
     if not failing:
         return f"; the conclusion holds all the same on {_every_orbit(seen)}{_progress(seen)}"
     return f"; the conclusion would be false on the orbits {', '.join(map(str, failing))}{_progress(seen)}"
@@ -165,7 +202,9 @@ def _words(statement: Statement) -> str:
     return statement.observable.replace("_", " ")
 
 
-def _said(value: bool | int | None) -> str:
+def _said(value: Value | None) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, frozenset):
+        return f"{{{', '.join(f'({matrix_text(A)}, {matrix_text(V)})' for A, V in sorted(value))}}}"
     return str(value)

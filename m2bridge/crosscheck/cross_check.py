@@ -15,7 +15,7 @@ from m2bridge.crosscheck.verdict import Outcome, Verdict
 from m2bridge.engine import Engine
 from m2bridge.errors import EngineMemoryError, EngineTimeoutError
 from m2bridge.geometry.tangent import zero_tangent_dimension
-from m2bridge.layout import duration, facts, table
+from m2bridge.layout import duration, facts, matrix_text, table
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.model.field import QQ
 from m2bridge.theorems import REGISTRY, OrbitStatement, Statement
@@ -122,7 +122,7 @@ class CrossCheck:
         lines = [f"  {verdict.verdict:<14}  {verdict.name}: {verdict.text}", f"  {'':14}  → {verdict.reason}"]
         if verdict.witness is not None and verdict.witness.orbit is not None:
             witness = verdict.witness
-            lines.append(f"  {'':14}  witness: A = {_matrix_text(witness.A)}, V = {_matrix_text(witness.V)}")
+            lines.append(f"  {'':14}  witness: A = {matrix_text(witness.A)}, V = {matrix_text(witness.V)}")
             numbers = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in witness.numbers.items())
             lines.append(f"  {'':14}  {numbers}")
         return "\n".join(lines)
@@ -198,7 +198,3 @@ def _orbit_json(fact: OrbitFacts) -> dict[str, Any]:
 
 
 SAID = {True: "singular", False: "smooth", None: "undecided"}
-
-
-def _matrix_text(matrix: Sequence[Sequence[int]]) -> str:
-    return "(" + "; ".join(" ".join(map(str, row)) for row in matrix) + ")"

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from m2bridge.model.orbit import IntegerMatrix, Orbit
+from m2bridge.theorems.statement import Value
 
 
 class Outcome(StrEnum):
@@ -28,15 +29,15 @@ class Witness:
         ``None`` for statements about the neuromanifold as a whole.
     A, V : matrices of int
         Weights of a function in the orbit; empty without an orbit.
-    predicted, observed : bool or int
+    predicted, observed : bool, int or points of a fibre
     numbers : dict of str to int
     """
 
     orbit: Orbit | None
     A: IntegerMatrix
     V: IntegerMatrix
-    predicted: bool | int
-    observed: bool | int | None
+    predicted: Value
+    observed: Value | None
     numbers: dict[str, int]
 
     def to_json(self) -> dict[str, Any]:
@@ -46,10 +47,16 @@ class Witness:
             "orbit": orbit,
             "A": [list(row) for row in self.A],
             "V": [list(row) for row in self.V],
-            "predicted": self.predicted,
-            "observed": self.observed,
+            "predicted": _value_json(self.predicted),
+            "observed": _value_json(self.observed),
             "numbers": self.numbers,
         }
+
+
+def _value_json(value: Value | None) -> Any:
+    if not isinstance(value, frozenset):
+        return value
+    return [{"A": [list(row) for row in A], "V": [list(row) for row in V]} for A, V in sorted(value)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,8 @@ from m2bridge.errors import InvalidCaseError
 from m2bridge.model.attention import SingleLayerAttention
 
 IntegerMatrix = tuple[tuple[int, ...], ...]
+WeightPair = tuple[IntegerMatrix, IntegerMatrix]
+"""The matrices A and V."""
 
 MOST_PAIRS = 40_000
 MOST_ENTRIES = 1_000_000

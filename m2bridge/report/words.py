@@ -44,11 +44,13 @@ def matrix_words(rows: Sequence[Sequence[int]]) -> str:
 
 
 def value_words(value: Any) -> str:
-    """``yes`` and ``no`` for truth values, ``(1, 2, 0)`` for lists, a dash for nothing."""
+    """``yes`` and ``no`` for truth values, ``(1, 2, 0)`` for lists, names of parts, a dash for nothing."""
     if value is None:
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
-        return f"({', '.join(map(str, value))})"
+        return f"({', '.join(map(value_words, value))})"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} = {value_words(inner)}" for name, inner in value.items())
     return str(value)

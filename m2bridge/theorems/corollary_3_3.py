@@ -1,7 +1,7 @@
 """Corollary 3.3: the dimension."""
 
 from m2bridge.model.attention import SingleLayerAttention
-from m2bridge.theorems.statement import PAPER, GlobalStatement, paper_hypotheses
+from m2bridge.theorems.statement import PAPER, USUAL, GlobalStatement, paper_hypotheses
 
 
 def _dimension(model: SingleLayerAttention) -> int:
@@ -13,7 +13,7 @@ STATEMENTS = (
     GlobalStatement(
         key="3.3",
         part="",
-        text="The neuromanifold has dimension α(2d − α) + d·d' − 1.",
+        text=f"{USUAL}: the neuromanifold has dimension α(2d − α) + d·d' − 1.",
         source=f"{PAPER}, Corollary 3.3",
         observable="dimension",
         predict=_dimension,

@@ -1,7 +1,7 @@
 """Corollary A.2: the parametrization is birational."""
 
 from m2bridge.model.attention import SingleLayerAttention
-from m2bridge.theorems.statement import PAPER, GlobalStatement, paper_hypotheses
+from m2bridge.theorems.statement import PAPER, USUAL, GlobalStatement, paper_hypotheses
 
 
 def _birational(model: SingleLayerAttention) -> bool:
@@ -9,15 +9,14 @@ def _birational(model: SingleLayerAttention) -> bool:
 
 
 def _special_fibre_points(model: SingleLayerAttention) -> int:
-    """For d = 1 there are no special fibres: k and v are always dependent."""
-    return 2 if model.d > 1 else 1
+    return 2
 
 
 STATEMENTS = (
     GlobalStatement(
         key="A.2",
         part="birational",
-        text="The projective parametrization (A, V) ↦ φ is birational onto its image.",
+        text=f"{USUAL}: the projective parametrization (A, V) ↦ φ is birational onto its image.",
         source=f"{PAPER}, Corollary A.2",
         observable="birational",
         predict=_birational,
@@ -26,7 +25,7 @@ STATEMENTS = (
     GlobalStatement(
         key="A.2",
         part="special fibres",
-        text="Its special fibres have cardinality 2.",
+        text=f"{USUAL}: the special fibres of the projective parametrization have cardinality 2.",
         source=f"{PAPER}, Corollary A.2",
         observable="special_fibre_points",
         predict=_special_fibre_points,

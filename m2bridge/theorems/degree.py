@@ -1,15 +1,15 @@
 """The degree of the Zariski closure (ours)."""
 
 from m2bridge.geometry.formulas import degree_formula
-from m2bridge.theorems.statement import OURS, GlobalStatement, several_tokens
+from m2bridge.theorems.statement import OURS, TOKENS, GlobalStatement, several_tokens
 
 STATEMENTS = (
     GlobalStatement(
         key="degree",
         part="",
         text=(
-            "The Zariski closure has degree C(δ_A + δ_V, δ_V)·deg P(D_α), with δ_A = α(2d − α) − 1 and δ_V = d·d' − 1; "
-            "half of that when α = d' = 1 < d."
+            f"{TOKENS}: the Zariski closure has degree C(δ_A + δ_V, δ_V)·deg P(D_α), with δ_A = α(2d − α) − 1 and "
+            "δ_V = d·d' − 1; half of that when α = d' = 1 < d."
         ),
         source=OURS,
         observable="degree",

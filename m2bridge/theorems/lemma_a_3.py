@@ -2,7 +2,7 @@
 
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.model.orbit import Orbit
-from m2bridge.theorems.statement import PAPER, OrbitStatement, nondegenerate
+from m2bridge.theorems.statement import PAPER, USUAL_AND_OURS, OrbitStatement, nondegenerate
 
 
 def _critical(orbit: Orbit, model: SingleLayerAttention) -> bool:
@@ -14,8 +14,9 @@ STATEMENTS = (
         key="A.3",
         part="",
         text=(
-            "A point (A, V) with A ≠ 0, V ≠ 0 is critical for the projective parametrization exactly when A = v qᵀ and "
-            "V = h vᵀ for the same v (critical: the differential is not injective on the Zariski tangent space)."
+            f"{USUAL_AND_OURS}: a point (A, V) with A ≠ 0, V ≠ 0 is critical for the projective parametrization "
+            "exactly when A = v qᵀ and V = h vᵀ for the same v (critical: the differential is not injective on the "
+            "Zariski tangent space)."
         ),
         source=f"{PAPER}, Lemma A.3",
         observable="critical",

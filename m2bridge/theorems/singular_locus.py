@@ -18,8 +18,8 @@ STATEMENTS = (
         key="singular-locus",
         part="",
         text=(
-            "The singular points are zero and the functions with rk A = rk V = 1 if a ≥ d; with rk V = 1 if a = 1 < d; "
-            "with rk A ≤ a − 1 if 2 ≤ a < d."
+            "For t ≥ 2, d ≥ 2, and α = min(a, d) > 1 or d' > 1: the singular points are zero and the functions with "
+            "rk A = rk V = 1 if a ≥ d; with rk V = 1 if a = 1 < d; with rk A ≤ a − 1 if 2 ≤ a < d."
         ),
         source=OURS,
         observable="singular",

@@ -2,7 +2,15 @@
 
 from m2bridge.model.attention import SingleLayerAttention
 from m2bridge.model.orbit import Orbit
-from m2bridge.theorems.statement import PAPER, GlobalStatement, OrbitStatement, nondegenerate, paper_hypotheses
+from m2bridge.theorems.statement import (
+    PAPER,
+    USUAL,
+    USUAL_AND_OURS,
+    GlobalStatement,
+    OrbitStatement,
+    nondegenerate,
+    paper_hypotheses,
+)
 
 
 def _closed(model: SingleLayerAttention) -> bool:
@@ -22,7 +30,7 @@ STATEMENTS = (
     GlobalStatement(
         key="3.4",
         part="i",
-        text="The neuromanifold is closed in the Euclidean topology.",
+        text=f"{USUAL}: the neuromanifold is closed in the Euclidean topology.",
         source=f"{PAPER}, Theorem 3.4 (i)",
         observable="closed",
         predict=_closed,
@@ -32,8 +40,8 @@ STATEMENTS = (
         key="3.4",
         part="ii",
         text=(
-            "The relative boundary points of the neuromanifold (limits of points of its Zariski closure outside it) "
-            "are the functions of A = v qᵀ, V = h vᵀ."
+            f"{USUAL_AND_OURS}: the relative boundary points of the neuromanifold (limits of points of its Zariski "
+            "closure outside it) are the functions of A = v qᵀ, V = h vᵀ."
         ),
         source=f"{PAPER}, Theorem 3.4 (ii)",
         observable="boundary",
@@ -43,7 +51,7 @@ STATEMENTS = (
     OrbitStatement(
         key="3.4",
         part="iii",
-        text="The singular points of the neuromanifold are the functions with rk A · rk V ≤ 1.",
+        text=f"{USUAL_AND_OURS}: the singular points of the neuromanifold are the functions with rk A · rk V ≤ 1.",
         source=f"{PAPER}, Theorem 3.4 (iii)",
         observable="singular",
         predict=_singular,

@@ -20,11 +20,12 @@ from m2bridge.certificate.schema import Certificate, digest
 
 HERE = Path(__file__).parent
 CASES = {
-    (3, 2, 2, 2): ("3.3", "3.4"),
+    (3, 2, 2, 2): ("3.3", "3.4", "A.4", "degree"),
+    (3, 2, 1, 2): ("degree",),
     (2, 1, 1, 2): ("3.2", "A.2", "degree"),
-    (2, 2, 2, 3): ("A.3",),
+    (2, 2, 2, 3): ("A.3", "A.5", "A.6", "not-a-manifold"),
     (2, 3, 1, 2): ("singular-locus",),
-    (1, 2, 1, 2): ("3.4", "closure"),
+    (1, 2, 1, 2): ("3.2", "3.4", "A.2", "closure"),
     (2, 2, 2, 1): ("3.4", "closure"),
     (2, 1, 2, 2): ("closure",),
     (2, 2, 1, 2): ("closure",),
@@ -72,6 +73,7 @@ def with_foreign_program(certificate: Certificate) -> Certificate:
 def rejected(made: dict[str, Certificate]) -> dict[str, Certificate]:
     """Certificates with one change, by the check that fails."""
     theorem, closure = made["d3-dout2-a2-t2-3.4.json"], made["d2-dout2-a1-t2-closure.json"]
+    counted = made["d3-dout2-a1-t2-degree.json"]
     generators, series = closure.evidence["generators"], closure.answer["hilbert_series"]
 
     def evidence(certificate: Certificate, **changes: Any) -> Certificate:
@@ -102,7 +104,7 @@ def rejected(made: dict[str, Certificate]) -> dict[str, Certificate]:
         "evidence.orbits[1].orbit[2]": orbit(1, orbit=[1, 1, 0]),
         "evidence.orbits[2].tangent_lower_bound": orbit(2, tangent_lower_bound=13),
         "evidence.base_locus_empty": evidence(theorem, base_locus_empty=False),
-        "evidence.degree": evidence(theorem, degree=theorem.evidence["degree"] + 1),
+        "evidence.degree": evidence(counted, degree=1638),
         "answer.verdicts[2].verdict": answer(theorem, verdicts=[*verdicts[:2], verdicts[2] | {"verdict": "CONFIRMED"}]),
         "answer.verdicts[0].text": answer(theorem, verdicts=[verdicts[0] | {"text": "It is open."}, *verdicts[1:]]),
         "generator on the parametrization": evidence(closure, generators=["c_1_1_1_1**2", *generators[1:]]),

@@ -14,7 +14,8 @@ from m2bridge.computations.observation import check, observe
 from m2bridge.crosscheck import Outcome, compare, cross_check
 from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, MethodUnavailableError
-from m2bridge.geometry.formulas import degree_formula, dimension_formula
+from m2bridge.geometry.formulas import dimension_formula
+from m2bridge.geometry.linear_section import not_counted, section_points
 from m2bridge.model.orbit import generic_orbit, orbits, representative
 from m2bridge.parse import parse
 from m2bridge.theorems import REGISTRY, GlobalStatement, OrbitStatement
@@ -45,15 +46,21 @@ def test_all_small_cases(engine: Engine, d: int) -> None:
             fails = 2 <= a < d and not (a == 2 and d_out == 1)
             assert found["3.4 (iii)"] is (Outcome.REFUTED if fails else Outcome.CONFIRMED), case
             assert found["singular-locus"] is Outcome.CONFIRMED, case
-            assert found["3.4 (ii)"] is found["A.3"] is Outcome.CONFIRMED, case
+            assert found["A.4"] is found["3.4 (iii)"], case
+            for name in ("3.4 (ii)", "A.3", "A.6", "not-a-manifold"):
+                assert found[name] is Outcome.CONFIRMED, (case, name)
         for name in ("3.3", "3.4 (i)", "A.2 (birational)", "A.2 (special fibres)"):
             assert found[name] is (Outcome.NOT_APPLICABLE if two_to_one else Outcome.CONFIRMED), (case, name)
-        assert found["3.2"] is found["degree"] is Outcome.CONFIRMED, case
+        for name in ("3.2 (rank one)", "3.2 (zero)", "3.2 (otherwise)", "A.5"):
+            assert found[name] is Outcome.CONFIRMED, (case, name)
+        counted = Outcome.UNDECIDED if not_counted(SingleLayerAttention(*case)) else Outcome.CONFIRMED
+        assert found["degree"] is counted, case
 
 
 def test_the_smallest_refutation_with_its_witness(engine: Engine) -> None:
     found = cross_check(SingleLayerAttention(3, 2, 2), engine)
-    (refuted,) = [verdict for verdict in found.verdicts if verdict.verdict is Outcome.REFUTED]
+    refuted, also = [verdict for verdict in found.verdicts if verdict.verdict is Outcome.REFUTED]
+    assert (also.name, also.witness) == ("A.4", refuted.witness)
     witness = refuted.witness
     assert witness is not None
     assert refuted.name == "3.4 (iii)"
@@ -72,7 +79,7 @@ def test_what_can_still_be_said(engine: Engine) -> None:
     assert "holds all the same: computed 7, stated 7" in two_to_one["3.3"].reason
     assert "would be false" in two_to_one["A.2 (birational)"].reason
     degenerate = {v.name: v for v in cross_check(SingleLayerAttention(1, 2), engine).verdicts}
-    assert "d = 1 is degenerate" in degenerate["3.4 (iii)"].reason
+    assert "m2bridge adds the hypothesis d ≥ 2" in degenerate["3.4 (iii)"].reason
     one_token = cross_check(SingleLayerAttention(3, 2, t=1), engine)
     assert {verdict.verdict for verdict in one_token.verdicts} == {Outcome.NOT_APPLICABLE}
     assert all("t ≥ 2" in verdict.reason for verdict in one_token.verdicts)
@@ -178,6 +185,16 @@ def _length(basis: object, size: int) -> int:
     return found
 
 
+@pytest.mark.parametrize("case", [(2, 1), (2, 1, 1), (2, 2), (2, 2, 1), (2, 3), (3, 1)])
+def test_points_of_a_random_section(engine: Engine, case: tuple[int, ...]) -> None:
+    """As many as on the section that is counted, by Macaulay2's Gröbner bases."""
+    model = SingleLayerAttention(*case)
+    library = Path(__file__).with_name("projective.m2").read_text(encoding="utf-8")
+    call = f'mbEmit("points", randomSection({model.d}, {model.d_out}, {model.alpha}))'
+    points = parse(engine.run(Script("section", f"{library}\n{call}")).records).integer("points")
+    assert section_points(model) == points
+
+
 def test_larger_cases(engine: Engine) -> None:
     seen = observe(SingleLayerAttention(6, 6), engine)
     assert len(seen.orbits) == 71
@@ -209,14 +226,14 @@ def test_a_limit_leaves_what_was_found_before_it(session: Macaulay2) -> None:
         found = cross_check(model, stuck, timeout=HOUR)
     seen = found.observations
     assert seen is not None
-    assert (seen.dimension, seen.degree) == (dimension_formula(model), degree_formula(model))
+    assert (seen.dimension, seen.degree) == (dimension_formula(model), None)
     assert generic_orbit(model) in {fact.orbit for fact in seen.orbits}
     assert len(seen.orbits) == 37, "of 40 answers, three are not about orbits"
     assert len(seen.orbits) + len(seen.missing) == len(orbits(model))
     verdicts = {verdict.name: verdict.verdict for verdict in found.verdicts}
     assert verdicts["3.4 (iii)"] is Outcome.REFUTED
     assert verdicts["singular-locus"] is verdicts["A.2 (special fibres)"] is Outcome.UNDECIDED
-    for name in ("3.3", "3.4 (i)", "A.2 (birational)", "degree"):
+    for name in ("3.3", "3.4 (i)", "A.2 (birational)", "3.2 (zero)"):
         assert verdicts[name] is Outcome.CONFIRMED
     assert f"({len(seen.orbits)} of {len(orbits(model))} orbits were done)" in found.unfinished
     assert found.unfinished in found.to_text()

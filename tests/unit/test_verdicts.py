@@ -1,0 +1,203 @@
+"""What verdicts rest on, without Macaulay2: mistakes are planted in statements, rules and observations."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+
+from m2bridge import Orbit, SingleLayerAttention
+from m2bridge.certificate import recheck as rechecking
+from m2bridge.certificate.fibre_scheme import fibre_scheme
+from m2bridge.certificate.recheck import recheck
+from m2bridge.certificate.statements import statement_content
+from m2bridge.computations.observation import Observations
+from m2bridge.crosscheck import Outcome, Verdict, compare
+from m2bridge.crosscheck.compare import NO_ORBIT, NONE_SPECIAL
+from m2bridge.crosscheck.evidence import CLOSURES, DETERMINANTAL, LEMMA, LOCAL, ORBITS, REDUCED, SECTION, ZERO
+from m2bridge.errors import ContradictionError
+from m2bridge.geometry.fibre_points import fibre_points
+from m2bridge.geometry.linear_span import linear_isomorphism
+from m2bridge.geometry.tokens import products_determine_functions
+from m2bridge.model.orbit import orbits, representative
+from m2bridge.theorems import REGISTRY, GlobalStatement, Statement
+from m2bridge.theorems.statement import PAPER, nondegenerate
+
+CASES = [(1, 2, 1), (2, 1, 1), (2, 2, 2), (3, 2, 1), (3, 2, 2), (3, 1, 2), (3, 3, 3)]
+
+
+@pytest.fixture
+def planting(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """Observations made with a planted mistake are not those of other tests."""
+    rechecking._observations.cache_clear()
+    yield monkeypatch
+    rechecking._observations.cache_clear()
+
+
+def statement(name: str) -> Statement:
+    return next(s for s in REGISTRY if name == (f"{s.key} ({s.part})" if s.part else s.key))
+
+
+def seen(*case: int) -> Observations:
+    return recheck(SingleLayerAttention(*case))
+
+
+def verdict(name: str, *case: int) -> Verdict:
+    return compare(statement(name), seen(*case))
+
+
+E_1, E_2 = (1, 0, 0), (0, 1, 0)
+WRONG: dict[str, list[Callable[..., object]]] = {
+    "3.2 (rank one)": [
+        lambda orbit, model: frozenset({representative(orbit, model)}),
+        lambda orbit, model: frozenset(),
+        lambda orbit, model: frozenset({representative(orbit, model), ((E_1, E_2, E_2), (E_1, E_1))}),
+    ],
+    "3.2 (zero)": [lambda model: False],
+    "3.2 (otherwise)": [lambda orbit, model: frozenset({representative(Orbit(1, 1, 1), model)})],
+    "A.4": [lambda orbit, model: False, lambda orbit, model: orbit.s == 2, lambda orbit, model: True],
+    "A.5": [lambda model: False],
+    "A.6": [lambda orbit, model: False, lambda orbit, model: orbit != Orbit(1, 1, 1)],
+    "not-a-manifold": [lambda model: True],
+    "degree": [lambda model: 755],
+    "A.3": [lambda orbit, model: orbit.r == orbit.s == 1],
+    "3.4 (ii)": [lambda orbit, model: False],
+    "A.2 (special fibres)": [lambda model: 3, lambda model: 1],
+}
+
+
+@pytest.mark.parametrize(("name", "number"), [(name, n) for name, wrong in WRONG.items() for n in range(len(wrong))])
+def test_a_wrong_statement_is_refuted(name: str, number: int) -> None:
+    right, observed = statement(name), seen(3, 2, 1)
+    assert compare(right, observed).verdict is Outcome.CONFIRMED
+    found = compare(replace(right, predict=WRONG[name][number]), observed)  # type: ignore[arg-type]
+    assert found.verdict is Outcome.REFUTED
+    assert found.witness is not None
+    assert found.to_json()["witness"]["predicted"] != found.to_json()["witness"]["observed"]
+
+
+def test_the_points_of_a_fibre_are_shown() -> None:
+    wrong = replace(statement("3.2 (rank one)"), predict=WRONG["3.2 (rank one)"][0])  # type: ignore[arg-type]
+    found = compare(wrong, seen(2, 1, 2))
+    assert "computed {((1 0; 0 0), (1 1)), ((1 0; 1 0), (1 0))}, stated {((1 0; 0 0), (1 1))}" in found.reason
+    assert found.witness is not None
+    assert found.witness.to_json()["observed"][1] == {"A": [[1, 0], [1, 0]], "V": [[1, 0]]}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_points_are_as_many_as_the_scheme_says(case: tuple[int, int, int]) -> None:
+    model = SingleLayerAttention(*case)
+    for orbit in orbits(model):
+        points, scheme = fibre_points(orbit, model), fibre_scheme(orbit, model)
+        assert scheme is not None
+        assert representative(orbit, model) in points
+        assert len(points) == scheme.points == (2 if orbit == Orbit(1, 1, 0) else 1)
+
+
+def test_points_that_do_not_fit_the_scheme_stop_the_run(planting: pytest.MonkeyPatch) -> None:
+    planting.setattr("m2bridge.computations.observation.fibre_points", lambda orbit, model: frozenset())
+    with pytest.raises(ContradictionError, match="0 points solve the equations"):
+        seen(2, 2)
+
+
+def test_a_boundary_that_is_not_critical_refutes() -> None:
+    observed = seen(2, 2)
+    facts = tuple(replace(f, boundary=False) if f.orbit == Orbit(1, 1, 1) else f for f in observed.orbits)
+    found = compare(statement("A.6"), replace(observed, orbits=facts))
+    assert found.verdict is Outcome.REFUTED
+    assert found.witness is not None
+    assert found.witness.orbit == Orbit(1, 1, 1)
+
+
+@pytest.mark.parametrize("case", [(3, 2, 1), (3, 1, 2), (2, 2, 1)])
+def test_a_source_said_to_be_singular_where_it_is_smooth(
+    planting: pytest.MonkeyPatch, case: tuple[int, int, int]
+) -> None:
+    """``singular`` needs more tangent vectors than the dimension; where there are none, nothing is claimed."""
+    right = {s: compare(s, seen(*case)).verdict for s in REGISTRY}
+    rechecking._observations.cache_clear()
+    planting.setattr("m2bridge.computations.observation.source_is_smooth", lambda o, m: m.alpha == m.d)
+    observed = seen(*case)
+    assert {fact.singular for fact in observed.orbits} == {True, None}
+    for name in ("3.4 (iii)", "A.4", "singular-locus"):
+        found = compare(statement(name), observed)
+        assert found.verdict is Outcome.UNDECIDED
+        assert "no more tangent vectors" in found.reason
+    assert all(compare(s, observed).verdict in (outcome, Outcome.UNDECIDED) for s, outcome in right.items())
+
+
+def test_a_source_said_to_be_smooth_where_it_is_singular(planting: pytest.MonkeyPatch) -> None:
+    planting.setattr("m2bridge.computations.observation.source_is_smooth", lambda orbit, model: True)
+    with pytest.raises(ContradictionError, match="smooth by its fibre, singular by tangent vectors"):
+        seen(3, 2, 2)
+
+
+@pytest.mark.parametrize("case", [(3, 2, 2), (3, 1, 2), (3, 3, 2), (4, 2, 3)])
+def test_one_reduced_point_is_singular_by_tangent_vectors_only(case: tuple[int, int, int]) -> None:
+    observed = seen(*case)
+    found = [fact for fact in observed.orbits if fact.singular and fact.fibre.length == 1]
+    assert all(fact.tangent_lower > observed.dimension for fact in found)
+    assert bool(found) == (case[1] > 1 or case[2] > 2)
+
+
+def test_statements_about_nothing_say_so() -> None:
+    for name, said in {"A.2 (special fibres)": NONE_SPECIAL, "3.2 (otherwise)": NO_ORBIT}.items():
+        found = verdict(name, 1, 2, 1)
+        assert found.verdict is Outcome.CONFIRMED
+        assert said in found.reason
+        assert all(said not in verdict(name, *case).reason for case in CASES[2:])
+
+
+def test_hypotheses_of_ours_are_called_ours() -> None:
+    ours = {s.key for s in REGISTRY if "(added by m2bridge)" in s.text}
+    assert ours == {s.key for s in REGISTRY if s.hypotheses is nondegenerate and s.source.startswith(PAPER)}
+    for s in REGISTRY:
+        found = compare(s, seen(1, 2, 1))
+        if s.hypotheses is nondegenerate:
+            assert found.verdict is Outcome.NOT_APPLICABLE
+            assert "m2bridge adds the hypothesis d ≥ 2" in found.reason
+        else:
+            assert found.verdict is Outcome.CONFIRMED
+    for name in ("3.4 (ii)", "3.4 (iii)", "A.3", "not-a-manifold"):
+        assert "the conclusion would be false" in verdict(name, 1, 2, 1).reason
+
+
+def test_statements_carry_their_hypotheses() -> None:
+    assert all("t ≥ 2" in s.text for s in REGISTRY)
+    for s in REGISTRY:
+        assert ("α = min(a, d) > 1 or d' > 1" in s.text) == bool(s.hypotheses(SingleLayerAttention(2, 1, 1)))
+
+
+def test_trusted_lemmas_are_those_of_the_proof() -> None:
+    used = {name: verdict(name, 3, 2, 1).trusted for name in ("singular-locus", "degree", "A.5")}
+    assert used["singular-locus"] == (REDUCED, ORBITS, CLOSURES, LEMMA, DETERMINANTAL, ZERO)
+    assert used["degree"] == (REDUCED, ORBITS, SECTION)
+    assert used["A.5"] == ()
+    assert verdict("A.3", 3, 2, 1).trusted == (REDUCED, ORBITS, DETERMINANTAL)
+    assert LOCAL in verdict("3.4 (ii)", 3, 2, 1).trusted
+    for s in REGISTRY:
+        found = compare(s, seen(3, 2, 1))
+        assert not any("normal" in lemma for lemma in found.trusted)
+        assert set(found.trusted) <= set(statement_content(s.key, SingleLayerAttention(3, 2, 1), seen(3, 2, 1)).trusted)
+
+
+@pytest.mark.parametrize("model", [SingleLayerAttention(2, 2, t=3), SingleLayerAttention(3, 1, t=2)], ids=str)
+def test_products_determine_functions(model: SingleLayerAttention) -> None:
+    """The same from the whole parametrization, with all tokens and outputs."""
+    full, reduced = model.parametrization("full"), model.parametrization("reduced")
+    assert products_determine_functions(model.d) == (linear_isomorphism(full, reduced) is not None)
+
+
+def test_one_token_does_not_determine_products(monkeypatch: pytest.MonkeyPatch) -> None:
+    from m2bridge.geometry import tokens
+
+    whole = tokens._output_coefficients
+    monkeypatch.setattr(tokens, "_output_coefficients", lambda d: whole(d)[::2])
+    assert not products_determine_functions(2)
+
+
+def test_the_manifold_is_linear_for_one_dimension_only() -> None:
+    for case in CASES:
+        observed = seen(*case)
+        found = compare(statement("not-a-manifold"), observed)
+        assert isinstance(statement("not-a-manifold"), GlobalStatement)
+        assert ("computed yes" in found.reason) == (case[0] == 1)
