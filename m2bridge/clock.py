@@ -110,9 +110,25 @@ def watched(items: Iterable[Item]) -> Iterator[Item]:
         yield item
 
 
+def start() -> None:
+    """A program begins here: a limit that it sets later counts from now on; see ``begin`` of :func:`limited`."""
+    _current.set(Clock(begin=time.monotonic()))
+
+
 @contextmanager
-def limited(timeout: float | None, now: Callable[[], float] | None = None) -> Iterator[Clock]:
+def limited(
+    timeout: float | None, now: Callable[[], float] | None = None, begin: float | None = None
+) -> Iterator[Clock]:
     """A limit on the time of all that the block does; an earlier deadline around it stays.
+
+    Parameters
+    ----------
+    timeout : float, optional
+        Seconds; no limit of its own when left out.
+    now : callable, optional
+        Where the time comes from; the source of the clock around it when left out.
+    begin : float, optional
+        From when on the seconds count; the beginning of the block when left out.
 
     Raises
     ------
@@ -122,7 +138,7 @@ def limited(timeout: float | None, now: Callable[[], float] | None = None) -> It
     check_timeout(timeout)
     outer = clock()
     inner = replace(outer, now=now or outer.now)
-    inner = replace(inner, begin=inner.now())
+    inner = replace(inner, begin=inner.now() if begin is None else begin)
     if timeout is not None and inner.begin + timeout < outer.deadline:
         inner = replace(inner, limit=f"the limit of {timeout:g} seconds", deadline=inner.begin + timeout)
     with _running(inner):

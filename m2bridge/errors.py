@@ -142,7 +142,7 @@ class EngineVersionError(EngineError):
 
 
 class EngineTimeoutError(EngineError):
-    """The time limit was reached; Macaulay2 was killed."""
+    """The time limit was reached, by Macaulay2, which was killed, or by m2bridge itself; see :mod:`m2bridge.clock`."""
 
 
 class EngineMemoryError(EngineError):

@@ -8,12 +8,15 @@ import sys
 from types import FrameType
 from typing import NoReturn
 
+from m2bridge import clock
+
 
 def main() -> NoReturn:
     """Run the command line and exit."""
     # Libraries may swallow a KeyboardInterrupt while they are imported. Nothing runs yet that would have to be ended
     # in an orderly way, so until then an interrupt ends the process at once.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    clock.start()
     gc.disable()  # what is imported stays: collecting it only costs time, now and at the end
     from m2bridge.cli.streams import Streams
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import click
 
 from m2bridge.alarm import alarm
-from m2bridge.clock import Clock, limited
+from m2bridge.clock import Clock, clock, limited
 from m2bridge.engine import Limits, Macaulay2
 from m2bridge.engine.protocol import MOST_MEMORY
 from m2bridge.model.attention import SingleLayerAttention
@@ -107,9 +107,12 @@ class Request:
 
 @contextmanager
 def within(timeout: float | None) -> Iterator[Clock]:
-    """A command within a limit on time: the clock that loops look at, and an alarm for those that do not."""
-    with limited(timeout) as clock, alarm(clock, GRACE):
-        yield clock
+    """A command within a limit on time: the clock that loops look at, and an alarm for those that do not.
+
+    What the program took to start counts.
+    """
+    with limited(timeout, begin=clock().begin or None) as running, alarm(running, GRACE):
+        yield running
 
 
 timeout_option = click.option("--timeout", type=Seconds(), help="Seconds for the whole computation.")

@@ -51,7 +51,7 @@ def _powers(point: Row, prime: int) -> Callable[[int, int], int]:
 def _gradient(polynomial: PolyElement, point: Row, power: Callable[[int, int], int], prime: int) -> list[int]:
     coefficients = [
         (int(c.numerator), int(c.denominator)) if hasattr(c, "denominator") else (int(c), 1)
-        for c in polynomial.values()
+        for c in watched(polynomial.values())
     ]
     scale = lcm(*(denominator for _, denominator in coefficients))
     row = [0] * len(point)

@@ -30,7 +30,7 @@ def sparse(matrix: IntegerMatrix) -> dict[tuple[int, int], int]:
 def function(A: Sparse, V: Sparse) -> Function:
     """The reduced function coordinates of (A, V): c_{k,i,{p,q}} collects A_pi V_kq and A_qi V_kp (once if p = q)."""
     found: Function = {}
-    for ((p, i), a), ((k, q), v) in watched(product(A.items(), V.items())):
+    for ((p, i), a), ((k, q), v) in product(A.items(), V.items()):
         key = (k, i, min(p, q), max(p, q))
         found[key] = found.get(key, 0) + a * v
     return found

@@ -251,7 +251,7 @@ def test_the_method_of_fibres_agrees_with_the_bounds(engine: Engine, case: tuple
 @pytest.mark.parametrize("case", [(2, 1), (2, 2), (2, 2, 1), (2, 3), (3, 1), (3, 1, 1)])
 def test_the_bounds_agree_with_the_whole_ideal(engine: Engine, case: tuple[int, ...]) -> None:
     model = SingleLayerAttention(*case)
-    ideal, bounds = by_orbits(closure(model, engine, strategy="elimination")), by_bounds(model, None)
+    ideal, bounds = by_orbits(closure(model, engine, strategy="elimination")), by_bounds(model)
     assert [s.tangent_dimension for s in ideal.statuses] == [s.tangent_dimension for s in bounds.statuses]
     assert (ideal.components, ideal.dimension) == (bounds.components, bounds.dimension)
 
@@ -259,7 +259,7 @@ def test_the_bounds_agree_with_the_whole_ideal(engine: Engine, case: tuple[int, 
 def test_a_planted_contradiction_between_bounds_and_ideal(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bounds that call a smooth orbit singular do not get past the ideal."""
     model = SingleLayerAttention(2, 3)
-    found = by_bounds(model, None)
+    found = by_bounds(model)
     wrong = tuple(replace(s, singular=True, tangent_dimension=10) if s.orbit.r == 2 else s for s in found.statuses)
     monkeypatch.setattr("m2bridge.computations.singular_locus.by_bounds", lambda *_: replace(found, statuses=wrong))
     with pytest.raises(ContradictionError, match="by tangent bounds"):

@@ -27,6 +27,42 @@ def run(command: str, *arguments: str, **variables: str) -> subprocess.Completed
     )
 
 
+def test_a_macaulay2_that_never_starts_ends_with_the_limit(command: str, tmp_path: Path) -> None:
+    """What needs no Macaulay2 is shown; a limit of its own, 120 seconds, is not waited for."""
+    silent = tmp_path / "M2"
+    silent.write_text('#!/bin/sh\n[ "$1" = --version ] && echo 1.26.06 && exit\nexec sleep 1000\n')
+    silent.chmod(0o755)
+    done = run(command, "closure", *CASE, "--timeout", "8", "--m2", str(silent))
+    assert done.returncode == 3
+    assert "1 quartic" in done.stdout
+    assert "did not start within the limit of 8 seconds" in done.stdout
+
+
+def test_a_macaulay2_that_does_not_say_its_version(command: str, tmp_path: Path) -> None:
+    silent = tmp_path / "M2"
+    silent.write_text("#!/bin/sh\nexec sleep 1000\n")
+    silent.chmod(0o755)
+    done = run(command, "closure", *CASE, "--timeout", "1", "--m2", str(silent))
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.endswith("did not finish within the limit of 1 seconds; give it more with --timeout\n")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["dimension", "--d", "18", "--d-out", "6", "--a", "9"],
+        ["closure", "--d", "12", "--d-out", "12", "--max-degree", "2", "--json"],
+        ["script", "singular-locus", "--d", "12", "--d-out", "12"],
+    ],
+)
+def test_large_cases_end_with_the_limit(command: str, arguments: list[str]) -> None:
+    """They take minutes; the limit of the test leaves a busy machine a minute and more."""
+    done = run(command, *arguments, "--timeout", "2")
+    assert done.returncode == 3
+    assert "the limit of 2 seconds" in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "option"),
     [
@@ -47,6 +83,10 @@ def run(command: str, *arguments: str, **variables: str) -> subprocess.Completed
         (["singular-locus", *CASE, "--t", "1", "--method", "orbits"], "--method"),
         (["dimension", *CASE, "--method", "guess"], "--method:"),
         (["closure", "--d", "60", "--d-out", "60"], "--d:"),
+        (["script", "fibres", "--d", "60", "--d-out", "60"], "--d: this case has 39590 orbits"),
+        (["script", "closure", "--d", "400", "--d-out", "400"], "--d: this case has 12832000000 coordinates"),
+        (["script", "closure", *CASE, "--timeout", "0"], "--timeout"),
+        (["report", str(CERTIFICATES), "--timeout", "nan"], "--timeout"),
         (["closure", *CASE, "--memory", "much"], "--memory"),
         (["closure", *CASE, "--memory", "300M"], "--memory: Macaulay2 takes"),
         (["cross-check", *CASE, "--memory", "1K"], "--memory: Macaulay2 takes"),

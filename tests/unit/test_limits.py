@@ -9,10 +9,10 @@ from types import FrameType
 from typing import Any
 
 import pytest
-from sympy import Matrix, Rational
+from sympy import Matrix, Rational, symbols
 
-from m2bridge import Closure, SingleLayerAttention, closure, dimension, singular_locus
-from m2bridge.clock import limited
+from m2bridge import Closure, PolynomialMap, SingleLayerAttention, closure, dimension, image, singular_locus
+from m2bridge.clock import clock, limited
 from m2bridge.computations import bound_criterion, equations
 from m2bridge.computations.bound_criterion import by_bounds
 from m2bridge.computations.equations import tangent_upper_bounds
@@ -146,6 +146,39 @@ class Listening:
         raise Asked
 
 
+class Late(Listening):
+    """An engine that never answers."""
+
+    def run(self, script: Script, timeout: float | None = None) -> Transcript:
+        self.scripts.append(script)
+        raise clock().late("Macaulay2")
+
+
+LINE = {"x": symbols("s"), "y": symbols("s") ** 2 + symbols("t")}
+
+
+def test_the_closure_of_an_image_comes_before_its_base_locus() -> None:
+    """Both have a limit of their own, and what one of them found is shown when the other one is late."""
+    engine = Late()
+    polynomial_map = PolynomialMap.from_expressions(["s", "t"], LINE)
+    found = image(polynomial_map, engine, max_degree=2, timeout=60)
+    assert [script.name for script in engine.scripts] == ["base_locus"]
+    assert found.closure.generator_degrees == {}
+    assert found.unfinished.startswith("base locus: Macaulay2 did not finish within the limit of 60 seconds")
+    both = image(polynomial_map, engine, strategy="elimination", timeout=60)
+    assert [script.name for script in engine.scripts[1:]] == ["closure", "base_locus"]
+    assert both.unfinished.startswith("Macaulay2 did not finish within its part of the limit of 60 seconds")
+
+
+def test_wrong_usage_is_found_before_anything_is_computed() -> None:
+    engine = Listening()
+    with pytest.raises(InvalidCaseError, match="max_degree"):
+        image(PolynomialMap.from_expressions(["s", "t"], LINE), engine, max_degree=0)
+    with pytest.raises(InvalidCaseError, match="needs an engine"):
+        closure(SingleLayerAttention(12, 12), timeout=60)
+    assert engine.scripts == []
+
+
 @pytest.mark.usefixtures("no_equations")
 def test_macaulay2_is_asked_about_the_orbits_that_linear_algebra_knows() -> None:
     """It has half of the time, and what it found in that is not too much to be written."""
@@ -215,6 +248,11 @@ def _chart() -> None:
     Chart.of(quadratic_forms(SingleLayerAttention(5, 5), dict(function_of(A, A))))
 
 
+def _large_polynomial() -> object:
+    s, t = symbols("s t")
+    return dimension(PolynomialMap.from_expressions([s, t], {"x": ((1 + s + t) ** 40).expand(), "y": s}))
+
+
 @pytest.mark.parametrize(
     ("computation", "most"),
     [
@@ -224,8 +262,9 @@ def _chart() -> None:
         (lambda: by_bounds(SingleLayerAttention(3, 1, 2)), 3000),
         (lambda: standalone("singular-locus", SingleLayerAttention(3, 3)), 6000),
         (_chart, 1500),
+        (_large_polynomial, 3000),
     ],
-    ids=["closure", "full coordinates", "tangents", "bounds", "script", "chart"],
+    ids=["closure", "full coordinates", "tangents", "bounds", "script", "chart", "large polynomial"],
 )
 def test_every_loop_looks_at_the_clock(computation: Callable[[], object], most: int) -> None:
     """Few lines run between two looks, whatever is computed; FLINT and SymPy are priced, not counted."""
