@@ -18,6 +18,7 @@ from m2bridge.certificate.files import read
 from m2bridge.report import Report, Row
 from m2bridge.report.content import VERDICTS
 from m2bridge.report.page import MARKS
+from tests.events import PATIENCE
 
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
@@ -45,7 +46,7 @@ class Page:
     def wait(self, condition: Callable[[], object]) -> Page:
         from selenium.webdriver.support.wait import WebDriverWait
 
-        WebDriverWait(self.browser, 20, poll_frequency=0.02).until(lambda _: condition())
+        WebDriverWait(self.browser, PATIENCE, poll_frequency=0.02).until(lambda _: condition())
         return self
 
     def run(self, script: str, *arguments: object) -> Any:

@@ -74,7 +74,7 @@ def test_a_batch_that_is_ended_leaves_no_process_and_goes_on(
     assert process.returncode == {signal.SIGKILL: -9, signal.SIGINT: 130, signal.SIGTERM: 143}[number]
     assert "Traceback" not in said
     before = {name: (tmp_path / name).stat().st_mtime_ns for name in results(tmp_path)}
-    with certifying(tmp_path, m2, "--executor", executor, "--json") as process:
+    with certifying(tmp_path, m2, "--json") as process:
         printed, said = ended(process)
     assert process.returncode == 0, said
     assert json.loads(printed)["done_before"] >= 1

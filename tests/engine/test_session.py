@@ -11,7 +11,6 @@ from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 
-import psutil
 import pytest
 
 from m2bridge.engine import Limits, Macaulay2
@@ -252,51 +251,6 @@ def test_no_process_survives_the_end_of_python(program: Path, action: str) -> No
     process, leader = child(program, action)
     process.wait(PATIENCE)
     wait_for_end([leader])
-
-
-@pytest.mark.parametrize(
-    "moment",
-    [
-        "import of m2bridge.cli.commands",
-        "import of sympy.core",
-        "import of m2bridge.computations.closure",
-        "start",
-        "run",
-    ],
-)
-def test_ctrl_c_at_any_moment_of_the_command_line(moment: str, program: Path, command: str, tmp_path: Path) -> None:
-    """The interrupt may hit the imports, the start of Macaulay2 or the computation."""
-    mark = str(tmp_path)
-    process = subprocess.Popen(
-        [command, "closure", "--d", "3", "--d-out", "2", "--strategy", "elimination", "--m2", str(program)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        env={**os.environ, "M2BRIDGE_TEST_MARK": mark, "TMPDIR": mark, "PYTHONPROFILEIMPORTTIME": "1"},
-    )
-    assert process.stderr is not None
-    if moment.startswith("import of "):
-        imported = moment.removeprefix("import of ")
-        assert any(line.split()[-1] == imported for line in process.stderr)
-    elif moment == "start":
-        wait_for(lambda: len(marked(mark)) > 1)
-    else:
-        wait_for(lambda: list(tmp_path.glob("m2bridge-*/*.jsonl")))
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=PATIENCE)
-    assert process.returncode in (130, -signal.SIGINT)
-    wait_for(lambda: not marked(mark))
-
-
-def marked(mark: str) -> list[int]:
-    """What runs with this mark in its environment."""
-    found = []
-    for process in psutil.process_iter():
-        with suppress(psutil.Error, OSError):
-            if process.environ().get("M2BRIDGE_TEST_MARK") == mark:
-                found.append(process.pid)
-    return found
 
 
 def test_a_session_that_is_over_says_so(program: Path) -> None:
