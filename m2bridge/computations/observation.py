@@ -101,7 +101,7 @@ class Observations:
     dimension : int
         Affine: the largest orbit dimension.
     degree : int or None
-        Of the closure, by a linear section; ``None`` where its points are not counted.
+        Of the closure, by a linear section; ``None`` where its points are not counted, or it was not asked for.
     closed : bool
         The base locus of the projective parametrization is empty, so its image is compact and the cone over it closed.
     products : bool
@@ -144,7 +144,12 @@ class Observations:
 
 
 def observe(
-    model: SingleLayerAttention, engine: Engine, timeout: float | None = None, *, partial: bool = True
+    model: SingleLayerAttention,
+    engine: Engine,
+    timeout: float | None = None,
+    *,
+    partial: bool = True,
+    degree: bool = True,
 ) -> Observations:
     """Observe the orbits of a case by the method of fibres, tangent vectors and equations.
 
@@ -160,6 +165,8 @@ def observe(
         Seconds for Macaulay2; the linear algebra after it does not look at the clock.
     partial : bool
         Whether some of the orbits are enough when a limit is reached.
+    degree : bool
+        Whether the degree is asked for.
 
     Returns
     -------
@@ -182,7 +189,7 @@ def observe(
     found = fibres(model, engine, clock.remaining)
     if found.limit is not None and not partial:
         raise found.limit
-    seen = deduce(model, found)
+    seen = deduce(model, found, degree=degree)
     compared = seen.limit is None and seen.degree is not None
     eliminated = _degree_by_elimination(model, engine, clock.remaining) if compared else None
     if eliminated not in (None, seen.degree):
@@ -191,7 +198,7 @@ def observe(
     return replace(seen, remarks=remarks, engine_version=engine.version, seconds=clock.seconds)
 
 
-def deduce(model: SingleLayerAttention, found: Fibres) -> Observations:
+def deduce(model: SingleLayerAttention, found: Fibres, *, degree: bool = True) -> Observations:
     """All that follows from these fibres, by exact methods that need no engine; the lemma is that of :func:`observe`.
 
     Raises
@@ -213,7 +220,7 @@ def deduce(model: SingleLayerAttention, found: Fibres) -> Observations:
         model,
         facts,
         dimension,
-        _degree(model, generic),
+        _degree(model, generic) if degree else None,
         found.base_locus_empty,
         products_determine_functions(model.d),
         found.boundary_family,
