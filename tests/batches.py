@@ -40,7 +40,7 @@ def batch(
 ) -> Summary:
     """Ask one cheap question about the cases (1, 1), (2, 1), …"""
     store = Store(folder)
-    planned = plan(tasks([Case(d, 1, 1) for d in range(1, number + 1)], "3.2"), store)
+    planned = plan(tasks([Case(d, 1, 1) for d in range(1, number + 1)], "3.3"), store)
     settings = Settings(store, m2, timeout, certify=certify)
     return run(planned, lambda: start(settings), Silent())
 
@@ -50,7 +50,7 @@ def results(folder: Path) -> list[str]:
 
 
 def outcome(folder: Path, d: int) -> dict[str, str]:
-    return json.loads((folder / f"d{d}-dout1-a1-t2-3.2.outcome.json").read_text())  # type: ignore[no-any-return]
+    return json.loads((folder / f"d{d}-dout1-a1-t2-3.3.outcome.json").read_text())  # type: ignore[no-any-return]
 
 
 def stop_server() -> None:

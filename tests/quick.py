@@ -30,7 +30,7 @@ def quick(
     if LOG in os.environ:
         with open(os.environ[LOG], "a", encoding="utf-8") as log:
             log.write(f"{model}\n")
-    (plain,) = certify_all(ONE_TOKEN, ("3.2",), engine)
+    (plain,) = certify_all(ONE_TOKEN, ("3.3",), engine)
     return [replace(plain, case=case_json(model), question=question, digest="").sealed() for question in questions]
 
 

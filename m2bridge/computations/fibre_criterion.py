@@ -23,7 +23,7 @@ def by_fibres(model: SingleLayerAttention, engine: Engine) -> LocusFindings:
     Hypothesis: :func:`fibres_apply`.
     """
     try:
-        seen = observe(model, engine)
+        seen = observe(model, engine, degree=False)
     except (EngineTimeoutError, EngineMemoryError) as limit:
         return LocusFindings("fibres", None, (), None, str(limit))
     statuses = tuple(_status(fact, seen.dimension) for fact in seen.orbits)

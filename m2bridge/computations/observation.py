@@ -97,7 +97,7 @@ class Observations:
     dimension : int
         Affine: the largest orbit dimension.
     degree : int or None
-        Of the closure, by a linear section; ``None`` where its points are not counted.
+        Of the closure, by a linear section; ``None`` where its points are not counted, or it was not asked for.
     closed : bool
         The base locus of the projective parametrization is empty, so its image is compact and the cone over it closed.
     products : bool
@@ -140,7 +140,12 @@ class Observations:
 
 
 def observe(
-    model: SingleLayerAttention, engine: Engine, timeout: float | None = None, *, partial: bool = True
+    model: SingleLayerAttention,
+    engine: Engine,
+    timeout: float | None = None,
+    *,
+    partial: bool = True,
+    degree: bool = True,
 ) -> Observations:
     """Observe the orbits of a case by the method of fibres, tangent vectors and equations.
 
@@ -156,6 +161,8 @@ def observe(
         Seconds for the whole computation. Linear algebra comes first, in half of the time; then Macaulay2 has the rest.
     partial : bool
         Whether some of the orbits are enough when a limit is reached.
+    degree : bool
+        Whether the degree is asked for.
 
     Returns
     -------
@@ -185,7 +192,7 @@ def observe(
         found = fibres(model, engine, tuple(tangents))
         if found.limit is not None and not partial:
             raise found.limit
-        seen = deduce(model, found, tangents)
+        seen = deduce(model, found, tangents, degree=degree)
         compared = seen.limit is None and seen.degree is not None
         eliminated = _degree_by_elimination(model, engine) if compared else None
     if eliminated not in (None, seen.degree):
@@ -201,7 +208,11 @@ def _late(seen: Sequence[Orbit] | Mapping[Orbit, OrbitTangents], model: SingleLa
 
 
 def deduce(
-    model: SingleLayerAttention, found: Fibres, tangents: Mapping[Orbit, OrbitTangents] | None = None
+    model: SingleLayerAttention,
+    found: Fibres,
+    tangents: Mapping[Orbit, OrbitTangents] | None = None,
+    *,
+    degree: bool = True,
 ) -> Observations:
     """All that follows from these fibres, by exact methods that need no engine; the lemma is that of :func:`observe`.
 
@@ -227,7 +238,7 @@ def deduce(
         model,
         facts,
         dimension,
-        _degree(model, generic),
+        _degree(model, generic) if degree else None,
         found.base_locus_empty,
         products_determine_functions(model.d),
         found.boundary_family,

@@ -22,6 +22,7 @@ from m2bridge.batch.run import run
 from m2bridge.batch.store import Store
 from m2bridge.batch.task import Report, tasks
 from m2bridge.certificate.files import read
+from m2bridge.certificate.schema import QUESTIONS
 from m2bridge.errors import BatchError
 from tests import quick
 from tests.batches import EXECUTORS, batch, certifying, ended, outcome, results
@@ -202,24 +203,24 @@ def test_a_batch_goes_on_when_a_full_disk_has_room_again(executor: str, disk: Di
     assert f"'{disk.folder}' cannot be written: No space left on device" in said
     assert "Traceback" not in said
     whole = {name: read(disk.folder / name) for name in results(disk.folder)}
-    assert 0 < len(whole) < 6 * 8
+    assert 0 < len(whole) < 6 * len(QUESTIONS)
     assert [name for name in os.listdir(disk.folder) if name not in whole] == [".claims"]
     assert os.listdir(disk.folder / ".claims") == []
     assert disk.grow()
     with certifying(disk.folder, m2, "--executor", executor) as process:
         _, said = ended(process)
     assert process.returncode == 0, said
-    assert len(results(disk.folder)) == 6 * 8
+    assert len(results(disk.folder)) == 6 * len(QUESTIONS)
     assert all(read(disk.folder / name) == certificate for name, certificate in whole.items())
 
 
 def test_a_file_of_another_case_is_replaced(tmp_path: Path, m2: str) -> None:
-    with certifying(tmp_path, m2, "--check", "3.2", "--quiet") as process:
+    with certifying(tmp_path, m2, "--check", "3.3", "--quiet") as process:
         ended(process)
-    misnamed = tmp_path / "d2-dout1-a2-t2-3.2.json"
+    misnamed = tmp_path / "d2-dout1-a2-t2-3.3.json"
     whole = read(misnamed)
-    shutil.copy(tmp_path / "d1-dout1-a1-t2-3.2.json", misnamed)
-    with certifying(tmp_path, m2, "--check", "3.2") as process:
+    shutil.copy(tmp_path / "d1-dout1-a1-t2-3.3.json", misnamed)
+    with certifying(tmp_path, m2, "--check", "3.3") as process:
         printed, said = ended(process)
     assert process.returncode == 0
     assert "done: 5, to do: 1" in printed
