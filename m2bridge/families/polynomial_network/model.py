@@ -1,0 +1,195 @@
+"""Polynomial neural networks with activation x ↦ x^r: shape, coordinates, evaluation.
+
+Source: Kileel, Trager, Bruna, *On the Expressive Power of Deep Polynomial Neural Networks*, NeurIPS 2019
+(arXiv 1905.12207). Proofs of what is used here are in ``docs/polynomial_networks.md``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import comb
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from m2bridge.errors import InvalidCaseError
+from m2bridge.families.polynomial_network import backpropagation, bounds, structure
+from m2bridge.maps.model import UpperBound
+from m2bridge.maps.statement import Statement
+from m2bridge.maps.structure import Multigrading, Symmetry
+
+if TYPE_CHECKING:
+    from m2bridge.model.polynomial_map import PolynomialMap
+
+NAME = "polynomial-network"
+MAX_PARAMETERS = 100_000
+MAX_DEGREE = 10**6
+MAX_LAYERS = 100
+
+Row = Sequence[int]
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class PolynomialNetwork:
+    """The model x ↦ W_l σ_r(W_{l−1} … σ_r(W_1 x)) with W_i of size d_i × d_{i−1}.
+
+    The function coordinates are the coefficients of its d_l outputs, forms of degree r^(l−1) in d_0 variables:
+    ``f_k_2_0_1`` is the coefficient of x_1²·x_3 in output k. The parameter ``W_k_i_j`` is the entry (i, j) of W_k.
+
+    Parameters
+    ----------
+    widths : iterable of int
+        d_0, …, d_l; at least two.
+    degree : int
+        The activation degree r ≥ 1.
+
+    Raises
+    ------
+    InvalidCaseError
+        If one of them is not an integer, below 1, or so large that not even the weights could be handled.
+
+    Examples
+    --------
+    >>> network = PolynomialNetwork([2, 2, 1])
+    >>> network.parametrization().images[0]
+    W_1_1_1**2*W_2_1_1 + W_1_2_1**2*W_2_1_2
+    >>> from m2bridge.maps.rank import rank_result
+    >>> deep = rank_result(PolynomialNetwork([6] * 7))
+    >>> deep.lower, deep.status
+    (186, 'proved')
+    """
+
+    widths: tuple[int, ...]
+    degree: int
+    family: ClassVar[str] = NAME
+
+    def __init__(self, widths: Iterable[int], degree: int = 2) -> None:
+        if isinstance(widths, str) or not isinstance(widths, Iterable):
+            raise InvalidCaseError("widths", f"must be a list of integers, not {widths!r}")
+        listed = tuple(widths)
+        for option, value in (*(("widths", width) for width in listed), ("degree", degree)):
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise InvalidCaseError(option, f"must be of integers, not {value!r}")
+            if value < 1:
+                raise InvalidCaseError(option, f"must be at least 1, not {value}")
+        if not 2 <= len(listed) <= MAX_LAYERS + 1:
+            raise InvalidCaseError("widths", f"must be from 2 to {MAX_LAYERS + 1} integers, not {len(listed)}")
+        if degree > MAX_DEGREE:
+            raise InvalidCaseError("degree", f"must be at most {MAX_DEGREE}, not {degree}")
+        object.__setattr__(self, "widths", listed)
+        object.__setattr__(self, "degree", degree)
+        if self.parameter_count > MAX_PARAMETERS:
+            raise InvalidCaseError("widths", f"give {self.parameter_count} weights; at most {MAX_PARAMETERS} can be")
+
+    @classmethod
+    def from_key(cls, key: str) -> PolynomialNetwork:
+        """The network with this key, such as ``2-2-1-r2``."""
+        match = re.fullmatch(r"([1-9][0-9]{0,8}(?:-[1-9][0-9]{0,8})+)-r([1-9][0-9]{0,8})", key, re.ASCII)
+        if match is None:
+            raise InvalidCaseError("key", f"'{key}' does not name a polynomial network: write 2-2-1-r2")
+        return cls(map(int, match[1].split("-")), int(match[2]))
+
+    @property
+    def key(self) -> str:
+        """Such as ``2-2-1-r2``."""
+        return f"{'-'.join(map(str, self.widths))}-r{self.degree}"
+
+    @property
+    def title(self) -> str:
+        """In words."""
+        shape = f"widths ({', '.join(map(str, self.widths))}) and activation degree {self.degree}"
+        return f"polynomial neural network of {shape}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The numbers of the case."""
+        return {"widths": list(self.widths), "degree": self.degree}
+
+    @property
+    def parameter_count(self) -> int:
+        """The number of weights, Σ d_i d_{i−1}."""
+        return sum(before * after for before, after in pairwise(self.widths))
+
+    @property
+    def input_count(self) -> int:
+        """d_0."""
+        return self.widths[0]
+
+    @property
+    def output_count(self) -> int:
+        """d_l."""
+        return self.widths[-1]
+
+    @property
+    def function_degree(self) -> int:
+        """The degree r^(l−1) of the outputs as forms in the inputs."""
+        return int(self.degree ** (len(self.widths) - 2))
+
+    @property
+    def coordinate_count(self) -> int:
+        """The number of coefficients, d_l·C(d_0 − 1 + r^(l−1), d_0 − 1)."""
+        return self.output_count * comb(self.input_count - 1 + self.function_degree, self.input_count - 1)
+
+    def parametrization(self) -> PolynomialMap:
+        """The coefficients as polynomials in the weights; no coefficient is identically zero.
+
+        Raises
+        ------
+        InvalidCaseError
+            If they are too large to be expanded.
+        """
+        from m2bridge.families.polynomial_network.layers import layer_chain  # needs SymPy, which is slow to import
+
+        self._check_expandable()
+        try:
+            return layer_chain(self).parametrization()
+        except InvalidCaseError as reason:
+            raise InvalidCaseError("widths", reason.message) from None
+
+    def grading(self) -> Multigrading | None:
+        """The multidegree of the coefficient of x^m in output k is (e_k, m) in Z^d_l × Z^d_0 (finer for l = 1)."""
+        self._check_expandable()
+        return structure.grading(self.widths, self.function_degree)
+
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """Exchanges of neighbouring inputs and outputs; they generate S_d_0 × S_d_l. Hidden neurons are gauge."""
+        self._check_expandable()
+        return structure.symmetries(self.widths, self.function_degree)
+
+    def gauge_dimension(self) -> int:
+        """For r ≥ 2 the number of hidden neurons: each can be rescaled, and generic stabilizers are finite.
+
+        For r = 1 the gauge group is Π GL(d_i), whose orbits on generic weights are counted.
+        """
+        return bounds.gauge_dimension(self.widths, self.degree)
+
+    def upper_bounds(self, characteristic: int) -> tuple[UpperBound, ...]:
+        """The best bound of docs/polynomial_networks.md."""
+        return (bounds.best_bound(self.widths, self.degree, characteristic),)
+
+    def values(self, parameters: Row, inputs: Sequence[Row], prime: int) -> list[list[int]]:
+        """See :class:`~m2bridge.maps.model.Evaluates`."""
+        weights = backpropagation.matrices(self.widths, parameters)
+        return [backpropagation.output(weights, self.degree, x, prime) for x in inputs]
+
+    def pullbacks(
+        self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
+    ) -> list[list[int]]:
+        """See :class:`~m2bridge.maps.model.Differentiates`."""
+        weights = backpropagation.matrices(self.widths, parameters)
+        pairs = zip(inputs, covectors, strict=True)
+        return [backpropagation.gradient(weights, self.degree, x, covector, prime) for x, covector in pairs]
+
+    def statements(self) -> tuple[Statement[Any], ...]:
+        """See ``statements.py``."""
+        from m2bridge.families.polynomial_network.statements import STATEMENTS  # it imports this module
+
+        return STATEMENTS
+
+    def _check_expandable(self) -> None:
+        most = structure.MAX_COORDINATES
+        if (self.input_count > 1 and self.function_degree > most) or self.coordinate_count > most:
+            raise InvalidCaseError(
+                "widths",
+                f"this network has more than {most} coordinates, too many to write down; its dimension needs none",
+            )

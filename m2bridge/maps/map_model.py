@@ -1,0 +1,113 @@
+"""A bare polynomial map as a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError
+from m2bridge.maps.chain import Chain
+from m2bridge.maps.layer import Layer
+from m2bridge.maps.model import Model
+from m2bridge.maps.structure import Multigrading, Symmetry
+from m2bridge.model.polynomial_map import PolynomialMap
+
+TITLE = "polynomial map"
+
+
+@dataclass(frozen=True, slots=True)
+class MapModel:
+    """A polynomial map of which nothing is known but its polynomials.
+
+    Parameters
+    ----------
+    polynomial_map : PolynomialMap
+    title, key : str
+        See :class:`~m2bridge.maps.model.Model`.
+    """
+
+    polynomial_map: PolynomialMap
+    title: str = TITLE
+    key: str = "map"
+    family: ClassVar[str] = "map"
+
+    def to_json(self) -> dict[str, Any]:
+        """The map, with polynomials as text."""
+        given = self.polynomial_map
+        return {
+            "parameters": list(given.source.variables),
+            "relations": list(map(str, given.relations)),
+            "coordinates": {name: str(image) for name, image in zip(given.coordinates, given.images, strict=True)},
+        }
+
+    def parametrization(self) -> PolynomialMap:
+        """The map itself."""
+        return self.polynomial_map
+
+    def grading(self) -> Multigrading | None:
+        """Nobody chose one."""
+        return None
+
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """None are known."""
+        return ()
+
+    def gauge_dimension(self) -> int:
+        """Dimension of the torus of rescalings of the parameters that keep all images; 0 if there are relations."""
+        return 0 if self.polynomial_map.relations else self._chain().gauge_dimension()
+
+    @property
+    def parameter_count(self) -> int:
+        """The number of parameters."""
+        return len(self.polynomial_map.source.variables)
+
+    @property
+    def input_count(self) -> int:
+        """None: the map is from parameters to coordinates."""
+        return 0
+
+    @property
+    def output_count(self) -> int:
+        """The number of coordinates."""
+        return len(self.polynomial_map.coordinates)
+
+    def values(self, parameters: Sequence[int], inputs: Sequence[Sequence[int]], prime: int) -> list[list[int]]:
+        """See :class:`~m2bridge.maps.model.Evaluates`."""
+        return self._chain().values(parameters, inputs, prime)
+
+    def pullbacks(
+        self,
+        parameters: Sequence[int],
+        inputs: Sequence[Sequence[int]],
+        covectors: Sequence[Sequence[int]],
+        prime: int,
+    ) -> list[list[int]]:
+        """See :class:`~m2bridge.maps.model.Differentiates`.
+
+        Raises
+        ------
+        MethodUnavailableError
+            If there are relations among the parameters.
+        """
+        return self._chain().pullbacks(parameters, inputs, covectors, prime)
+
+    def _chain(self) -> Chain:
+        if self.polynomial_map.relations:
+            raise MethodUnavailableError("the parameters satisfy relations; use elimination")
+        return Chain((Layer(self.polynomial_map),))
+
+
+def as_model(case: object) -> Model:
+    """A model as it is; a polynomial map as one.
+
+    Raises
+    ------
+    InvalidCaseError
+        If it is neither.
+    """
+    if isinstance(case, PolynomialMap):
+        return MapModel(case)
+    if not isinstance(case, Model):
+        raise InvalidCaseError("case", f"must be a model or a PolynomialMap, not a {type(case).__name__}")
+    return case

@@ -1,0 +1,181 @@
+"""What a model is, and what a model may be able to do.
+
+A model is a family of functions, or of points of affine space, that depend polynomially on parameters. A general room
+asks for a :class:`Model` and, by ``isinstance``, for the capabilities below; it never asks for a class. A bare
+``PolynomialMap`` becomes a model by :func:`m2bridge.maps.map_model.as_model`.
+
+What names a model is an attribute; what may take time is a method, so that ``isinstance`` computes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from m2bridge.maps.statement import OrbitStatement, Statement
+from m2bridge.maps.structure import Multigrading, Symmetry
+
+if TYPE_CHECKING:
+    from m2bridge.model.polynomial_map import PolynomialMap
+
+
+@runtime_checkable
+class Model(Protocol):
+    """A case of a family: the closure of the image of a polynomial map.
+
+    Attributes
+    ----------
+    family : str
+        Name of the family, as in the registry; ``map`` for a bare polynomial map.
+    key : str
+        Names the case within its family: in files, tables and on the command line. Letters, digits, ``-`` and ``_``.
+    title : str
+        The case in words, on one line.
+    """
+
+    @property
+    def family(self) -> str: ...
+
+    @property
+    def key(self) -> str: ...
+
+    @property
+    def title(self) -> str: ...
+
+    def to_json(self) -> dict[str, Any]:
+        """The numbers of the case, without the name of the family; what the family reads back."""
+        ...
+
+    def parametrization(self) -> PolynomialMap:
+        """The map from parameters to coordinates, expanded.
+
+        Raises
+        ------
+        InvalidCaseError
+            If it is too large to be expanded.
+        """
+        ...
+
+    def grading(self) -> Multigrading | None:
+        """The finest multigrading of the free parametrization, in legible degrees; ``None`` if nobody chose them."""
+        ...
+
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """Generators of a group of permutations of the free parametrization."""
+        ...
+
+    def gauge_dimension(self) -> int:
+        """Dimension of the generic orbits of a group that acts on the parameters without changing the function.
+
+        Generic fibres of the free parametrization have at least this dimension, in every characteristic; so the image
+        has at most the number of parameters less this. (It is the dimension of the group where generic stabilizers are
+        finite.)
+        """
+        ...
+
+
+@runtime_checkable
+class FreelyParametrized(Protocol):
+    """Has a second parametrization of the same closure, without relations among the parameters."""
+
+    def free_parametrization(self) -> PolynomialMap:
+        """The map from an affine space."""
+        ...
+
+
+@runtime_checkable
+class Evaluates(Protocol):
+    """Can be evaluated modulo a prime without being expanded.
+
+    A model with ``input_count`` 0 is a map from parameters to its coordinates. With inputs it is a family of functions
+    x ↦ φ_w(x), and its coordinates are the coefficients of φ_w as a polynomial in x.
+    """
+
+    @property
+    def parameter_count(self) -> int: ...
+
+    @property
+    def input_count(self) -> int: ...
+
+    @property
+    def output_count(self) -> int: ...
+
+    def values(self, parameters: Sequence[int], inputs: Sequence[Sequence[int]], prime: int) -> list[list[int]]:
+        """The outputs φ_w(x) modulo the prime, for each x in ``inputs``."""
+        ...
+
+
+@runtime_checkable
+class Differentiates(Evaluates, Protocol):
+    """Can be differentiated with respect to the parameters, modulo a prime, without being expanded."""
+
+    def pullbacks(
+        self,
+        parameters: Sequence[int],
+        inputs: Sequence[Sequence[int]],
+        covectors: Sequence[Sequence[int]],
+        prime: int,
+    ) -> list[list[int]]:
+        """The gradient of w ↦ ⟨g, φ_w(x)⟩ modulo the prime, for each pair of x in ``inputs`` and g in ``covectors``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class UpperBound:
+    """A proved upper bound for the dimension of the closure of the image.
+
+    Parameters
+    ----------
+    value : int
+    reason : str
+        Why, in one line.
+    """
+
+    value: int
+    reason: str
+
+
+@runtime_checkable
+class HasUpperBounds(Protocol):
+    """Knows upper bounds for its dimension, beyond the number of parameters and of coordinates."""
+
+    def upper_bounds(self, characteristic: int) -> tuple[UpperBound, ...]:
+        """Bounds that are proved in this characteristic."""
+        ...
+
+
+@runtime_checkable
+class HasStatements(Protocol):
+    """Belongs to a family about which there are theorems, conjectures or expectations."""
+
+    def statements(self) -> tuple[Statement[Any] | OrbitStatement[Any, Any], ...]:
+        """All statements about the family."""
+        ...
+
+
+class Orbit(Protocol):
+    """An orbit of a group on the image, as a value: hashable, ordered, with a short name."""
+
+    def __hash__(self) -> int: ...
+
+    def __lt__(self, other: Any, /) -> bool: ...
+
+    def __str__(self) -> str: ...
+
+    def in_closure_of(self, other: Any, /) -> bool:
+        """Whether it lies in the Zariski closure of the other orbit."""
+        ...
+
+
+@runtime_checkable
+class HasOrbits(Protocol):
+    """A group with finitely many orbits acts on the image."""
+
+    def orbits(self) -> tuple[Orbit, ...]:
+        """All orbits, except that of zero, in increasing order."""
+        ...
+
+    def representative(self, orbit: Any) -> tuple[int, ...]:
+        """Parameters of a point of the orbit, for the parametrization."""
+        ...

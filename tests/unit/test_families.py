@@ -1,0 +1,219 @@
+"""The registry of families, with families that other packages bring; and how cases are read."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import m2bridge.families as registry
+from m2bridge.errors import InvalidCaseError
+from m2bridge.families import families, family, family_names
+from m2bridge.families.definition import Family, integer, integers
+from m2bridge.families.polynomial_network import FAMILY, PolynomialNetwork
+from m2bridge.maps.model import HasStatements, Model
+from m2bridge.maps.rank import rank_result
+
+PLUG_IN = """
+from dataclasses import dataclass
+
+from m2bridge.families.definition import CaseOption, Family, integer
+from m2bridge.model.polynomial_map import PolynomialMap
+
+
+@dataclass(frozen=True)
+class RationalNormalCurve:
+    '''The cone over the rational normal curve of degree n.'''
+
+    n: int
+    family = "rational-normal-curve"
+
+    @property
+    def key(self):
+        return f"n{self.n}"
+
+    @property
+    def title(self):
+        return f"cone over the rational normal curve of degree {self.n}"
+
+    def to_json(self):
+        return {"n": self.n}
+
+    def parametrization(self):
+        from sympy import symbols
+
+        s, t = symbols("s t")
+        return PolynomialMap.from_expressions([s, t], {f"x_{i}": s ** (self.n - i) * t**i for i in range(self.n + 1)})
+
+    def grading(self):
+        return None
+
+    def symmetries(self):
+        return ()
+
+    def gauge_dimension(self):
+        return 0
+
+
+FAMILY = Family(
+    name="rational-normal-curve",
+    title="rational normal curves",
+    options=(CaseOption("n", integer, "degree"),),
+    build=RationalNormalCurve,
+    from_key=lambda key: RationalNormalCurve(int(key.removeprefix("n"))),
+)
+"""
+
+
+def install(folder: Path, package: str, entries: dict[str, str], code: str = "") -> None:
+    """An installed package, as pip leaves it: a module, and metadata with entry points."""
+    (folder / f"{package}.py").write_text(code, encoding="utf-8")
+    metadata = folder / f"{package}-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n", encoding="utf-8")
+    lines = [f"{name} = {value}" for name, value in entries.items()]
+    (metadata / "entry_points.txt").write_text("\n".join(["[m2bridge.families]", *lines]), encoding="utf-8")
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder on the path for installed packages."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return tmp_path
+
+
+def test_a_package_brings_a_family(site: Path) -> None:
+    install(site, "plug_curves", {"rational-normal-curve": "plug_curves:FAMILY"}, PLUG_IN)
+    assert family_names() == ("polynomial-network", "rational-normal-curve")
+    found = family("rational-normal-curve")
+    model = found.from_options({"n": "3"})
+    assert isinstance(model, Model)
+    assert not isinstance(model, HasStatements)
+    assert (rank_result(model).lower, rank_result(model).status) == (2, "proved")
+    assert found.from_json(model.to_json()) == model == found.from_key(model.key)
+    assert found.statements() == ()
+
+
+def test_a_broken_package_is_named_and_hides_no_other(site: Path) -> None:
+    install(site, "plug_curves", {"rational-normal-curve": "plug_curves:FAMILY"}, PLUG_IN)
+    install(site, "plug_broken", {"broken": "plug_broken:FAMILY"}, "raise RuntimeError('no licence')")
+    install(site, "plug_empty", {"empty": "plug_empty:FAMILY", "other": "plug_empty:OTHER"}, "OTHER = 3")
+    install(site, "plug_alias", {"alias": "m2bridge.families.polynomial_network:FAMILY"})
+    loaded, failed = families()
+    assert set(loaded) == {"polynomial-network", "rational-normal-curve"}
+    assert {name: str(reason) for name, reason in failed.items()} == {
+        "alias": "family: the family 'alias' of the package plug_alias cannot be used: it calls itself"
+        " 'polynomial-network'",
+        "broken": "family: the family 'broken' of the package plug_broken cannot be used: RuntimeError: no licence",
+        "empty": "family: the family 'empty' of the package plug_empty cannot be used: AttributeError: module"
+        " 'plug_empty' has no attribute 'FAMILY'",
+        "other": "family: the family 'other' of the package plug_empty cannot be used: plug_empty:OTHER is not an"
+        " m2bridge.families.definition.Family",
+    }
+    with pytest.raises(InvalidCaseError, match="no licence"):
+        family("broken")
+
+
+def test_a_name_that_two_packages_claim_is_refused(site: Path) -> None:
+    install(site, "plug_one", {"mine": "plug_one:FAMILY"})
+    install(site, "plug_two", {"mine": "plug_two:FAMILY", "polynomial-network": "plug_two:FAMILY"})
+    with pytest.raises(InvalidCaseError, match=r"'mine' is claimed by plug_(one|two) .* and plug_(one|two) "):
+        family("mine")
+    with pytest.raises(InvalidCaseError, match=r"claimed by m2bridge .* and plug_two"):
+        family("polynomial-network")
+
+
+def test_a_package_found_twice_counts_once(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("first", "second"):
+        (site / name).mkdir()
+        install(site / name, "plug_twice", {"rational-normal-curve": "plug_twice:FAMILY"}, PLUG_IN)
+        monkeypatch.syspath_prepend(str(site / name))
+    assert family("rational-normal-curve").name == "rational-normal-curve"
+
+
+def test_families_are_not_loaded_before_they_are_asked_for(site: Path) -> None:
+    install(site, "plug_lazy", {"lazy": "plug_lazy:FAMILY"}, "raise SystemExit('loaded')")
+    assert "lazy" in family_names()
+    assert family("polynomial-network") is FAMILY
+
+
+def test_own_families_are_what_they_are_called() -> None:
+    for name in registry.OWN:
+        assert family(name).name == name
+    with pytest.raises(InvalidCaseError, match="there is no family 'polynomial'"):
+        family("polynomial")
+
+
+def test_nobody_imports_a_family_but_itself() -> None:
+    """The registry loads it by name."""
+    package = Path(registry.__file__).parents[1]
+    for path in package.rglob("*.py"):
+        inside = path.parent.name if path.parent.parent.name == "families" else ""
+        for name in registry.OWN.values():
+            folder = name.split(":")[0].split(".")[-1]
+            text = path.read_text(encoding="utf-8")
+            assert inside == folder or not re.search(rf"families\.{folder}\b(?!:)", text), path
+
+
+def test_a_case_in_all_its_forms() -> None:
+    network = PolynomialNetwork((2, 3, 1), 4)
+    assert FAMILY.from_options({"widths": "2, 3,1", "degree": "4"}) == network
+    assert FAMILY.from_options({"widths": "2,3,1", "degree": None}) == PolynomialNetwork((2, 3, 1), 2)
+    assert FAMILY.from_json(json.loads(json.dumps(network.to_json()))) == network
+    assert FAMILY.from_key(network.key) == network
+    assert network.key == "2-3-1-r4"
+    assert FAMILY.statements() == network.statements()
+
+
+@pytest.mark.parametrize(
+    ("options", "option", "said"),
+    [
+        ({}, "widths", "is missing"),
+        ({"widths": "2,x"}, "widths", "not a list of integers"),
+        ({"widths": "2,,1"}, "widths", "not a list of integers"),
+        ({"widths": "2,٣"}, "widths", "not a list of integers"),
+        ({"widths": "2,0"}, "widths", "at least 1"),
+        ({"widths": "2,1", "degree": "two"}, "degree", "'two' is not an integer"),
+        ({"widths": "2,1", "degree": "9" * 5000}, "degree", "not an integer"),
+        ({"widths": "2,1", "d": "3"}, "d", "not an option of the family polynomial-network: use widths, degree"),
+    ],
+)
+def test_options_that_name_no_case(options: dict[str, str], option: str, said: str) -> None:
+    with pytest.raises(InvalidCaseError, match=said) as refused:
+        FAMILY.from_options(options)
+    assert refused.value.option == option
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(3, None, [2, 2, 1], {}, {"widths": [2, 1]}, {"widths": "21", "degree": 2}),
+        *({"widths": [2, 1], "degree": 2, "t": 1}, {"widths": [2, None], "degree": 2}),
+        *({"widths": [2, 1], "degree": "2"}, {"widths": {"a": 1}, "degree": 2}),
+    ],
+)
+def test_json_that_names_no_case(content: object) -> None:
+    with pytest.raises(InvalidCaseError):
+        FAMILY.from_json(content)
+
+
+@pytest.mark.parametrize(
+    "key", ["", "2", "2-2-1", "2-2-1-r", "2-2-1-r0", "02-1-r2", "2-1-r2\n", "2-1-r2/../x", "2-²-r2"]
+)
+def test_keys_that_name_no_case(key: str) -> None:
+    with pytest.raises(InvalidCaseError):
+        FAMILY.from_key(key)
+
+
+def test_integers_are_read_strictly() -> None:
+    assert integers("1, -2,3") == (1, -2, 3)
+    for text in ("", "1.0", "1e3", "--1", "0x1", "1_000", "+1"):
+        with pytest.raises(ValueError, match="is not"):
+            integer(text)
+
+
+def test_a_family_is_a_value() -> None:
+    assert isinstance(FAMILY, Family)
+    assert {option.name for option in FAMILY.options} == {"widths", "degree"}

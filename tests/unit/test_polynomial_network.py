@@ -1,0 +1,305 @@
+"""Polynomial networks against their definition in SymPy, closed formulas and known defective cases."""
+
+from __future__ import annotations
+
+import doctest
+import subprocess
+import sys
+from itertools import pairwise, product
+from math import comb
+from random import Random
+
+import pytest
+from sympy import Expr, Integer, Matrix, Poly, Symbol, symbols
+from sympy.polys.matrices import DomainMatrix
+
+from m2bridge.errors import ContradictionError, InvalidCaseError
+from m2bridge.families.polynomial_network import PolynomialNetwork, bounds, model
+from m2bridge.families.polynomial_network.layers import layer_chain
+from m2bridge.families.polynomial_network.statements import STATEMENTS, expected_dimension
+from m2bridge.implicitization.grading import grading_with_weights
+from m2bridge.implicitization.implicitize import implicitize
+from m2bridge.implicitization.multigraded_map import multigraded
+from m2bridge.implicitization.symmetry import coordinate_permutation
+from m2bridge.linear_algebra import LARGE_PRIME, rank_mod
+from m2bridge.maps.bounds import coordinate_bound
+from m2bridge.maps.map_model import MapModel
+from m2bridge.maps.model import Differentiates, HasStatements, HasUpperBounds, Model
+from m2bridge.maps.rank import rank_result
+
+SMALL = [
+    ((2, 2, 1), 2),
+    ((2, 2, 2), 2),
+    ((2, 3, 1), 2),
+    ((3, 2, 1), 2),
+    ((2, 2, 1), 3),
+    ((1, 2, 2), 3),
+    ((2, 1, 2, 1), 2),
+    ((2, 2, 1, 1), 2),
+    ((2, 3), 2),
+    ((2, 2, 2), 1),
+    ((3, 2, 1), 1),
+    ((1, 3, 1), 1),
+]
+
+
+def written_out(widths: tuple[int, ...], degree: int) -> tuple[list[Symbol], list[Expr]]:
+    """The weights, and the coefficients of the outputs that are not zero, by SymPy from the definition alone."""
+    x = symbols(f"x1:{widths[0] + 1}")
+    weights = [
+        Matrix(after, before, lambda i, j, k=k: Symbol(f"W_{k}_{i + 1}_{j + 1}"))
+        for k, (before, after) in enumerate(pairwise(widths), 1)
+    ]
+    value = weights[0] * Matrix(x)
+    for matrix in weights[1:]:
+        value = matrix * value.applyfunc(lambda z: z**degree)
+    return [w for matrix in weights for w in matrix], [c for f in value for c in Poly(f.expand(), *x).coeffs()]
+
+
+@pytest.mark.parametrize(("widths", "degree"), SMALL)
+def test_the_parametrization_is_the_expanded_definition(widths: tuple[int, ...], degree: int) -> None:
+    network = PolynomialNetwork(widths, degree)
+    weights, coefficients = written_out(widths, degree)
+    found = network.parametrization()
+    assert found.source.variables == tuple(map(str, weights))
+    assert len(found.coordinates) == network.coordinate_count
+    assert [(image.as_expr() - c).expand() for image, c in zip(found.images, coefficients, strict=True)] == [
+        Integer(0)
+    ] * len(coefficients)
+
+
+@pytest.mark.parametrize(("widths", "degree"), SMALL)
+def test_the_rank_is_that_of_the_symbolic_jacobian(widths: tuple[int, ...], degree: int) -> None:
+    weights, coefficients = written_out(widths, degree)
+    jacobian = Matrix(coefficients).jacobian(weights)
+    assert rank_result(PolynomialNetwork(widths, degree)).lower == DomainMatrix.from_Matrix(jacobian).to_field().rank()
+
+
+@pytest.mark.parametrize(
+    ("widths", "degree", "dimension"),
+    [
+        ((2, 2, 1), 2, 3),
+        ((2, 2, 2), 2, 6),
+        ((2, 3, 1), 2, 3),
+        ((2, 2, 3), 2, 8),  # three quadratic forms in a pencil: examples/polynomial_layer.toml
+        ((6, 6, 6, 6, 6, 6, 6), 2, 186),
+        ((6, 5, 4, 3, 2, 1, 2), 2, 56),
+        ((2, 1, 2, 1), 2, 2),  # c·(w·x)^4
+        ((3, 4, 5), 1, 15),
+    ],
+)
+def test_dimensions_that_are_known(widths: tuple[int, ...], degree: int, dimension: int) -> None:
+    found = rank_result(PolynomialNetwork(widths, degree))
+    assert (found.lower, found.status) == (dimension, "proved")
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+def test_sums_of_powers_are_as_alexander_and_hirschowitz_say(n: int) -> None:
+    """All of the exceptions with at most five variables occur here."""
+    exceptions = {(3, 5, 4): 14, (4, 9, 4): 34, (5, 14, 4): 69, (5, 7, 3): 34}
+    for r, m in product((2, 3, 4), range(1, 16)):
+        ambient = comb(n - 1 + r, r)
+        rank = min(m, n)
+        expected = rank * (2 * n - rank + 1) // 2 if r == 2 else min(m * n, ambient)
+        found = rank_result(PolynomialNetwork((n, m, 1), r))
+        assert (found.lower, found.status) == (exceptions.get((n, m, r), expected), "proved"), (n, m, r)
+
+
+def test_linear_networks_are_matrices_of_bounded_rank() -> None:
+    for widths in [w for l in (2, 3, 4) for w in product((1, 2, 3), repeat=l)]:
+        rank = min(widths)
+        found = rank_result(PolynomialNetwork(widths, 1))
+        assert (found.lower, found.status) == (rank * (widths[0] + widths[-1] - rank), "proved"), widths
+
+
+def test_the_gauge_group_of_linear_networks_by_linear_algebra() -> None:
+    """Tangent space of the orbit of Π GL(d_i): all (X_i W_i − W_i X_{i−1}) with X_0 = X_l = 0, at random W."""
+    random = Random(7)
+    for widths in [(2, 2), (3, 2, 1), (1, 3, 1), (3, 2, 3), (2, 1, 3, 2), (3, 1, 2, 1, 3), (2, 3, 3, 1), (2, 2, 2, 2)]:
+        weights = [Matrix(b, a, lambda i, j: random.randrange(1, 10**6)) for a, b in pairwise(widths)]
+        rows = []
+        for k in range(1, len(widths) - 1):
+            for i, j in product(range(widths[k]), repeat=2):
+                X = Matrix(widths[k], widths[k], lambda a, b, i=i, j=j: int((a, b) == (i, j)))
+                moved = [0 * w for w in weights]
+                moved[k - 1], moved[k] = X * weights[k - 1], -weights[k] * X
+                rows.append([int(entry) for matrix in moved for entry in matrix])
+        assert bounds.gauge_dimension(widths, 1) == rank_mod(rows, LARGE_PRIME), widths
+
+
+def test_no_rank_exceeds_a_bound_and_few_are_below() -> None:
+    """Where the bounds of docs/polynomial_networks.md do not decide, nothing is claimed."""
+    undecided = set()
+    shapes = [*product(range(1, 6), repeat=3), *product(range(1, 4), repeat=4), *product((1, 2), repeat=5)]
+    for widths, degree in product(shapes, (2, 3)):
+        if rank_result(PolynomialNetwork(widths, degree)).status != "proved":
+            undecided.add((widths, degree))
+    assert undecided == {((3, 5, 2), 3)}
+
+
+def test_flattenings_have_full_rank_for_generic_forms() -> None:
+    """The bounds by catalecticants and skew-symmetric matrices need forms for which the matrices have larger rank."""
+    random = Random(3)
+    for n in (1, 2, 3, 4, 5):
+        forms = [[[random.randrange(LARGE_PRIME) for _ in range(n)] for _ in range(n)] for _ in range(3)]
+        A, B, C = ([[f[min(i, j)][max(i, j)] for j in range(n)] for i in range(n)] for f in forms)
+        blocks = [[0, A, B], [A, 0, C], [B, C, 0]]
+        signs = [[0, 1, 1], [-1, 0, 1], [-1, -1, 0]]
+        rows = [
+            [signs[a][b] * blocks[a][b][i][j] if a != b else 0 for b in range(3) for j in range(n)]
+            for a in range(3)
+            for i in range(n)
+        ]
+        assert rank_mod(rows, LARGE_PRIME) == 3 * n - n % 2
+    assert bounds.best_bound((4, 5, 3), 2).value == 29 == rank_result(PolynomialNetwork((4, 5, 3), 2)).lower
+
+
+def test_what_no_bound_reaches_is_a_lower_bound() -> None:
+    found = rank_result(PolynomialNetwork((4, 6, 5), 2))
+    assert (found.lower, found.upper.value, found.status) == (47, 48, "lower bound")
+
+
+def test_a_wrong_gauge_dimension_is_a_contradiction(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "gauge_dimension", lambda widths, degree: sum(widths[1:-1]) + 1)
+    with pytest.raises(ContradictionError, match="exceeds the upper bound"):
+        rank_result(PolynomialNetwork((2, 2, 2)))
+
+
+@pytest.mark.parametrize(("widths", "degree"), [((2, 3, 2, 2), 2), ((3, 2, 2), 3), ((3, 1), 2), ((2, 3, 2), 1)])
+def test_backpropagation_is_the_chain_rule_of_the_layers(widths: tuple[int, ...], degree: int) -> None:
+    network = PolynomialNetwork(widths, degree)
+    chain = layer_chain(network)
+    random = Random(11)
+    for prime in (LARGE_PRIME, 2**61 - 1, 5):
+        point, *rest = (
+            [random.randrange(prime) for _ in range(size)]
+            for size in [network.parameter_count] + 3 * [widths[0], widths[-1]]
+        )
+        inputs, covectors = rest[::2], rest[1::2]
+        assert network.values(point, inputs, prime) == chain.values(point, inputs, prime)
+        assert network.pullbacks(point, inputs, covectors, prime) == chain.pullbacks(point, inputs, covectors, prime)
+    assert coordinate_bound(chain.layers) == network.coordinate_count
+    assert chain.gauge_dimension() == (0 if len(widths) == 2 else sum(widths[1:-1]))
+
+
+@pytest.mark.parametrize(("widths", "degree"), SMALL)
+def test_the_expanded_map_has_the_same_dimension(widths: tuple[int, ...], degree: int) -> None:
+    network = PolynomialNetwork(widths, degree)
+    assert rank_result(MapModel(network.parametrization())).lower == rank_result(network).lower
+
+
+@pytest.mark.parametrize(
+    ("widths", "degree"), [((2, 2, 1), 2), ((3, 2, 2), 2), ((2, 2, 2, 1), 2), ((2, 3, 2), 1), ((3, 2), 1)]
+)
+def test_grading_and_symmetries(widths: tuple[int, ...], degree: int) -> None:
+    network = PolynomialNetwork(widths, degree)
+    found = network.parametrization()
+    grading = network.grading()
+    assert grading is not None
+    grading.check(found)
+    assert grading_with_weights(found, grading.coordinates).is_standard  # it is the finest one
+    symmetries = network.symmetries()
+    assert len(symmetries) == widths[0] - 1 + widths[-1] - 1
+    for symmetry in symmetries:
+        symmetry.check(found)
+        assert coordinate_permutation(found, symmetry.renaming(found.source.variables)) == symmetry.coordinates
+    renamings = [symmetry.renaming(found.source.variables) for symmetry in symmetries]
+    assert multigraded(found, renamings).symmetries == tuple(symmetry.coordinates for symmetry in symmetries)
+
+
+def test_the_ideal_of_a_network() -> None:
+    """Three quadratic forms in a pencil: the determinant of their coefficients, and nothing else."""
+    network = PolynomialNetwork((2, 2, 3))
+    found = network.parametrization()
+    renamings = [symmetry.renaming(found.source.variables) for symmetry in network.symmetries()]
+    assert implicitize(multigraded(found, renamings), 4).generator_counts == {3: 1}
+
+
+def test_wrong_gradings_and_symmetries_are_noticed() -> None:
+    network = PolynomialNetwork((2, 2, 1))
+    found, other = network.parametrization(), PolynomialNetwork((2, 2, 1), 3).grading()
+    assert other is not None
+    swap = network.symmetries()[0]
+    with pytest.raises(ContradictionError):
+        type(swap)(swap.parameters, (0, 1, 2)).check(found)
+    wrong = type(other)(other.parameters, ((1, 2, 1), *other.coordinates[1:3]))
+    with pytest.raises(ContradictionError):
+        wrong.check(found)
+
+
+def test_a_network_is_a_model_with_capabilities() -> None:
+    network = PolynomialNetwork((2, 2, 1))
+    for capability in (Model, Differentiates, HasStatements, HasUpperBounds):
+        assert isinstance(network, capability)
+
+
+def test_statements_predict_and_may_be_wrong() -> None:
+    expected, equal = network_statements = PolynomialNetwork((2, 2, 1)).statements()
+    assert network_statements == STATEMENTS
+    defective = PolynomialNetwork((3, 2, 1))
+    assert expected.predict(defective) == 6 != rank_result(defective).lower
+    assert expected.hypotheses(PolynomialNetwork((2, 2, 2), 1))
+    assert equal.hypotheses(defective)
+    for widths, degree in [((2, 2, 2, 2), 2), ((3, 3, 3), 3), ((4, 4, 4, 4), 2), ((1, 1, 1), 2)]:
+        network = PolynomialNetwork(widths, degree)
+        assert equal.hypotheses(network) == ""
+        assert equal.predict(network) == rank_result(network).lower == expected_dimension(network)
+
+
+@pytest.mark.parametrize(
+    ("widths", "degree", "option"),
+    [
+        ((2,), 2, "widths"),
+        ((2, 0, 1), 2, "widths"),
+        ((2, 2.0, 1), 2, "widths"),
+        ("2,2,1", 2, "widths"),
+        (5, 2, "widths"),
+        ((2, 2, 1), 0, "degree"),
+        ((2, 2, 1), True, "degree"),
+        ((2, 2, 1), 10**7, "degree"),
+        ((1000, 1000), 2, "widths"),
+        ((1,) * 102, 2, "widths"),
+    ],
+)
+def test_what_is_no_network_is_refused(widths: object, degree: object, option: str) -> None:
+    with pytest.raises(InvalidCaseError) as refused:
+        PolynomialNetwork(widths, degree)  # type: ignore[arg-type]
+    assert refused.value.option == option
+
+
+def test_what_is_too_large_to_expand_is_refused_and_has_a_dimension() -> None:
+    for network in (PolynomialNetwork((3, 3, 3, 3, 1)), PolynomialNetwork((9, 2, 1), 9)):
+        with pytest.raises(InvalidCaseError, match=r"at most|more than"):
+            network.parametrization()
+        assert rank_result(network).status == "proved"
+    with pytest.raises(InvalidCaseError, match="more than"):
+        PolynomialNetwork((9, 2, 1), 9).symmetries()
+
+
+def test_enormous_degrees() -> None:
+    """Forms whose degree has hundreds of digits."""
+    deep = PolynomialNetwork((2,) * 101, 10**6)
+    with pytest.raises(InvalidCaseError, match="more than"):
+        deep.parametrization()
+    found = rank_result(deep)
+    assert (found.lower, found.status) == (100 * 4 - 99 * 2, "proved")
+
+
+def test_over_a_finite_field() -> None:
+    """In characteristic 2 squares are additive, and the coefficient of x_1·x_2 is zero: the dimension is 2."""
+    found = rank_result(PolynomialNetwork((2, 2, 1)), 2)
+    assert (found.lower, found.status) == (2, "lower bound")
+    assert rank_result(PolynomialNetwork((2, 2, 1)), 32003).lower == 3
+
+
+def test_the_dimension_needs_no_sympy() -> None:
+    code = (
+        "import sys; from m2bridge.families import family; from m2bridge.maps.rank import rank_result;"
+        "assert rank_result(family('polynomial-network').from_key('2-2-1-r2')).lower == 3;"
+        "sys.exit('sympy' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_examples() -> None:
+    assert doctest.testmod(model).failed == 0
