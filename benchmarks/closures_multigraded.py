@@ -21,14 +21,14 @@ from pathlib import Path
 from statistics import median
 from typing import TypeVar
 
-from m2bridge.computations.closure import closure
-from m2bridge.computations.closure_result import Closure
-from m2bridge.computations.elimination import elimination_values
+from m2bridge.algebra.field import QQ
 from m2bridge.convert.ideal_text import read_ideal
 from m2bridge.engine import locate
+from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.implicitization import hilbert_function, multigraded_attention
-from m2bridge.model.attention import SingleLayerAttention
-from m2bridge.model.field import QQ
+from m2bridge.maps.closure import closure
+from m2bridge.maps.closure_result import Closure
+from m2bridge.maps.elimination import elimination_values
 
 Case = tuple[int, int, int]
 Result = TypeVar("Result")

@@ -16,10 +16,10 @@ from statistics import median
 from measuring import engine_program, m2bridge_command, options, print_table, seconds, verdict
 
 from m2bridge import Macaulay2, Script, SingleLayerAttention
-from m2bridge.computations.fibres import fibres
 from m2bridge.crosscheck import cross_check
-from m2bridge.model.orbit import IntegerMatrix, orbits, representative
-from m2bridge.parse import parse
+from m2bridge.engine.answer import parse
+from m2bridge.families.attention.fibres import fibres
+from m2bridge.families.attention.orbits import IntegerMatrix, orbits, representative
 
 WHOLE = (((4, 4, 4), 2.5), ((6, 6, 6), 5.0), ((10, 10, 10), 60.0))
 GRID = [(d, d_out, a) for d in range(1, 5) for d_out in range(1, 5) for a in range(1, d + 1)]

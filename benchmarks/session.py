@@ -24,7 +24,7 @@ import pexpect
 from measuring import engine_program, options, output, print_table, seconds, verdict
 
 from m2bridge.engine import Macaulay2
-from m2bridge.parse import parse
+from m2bridge.engine.answer import parse
 from m2bridge.render import Script
 
 BLOCKS, BLOCK_LENGTH = 10, 30
@@ -35,7 +35,7 @@ TRIVIAL = Script("trivial", 'mbEmit("answer", 2+2)\n')
 START = """
 import sys, time
 from m2bridge.engine import Macaulay2
-from m2bridge.parse import parse
+from m2bridge.engine.answer import parse
 from m2bridge.render import Script
 begin = time.perf_counter()
 with Macaulay2(sys.argv[1]) as engine:

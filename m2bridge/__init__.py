@@ -16,43 +16,43 @@ from typing import TYPE_CHECKING, Any
 from m2bridge._version import __version__
 
 if TYPE_CHECKING:
-    from m2bridge.computations.closure import closure
-    from m2bridge.computations.closure_result import Closure
-    from m2bridge.computations.dimension import Dimension, dimension
-    from m2bridge.computations.fibres import Fibre, fibres
-    from m2bridge.computations.image import Image, image
-    from m2bridge.computations.locus import Component, OrbitStatus, SingularLocus
-    from m2bridge.computations.membership import Membership, membership
-    from m2bridge.computations.observation import Observations, OrbitFacts, observe
-    from m2bridge.computations.singular_locus import singular_locus
+    from m2bridge.algebra.field import QQ, CoefficientField
+    from m2bridge.algebra.polynomial_map import PolynomialMap
+    from m2bridge.algebra.ring import Ideal, PolynomialRing
     from m2bridge.convert.ideal_text import read_ideal
     from m2bridge.crosscheck import CrossCheck, Outcome, Verdict, cross_check
     from m2bridge.engine import Engine, Limits, Macaulay2, Transcript
-    from m2bridge.model.attention import SingleLayerAttention
-    from m2bridge.model.field import QQ, CoefficientField
-    from m2bridge.model.orbit import Orbit
-    from m2bridge.model.polynomial_map import PolynomialMap
-    from m2bridge.model.ring import Ideal, PolynomialRing
+    from m2bridge.families.attention.fibres import Fibre, fibres
+    from m2bridge.families.attention.membership import Membership, membership
+    from m2bridge.families.attention.model import SingleLayerAttention
+    from m2bridge.families.attention.observation import Observations, OrbitFacts, observe
+    from m2bridge.families.attention.orbits import Orbit
+    from m2bridge.maps.closure import closure
+    from m2bridge.maps.closure_result import Closure
+    from m2bridge.maps.dimension import Dimension, dimension
+    from m2bridge.maps.image import Image, image
+    from m2bridge.maps.singular_locus import singular_locus
+    from m2bridge.maps.singular_locus_result import Component, OrbitStatus, SingularLocus
     from m2bridge.render import Script
 
 _HOMES = {
-    "computations.closure": ("closure",),
-    "computations.closure_result": ("Closure",),
-    "computations.dimension": ("Dimension", "dimension"),
-    "computations.fibres": ("Fibre", "fibres"),
-    "computations.image": ("Image", "image"),
-    "computations.locus": ("Component", "OrbitStatus", "SingularLocus"),
-    "computations.membership": ("Membership", "membership"),
-    "computations.observation": ("Observations", "OrbitFacts", "observe"),
-    "computations.singular_locus": ("singular_locus",),
+    "maps.closure": ("closure",),
+    "maps.closure_result": ("Closure",),
+    "maps.dimension": ("Dimension", "dimension"),
+    "families.attention.fibres": ("Fibre", "fibres"),
+    "maps.image": ("Image", "image"),
+    "maps.singular_locus_result": ("Component", "OrbitStatus", "SingularLocus"),
+    "families.attention.membership": ("Membership", "membership"),
+    "families.attention.observation": ("Observations", "OrbitFacts", "observe"),
+    "maps.singular_locus": ("singular_locus",),
     "convert.ideal_text": ("read_ideal",),
     "crosscheck": ("CrossCheck", "Outcome", "Verdict", "cross_check"),
     "engine": ("Engine", "Limits", "Macaulay2", "Transcript"),
-    "model.attention": ("SingleLayerAttention",),
-    "model.field": ("QQ", "CoefficientField"),
-    "model.orbit": ("Orbit",),
-    "model.polynomial_map": ("PolynomialMap",),
-    "model.ring": ("Ideal", "PolynomialRing"),
+    "families.attention.model": ("SingleLayerAttention",),
+    "algebra.field": ("QQ", "CoefficientField"),
+    "families.attention.orbits": ("Orbit",),
+    "algebra.polynomial_map": ("PolynomialMap",),
+    "algebra.ring": ("Ideal", "PolynomialRing"),
     "render": ("Script",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

@@ -10,9 +10,9 @@ from pathlib import Path
 from m2bridge.batch.signals import GRACE
 from m2bridge.certificate.certify import certify_all
 from m2bridge.certificate.schema import Certificate
-from m2bridge.computations.subject import case_json
 from m2bridge.engine import Engine
-from m2bridge.model.attention import SingleLayerAttention
+from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.maps.subject import case_json
 from m2bridge.render import Script
 from tests.limits import HOUR
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from m2bridge.convert.documents import read_text, read_toml
 from m2bridge.errors import ConversionError, InvalidCaseError
-from m2bridge.model.attention import SingleLayerAttention
+from m2bridge.families.attention.model import SingleLayerAttention
 
 if TYPE_CHECKING:
     from _csv import Reader as CSVReader

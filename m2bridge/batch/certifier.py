@@ -17,10 +17,10 @@ from m2bridge.batch.task import Report, Task
 from m2bridge.certificate.certify import certify_all
 from m2bridge.certificate.schema import Certificate
 from m2bridge.clock import clock, limited
-from m2bridge.computations.subject import case_json
 from m2bridge.engine import Engine, Limits, Macaulay2
 from m2bridge.errors import BatchError, EngineDiedError
-from m2bridge.model.attention import SingleLayerAttention
+from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.maps.subject import case_json
 
 GRACE = 1.0
 """Seconds after the limit, in which loops that look at the clock come first and can say more."""

@@ -16,7 +16,7 @@ from m2bridge.certificate.files import text_of, write, write_aside
 from m2bridge.certificate.schema import Certificate, file_name
 from m2bridge.convert.documents import read_json
 from m2bridge.errors import CertificateError, M2BridgeError
-from m2bridge.model.attention import SingleLayerAttention
+from m2bridge.families.attention.model import SingleLayerAttention
 
 COMPUTED = "COMPUTED"
 """The answer to a question that is computed and not compared with a statement."""

@@ -23,7 +23,7 @@ from m2bridge.batch.allowance import Allowance
 from m2bridge.batch.forkserver import CONTEXT
 from m2bridge.batch.outcome import reason_of
 from m2bridge.batch.signals import ENDING, interrupts_held
-from m2bridge.certificate.finding import Finding
+from m2bridge.checker.verify_result import Finding
 from m2bridge.layout import duration
 
 Check = Callable[[Path], Finding]
@@ -160,6 +160,6 @@ def _be_quiet() -> None:
 
 
 def _verify_path() -> Check:
-    from m2bridge.certificate.verify import verify_path
+    from m2bridge.checker.verify import verify_path
 
     return verify_path

@@ -13,7 +13,7 @@ from typing import Self
 from m2bridge.batch.allowance import Allowance
 from m2bridge.batch.forkserver import prepare
 from m2bridge.batch.verifier import Check, Ready, Verifier, by_death, by_limit, how_ended
-from m2bridge.certificate.finding import Finding
+from m2bridge.checker.verify_result import Finding
 from m2bridge.errors import BatchError
 
 _FALSE_STARTS = 3
@@ -22,7 +22,7 @@ _FALSE_STARTS = 3
 def verify_files(
     paths: Sequence[Path], allowance: Allowance | None = None, workers: int | None = None, check: Check | None = None
 ) -> list[Finding]:
-    """What :func:`m2bridge.certificate.verify.verify_path` says of each file, in their order.
+    """What :func:`m2bridge.checker.verify.verify_path` says of each file, in their order.
 
     Whatever a file does to the process that checks it, it gets a finding, and the others get theirs.
 
@@ -41,7 +41,7 @@ def verify_files(
     BatchError
         If worker processes do not start.
     """
-    prepare("m2bridge.certificate.verify")
+    prepare("m2bridge.checker.verify")
     number = workers or len(os.sched_getaffinity(0))
     with _Pool(_groups(paths), number, allowance or Allowance(), check) as pool:
         found = pool.run()

@@ -9,17 +9,17 @@ from importlib import metadata
 from typing import Any
 
 from m2bridge._version import __version__
+from m2bridge.algebra.field import QQ
 from m2bridge.certificate.closures import computed_content
 from m2bridge.certificate.schema import LARGEST, QUESTIONS, SCHEMA, Certificate, digest
 from m2bridge.certificate.scripts import library_digests, script_of
 from m2bridge.certificate.statements import Content, statement_content
 from m2bridge.clock import limited
-from m2bridge.computations.observation import observe
-from m2bridge.computations.subject import case_json
 from m2bridge.engine import Engine, Macaulay2
 from m2bridge.errors import InvalidCaseError
-from m2bridge.model.attention import SingleLayerAttention
-from m2bridge.model.field import QQ
+from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.families.attention.observation import observe
+from m2bridge.maps.subject import case_json
 from m2bridge.render import Script
 
 

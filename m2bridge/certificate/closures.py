@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+from m2bridge.algebra.field import QQ
+from m2bridge.algebra.hilbert_series import HilbertSeries
+from m2bridge.algebra.jacobian import tangent_dimension
+from m2bridge.algebra.linear_span import reduce_linearly
+from m2bridge.algebra.ring import Ideal, is_homogeneous, total_degree
 from m2bridge.certificate.statements import Content
 from m2bridge.clock import limited
-from m2bridge.computations.closure import closure_script, read_closure
-from m2bridge.computations.multigraded_closure import default_max_degree
-from m2bridge.computations.subject import Subject
+from m2bridge.convert.notation import polynomial_text
 from m2bridge.crosscheck.evidence import ORBITS, REDUCED, SECTION
 from m2bridge.engine import Engine
+from m2bridge.engine.answer import parse
 from m2bridge.errors import ParseError
-from m2bridge.geometry.hilbert import HilbertSeries
-from m2bridge.geometry.jacobian import tangent_dimension
-from m2bridge.geometry.linear_section import not_counted
-from m2bridge.geometry.linear_span import reduce_linearly
-from m2bridge.model.attention import SingleLayerAttention
-from m2bridge.model.field import QQ
-from m2bridge.model.orbit import flatten, orbits, representative
-from m2bridge.model.ring import Ideal, is_homogeneous, total_degree
-from m2bridge.notation import polynomial_text
-from m2bridge.parse import parse
+from m2bridge.families.attention.linear_section import not_counted
+from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.families.attention.orbits import flatten, orbits, representative
+from m2bridge.maps.closure import closure_script, read_closure
+from m2bridge.maps.multigraded_closure import default_max_degree
+from m2bridge.maps.subject import Subject
 from m2bridge.render import Script
 
 RECHECKED = (

@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Self
 
 from m2bridge.errors import CertificateError, InvalidCaseError, OtherReleaseError
-from m2bridge.model.attention import SingleLayerAttention
-from m2bridge.theorems import REGISTRY
+from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.families.attention.statements import REGISTRY
 
 SCHEMA = 2
 """The version of the format that this release writes and reads."""
@@ -57,7 +57,7 @@ class Certificate:
         ``None``), with what its garbage collector holds from earlier computations of the same process. Where the
         system cannot begin to measure anew (only Linux can), since the start of the process.
     recheckable : list of str
-        What :func:`m2bridge.certificate.verify` recomputes.
+        What :func:`m2bridge.checker.verify` recomputes.
     trusted : list of str
         Lemmas and computations that the answer takes on trust.
     digest : str

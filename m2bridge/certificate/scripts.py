@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import cache, lru_cache
 
+from m2bridge.algebra.field import QQ
 from m2bridge.certificate.schema import digest
-from m2bridge.computations.closure import closure_script
-from m2bridge.computations.fibres import fibres_script
-from m2bridge.computations.subject import Subject
-from m2bridge.model.attention import SingleLayerAttention
-from m2bridge.model.field import QQ
+from m2bridge.families.attention.fibres import fibres_script
+from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.maps.closure import closure_script
+from m2bridge.maps.subject import Subject
 from m2bridge.render import Script
 from m2bridge.resources import m2script
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from m2bridge.computations.observation import Observations, OrbitFacts
 from m2bridge.crosscheck.compare import compare, not_applicable
 from m2bridge.crosscheck.evidence import evidence_of
 from m2bridge.crosscheck.verdict import Outcome
-from m2bridge.model.attention import SingleLayerAttention
-from m2bridge.theorems import REGISTRY
+from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.families.attention.observation import Observations, OrbitFacts
+from m2bridge.families.attention.statements import REGISTRY
 
 RECHECKED = (
     "the list of orbits and their representatives",

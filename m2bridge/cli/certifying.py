@@ -15,8 +15,8 @@ from m2bridge.cli.options import MemorySize, NewPath, Seconds, engine_option
 from m2bridge.cli.output import DONE, REFUTED, UNDECIDED
 from m2bridge.engine import locate
 from m2bridge.errors import InvalidCaseError
-from m2bridge.importing import importing
 from m2bridge.layout import plural
+from m2bridge.startup import importing
 
 if TYPE_CHECKING:
     from m2bridge.batch.executor import Executor

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from m2bridge.algebra.field import QQ
 from m2bridge.cli.options import case_options, request, run_options, within
 from m2bridge.cli.output import REFUTED, UNDECIDED, show
 from m2bridge.cli.progress import progress
 from m2bridge.convert.documents import read_json, read_text
 from m2bridge.convert.number_text import MOST_DIGITS, read_rational
 from m2bridge.errors import ConversionError, InvalidCaseError
-from m2bridge.importing import importing
-from m2bridge.model.field import QQ
-from m2bridge.theorems import REGISTRY
+from m2bridge.families.attention.statements import REGISTRY
+from m2bridge.startup import importing
 
 if TYPE_CHECKING:
     from sympy import Matrix
 
-    from m2bridge.computations.membership import Weights
+    from m2bridge.families.attention.membership import Weights
 
 MOST_BYTES = 10_000_000
 """Of a file with a function."""
@@ -76,7 +76,7 @@ def membership_command(function: str | None, A: str | None, V: str | None, **opt
             values = _of_weights(*weights)
         with asked.engine() as engine, progress(f"membership for {model}"):
             with importing():
-                from m2bridge.computations.membership import membership
+                from m2bridge.families.attention.membership import membership
 
             found = membership(model, values, engine, weights=weights)
     return show(found, asked.form, clock)
@@ -119,7 +119,7 @@ def _weights(A: list[list[Fraction]], V: list[list[Fraction]]) -> Weights:
 
 def _of_weights(A: Matrix, V: Matrix) -> dict[str, Fraction]:
     with importing():
-        from m2bridge.geometry.function import function_of
+        from m2bridge.families.attention.function import function_of
 
     values = function_of(A, V)
     return {name: Fraction(int(value.p), int(value.q)) for name, value in values.items()}

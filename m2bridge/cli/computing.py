@@ -10,7 +10,7 @@ import click
 from m2bridge.cli.options import case_options, request, run_options, timeout_option, within
 from m2bridge.cli.output import DONE, show
 from m2bridge.cli.progress import progress
-from m2bridge.importing import importing
+from m2bridge.startup import importing
 
 
 @click.command("dimension")
@@ -27,7 +27,7 @@ def dimension_command(method: Any, **options: Any) -> int:
         progress(f"dimension of {asked.model}"),
     ):
         with importing():
-            from m2bridge.computations.dimension import dimension
+            from m2bridge.maps.dimension import dimension
 
         found = dimension(asked.model, engine, asked.field, coordinates=asked.coordinates, method=method)
     return show(found, asked.form, clock)
@@ -51,7 +51,7 @@ def closure_command(strategy: Any, max_degree: int | None, weights: Any, **optio
         progress(f"Zariski closure of {asked.model}"),
     ):
         with importing():
-            from m2bridge.computations.closure import closure
+            from m2bridge.maps.closure import closure
 
         found = closure(
             asked.model,
@@ -75,7 +75,7 @@ def singular_locus_command(method: Any, ideals: bool, **options: Any) -> int:
     asked = request(options)
     with within(asked.timeout) as clock, asked.engine() as engine, progress(f"singular locus of {asked.model}"):
         with importing():
-            from m2bridge.computations.singular_locus import singular_locus
+            from m2bridge.maps.singular_locus import singular_locus
 
         found = singular_locus(
             asked.model, engine, asked.field, coordinates=asked.coordinates, method=method, ideals=ideals
@@ -93,7 +93,7 @@ def script_command(computation: str, method: str, **options: Any) -> int:
     asked = request(options)
     with within(asked.timeout):
         with importing():
-            from m2bridge.computations.scripts import standalone
+            from m2bridge.maps.scripts import standalone
 
         text = standalone(computation, asked.model, asked.field, asked.coordinates, method)
     click.echo(text, nl=False)

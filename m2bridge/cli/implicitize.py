@@ -12,11 +12,11 @@ from m2bridge.cli.output import show
 from m2bridge.cli.progress import progress
 from m2bridge.engine import Limits, Macaulay2
 from m2bridge.errors import ConversionError, InvalidCaseError
-from m2bridge.importing import importing
 from m2bridge.layout import printable
+from m2bridge.startup import importing
 
 if TYPE_CHECKING:
-    from m2bridge.model.polynomial_map import PolynomialMap
+    from m2bridge.algebra.polynomial_map import PolynomialMap
 
 
 @click.command("implicitize")
@@ -37,7 +37,7 @@ def implicitize_command(
     """
     with within(timeout) as clock:
         with importing():
-            from m2bridge.computations.image import image
+            from m2bridge.maps.image import image
 
         polynomial_map, title = _read(file)
         with (

@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 import click
 
 from m2bridge.alarm import alarm
+from m2bridge.algebra.field import CoefficientField
 from m2bridge.clock import Clock, clock, limited
 from m2bridge.engine import Limits, Macaulay2
 from m2bridge.engine.protocol import MOST_MEMORY
-from m2bridge.model.attention import SingleLayerAttention
-from m2bridge.model.field import CoefficientField
+from m2bridge.families.attention.model import SingleLayerAttention
 
 GRACE = 0.4
 """Seconds after the limit, in which loops that look at the clock come first and show what was found."""

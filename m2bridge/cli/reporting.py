@@ -9,7 +9,7 @@ import click
 from m2bridge.cli.options import NewPath, timeout_option, within
 from m2bridge.cli.output import DONE, echo_json
 from m2bridge.cli.progress import progress
-from m2bridge.importing import importing
+from m2bridge.startup import importing
 
 FORMATS = ("text", "markdown", "latex", "html", "csv", "json")
 

@@ -18,7 +18,7 @@ from m2bridge.cli.progress import progress
 from m2bridge.layout import line, plural, table
 
 if TYPE_CHECKING:
-    from m2bridge.certificate.finding import Finding
+    from m2bridge.checker.verify_result import Finding
 
 _CODES = {"accepted": DONE, "program-not-checked": UNDECIDED, "too-expensive": UNDECIDED, "failed": FAILED}
 

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
+from m2bridge.algebra.linear_algebra import integer
 from m2bridge.errors import ConversionError
-from m2bridge.linear_algebra import integer
 
 MOST_BYTES = 2_000_000
 """Of a file that people write; what it holds is read in seconds."""

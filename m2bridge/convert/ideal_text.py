@@ -9,11 +9,11 @@ from typing import Any
 
 from sympy.polys.rings import PolyElement
 
+from m2bridge.algebra.field import CoefficientField
+from m2bridge.algebra.linear_algebra import integer
+from m2bridge.algebra.ring import Ideal, PolynomialRing, is_name
 from m2bridge.errors import ConversionError, InvalidCaseError
-from m2bridge.garbage import collection_paused
-from m2bridge.linear_algebra import integer
-from m2bridge.model.field import CoefficientField
-from m2bridge.model.ring import Ideal, PolynomialRing, is_name
+from m2bridge.startup import collection_paused
 
 _NUMBER = re.compile(r"(\d+)(?:/([1-9]\d*))?")
 
@@ -71,7 +71,7 @@ class GeneratorReader:
         self.places = {name: place for place, name in enumerate(self.ring.variables)}
 
     def polynomial(self, text: str) -> PolyElement:
-        """The inverse of :func:`m2bridge.notation.polynomial_text`.
+        """The inverse of :func:`m2bridge.convert.notation.polynomial_text`.
 
         Raises
         ------

@@ -20,12 +20,12 @@ from typing import Any
 
 from sympy.polys.rings import PolyElement
 
+from m2bridge.algebra.field import QQ
+from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.algebra.ring import MOST_VARIABLES, PolynomialRing, is_name, not_a_name
 from m2bridge.convert.documents import read_toml
 from m2bridge.convert.polynomial_text import read_polynomial
 from m2bridge.errors import ConversionError
-from m2bridge.model.field import QQ
-from m2bridge.model.polynomial_map import PolynomialMap
-from m2bridge.model.ring import MOST_VARIABLES, PolynomialRing, is_name, not_a_name
 
 MOST_PARAMETERS = 2_000
 """Of a map in a file."""

@@ -18,9 +18,9 @@ from unicodedata import category
 
 from sympy.polys.rings import PolyElement
 
+from m2bridge.algebra.linear_algebra import integer
+from m2bridge.algebra.ring import PolynomialRing, normal_form
 from m2bridge.errors import ConversionError
-from m2bridge.linear_algebra import integer
-from m2bridge.model.ring import PolynomialRing, normal_form
 
 _LETTERS = re.compile(r"\w*")
 _TOKEN = re.compile(r"\s*(?:(?P<integer>[0-9]+)|(?P<name>[^\W\d_]\w*)|(?P<sign>\*\*|[-+*/^()]))")
@@ -51,7 +51,7 @@ def read_polynomial(text: str, ring: PolynomialRing) -> PolyElement:
 
     Examples
     --------
-    >>> from m2bridge.model.field import QQ
+    >>> from m2bridge.algebra.field import QQ
     >>> read_polynomial("2*(s - t)^2", PolynomialRing(QQ, ("s", "t")))
     2*s**2 - 4*s*t + 2*t**2
     """

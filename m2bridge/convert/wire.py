@@ -9,7 +9,7 @@ element of ZZ/p                  element of ``sympy.GF(p)``
 String, Boolean, null            str, bool, None
 List, Sequence                   list, tuple
 element of a polynomial ring     sympy.polys.rings.PolyElement
-Ideal                            m2bridge.model.ring.Ideal
+Ideal                            m2bridge.algebra.ring.Ideal
 Matrix over a polynomial ring    m2bridge.convert.wire.PolynomialMatrix
 ===============================  ==================================================
 """
@@ -25,11 +25,11 @@ from typing import Any
 from sympy import ZZ
 from sympy.polys.rings import PolyElement, PolyRing
 
+from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.linear_algebra import integer
+from m2bridge.algebra.ring import Ideal, PolynomialRing
 from m2bridge.convert.names import from_macaulay2
 from m2bridge.errors import M2BridgeError, ParseError
-from m2bridge.linear_algebra import integer
-from m2bridge.model.field import QQ, CoefficientField
-from m2bridge.model.ring import Ideal, PolynomialRing
 
 
 @dataclass(frozen=True, slots=True)

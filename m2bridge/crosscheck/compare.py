@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from m2bridge.computations.observation import Observations, OrbitFacts
 from m2bridge.crosscheck.evidence import GLOBAL_EVIDENCE, ORBIT_EVIDENCE, evidence_of
 from m2bridge.crosscheck.verdict import Outcome, Verdict, Witness
-from m2bridge.geometry.linear_section import not_counted
+from m2bridge.families.attention.linear_section import not_counted
+from m2bridge.families.attention.observation import Observations, OrbitFacts
+from m2bridge.families.attention.orbits import Orbit, orbits, representative
+from m2bridge.families.attention.statements import GlobalStatement, OrbitStatement, Statement
+from m2bridge.families.attention.statements.statement import Value
 from m2bridge.layout import matrix_text
-from m2bridge.model.orbit import Orbit, orbits, representative
-from m2bridge.theorems import GlobalStatement, OrbitStatement, Statement
-from m2bridge.theorems.statement import Value
 
 FAMILY = Orbit(1, 1, 1)
 """The orbit to which the explicit family of boundary points tends."""

@@ -6,19 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from m2bridge.algebra.field import QQ
 from m2bridge.clock import clock, limited
-from m2bridge.computations.locus import zero_text
-from m2bridge.computations.observation import Observations, OrbitFacts, observe
-from m2bridge.computations.subject import case_json, result_json
 from m2bridge.crosscheck.compare import compare, not_applicable, undecided
 from m2bridge.crosscheck.verdict import Outcome, Verdict
 from m2bridge.engine import Engine
 from m2bridge.errors import EngineMemoryError, EngineTimeoutError
-from m2bridge.geometry.tangent import zero_tangent_dimension
+from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.families.attention.observation import Observations, OrbitFacts, observe
+from m2bridge.families.attention.statements import REGISTRY, OrbitStatement, Statement
+from m2bridge.families.attention.tangents import zero_tangent_dimension
 from m2bridge.layout import duration, facts, matrix_text, table
-from m2bridge.model.attention import SingleLayerAttention
-from m2bridge.model.field import QQ
-from m2bridge.theorems import REGISTRY, OrbitStatement, Statement
+from m2bridge.maps.subject import case_json
+from m2bridge.presentation.common import result_json
+from m2bridge.presentation.singular_locus import zero_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from m2bridge.computations.observation import Observations, OrbitFacts
-from m2bridge.theorems import GlobalStatement, Statement
-from m2bridge.theorems.statement import Value
+from m2bridge.families.attention.observation import Observations, OrbitFacts
+from m2bridge.families.attention.statements import GlobalStatement, Statement
+from m2bridge.families.attention.statements.statement import Value
 
 LEMMA = (
     "for f finite and birational, f(q) is smooth when its fibre is one reduced point and the source is smooth at q; it "

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from m2bridge.model.orbit import IntegerMatrix, Orbit
-from m2bridge.theorems.statement import Value
+from m2bridge.families.attention.orbits import IntegerMatrix, Orbit
+from m2bridge.families.attention.statements.statement import Value
 
 
 class Outcome(StrEnum):

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
+from m2bridge.algebra.linear_algebra import LARGE_PRIME
 from m2bridge.implicitization.evaluation import SPARE_POINTS, RandomPoints
 from m2bridge.implicitization.expansion import Expansions
 from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.implicitization.weight_spaces import Monomial
-from m2bridge.linear_algebra import LARGE_PRIME
 
 MOST_ROWS = 2
 """So many times as many coefficients as monomials, and random points are the smaller matrix."""

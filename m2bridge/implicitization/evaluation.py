@@ -9,10 +9,10 @@ from typing import Any
 
 import flint
 
+from m2bridge.algebra.linear_algebra import LARGE_PRIME, elimination_price
 from m2bridge.clock import check, watched
 from m2bridge.implicitization.multigraded_map import IntegerPolynomial, MultigradedMap
 from m2bridge.implicitization.weight_spaces import Monomial
-from m2bridge.linear_algebra import LARGE_PRIME, elimination_price
 
 Column = list[int]
 SPARE_POINTS = 5

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from itertools import islice
 from random import Random
 
+from m2bridge.algebra.linear_algebra import LARGE_PRIME, primes_from
 from m2bridge.errors import ContradictionError
 from m2bridge.implicitization.blocks import Block, Layer, WeightSpace
 from m2bridge.implicitization.elimination import ModularElimination
@@ -26,7 +27,6 @@ from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.implicitization.relations import Echelon, ExactEchelon, ModularEchelon
 from m2bridge.implicitization.substitution import Substitution, Terms
 from m2bridge.implicitization.weight_spaces import WeightSystem
-from m2bridge.linear_algebra import LARGE_PRIME, primes_from
 
 PRIMES = 16
 """How many large primes are kept: the first for one guess, four for a better one; others where those are unlucky."""

@@ -10,10 +10,10 @@ import flint
 from sympy import Symbol
 from sympy.solvers.simplex import InfeasibleLPError, lpmin
 
+from m2bridge.algebra.linear_algebra import elimination_price, rank
+from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.clock import check, watched
 from m2bridge.errors import ContradictionError, MethodUnavailableError
-from m2bridge.linear_algebra import elimination_price, rank
-from m2bridge.model.polynomial_map import PolynomialMap
 
 Vector = tuple[int, ...]
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import log2
 from random import Random
 
+from m2bridge.algebra.linear_algebra import is_prime
 from m2bridge.errors import InvalidCaseError
 from m2bridge.implicitization.blocks import Block, Layer, WeightSpace
 from m2bridge.implicitization.elimination import ModularElimination
@@ -14,7 +15,6 @@ from m2bridge.implicitization.layers import complete_layers
 from m2bridge.implicitization.linear_part import in_independent_coordinates, linear_part
 from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.implicitization.weight_spaces import WeightSystem
-from m2bridge.linear_algebra import is_prime
 
 LOWEST_PRIME = 1 << 30
 PRIMES_IN_RANGE = 50_000_000

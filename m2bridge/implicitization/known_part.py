@@ -8,13 +8,13 @@ from typing import Any
 
 import flint
 
+from m2bridge.algebra.linear_algebra import rank_of
 from m2bridge.clock import watched
 from m2bridge.implicitization.blocks import Neighbour, SparseRow
 from m2bridge.implicitization.evaluation import reduced_echelon
 from m2bridge.implicitization.quotient import Index, Quotient, SparseVector, combination
 from m2bridge.implicitization.relations import integral
 from m2bridge.implicitization.weight_spaces import Monomial
-from m2bridge.linear_algebra import rank_of
 
 
 @dataclass(frozen=True, slots=True)

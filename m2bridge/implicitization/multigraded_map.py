@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from math import lcm
 from typing import Any
 
+from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.clock import watched
 from m2bridge.errors import MethodUnavailableError
+from m2bridge.families.attention.model import Coordinates, SingleLayerAttention
 from m2bridge.implicitization.grading import Grading, Vector, finest_grading, grading_with_weights
 from m2bridge.implicitization.symmetry import (
     Permutation,
@@ -16,8 +18,6 @@ from m2bridge.implicitization.symmetry import (
     coordinate_permutation,
     symmetrized,
 )
-from m2bridge.model.attention import Coordinates, SingleLayerAttention
-from m2bridge.model.polynomial_map import PolynomialMap
 
 IntegerPolynomial = dict[tuple[int, ...], int]
 

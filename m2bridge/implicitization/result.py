@@ -9,13 +9,13 @@ from typing import Any
 
 from sympy.polys.rings import PolyElement, PolyRing
 
+from m2bridge.algebra.ring import Ideal, PolynomialRing
 from m2bridge.clock import watched
-from m2bridge.garbage import collection_paused
 from m2bridge.implicitization.grading import Vector
 from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.implicitization.substitution import Terms
 from m2bridge.implicitization.symmetry import Permutation
-from m2bridge.model.ring import Ideal, PolynomialRing
+from m2bridge.startup import collection_paused
 
 
 @dataclass(frozen=True, slots=True)

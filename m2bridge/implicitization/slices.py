@@ -12,9 +12,9 @@ from random import Random
 
 import flint
 
+from m2bridge.algebra.linear_algebra import elimination_price
 from m2bridge.clock import check, watched
 from m2bridge.implicitization.multigraded_map import IntegerPolynomial
-from m2bridge.linear_algebra import elimination_price
 
 
 def dense_slice(images: Sequence[IntegerPolynomial], parameters: int, prime: int, random: Random) -> dict[int, int]:

@@ -8,10 +8,10 @@ from typing import Any
 
 import flint
 
+from m2bridge.algebra.linear_algebra import elimination_price
 from m2bridge.clock import check, watched
 from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.implicitization.weight_spaces import Monomial
-from m2bridge.linear_algebra import elimination_price
 
 Terms = tuple[tuple[Monomial, int], ...]
 """A polynomial with integer coefficients: its monomials and their coefficients."""

@@ -10,10 +10,10 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from math import gcd, lcm
 
+from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.clock import watched
 from m2bridge.errors import MethodUnavailableError
-from m2bridge.model.attention import SingleLayerAttention
-from m2bridge.model.polynomial_map import PolynomialMap
+from m2bridge.families.attention.model import SingleLayerAttention
 
 Permutation = tuple[int, ...]
 Renaming = Callable[[str, tuple[int, ...]], tuple[int, ...]]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
+from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.maps.bounds import chain_bounds
 from m2bridge.maps.expansion import expanded
@@ -14,7 +15,6 @@ from m2bridge.maps.layer import Layer, ReducedLayer
 from m2bridge.maps.model import UpperBound
 from m2bridge.maps.rescalings import rescaling_dimension
 from m2bridge.maps.structure import Multigrading, Symmetry
-from m2bridge.model.polynomial_map import PolynomialMap
 
 Row = Sequence[int]
 TITLE = "composition of polynomial maps"

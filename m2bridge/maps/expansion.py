@@ -8,11 +8,11 @@ from typing import Any
 
 import flint
 
+from m2bridge.algebra.field import QQ
+from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import InvalidCaseError
 from m2bridge.maps.layer import Layer, support
-from m2bridge.model.field import QQ
-from m2bridge.model.polynomial_map import PolynomialMap
-from m2bridge.model.ring import PolynomialRing
 
 MAX_TERMS = 200_000
 """Terms of all outputs together that are expanded: some seconds."""

@@ -9,8 +9,8 @@ from numbers import Rational
 
 from sympy import Expr
 
+from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.errors import ConversionError, InvalidCaseError
-from m2bridge.model.polynomial_map import PolynomialMap
 
 Row = Sequence[int]
 Support = tuple[tuple[int, int], ...]

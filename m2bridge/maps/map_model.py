@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.maps.chain import Chain
 from m2bridge.maps.layer import Layer
 from m2bridge.maps.model import Model
 from m2bridge.maps.structure import Multigrading, Symmetry
-from m2bridge.model.polynomial_map import PolynomialMap
 
 TITLE = "polynomial map"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from m2bridge.linear_algebra import sparse_rank
+from m2bridge.algebra.linear_algebra import sparse_rank
 from m2bridge.maps.layer import Layer, support
 
 Variable = str | tuple[int, int]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from m2bridge.errors import ContradictionError
 
 if TYPE_CHECKING:
-    from m2bridge.model.polynomial_map import PolynomialMap
+    from m2bridge.algebra.polynomial_map import PolynomialMap
 
 Vector = tuple[int, ...]
 Permutation = tuple[int, ...]

@@ -13,8 +13,8 @@ from m2bridge.certificate.program import foreign_program
 from m2bridge.certificate.schema import Certificate
 from m2bridge.clock import watched
 from m2bridge.convert.documents import read_json
+from m2bridge.convert.notation import degree_summary
 from m2bridge.errors import CertificateError, ConversionError, InvalidCaseError
-from m2bridge.notation import degree_summary
 from m2bridge.report.content import VERDICTS, Case, Detail, Problem, Report, Row, Table
 from m2bridge.report.escape import line
 from m2bridge.report.outcome import outcome_rows
@@ -112,7 +112,7 @@ Words = tuple[str, str, str, str]
 def _foreign(certificate: Certificate) -> bool:
     """Whether another release wrote it, with another program; what this release wrote has this release's, or is wrong.
 
-    :func:`m2bridge.certificate.verify.verify` calls the one ``program-not-checked`` and the other ``rejected``.
+    :func:`m2bridge.checker.verify.verify` calls the one ``program-not-checked`` and the other ``rejected``.
     """
     if certificate.release == __version__:
         return False

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from m2bridge.convert.notation import GREEK_LATEX
 from m2bridge.layout import line, visible
-from m2bridge.notation import GREEK_LATEX
 
 __all__ = ["cell", "latex", "line", "markdown"]
 

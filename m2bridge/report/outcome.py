@@ -7,10 +7,10 @@ from typing import Any
 from m2bridge.batch.outcome import Outcome
 from m2bridge.certificate.schema import QUESTIONS
 from m2bridge.errors import CertificateError
+from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.layout import duration
 from m2bridge.report.content import Case, Row
 from m2bridge.report.words import statement_name
-from m2bridge.theorems import REGISTRY
 
 
 def outcome_rows(data: Any, file: str) -> list[Row]:

@@ -15,11 +15,11 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.render.page import page
 from m2bridge.report.content import VERDICTS, Case, Detail, Report, Row
 from m2bridge.report.summary import sentences, trusted
 from m2bridge.report.words import statement_name
-from m2bridge.theorems import REGISTRY
 
 CASES_IN_A_PART = 100
 

@@ -6,16 +6,16 @@ import pytest
 
 from m2bridge import Macaulay2, SingleLayerAttention
 from m2bridge.certificate.certify import certify, certify_all
-from m2bridge.certificate.fibre_scheme import fibre_scheme
 from m2bridge.certificate.files import write
-from m2bridge.certificate.recheck import recheck
 from m2bridge.certificate.schema import QUESTIONS
-from m2bridge.certificate.verify import verify, verify_path
-from m2bridge.computations.fibres import fibres
-from m2bridge.computations.observation import observe
+from m2bridge.checker.fibre_scheme import fibre_scheme
+from m2bridge.checker.recheck import recheck
+from m2bridge.checker.verify import verify, verify_path
 from m2bridge.engine import Transcript
 from m2bridge.errors import EngineTimeoutError, InvalidCaseError
-from m2bridge.model.orbit import orbits
+from m2bridge.families.attention.fibres import fibres
+from m2bridge.families.attention.observation import observe
+from m2bridge.families.attention.orbits import orbits
 from m2bridge.render import Script
 from tests.limits import HOUR, limit_after
 

@@ -18,16 +18,16 @@ from m2bridge import (
     dimension,
     singular_locus,
 )
-from m2bridge.computations.bound_criterion import by_bounds
-from m2bridge.computations.orbit_criterion import by_orbits, orbit_script
-from m2bridge.computations.subject import Subject
+from m2bridge.algebra.evaluation import vanishes_on_image
+from m2bridge.algebra.field import QQ
+from m2bridge.algebra.linear_span import linear_isomorphism
 from m2bridge.engine import Engine
+from m2bridge.engine.answer import parse
 from m2bridge.errors import ContradictionError, MethodUnavailableError
-from m2bridge.geometry.formulas import degree_formula, dimension_formula
-from m2bridge.geometry.linear_span import linear_isomorphism
-from m2bridge.geometry.substitution import vanishes_on_image
-from m2bridge.model.field import QQ
-from m2bridge.parse import parse
+from m2bridge.families.attention.bound_criterion import by_bounds
+from m2bridge.families.attention.formulas import degree_formula, dimension_formula
+from m2bridge.families.attention.orbit_criterion import by_orbits, orbit_script
+from m2bridge.maps.subject import Subject
 from tests.limits import HOUR, limit_after
 
 # MATH: (d, d', a): dimension, degree, generators by degree, tangent dimensions at orbits
@@ -61,7 +61,7 @@ def test_worked_values(engine: Engine, case: tuple[int, int, int]) -> None:
     assert (found.dimension, found.degree) == (dimension_, degree)
     assert found.ideal is not None
     assert found.ideal.generator_degrees == generators
-    assert found.complete == "proved"
+    assert str(found.completeness) == "proved"
 
 
 @pytest.mark.parametrize("case", [(1, 3), (2, 1), (2, 1, 1), (2, 2), (2, 2, 1), (2, 3, 1), (3, 1, 1)])
@@ -188,12 +188,12 @@ def test_what_was_found_before_the_limit_is_shown(session: Macaulay2) -> None:
     with limit_after(session, 0, "closure") as stuck:
         found = closure(SingleLayerAttention(3, 2), stuck, strategy="elimination", timeout=HOUR)
     assert found.ideal is None
-    assert (found.dimension, found.dimension_status, found.complete) == (14, "proved", "no")
+    assert (found.dimension, found.dimension_status, str(found.completeness)) == (14, "proved", "no")
     assert "--timeout" in found.unfinished
     with limit_after(session, 0, "chart_completeness") as stuck:
         partial = closure(SingleLayerAttention(3, 1), stuck, timeout=HOUR)
     assert (partial.dimension, partial.dimension_status, partial.degree) == (11, "proved", None)
-    assert partial.complete == "up to degree 4"
+    assert str(partial.completeness) == "up to degree 4"
     assert "--timeout" in partial.unfinished
 
 
@@ -261,7 +261,7 @@ def test_a_planted_contradiction_between_bounds_and_ideal(engine: Engine, monkey
     model = SingleLayerAttention(2, 3)
     found = by_bounds(model)
     wrong = tuple(replace(s, singular=True, tangent_dimension=10) if s.orbit.r == 2 else s for s in found.statuses)
-    monkeypatch.setattr("m2bridge.computations.singular_locus.by_bounds", lambda *_: replace(found, statuses=wrong))
+    monkeypatch.setattr("m2bridge.maps.singular_locus.by_bounds", lambda *_: replace(found, statuses=wrong))
     with pytest.raises(ContradictionError, match="by tangent bounds"):
         singular_locus(model, engine, method="orbits")
 

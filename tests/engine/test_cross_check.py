@@ -9,16 +9,16 @@ import pytest
 from sympy import Matrix, groebner, symbols
 
 from m2bridge import Macaulay2, Orbit, Script, SingleLayerAttention
-from m2bridge.computations.fibres import Fibre, fibres
-from m2bridge.computations.observation import check, observe
 from m2bridge.crosscheck import Outcome, compare, cross_check
 from m2bridge.engine import Engine
+from m2bridge.engine.answer import parse
 from m2bridge.errors import ContradictionError, MethodUnavailableError
-from m2bridge.geometry.formulas import dimension_formula
-from m2bridge.geometry.linear_section import not_counted, section_points
-from m2bridge.model.orbit import generic_orbit, orbits, representative
-from m2bridge.parse import parse
-from m2bridge.theorems import REGISTRY, GlobalStatement, OrbitStatement
+from m2bridge.families.attention.fibres import Fibre, fibres
+from m2bridge.families.attention.formulas import dimension_formula
+from m2bridge.families.attention.linear_section import not_counted, section_points
+from m2bridge.families.attention.observation import check, observe
+from m2bridge.families.attention.orbits import generic_orbit, orbits, representative
+from m2bridge.families.attention.statements import REGISTRY, GlobalStatement, OrbitStatement
 from tests.limits import HOUR, limit_after
 
 GRID = [(d, d_out, a) for d in range(1, 5) for d_out in range(1, 5) for a in range(1, d + 1)]

@@ -17,9 +17,9 @@ import psutil
 import pytest
 
 from m2bridge.engine import Macaulay2, scratch
+from m2bridge.engine.answer import parse
 from m2bridge.engine.scratch import Scratch, sweep
 from m2bridge.errors import EngineDiedError, EngineError
-from m2bridge.parse import parse
 from m2bridge.render import Script
 from tests.batches import EXECUTORS, certifying, results, wait_for
 

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from sympy import I, Matrix, Rational, latex, zeros
 
 from m2bridge import Macaulay2, Orbit, SingleLayerAttention, closure, cross_check, singular_locus
-from m2bridge.computations.image import base_locus_script
-from m2bridge.computations.membership import CLOSURE, INSIDE, OUTSIDE, Membership, membership
+from m2bridge.algebra.field import QQ
+from m2bridge.algebra.jacobian import tangent_dimension
+from m2bridge.engine.answer import parse
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
-from m2bridge.geometry.function import function_of, orbit_of
-from m2bridge.geometry.jacobian import tangent_dimension
-from m2bridge.model.attention import Coordinates
-from m2bridge.model.field import QQ
-from m2bridge.parse import parse
+from m2bridge.families.attention.function import function_of, orbit_of
+from m2bridge.families.attention.membership import CLOSURE, INSIDE, OUTSIDE, Membership, membership
+from m2bridge.families.attention.model import Coordinates
+from m2bridge.maps.image import base_locus_script
 
 through_engine = settings(
     max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]

@@ -7,18 +7,18 @@ import pytest
 from sympy import Expr, symbols
 
 from m2bridge import CoefficientField, PolynomialMap, SingleLayerAttention, closure, read_ideal
-from m2bridge.certificate.completeness import kernel
-from m2bridge.computations import completeness
-from m2bridge.computations.closure_result import Closure
-from m2bridge.computations.completeness import chart_script, prove_complete
-from m2bridge.computations.multigraded_closure import equations, graded_source
-from m2bridge.computations.subject import Subject
+from m2bridge.algebra.groebner import groebner_basis, leading_monomials
+from m2bridge.checker.completeness import kernel
 from m2bridge.engine import Engine
+from m2bridge.engine.answer import parse
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
-from m2bridge.geometry.chart import chart_slice
-from m2bridge.geometry.formulas import degree_formula, dimension_formula
-from m2bridge.geometry.groebner import groebner_basis, leading_monomials
-from m2bridge.parse import parse
+from m2bridge.families.attention.chart import chart_slice
+from m2bridge.families.attention.formulas import degree_formula, dimension_formula
+from m2bridge.maps import completeness
+from m2bridge.maps.closure_result import Closure
+from m2bridge.maps.completeness import chart_script, prove_complete
+from m2bridge.maps.multigraded_closure import equations, graded_source
+from m2bridge.maps.subject import Subject
 
 s, t = symbols("s t")
 PRIMES_TRIED = (32003, 31991, 31981, 31973, 31963)
@@ -39,7 +39,7 @@ def test_the_proved_ideal_is_that_of_elimination(engine: Engine, case: tuple[int
     coordinates = "full" if len(case) == 4 else "reduced"
     by_weights = closure(model, engine, coordinates=coordinates)
     eliminated = closure(model, engine, coordinates=coordinates, strategy="elimination")
-    assert (by_weights.strategy, by_weights.complete, by_weights.unfinished) == ("multigraded", "proved", "")
+    assert (by_weights.strategy, str(by_weights.completeness), by_weights.unfinished) == ("multigraded", "proved", "")
     for name in ("dimension", "degree", "hilbert_series", "generator_degrees", "homogeneous", "codimension"):
         assert getattr(by_weights, name) == getattr(eliminated, name)
     if model.t == 2:
@@ -59,7 +59,7 @@ def test_the_chart_proves_more(engine: Engine, case: tuple[int, ...], counts: di
     """Numbers of generators from elimination; the degree from the projection formula."""
     model = SingleLayerAttention(*case)
     found = closure(model, engine)
-    assert (found.complete, found.generator_degrees) == ("proved", counts)
+    assert (str(found.completeness), found.generator_degrees) == ("proved", counts)
     assert (found.dimension, found.degree) == (dimension_formula(model), degree_formula(model))
 
 
@@ -89,8 +89,8 @@ def test_on_the_slice_another_prime_follows_an_unlucky_one(engine: Engine, monke
     """Modulo 3 the image of (3, 1, 3) has more equations, which no generators over QQ give."""
     monkeypatch.setattr(completeness, "_primes", lambda _: iter((3, 32003)))
     found = closure(SingleLayerAttention(3, 1), engine, timeout=300)
-    assert (found.complete, found.generator_degrees, found.degree) == ("proved", {3: 20, 4: 90}, 45)
-    assert "modulo 32003 " in found.completeness
+    assert (str(found.completeness), found.generator_degrees, found.degree) == ("proved", {3: 20, 4: 90}, 45)
+    assert "modulo 32003 " in found.completeness.reason
 
 
 def test_a_component_at_the_origin_is_seen(engine: Engine) -> None:
@@ -125,7 +125,7 @@ def test_the_proof_asks_for_the_degree_that_it_needs(engine: Engine) -> None:
     """A hypersurface of degree 6 is beyond the first degrees tried."""
     sextic = PolynomialMap.from_expressions([s, t], {"x": s**6, "y": s * t**5, "z": t**6})
     found = closure(sextic, engine)
-    assert (found.complete, found.generator_degrees, found.degree) == ("proved", {6: 1}, 6)
+    assert (str(found.completeness), found.generator_degrees, found.degree) == ("proved", {6: 1}, 6)
 
 
 def test_auto_falls_back_to_elimination(engine: Engine) -> None:
@@ -153,12 +153,12 @@ def test_bad_combinations_name_the_option() -> None:
 
 def test_generators_up_to_a_degree_need_no_engine() -> None:
     found = closure(SingleLayerAttention(3, 2), strategy="multigraded")
-    assert (found.complete, found.generator_degrees) == ("up to degree 4", {2: 45, 3: 80, 4: 675})
+    assert (str(found.completeness), found.generator_degrees) == ("up to degree 4", {2: 45, 3: 80, 4: 675})
     assert (found.dimension, found.dimension_status, found.degree, found.hilbert_series) == (14, "proved", None, None)
     assert found.to_json()["hilbert_function"] == [1, 36, 621, 6792, 51975]
     assert found.to_json()["engine"] == {"version": None}
     assert "and 788 more" in found.to_text()
-    assert closure(SingleLayerAttention(3, 2), max_degree=2).complete == "up to degree 2"
+    assert str(closure(SingleLayerAttention(3, 2), max_degree=2).completeness) == "up to degree 2"
 
 
 def test_the_dimension_is_proved_by_equations_where_the_fibres_are_large() -> None:
@@ -172,7 +172,7 @@ def test_weighted_degrees_are_said() -> None:
     umbrella = PolynomialMap.from_expressions([s, t], {"x": s * t, "y": s, "z": t**2})
     found = closure(umbrella, max_degree=4)
     assert not found.homogeneous
-    assert "degrees 2, 1, 2" in found.completeness
+    assert "degrees 2, 1, 2" in found.completeness.reason
     assert [str(g) for g in found.ideal.generators] == list(found.generator_texts())
 
 
@@ -200,8 +200,8 @@ def test_after_an_unlucky_prime_another_one_is_tried(engine: Engine, prime: int,
     """What elimination over QQ gives, proved modulo a prime that divides neither coefficients nor determinants."""
     curve = PolynomialMap.from_expressions([s, t], images)
     found, expected = closure(curve, engine), closure(curve, engine, strategy="elimination")
-    assert (found.complete, found.unfinished, found.strategy) == ("proved", "", "multigraded")
-    assert f"modulo {prime} " in found.completeness
+    assert (str(found.completeness), found.unfinished, found.strategy) == ("proved", "", "multigraded")
+    assert f"modulo {prime} " in found.completeness.reason
     assert numbers(found) == numbers(expected)
 
 
@@ -213,7 +213,7 @@ def test_unlucky_primes_prove_nothing(engine: Engine) -> None:
     """Modulo five primes the coordinates are dependent; over QQ they are not."""
     curve = PolynomialMap.from_expressions([s, t], {"x": s + t, "y": s + (1 + prod(PRIMES_TRIED)) * t})
     found = closure(curve, engine)
-    assert found.complete.startswith("up to degree")
+    assert str(found.completeness).startswith("up to degree")
     assert f"the primes {', '.join(map(str, PRIMES_TRIED))} are unlucky" in found.unfinished
     assert (found.degree, found.generator_degrees, found.dimension) == (None, {}, 2)
 
@@ -227,10 +227,10 @@ def test_the_first_degree_counts_independent_coordinates() -> None:
 def test_completeness_says_what_elimination_gave(engine: Engine) -> None:
     linear = closure(SingleLayerAttention(1, 1, 1, 3), engine, coordinates="full")
     assert linear.generator_degrees == {1: 8}
-    assert linear.completeness.endswith("gives, besides the linear ones, no generators")
-    assert "gives generators of degree ≤ 2 and" in closure(CUBIC, engine).completeness
+    assert linear.completeness.reason.endswith("gives, besides the linear ones, no generators")
+    assert "gives generators of degree ≤ 2 and" in closure(CUBIC, engine).completeness.reason
     eliminated = closure(CUBIC, engine, strategy="elimination")
-    assert eliminated.completeness == "all generators: elimination by Macaulay2"
+    assert eliminated.completeness.reason == "all generators: elimination by Macaulay2"
     assert "complete             all generators: elimination by Macaulay2" in eliminated.to_text()
     assert eliminated.to_macaulay2().startswith("-- all generators: elimination by Macaulay2\nR = QQ[")
 

@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 
 from m2bridge import CoefficientField, Macaulay2, SingleLayerAttention
-from m2bridge.computations.closure import closure_script
-from m2bridge.computations.completeness import chart_script, completeness_script
-from m2bridge.computations.fibres import fibres_script
-from m2bridge.computations.jacobian_criterion import jacobian_script
-from m2bridge.computations.multigraded_closure import graded_source
-from m2bridge.computations.orbit_criterion import orbit_script
-from m2bridge.computations.subject import Subject
+from m2bridge.algebra.field import QQ
+from m2bridge.families.attention.fibres import fibres_script
+from m2bridge.families.attention.orbit_criterion import orbit_script
 from m2bridge.implicitization import implicitize
-from m2bridge.model.field import QQ
+from m2bridge.maps.closure import closure_script
+from m2bridge.maps.completeness import chart_script, completeness_script
+from m2bridge.maps.jacobian_criterion import jacobian_script
+from m2bridge.maps.multigraded_closure import graded_source
+from m2bridge.maps.subject import Subject
 from m2bridge.render import Script
 from tests.events import PATIENCE
 

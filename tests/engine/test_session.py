@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from m2bridge.engine import Limits, Macaulay2
+from m2bridge.engine.answer import parse
 from m2bridge.engine.process import Process
 from m2bridge.engine.protocol import LEAST_MEMORY
 from m2bridge.errors import (
@@ -24,7 +25,6 @@ from m2bridge.errors import (
     EngineVersionError,
     ScriptError,
 )
-from m2bridge.parse import parse
 from m2bridge.render import Script
 from tests.events import PATIENCE, alive, session_members, wait_for, wait_for_end
 from tests.limits import HOUR, answers_so_far, limit_when

@@ -15,10 +15,10 @@ from random import Random
 from sympy import Expr, symbols
 
 from m2bridge import QQ, CoefficientField, Macaulay2, PolynomialMap, Script, image
-from m2bridge.computations.image import Image
 from m2bridge.engine import Engine
+from m2bridge.engine.answer import Answer, parse
 from m2bridge.errors import EngineTimeoutError
-from m2bridge.parse import Answer, parse
+from m2bridge.maps.image import Image
 
 FIELDS = (QQ, *map(CoefficientField, (2, 3, 5, 7)))
 SECONDS = 120.0

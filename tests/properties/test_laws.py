@@ -7,16 +7,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from m2bridge import CoefficientField, Macaulay2, PolynomialMap, Script
-from m2bridge.computations.image import base_locus_script
+from m2bridge.algebra.field import QQ
+from m2bridge.algebra.hilbert_series import HilbertSeries
+from m2bridge.algebra.linear_algebra import rank, rank_mod
+from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert import macaulay2
 from m2bridge.convert.names import all_to_macaulay2, from_macaulay2, to_macaulay2
 from m2bridge.convert.wire import decode
+from m2bridge.engine.answer import parse
 from m2bridge.errors import ParseError
-from m2bridge.geometry.hilbert import HilbertSeries
-from m2bridge.linear_algebra import rank, rank_mod
-from m2bridge.model.field import QQ
-from m2bridge.model.ring import PolynomialRing
-from m2bridge.parse import parse
+from m2bridge.maps.image import base_locus_script
 
 names = st.text(min_size=1, max_size=8).filter(lambda s: not s.isspace()) | st.from_regex(
     r"[a-zA-Z]{1,3}(_(0|-?[1-9][0-9]?)){0,3}", fullmatch=True

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from m2bridge.computations.agreement import LocusFindings, compare
-from m2bridge.computations.locus import Component, OrbitStatus
 from m2bridge.errors import ContradictionError
-from m2bridge.model.orbit import Orbit
+from m2bridge.families.attention.orbits import Orbit
+from m2bridge.maps.agreement import LocusFindings, compare
+from m2bridge.maps.singular_locus_result import Component, OrbitStatus
 
 GENERIC = OrbitStatus(Orbit(2, 1, 1), 5, 5, False, 5)
 SPECIAL = OrbitStatus(Orbit(1, 1, 0), 4, 6, True, 6)

@@ -6,12 +6,12 @@ import json
 import pytest
 
 from m2bridge import PolynomialMap, closure, read_ideal
+from m2bridge.algebra.field import QQ
 from m2bridge.cli.output import echo_json
-from m2bridge.computations.elimination import elimination_values
 from m2bridge.convert.map_file import read_map
 from m2bridge.convert.names import all_to_macaulay2, from_macaulay2
 from m2bridge.errors import ConversionError
-from m2bridge.model.field import QQ
+from m2bridge.maps.elimination import elimination_values
 
 CUBIC = """[map]
 title = "立方 λ"

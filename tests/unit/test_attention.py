@@ -4,8 +4,8 @@ import pytest
 from sympy import Matrix, Poly, expand, symbols
 
 from m2bridge.errors import InvalidCaseError
-from m2bridge.model.attention import SingleLayerAttention
-from m2bridge.model.orbit import flatten, orbits, representative
+from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.families.attention.orbits import flatten, orbits, representative
 
 
 def by_definition(d: int, d_out: int, t: int) -> dict[str, object]:

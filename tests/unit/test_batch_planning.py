@@ -21,9 +21,9 @@ from m2bridge.batch.store import Store
 from m2bridge.batch.task import Report, Task, tasks
 from m2bridge.certificate.schema import Certificate
 from m2bridge.clock import limited
-from m2bridge.computations.subject import case_json
 from m2bridge.engine import Limits
 from m2bridge.errors import EngineDiedError, EngineMemoryError, EngineTimeoutError, InvalidCaseError, ScriptError
+from m2bridge.maps.subject import case_json
 
 CASE = Case(2, 1)
 

@@ -3,16 +3,16 @@
 import pytest
 
 from m2bridge import Orbit, SingleLayerAttention, SingularLocus
-from m2bridge.computations import bound_criterion
-from m2bridge.computations.bound_criterion import by_bounds
-from m2bridge.computations.equations import singular_by_bounds, tangent_upper_bounds
-from m2bridge.computations.subject import Subject
+from m2bridge.algebra.field import QQ
 from m2bridge.errors import ContradictionError
-from m2bridge.geometry.formulas import dimension_formula
-from m2bridge.geometry.tangent import tangent_lower_bound
-from m2bridge.model.field import QQ
-from m2bridge.model.orbit import orbits
-from m2bridge.theorems.singular_locus import STATEMENTS
+from m2bridge.families.attention import bound_criterion
+from m2bridge.families.attention.bound_criterion import by_bounds
+from m2bridge.families.attention.formulas import dimension_formula
+from m2bridge.families.attention.orbits import orbits
+from m2bridge.families.attention.statements.singular_locus import STATEMENTS
+from m2bridge.families.attention.tangents import tangent_lower_bound
+from m2bridge.maps.subject import Subject
+from m2bridge.maps.tangent_bounds import singular_by_bounds, tangent_upper_bounds
 
 SMOOTH = Orbit(2, 2, 2)
 CASES = [(2, 1), (2, 2, 1), (2, 3), (3, 1), (3, 1, 1), (3, 2, 2), (3, 2, 3), (3, 2, 1), (4, 1, 2), (4, 1, 3), (5, 1, 1)]

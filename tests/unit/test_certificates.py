@@ -11,20 +11,20 @@ from typing import Any
 import pytest
 
 from m2bridge import SingleLayerAttention
-from m2bridge.certificate.fibre_scheme import fibre_scheme, scheme
+from m2bridge.algebra.field import QQ
+from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.certificate.files import read, write
-from m2bridge.certificate.identities import base_locus_is_empty, boundary_family_is_verified
-from m2bridge.certificate.polynomials import read_polynomials
 from m2bridge.certificate.schema import SCHEMA, Certificate, digest
-from m2bridge.certificate.verify import verify, verify_path
+from m2bridge.checker.fibre_scheme import fibre_scheme, scheme
+from m2bridge.checker.identities import base_locus_is_empty, boundary_family_is_verified
+from m2bridge.checker.polynomials import read_polynomials
+from m2bridge.checker.verify import verify, verify_path
 from m2bridge.cli import commands
 from m2bridge.cli.verifying import json_files
-from m2bridge.computations.fibres import Fibre
+from m2bridge.convert.notation import polynomial_text
 from m2bridge.errors import CertificateError
-from m2bridge.model.field import QQ
-from m2bridge.model.orbit import orbits
-from m2bridge.model.ring import PolynomialRing
-from m2bridge.notation import polynomial_text
+from m2bridge.families.attention.fibres import Fibre
+from m2bridge.families.attention.orbits import orbits
 from tests.certificates.__main__ import by_release, reported
 
 FOLDER = Path(__file__).parents[1] / "certificates"

@@ -11,16 +11,16 @@ import pytest
 from sympy import Expr, Rational, diff, symbols
 
 from m2bridge import dimension
-from m2bridge.convert.chain_file import read_chain, read_model
+from m2bridge.algebra.linear_algebra import LARGE_PRIME
+from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.errors import ContradictionError, ConversionError, InvalidCaseError, MethodUnavailableError
-from m2bridge.linear_algebra import LARGE_PRIME
 from m2bridge.maps import bounds, chain, layer
 from m2bridge.maps.chain import Chain
+from m2bridge.maps.chain_file import read_chain, read_model
 from m2bridge.maps.layer import Layer
 from m2bridge.maps.map_model import MapModel, as_model
 from m2bridge.maps.model import Differentiates, HasStatements, Model
 from m2bridge.maps.rank import PRIMES, rank_result
-from m2bridge.model.polynomial_map import PolynomialMap
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

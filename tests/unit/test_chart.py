@@ -2,12 +2,12 @@
 
 import pytest
 
-from m2bridge.geometry.chart import chart_slice
-from m2bridge.geometry.formulas import dimension_formula
-from m2bridge.geometry.jacobian import differential_rank, random_point
-from m2bridge.geometry.tangent import function, orbit_dimension
-from m2bridge.model.attention import SingleLayerAttention
-from m2bridge.model.orbit import generic_orbit
+from m2bridge.algebra.jacobian import differential_rank, random_point
+from m2bridge.families.attention.chart import chart_slice
+from m2bridge.families.attention.formulas import dimension_formula
+from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.families.attention.orbits import generic_orbit
+from m2bridge.families.attention.tangents import function, orbit_dimension
 
 
 @pytest.mark.parametrize("case", [(2, 1), (2, 2), (2, 3), (3, 1), (3, 2), (4, 2)])

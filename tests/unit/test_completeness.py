@@ -13,21 +13,21 @@ from sympy import groebner, symbols
 from sympy.polys.rings import PolyElement
 
 from m2bridge import SingleLayerAttention
+from m2bridge.algebra import groebner as our_groebner
+from m2bridge.algebra.field import QQ
+from m2bridge.algebra.groebner import divides, groebner_basis, hilbert_numerator, leading_monomials
+from m2bridge.algebra.hilbert_series import HilbertSeries
+from m2bridge.algebra.ring import Ideal, PolynomialRing, total_degree
 from m2bridge.certificate.closures import closure_content
-from m2bridge.certificate.completeness import hilbert_series, incomplete, leading_ideal
 from m2bridge.certificate.files import read
-from m2bridge.certificate.polynomials import read_polynomials
 from m2bridge.certificate.schema import Certificate
-from m2bridge.certificate.verify import verify
+from m2bridge.checker.completeness import hilbert_series, incomplete, leading_ideal
+from m2bridge.checker.polynomials import read_polynomials
+from m2bridge.checker.verify import verify
 from m2bridge.errors import MethodUnavailableError
-from m2bridge.geometry import groebner as our_groebner
-from m2bridge.geometry.formulas import degree_formula, dimension_formula
-from m2bridge.geometry.groebner import divides, groebner_basis, hilbert_numerator, leading_monomials
-from m2bridge.geometry.hilbert import HilbertSeries
+from m2bridge.families.attention.formulas import degree_formula, dimension_formula
 from m2bridge.implicitization import implicitize, multigraded_attention
 from m2bridge.implicitization.substitution import Terms
-from m2bridge.model.field import QQ
-from m2bridge.model.ring import Ideal, PolynomialRing, total_degree
 
 FOLDER = Path(__file__).parents[1] / "certificates" / "accepted"
 

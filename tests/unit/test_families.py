@@ -20,7 +20,7 @@ PLUG_IN = """
 from dataclasses import dataclass
 
 from m2bridge.families.definition import CaseOption, Family, integer
-from m2bridge.model.polynomial_map import PolynomialMap
+from m2bridge.algebra.polynomial_map import PolynomialMap
 
 
 @dataclass(frozen=True)

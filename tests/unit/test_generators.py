@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 from sympy.polys.rings import PolyElement
 
-from m2bridge.certificate import generators
+from m2bridge.algebra.field import QQ
+from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.certificate.files import read
-from m2bridge.certificate.finding import Finding
-from m2bridge.certificate.polynomials import read_polynomials
-from m2bridge.certificate.verify import verify
+from m2bridge.checker import generators
+from m2bridge.checker.polynomials import read_polynomials
+from m2bridge.checker.verify import verify
+from m2bridge.checker.verify_result import Finding
+from m2bridge.convert.notation import polynomial_text
+from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.implicitization import Implicitization
-from m2bridge.model.attention import SingleLayerAttention
-from m2bridge.model.field import QQ
-from m2bridge.model.ring import PolynomialRing
-from m2bridge.notation import polynomial_text
 
 QUARTIC = read(Path(__file__).parents[1] / "certificates" / "accepted" / "d2-dout1-a2-t2-closure.json")
 RING = PolynomialRing(QQ, tuple(QUARTIC.evidence["coordinates"]))

@@ -7,17 +7,17 @@ import pytest
 from sympy import Expr, Matrix, Poly, symbols
 
 from m2bridge import CoefficientField, PolynomialMap, SingleLayerAttention
-from m2bridge.computations.dimension import Dimension, dimension
-from m2bridge.computations.jacobian_rank import Finding, jacobian_findings
-from m2bridge.computations.subject import Subject
+from m2bridge.algebra.field import QQ
+from m2bridge.algebra.generic_rank import extension_degree, generic_rank
+from m2bridge.algebra.jacobian import differential_rank
+from m2bridge.algebra.linear_algebra import LARGE_PRIME
 from m2bridge.errors import MethodUnavailableError
-from m2bridge.geometry import tangent
-from m2bridge.geometry.formulas import dimension_bound, dimension_formula
-from m2bridge.geometry.generic_rank import extension_degree, generic_rank
-from m2bridge.geometry.jacobian import differential_rank
-from m2bridge.linear_algebra import LARGE_PRIME
-from m2bridge.model.field import QQ
-from m2bridge.model.orbit import Orbit
+from m2bridge.families.attention import tangents as tangent
+from m2bridge.families.attention.formulas import dimension_bound, dimension_formula
+from m2bridge.families.attention.orbits import Orbit
+from m2bridge.maps.dimension import Dimension, dimension
+from m2bridge.maps.jacobian_rank import Finding, jacobian_findings
+from m2bridge.maps.subject import Subject
 
 s, t, u = symbols("s t u")
 

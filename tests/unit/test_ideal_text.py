@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from m2bridge import CoefficientField, PolynomialRing, SingleLayerAttention, closure, read_ideal
+from m2bridge.algebra.field import QQ
+from m2bridge.convert.notation import polynomial_text
 from m2bridge.errors import ConversionError
-from m2bridge.model.field import QQ
-from m2bridge.notation import polynomial_text
 
 NAMES = ("x", "y_1", "c_1_2")
 

@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy import symbols
 
+from m2bridge.algebra.linear_algebra import LARGE_PRIME, primes_from, rank_mod
+from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.implicitization import generators, hilbert_function, implicitize, multigraded, multigraded_attention
 from m2bridge.implicitization.elimination import ModularElimination
 from m2bridge.implicitization.expansion import Expansions
 from m2bridge.implicitization.quotient import Quotient, combination
 from m2bridge.implicitization.slices import dense_slice, restricted
-from m2bridge.linear_algebra import LARGE_PRIME, primes_from, rank_mod
-from m2bridge.model.attention import SingleLayerAttention
-from m2bridge.model.polynomial_map import PolynomialMap
 
 PRIME = 10007
 s, t, u = symbols("s t u")

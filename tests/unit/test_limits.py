@@ -13,19 +13,19 @@ from sympy import Matrix, Rational, symbols
 
 from m2bridge import Closure, PolynomialMap, SingleLayerAttention, closure, dimension, image, singular_locus
 from m2bridge.clock import clock, limited
-from m2bridge.computations import bound_criterion, equations
-from m2bridge.computations.bound_criterion import by_bounds
-from m2bridge.computations.equations import tangent_upper_bounds
-from m2bridge.computations.fibres import MOST_ORBITS, fibres_script
-from m2bridge.computations.observation import observe
-from m2bridge.computations.orbit_tangents import orbit_tangents
-from m2bridge.computations.scripts import standalone
-from m2bridge.computations.subject import Subject
 from m2bridge.engine import Transcript
 from m2bridge.errors import EngineTimeoutError, InvalidCaseError
-from m2bridge.geometry.function import Chart, function_of, quadratic_forms
-from m2bridge.geometry.tangent import tangent_lower_bounds
-from m2bridge.model.orbit import dense_first, generic_orbit, orbit_count, orbits
+from m2bridge.families.attention.bound_criterion import by_bounds
+from m2bridge.families.attention.fibres import MOST_ORBITS, fibres_script
+from m2bridge.families.attention.function import Chart, function_of, quadratic_forms
+from m2bridge.families.attention.observation import observe
+from m2bridge.families.attention.orbit_tangents import orbit_tangents
+from m2bridge.families.attention.orbits import dense_first, generic_orbit, orbit_count, orbits
+from m2bridge.families.attention.tangents import tangent_lower_bounds
+from m2bridge.maps import bound_criterion, equations
+from m2bridge.maps.scripts import standalone
+from m2bridge.maps.subject import Subject
+from m2bridge.maps.tangent_bounds import tangent_upper_bounds
 from m2bridge.render import Script
 from tests.clocks import Looks
 
@@ -68,9 +68,9 @@ def test_closures_keep_the_dimension_and_the_degrees_that_are_complete() -> None
     assert isinstance(whole, Closure)
     completes, dimensions = [], set()
     for found in ended(lambda: closure(MODEL, max_degree=3), 30):
-        completes.append(found.complete)
+        completes.append(str(found.completeness))
         dimensions.add(found.dimension)
-        assert found.unfinished or found.complete == whole.complete
+        assert found.unfinished or str(found.completeness) == str(whole.completeness)
         assert found.to_text()
         assert found.to_json()["coordinates"] == list(whole.subject.parametrization.coordinates)
         known = found.generator_degrees or {}

@@ -9,11 +9,11 @@ import pytest
 
 from m2bridge import Orbit, PolynomialMap, SingleLayerAttention, dimension
 from m2bridge.errors import MethodUnavailableError
+from m2bridge.families.attention.orbits import flatten, orbits, representative
 from m2bridge.maps.map_model import MapModel, as_model
 from m2bridge.maps.model import Differentiates, FreelyParametrized, HasOrbits, HasUpperBounds, Model
 from m2bridge.maps.rank import differentiable, rank_result
 from m2bridge.maps.structure import Multigrading, Symmetry
-from m2bridge.model.orbit import flatten, orbits, representative
 
 
 @dataclass(frozen=True)

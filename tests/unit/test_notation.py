@@ -1,7 +1,6 @@
-from m2bridge.layout import duration, table
-from m2bridge.model.field import QQ, CoefficientField
-from m2bridge.model.ring import PolynomialRing
-from m2bridge.notation import (
+from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.convert.notation import (
     degree_summary,
     ideal_macaulay2,
     polynomial_latex,
@@ -9,6 +8,7 @@ from m2bridge.notation import (
     shortened_text,
     sparse_text,
 )
+from m2bridge.layout import duration, table
 
 
 def test_residues_are_written_symmetrically() -> None:

@@ -13,17 +13,17 @@ from m2bridge.batch.certifier import Settings, put_outcomes
 from m2bridge.batch.outcome import kind_of
 from m2bridge.batch.store import Store
 from m2bridge.certificate.certify import certify
-from m2bridge.computations.agreement import LocusFindings
-from m2bridge.computations.equations import tangent_upper_bounds
-from m2bridge.computations.fibres import Fibre, fibres
-from m2bridge.computations.locus import OrbitStatus
-from m2bridge.computations.singular_locus import known_orbits
 from m2bridge.crosscheck import CrossCheck, Outcome, Verdict, compare, cross_check
 from m2bridge.engine import Engine, Transcript
 from m2bridge.errors import ContradictionError, EngineError, EngineMemoryError, EngineTimeoutError
-from m2bridge.model.orbit import generic_orbit, orbits
+from m2bridge.families.attention.fibres import Fibre, fibres
+from m2bridge.families.attention.orbits import generic_orbit, orbits
+from m2bridge.families.attention.statements import REGISTRY, GlobalStatement, OrbitStatement, Statement
+from m2bridge.maps.agreement import LocusFindings
+from m2bridge.maps.singular_locus import known_orbits
+from m2bridge.maps.singular_locus_result import OrbitStatus
+from m2bridge.maps.tangent_bounds import tangent_upper_bounds
 from m2bridge.render import Script
-from m2bridge.theorems import REGISTRY, GlobalStatement, OrbitStatement, Statement
 
 CASES = [(3, 2, 2), (3, 3, 3), (2, 1, 1), (1, 2, 1)]
 LIMITS = (EngineTimeoutError, EngineMemoryError)
@@ -37,7 +37,7 @@ BOUNDS = cache(tangent_upper_bounds)
 @pytest.fixture(autouse=True)
 def equations_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """They depend on the case only, and take longer than all the rest."""
-    monkeypatch.setattr("m2bridge.computations.orbit_tangents.tangent_upper_bounds", BOUNDS)
+    monkeypatch.setattr("m2bridge.families.attention.orbit_tangents.tangent_upper_bounds", BOUNDS)
 
 
 class Limited:
@@ -166,7 +166,7 @@ def test_methods_that_disagree_stop_a_run_that_reaches_a_limit(
     limited = Limited(recorded, BEFORE_ORBITS + 3)
     found = fibres(model, limited)
     wrong = replace(found, at=found.at | {Orbit(1, 1, 1): Fibre(1, 1)})
-    monkeypatch.setattr("m2bridge.computations.observation.fibres", lambda *arguments: wrong)
+    monkeypatch.setattr("m2bridge.families.attention.observation.fibres", lambda *arguments: wrong)
     with pytest.raises(ContradictionError, match="the rank of the differential is too small"):
         observe(model, limited)
 

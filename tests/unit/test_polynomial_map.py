@@ -7,13 +7,13 @@ import pytest
 from sympy import Float, Rational, Symbol, symbols
 
 from m2bridge import CoefficientField, PolynomialMap, SingleLayerAttention, closure, dimension, singular_locus
-from m2bridge.computations.elimination import elimination_values
-from m2bridge.computations.subject import Subject
+from m2bridge.algebra.field import QQ
+from m2bridge.algebra.linear_span import reduce_linearly
+from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ConversionError, InvalidCaseError, MethodUnavailableError
-from m2bridge.geometry.chart import chart_slice
-from m2bridge.geometry.linear_span import reduce_linearly
-from m2bridge.model.field import QQ
-from m2bridge.model.ring import PolynomialRing
+from m2bridge.families.attention.chart import chart_slice
+from m2bridge.maps.elimination import elimination_values
+from m2bridge.maps.subject import Subject
 
 s, t = symbols("s t")
 LINE = PolynomialMap.from_expressions([s], {"x": s})

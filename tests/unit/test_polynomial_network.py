@@ -13,6 +13,7 @@ import pytest
 from sympy import Expr, Integer, Matrix, Poly, Symbol, symbols
 from sympy.polys.matrices import DomainMatrix
 
+from m2bridge.algebra.linear_algebra import LARGE_PRIME, rank_mod
 from m2bridge.errors import ContradictionError, InvalidCaseError
 from m2bridge.families.polynomial_network import PolynomialNetwork, bounds, model
 from m2bridge.families.polynomial_network.layers import layer_chain
@@ -21,7 +22,6 @@ from m2bridge.implicitization.grading import grading_with_weights
 from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.implicitization.multigraded_map import multigraded
 from m2bridge.implicitization.symmetry import coordinate_permutation
-from m2bridge.linear_algebra import LARGE_PRIME, rank_mod
 from m2bridge.maps.bounds import coordinate_bound
 from m2bridge.maps.map_model import MapModel
 from m2bridge.maps.model import Differentiates, HasStatements, HasUpperBounds, Model

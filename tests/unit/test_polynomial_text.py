@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sympy import QQ as SYMPY_QQ
 
+from m2bridge.algebra.field import QQ
+from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert.map_file import read_map
 from m2bridge.convert.polynomial_text import read_polynomial
 from m2bridge.errors import ConversionError
-from m2bridge.model.field import QQ
-from m2bridge.model.ring import PolynomialRing
 
 RING = PolynomialRing(QQ, ("x", "y_1", "Zeta"))
 X, Y, Z = RING.sympy_ring.gens

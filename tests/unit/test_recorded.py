@@ -10,7 +10,7 @@ from m2bridge.errors import EngineNotFoundError
 
 def test_closure(recorded: Engine) -> None:
     found = closure(SingleLayerAttention(2, 2), recorded)
-    assert (found.dimension, found.degree, found.complete) == (7, 20, "proved")
+    assert (found.dimension, found.degree, str(found.completeness)) == (7, 20, "proved")
     assert found.ideal is not None
     assert found.ideal.generator_degrees == {2: 5, 4: 10}
     assert "5 quadrics, 10 quartics" in found.to_text()

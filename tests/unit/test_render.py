@@ -2,10 +2,10 @@ import re
 
 import pytest
 
+from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert import macaulay2
 from m2bridge.errors import RenderError
-from m2bridge.model.field import QQ, CoefficientField
-from m2bridge.model.ring import PolynomialRing
 from m2bridge.render import Script, render
 from m2bridge.resources import templates
 

@@ -6,21 +6,21 @@ from dataclasses import replace
 import pytest
 
 from m2bridge import Orbit, SingleLayerAttention
+from m2bridge.algebra.linear_span import linear_isomorphism
 from m2bridge.certificate import recheck as rechecking
-from m2bridge.certificate.fibre_scheme import fibre_scheme
-from m2bridge.certificate.recheck import recheck
 from m2bridge.certificate.statements import statement_content
-from m2bridge.computations.observation import Observations
+from m2bridge.checker.fibre_scheme import fibre_scheme
+from m2bridge.checker.recheck import recheck
 from m2bridge.crosscheck import Outcome, Verdict, compare
 from m2bridge.crosscheck.compare import NO_ORBIT, NONE_SPECIAL
 from m2bridge.crosscheck.evidence import CLOSURES, DETERMINANTAL, LEMMA, LOCAL, ORBITS, REDUCED, SECTION, ZERO
 from m2bridge.errors import ContradictionError
-from m2bridge.geometry.fibre_points import fibre_points
-from m2bridge.geometry.linear_span import linear_isomorphism
-from m2bridge.geometry.tokens import products_determine_functions
-from m2bridge.model.orbit import orbits, representative
-from m2bridge.theorems import REGISTRY, GlobalStatement, Statement
-from m2bridge.theorems.statement import PAPER, nondegenerate
+from m2bridge.families.attention.fibre_points import fibre_points
+from m2bridge.families.attention.observation import Observations
+from m2bridge.families.attention.orbits import orbits, representative
+from m2bridge.families.attention.statements import REGISTRY, GlobalStatement, Statement
+from m2bridge.families.attention.statements.statement import PAPER, nondegenerate
+from m2bridge.families.attention.tokens import products_determine_functions
 
 CASES = [(1, 2, 1), (2, 1, 1), (2, 2, 2), (3, 2, 1), (3, 2, 2), (3, 1, 2), (3, 3, 3)]
 
@@ -94,7 +94,7 @@ def test_points_are_as_many_as_the_scheme_says(case: tuple[int, int, int]) -> No
 
 
 def test_points_that_do_not_fit_the_scheme_stop_the_run(planting: pytest.MonkeyPatch) -> None:
-    planting.setattr("m2bridge.computations.observation.fibre_points", lambda orbit, model: frozenset())
+    planting.setattr("m2bridge.families.attention.observation.fibre_points", lambda orbit, model: frozenset())
     with pytest.raises(ContradictionError, match="0 points solve the equations"):
         seen(2, 2)
 
@@ -115,7 +115,7 @@ def test_a_source_said_to_be_singular_where_it_is_smooth(
     """``singular`` needs more tangent vectors than the dimension; where there are none, nothing is claimed."""
     right = {s: compare(s, seen(*case)).verdict for s in REGISTRY}
     rechecking._observations.cache_clear()
-    planting.setattr("m2bridge.computations.observation.source_is_smooth", lambda o, m: m.alpha == m.d)
+    planting.setattr("m2bridge.families.attention.observation.source_is_smooth", lambda o, m: m.alpha == m.d)
     observed = seen(*case)
     assert {fact.singular for fact in observed.orbits} == {True, None}
     for name in ("3.4 (iii)", "A.4", "singular-locus"):
@@ -126,7 +126,7 @@ def test_a_source_said_to_be_singular_where_it_is_smooth(
 
 
 def test_a_source_said_to_be_smooth_where_it_is_singular(planting: pytest.MonkeyPatch) -> None:
-    planting.setattr("m2bridge.computations.observation.source_is_smooth", lambda orbit, model: True)
+    planting.setattr("m2bridge.families.attention.observation.source_is_smooth", lambda orbit, model: True)
     with pytest.raises(ContradictionError, match="smooth by its fibre, singular by tangent vectors"):
         seen(3, 2, 2)
 
@@ -188,7 +188,7 @@ def test_products_determine_functions(model: SingleLayerAttention) -> None:
 
 
 def test_one_token_does_not_determine_products(monkeypatch: pytest.MonkeyPatch) -> None:
-    from m2bridge.geometry import tokens
+    from m2bridge.families.attention import tokens
 
     whole = tokens._output_coefficients
     monkeypatch.setattr(tokens, "_output_coefficients", lambda d: whole(d)[::2])

@@ -19,10 +19,10 @@ from m2bridge.batch import verifier
 from m2bridge.batch.allowance import LEAST_MEMORY, Allowance
 from m2bridge.batch.verifying import verify_files
 from m2bridge.certificate.files import read, write
-from m2bridge.certificate.finding import Finding
 from m2bridge.certificate.schema import digest
 from m2bridge.certificate.scripts import script_of
-from m2bridge.certificate.verify import verify_path
+from m2bridge.checker.verify import verify_path
+from m2bridge.checker.verify_result import Finding
 from m2bridge.errors import BatchError, ContradictionError, InvalidCaseError
 from tests.events import PATIENCE, wait_for, wait_for_end
 

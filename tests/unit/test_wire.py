@@ -3,8 +3,8 @@ from fractions import Fraction
 import pytest
 
 from m2bridge.convert.wire import decode
+from m2bridge.engine.answer import parse
 from m2bridge.errors import ParseError
-from m2bridge.parse import parse
 
 RING = ["PolynomialRing", ["QQ"], [["x"], ["c", 1, 2]]]
 

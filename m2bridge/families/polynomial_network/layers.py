@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from m2bridge.algebra.field import QQ
+from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.maps.chain import Chain
 from m2bridge.maps.layer import Layer
-from m2bridge.model.field import QQ
-from m2bridge.model.polynomial_map import PolynomialMap
-from m2bridge.model.ring import PolynomialRing
 
 if TYPE_CHECKING:
     from m2bridge.families.polynomial_network.model import PolynomialNetwork

@@ -20,7 +20,7 @@ from m2bridge.maps.statement import Statement
 from m2bridge.maps.structure import Multigrading, Symmetry
 
 if TYPE_CHECKING:
-    from m2bridge.model.polynomial_map import PolynomialMap
+    from m2bridge.algebra.polynomial_map import PolynomialMap
 
 NAME = "polynomial-network"
 MAX_PARAMETERS = 100_000

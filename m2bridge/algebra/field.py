@@ -1,0 +1,63 @@
+"""Coefficient fields: the rationals and the prime fields that Macaulay2 computes with."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from m2bridge.algebra.linear_algebra import LARGE_PRIME, is_prime
+from m2bridge.errors import InvalidCaseError
+
+
+@dataclass(frozen=True, slots=True)
+class CoefficientField:
+    """The field QQ (characteristic 0) or GF(p).
+
+    Parameters
+    ----------
+    characteristic : int
+        0, or a prime p with 2 ≤ p ≤ 2^31 − 1 (the range that Macaulay2's ``ZZ/p`` handles in Gröbner bases).
+
+    Raises
+    ------
+    InvalidCaseError
+        If the characteristic is neither 0 nor such a prime.
+    """
+
+    characteristic: int = 0
+
+    def __post_init__(self) -> None:
+        p = self.characteristic
+        if p == 0:
+            return
+        if not is_prime(p):
+            raise InvalidCaseError("field", f"GF({p}) is not a prime field: {p} is not a prime number")
+        if p > LARGE_PRIME:
+            raise InvalidCaseError("field", f"GF({p}) is too large: Macaulay2 needs p ≤ {LARGE_PRIME}")
+
+    @classmethod
+    def parse(cls, text: str) -> CoefficientField:
+        """Read ``QQ`` or ``GF(p)``."""
+        if text.strip().upper() == "QQ":
+            return cls(0)
+        match = re.fullmatch(r"\s*(?:GF|gf)\(\s*([0-9]{1,12})\s*\)\s*", text)
+        if match is None or int(match[1]) == 0:
+            raise InvalidCaseError(
+                "field", f"'{text:.60}' is not a coefficient field: write QQ or GF(p) with a prime p"
+            )
+        return cls(int(match[1]))
+
+    @property
+    def domain(self) -> Any:
+        """The SymPy domain; residues of GF(p) are printed symmetrically, as in Macaulay2."""
+        from sympy import GF, QQ  # slow to import
+
+        return GF(self.characteristic, symmetric=True) if self.characteristic else QQ
+
+    def __str__(self) -> str:
+        return f"GF({self.characteristic})" if self.characteristic else "QQ"
+
+
+QQ = CoefficientField(0)
+"""The field of rational numbers."""

@@ -1,0 +1,108 @@
+"""Jacobian matrices at points, and what their ranks prove.
+
+Source of the criterion: Hartshorne, *Algebraic Geometry*, section I.5; Eisenbud, *Commutative Algebra*, Theorem 16.19.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from functools import cache
+from math import lcm
+
+from sympy.polys.rings import PolyElement
+
+from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.linear_algebra import Row, rank, rank_mod
+from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.clock import watched
+from m2bridge.errors import MethodUnavailableError
+
+
+def jacobian_at(polynomials: Sequence[PolyElement], point: Row, prime: int = 0) -> list[list[int]]:
+    """Jacobian matrix at an integer point, each row multiplied by the denominators of its polynomial's coefficients.
+
+    Parameters
+    ----------
+    polynomials : sequence of PolyElement over QQ or GF(p)
+    point : sequence of int
+        One value for each variable of the polynomials' ring; elements of an extension of GF(p) serve as well.
+    prime : int, optional
+        Give the entries modulo this number, which is much faster where exponents are large.
+
+    Returns
+    -------
+    list of rows of int, one for each polynomial; the rank is that of the Jacobian matrix.
+    """
+    power = _powers(point, prime)
+    return [_gradient(polynomial, point, power, prime) for polynomial in watched(polynomials)]
+
+
+def _powers(point: Row, prime: int) -> Callable[[int, int], int]:
+    """The powers of the entries of a point, each computed once."""
+
+    @cache
+    def power(i: int, exponent: int) -> int:
+        return pow(point[i], exponent, prime) if prime else point[i] ** exponent
+
+    return power
+
+
+def _gradient(polynomial: PolyElement, point: Row, power: Callable[[int, int], int], prime: int) -> list[int]:
+    coefficients = [
+        (int(c.numerator), int(c.denominator)) if hasattr(c, "denominator") else (int(c), 1)
+        for c in watched(polynomial.values())
+    ]
+    scale = lcm(*(denominator for _, denominator in coefficients))
+    row = [0] * len(point)
+    for monomial, (numerator, denominator) in watched(zip(polynomial, coefficients, strict=True)):
+        support = [(i, e) for i, e in enumerate(monomial) if e]
+        zeros = [i for i, e in support if not point[i]]
+        if len(zeros) > 1:
+            continue
+        whole = numerator * (scale // denominator)
+        for i, e in support if not zeros else [(i, e) for i, e in support if i == zeros[0]]:
+            value = whole * e * power(i, e - 1)
+            for j, f in support:
+                if j != i:
+                    value *= power(j, f)
+            row[i] += value
+    return [entry % prime for entry in row] if prime else row
+
+
+def tangent_dimension(generators: Sequence[PolyElement], point: Row, field: CoefficientField = QQ) -> int:
+    """Dimension of the tangent space at a point of the variety that these polynomials define.
+
+    With all generators of a radical ideal this is the (affine) Zariski tangent dimension; with some of them, an upper
+    bound for it.
+    """
+    rows = jacobian_at(generators, point, field.characteristic)
+    drop = rank_mod(rows, field.characteristic) if field.characteristic else rank(rows)
+    return len(point) - drop
+
+
+def random_point(parametrization: PolynomialMap, bound: int, seed: int) -> tuple[int, ...]:
+    """A point with entries uniform in [1, bound], the same for the same seed; the source must have no relations."""
+    chance = random.Random(seed)
+    return tuple(chance.randint(1, bound) for _ in parametrization.source.variables)
+
+
+def differential_rank(parametrization: PolynomialMap, point: Row, field: CoefficientField = QQ) -> int:
+    """Rank of the differential of the parametrization at a point: a lower bound for the dimension of the image.
+
+    The rank at a point is at most the generic rank. This is the dimension of the closure of the image in
+    characteristic 0, and at most that in characteristic p, where it can be less (s ↦ s^p). The rank modulo any prime
+    is a lower bound for the rank over QQ.
+
+    Hypothesis: no relations. The source is then an affine space, which is smooth; at singular points of a source the
+    differential on the Zariski tangent space can have larger rank than the dimension of the image.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If the parameters satisfy relations.
+    """
+    if parametrization.relations:
+        raise MethodUnavailableError("the rank of the differential bounds the dimension where parameters are free")
+    rows = jacobian_at(parametrization.images, point, field.characteristic)
+    return rank_mod(rows, field.characteristic) if field.characteristic else rank(rows)

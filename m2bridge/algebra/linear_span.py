@@ -1,0 +1,130 @@
+"""Linear relations among the coordinates of a polynomial map."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+
+from sympy.polys.rings import PolyElement
+
+from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.linear_algebra import pivot_columns, pivot_columns_mod
+from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.clock import watched
+
+
+@dataclass(frozen=True, slots=True)
+class LinearReduction:
+    """A polynomial map in linearly independent coordinates.
+
+    Parameters
+    ----------
+    reduced : PolynomialMap
+        The map followed by the projection to ``basis``; its coordinates are linearly independent functions.
+    basis : tuple of int
+        Positions of the independent coordinates among all coordinates.
+    dependencies : tuple of (int, mapping from int to Fraction)
+        For each other coordinate its position, and the coefficients of its expression in the basis, by position.
+    """
+
+    reduced: PolynomialMap
+    basis: tuple[int, ...]
+    dependencies: tuple[tuple[int, Mapping[int, Fraction]], ...]
+
+    def linear_forms(self, original: PolynomialMap, field: CoefficientField) -> tuple[PolyElement, ...]:
+        """The linear generators of the ideal: each dependent coordinate minus its expression in the basis."""
+        ring = original.target(field).sympy_ring
+        forms = []
+        for position, coefficients in self.dependencies:
+            form = ring.gens[position]
+            for index, coefficient in coefficients.items():
+                form -= ring.domain(coefficient.numerator) / ring.domain(coefficient.denominator) * ring.gens[index]
+            forms.append(form)
+        return tuple(forms)
+
+
+def reduce_linearly(parametrization: PolynomialMap, field: CoefficientField = QQ) -> LinearReduction:
+    """Pick linearly independent coordinates, the earliest possible, and express the others in them, over a field.
+
+    Modulo p, which must divide no denominator of the map, coordinates can be dependent that are not so over QQ.
+    """
+    p = field.characteristic
+    basis: list[int] = []
+    dependencies: dict[int, dict[int, Fraction]] = {}
+    for block in watched(_blocks(parametrization.images)):
+        rows = _coefficient_rows([[parametrization.images[j] for j in block]])[0]
+        pivots, echelon = pivot_columns_mod(rows, p) if p else pivot_columns(rows)
+        basis += [block[pivot] for pivot in pivots]
+        for place in sorted(set(range(len(block))).difference(pivots)):
+            column = zip(pivots, (row[place] for row in echelon), strict=True)
+            dependencies[block[place]] = {block[pivot]: entry for pivot, entry in column if entry}
+    basis.sort()
+    return LinearReduction(parametrization.restricted_to(basis), tuple(basis), tuple(sorted(dependencies.items())))
+
+
+def _blocks(images: Sequence[PolyElement]) -> list[list[int]]:
+    """The positions of the images in groups; images of different groups have no monomial in common."""
+    leader = list(range(len(images)))
+
+    def find(position: int) -> int:
+        while leader[position] != position:
+            leader[position] = position = leader[leader[position]]
+        return position
+
+    first: dict[tuple[int, ...], int] = {}
+    for position, image in enumerate(watched(images)):
+        for monomial in image:
+            other = find(first.setdefault(monomial, position))
+            own = find(position)
+            leader[max(own, other)] = min(own, other)
+    groups: defaultdict[int, list[int]] = defaultdict(list)
+    for position in range(len(images)):
+        groups[find(position)].append(position)
+    return list(groups.values())
+
+
+def linear_isomorphism(first: PolynomialMap, second: PolynomialMap) -> list[list[Fraction]] | None:
+    """The linear map that takes the coordinates of ``first`` to those of ``second``, if it is an isomorphism of spans.
+
+    Both maps need the same parameters. The closures of the two images then correspond under this linear isomorphism of
+    the spaces that they span.
+
+    Returns
+    -------
+    list of rows of Fraction, or None
+        Row i expresses coordinate i of ``second`` in the coordinates of ``first`` (dependent coordinates of ``first``
+        get coefficient 0). ``None`` if the spans of the coordinates differ.
+    """
+    combined = _coefficient_rows([first.images, second.images])
+    size = len(first.images)
+    joint = [left + right for left, right in zip(*combined, strict=True)]
+    pivots, echelon = pivot_columns(joint)
+    if any(pivot >= size for pivot in pivots):
+        return None
+    if len(pivot_columns(combined[1])[0]) != len(pivots):
+        return None
+    matrix = []
+    for i in range(len(second.images)):
+        row = [Fraction(0)] * size
+        for pivot, equation in zip(pivots, echelon, strict=True):
+            row[pivot] = equation[size + i]
+        matrix.append(row)
+    return matrix
+
+
+def _coefficient_rows(families: Sequence[Sequence[PolyElement]]) -> list[list[list[int]]]:
+    """For each family the matrix of integer coefficients: one row per monomial (of any family), one column per image.
+
+    Denominators are cleared for all families together, row by row.
+    """
+    monomials = sorted({monomial for family in families for image in family for monomial in image})
+    tables: list[list[list[int]]] = [[] for _ in families]
+    for monomial in watched(monomials):
+        entries = [[image.get(monomial, 0) for image in family] for family in families]
+        scale = lcm(*(int(entry.denominator) for family in entries for entry in family))
+        for table, family in zip(tables, entries, strict=True):
+            table.append([int(entry.numerator) * (scale // int(entry.denominator)) for entry in family])
+    return tables

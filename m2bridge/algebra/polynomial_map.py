@@ -1,0 +1,168 @@
+"""Polynomial maps between affine spaces: what m2bridge implicitizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Rational
+
+from sympy import Expr, Symbol
+from sympy.polys.rings import PolyElement
+
+from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.linear_algebra import Row
+from m2bridge.algebra.ring import PolynomialRing, is_homogeneous, is_name, not_a_name, total_degree
+from m2bridge.clock import watched
+from m2bridge.errors import ConversionError, InvalidCaseError
+
+
+@dataclass(frozen=True, slots=True)
+class PolynomialMap:
+    """A polynomial map from a subvariety of affine space to affine space, defined over the integers or rationals.
+
+    Parameters
+    ----------
+    source : PolynomialRing
+        Ring of the parameters, over QQ.
+    coordinates : tuple of str
+        Names of the coordinates of the target.
+    images : tuple of PolyElement
+        One element of the source ring for each coordinate.
+    relations : tuple of PolyElement
+        Equations of the source variety; empty when all parameter values are allowed. They define a set of points: where
+        they do not generate a radical ideal, its radical takes their place. The source variety has to be irreducible
+        for the closure of the image to be so.
+    prime : bool
+        Whether the relations are known to generate a prime ideal over every field; then nobody has to find that out.
+
+    Raises
+    ------
+    ConversionError
+        If the numbers of coordinates and images differ, or a name is used twice.
+    """
+
+    source: PolynomialRing
+    coordinates: tuple[str, ...]
+    images: tuple[PolyElement, ...]
+    relations: tuple[PolyElement, ...] = ()
+    prime: bool = False
+
+    def __post_init__(self) -> None:
+        if len(self.coordinates) != len(self.images):
+            raise ConversionError(f"{len(self.coordinates)} coordinates but {len(self.images)} images")
+        if self.source.field != QQ:
+            raise ConversionError("a polynomial map is defined over QQ; choose another field for the computation")
+        PolynomialRing(QQ, self.source.variables + self.coordinates)
+
+    @classmethod
+    def from_expressions(
+        cls,
+        parameters: Sequence[str | Symbol],
+        images: Mapping[str, Expr | Rational | int],
+        relations: Sequence[Expr] = (),
+        prime: bool = False,
+    ) -> PolynomialMap:
+        """Build a map from SymPy expressions.
+
+        Parameters
+        ----------
+        parameters : sequence of str or sympy.Symbol
+        images : mapping from coordinate name to expression in the parameters
+        relations : expressions that vanish on the source variety
+        prime : whether the relations are known to generate a prime ideal over every field
+
+        Raises
+        ------
+        ConversionError
+            If a name is not one, or something is not an exact polynomial in the parameters; text is never evaluated.
+
+        Examples
+        --------
+        >>> from sympy import symbols
+        >>> s, t = symbols("s t")
+        >>> cubic = PolynomialMap.from_expressions([s, t], {"x": s**3, "y": s**2*t, "z": s*t**2, "w": t**3})
+        >>> cubic.coordinates
+        ('x', 'y', 'z', 'w')
+        """
+        source = PolynomialRing(QQ, tuple(map(_name, parameters)))
+        return cls(
+            source,
+            tuple(map(_name, images)),
+            tuple(source.polynomial(image) for image in images.values()),
+            tuple(filter(None, map(source.polynomial, relations))),
+            prime,
+        )
+
+    def target(self, field: CoefficientField = QQ) -> PolynomialRing:
+        """Ring of polynomial functions on the target, over ``field``."""
+        return PolynomialRing(field, self.coordinates)
+
+    @property
+    def image_degrees(self) -> tuple[int, ...] | None:
+        """Total degrees of the images if all images and relations are homogeneous and no image is constant."""
+        if not all(is_homogeneous(polynomial) for polynomial in self.images + self.relations):
+            return None
+        degrees = tuple(total_degree(image) for image in self.images)
+        return degrees if min(degrees, default=1) > 0 else None
+
+    def evaluate(self, point: Row) -> tuple[int, ...]:
+        """Values of the coordinates at an integer point of the source (in the order of ``source.variables``).
+
+        Raises
+        ------
+        ConversionError
+            If a value is not an integer, or the point does not satisfy the relations.
+        """
+        if any(evaluate(relation, point) for relation in self.relations):
+            raise ConversionError("the point does not satisfy the relations of the source")
+        values = tuple(evaluate(image, point) for image in self.images)
+        if any(value.denominator != 1 for value in values):
+            raise ConversionError("a coordinate of this point is not an integer")
+        return tuple(int(value.numerator) for value in values)
+
+    def restricted_to(self, indices: Sequence[int]) -> PolynomialMap:
+        """The same map followed by the projection to some of the coordinates."""
+        return PolynomialMap(
+            self.source,
+            tuple(self.coordinates[i] for i in indices),
+            tuple(self.images[i] for i in indices),
+            self.relations,
+            self.prime,
+        )
+
+    @property
+    def maybe_reducible(self) -> bool:
+        """Whether the source may be reducible, empty, or defined by an ideal that is not radical."""
+        return bool(self.relations) and not self.prime
+
+    def check_field(self, field: CoefficientField) -> None:
+        """Raise InvalidCaseError if the map has no reduction modulo the characteristic of this field."""
+        p = field.characteristic
+        if not p:
+            return
+        parts = [f"the coordinate {name}" for name in self.coordinates] + ["a relation" for _ in self.relations]
+        for part, polynomial in zip(parts, self.images + self.relations, strict=True):
+            if any(int(coefficient.denominator) % p == 0 for coefficient in polynomial.values()):
+                raise InvalidCaseError("field", f"{part} has no meaning over {field}: {p} divides a denominator")
+
+
+def _name(given: object) -> str:
+    """A symbol's name, whatever it is; text must be what people write for a name."""
+    if isinstance(given, Symbol):
+        return str(given.name)
+    if not isinstance(given, str) or not is_name(given):
+        raise not_a_name(given)
+    return given
+
+
+def evaluate(polynomial: PolyElement, point: Row) -> PolyElement:
+    """Value of a polynomial at an integer point, as an element of the polynomial's domain."""
+    domain = polynomial.ring.domain
+    total = domain.zero
+    for monomial, coefficient in watched(polynomial.items()):
+        product = 1
+        for exponent, value in zip(monomial, point, strict=True):
+            if exponent:
+                product *= value**exponent
+        total += coefficient * domain(product)
+    return total

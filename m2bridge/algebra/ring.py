@@ -1,0 +1,150 @@
+"""Polynomial rings and ideals, with SymPy polynomials as elements."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from numbers import Rational
+from unicodedata import normalize
+
+from sympy import Expr, Float, Symbol
+from sympy.polys.orderings import grevlex
+from sympy.polys.rings import PolyElement, PolyRing
+
+from m2bridge.algebra.field import CoefficientField
+from m2bridge.errors import ConversionError
+
+LONGEST_NAME = 100
+"""Characters in the name of a variable that people write."""
+
+
+MOST_VARIABLES = 20_000
+"""Of a ring: each of SymPy's polynomials has one exponent for each variable."""
+
+
+@dataclass(frozen=True, slots=True)
+class PolynomialRing:
+    """A polynomial ring over a :class:`CoefficientField`, graded reverse lexicographic order.
+
+    Parameters
+    ----------
+    field : CoefficientField
+    variables : tuple of str
+        Distinct names, in any alphabet. ``c_1_2`` is Macaulay2's doubly indexed ``c_(1,2)``.
+
+    Raises
+    ------
+    ConversionError
+        If a name occurs twice, or two names differ only in how Unicode writes the same letters (in their normal form
+        NFKC), so that people cannot tell them apart.
+    """
+
+    field: CoefficientField
+    variables: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if len(set(self.variables)) != len(self.variables):
+            repeated = [name for name, count in Counter(self.variables).items() if count > 1]
+            raise ConversionError(f"a polynomial ring needs distinct variables; '{repeated[0]}' occurs twice")
+        if not "".join(self.variables).isascii():
+            _check_letters(self.variables)
+
+    @property
+    def sympy_ring(self) -> PolyRing:
+        """The same ring in SymPy."""
+        return _sympy_ring(self)
+
+    def polynomial(self, expression: Expr | Rational | int) -> PolyElement:
+        """Read a SymPy expression as an element of this ring.
+
+        Raises
+        ------
+        ConversionError
+            If it is not a polynomial in the variables with coefficients in the field, or not an expression at all:
+            text is refused, because SymPy would run it as a program, and so are floating-point numbers, because they
+            are not exact.
+        """
+        _check_expression(expression)
+        try:
+            return self.sympy_ring.from_expr(expression)
+        except Exception as reason:  # SymPy raises ValueError, CoercionFailed, PolynomialError… for the same fault
+            raise ConversionError(
+                f"'{expression}' is not a polynomial over {self.field} in {', '.join(self.variables[:8])}"
+                f"{', …' if len(self.variables) > 8 else ''}"
+            ) from reason
+
+
+def is_name(text: str) -> bool:
+    """Whether text that people write can name a variable: letters, digits and _, beginning with a letter."""
+    return text.isidentifier() and not text.startswith("_") and len(text) <= LONGEST_NAME
+
+
+def _check_letters(names: Iterable[str]) -> None:
+    """Refuse names that look alike, as Å with its ring in one character or in two."""
+    seen: dict[str, str] = {}
+    for name in names:
+        other = seen.setdefault(normal_form(name), name)
+        if other != name:
+            raise ConversionError(f"the names {other!a:.80} and {name!a:.80} are the same letters to Unicode")
+
+
+def not_a_name(given: object) -> ConversionError:
+    """The error for what cannot name a variable."""
+    rule = f"letters, digits and _, beginning with a letter, at most {LONGEST_NAME}"
+    return ConversionError(f"{given!r:.60} is not a name: {rule}")
+
+
+def normal_form(name: str) -> str:
+    """The form of a name that is the same for all ways in which Unicode writes its letters."""
+    return normalize("NFKC", name)
+
+
+def _check_expression(expression: object) -> None:
+    if isinstance(expression, str):
+        raise ConversionError(
+            f"{expression!r} is text, which SymPy would run as a program: give an expression, or read the text with "
+            "m2bridge.convert.polynomial_text.read_polynomial"
+        )
+    if isinstance(expression, float) or (isinstance(expression, Expr) and expression.has(Float)):
+        raise ConversionError(f"'{expression}' is not exact: write fractions as sympy.Rational")
+    if isinstance(expression, bool) or not isinstance(expression, Expr | Rational):
+        raise ConversionError(f"a {type(expression).__name__} is not a polynomial: give a SymPy expression")
+
+
+@lru_cache(maxsize=256)
+def _sympy_ring(ring: PolynomialRing) -> PolyRing:
+    if len(ring.variables) > MOST_VARIABLES:
+        raise ConversionError(f"{len(ring.variables)} variables; a ring has at most {MOST_VARIABLES}")
+    return PolyRing([Symbol(name) for name in ring.variables], ring.field.domain, grevlex)
+
+
+@dataclass(frozen=True, slots=True)
+class Ideal:
+    """An ideal of a polynomial ring, given by generators.
+
+    Parameters
+    ----------
+    ring : PolynomialRing
+    generators : tuple of sympy.polys.rings.PolyElement
+        Elements of ``ring.sympy_ring``, none of them zero.
+    """
+
+    ring: PolynomialRing
+    generators: tuple[PolyElement, ...]
+
+    @property
+    def generator_degrees(self) -> dict[int, int]:
+        """How many generators there are of each (total) degree."""
+        return dict(sorted(Counter(total_degree(g) for g in self.generators).items()))
+
+
+def total_degree(polynomial: PolyElement) -> int:
+    """The largest total degree of a monomial; −1 for the zero polynomial."""
+    return max((sum(monomial) for monomial in polynomial), default=-1)
+
+
+def is_homogeneous(polynomial: PolyElement) -> bool:
+    """Whether all monomials have the same total degree (true for zero)."""
+    return len({sum(monomial) for monomial in polynomial}) <= 1

@@ -1,1 +1,0 @@
-"""One file per computation: from a case to a frozen result."""

@@ -1,0 +1,142 @@
+"""How mathematics is written for people: plain text, LaTeX, Macaulay2."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import Any
+
+from sympy import ZZ, Expr, Symbol, latex
+from sympy.polys.rings import PolyElement
+
+from m2bridge.algebra.linear_algebra import decimal
+from m2bridge.clock import watched
+from m2bridge.convert import macaulay2
+from m2bridge.convert.names import all_to_macaulay2
+from m2bridge.digits import any_length
+from m2bridge.layout import plural, printable
+
+SHOWN = 12
+"""How many generators the text and LaTeX forms show."""
+
+
+def _greek_command(letter: str) -> str:
+    word = unicodedata.name(letter).split()[-1].lower().replace("lamda", "lambda")
+    return "\\" + (word if letter.islower() else word.capitalize())
+
+
+GREEK_LATEX = {letter: _greek_command(letter) for letter in "αβγδζηθικλμνξπρστυχψωΓΔΘΛΞΠΣΥΦΨΩ"} | {
+    "ε": r"\varepsilon",
+    "φ": r"\varphi",
+    "ς": r"\varsigma",
+}
+"""The commands of LaTeX for Greek letters; the capitals that look Latin have none."""
+
+_DEGREE_NAMES = {1: "linear form", 2: "quadric", 3: "cubic", 4: "quartic", 5: "quintic", 6: "sextic"}
+
+
+def degree_summary(degrees: dict[int, int]) -> str:
+    """``5 quadrics, 10 quartics``; ``none`` for the zero ideal."""
+    parts = [
+        plural(count, _DEGREE_NAMES[degree]) if degree in _DEGREE_NAMES else f"{count} of degree {degree}"
+        for degree, count in degrees.items()
+    ]
+    return ", ".join(parts) or "none"
+
+
+def polynomial_text(polynomial: PolyElement) -> str:
+    """A polynomial in the names of its variables, exact, in Python's notation (``**``)."""
+    domain = polynomial.ring.domain
+    if not domain.is_FiniteField:
+        with any_length():
+            return str(polynomial)
+    integers = polynomial.ring.clone(domain=ZZ)
+    return str(integers.from_dict({monomial: ZZ(domain.to_int(c)) for monomial, c in polynomial.items()}))
+
+
+def sparse_text(terms: Iterable[tuple[tuple[int, ...], int]], names: Sequence[str]) -> str:
+    """The same text for a polynomial given by its terms: sorted tuples of positions in ``names``, and coefficients.
+
+    Terms in decreasing order, as SymPy writes them: a larger graded reverse lexicographic monomial comes first.
+    """
+    ordered = sorted(terms, key=lambda term: (-len(term[0]), term[0][::-1]))
+    written = [_sparse_term(monomial, coefficient, names) for monomial, coefficient in ordered]
+    signs = [" - " if coefficient < 0 else " + " for _, coefficient in ordered]
+    text = "".join([piece for pair in zip(signs, written, strict=True) for piece in pair])
+    return f"-{text[3:]}" if text.startswith(" - ") else text[3:] or "0"
+
+
+def _sparse_term(monomial: tuple[int, ...], coefficient: int, names: Sequence[str]) -> str:
+    if len(set(monomial)) == len(monomial):  # most of the time, and faster
+        factors = [names[j] for j in monomial]
+    else:
+        powers = ((names[j], len(list(group))) for j, group in groupby(monomial))
+        factors = [name if exponent == 1 else f"{name}**{exponent}" for name, exponent in powers]
+    size = abs(coefficient)
+    return "*".join(factors if size == 1 and factors else [decimal(size), *factors])
+
+
+def shortened_text(text: str, width: int = 240) -> str:
+    """The first terms of a polynomial that is written out, if it does not fit in ``width`` characters."""
+    if len(text) <= width:
+        return text
+    end = max(text.rfind(" + ", 0, width), text.rfind(" - ", 0, width))
+    terms = 1 + text.count(" + ") + text.count(" - ")
+    return f"{text[:end]} …  ({terms} terms)"
+
+
+def polynomial_latex(polynomial: PolyElement) -> str:
+    """A polynomial in LaTeX, with double indices as in ``c_{1,1,1,2}``."""
+    names = {symbol: Symbol(_latex_name(str(symbol))) for symbol in polynomial.ring.symbols}
+    with any_length():
+        return str(latex(polynomial.as_expr().xreplace(names), order="grevlex"))
+
+
+def _latex_name(name: str) -> str:
+    """A name as LaTeX sets it: Greek letters by their commands, other alphabets as words, in fonts of the user."""
+    base, *indices = name.split("_")
+    letters = base if base.isascii() else _foreign_latex(base)
+    return f"{letters}_{{{','.join(map(_index_latex, indices))}}}" if indices else letters
+
+
+def _index_latex(index: str) -> str:
+    return index if index.isascii() else _foreign_latex(index)
+
+
+def _foreign_latex(word: str) -> str:
+    return GREEK_LATEX.get(word) or rf"\text{{{word}}}"
+
+
+def ideal_latex(generators: Sequence[PolyElement]) -> str:
+    """An ideal in LaTeX, at most :data:`SHOWN` generators."""
+    shown = [polynomial_latex(generator) for generator in generators[:SHOWN]]
+    if len(generators) > SHOWN:
+        shown.append(rf"\ldots\text{{ ({len(generators) - SHOWN} more)}}")
+    return r"\left\langle " + r",\; ".join(shown) + r" \right\rangle" if shown else r"\langle 0 \rangle"
+
+
+def ideal_macaulay2(field: Any, coordinates: Sequence[str], generators: Sequence[PolyElement]) -> str:
+    """A Macaulay2 program that defines the ring ``R`` and the ideal ``I``."""
+    names = all_to_macaulay2(coordinates)
+    ring = f"{_glossary(coordinates, names)}R = {macaulay2.field(field)}[{', '.join(names)}]"
+    if not generators:
+        return f"{ring}\nI = ideal(0_R)"
+    return f"{ring}\nI = ideal {macaulay2.sequence(macaulay2.polynomial(g, names) for g in watched(generators))}"
+
+
+def _glossary(names: Sequence[str], written: Sequence[str]) -> str:
+    """Comments that say how names in other alphabets are written in a program."""
+    pairs = zip(names, written, strict=True)
+    return "".join(f"-- {program} is {printable(name)}\n" for name, program in pairs if not name.isascii())
+
+
+def exact_text(expression: Expr) -> str:
+    """A number or expression, exact, in SymPy's notation, however long."""
+    with any_length():
+        return str(expression)
+
+
+def expression_text(expression: Expr) -> str:
+    """A univariate expression with ``^`` for powers."""
+    return str(expression).replace("**", "^")

@@ -1,0 +1,90 @@
+"""Transcripts to checked fields."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from m2bridge.algebra.ring import Ideal
+from m2bridge.convert.wire import decode
+from m2bridge.errors import ParseError
+
+Kind = TypeVar("Kind")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The named values that one run of Macaulay2 emitted; possibly only the first of them.
+
+    Every reader raises :class:`~m2bridge.errors.ParseError` if the field is missing or of another type.
+    """
+
+    values: dict[str, Any] = field(default_factory=dict)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.values
+
+    def integer(self, name: str) -> int:
+        """An integer."""
+        return self._typed(name, int)
+
+    def boolean(self, name: str) -> bool:
+        """A boolean."""
+        return self._typed(name, bool)
+
+    def integers(self, name: str) -> list[int]:
+        """A list of integers."""
+        return self._list(name, int)
+
+    def integer_pairs(self, name: str) -> dict[int, int]:
+        """A list of pairs of integers, as a mapping."""
+        pairs = self._list(name, list)
+        try:
+            return {int(key): int(value) for key, value in pairs}
+        except (TypeError, ValueError) as reason:
+            raise ParseError(f"the field '{name}' is not a list of pairs of integers") from reason
+
+    def ideal(self, name: str) -> Ideal:
+        """An ideal."""
+        return self._typed(name, Ideal)
+
+    def ideals(self, name: str) -> list[Ideal]:
+        """A list of ideals."""
+        return self._list(name, Ideal)
+
+    def _typed(self, name: str, kind: type[Kind]) -> Kind:
+        if name not in self.values:
+            raise ParseError(f"the answer has no field '{name}'")
+        value = self.values[name]
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise ParseError(f"the field '{name}' is a {type(value).__name__}, not a {kind.__name__}")
+        return value
+
+    def _list(self, name: str, kind: type[Kind]) -> list[Kind]:
+        items = self._typed(name, list)
+        if not all(isinstance(item, kind) for item in items):
+            raise ParseError(f"the field '{name}' has entries that are not of type {kind.__name__}")
+        return items
+
+
+def parse(records: Sequence[str]) -> Answer:
+    """Read wire records.
+
+    Raises
+    ------
+    ParseError
+        If a record does not follow the wire format, or a field occurs twice.
+    """
+    values: dict[str, Any] = {}
+    for record in records:
+        try:
+            line = json.loads(record)
+            name, value = line["field"], line["value"]
+        except (ValueError, KeyError, TypeError) as reason:
+            raise ParseError(f"not a record of the wire format: {record[:120]}") from reason
+        if name in values:
+            raise ParseError(f"the field '{name}' was emitted twice")
+        values[name] = decode(value)
+    return Answer(values)

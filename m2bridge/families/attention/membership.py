@@ -1,0 +1,271 @@
+"""Is a function in the neuromanifold, only in its Zariski closure, or outside? With its orbit and its weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from sympy import Matrix, Rational, latex, zeros
+
+from m2bridge.algebra.field import QQ
+from m2bridge.clock import clock, limited
+from m2bridge.convert.notation import exact_text
+from m2bridge.digits import any_length
+from m2bridge.engine import Engine
+from m2bridge.engine.answer import Answer, parse
+from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError
+from m2bridge.families.attention.formulas import determinantal_dimension, dimension_bound
+from m2bridge.families.attention.function import Chart, fibre_points, function_of, orbit_of, quadratic_forms
+from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.families.attention.orbits import Orbit
+from m2bridge.families.attention.tangents import zero_tangent_dimension
+from m2bridge.layout import duration, facts, plural
+from m2bridge.maps.subject import case_json
+from m2bridge.presentation.common import result_json
+from m2bridge.render import Script, render
+
+INSIDE = "in the neuromanifold"
+CLOSURE = "only in the Zariski closure"
+OUTSIDE = "outside the Zariski closure"
+ZERO_FIBRE = "A = 0 or V = 0"
+
+Weights = tuple[Matrix, Matrix]
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """Where a function lies.
+
+    Parameters
+    ----------
+    model : SingleLayerAttention
+    place : str
+        One of ``in the neuromanifold``, ``only in the Zariski closure``, ``outside the Zariski closure``.
+    orbit : Orbit or None
+        ``None`` for the zero function and outside.
+    weights : tuple of (A, V)
+        All weights of the function up to rescaling, as SymPy matrices; complex where the function is only in the
+        closure. For the zero function, which all (A, V) with A = 0 or V = 0 have, one pair: that given, if one was.
+    length : int or None
+        Length of the fibre scheme; 0 outside; ``None`` for the zero function, whose fibre is not finite.
+    singular, boundary : bool or None
+        Of the Zariski closure; ``None`` outside, and for ``singular`` where the parametrization is not birational.
+    engine_version : str
+        Empty for the zero function, about which Macaulay2 is not asked.
+    seconds : float
+    unfinished : str
+        Always empty: a limit is an error here, since nothing is known before the end.
+    remark : str
+        Empty, or why the weights that were given are none of the model.
+    """
+
+    model: SingleLayerAttention
+    place: str
+    orbit: Orbit | None
+    weights: tuple[Weights, ...]
+    length: int | None
+    singular: bool | None
+    boundary: bool | None
+    engine_version: str
+    seconds: float
+    unfinished: str = ""
+    remark: str = ""
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether it is the zero function."""
+        return self.length is None
+
+    @property
+    def fibre_dimension(self) -> int | None:
+        """Affine dimension of {rk A ≤ α, V = 0} ∪ {A = 0} for the zero function; else 0, up to rescaling, or ``None``.
+
+        It is ``None`` where the fibre is empty.
+        """
+        if self.is_zero:
+            d, alpha = self.model.d, self.model.alpha
+            return max(determinantal_dimension(d, d, alpha), d * self.model.d_out)
+        return 0 if self.weights else None
+
+    @property
+    def tangent_dimension(self) -> int | None:
+        """Tangent dimension of the closure, at the zero function; ``None`` elsewhere."""
+        return zero_tangent_dimension(self.model) if self.is_zero else None
+
+    def to_json(self) -> dict[str, Any]:
+        """A dictionary for ``json.dumps``; entries of weights are exact strings."""
+        orbit = None if self.orbit is None else {"r": self.orbit.r, "s": self.orbit.s, "m": self.orbit.m}
+        return result_json(case_json(self.model), QQ, self.engine_version or None, self.seconds) | {
+            "place": self.place,
+            "orbit": orbit,
+            "fibre": ZERO_FIBRE if self.is_zero else None,
+            "fibre_dimension": self.fibre_dimension,
+            "fibre_length": self.length,
+            "fibre_points": None if self.is_zero else len(self.weights),
+            "weights": [{"A": _strings(A), "V": _strings(V)} for A, V in self.weights],
+            "singular": self.singular,
+            "tangent_dimension": self.tangent_dimension,
+            "boundary": self.boundary,
+            "remark": self.remark or None,
+        }
+
+    def to_text(self) -> str:
+        """For a person at a terminal."""
+        said = {True: "yes", False: "no", None: None}
+        named = ["one of them"] if self.is_zero else [f"weights {n}" for n in range(1, len(self.weights) + 1)]
+        weights = [f"A = {_row(A)}, V = {_row(V)}" for A, V in self.weights]
+        computed = f"Macaulay2 {self.engine_version}" if self.engine_version else "exact arithmetic"
+        lines = [
+            ("place", "the zero function, in the neuromanifold" if self.is_zero else self.place),
+            ("orbit (rk A, rk V, dim L∩U)", self.orbit),
+            ("fibre", self._fibre()),
+            *zip(named, weights, strict=True),
+            ("singular point of the closure", said[self.singular]),
+            ("tangent dimension", self.tangent_dimension),
+            ("boundary point", said[self.boundary]),
+            ("remark", self.remark or None),
+            ("computed by", f"{computed}, {duration(self.seconds)}"),
+        ]
+        return f"A function of lightning self-attention, {self.model}\n{facts(lines)}"
+
+    def _fibre(self) -> str | None:
+        if self.is_zero:
+            return f"all weights with {ZERO_FIBRE}: dimension {self.fibre_dimension}"
+        return f"length {self.length}, {plural(len(self.weights), 'point')}" if self.weights else None
+
+    def to_latex(self) -> str:
+        """The weights."""
+        with any_length():
+            pairs = [f"A = {latex(A)},\\; V = {latex(V)}" for A, V in self.weights]
+        if self.is_zero:
+            return rf"\{{(A, V) : A = 0 \text{{ or }} V = 0\}} \ni ({pairs[0]})"
+        return r",\quad ".join(pairs) or rf"\text{{{self.place}}}"
+
+    def to_macaulay2(self) -> str:
+        """The orbit, as a Macaulay2 sequence."""
+        return f"orbit = {self.orbit or 'null'}"
+
+    def _repr_latex_(self) -> str:
+        return f"${self.to_latex()}$"
+
+
+def membership(
+    model: SingleLayerAttention,
+    function: Mapping[str, Fraction | int],
+    engine: Engine,
+    timeout: float | None = None,
+    *,
+    weights: Weights | None = None,
+) -> Membership:
+    """Decide where a function lies, exactly.
+
+    Parameters
+    ----------
+    function : mapping from coordinate name to rational number
+        Reduced coordinates ``c_k_i_p_q``; those left out are zero.
+    weights : (A, V), optional
+        Weights of the function, where they are known; kept as witness where the function is zero. They are weights of
+        the model only if rk A ≤ a; if not, a remark says so.
+
+    Raises
+    ------
+    InvalidCaseError
+        If a name is not a coordinate of the model, or the given weights do not have this function.
+    MethodUnavailableError
+        If t = 1.
+    ContradictionError
+        If the weights that were found do not give the function.
+    """
+    if model.t == 1:
+        raise MethodUnavailableError("membership is decided in reduced coordinates, which need t ≥ 2")
+    with limited(timeout):
+        return _membership(model, function, engine, weights)
+
+
+def _membership(
+    model: SingleLayerAttention, function: Mapping[str, Fraction | int], engine: Engine, weights: Weights | None
+) -> Membership:
+    chart = Chart.of(quadratic_forms(model, function))
+    if weights is not None and not _give(weights, function):
+        raise InvalidCaseError("weights", "these weights have another function")
+    remark = "" if weights is None else _rank_remark(weights[0], model)
+    if chart is None:
+        return _zero(model, None if remark else weights, remark)
+    found = _nonzero(model, function, chart, engine)
+    return replace(found, remark=remark)
+
+
+def _nonzero(
+    model: SingleLayerAttention, function: Mapping[str, Fraction | int], chart: Chart, engine: Engine
+) -> Membership:
+    running = clock()
+    answer = parse(engine.run(membership_script(model, chart), running.remaining).records)
+    length = answer.integer("length")
+    if length == 0:
+        return Membership(model, OUTSIDE, None, (), 0, None, None, engine.version, running.seconds)
+    points, real = fibre_points(answer.integer("points"), length, *_moments(answer))
+    weights = tuple(chart.weights(point) for point in points)
+    for A, V in weights:
+        if not _give((A, V), function):
+            raise ContradictionError(f"the weights A = {A}, V = {V} do not give the function")
+    orbit = orbit_of(*weights[0])
+    singular = length > 1 or model.alpha not in (model.d, orbit.r)
+    birational = model.d == 1 or model.alpha > 1 or model.d_out > 1
+    return Membership(
+        model,
+        INSIDE if real else CLOSURE,
+        orbit,
+        weights,
+        length,
+        singular if birational else None,
+        length > len(points),
+        engine.version,
+        running.seconds,
+    )
+
+
+def _give(weights: Weights, function: Mapping[str, Fraction | int]) -> bool:
+    return function_of(*weights) == {name: Rational(value) for name, value in function.items() if value}
+
+
+def _rank_remark(A: Matrix, model: SingleLayerAttention) -> str:
+    rank = A.rank()
+    return f"the given weights are none of this model: rk A = {rank} > a = {model.a}" if rank > model.alpha else ""
+
+
+def _zero(model: SingleLayerAttention, known: Weights | None, remark: str) -> Membership:
+    """The zero function: the apex of the cone, where a product l_i v_k of forms vanishes only if a factor does.
+
+    It is a limit of the boundary points unless d = 1, and singular where the tangent dimension exceeds the dimension.
+    """
+    weights = known or (zeros(model.d, model.d), zeros(model.d_out, model.d))
+    singular = zero_tangent_dimension(model) > dimension_bound(model)
+    return Membership(model, INSIDE, None, (weights,), None, singular, model.d > 1, "", clock().seconds, remark=remark)
+
+
+def membership_script(model: SingleLayerAttention, chart: Chart) -> Script:
+    """The Macaulay2 program for the fibre in the chart."""
+    forms = "{" + ",\n    ".join("{" + ", ".join(map(_matrix, row)) + "}" for row in chart.forms) + "}"
+    unknowns = ", ".join(f"z_{q}" for q in range(2, model.d + 1))
+    values = {"title": str(model), "forms": forms, "unknowns": unknowns, "alpha": model.alpha}
+    return render("membership", ("wire", "fibres"), values)
+
+
+def _matrix(form: Matrix) -> str:
+    rows = ("{" + ", ".join(map(exact_text, form.row(i))) + "}" for i in range(form.rows))
+    return "matrix(QQ, {" + ", ".join(rows) + "})"
+
+
+def _moments(answer: Answer) -> tuple[list[Rational], Matrix]:
+    first, second = answer.values["moments"]
+    return [Rational(m) for m in first], Matrix(len(first), len(first), lambda i, j: Rational(second[i][j]))
+
+
+def _strings(matrix: Matrix) -> list[list[str]]:
+    return [[exact_text(entry) for entry in matrix.row(i)] for i in range(matrix.rows)]
+
+
+def _row(matrix: Matrix) -> str:
+    return "(" + "; ".join(" ".join(row) for row in _strings(matrix)) + ")"

@@ -1,0 +1,263 @@
+"""The ideal of the Zariski closure of the image of a polynomial map."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.hilbert_series import HilbertSeries
+from m2bridge.algebra.linear_span import LinearReduction, reduce_linearly
+from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.algebra.ring import Ideal
+from m2bridge.clock import clock, limited
+from m2bridge.engine import Engine
+from m2bridge.engine.answer import Answer, parse
+from m2bridge.errors import EngineMemoryError, EngineTimeoutError, InvalidCaseError, MethodUnavailableError
+from m2bridge.families.attention.model import Coordinates, SingleLayerAttention, Weights
+from m2bridge.implicitization import MultigradedMap
+from m2bridge.maps.closure_result import Closure, Strategy
+from m2bridge.maps.completeness import prove_complete
+from m2bridge.maps.elimination import elimination_values, empty_source
+from m2bridge.maps.jacobian_rank import Status
+from m2bridge.maps.multigraded_closure import Equations, equations, graded_source
+from m2bridge.maps.subject import Subject
+from m2bridge.maps.tangent_bounds import image_dimension, known_dimension
+from m2bridge.render import Script, render
+
+MOST_DEGREE = 1000
+"""Of ``max_degree``; nobody has computed so far."""
+
+
+def closure(
+    case: SingleLayerAttention | PolynomialMap,
+    engine: Engine | None = None,
+    field: CoefficientField = QQ,
+    *,
+    coordinates: Coordinates | None = None,
+    weights: Weights = "attention",
+    strategy: Strategy = "auto",
+    max_degree: int | None = None,
+    timeout: float | None = None,
+) -> Closure:
+    """Compute the ideal of the Zariski closure of the image, by multigraded implicitization or by elimination.
+
+    Linear relations among the coordinates are split off first, exactly; the rest is found in linearly independent
+    coordinates. In positive characteristic the ideal is that of the image of the map modulo p.
+
+    Parameters
+    ----------
+    case : SingleLayerAttention or PolynomialMap
+    engine : Engine, optional
+        Not needed for ``multigraded``.
+    field : CoefficientField
+    coordinates, weights
+        See :meth:`m2bridge.families.attention.model.SingleLayerAttention.parametrization`; only for attention models.
+    strategy : {"auto", "multigraded", "elimination", "ungraded-elimination"}
+        ``multigraded`` gives all minimal generators up to a degree, over QQ, without an engine. ``auto`` does the same
+        and then proves by Macaulay2 that there are no others, if that is possible within the limits (a minute when
+        there are none) and ``max_degree`` is not given; where the map has no positive grading, its parameters satisfy
+        relations, or the field is not QQ, it is ``elimination``. ``elimination`` gives the coordinates the degrees of
+        their images where that makes the map homogeneous, so that Macaulay2 uses the Hilbert function;
+        ``ungraded-elimination`` never does.
+    max_degree : int, optional
+        For ``multigraded`` and ``auto``: the last degree. When left out, the largest degree ≤ 4 in which there are at
+        most 10^5 monomials in linearly independent coordinates.
+    timeout : float, optional
+        Seconds for the whole computation.
+
+    Returns
+    -------
+    Closure
+        With ``unfinished`` set, and what was found until then, if a limit was reached.
+
+    Raises
+    ------
+    InvalidCaseError
+        If an option is wrong, the map has no reduction modulo p, or its relations have no common zero.
+    EngineError
+        If Macaulay2 failed in another way than by reaching a limit; EngineTimeoutError if a limit on time was reached
+        before anything was found.
+    """
+    with limited(timeout):
+        subject = Subject.of(case, coordinates, weights)
+        check_options(strategy, field, max_degree)
+        subject.check_field(field)
+        proof_wanted = strategy == "auto" and max_degree is None
+        if engine is None and strategy != "multigraded" and max_degree is None:
+            unless = ", unless max_degree is given" if proof_wanted else ""
+            raise InvalidCaseError("strategy", f"the strategy '{strategy}' needs an engine{unless}")
+        # First what needs no equations, in a part of the time, so that there is something to show.
+        bound = known_dimension(subject, field)
+        try:
+            source = _graded(subject, strategy, field, max_degree)
+            if source is not None:
+                return _multigraded(source, subject, engine if proof_wanted else None, max_degree, bound)
+            assert engine is not None
+            return _eliminated(subject, engine, field, resolve(strategy), bound)
+        except EngineTimeoutError as limit:
+            if bound[0] is None:
+                raise
+            way = "multigraded" if strategy == "auto" and field == QQ else resolve(strategy)
+            return Closure(subject, field, way, None, *bound, None, None, "", clock().seconds, str(limit))
+
+
+def _eliminated(
+    subject: Subject,
+    engine: Engine,
+    field: CoefficientField,
+    strategy: Strategy,
+    bound: tuple[int | None, Status],
+) -> Closure:
+    running = clock()
+    reduction = reduce_linearly(subject.parametrization, field)
+    unfinished = ""
+    try:
+        transcript = engine.run(closure_script(subject, field, strategy, reduction), running.remaining)
+        records, version = transcript.records, transcript.version
+    except (EngineTimeoutError, EngineMemoryError) as limit:
+        records, version, unfinished = limit.records, engine.version, str(limit)
+    answer = parse(records)
+    if "generators" in answer and any(g.is_ground for g in answer.ideal("generators").generators):
+        raise empty_source()
+    return read_closure(answer, subject, reduction, field, strategy, version, running.seconds, unfinished, bound)
+
+
+def check_options(strategy: Strategy, field: CoefficientField, max_degree: int | None) -> None:
+    """Raise InvalidCaseError for a strategy that does not exist, or a degree or field that it does not take."""
+    resolve(strategy)
+    if strategy == "multigraded" and field != QQ:
+        raise InvalidCaseError("field", f"multigraded implicitization is over QQ, not {field}; use elimination")
+    if max_degree is not None and (not isinstance(max_degree, int) or isinstance(max_degree, bool)):
+        raise InvalidCaseError("max_degree", f"must be an integer, not {max_degree!r}")
+    if max_degree is not None and max_degree < 1:
+        raise InvalidCaseError("max_degree", f"must be at least 1, not {max(max_degree, -MOST_DEGREE)}")
+    if max_degree is not None and max_degree > MOST_DEGREE:
+        raise InvalidCaseError("max_degree", f"must be at most {MOST_DEGREE}")
+    if max_degree is not None and (strategy not in ("auto", "multigraded") or field != QQ):
+        raise InvalidCaseError("max_degree", "only the strategy multigraded, over QQ, goes up to a degree")
+
+
+def _graded(
+    subject: Subject, strategy: Strategy, field: CoefficientField, max_degree: int | None
+) -> MultigradedMap | None:
+    """The graded map, if the multigraded way is to be taken; for ``auto`` where it can lead to all generators."""
+    if strategy == "multigraded" or max_degree is not None:
+        return graded_source(subject)
+    if strategy != "auto" or field != QQ:
+        return None
+    try:
+        source = graded_source(subject)
+    except MethodUnavailableError:  # the documented fallback of auto: relations, or no grading
+        return None
+    return source if source.grading.is_standard else None
+
+
+def _multigraded(
+    source: MultigradedMap,
+    subject: Subject,
+    engine: Engine | None,
+    max_degree: int | None,
+    bound: tuple[int | None, Status],
+) -> Closure:
+    """Equations degree by degree, and the proof that they are all if there is an engine to give it."""
+    known = equations(source, max_degree, part=1.0 if engine is None else 0.5)
+    if engine is not None:
+        known = prove_complete(known, subject, engine)
+    dimension, status = _multigraded_dimension(known, bound)
+    return Closure(
+        subject,
+        QQ,
+        "multigraded",
+        known.found,
+        dimension,
+        status,
+        None if known.series is None else known.series.degree,
+        known.series,
+        known.engine_version,
+        clock().seconds,
+        known.unfinished,
+        known.remark,
+    )
+
+
+def _multigraded_dimension(known: Equations, bound: tuple[int | None, Status]) -> tuple[int | None, Status]:
+    if known.series is not None:
+        return known.series.dimension, "proved"
+    try:
+        return image_dimension(bound, known.found)
+    except EngineTimeoutError:
+        return bound
+
+
+def resolve(strategy: Strategy) -> Strategy:
+    """The strategy of elimination that ``auto`` stands for, and all others unchanged."""
+    if strategy not in get_args(Strategy):
+        raise InvalidCaseError("strategy", f"unknown strategy '{strategy}': use {', '.join(get_args(Strategy))}")
+    return "elimination" if strategy == "auto" else strategy
+
+
+def closure_script(
+    subject: Subject, field: CoefficientField, strategy: Strategy = "auto", reduction: LinearReduction | None = None
+) -> Script:
+    """The Macaulay2 program for the ideal in linearly independent coordinates."""
+    independent = (reduction or reduce_linearly(subject.parametrization, field)).reduced
+    values = elimination_values(independent, field, graded=resolve(strategy) == "elimination")
+    return render("closure", ("wire", "invariants"), values | {"title": subject.title})
+
+
+def read_closure(
+    answer: Answer,
+    subject: Subject,
+    reduction: LinearReduction,
+    field: CoefficientField,
+    strategy: Strategy,
+    version: str,
+    seconds: float,
+    unfinished: str = "",
+    bound: tuple[int | None, Status] = (None, "unfinished"),
+) -> Closure:
+    """The closure from what Macaulay2 said, possibly only the first part of it.
+
+    Parameters
+    ----------
+    bound : (int or None, status)
+        What is known of the dimension where Macaulay2 did not come so far.
+    """
+    dimension, status = (answer.integer("dimension"), "proved") if "dimension" in answer else bound
+    series = None
+    if "hilbert_numerator" in answer:
+        series = HilbertSeries.from_numerator(answer.integer_pairs("hilbert_numerator"), len(reduction.basis))
+    return Closure(
+        subject,
+        field,
+        strategy,
+        _lift(answer.ideal("generators"), subject, reduction, field) if "generators" in answer else None,
+        dimension,
+        status,
+        answer.integer("degree") if "degree" in answer else None,
+        series,
+        version,
+        seconds,
+        unfinished,
+        "all generators: elimination by Macaulay2" if "generators" in answer else "",
+    )
+
+
+def _lift(found: Ideal, subject: Subject, reduction: LinearReduction, field: CoefficientField) -> Ideal:
+    """Carry the ideal from the independent coordinates to all of them, and add the linear relations."""
+    target = subject.parametrization.target(field)
+    ring = target.sympy_ring
+    width = len(target.variables)
+
+    def spread(monomial: tuple[int, ...]) -> tuple[int, ...]:
+        exponents = [0] * width
+        for index, exponent in zip(reduction.basis, monomial, strict=True):
+            exponents[index] = exponent
+        return tuple(exponents)
+
+    if len(reduction.basis) < width:
+        carried = tuple(ring.from_dict({spread(monomial): c for monomial, c in g.items()}) for g in found.generators)
+    else:
+        carried = tuple(ring.from_dict(dict(g)) for g in found.generators)
+    linear = reduction.linear_forms(subject.parametrization, field)
+    return Ideal(target, linear + tuple(sorted(carried, key=lambda g: sum(g.LM))))

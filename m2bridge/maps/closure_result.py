@@ -1,0 +1,150 @@
+"""The result of a Zariski closure computation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
+from typing import ClassVar, Literal
+
+from m2bridge.algebra.field import CoefficientField
+from m2bridge.algebra.hilbert_series import HilbertSeries
+from m2bridge.algebra.ring import Ideal, is_homogeneous
+from m2bridge.clock import watched
+from m2bridge.convert.notation import polynomial_text, sparse_text
+from m2bridge.implicitization import Implicitization
+from m2bridge.maps.jacobian_rank import Status
+from m2bridge.maps.subject import Subject
+from m2bridge.presented import Presented
+
+Strategy = Literal["auto", "multigraded", "elimination", "ungraded-elimination"]
+
+
+@dataclass(frozen=True, slots=True)
+class Completeness:
+    """Whether generators are known to be all.
+
+    Parameters
+    ----------
+    proved : bool
+        That there are no others, of any degree.
+    degree : int or None
+        The degree up to which they are all, where no more is proved; ``None`` if none were found, or all are.
+    reason : str
+        How it is known; empty if none were found.
+    """
+
+    proved: bool
+    degree: int | None = None
+    reason: str = ""
+
+    def __str__(self) -> str:
+        """``proved``, ``up to degree 4``, ``no``."""
+        return "proved" if self.proved else "no" if self.degree is None else f"up to degree {self.degree}"
+
+
+@dataclass(frozen=True, slots=True)
+class Closure(Presented):
+    """The Zariski closure of the image of a polynomial map.
+
+    Parameters
+    ----------
+    subject : Subject
+    field : CoefficientField
+    strategy : str
+    equations : Ideal, Implicitization or None
+        The vanishing ideal, with minimal generators when it is homogeneous; or all its minimal generators up to some
+        degree, symmetries not spelled out. ``None`` if nothing was found.
+    dimension : int or None
+        Affine dimension (Krull dimension of the coordinate ring); where the ideal was not found, what the Jacobian rank
+        says.
+    dimension_status : str
+        ``proved`` or ``lower bound``.
+    degree : int or None
+        Degree of the projective variety, or of the projective closure of an affine one.
+    hilbert_series : HilbertSeries or None
+        Of the coordinate ring when the ideal is homogeneous, else of the ring of its leading forms, which is that of
+        the projective closure modulo the equation of infinity: same degree, and same dimension as the affine variety.
+    engine_version : str
+    seconds : float
+    unfinished : str
+        Empty, or the limit that was reached; then the fields that were not found are ``None``.
+    completeness_reason : str
+        How it is known that these are all generators, or up to which degree they are.
+    """
+
+    presentation: ClassVar[str] = "m2bridge.presentation.closure"
+
+    subject: Subject
+    field: CoefficientField
+    strategy: Strategy
+    equations: Ideal | Implicitization | None
+    dimension: int | None
+    dimension_status: Status
+    degree: int | None
+    hilbert_series: HilbertSeries | None
+    engine_version: str
+    seconds: float
+    unfinished: str = ""
+    completeness_reason: str = ""
+    _ideals: list[Ideal] = dataclass_field(default_factory=list, init=False, repr=False, compare=False)
+
+    @property
+    def ideal(self) -> Ideal | None:
+        """The ideal that the generators found generate; all of the vanishing ideal when ``complete`` is ``proved``.
+
+        SymPy polynomials are made when it is asked for the first time: with tens of thousands of generators they take
+        more time and memory than the computation.
+        """
+        if isinstance(self.equations, Implicitization):
+            if not self._ideals:
+                self._ideals.append(self.equations.ideal())
+            return self._ideals[0]
+        return self.equations
+
+    @property
+    def homogeneous(self) -> bool:
+        """Whether the variety is a cone: the ideal is homogeneous in the standard grading."""
+        if isinstance(self.equations, Implicitization):
+            return self.equations.source.grading.is_standard
+        return self.equations is not None and all(is_homogeneous(g) for g in self.equations.generators)
+
+    @property
+    def generator_degrees(self) -> dict[int, int] | None:
+        """How many generators were found of each total degree."""
+        if not isinstance(self.equations, Implicitization):
+            return None if self.equations is None else self.equations.generator_degrees
+        if self.homogeneous:
+            return dict(sorted(self.equations.generator_counts.items()))
+        degrees = (max(len(monomial) for monomial, _ in terms) for terms in self.equations.sparse_generators())
+        return dict(sorted(Counter(degrees).items()))
+
+    @property
+    def hilbert_function(self) -> tuple[int, ...] | None:
+        """H(0), …, H(N), where they were computed without the whole ideal (in the degrees of the grading)."""
+        return self.equations.hilbert_function if isinstance(self.equations, Implicitization) else None
+
+    def generator_texts(self) -> Iterator[str]:
+        """The generators as exact strings, one after the other."""
+        if isinstance(self.equations, Implicitization):
+            names = self.subject.coordinate_names
+            return (sparse_text(terms, names) for terms in watched(self.equations.sparse_generators()))
+        return (polynomial_text(g) for g in watched(self.equations.generators if self.equations else ()))
+
+    @property
+    def projective_dimension(self) -> int | None:
+        """Dimension of the projective variety, for a cone."""
+        return self.dimension - 1 if self.dimension is not None and self.homogeneous else None
+
+    @property
+    def codimension(self) -> int | None:
+        """Codimension in the space of all coordinates."""
+        return None if self.dimension is None else len(self.subject.coordinate_names) - self.dimension
+
+    @property
+    def completeness(self) -> Completeness:
+        """Whether these are all generators."""
+        if isinstance(self.equations, Implicitization) and self.hilbert_series is None:
+            return Completeness(False, self.equations.max_degree, self.completeness_reason)
+        return Completeness(self.equations is not None, reason=self.completeness_reason)

@@ -1,0 +1,144 @@
+"""The dimension of the Zariski closure of the image of a polynomial map, by independent methods."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import ClassVar, Literal, get_args
+
+from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.clock import limited, share
+from m2bridge.engine import Engine
+from m2bridge.errors import ContradictionError, EngineTimeoutError, InvalidCaseError
+from m2bridge.families.attention.formulas import dimension_formula
+from m2bridge.families.attention.model import Coordinates, SingleLayerAttention
+from m2bridge.maps.closure import closure
+from m2bridge.maps.jacobian_rank import Finding, Status, jacobian_findings
+from m2bridge.maps.subject import Subject
+from m2bridge.presented import Presented
+
+Method = Literal["auto", "elimination", "jacobian", "formula", "all"]
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension(Presented):
+    """The affine dimension of the closure of the image, with what each method found."""
+
+    presentation: ClassVar[str] = "m2bridge.presentation.dimension"
+
+    subject: Subject
+    field: CoefficientField
+    findings: tuple[Finding, ...]
+    engine_version: str | None
+    seconds: float
+
+    @property
+    def dimension(self) -> int | None:
+        """The proved value; failing that the best lower bound; failing that the formula."""
+        for status in ("proved", "lower bound", "formula"):
+            values = [f.value for f in self.findings if f.status == status and f.value is not None]
+            if values:
+                return max(values)
+        return None
+
+    @property
+    def status(self) -> Status:
+        """How well :attr:`dimension` is known."""
+        order: tuple[Status, ...] = get_args(Status)
+        for status in order:
+            if any(finding.status == status for finding in self.findings):
+                return status
+        return "unfinished"
+
+    @property
+    def agree(self) -> bool:
+        """Whether all methods that gave a value gave the same, or a lower bound for it."""
+        given = [(finding.value, finding.status) for finding in self.findings if finding.value is not None]
+        values = {value for value, status in given if status != "lower bound"}
+        bounds = [value for value, status in given if status == "lower bound"]
+        return bool(given) and len(values) <= 1 and max(bounds, default=0) <= min(values, default=inf)
+
+    @property
+    def unfinished(self) -> str:
+        """The limit that a method reached, or empty."""
+        return next((finding.remark for finding in self.findings if finding.status == "unfinished"), "")
+
+
+def dimension(
+    case: SingleLayerAttention | PolynomialMap,
+    engine: Engine | None = None,
+    field: CoefficientField = QQ,
+    *,
+    coordinates: Coordinates | None = None,
+    method: Method = "auto",
+    timeout: float | None = None,
+) -> Dimension:
+    """Compute the affine dimension.
+
+    Parameters
+    ----------
+    engine : Engine, optional
+        Needed for ``elimination`` and ``all``.
+    method : {"auto", "elimination", "jacobian", "formula", "all"}
+        ``auto`` is ``jacobian``: the exact rank of the differential at random points, a lower bound, which is proved
+        to be the dimension where it attains an upper bound.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the method is unknown, or needs an engine that was not given.
+    ContradictionError
+        If a proved lower bound exceeds a proved value.
+    """
+    if method not in get_args(Method):
+        raise InvalidCaseError("method", f"unknown method '{method}': use {', '.join(get_args(Method))}")
+    eliminates = method in ("elimination", "all")
+    if eliminates and engine is None:
+        raise InvalidCaseError("method", f"the method '{method}' needs an engine")
+    model = case if isinstance(case, SingleLayerAttention) else None
+    subject = Subject.of(case, coordinates, "attention" if eliminates else "factored")
+    findings: list[Finding] = []
+    with limited(timeout) as running:
+        if method in ("auto", "jacobian", "all"):
+            with share(0.5 if eliminates else 1.0):
+                findings += jacobian_findings(case, field, coordinates)
+        if method in ("formula", "all"):
+            findings.append(_by_formula(model))
+        if eliminates and engine is not None:
+            findings.append(_by_elimination(case, engine, field, coordinates))
+    _check_consistent(findings)
+    version = engine.version if eliminates and engine is not None else None
+    return Dimension(subject, field, tuple(findings), version, running.seconds)
+
+
+def _by_formula(model: SingleLayerAttention | None) -> Finding:
+    if model is None:
+        return Finding("formula", None, "not applicable", "Corollary 3.3 is about attention")
+    if model.t == 1:
+        return Finding("formula", None, "not applicable", "Corollary 3.3 assumes t ≥ 2")
+    outside = model.alpha == 1 and model.d_out == 1
+    remark = "Corollary 3.3" + (", outside its hypothesis α > 1 or d' > 1" if outside else "")
+    return Finding("formula", dimension_formula(model), "formula", remark)
+
+
+def _by_elimination(
+    case: SingleLayerAttention | PolynomialMap,
+    engine: Engine,
+    field: CoefficientField,
+    coordinates: Coordinates | None,
+) -> Finding:
+    try:
+        found = closure(case, engine, field, coordinates=coordinates, strategy="elimination")
+    except EngineTimeoutError as limit:
+        return Finding("elimination", None, "unfinished", str(limit))
+    if found.ideal is None or found.dimension is None:
+        return Finding("elimination", None, "unfinished", found.unfinished)
+    return Finding("elimination", found.dimension, "proved", "Krull dimension of the elimination ideal, by Macaulay2")
+
+
+def _check_consistent(findings: list[Finding]) -> None:
+    proved = {finding.value for finding in findings if finding.status == "proved" and finding.value is not None}
+    bounds = [f.value for f in findings if f.status == "lower bound" and f.value is not None]
+    if len(proved) > 1 or (proved and bounds and max(bounds) > min(proved)):
+        raise ContradictionError(f"exact methods disagree on the dimension: {findings}")

@@ -1,0 +1,133 @@
+"""Everything about the image of a polynomial map: closure, generic fibre, base locus."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.clock import clock, limited, share
+from m2bridge.engine import Engine
+from m2bridge.engine.answer import Answer, parse
+from m2bridge.errors import EngineMemoryError, EngineTimeoutError
+from m2bridge.layout import printable
+from m2bridge.maps.closure import check_options, closure
+from m2bridge.maps.closure_result import Closure, Strategy
+from m2bridge.maps.elimination import elimination_values, empty_source
+from m2bridge.presented import Presented
+from m2bridge.render import Script, render
+
+CLOSURE_PART = 0.75
+"""So much of the time is for the closure; what is left, for source and base locus."""
+
+
+@dataclass(frozen=True, slots=True)
+class Image(Presented):
+    """The closure of the image of a polynomial map, and how the map gets there.
+
+    Parameters
+    ----------
+    closure : Closure
+    title : str
+    source_dimension : int or None
+        Dimension of the variety of parameters.
+    base_locus_dimension : int or None
+        Of the parameters at which all coordinates vanish; −1 when there are none. The projective map is not defined
+        there.
+    source_irreducible : bool or None
+        Where it is reducible, different parts can have fibres of different dimensions; ``None`` if not decided.
+    unfinished : str
+        Empty, or the limit that was reached.
+    """
+
+    presentation: ClassVar[str] = "m2bridge.presentation.image"
+
+    closure: Closure
+    title: str
+    source_dimension: int | None
+    base_locus_dimension: int | None
+    source_irreducible: bool | None = True
+    unfinished: str = ""
+
+    @property
+    def generic_fibre_dimension(self) -> int | None:
+        """Dimension of an irreducible source less that of the image; ``None`` where the latter is only bounded."""
+        found = self.closure
+        if not self.source_irreducible:
+            return None
+        if self.source_dimension is None or found.dimension is None or found.dimension_status != "proved":
+            return None
+        return self.source_dimension - found.dimension
+
+
+def image(
+    polynomial_map: PolynomialMap,
+    engine: Engine,
+    field: CoefficientField = QQ,
+    *,
+    title: str = "",
+    strategy: Strategy = "auto",
+    max_degree: int | None = None,
+    timeout: float | None = None,
+) -> Image:
+    """Closure of the image, dimension of the generic fibre and of the base locus.
+
+    Parameters
+    ----------
+    polynomial_map : PolynomialMap
+        Where its source is reducible, no generic fibre is given.
+    engine : Engine
+    title : str
+        In words, on one line; line breaks and control characters become spaces.
+    field, strategy, max_degree, timeout
+        As for :func:`m2bridge.maps.closure.closure`.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the map has no reduction modulo p, or its relations have no common zero.
+
+    Source: Hartshorne, *Algebraic Geometry*, Exercise II.3.22 (dimension of fibres).
+    """
+    with limited(timeout) as running:
+        title = printable(title)
+        check_options(strategy, field, max_degree)
+        polynomial_map.check_field(field)
+        with share(CLOSURE_PART):
+            found = closure(polynomial_map, engine, field, strategy=strategy, max_degree=max_degree)
+        answer, late = _base_locus(polynomial_map, field, title, engine)
+        dimension = answer.integer("source_dimension") if "source_dimension" in answer else None
+        if dimension == -1:
+            raise empty_source()
+        return Image(
+            replace(found, seconds=running.seconds),
+            title,
+            dimension,
+            answer.integer("base_locus_dimension") if "base_locus_dimension" in answer else None,
+            _irreducible(polynomial_map, answer),
+            "; ".join(filter(None, (found.unfinished, late))),
+        )
+
+
+def _base_locus(
+    polynomial_map: PolynomialMap, field: CoefficientField, title: str, engine: Engine
+) -> tuple[Answer, str]:
+    """What Macaulay2 says about source and base locus, and the limit that it reached, if any."""
+    try:
+        script = base_locus_script(polynomial_map, field, title)
+        return parse(engine.run(script, clock().remaining).records), ""
+    except (EngineTimeoutError, EngineMemoryError) as limit:
+        return parse(limit.records), f"base locus: {limit}"
+
+
+def _irreducible(polynomial_map: PolynomialMap, answer: Answer) -> bool | None:
+    if not polynomial_map.maybe_reducible:
+        return True
+    return answer.boolean("source_irreducible") if "source_irreducible" in answer else None
+
+
+def base_locus_script(polynomial_map: PolynomialMap, field: CoefficientField, title: str = "") -> Script:
+    """The Macaulay2 program for the dimensions of source and base locus."""
+    values = elimination_values(polynomial_map, field) | {"title": title or "a polynomial map"}
+    return render("base_locus", values=values)

@@ -1,0 +1,125 @@
+"""The Jacobian criterion on the whole variety: minors, minimal primes, and the orbit closure that each one is."""
+
+from __future__ import annotations
+
+from math import comb
+
+from m2bridge.algebra.evaluation import vanishes_on_image
+from m2bridge.algebra.field import CoefficientField
+from m2bridge.algebra.linear_span import reduce_linearly
+from m2bridge.algebra.ring import Ideal
+from m2bridge.clock import clock
+from m2bridge.convert import macaulay2
+from m2bridge.convert.names import all_to_macaulay2
+from m2bridge.engine import Engine
+from m2bridge.engine.answer import parse
+from m2bridge.errors import ContradictionError, EngineMemoryError, EngineTimeoutError, MethodUnavailableError
+from m2bridge.families.attention.orbit_closures import orbit_closure_map
+from m2bridge.families.attention.orbits import Orbit, orbits
+from m2bridge.families.attention.tangents import orbit_dimension
+from m2bridge.maps.agreement import LocusFindings
+from m2bridge.maps.closure_result import Closure
+from m2bridge.maps.elimination import elimination_values
+from m2bridge.maps.singular_locus_result import ZERO, Component
+from m2bridge.maps.subject import Subject
+from m2bridge.render import Script, render
+
+MAX_MINORS = 20_000
+
+
+def minor_count(found: Closure) -> int:
+    """How many minors of the Jacobian matrix the criterion takes."""
+    assert found.ideal is not None
+    assert found.codimension is not None
+    codimension = found.codimension
+    return comb(len(found.ideal.generators), codimension) * comb(len(found.ideal.ring.variables), codimension)
+
+
+def by_jacobian(found: Closure, engine: Engine) -> LocusFindings:
+    """LocusFindings from the minimal primes of I + minors(codimension, Jacobian of I).
+
+    Hypothesis: I is prime, so the variety is equidimensional and reduced. It is so where I is the kernel of a ring map
+    to a domain; where relations of the source leave that open, Macaulay2 decides first.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If there are too many minors, or the variety is reducible.
+    ContradictionError
+        If a component of the singular locus of a neuromanifold is not an orbit closure.
+    """
+    if minor_count(found) > MAX_MINORS:
+        raise MethodUnavailableError(
+            f"the Jacobian criterion takes {minor_count(found)} minors here, more than {MAX_MINORS}; "
+            "use another --method"
+        )
+    assert found.ideal is not None
+    if found.codimension == 0:
+        return LocusFindings("jacobian", found.dimension, (), ())
+    try:
+        return LocusFindings("jacobian", found.dimension, (), _components(found, found.ideal, engine))
+    except (EngineTimeoutError, EngineMemoryError) as limit:
+        return LocusFindings("jacobian", found.dimension, (), None, str(limit))
+
+
+def _components(found: Closure, ideal: Ideal, engine: Engine) -> tuple[Component, ...]:
+    title = found.subject.title
+    if found.subject.parametrization.maybe_reducible:
+        _check_prime(ideal, title, engine)
+    answer = parse(engine.run(_script("jacobian_criterion", ideal, title), clock().remaining).records)
+    primes = answer.ideals("minimal_primes")
+    measured = zip(primes, answer.integers("dimensions"), answer.integers("degrees"), strict=True)
+    components = (_component(found, prime, dimension, degree) for prime, dimension, degree in measured)
+    return tuple(sorted(components, key=lambda component: (-component.dimension, component.description)))
+
+
+def jacobian_script(subject: Subject, field: CoefficientField) -> Script:
+    """The complete Macaulay2 program, elimination included."""
+    independent = reduce_linearly(subject.parametrization, field).reduced
+    return render("jacobian_criterion", values=elimination_values(independent, field) | {"title": subject.title})
+
+
+def _check_prime(ideal: Ideal, title: str, engine: Engine) -> None:
+    if not parse(engine.run(_script("prime", ideal, title), clock().remaining).records).boolean("prime"):
+        raise MethodUnavailableError(
+            "the closure of the image is reducible, and the Jacobian criterion is for irreducible varieties: take the "
+            "components of the source one by one"
+        )
+
+
+def _script(name: str, ideal: Ideal, title: str) -> Script:
+    """The Macaulay2 program of this name for an ideal that is known."""
+    names = all_to_macaulay2(ideal.ring.variables)
+    values = {
+        "title": title,
+        "field": macaulay2.field(ideal.ring.field),
+        "coordinates": ", ".join(names),
+        "generators": macaulay2.sequence(macaulay2.polynomial(g, names) for g in ideal.generators),
+    }
+    return render(name, values=values)
+
+
+def _component(found: Closure, prime: Ideal, dimension: int, degree: int) -> Component:
+    if dimension == 0 and all(len(g) == 1 for g in prime.generators):
+        return Component(ZERO, None, 0, degree, prime)
+    if found.subject.model is None or found.subject.model.t == 1:
+        return Component(f"irreducible component of dimension {dimension}", None, dimension, degree, prime)
+    orbit = _identify(found, prime, dimension)
+    if orbit is None:
+        raise ContradictionError(
+            f"a minimal prime of dimension {dimension} and degree {degree} of the singular locus is no orbit closure, "
+            "although the singular locus is invariant under the group"
+        )
+    return Component(f"closure of the orbit {orbit}", orbit, dimension, degree, prime)
+
+
+def _identify(found: Closure, prime: Ideal, dimension: int) -> Orbit | None:
+    """The orbit whose closure is the variety of the prime: contained in it, and irreducible of the same dimension."""
+    model = found.subject.model
+    assert model is not None
+    for orbit in orbits(model):
+        if orbit_dimension(orbit, model) == dimension and vanishes_on_image(
+            prime, orbit_closure_map(orbit, model, found.subject.coordinates)
+        ):
+            return orbit
+    return None

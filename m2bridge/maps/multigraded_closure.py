@@ -1,0 +1,84 @@
+"""Generators of the ideal of an image by multigraded implicitization."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb
+
+from m2bridge.algebra.hilbert_series import HilbertSeries
+from m2bridge.clock import share
+from m2bridge.implicitization import Implicitization, MultigradedMap, implicitize, multigraded, multigraded_attention
+from m2bridge.implicitization.linear_part import linear_part
+from m2bridge.maps.subject import Subject
+
+LARGEST_DEGREE = 4
+MOST_MONOMIALS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Equations:
+    """Minimal generators up to some degree, and what is known about generators of higher degree.
+
+    Parameters
+    ----------
+    found : Implicitization
+    series : HilbertSeries or None
+        Set exactly when it is proved that these are all generators.
+    engine_version : str
+        Of the Macaulay2 that took part in the proof; empty if none was asked.
+    remark : str
+        How completeness was proved, or that it was not.
+    unfinished : str
+        Empty, or the limit that was reached.
+    """
+
+    found: Implicitization
+    series: HilbertSeries | None = None
+    engine_version: str = ""
+    remark: str = ""
+    unfinished: str = ""
+
+
+def graded_source(subject: Subject) -> MultigradedMap:
+    """The map of a subject with its finest grading.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If the parameters satisfy relations or the map has no positive grading.
+    """
+    if subject.model is not None:
+        return multigraded_attention(subject.model, subject.coordinates)
+    return multigraded(subject.parametrization)
+
+
+def default_max_degree(coordinates: int, monomials: int = MOST_MONOMIALS) -> int:
+    """The largest N ≤ 4 with at most so many monomials of degree N in so many independent coordinates; at least 1."""
+    fitting = (n for n in range(LARGEST_DEGREE, 1, -1) if comb(coordinates + n - 1, n) <= monomials)
+    return next(fitting, 1)
+
+
+def equations(source: MultigradedMap, max_degree: int | None, part: float = 1.0) -> Equations:
+    """All minimal generators of degree ≤ max_degree, or of the degrees that a part of the time left suffices for.
+
+    That a degree was not reached is reported as unfinished.
+
+    Raises
+    ------
+    EngineTimeoutError
+        If the limit was reached before the first degree was begun.
+    """
+    degree = default_max_degree(len(linear_part(source).independent)) if max_degree is None else max_degree
+    with share(part) as clock:
+        found = implicitize(source, degree)
+    late = str(clock.late(f"degree {found.max_degree + 1}")) if found.stopped_early else ""
+    return Equations(found, remark=scope(found), unfinished=late)
+
+
+def scope(found: Implicitization) -> str:
+    """What is claimed of generators up to a degree, in words."""
+    degrees = found.source.grading.degrees
+    weights = (
+        "" if found.source.grading.is_standard else f", the coordinates having degrees {', '.join(map(str, degrees))}"
+    )
+    return f"all minimal generators of degree ≤ {found.max_degree}{weights}; nothing is claimed about higher degrees"

@@ -1,0 +1,206 @@
+"""The singular locus of the Zariski closure of the image of a polynomial map."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain, combinations
+from typing import Literal, get_args
+
+from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.clock import clock, limited
+from m2bridge.engine import Engine
+from m2bridge.errors import EngineTimeoutError, InvalidCaseError, MethodUnavailableError
+from m2bridge.families.attention.bound_criterion import by_bounds
+from m2bridge.families.attention.components import with_ideal
+from m2bridge.families.attention.fibre_criterion import by_fibres, fibres_apply
+from m2bridge.families.attention.model import Coordinates, SingleLayerAttention
+from m2bridge.families.attention.orbit_criterion import by_orbits
+from m2bridge.families.attention.orbits import Orbit
+from m2bridge.maps.agreement import LocusFindings, compare
+from m2bridge.maps.closure import closure
+from m2bridge.maps.jacobian_criterion import by_jacobian, minor_count
+from m2bridge.maps.singular_locus_result import Component, OrbitStatus, SingularLocus
+from m2bridge.maps.subject import Subject
+
+Method = Literal["auto", "fibres", "orbits", "jacobian", "all"]
+
+FEW_COORDINATES = 12
+"""``auto`` computes the ideal too, as a second opinion, when there are at most so many coordinates;"""
+ELIMINATED = 20
+"""``orbits`` computes the ideal when there are at most so many independent coordinates, which takes seconds,"""
+FEW_MINORS = 500
+"""and ``auto`` decomposes the singular locus, as a third opinion, when the criterion takes at most so many minors."""
+
+
+def singular_locus(
+    case: SingleLayerAttention | PolynomialMap,
+    engine: Engine,
+    field: CoefficientField = QQ,
+    *,
+    coordinates: Coordinates | None = None,
+    method: Method = "auto",
+    ideals: bool = False,
+    timeout: float | None = None,
+) -> SingularLocus:
+    """Compute the singular locus of the Zariski closure.
+
+    Parameters
+    ----------
+    method : {"auto", "fibres", "orbits", "jacobian", "all"}
+        ``fibres``: the fibre of the parametrization over one point of each orbit, over QQ; for attention with t ≥ 2
+        and α > 1 or d' > 1; see :func:`m2bridge.families.attention.observation.observe`. ``orbits``: the Jacobian
+        criterion at one point of each orbit; for attention with t ≥ 2. Over QQ, with more than 12 coordinates, by
+        equations of degree ≤ 4 and tangent vectors, see
+        :func:`m2bridge.families.attention.bound_criterion.by_bounds`; by the whole ideal with at most 20 coordinates,
+        and over GF(p). ``jacobian``: the Jacobian criterion on the whole variety, decomposed into minimal primes; only
+        for the smallest cases. ``auto``: the first of these that applies, with the others as second opinions where they
+        are cheap. ``all``: all that apply.
+    ideals : bool
+        Compute the ideals of the components too.
+    timeout : float, optional
+        Seconds for the whole computation.
+
+    Returns
+    -------
+    SingularLocus
+        With ``unfinished`` set, and what was found until then, if a limit was reached or orbits remain undecided.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If the method does not apply to this case.
+    ContradictionError
+        If two methods disagree.
+    """
+    if method not in get_args(Method):
+        raise InvalidCaseError("method", f"unknown method '{method}': use {', '.join(get_args(Method))}")
+    subject = Subject.of(case, coordinates)
+    plan = _plan(method, subject, field)
+    findings: list[LocusFindings] = []
+    with limited(timeout):
+        if "fibres" in plan:
+            assert subject.model is not None
+            findings.append(by_fibres(subject.model, engine))
+        if "orbits" in plan and field == QQ and subject.coordinate_count > FEW_COORDINATES:
+            assert subject.model is not None
+            findings.append(by_bounds(subject.model))
+        if _ideal_wanted(plan, subject, field):
+            findings += _from_ideal(plan, subject, field, engine, second_opinion=method == "auto")
+        return _result(findings, subject, field, engine, ideals, second_opinion=method != "all")
+
+
+def _plan(method: Method, subject: Subject, field: CoefficientField) -> tuple[str, ...]:
+    """The methods to try, in order; the Jacobian criterion at orbits costs nothing once the ideal is known.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If the chosen method does not apply.
+    """
+    model = subject.model
+    orbits = model is not None and model.t >= 2
+    fibres = model is not None and fibres_apply(model) and field == QQ
+    if method == "fibres" and not fibres:
+        raise MethodUnavailableError(
+            "the method of fibres is for attention over QQ with t ≥ 2, and α > 1 or d' > 1; "
+            f"use --method {'orbits' if orbits else 'jacobian'}"
+        )
+    if method == "orbits" and not orbits:
+        raise MethodUnavailableError("orbits classify functions of attention with t ≥ 2 only; use --method jacobian")
+    if method in ("fibres", "orbits"):
+        return (method,)
+    if method == "auto" and orbits and field == QQ and subject.coordinate_count > FEW_COORDINATES:
+        return ("fibres",) if fibres else ("orbits",)
+    applicable = {"fibres": fibres and method != "jacobian", "orbits": orbits, "jacobian": True}
+    return tuple(name for name, applies in applicable.items() if applies)
+
+
+def _ideal_wanted(plan: tuple[str, ...], subject: Subject, field: CoefficientField) -> bool:
+    if plan == ("orbits",) and field == QQ:
+        assert subject.model is not None
+        return subject.model.coordinate_count("reduced") <= ELIMINATED
+    return plan != ("fibres",)
+
+
+def _from_ideal(
+    plan: tuple[str, ...],
+    subject: Subject,
+    field: CoefficientField,
+    engine: Engine,
+    second_opinion: bool,
+) -> list[LocusFindings]:
+    """The findings of the methods that need the ideal of the closure."""
+    methods = " and ".join(name for name in plan if name != "fibres")
+    dimension, findings = None, []
+    try:
+        case = subject.model or subject.parametrization
+        found = closure(case, engine, field, coordinates=subject.coordinates, strategy="elimination")
+        dimension = found.dimension
+        if found.ideal is None or found.codimension is None:
+            reason = f"{found.unfinished} (while computing the ideal of the closure; try --method fibres)"
+            return [LocusFindings(methods, dimension, (), None, reason)]
+        if "orbits" in plan:
+            findings.append(by_orbits(found))
+        dear = second_opinion and findings and minor_count(found) > FEW_MINORS
+        if "jacobian" in plan and not dear:
+            findings.append(by_jacobian(found, engine))
+    except EngineTimeoutError as limit:
+        findings.append(LocusFindings(methods, dimension, (), None, str(limit)))
+    return findings
+
+
+def _result(
+    findings: list[LocusFindings],
+    subject: Subject,
+    field: CoefficientField,
+    engine: Engine,
+    ideals: bool,
+    second_opinion: bool,
+) -> SingularLocus:
+    """Compare what the methods found, and take the last word of those that finished.
+
+    With ``second_opinion``, a method that does not finish leaves the result of another one standing.
+    """
+    for first, second in combinations(findings, 2):
+        compare(first, second)
+    finished = [f for f in findings if f.components is not None]
+    limits = [f"{f.method}: {f.unfinished}" for f in findings if f.unfinished]
+    excused = second_opinion and bool(finished)
+    remarks = [f"{' and '.join(f.method for f in finished)} agree"] if len(finished) > 1 else []
+    components = finished[-1].components if finished else None
+    if components is not None and (subject.model is None or subject.model.t == 1):
+        ideals = True
+    return SingularLocus(
+        subject,
+        field,
+        " and ".join(f.method for f in finished or findings),
+        next((f.dimension for f in reversed(finished or findings) if f.dimension is not None), None),
+        known_orbits(finished or findings),
+        None if components is None else _with_ideals(components, ideals, subject, field, engine),
+        tuple(remarks + (limits if excused else [])),
+        engine.version if ideals or any(f.uses_engine for f in findings) else "",
+        clock().seconds,
+        "" if excused else "; ".join(limits),
+    )
+
+
+def known_orbits(findings: Iterable[LocusFindings]) -> tuple[OrbitStatus, ...]:
+    """What is known of each orbit, by the last method that decided it; methods may have looked at some orbits only."""
+    known: dict[Orbit, OrbitStatus] = {}
+    for status in chain.from_iterable(f.statuses for f in findings):
+        if status.singular is not None or status.orbit not in known:
+            known[status.orbit] = status
+    return tuple(known[orbit] for orbit in sorted(known))
+
+
+def _with_ideals(
+    components: tuple[Component, ...],
+    ideals: bool,
+    subject: Subject,
+    field: CoefficientField,
+    engine: Engine,
+) -> tuple[Component, ...]:
+    if not ideals:
+        return tuple(component.without_ideal() for component in components)
+    return tuple(with_ideal(component, subject, field, engine) for component in components)

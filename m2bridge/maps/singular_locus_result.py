@@ -1,0 +1,128 @@
+"""The result of a singular locus computation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import inf
+from typing import ClassVar
+
+from m2bridge.algebra.field import CoefficientField
+from m2bridge.algebra.ring import Ideal
+from m2bridge.families.attention.orbits import Orbit
+from m2bridge.families.attention.tangents import zero_tangent_dimension
+from m2bridge.maps.subject import Subject
+from m2bridge.presented import Presented
+
+ZERO = "the zero function"
+
+
+@dataclass(frozen=True, slots=True)
+class OrbitStatus:
+    """One orbit of the neuromanifold.
+
+    Parameters
+    ----------
+    orbit : Orbit
+    dimension : int
+        Of the orbit, in function space (affine).
+    tangent_dimension : int or None
+        Affine Zariski tangent dimension of the closure at the orbit, where it was computed.
+    singular : bool or None
+        ``None`` where it is undecided.
+    tangent_bound, tangent_upper_bound : int or None
+        Lower and upper bound for the tangent dimension, where it is not known.
+    """
+
+    orbit: Orbit
+    dimension: int
+    tangent_dimension: int | None
+    singular: bool | None
+    tangent_bound: int | None = None
+    tangent_upper_bound: int | None = None
+
+    @property
+    def tangent_range(self) -> tuple[int, float]:
+        """The least and the largest value that the tangent dimension can have."""
+        if self.tangent_dimension is not None:
+            return self.tangent_dimension, self.tangent_dimension
+        upper = self.tangent_upper_bound
+        return self.tangent_bound or 0, inf if upper is None else upper
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """An irreducible component of the singular locus.
+
+    Parameters
+    ----------
+    description : str
+        In words: an orbit closure, the zero function, or a prime ideal of a general map.
+    orbit : Orbit or None
+        The orbit whose closure it is.
+    dimension : int
+        Affine.
+    degree : int or None
+    ideal : Ideal or None
+        Where it was computed.
+    """
+
+    description: str
+    orbit: Orbit | None
+    dimension: int
+    degree: int | None
+    ideal: Ideal | None = None
+
+    def without_ideal(self) -> Component:
+        """The component without its equations."""
+        return replace(self, ideal=None)
+
+
+@dataclass(frozen=True, slots=True)
+class SingularLocus(Presented):
+    """The singular locus of the Zariski closure.
+
+    Parameters
+    ----------
+    subject : Subject
+    field : CoefficientField
+    method : str
+        The methods that ran.
+    variety_dimension : int or None
+        Affine dimension of the closure itself.
+    orbits : tuple of OrbitStatus
+        Every orbit of nonzero functions, or those that were done if the computation is ``unfinished``; empty for maps
+        that are not attention, and for t = 1.
+    components : tuple of Component or None
+        ``None`` when the computation did not finish or left orbits undecided; empty when the closure is smooth.
+    remarks : tuple of str
+        What was compared, what was assumed.
+    engine_version : str
+        Empty if no engine was asked.
+    seconds : float
+    unfinished : str
+        Empty, or the limit that was reached, or the orbits that are undecided.
+    """
+
+    presentation: ClassVar[str] = "m2bridge.presentation.singular_locus"
+
+    subject: Subject
+    field: CoefficientField
+    method: str
+    variety_dimension: int | None
+    orbits: tuple[OrbitStatus, ...]
+    components: tuple[Component, ...] | None
+    remarks: tuple[str, ...]
+    engine_version: str
+    seconds: float
+    unfinished: str = ""
+
+    @property
+    def dimension(self) -> int | None:
+        """Affine dimension of the singular locus; −1 when it is empty."""
+        return None if self.components is None else max((c.dimension for c in self.components), default=-1)
+
+    @property
+    def zero_tangent_dimension(self) -> int | None:
+        """Tangent dimension of the closure at the zero function, where orbits are listed."""
+        model = self.subject.model
+        return zero_tangent_dimension(model) if model is not None and self.orbits else None

@@ -1,0 +1,116 @@
+"""A Zariski closure for people and programs."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+from sympy import Expr
+
+from m2bridge.convert.notation import (
+    SHOWN,
+    degree_summary,
+    expression_text,
+    ideal_latex,
+    ideal_macaulay2,
+    shortened_text,
+)
+from m2bridge.layout import duration, facts
+from m2bridge.maps.closure_result import Closure
+from m2bridge.presentation.common import result_json
+
+
+def json(closure: Closure) -> dict[str, Any]:
+    """All that was found; polynomials are exact strings in the coordinates' names."""
+    series, degrees, values = closure.hilbert_series, closure.generator_degrees, closure.hilbert_function
+    engine = closure.engine_version or None
+    return result_json(closure.subject.case, closure.field, engine, closure.seconds) | {
+        "coordinates": list(closure.subject.coordinate_names),
+        "dimension": closure.dimension,
+        "dimension_status": closure.dimension_status,
+        "projective_dimension": closure.projective_dimension,
+        "codimension": closure.codimension,
+        "degree": closure.degree,
+        "generators": None if closure.equations is None else list(closure.generator_texts()),
+        "generator_degrees": None if degrees is None else {str(d): count for d, count in degrees.items()},
+        "complete": str(closure.completeness),
+        "completeness": closure.completeness.reason or None,
+        "homogeneous": closure.homogeneous,
+        "hilbert_series": None
+        if series is None
+        else {"numerator": list(series.numerator), "denominator_exponent": series.dimension},
+        "hilbert_polynomial": None if series is None else str(series.polynomial),
+        "hilbert_series_of": None if series is None else _hilbert_ring(closure),
+        "hilbert_function": None if values is None else list(values),
+        "strategy": closure.strategy,
+        "unfinished": closure.unfinished or None,
+    }
+
+
+def text(closure: Closure) -> str:
+    """Invariants, and the first generators."""
+    series, degrees, values = closure.hilbert_series, closure.generator_degrees, closure.hilbert_function
+    known = [
+        ("ambient space", closure.subject.ambient),
+        ("dimension", _dimension(closure)),
+        ("codimension", closure.codimension),
+        ("degree", closure.degree),
+        (
+            "minimal generators" if closure.homogeneous else "generators",
+            None if degrees is None else degree_summary(degrees),
+        ),
+        ("Hilbert series", None if series is None else _hilbert(closure, series.expression)),
+        ("Hilbert polynomial", None if series is None else _hilbert(closure, series.polynomial)),
+        ("Hilbert function", None if values is None else f"{', '.join(map(str, values))}, …"),
+        ("complete", closure.completeness.reason or None),
+        ("computed by", f"{_computed_by(closure)}, {closure.strategy}, {duration(closure.seconds)}"),
+        ("not finished", closure.unfinished or None),
+    ]
+    lines = [f"Zariski closure of the {closure.subject.title}, over {closure.field}", facts(known)]
+    lines += [f"    {shortened_text(generator)}" for generator in islice(closure.generator_texts(), SHOWN)]
+    hidden = sum((degrees or {}).values()) - SHOWN
+    if hidden > 0:
+        lines.append(f"    … and {hidden} more (--json shows all of them)")
+    return "\n".join(lines)
+
+
+def latex(closure: Closure) -> str:
+    """The ideal and its invariants, for a paper."""
+    if closure.ideal is None:
+        return rf"\text{{not finished: {closure.unfinished}}}"
+    known = closure.completeness
+    ideal = "I" if known.proved else rf"\langle I_{{\le {known.degree}}} \rangle"
+    relation = "=" if closure.dimension_status == "proved" else r"\ge"
+    degree = rf",\quad \deg = {closure.degree}" if closure.degree is not None else ""
+    return rf"{ideal} = {ideal_latex(closure.ideal.generators)}, \quad \dim {relation} {closure.dimension}{degree}"
+
+
+def macaulay2(closure: Closure) -> str:
+    """A Macaulay2 program that defines the ideal that the generators found generate."""
+    generators = () if closure.ideal is None else closure.ideal.generators
+    reason = closure.completeness.reason
+    comment = f"-- {reason}\n" if reason else ""
+    return comment + ideal_macaulay2(closure.field, closure.subject.coordinate_names, generators)
+
+
+def _dimension(closure: Closure) -> str | None:
+    if closure.dimension is None:
+        return None
+    affine = f"{'at least ' if closure.dimension_status == 'lower bound' else ''}{closure.dimension} affine"
+    projective = closure.projective_dimension
+    return affine if projective is None else f"{affine}, {projective} projective"
+
+
+def _hilbert_ring(closure: Closure) -> str:
+    return "coordinate ring" if closure.homogeneous else "ring of leading forms"
+
+
+def _hilbert(closure: Closure, expression: Expr) -> str:
+    """The series or polynomial; of an affine variety, which has none of its own, with the ring that it is of."""
+    return expression_text(expression) + ("" if closure.homogeneous else f", of the {_hilbert_ring(closure)}")
+
+
+def _computed_by(closure: Closure) -> str:
+    linear_algebra = "exact linear algebra (FLINT)" if closure.strategy == "multigraded" else ""
+    macaulay2 = f"Macaulay2 {closure.engine_version}" if closure.engine_version else ""
+    return " and ".join(filter(None, (linear_algebra, macaulay2)))

@@ -1,0 +1,54 @@
+"""A dimension for people and programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from m2bridge.layout import facts, table
+from m2bridge.maps.dimension import Dimension
+from m2bridge.presentation.common import computed_by, result_json
+
+
+def json(found: Dimension) -> dict[str, Any]:
+    """The value, and what each method found."""
+    return result_json(found.subject.case, found.field, found.engine_version, found.seconds) | {
+        "dimension": found.dimension,
+        "status": found.status,
+        "methods": [finding.to_json() for finding in found.findings],
+        "agree": found.agree,
+        "unfinished": found.unfinished or None,
+    }
+
+
+def text(found: Dimension) -> str:
+    """The value, and a table of the methods."""
+    rows = [(f.method, "–" if f.value is None else f.value, f.status, f.remark) for f in found.findings]
+    verdict = None
+    if len([f for f in found.findings if f.value is not None]) > 1:
+        verdict = _verdict(found)
+    return "\n".join(
+        [
+            f"Dimension of the {found.subject.title}, over {found.field}",
+            facts([("dimension", f"{found.dimension} affine ({found.status})"), ("", verdict)]),
+            table(("method", "dimension", "status", "remark"), rows),
+            facts([("computed by", computed_by(found.engine_version, found.seconds))]),
+        ]
+    )
+
+
+def _verdict(found: Dimension) -> str:
+    if not found.agree:
+        return "the methods do NOT agree"
+    equal = len({finding.value for finding in found.findings if finding.value is not None}) == 1
+    return "all methods agree" if equal else "no lower bound exceeds what the other methods say"
+
+
+def latex(found: Dimension) -> str:
+    """One formula."""
+    relation = r"\ge" if found.status == "lower bound" else "="
+    return rf"\dim \overline{{\mathcal M}} {relation} {found.dimension}"
+
+
+def macaulay2(found: Dimension) -> str:
+    """The value, as a Macaulay2 assignment."""
+    return f"dimension = {'null' if found.dimension is None else found.dimension}"

@@ -1,0 +1,140 @@
+"""A singular locus for people and programs."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+from m2bridge.convert.notation import degree_summary, ideal_latex, ideal_macaulay2, polynomial_text
+from m2bridge.layout import facts, table
+from m2bridge.maps.singular_locus_result import Component, OrbitStatus, SingularLocus
+from m2bridge.presentation.common import computed_by, result_json
+
+SAID = {True: "singular", False: "smooth", None: "undecided"}
+
+
+def json(locus: SingularLocus) -> dict[str, Any]:
+    """Orbits, components, and what was compared."""
+    return result_json(locus.subject.case, locus.field, locus.engine_version or None, locus.seconds) | {
+        "dimension": locus.dimension,
+        "variety_dimension": locus.variety_dimension,
+        "method": locus.method,
+        "orbits": [_orbit_json(status) for status in locus.orbits],
+        "zero_tangent_dimension": locus.zero_tangent_dimension,
+        "components": None if locus.components is None else [_component_json(c) for c in locus.components],
+        "remarks": list(locus.remarks),
+        "unfinished": locus.unfinished or None,
+    }
+
+
+def _orbit_json(status: OrbitStatus) -> dict[str, Any]:
+    known = status.tangent_dimension
+    return status.orbit.to_json() | {
+        "dimension": status.dimension,
+        "tangent_dimension": known,
+        "tangent_lower_bound": status.tangent_bound if known is None else known,
+        "tangent_upper_bound": status.tangent_upper_bound if known is None else known,
+        "singular": status.singular,
+    }
+
+
+def _component_json(component: Component) -> dict[str, Any]:
+    ideal = component.ideal
+    return {
+        "description": component.description,
+        "orbit": None if component.orbit is None else component.orbit.to_json(),
+        "dimension": component.dimension,
+        "degree": component.degree,
+        "generators": None if ideal is None else [polynomial_text(generator) for generator in ideal.generators],
+    }
+
+
+def text(locus: SingularLocus) -> str:
+    """Dimensions, a table of the orbits, and the components."""
+    parts = [f"Singular locus of the Zariski closure of the {locus.subject.title}, over {locus.field}", _facts(locus)]
+    if locus.orbits:
+        orbit = locus.orbits[0].orbit
+        header = (*orbit.HEADER, "dimension", "tangent dimension", "")
+        parts += ["", f"  {orbit.LEGEND}", table(header, map(_orbit_row, locus.orbits))]
+    if locus.components:
+        columns = ("component of the singular locus", "dimension", "degree", "equations")
+        shown = 4 if any(component.ideal for component in locus.components) else 3
+        parts += ["", table(columns[:shown], [_component_row(c)[:shown] for c in locus.components])]
+    return "\n".join(parts)
+
+
+def _facts(locus: SingularLocus) -> str:
+    return facts(
+        [
+            ("closure", None if locus.variety_dimension is None else f"dimension {locus.variety_dimension}"),
+            ("singular locus", _dimension(locus)),
+            ("at zero", zero_text(locus.zero_tangent_dimension, locus.variety_dimension)),
+            ("computed by", computed_by(locus.engine_version, locus.seconds, locus.method)),
+            *(("remark", remark) for remark in locus.remarks),
+            ("not finished", locus.unfinished or None),
+        ]
+    )
+
+
+def zero_text(tangent: int | None, dimension: int | None) -> str | None:
+    """What the tangent dimension at zero says, in words."""
+    if tangent is None or dimension is None:
+        return None
+    return f"tangent dimension {tangent}, {'singular' if tangent > dimension else 'smooth'}"
+
+
+def _dimension(locus: SingularLocus) -> str | None:
+    if locus.dimension is None:
+        return None
+    return "empty: the closure is smooth" if locus.dimension < 0 else f"dimension {locus.dimension}"
+
+
+def _orbit_row(status: OrbitStatus) -> tuple[object, ...]:
+    return (*status.orbit.cells, status.dimension, tangent_text(status), SAID[status.singular])
+
+
+def tangent_text(status: OrbitStatus) -> str:
+    """The tangent dimension, or the bounds that are known."""
+    lower, upper = status.tangent_range
+    if lower == upper:
+        return str(lower)
+    if upper < inf:
+        return f"{lower} to {upper}"
+    return "–" if status.tangent_bound is None else f"≥ {lower}"
+
+
+def _component_row(component: Component) -> tuple[object, ...]:
+    equations = "–" if component.ideal is None else degree_summary(component.ideal.generator_degrees)
+    return component.description, component.dimension, "–" if component.degree is None else component.degree, equations
+
+
+def latex(locus: SingularLocus) -> str:
+    """The components, for a paper."""
+    if locus.components is None:
+        return rf"\text{{not finished: {locus.unfinished}}}"
+    if not locus.components:
+        return r"\operatorname{Sing} = \varnothing"
+    parts = [
+        rf"{_closure_latex(c)}\;(\dim {c.dimension}" + (rf",\ \deg {c.degree})" if c.degree is not None else ")")
+        for c in locus.components
+    ]
+    return r"\operatorname{Sing} = " + r" \;\cup\; ".join(parts)
+
+
+def _closure_latex(component: Component) -> str:
+    if component.orbit is not None:
+        indices = ",".join(map(str, component.orbit.cells))
+        return rf"\overline{{\mathcal O_{{({indices})}}}}"
+    if component.ideal is not None and component.dimension > 0:
+        return rf"V{ideal_latex(component.ideal.generators)}"
+    return r"\{0\}"
+
+
+def macaulay2(locus: SingularLocus) -> str:
+    """Macaulay2 programs for the ideals of the components, where they were computed."""
+    programs = [
+        f"-- {c.description}\n{ideal_macaulay2(c.ideal.ring.field, c.ideal.ring.variables, c.ideal.generators)}"
+        for c in locus.components or ()
+        if c.ideal is not None
+    ]
+    return "\n\n".join(programs) or "-- no ideals were computed; ask for them with --ideals"
