@@ -12,7 +12,6 @@ from m2bridge.certificate.certify import certify_all
 from m2bridge.certificate.schema import Certificate
 from m2bridge.engine import Engine
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.maps.subject import case_json
 from m2bridge.render import Script
 from tests.limits import HOUR
 
@@ -31,7 +30,7 @@ def quick(
         with open(os.environ[LOG], "a", encoding="utf-8") as log:
             log.write(f"{model}\n")
     (plain,) = certify_all(ONE_TOKEN, ("3.3",), engine)
-    return [replace(plain, case=case_json(model), question=question, digest="").sealed() for question in questions]
+    return [replace(plain, case=model.to_json(), question=question, digest="").sealed() for question in questions]
 
 
 def fails(

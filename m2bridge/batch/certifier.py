@@ -20,7 +20,6 @@ from m2bridge.clock import clock, limited
 from m2bridge.engine import Engine, Limits, Macaulay2
 from m2bridge.errors import BatchError, EngineDiedError
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.maps.subject import case_json
 
 GRACE = 1.0
 """Seconds after the limit, in which loops that look at the clock come first and can say more."""
@@ -72,7 +71,7 @@ def put_outcomes(
     details = "".join(traceback.format_exception(error)) if kind == "failed" else ""
     limits = settings.timeout, settings.memory
     for question in questions:
-        outcome = Outcome(case_json(case), question, kind, reason, details, *limits, versions(macaulay2))
+        outcome = Outcome(case.to_json(), question, kind, reason, details, *limits, versions(macaulay2))
         settings.store.put_outcome(outcome)
 
 

@@ -19,7 +19,6 @@ from m2bridge.engine import Engine, Macaulay2
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.observation import observe
-from m2bridge.maps.subject import case_json
 from m2bridge.render import Script
 
 
@@ -58,7 +57,7 @@ def certify_all(
     """
     if unknown := [question for question in questions if question not in QUESTIONS]:
         raise InvalidCaseError("check", f"unknown question '{unknown[0]}': use {', '.join(QUESTIONS)}")
-    if large := [name for name, number in case_json(model).items() if number > LARGEST]:
+    if large := [name for name, number in model.to_json().items() if number > LARGEST]:
         raise InvalidCaseError(large[0], f"a certificate is about numbers up to {LARGEST}")
     with limited(timeout):
         return _certificates(model, questions, engine)
@@ -105,7 +104,7 @@ def _sealed(
     text = script.body if script else ""
     return Certificate(
         schema=SCHEMA,
-        case=case_json(model),
+        case=model.to_json(),
         question=question,
         answer=content.answer,
         evidence=content.evidence,

@@ -19,9 +19,10 @@ from m2bridge.algebra.groebner import (
 )
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.checker.difference import Difference
-from m2bridge.families.attention.chart import ChartSlice, chart_slice
+from m2bridge.families.attention.chart import chart_slice
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.implicitization.substitution import Terms
+from m2bridge.maps.chart import ChartSlice
 
 FIRST = "c_1_1_1_1"
 

@@ -14,7 +14,8 @@ from m2bridge.checker.completeness import redundant
 from m2bridge.checker.difference import Difference, difference
 from m2bridge.checker.price import check_monomials
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.implicitization import Implicitization, MultigradedMap, implicitize, multigraded_attention
+from m2bridge.families.attention.structure import multigraded_attention
+from m2bridge.implicitization import Implicitization, MultigradedMap, implicitize
 from m2bridge.implicitization.substitution import Substitution, Terms
 from m2bridge.maps.multigraded_closure import default_max_degree
 

@@ -93,7 +93,7 @@ def script_command(computation: str, method: str, **options: Any) -> int:
     asked = request(options)
     with within(asked.timeout):
         with importing():
-            from m2bridge.maps.scripts import standalone
+            from m2bridge.families.attention.scripts import standalone
 
         text = standalone(computation, asked.model, asked.field, asked.coordinates, method)
     click.echo(text, nl=False)

@@ -17,7 +17,6 @@ from m2bridge.families.attention.observation import Observations, OrbitFacts, ob
 from m2bridge.families.attention.statements import REGISTRY, OrbitStatement, Statement
 from m2bridge.families.attention.tangents import zero_tangent_dimension
 from m2bridge.layout import duration, facts, matrix_text, table
-from m2bridge.maps.subject import case_json
 from m2bridge.presentation.common import result_json
 from m2bridge.presentation.singular_locus import zero_text
 
@@ -64,7 +63,7 @@ class CrossCheck:
     def to_json(self) -> dict[str, Any]:
         """A dictionary for ``json.dumps``."""
         seen = self.observations
-        return result_json(case_json(self.model), QQ, self.engine_version, self.seconds) | {
+        return result_json(self.model.to_json(), QQ, self.engine_version, self.seconds) | {
             "dimension": None if seen is None else seen.dimension,
             "degree": None if seen is None else seen.degree,
             "orbits": [] if seen is None else [_orbit_json(fact) for fact in seen.orbits],

@@ -2,7 +2,7 @@
 
 from m2bridge.implicitization.hilbert import HilbertFunction, hilbert_function
 from m2bridge.implicitization.implicitize import implicitize
-from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded, multigraded_attention
+from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
 from m2bridge.implicitization.result import GeneratorOrbit, Implicitization
 
 __all__ = [
@@ -13,5 +13,4 @@ __all__ = [
     "hilbert_function",
     "implicitize",
     "multigraded",
-    "multigraded_attention",
 ]

@@ -48,7 +48,7 @@ def implicitize(source: MultigradedMap, max_degree: int, *, seed: int = 0) -> Im
 
     Examples
     --------
-    >>> from m2bridge.implicitization import multigraded_attention
+    >>> from m2bridge.families.attention.structure import multigraded_attention
     >>> from m2bridge.families.attention.model import SingleLayerAttention
     >>> implicitize(multigraded_attention(SingleLayerAttention(2, 2)), 4).generator_counts
     {2: 5, 4: 10}

@@ -10,11 +10,9 @@ from typing import Any
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.clock import watched
 from m2bridge.errors import MethodUnavailableError
-from m2bridge.families.attention.model import Coordinates, SingleLayerAttention
 from m2bridge.implicitization.grading import Grading, Vector, finest_grading, grading_with_weights
 from m2bridge.implicitization.symmetry import (
     Permutation,
-    attention_symmetries,
     coordinate_permutation,
     symmetrized,
 )
@@ -26,8 +24,8 @@ IntegerPolynomial = dict[tuple[int, ...], int]
 class MultigradedMap:
     """A polynomial map from an affine space, a grading of its target and permutations of its coordinates.
 
-    The constructors :func:`multigraded` and :func:`multigraded_attention` prove that the ideal of the image is
-    homogeneous for the grading and invariant under the permutations.
+    The constructor :func:`multigraded` proves that the ideal of the image is homogeneous for the grading and invariant
+    under the permutations.
     """
 
     polynomial_map: PolynomialMap
@@ -44,7 +42,11 @@ class MultigradedMap:
         return _integral_images(self.polynomial_map, self.grading.degrees)
 
 
-def multigraded(polynomial_map: PolynomialMap, symmetries: Sequence[Mapping[str, str]] = ()) -> MultigradedMap:
+def multigraded(
+    polynomial_map: PolynomialMap,
+    symmetries: Sequence[Mapping[str, str]] = (),
+    multidegrees: Sequence[Vector] | None = None,
+) -> MultigradedMap:
     """A polynomial map with its finest grading.
 
     Parameters
@@ -53,11 +55,15 @@ def multigraded(polynomial_map: PolynomialMap, symmetries: Sequence[Mapping[str,
         Without relations among its parameters, so that its source is irreducible and has enough rational points.
     symmetries : sequence of mappings from parameter name to parameter name
         Permutations of the parameters that permute the images; checked.
+    multidegrees : sequence of vectors of int, optional
+        Of the coordinates, legible ones in which to write the finest grading; checked.
 
     Raises
     ------
     MethodUnavailableError
         If there are relations, no positive grading, or a permutation is not a symmetry.
+    ContradictionError
+        If the multidegrees given do not span the finest grading.
 
     Examples
     --------
@@ -69,22 +75,9 @@ def multigraded(polynomial_map: PolynomialMap, symmetries: Sequence[Mapping[str,
     """
     _check_no_relations(polynomial_map)
     permutations = tuple(coordinate_permutation(polynomial_map, renaming) for renaming in symmetries)
-    return _assemble(polynomial_map, finest_grading(polynomial_map), permutations)
-
-
-def multigraded_attention(model: SingleLayerAttention, coordinates: Coordinates | None = None) -> MultigradedMap:
-    """The parametrization of an attention model, with its grading and all permutations of its indices.
-
-    For a ≥ d the parameters are the entries of A and V, for a < d those of Q, K and V. The weight of c_k_i_p_q is
-    (e_k, e_i, e_p + e_q); full coordinates get the finest grading in whatever basis comes out.
-    """
-    polynomial_map = model.parametrization(coordinates, "attention" if model.a >= model.d else "factored")
-    if polynomial_map.coordinates[0].startswith("c_"):
-        weights = [_attention_weight(name, model) for name in watched(polynomial_map.coordinates)]
-        grading = grading_with_weights(polynomial_map, weights)
-    else:
-        grading = finest_grading(polynomial_map)
-    return _assemble(polynomial_map, grading, attention_symmetries(model, polynomial_map))
+    if multidegrees is None:
+        return _assemble(polynomial_map, finest_grading(polynomial_map), permutations)
+    return _assemble(polynomial_map, grading_with_weights(polynomial_map, multidegrees), permutations)
 
 
 def _assemble(polynomial_map: PolynomialMap, grading: Grading, permutations: tuple[Permutation, ...]) -> MultigradedMap:
@@ -96,17 +89,7 @@ def _check_no_relations(polynomial_map: PolynomialMap) -> None:
     if polynomial_map.relations:
         raise MethodUnavailableError(
             "multigraded implicitization needs free parameters, without relations among them; parametrize the source"
-            " (for attention of low rank: weights='factored')"
         )
-
-
-def _attention_weight(name: str, model: SingleLayerAttention) -> Vector:
-    k, i, p, q = (int(index) for index in name.split("_")[1:])
-    d, d_out = model.d, model.d_out
-    weight = [0] * (d_out + 2 * d)
-    for place in (k - 1, d_out + i - 1, d_out + d + p - 1, d_out + d + q - 1):
-        weight[place] += 1
-    return tuple(weight)
 
 
 def _integral_images(polynomial_map: PolynomialMap, degrees: Vector) -> tuple[IntegerPolynomial, ...]:

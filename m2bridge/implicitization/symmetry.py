@@ -13,7 +13,6 @@ from math import gcd, lcm
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.clock import watched
 from m2bridge.errors import MethodUnavailableError
-from m2bridge.families.attention.model import SingleLayerAttention
 
 Permutation = tuple[int, ...]
 Renaming = Callable[[str, tuple[int, ...]], tuple[int, ...]]
@@ -56,44 +55,6 @@ def coordinate_permutation(polynomial_map: PolynomialMap, renaming: Mapping[str,
         for j, target in zip(members, others, strict=True):
             result[j] = target
     return tuple(result)
-
-
-def attention_symmetries(model: SingleLayerAttention, polynomial_map: PolynomialMap) -> tuple[Permutation, ...]:
-    """Generators of S_d' × S_d × S_d: permutations of the outputs k, of the columns i of A, and of p, q together.
-
-    Parameters
-    ----------
-    polynomial_map : PolynomialMap
-        A parametrization of the model; its parameters are called ``A_p_i`` or ``Q_e_i``, ``K_e_p``, and ``V_k_p``.
-        Permuting columns alone is a symmetry of reduced coordinates only; for full coordinates it is left out.
-    """
-    names = polynomial_map.source.variables
-    reduced = polynomial_map.coordinates[0].startswith("c_")
-    moves = [_renaming(names, {"V": (s, None)}) for s in range(1, model.d_out)]
-    for s in range(1, model.d):
-        columns = {"A": (None, s), "Q": (None, s)}
-        rows = {"A": (s, None), "K": (None, s), "V": (None, s)}
-        moves += [_renaming(names, columns), _renaming(names, rows)] if reduced else [_both(names, s)]
-    return tuple(coordinate_permutation(polynomial_map, move) for move in moves)
-
-
-def _renaming(names: Sequence[str], places: Mapping[str, tuple[int | None, int | None]]) -> dict[str, str]:
-    """Swap the values s and s + 1 of the chosen index of each matrix."""
-    result = {}
-    for name in names:
-        letter, *indices = name.split("_")
-        chosen = places.get(letter, (None, None))
-        swapped = [_swap(int(i), s) for i, s in zip(indices, chosen, strict=True)]
-        result[name] = f"{letter}_{swapped[0]}_{swapped[1]}"
-    return result
-
-
-def _both(names: Sequence[str], s: int) -> dict[str, str]:
-    return _renaming(names, {"A": (s, s), "Q": (None, s), "K": (None, s), "V": (None, s)})
-
-
-def _swap(index: int, s: int | None) -> int:
-    return index if s is None else {s: s + 1, s + 1: s}.get(index, index)
 
 
 def symmetrized(degrees: Sequence[int], permutations: Sequence[Permutation]) -> tuple[int, ...]:

@@ -7,20 +7,18 @@ from typing import get_args
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.linear_span import LinearReduction, reduce_linearly
-from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import Ideal
 from m2bridge.clock import clock, limited
 from m2bridge.engine import Engine
 from m2bridge.engine.answer import Answer, parse
 from m2bridge.errors import EngineMemoryError, EngineTimeoutError, InvalidCaseError, MethodUnavailableError
-from m2bridge.families.attention.model import Coordinates, SingleLayerAttention, Weights
 from m2bridge.implicitization import MultigradedMap
 from m2bridge.maps.closure_result import Closure, Strategy
 from m2bridge.maps.completeness import prove_complete
 from m2bridge.maps.elimination import elimination_values, empty_source
 from m2bridge.maps.jacobian_rank import Status
 from m2bridge.maps.multigraded_closure import Equations, equations, graded_source
-from m2bridge.maps.subject import Subject
+from m2bridge.maps.subject import Case, Subject
 from m2bridge.maps.tangent_bounds import image_dimension, known_dimension
 from m2bridge.render import Script, render
 
@@ -29,12 +27,12 @@ MOST_DEGREE = 1000
 
 
 def closure(
-    case: SingleLayerAttention | PolynomialMap,
+    case: Case,
     engine: Engine | None = None,
     field: CoefficientField = QQ,
     *,
-    coordinates: Coordinates | None = None,
-    weights: Weights = "attention",
+    coordinates: str | None = None,
+    weights: str | None = None,
     strategy: Strategy = "auto",
     max_degree: int | None = None,
     timeout: float | None = None,
@@ -46,12 +44,13 @@ def closure(
 
     Parameters
     ----------
-    case : SingleLayerAttention or PolynomialMap
+    case : a model or a PolynomialMap
     engine : Engine, optional
         Not needed for ``multigraded``.
     field : CoefficientField
     coordinates, weights
-        See :meth:`m2bridge.families.attention.model.SingleLayerAttention.parametrization`; only for attention models.
+        For models that offer a choice, such as
+        :meth:`SingleLayerAttention.parametrization <m2bridge.SingleLayerAttention.parametrization>`.
     strategy : {"auto", "multigraded", "elimination", "ungraded-elimination"}
         ``multigraded`` gives all minimal generators up to a degree, over QQ, without an engine. ``auto`` does the same
         and then proves by Macaulay2 that there are no others, if that is possible within the limits (a minute when

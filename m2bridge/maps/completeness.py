@@ -19,9 +19,10 @@ from m2bridge.convert.names import all_to_macaulay2
 from m2bridge.engine import Engine
 from m2bridge.engine.answer import Answer, parse
 from m2bridge.errors import EngineMemoryError, EngineTimeoutError
-from m2bridge.families.attention.chart import chart_slice
 from m2bridge.implicitization import Implicitization, implicitize
+from m2bridge.maps.chart import ChartSlice
 from m2bridge.maps.elimination import elimination_values
+from m2bridge.maps.model import HasChart
 from m2bridge.maps.multigraded_closure import Equations, scope
 from m2bridge.maps.subject import Subject
 from m2bridge.render import Script, render
@@ -42,9 +43,9 @@ def prove_complete(known: Equations, subject: Subject, engine: Engine) -> Equati
     J = I, for every degree. No luck enters: an unlucky prime makes the proof fail, not the claim; then the next smaller
     prime is tried.
 
-    K is found by elimination. For attention in reduced coordinates it is proved instead that the generators found,
-    modulo p, generate K: on a slice of the chart c_{1,1,1,1} ≠ 0 by a small elimination, everywhere by a Gröbner basis
-    of them; see :func:`m2bridge.families.attention.chart.chart_slice`.
+    K is found by elimination. Where the model knows a slice of a chart it is proved instead that the generators found,
+    modulo p, generate K: on the slice by a small elimination, everywhere by a Gröbner basis
+    of them; see :class:`m2bridge.maps.chart.ChartSlice`.
 
     Where it is seen that generators are missing, those of higher degree are found too, as far as the time goes.
 
@@ -53,7 +54,7 @@ def prove_complete(known: Equations, subject: Subject, engine: Engine) -> Equati
 
     Source: ours, proved in the documentation of m2bridge.
     """
-    prove = _on_chart if _has_chart(subject) else _by_elimination
+    prove = _by_elimination if _slice(subject) is None else _on_chart
     fields = map(CoefficientField, _primes(subject.parametrization))
     with share(1.0, otherwise=PROOF_SECONDS):
         try:
@@ -95,12 +96,15 @@ def _elimination_remark(largest: int, subject: Subject, field: CoefficientField)
 def _on_chart(known: Equations, subject: Subject, fields: Iterator[CoefficientField], engine: Engine) -> Equations:
     """The proof on the slice; generators that are all, but not modulo a prime, cost one degree and another prime."""
     known = replace(known, engine_version=engine.version)
+    sliced = _slice(subject)
+    assert sliced is not None
+    inverted = sliced.inverted
     unlucky: list[int] = []
     for field in fields:
         answer, limit = _answer(partial(chart_script, known.found, subject, field), engine)
         modulo = f"modulo {field.characteristic}"
         on_chart = "complete_on_slice" in answer and answer.boolean("complete_on_slice")
-        image = f"{modulo} they give the ideal of the image on a slice of the chart c_1_1_1_1 ≠ 0"
+        image = f"{modulo} they give the ideal of the image on a slice of the chart {inverted} ≠ 0"
         if limit:
             return _undecided(known, limit, f"{image}; " if on_chart else "")
         if on_chart and answer.boolean("saturated"):
@@ -169,24 +173,23 @@ def completeness_script(subject: Subject, field: CoefficientField) -> Script:
     return render("completeness", ("wire", "invariants"), values)
 
 
-def _has_chart(subject: Subject) -> bool:
-    model = subject.model
-    return model is not None and subject.coordinates == "reduced" and model.d > 1
+def _slice(subject: Subject) -> ChartSlice | None:
+    return subject.model.chart_slice() if isinstance(subject.model, HasChart) else None
 
 
 def chart_script(found: Implicitization, subject: Subject, field: CoefficientField) -> Script:
     """The Macaulay2 program that compares the equations found with the image on a slice, modulo a prime."""
-    assert subject.model is not None
-    sliced = chart_slice(subject.model)
-    coordinates = subject.parametrization.coordinates
-    names = all_to_macaulay2(coordinates)
+    sliced = _slice(subject)
+    assert sliced is not None
+    coordinates = subject.coordinate_names
+    names, last = all_to_macaulay2(coordinates), coordinates.index(sliced.inverted)
     positions = {name: f"coordinateRing_{j}" for j, name in enumerate(sliced.parametrization.coordinates)}
     on_slice = [str(sliced.fixed[name]) if name in sliced.fixed else positions[name] for name in coordinates]
     values = elimination_values(sliced.parametrization, field) | {
         "title": f"{subject.title}, over {field}",
-        "variables": ", ".join([*names[1:], names[0]]),
+        "variables": ", ".join([*names[:last], *names[last + 1 :], names[last]]),
         "equations": macaulay2.sequence(macaulay2.polynomial(g, names) for g in watched(found.generators())),
-        "slice": macaulay2.sequence([*on_slice[1:], on_slice[0]]),
+        "slice": macaulay2.sequence([*on_slice[:last], *on_slice[last + 1 :], on_slice[last]]),
     }
     return render("chart_completeness", ("wire", "invariants"), values)
 

@@ -7,15 +7,13 @@ from math import inf
 from typing import ClassVar, Literal, get_args
 
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.clock import limited, share
 from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, EngineTimeoutError, InvalidCaseError
-from m2bridge.families.attention.formulas import dimension_formula
-from m2bridge.families.attention.model import Coordinates, SingleLayerAttention
 from m2bridge.maps.closure import closure
 from m2bridge.maps.jacobian_rank import Finding, Status, jacobian_findings
-from m2bridge.maps.subject import Subject
+from m2bridge.maps.model import HasExpectedDimension
+from m2bridge.maps.subject import Case, Subject
 from m2bridge.presented import Presented
 
 Method = Literal["auto", "elimination", "jacobian", "formula", "all"]
@@ -66,11 +64,11 @@ class Dimension(Presented):
 
 
 def dimension(
-    case: SingleLayerAttention | PolynomialMap,
+    case: Case,
     engine: Engine | None = None,
     field: CoefficientField = QQ,
     *,
-    coordinates: Coordinates | None = None,
+    coordinates: str | None = None,
     method: Method = "auto",
     timeout: float | None = None,
 ) -> Dimension:
@@ -96,15 +94,14 @@ def dimension(
     eliminates = method in ("elimination", "all")
     if eliminates and engine is None:
         raise InvalidCaseError("method", f"the method '{method}' needs an engine")
-    model = case if isinstance(case, SingleLayerAttention) else None
-    subject = Subject.of(case, coordinates, "attention" if eliminates else "factored")
+    subject = Subject.of(case, coordinates)
     findings: list[Finding] = []
     with limited(timeout) as running:
         if method in ("auto", "jacobian", "all"):
             with share(0.5 if eliminates else 1.0):
-                findings += jacobian_findings(case, field, coordinates)
+                findings += jacobian_findings(subject, field)
         if method in ("formula", "all"):
-            findings.append(_by_formula(model))
+            findings.append(_by_formula(subject))
         if eliminates and engine is not None:
             findings.append(_by_elimination(case, engine, field, coordinates))
     _check_consistent(findings)
@@ -112,21 +109,18 @@ def dimension(
     return Dimension(subject, field, tuple(findings), version, running.seconds)
 
 
-def _by_formula(model: SingleLayerAttention | None) -> Finding:
-    if model is None:
-        return Finding("formula", None, "not applicable", "Corollary 3.3 is about attention")
-    if model.t == 1:
-        return Finding("formula", None, "not applicable", "Corollary 3.3 assumes t ≥ 2")
-    outside = model.alpha == 1 and model.d_out == 1
-    remark = "Corollary 3.3" + (", outside its hypothesis α > 1 or d' > 1" if outside else "")
-    return Finding("formula", dimension_formula(model), "formula", remark)
+def _by_formula(subject: Subject) -> Finding:
+    if not isinstance(subject.model, HasExpectedDimension):
+        return Finding("formula", None, "not applicable", "no formula is known for this map")
+    value, remark = subject.model.expected_dimension()
+    return Finding("formula", value, "not applicable" if value is None else "formula", remark)
 
 
 def _by_elimination(
-    case: SingleLayerAttention | PolynomialMap,
+    case: Case,
     engine: Engine,
     field: CoefficientField,
-    coordinates: Coordinates | None,
+    coordinates: str | None,
 ) -> Finding:
     try:
         found = closure(case, engine, field, coordinates=coordinates, strategy="elimination")

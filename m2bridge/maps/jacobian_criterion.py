@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from math import comb
 
-from m2bridge.algebra.evaluation import vanishes_on_image
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.linear_span import reduce_linearly
 from m2bridge.algebra.ring import Ideal
@@ -14,12 +13,10 @@ from m2bridge.convert.names import all_to_macaulay2
 from m2bridge.engine import Engine
 from m2bridge.engine.answer import parse
 from m2bridge.errors import ContradictionError, EngineMemoryError, EngineTimeoutError, MethodUnavailableError
-from m2bridge.families.attention.orbit_closures import orbit_closure_map
-from m2bridge.families.attention.orbits import Orbit, orbits
-from m2bridge.families.attention.tangents import orbit_dimension
 from m2bridge.maps.agreement import LocusFindings
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.elimination import elimination_values
+from m2bridge.maps.orbit_methods import with_orbits
 from m2bridge.maps.singular_locus_result import ZERO, Component
 from m2bridge.maps.subject import Subject
 from m2bridge.render import Script, render
@@ -46,7 +43,7 @@ def by_jacobian(found: Closure, engine: Engine) -> LocusFindings:
     MethodUnavailableError
         If there are too many minors, or the variety is reducible.
     ContradictionError
-        If a component of the singular locus of a neuromanifold is not an orbit closure.
+        If the orbits of the model are known, and a component of the singular locus is not an orbit closure.
     """
     if minor_count(found) > MAX_MINORS:
         raise MethodUnavailableError(
@@ -102,24 +99,13 @@ def _script(name: str, ideal: Ideal, title: str) -> Script:
 def _component(found: Closure, prime: Ideal, dimension: int, degree: int) -> Component:
     if dimension == 0 and all(len(g) == 1 for g in prime.generators):
         return Component(ZERO, None, 0, degree, prime)
-    if found.subject.model is None or found.subject.model.t == 1:
+    model = with_orbits(found.subject.model)
+    if model is None:
         return Component(f"irreducible component of dimension {dimension}", None, dimension, degree, prime)
-    orbit = _identify(found, prime, dimension)
+    orbit = model.identify(prime, dimension)
     if orbit is None:
         raise ContradictionError(
-            f"a minimal prime of dimension {dimension} and degree {degree} of the singular locus is no orbit closure, "
-            "although the singular locus is invariant under the group"
+            f"a minimal prime of dimension {dimension} and degree {degree} of the singular locus is not an orbit "
+            "closure, although the singular locus is invariant under the group"
         )
     return Component(f"closure of the orbit {orbit}", orbit, dimension, degree, prime)
-
-
-def _identify(found: Closure, prime: Ideal, dimension: int) -> Orbit | None:
-    """The orbit whose closure is the variety of the prime: contained in it, and irreducible of the same dimension."""
-    model = found.subject.model
-    assert model is not None
-    for orbit in orbits(model):
-        if orbit_dimension(orbit, model) == dimension and vanishes_on_image(
-            prime, orbit_closure_map(orbit, model, found.subject.coordinates)
-        ):
-            return orbit
-    return None

@@ -10,9 +10,11 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.generic_rank import generic_rank
 from m2bridge.algebra.linear_algebra import LARGE_PRIME, primes_from
 from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.clock import check
 from m2bridge.errors import EngineTimeoutError
-from m2bridge.families.attention.formulas import dimension_bound
-from m2bridge.families.attention.model import Coordinates, SingleLayerAttention, Weights
+from m2bridge.maps.map_model import MapModel
+from m2bridge.maps.model import Differentiates, HasUpperBounds, Model
+from m2bridge.maps.rank import rank_result
 from m2bridge.maps.subject import Subject
 
 Status = Literal["proved", "lower bound", "formula", "not applicable", "unfinished"]
@@ -31,7 +33,7 @@ class Finding:
     value : int or None
     status : str
         ``proved``; ``lower bound`` (proved as such; over QQ very probably the dimension); ``formula``
-        (the value of Corollary 3.3, not computed); ``not applicable``; ``unfinished``.
+        (the value of a formula, not computed); ``not applicable``; ``unfinished``.
     remark : str
         Why.
     """
@@ -46,42 +48,29 @@ class Finding:
         return {"method": self.method, "value": self.value, "status": self.status, "remark": self.remark}
 
 
-def jacobian_findings(
-    case: SingleLayerAttention | PolynomialMap, field: CoefficientField = QQ, coordinates: Coordinates | None = None
-) -> list[Finding]:
+def jacobian_findings(subject: Subject, field: CoefficientField = QQ) -> list[Finding]:
     """The rank of the differential at random points: modulo a large prime and over QQ, or over extensions of GF(p).
 
     It is a lower bound for the dimension, as parameters are free. Proved to be the dimension when it attains an upper
-    bound that needs no computation: the number of coordinates, or of parameters; for attention
-    :func:`m2bridge.families.attention.formulas.dimension_bound`. In characteristic p the rank can be less than the
-    dimension at every point.
+    bound that needs no computation: the number of coordinates, of parameters less the dimension of the gauge group, or
+    one that the model knows. In characteristic p the rank can be less than the dimension at every point. Models that
+    can be differentiated without being expanded are not expanded.
     """
-    subject = Subject.of(_smallest(case), coordinates, free_weights(case))
     subject.check_field(field)
+    if isinstance(subject.model, Differentiates) and not isinstance(subject.model, MapModel):
+        return [_by_evaluation(subject.model, field)]
     p = field.characteristic
     fields = [field] if p else [CoefficientField(LARGE_PRIME), QQ]
     try:
-        free = subject.parametrization
+        free = subject.free_parametrization
     except EngineTimeoutError as limit:
         return [Finding(_name(over, field), None, "unfinished", str(limit)) for over in fields]
     if free.relations:
         return [Finding("jacobian", None, "not applicable", "the parameters satisfy relations; use elimination")]
-    upper = _upper_bound(subject)
+    upper = _upper_bound(subject, p)
     if p:
         return [_in_characteristic_p(free, field, upper)]
     return _in_characteristic_0(free, upper)
-
-
-def free_weights(case: SingleLayerAttention | PolynomialMap) -> Weights:
-    """Weights without relations, as few as there can be."""
-    return "attention" if isinstance(case, SingleLayerAttention) and case.a >= case.d else "factored"
-
-
-def _smallest(case: SingleLayerAttention | PolynomialMap) -> SingleLayerAttention | PolynomialMap:
-    """The case with the fewest weights and the same functions: A = KᵀQ is any matrix of rank at most α for a = α."""
-    return (
-        SingleLayerAttention(case.d, case.d_out, case.alpha, case.t) if isinstance(case, SingleLayerAttention) else case
-    )
 
 
 def _name(over: CoefficientField, field: CoefficientField) -> str:
@@ -125,7 +114,21 @@ def _finding(method: str, value: int, upper: int, place: str) -> Finding:
     return Finding(method, value, "lower bound", f"rank at random points over {place}")
 
 
-def _upper_bound(subject: Subject) -> int:
-    free = subject.parametrization
-    source = len(free.source.variables) if subject.model is None else dimension_bound(subject.model)
-    return min(len(free.coordinates), source)
+def _upper_bound(subject: Subject, characteristic: int) -> int:
+    free, model = subject.free_parametrization, subject.model
+    bounds = [len(free.coordinates), len(free.source.variables) - model.gauge_dimension()]
+    if isinstance(model, HasUpperBounds):
+        bounds += [bound.value for bound in model.upper_bounds(characteristic)]
+    return min(bounds)
+
+
+def _by_evaluation(model: Model, field: CoefficientField) -> Finding:
+    name = "jacobian" if field.characteristic else f"jacobian mod {LARGE_PRIME}"
+    try:
+        found = rank_result(model, field.characteristic, check=check)
+    except EngineTimeoutError as limit:
+        return Finding(name, None, "unfinished", str(limit))
+    name = name if field.characteristic else f"jacobian mod {found.prime}"
+    if found.status == "proved":
+        return Finding(name, found.lower, "proved", f"the rank attains an upper bound: {found.upper.reason}")
+    return Finding(name, found.lower, "lower bound", f"rank at random points; at most {found.upper.value}")

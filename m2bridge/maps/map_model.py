@@ -107,7 +107,7 @@ def as_model(case: object) -> Model:
         If it is neither.
     """
     if isinstance(case, PolynomialMap):
-        return MapModel(case)
+        return MapModel(case, f"{TITLE} to {len(case.coordinates)} coordinates")
     if not isinstance(case, Model):
         raise InvalidCaseError("case", f"must be a model or a PolynomialMap, not a {type(case).__name__}")
     return case

@@ -18,6 +18,7 @@ from m2bridge.maps.structure import Multigrading, Symmetry
 
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
+    from m2bridge.maps.chart import ChartSlice
 
 
 @runtime_checkable
@@ -142,6 +143,54 @@ class HasUpperBounds(Protocol):
 
     def upper_bounds(self, characteristic: int) -> tuple[UpperBound, ...]:
         """Bounds that are proved in this characteristic."""
+        ...
+
+
+@runtime_checkable
+class HasCoordinateSystems(Protocol):
+    """Offers several systems of coordinates, and of parameters, for the same functions."""
+
+    def in_coordinates(self, coordinates: str | None, weights: str | None) -> Model:
+        """The model in one of them; ``None`` stands for the default.
+
+        Raises
+        ------
+        InvalidCaseError
+            If there is no such system.
+        """
+        ...
+
+
+@runtime_checkable
+class NamesCoordinates(Protocol):
+    """Knows its coordinates without building the map, and what their system is called."""
+
+    @property
+    def coordinate_system(self) -> str: ...
+
+    @property
+    def coordinate_count(self) -> int: ...
+
+    def coordinate_names(self) -> tuple[str, ...]:
+        """In the order of the parametrization."""
+        ...
+
+
+@runtime_checkable
+class HasChart(Protocol):
+    """Knows a slice of a chart on which the ideal of the image is found by a small elimination."""
+
+    def chart_slice(self) -> ChartSlice | None:
+        """The slice; ``None`` for cases that have none."""
+        ...
+
+
+@runtime_checkable
+class HasExpectedDimension(Protocol):
+    """Belongs to a family with a formula for the dimension."""
+
+    def expected_dimension(self) -> tuple[int | None, str]:
+        """The value of the formula, ``None`` where it does not apply; and its name, or why it does not apply."""
         ...
 
 

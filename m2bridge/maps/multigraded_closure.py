@@ -7,7 +7,7 @@ from math import comb
 
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.clock import share
-from m2bridge.implicitization import Implicitization, MultigradedMap, implicitize, multigraded, multigraded_attention
+from m2bridge.implicitization import Implicitization, MultigradedMap, implicitize, multigraded
 from m2bridge.implicitization.linear_part import linear_part
 from m2bridge.maps.subject import Subject
 
@@ -40,16 +40,16 @@ class Equations:
 
 
 def graded_source(subject: Subject) -> MultigradedMap:
-    """The map of a subject with its finest grading.
+    """The free parametrization of a subject with its finest grading, and the symmetries that the model knows.
 
     Raises
     ------
     MethodUnavailableError
         If the parameters satisfy relations or the map has no positive grading.
     """
-    if subject.model is not None:
-        return multigraded_attention(subject.model, subject.coordinates)
-    return multigraded(subject.parametrization)
+    free, grading = subject.free_parametrization, subject.model.grading()
+    renamings = [symmetry.renaming(free.source.variables) for symmetry in subject.model.symmetries()]
+    return multigraded(free, renamings, None if grading is None else grading.coordinates)
 
 
 def default_max_degree(coordinates: int, monomials: int = MOST_MONOMIALS) -> int:

@@ -3,42 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import chain, combinations
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.clock import clock, limited
 from m2bridge.engine import Engine
-from m2bridge.errors import EngineTimeoutError, InvalidCaseError, MethodUnavailableError
-from m2bridge.families.attention.bound_criterion import by_bounds
-from m2bridge.families.attention.components import with_ideal
-from m2bridge.families.attention.fibre_criterion import by_fibres, fibres_apply
-from m2bridge.families.attention.model import Coordinates, SingleLayerAttention
-from m2bridge.families.attention.orbit_criterion import by_orbits
-from m2bridge.families.attention.orbits import Orbit
+from m2bridge.errors import ContradictionError, EngineTimeoutError, InvalidCaseError, MethodUnavailableError
 from m2bridge.maps.agreement import LocusFindings, compare
 from m2bridge.maps.closure import closure
 from m2bridge.maps.jacobian_criterion import by_jacobian, minor_count
+from m2bridge.maps.model import Model
+from m2bridge.maps.orbit_methods import OrbitMethods, with_orbits
 from m2bridge.maps.singular_locus_result import Component, OrbitStatus, SingularLocus
-from m2bridge.maps.subject import Subject
+from m2bridge.maps.subject import Case, Subject
 
 Method = Literal["auto", "fibres", "orbits", "jacobian", "all"]
 
 FEW_COORDINATES = 12
-"""``auto`` computes the ideal too, as a second opinion, when there are at most so many coordinates;"""
+"""``auto`` computes the ideal too, as a second opinion, when there are at most this many coordinates;"""
 ELIMINATED = 20
-"""``orbits`` computes the ideal when there are at most so many independent coordinates, which takes seconds,"""
+"""``orbits`` computes the ideal when there are at most this many independent coordinates, which takes seconds,"""
 FEW_MINORS = 500
-"""and ``auto`` decomposes the singular locus, as a third opinion, when the criterion takes at most so many minors."""
+"""and ``auto`` decomposes the singular locus, as a third opinion, when the criterion takes at most this many minors."""
 
 
 def singular_locus(
-    case: SingleLayerAttention | PolynomialMap,
+    case: Case,
     engine: Engine,
     field: CoefficientField = QQ,
     *,
-    coordinates: Coordinates | None = None,
+    coordinates: str | None = None,
     method: Method = "auto",
     ideals: bool = False,
     timeout: float | None = None,
@@ -48,14 +44,12 @@ def singular_locus(
     Parameters
     ----------
     method : {"auto", "fibres", "orbits", "jacobian", "all"}
-        ``fibres``: the fibre of the parametrization over one point of each orbit, over QQ; for attention with t ≥ 2
-        and α > 1 or d' > 1; see :func:`m2bridge.families.attention.observation.observe`. ``orbits``: the Jacobian
-        criterion at one point of each orbit; for attention with t ≥ 2. Over QQ, with more than 12 coordinates, by
-        equations of degree ≤ 4 and tangent vectors, see
-        :func:`m2bridge.families.attention.bound_criterion.by_bounds`; by the whole ideal with at most 20 coordinates,
-        and over GF(p). ``jacobian``: the Jacobian criterion on the whole variety, decomposed into minimal primes; only
-        for the smallest cases. ``auto``: the first of these that applies, with the others as second opinions where they
-        are cheap. ``all``: all that apply.
+        ``fibres``: the fibre of the parametrization over one point of each orbit, for models whose orbits are known and
+        whose fibres decide smoothness. ``orbits``: the Jacobian criterion at one point of each orbit; over QQ, with
+        more than 12 coordinates, by tangent vectors and equations of low degree, by the whole ideal with at most 20
+        independent coordinates, and over GF(p). ``jacobian``: the Jacobian criterion on the whole variety, decomposed
+        into minimal primes; only for the smallest cases. ``auto``: the first of these that applies, with the others as
+        second opinions where they are cheap. ``all``: all that apply.
     ideals : bool
         Compute the ideals of the components too.
     timeout : float, optional
@@ -79,12 +73,11 @@ def singular_locus(
     plan = _plan(method, subject, field)
     findings: list[LocusFindings] = []
     with limited(timeout):
-        if "fibres" in plan:
-            assert subject.model is not None
-            findings.append(by_fibres(subject.model, engine))
-        if "orbits" in plan and field == QQ and subject.coordinate_count > FEW_COORDINATES:
-            assert subject.model is not None
-            findings.append(by_bounds(subject.model))
+        model = with_orbits(subject.model)
+        if model is not None and "fibres" in plan:
+            findings.append(model.by_fibres(engine))
+        if model is not None and "orbits" in plan and field == QQ and subject.coordinate_count > FEW_COORDINATES:
+            findings.append(model.by_bounds())
         if _ideal_wanted(plan, subject, field):
             findings += _from_ideal(plan, subject, field, engine, second_opinion=method == "auto")
         return _result(findings, subject, field, engine, ideals, second_opinion=method != "all")
@@ -98,16 +91,12 @@ def _plan(method: Method, subject: Subject, field: CoefficientField) -> tuple[st
     MethodUnavailableError
         If the chosen method does not apply.
     """
-    model = subject.model
-    orbits = model is not None and model.t >= 2
-    fibres = model is not None and fibres_apply(model) and field == QQ
+    no_orbits, no_fibres = _reasons(subject.model, field)
+    orbits, fibres = not no_orbits, not no_fibres
     if method == "fibres" and not fibres:
-        raise MethodUnavailableError(
-            "the method of fibres is for attention over QQ with t ≥ 2, and α > 1 or d' > 1; "
-            f"use --method {'orbits' if orbits else 'jacobian'}"
-        )
+        raise MethodUnavailableError(f"{no_fibres}; use --method {'orbits' if orbits else 'jacobian'}")
     if method == "orbits" and not orbits:
-        raise MethodUnavailableError("orbits classify functions of attention with t ≥ 2 only; use --method jacobian")
+        raise MethodUnavailableError(f"{no_orbits}; use --method jacobian")
     if method in ("fibres", "orbits"):
         return (method,)
     if method == "auto" and orbits and field == QQ and subject.coordinate_count > FEW_COORDINATES:
@@ -116,10 +105,17 @@ def _plan(method: Method, subject: Subject, field: CoefficientField) -> tuple[st
     return tuple(name for name, applies in applicable.items() if applies)
 
 
+def _reasons(model: Model, field: CoefficientField) -> tuple[str, str]:
+    """Why the methods of orbits and of fibres do not apply; empty if they do."""
+    if not isinstance(model, OrbitMethods):
+        return ("no orbits of this model are known",) * 2
+    return model.no_orbits(), model.no_fibres(field)
+
+
 def _ideal_wanted(plan: tuple[str, ...], subject: Subject, field: CoefficientField) -> bool:
-    if plan == ("orbits",) and field == QQ:
-        assert subject.model is not None
-        return subject.model.coordinate_count("reduced") <= ELIMINATED
+    model = with_orbits(subject.model)
+    if plan == ("orbits",) and field == QQ and model is not None:
+        return model.independent_count <= ELIMINATED
     return plan != ("fibres",)
 
 
@@ -134,16 +130,16 @@ def _from_ideal(
     methods = " and ".join(name for name in plan if name != "fibres")
     dimension, findings = None, []
     try:
-        case = subject.model or subject.parametrization
-        found = closure(case, engine, field, coordinates=subject.coordinates, strategy="elimination")
+        found = closure(subject.model, engine, field, strategy="elimination")
         dimension = found.dimension
         if found.ideal is None or found.codimension is None:
             reason = f"{found.unfinished} (while computing the ideal of the closure; try --method fibres)"
             return [LocusFindings(methods, dimension, (), None, reason)]
-        if "orbits" in plan:
-            findings.append(by_orbits(found))
-        dear = second_opinion and findings and minor_count(found) > FEW_MINORS
-        if "jacobian" in plan and not dear:
+        model = with_orbits(subject.model)
+        if model is not None and "orbits" in plan:
+            findings.append(model.by_orbits(found))
+        too_expensive = second_opinion and findings and minor_count(found) > FEW_MINORS
+        if "jacobian" in plan and not too_expensive:
             findings.append(by_jacobian(found, engine))
     except EngineTimeoutError as limit:
         findings.append(LocusFindings(methods, dimension, (), None, str(limit)))
@@ -169,7 +165,7 @@ def _result(
     excused = second_opinion and bool(finished)
     remarks = [f"{' and '.join(f.method for f in finished)} agree"] if len(finished) > 1 else []
     components = finished[-1].components if finished else None
-    if components is not None and (subject.model is None or subject.model.t == 1):
+    if components is not None and with_orbits(subject.model) is None:
         ideals = True
     return SingularLocus(
         subject,
@@ -187,7 +183,7 @@ def _result(
 
 def known_orbits(findings: Iterable[LocusFindings]) -> tuple[OrbitStatus, ...]:
     """What is known of each orbit, by the last method that decided it; methods may have looked at some orbits only."""
-    known: dict[Orbit, OrbitStatus] = {}
+    known: dict[Any, OrbitStatus] = {}
     for status in chain.from_iterable(f.statuses for f in findings):
         if status.singular is not None or status.orbit not in known:
             known[status.orbit] = status
@@ -203,4 +199,30 @@ def _with_ideals(
 ) -> tuple[Component, ...]:
     if not ideals:
         return tuple(component.without_ideal() for component in components)
-    return tuple(with_ideal(component, subject, field, engine) for component in components)
+    return tuple(_with_ideal(component, subject, field, engine) for component in components)
+
+
+def _with_ideal(component: Component, subject: Subject, field: CoefficientField, engine: Engine) -> Component:
+    """The component with its ideal and degree by elimination; unchanged if that did not finish.
+
+    Raises
+    ------
+    ContradictionError
+        If dimension or degree differ from what is known.
+    """
+    if component.ideal is not None or component.orbit is None:
+        return component
+    model = with_orbits(subject.model)
+    assert model is not None
+    try:
+        found = closure(model.orbit_closure(component.orbit), engine, field, strategy="elimination")
+    except EngineTimeoutError:
+        return component
+    if found.ideal is None or found.degree is None:
+        return component
+    if found.dimension != component.dimension or component.degree not in (None, found.degree):
+        raise ContradictionError(
+            f"the {component.description} has dimension {component.dimension} and degree {component.degree} by its "
+            f"group action and formula, but {found.dimension} and {found.degree} by elimination"
+        )
+    return replace(component, degree=found.degree, ideal=found.ideal)

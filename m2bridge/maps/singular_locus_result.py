@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import inf
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.ring import Ideal
-from m2bridge.families.attention.orbits import Orbit
-from m2bridge.families.attention.tangents import zero_tangent_dimension
+from m2bridge.maps.orbit_methods import with_orbits
 from m2bridge.maps.subject import Subject
 from m2bridge.presented import Presented
 
@@ -18,11 +17,11 @@ ZERO = "the zero function"
 
 @dataclass(frozen=True, slots=True)
 class OrbitStatus:
-    """One orbit of the neuromanifold.
+    """One orbit of points of the image.
 
     Parameters
     ----------
-    orbit : Orbit
+    orbit : an orbit of the family, see :class:`~m2bridge.maps.orbit_methods.NamedOrbit`
     dimension : int
         Of the orbit, in function space (affine).
     tangent_dimension : int or None
@@ -33,7 +32,7 @@ class OrbitStatus:
         Lower and upper bound for the tangent dimension, where it is not known.
     """
 
-    orbit: Orbit
+    orbit: Any
     dimension: int
     tangent_dimension: int | None
     singular: bool | None
@@ -57,7 +56,7 @@ class Component:
     ----------
     description : str
         In words: an orbit closure, the zero function, or a prime ideal of a general map.
-    orbit : Orbit or None
+    orbit : an orbit of the family, or None
         The orbit whose closure it is.
     dimension : int
         Affine.
@@ -67,7 +66,7 @@ class Component:
     """
 
     description: str
-    orbit: Orbit | None
+    orbit: Any | None
     dimension: int
     degree: int | None
     ideal: Ideal | None = None
@@ -90,8 +89,8 @@ class SingularLocus(Presented):
     variety_dimension : int or None
         Affine dimension of the closure itself.
     orbits : tuple of OrbitStatus
-        Every orbit of nonzero functions, or those that were done if the computation is ``unfinished``; empty for maps
-        that are not attention, and for t = 1.
+        Every orbit of nonzero points, or those that were done if the computation is ``unfinished``; empty for models
+        whose orbits are not known.
     components : tuple of Component or None
         ``None`` when the computation did not finish or left orbits undecided; empty when the closure is smooth.
     remarks : tuple of str
@@ -124,5 +123,5 @@ class SingularLocus(Presented):
     @property
     def zero_tangent_dimension(self) -> int | None:
         """Tangent dimension of the closure at the zero function, where orbits are listed."""
-        model = self.subject.model
-        return zero_tangent_dimension(model) if model is not None and self.orbits else None
+        model = with_orbits(self.subject.model)
+        return model.zero_tangent_dimension() if model is not None and self.orbits else None

@@ -1,48 +1,43 @@
-"""What a computation is about: an attention model, or any polynomial map."""
+"""What a computation is about: a model, in one of its coordinate systems."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.errors import InvalidCaseError
-from m2bridge.families.attention.model import Coordinates, SingleLayerAttention, Weights
-from m2bridge.families.attention.parametrization import coordinate_names
+from m2bridge.maps.map_model import MapModel, as_model
+from m2bridge.maps.model import FreelyParametrized, HasCoordinateSystems, Model, NamesCoordinates
+
+Case = Model | HasCoordinateSystems | PolynomialMap
+"""What may be asked about."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """An attention model with a choice of coordinates and weights, or any polynomial map."""
+    """A model as computations see it."""
 
-    model: SingleLayerAttention | None = None
-    coordinates: Coordinates | None = None
-    weights: Weights = "attention"
-    polynomial_map: PolynomialMap | None = None
+    model: Model
 
     @classmethod
-    def of(
-        cls,
-        case: SingleLayerAttention | PolynomialMap,
-        coordinates: Coordinates | None = None,
-        weights: Weights = "attention",
-    ) -> Subject:
-        """The subject of a computation on ``case``; the options are only for attention models.
+    def of(cls, case: Case, coordinates: str | None = None, weights: str | None = None) -> Subject:
+        """The subject of a computation on ``case``; the options are for models that offer a choice.
 
         Raises
         ------
         InvalidCaseError
-            If the case is neither, or the coordinates or weights do not exist.
+            If the case is neither a model nor a map, or the coordinates or weights do not exist.
         """
-        if isinstance(case, PolynomialMap):
-            return cls(polynomial_map=case)
-        if not isinstance(case, SingleLayerAttention):
-            kind = type(case).__name__
-            raise InvalidCaseError("case", f"must be a SingleLayerAttention or a PolynomialMap, not a {kind}")
-        system = coordinates or case.default_coordinates
-        case.check_options(system, weights)
-        return cls(case, system, weights)
+        if isinstance(case, HasCoordinateSystems):
+            return cls(case.in_coordinates(coordinates, weights))
+        model = as_model(case)
+        for option, value in (("coordinates", coordinates), ("weights", weights)):
+            if value is not None:
+                raise InvalidCaseError(option, f"there is no choice for a {model.title}")
+        return cls(model)
 
     @property
     def parametrization(self) -> PolynomialMap:
@@ -53,61 +48,57 @@ class Subject:
         InvalidCaseError
             If it is too large to be stored.
         """
-        if self.polynomial_map is not None:
-            return self.polynomial_map
-        assert self.model is not None
-        return _parametrization(self.model, self.coordinates, self.weights)
+        return self.model.polynomial_map if isinstance(self.model, MapModel) else _parametrization(self.model)
+
+    @property
+    def free_parametrization(self) -> PolynomialMap:
+        """A parametrization without relations, where the model has one; else the parametrization."""
+        return _free(self.model) if isinstance(self.model, FreelyParametrized) else self.parametrization
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
-        """The names of the coordinates; for attention without building the map."""
-        if self.model is None or self.coordinates is None:
-            return self.parametrization.coordinates
-        return _names(self.model, self.coordinates)
+        """The names of the coordinates; where the model knows them, without building the map."""
+        if isinstance(self.model, NamesCoordinates):
+            return self.model.coordinate_names()
+        return self.parametrization.coordinates
 
     def check_field(self, field: CoefficientField) -> None:
-        """Raise InvalidCaseError if the map cannot be taken over this field; attention has integer coefficients."""
-        if self.polynomial_map is not None:
-            self.polynomial_map.check_field(field)
+        """Raise InvalidCaseError if the map cannot be taken over this field."""
+        if isinstance(self.model, MapModel):
+            self.model.polynomial_map.check_field(field)
 
     @property
     def coordinate_count(self) -> int:
-        """The number of coordinates, without building the map."""
-        if self.model is None or self.coordinates is None:
-            return len(self.parametrization.coordinates)
-        return self.model.coordinate_count(self.coordinates)
+        """The number of coordinates; where the model knows it, without building the map."""
+        if isinstance(self.model, NamesCoordinates):
+            return self.model.coordinate_count
+        return len(self.parametrization.coordinates)
 
     @property
     def title(self) -> str:
         """In words, on one line."""
-        if self.model is None:
-            return f"polynomial map to {len(self.parametrization.coordinates)} coordinates"
-        return f"neuromanifold of lightning self-attention, {self.model}"
+        return self.model.title
 
     @property
-    def case(self) -> dict[str, int] | None:
-        """The numbers of the attention model, for JSON."""
-        return None if self.model is None else case_json(self.model)
+    def case(self) -> dict[str, Any] | None:
+        """What names the case in its family, for JSON; ``None`` for a bare map."""
+        return None if isinstance(self.model, MapModel) else self.model.to_json()
 
     @property
     def ambient(self) -> str:
         """The ambient space, in words."""
-        kind = f"{self.coordinates} coordinates" if self.coordinates else "coordinates"
+        system = f"{self.model.coordinate_system} " if isinstance(self.model, NamesCoordinates) else ""
         names = self.coordinate_names
         shown = ", ".join(names) if len(names) <= 6 else f"{names[0]}, …, {names[-1]}"
-        return f"{len(names)} {kind} {shown}"
+        return f"{len(names)} {system}coordinates {shown}"
 
 
 @lru_cache(maxsize=64)
-def _names(model: SingleLayerAttention, coordinates: Coordinates) -> tuple[str, ...]:
-    return coordinate_names(model, coordinates)
+def _parametrization(model: Any) -> PolynomialMap:
+    found: PolynomialMap = model.parametrization()
+    return found
 
 
 @lru_cache(maxsize=64)
-def _parametrization(model: SingleLayerAttention, coordinates: Coordinates | None, weights: Weights) -> PolynomialMap:
-    return model.parametrization(coordinates, weights)
-
-
-def case_json(model: SingleLayerAttention) -> dict[str, int]:
-    """The numbers of an attention model."""
-    return {"d": model.d, "d_out": model.d_out, "a": model.a, "t": model.t}
+def _free(model: FreelyParametrized) -> PolynomialMap:
+    return model.free_parametrization()

@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
-from itertools import combinations_with_replacement
+from collections.abc import Sequence
 from math import prod
 
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.jacobian import random_point
 from m2bridge.algebra.linear_algebra import sparse_rank
 from m2bridge.clock import share, watched
-from m2bridge.errors import ContradictionError, EngineTimeoutError, MethodUnavailableError
-from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.orbits import Orbit, orbits, representative
-from m2bridge.families.attention.tangents import function, sparse
-from m2bridge.implicitization import Implicitization, implicitize, multigraded_attention
+from m2bridge.errors import ContradictionError
+from m2bridge.implicitization import Implicitization
 from m2bridge.implicitization.multigraded_map import IntegerPolynomial
 from m2bridge.implicitization.substitution import Terms
 from m2bridge.maps.jacobian_rank import Status, jacobian_findings
-from m2bridge.maps.multigraded_closure import default_max_degree
 from m2bridge.maps.subject import Subject
-
-Occurrences = dict[int, dict[tuple[int, ...], list[tuple[int, int]]]]
-"""For each degree and each monomial, the polynomials in which it occurs, by number, and its coefficients there."""
-
-MOST_MONOMIALS = 125_000
-"""Bounds for the tangent dimensions use equations of the largest degree ≤ 4 with at most so many monomials."""
 
 
 def singular_by_bounds(lower: int, upper: int | None, dimension: int) -> bool | None:
@@ -46,72 +33,10 @@ def singular_by_bounds(lower: int, upper: int | None, dimension: int) -> bool | 
     return True if lower > dimension else False if upper == dimension else None
 
 
-def tangent_upper_bounds(model: SingleLayerAttention, max_degree: int | None = None) -> dict[Orbit, int]:
-    """Upper bounds for the tangent dimension of the closure at each orbit, from all equations of degree ≤ max_degree.
-
-    The Zariski tangent space lies in the kernel of the differentials of any equations. So where the bound equals the
-    dimension of the closure, the orbit is proved smooth; where it is larger, nothing is proved. Exact over QQ.
-
-    Parameters
-    ----------
-    model : SingleLayerAttention
-        With t ≥ 2.
-    max_degree : int, optional
-        :func:`default_degree` when left out.
-
-    Returns
-    -------
-    dict from Orbit to int
-        One affine dimension for each orbit of nonzero functions; empty for models too large even for quadrics, if no
-        degree was asked for. Within a limit of :mod:`m2bridge.clock`, by the equations of the degrees that three
-        quarters of the time sufficed for, and for the orbits that the rest did.
-
-    Raises
-    ------
-    MethodUnavailableError
-        For t = 1, where orbits classify no functions.
-
-    Source: Eisenbud, *Commutative Algebra*, Theorem 16.19.
-
-    Examples
-    --------
-    >>> tangent_upper_bounds(SingleLayerAttention(2, 1), 4)[Orbit(2, 1, 1)]
-    5
-    """
-    if model.t == 1:
-        raise MethodUnavailableError("orbits classify functions of attention with t ≥ 2 only")
-    degree = default_degree(model) if max_degree is None else max_degree
-    if degree < 1:
-        return {}
-    source = multigraded_attention(model, "reduced")
-    with share(0.75):
-        implicitization = implicitize(source, degree)
-    bounds: dict[Orbit, int] = {}
-    with suppress(EngineTimeoutError):
-        found = _occurrences(watched(implicitization.sparse_generators()))
-        for orbit in orbits(model):
-            point = _point(orbit, model, source.polynomial_map.coordinates)
-            bounds[orbit] = len(point) - _rank_at_sparse_point(found, point)
-    return bounds
-
-
-def _point(orbit: Orbit, model: SingleLayerAttention, coordinates: Sequence[str]) -> tuple[int, ...]:
-    """The function coordinates of the representative, without the minors that its weights satisfy."""
-    values = function(*map(sparse, representative(orbit, model)))
-    named = {"_".join(["c", *(str(i + 1) for i in key)]): value for key, value in values.items()}
-    return tuple(named.get(name, 0) for name in coordinates)
-
-
-def default_degree(model: SingleLayerAttention) -> int:
-    """The largest N ≤ 4 with at most MOST_MONOMIALS monomials of degree N in the coordinates; 0 if N = 2 has more."""
-    degree = default_max_degree(model.coordinate_count(model.default_coordinates), MOST_MONOMIALS)
-    return degree if degree > 1 else 0
-
-
 def known_dimension(subject: Subject, field: CoefficientField) -> tuple[int | None, Status]:
     """What the ranks of the differential say about the dimension, found in at most half of the time."""
     with share(0.5):
-        findings = jacobian_findings(subject.model or subject.parametrization, field, subject.coordinates)
+        findings = jacobian_findings(subject, field)
     best = max(findings, key=lambda finding: (finding.status == "proved", finding.value or -1))
     return best.value, best.status
 
@@ -152,29 +77,3 @@ def _gradient(polynomial: Terms, point: Sequence[int]) -> dict[int, int]:
             factors = monomial[:place] + monomial[place + 1 :]
             total[j] = total.get(j, 0) + coefficient * prod([point[i] for i in factors])
     return total
-
-
-def _occurrences(polynomials: Iterable[Terms]) -> Occurrences:
-    found: Occurrences = {}
-    for number, polynomial in enumerate(polynomials):
-        for monomial, coefficient in polynomial:
-            found.setdefault(len(monomial), {}).setdefault(monomial, []).append((number, coefficient))
-    return found
-
-
-def _rank_at_sparse_point(found: Occurrences, point: Sequence[int]) -> int:
-    """Rank over QQ of the Jacobian matrix at an integer point with few nonzero coordinates.
-
-    There the derivative of a monomial by x_j is zero unless the monomial is x_j times nonzero coordinates.
-    """
-    support = [j for j, value in enumerate(point) if value]
-    rows: defaultdict[int, dict[int, int]] = defaultdict(dict)
-    for degree, monomials in found.items():
-        for factors in watched(combinations_with_replacement(support, degree - 1)):
-            value = prod([point[i] for i in factors])
-            for j in range(len(point)):
-                monomial = tuple(sorted((*factors, j)))
-                for number, coefficient in monomials.get(monomial, ()):
-                    row = rows[number]
-                    row[j] = row.get(j, 0) + coefficient * value * monomial.count(j)
-    return sparse_rank(rows.values())

@@ -23,7 +23,6 @@ from m2bridge.certificate.schema import Certificate
 from m2bridge.clock import limited
 from m2bridge.engine import Limits
 from m2bridge.errors import EngineDiedError, EngineMemoryError, EngineTimeoutError, InvalidCaseError, ScriptError
-from m2bridge.maps.subject import case_json
 
 CASE = Case(2, 1)
 
@@ -31,7 +30,7 @@ CASE = Case(2, 1)
 def certificate(case: Case = CASE, question: str = "3.2", verdict: str = "CONFIRMED") -> Certificate:
     verdicts = [{"verdict": verdict}]
     return Certificate(
-        1, case_json(case), question, {"verdicts": verdicts}, {}, {"text": "", "digest": ""}, {}, "QQ", {},
+        1, case.to_json(), question, {"verdicts": verdicts}, {}, {"text": "", "digest": ""}, {}, "QQ", {},
         [], [],
     ).sealed()  # fmt: skip
 
@@ -248,7 +247,7 @@ def test_kinds(error: Exception, kind: str, tmp_path: Path) -> None:
     put(Store(tmp_path), error)
     (path,) = tmp_path.iterdir()
     stored = Outcome(**json.loads(path.read_text()))
-    assert (stored.kind, stored.question, stored.case) == (kind, "3.3", case_json(CASE))
+    assert (stored.kind, stored.question, stored.case) == (kind, "3.3", CASE.to_json())
     assert stored.reason == reason_of(error)
     assert bool(stored.details) == (kind == "failed")
 

@@ -10,9 +10,11 @@ from m2bridge.families.attention.bound_criterion import by_bounds
 from m2bridge.families.attention.formulas import dimension_formula
 from m2bridge.families.attention.orbits import orbits
 from m2bridge.families.attention.statements.singular_locus import STATEMENTS
+from m2bridge.families.attention.tangent_bounds import tangent_upper_bounds
 from m2bridge.families.attention.tangents import tangent_lower_bound
 from m2bridge.maps.subject import Subject
-from m2bridge.maps.tangent_bounds import singular_by_bounds, tangent_upper_bounds
+from m2bridge.maps.tangent_bounds import singular_by_bounds
+from m2bridge.presentation.singular_locus import tangent_text
 
 SMOOTH = Orbit(2, 2, 2)
 CASES = [(2, 1), (2, 2, 1), (2, 3), (3, 1), (3, 1, 1), (3, 2, 2), (3, 2, 3), (3, 2, 1), (4, 1, 2), (4, 1, 3), (5, 1, 1)]
@@ -100,7 +102,7 @@ def test_too_many_coordinates_for_equations_still_give_singular_orbits() -> None
     assert {orbit for orbit, verdict in verdicts.items() if verdict} == {Orbit(1, 1, 0), Orbit(1, 1, 1)}
     assert [orbit for orbit, verdict in verdicts.items() if verdict is False] == [Orbit(6, 6, 6)]
     # At A = l qᵀ, V = h vᵀ all (l x + v y) ⊗ (q' ⊗ h + q ⊗ h'): dimension (2d − 1)(d + d' − 1).
-    assert (found.statuses[0].orbit, found.statuses[0].row()[4]) == (Orbit(1, 1, 0), "≥ 121")
+    assert (found.statuses[0].orbit, tangent_text(found.statuses[0])) == (Orbit(1, 1, 0), "≥ 121")
 
 
 def test_the_second_opinion_of_cross_checks_decides_these_cases_too() -> None:

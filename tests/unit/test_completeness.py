@@ -26,7 +26,8 @@ from m2bridge.checker.polynomials import read_polynomials
 from m2bridge.checker.verify import verify
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.families.attention.formulas import degree_formula, dimension_formula
-from m2bridge.implicitization import implicitize, multigraded_attention
+from m2bridge.families.attention.structure import multigraded_attention
+from m2bridge.implicitization import implicitize
 from m2bridge.implicitization.substitution import Terms
 
 FOLDER = Path(__file__).parents[1] / "certificates" / "accepted"

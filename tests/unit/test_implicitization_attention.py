@@ -7,7 +7,8 @@ import pytest
 from m2bridge.clock import limited
 from m2bridge.errors import ContradictionError, EngineTimeoutError
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.implicitization import hilbert_function, implicitize, multigraded, multigraded_attention
+from m2bridge.families.attention.structure import multigraded_attention
+from m2bridge.implicitization import hilbert_function, implicitize, multigraded
 from m2bridge.implicitization.grading import grading_with_weights
 from tests.clocks import Looks
 from tests.polynomials import substituted

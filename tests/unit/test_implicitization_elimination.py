@@ -12,7 +12,8 @@ from sympy import symbols
 from m2bridge.algebra.linear_algebra import LARGE_PRIME, primes_from, rank_mod
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.implicitization import generators, hilbert_function, implicitize, multigraded, multigraded_attention
+from m2bridge.families.attention.structure import multigraded_attention
+from m2bridge.implicitization import generators, hilbert_function, implicitize, multigraded
 from m2bridge.implicitization.elimination import ModularElimination
 from m2bridge.implicitization.expansion import Expansions
 from m2bridge.implicitization.quotient import Quotient, combination

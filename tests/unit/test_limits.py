@@ -21,11 +21,11 @@ from m2bridge.families.attention.function import Chart, function_of, quadratic_f
 from m2bridge.families.attention.observation import observe
 from m2bridge.families.attention.orbit_tangents import orbit_tangents
 from m2bridge.families.attention.orbits import dense_first, generic_orbit, orbit_count, orbits
+from m2bridge.families.attention.scripts import standalone
+from m2bridge.families.attention.tangent_bounds import tangent_upper_bounds
 from m2bridge.families.attention.tangents import tangent_lower_bounds
 from m2bridge.maps import bound_criterion, equations
-from m2bridge.maps.scripts import standalone
 from m2bridge.maps.subject import Subject
-from m2bridge.maps.tangent_bounds import tangent_upper_bounds
 from m2bridge.render import Script
 from tests.clocks import Looks
 

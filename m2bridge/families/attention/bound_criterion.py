@@ -11,11 +11,12 @@ from m2bridge.errors import EngineTimeoutError
 from m2bridge.families.attention.components import orbit_components, undecided_orbits
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import Orbit, generic_orbit
+from m2bridge.families.attention.tangent_bounds import default_degree, tangent_upper_bounds
 from m2bridge.families.attention.tangents import closure_dimension, orbit_dimension, tangent_lower_bounds
 from m2bridge.maps.agreement import LocusFindings
 from m2bridge.maps.multigraded_closure import LARGEST_DEGREE
 from m2bridge.maps.singular_locus_result import OrbitStatus
-from m2bridge.maps.tangent_bounds import default_degree, singular_by_bounds, tangent_upper_bounds
+from m2bridge.maps.tangent_bounds import singular_by_bounds
 
 BOUND_SECONDS = 60.0
 """How long equations of higher degree are sought when no limit was given."""
@@ -26,8 +27,8 @@ def by_bounds(model: SingleLayerAttention) -> LocusFindings:
 
     More independent tangent vectors than the dimension prove an orbit singular; equations whose differentials leave
     no more than the dimension prove it smooth, and the dense orbit is always smooth. The degree of the equations begins
-    with :func:`m2bridge.maps.tangent_bounds.default_degree` and rises to 4 while orbits are undecided; if some are
-    so in the end, the method is unfinished. Hypothesis: t ≥ 2.
+    with :func:`~m2bridge.families.attention.tangent_bounds.default_degree` and rises to 4 while orbits are undecided;
+    if some are so in the end, the method is unfinished. Hypothesis: t ≥ 2.
 
     Raises
     ------

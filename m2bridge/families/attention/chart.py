@@ -7,29 +7,12 @@ are zero. This is not in the paper; it is proved in the documentation of m2bridg
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.parametrization import images
-
-
-@dataclass(frozen=True, slots=True)
-class ChartSlice:
-    """The slice, in reduced coordinates.
-
-    Parameters
-    ----------
-    fixed : dict of str to int
-        The coordinates that are constant on it, 1 for c_{1,1,1,1} and 0 for others.
-    parametrization : PolynomialMap
-        Of the neuromanifold on the slice, by the other coordinates.
-    """
-
-    fixed: dict[str, int]
-    parametrization: PolynomialMap
+from m2bridge.maps.chart import ChartSlice
 
 
 def chart_slice(model: SingleLayerAttention) -> ChartSlice:
@@ -55,4 +38,6 @@ def chart_slice(model: SingleLayerAttention) -> ChartSlice:
     fixed |= {f"c_{k}_1_1_1": 0 for k in range(2, model.d_out + 1)}
     free = {name: image for name, image in images(model, A, V, "reduced").items() if name not in fixed}
     relations = smaller.relations if model.alpha > 1 else ()
-    return ChartSlice(fixed, PolynomialMap(smaller.source, tuple(free), tuple(free.values()), relations, smaller.prime))
+    return ChartSlice(
+        "c_1_1_1_1", fixed, PolynomialMap(smaller.source, tuple(free), tuple(free.values()), relations, smaller.prime)
+    )

@@ -22,7 +22,6 @@ from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import Orbit
 from m2bridge.families.attention.tangents import zero_tangent_dimension
 from m2bridge.layout import duration, facts, plural
-from m2bridge.maps.subject import case_json
 from m2bridge.presentation.common import result_json
 from m2bridge.render import Script, render
 
@@ -97,7 +96,7 @@ class Membership:
     def to_json(self) -> dict[str, Any]:
         """A dictionary for ``json.dumps``; entries of weights are exact strings."""
         orbit = None if self.orbit is None else {"r": self.orbit.r, "s": self.orbit.s, "m": self.orbit.m}
-        return result_json(case_json(self.model), QQ, self.engine_version or None, self.seconds) | {
+        return result_json(self.model.to_json(), QQ, self.engine_version or None, self.seconds) | {
             "place": self.place,
             "orbit": orbit,
             "fibre": ZERO_FIBRE if self.is_zero else None,

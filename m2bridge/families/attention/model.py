@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import comb
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from m2bridge.errors import InvalidCaseError
 
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
+    from m2bridge.families.attention.coordinates import AttentionCoordinates
+
+NAME = "attention"
+"""Of the family."""
 
 Coordinates = Literal["reduced", "full"]
 Weights = Literal["attention", "factored"]
@@ -63,6 +67,28 @@ class SingleLayerAttention:
         return f"(d, d', a) = ({self.d}, {self.d_out}, {self.a}), t = {self.t}"
 
     @property
+    def key(self) -> str:
+        """``d3-dout2-a2-t2``: names the case in files."""
+        return f"d{self.d}-dout{self.d_out}-a{self.a}-t{self.t}"
+
+    @property
+    def title(self) -> str:
+        """In words."""
+        return f"neuromanifold of lightning self-attention, {self}"
+
+    def to_json(self) -> dict[str, int]:
+        """The four numbers, for ``json.dumps``."""
+        return {"d": self.d, "d_out": self.d_out, "a": self.a, "t": self.t}
+
+    def in_coordinates(self, coordinates: str | None = None, weights: str | None = None) -> AttentionCoordinates:
+        """The model in a coordinate system, as general computations see it; see :meth:`parametrization`."""
+        from m2bridge.families.attention.coordinates import AttentionCoordinates  # it imports this module
+
+        system = coordinates or self.default_coordinates
+        self.check_options(system, weights or "attention")
+        return AttentionCoordinates(self, cast(Coordinates, system), cast(Weights, weights or "attention"))
+
+    @property
     def alpha(self) -> int:
         """Largest rank of an attention matrix, α = min(a, d)."""
         return min(self.a, self.d)
@@ -105,7 +131,7 @@ class SingleLayerAttention:
         self.check_options(system, weights)
         return parametrization(self, system, weights)
 
-    def check_options(self, coordinates: Coordinates, weights: Weights = "attention") -> None:
+    def check_options(self, coordinates: str, weights: str = "attention") -> None:
         """Raise InvalidCaseError if these coordinates or weights do not exist for this model."""
         if coordinates not in get_args(Coordinates):
             raise InvalidCaseError("coordinates", f"unknown coordinate system '{coordinates}': use reduced or full")

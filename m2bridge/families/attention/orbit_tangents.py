@@ -9,8 +9,8 @@ from m2bridge.clock import share
 from m2bridge.errors import EngineTimeoutError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import Orbit, dense_first
+from m2bridge.families.attention.tangent_bounds import tangent_upper_bounds
 from m2bridge.families.attention.tangents import best_bounds, is_critical, orbit_dimension, tangent_lower_bound
-from m2bridge.maps.tangent_bounds import tangent_upper_bounds
 
 
 @dataclass(frozen=True, slots=True)
