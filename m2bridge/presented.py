@@ -1,9 +1,11 @@
-"""What results have in common: they can be shown. How is written in the room ``presentation``, one file for each."""
+"""What results have in common: they can be shown. How is written in the room ``presentation``, a file for each."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import Any, ClassVar
+
+from m2bridge.layout import duration
 
 
 class Presented:
@@ -42,3 +44,14 @@ class Presented:
 
     def _shown(self, form: str) -> Any:
         return getattr(import_module(self.presentation), form)(self)
+
+
+def result_json(case: dict[str, Any] | None, field: object, engine: str | None, seconds: float) -> dict[str, Any]:
+    """The fields that every JSON result begins with."""
+    return {"case": case, "field": str(field), "engine": {"version": engine}, "seconds": round(seconds, 3)}
+
+
+def computed_by(engine: str | None, seconds: float, method: str = "") -> str:
+    """Who did the work, how, and how long it took."""
+    worker = f"Macaulay2 {engine}" if engine else "exact linear algebra (FLINT)"
+    return ", ".join(filter(None, (worker, method, duration(seconds))))

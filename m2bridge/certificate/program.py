@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from m2bridge._version import __version__
+from m2bridge.certificate.difference import Difference, difference
 from m2bridge.certificate.schema import Certificate
 from m2bridge.certificate.scripts import library_digests, script_of
-from m2bridge.checker.difference import Difference, difference
 
 
 def foreign_program(certificate: Certificate) -> Difference | None:

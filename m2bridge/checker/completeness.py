@@ -18,7 +18,7 @@ from m2bridge.algebra.groebner import (
     leading_monomials,
 )
 from m2bridge.algebra.hilbert_series import HilbertSeries
-from m2bridge.checker.difference import Difference
+from m2bridge.certificate.difference import Difference
 from m2bridge.families.attention.chart import chart_slice
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.implicitization.substitution import Terms

@@ -10,8 +10,8 @@ from math import prod
 
 from m2bridge.algebra.jacobian import random_point
 from m2bridge.algebra.linear_algebra import LARGE_PRIME, sparse_rank
+from m2bridge.certificate.difference import Difference, difference
 from m2bridge.checker.completeness import redundant
-from m2bridge.checker.difference import Difference, difference
 from m2bridge.checker.price import check_monomials
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.structure import multigraded_attention

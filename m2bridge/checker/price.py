@@ -7,8 +7,8 @@ from functools import cache
 from math import comb
 from typing import Any
 
+from m2bridge.certificate.difference import Difference, difference
 from m2bridge.certificate.statements import statement_content
-from m2bridge.checker.difference import Difference, difference
 from m2bridge.checker.recheck import recheck
 from m2bridge.errors import TooExpensiveError
 from m2bridge.families.attention.model import SingleLayerAttention

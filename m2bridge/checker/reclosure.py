@@ -11,10 +11,10 @@ from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.jacobian import differential_rank, random_point, tangent_dimension
 from m2bridge.algebra.ring import Ideal, PolynomialRing, is_homogeneous, total_degree
 from m2bridge.certificate.closures import closure_content
+from m2bridge.certificate.difference import Difference
 from m2bridge.certificate.schema import Certificate
 from m2bridge.certificate.statements import Content
 from m2bridge.checker.completeness import hilbert_series, incomplete, leading_ideal
-from m2bridge.checker.difference import Difference
 from m2bridge.checker.generators import wrong_generators
 from m2bridge.checker.polynomials import read_polynomials
 from m2bridge.checker.price import check_degree, check_length

@@ -7,11 +7,11 @@ from typing import Any
 
 from m2bridge._version import __version__
 from m2bridge.algebra.field import QQ
+from m2bridge.certificate.difference import Difference, difference
 from m2bridge.certificate.files import read
 from m2bridge.certificate.program import foreign_program, rests_on_program
 from m2bridge.certificate.schema import Certificate, digest, with_release
 from m2bridge.certificate.statements import Content, statement_content
-from m2bridge.checker.difference import Difference, difference
 from m2bridge.checker.price import unpaid
 from m2bridge.checker.recheck import recheck
 from m2bridge.checker.reclosure import recheck_closure

@@ -17,8 +17,8 @@ from m2bridge.families.attention.observation import Observations, OrbitFacts, ob
 from m2bridge.families.attention.statements import REGISTRY, OrbitStatement, Statement
 from m2bridge.families.attention.tangents import zero_tangent_dimension
 from m2bridge.layout import duration, facts, matrix_text, table
-from m2bridge.presentation.common import result_json
-from m2bridge.presentation.singular_locus import zero_text
+from m2bridge.maps.singular_locus_result import zero_text
+from m2bridge.presented import result_json
 
 
 @dataclass(frozen=True, slots=True)

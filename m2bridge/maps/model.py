@@ -35,6 +35,8 @@ class Model(Protocol):
         The case in words, on one line.
     """
 
+    def __hash__(self) -> int: ...
+
     @property
     def family(self) -> str: ...
 
@@ -79,6 +81,8 @@ class Model(Protocol):
 @runtime_checkable
 class FreelyParametrized(Protocol):
     """Has a second parametrization of the same closure, without relations among the parameters."""
+
+    def __hash__(self) -> int: ...
 
     def free_parametrization(self) -> PolynomialMap:
         """The map from an affine space."""

@@ -125,3 +125,10 @@ class SingularLocus(Presented):
         """Tangent dimension of the closure at the zero function, where orbits are listed."""
         model = with_orbits(self.subject.model)
         return model.zero_tangent_dimension() if model is not None and self.orbits else None
+
+
+def zero_text(tangent: int | None, dimension: int | None) -> str | None:
+    """What the tangent dimension at zero says, in words."""
+    if tangent is None or dimension is None:
+        return None
+    return f"tangent dimension {tangent}, {'singular' if tangent > dimension else 'smooth'}"

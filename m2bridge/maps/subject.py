@@ -94,9 +94,8 @@ class Subject:
 
 
 @lru_cache(maxsize=64)
-def _parametrization(model: Any) -> PolynomialMap:
-    found: PolynomialMap = model.parametrization()
-    return found
+def _parametrization(model: Model) -> PolynomialMap:
+    return model.parametrization()
 
 
 @lru_cache(maxsize=64)

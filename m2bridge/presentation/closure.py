@@ -17,7 +17,7 @@ from m2bridge.convert.notation import (
 )
 from m2bridge.layout import duration, facts
 from m2bridge.maps.closure_result import Closure
-from m2bridge.presentation.common import result_json
+from m2bridge.presented import result_json
 
 
 def json(closure: Closure) -> dict[str, Any]:

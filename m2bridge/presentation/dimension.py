@@ -6,7 +6,7 @@ from typing import Any
 
 from m2bridge.layout import facts, table
 from m2bridge.maps.dimension import Dimension
-from m2bridge.presentation.common import computed_by, result_json
+from m2bridge.presented import computed_by, result_json
 
 
 def json(found: Dimension) -> dict[str, Any]:

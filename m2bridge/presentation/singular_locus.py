@@ -7,8 +7,8 @@ from typing import Any
 
 from m2bridge.convert.notation import degree_summary, ideal_latex, ideal_macaulay2, polynomial_text
 from m2bridge.layout import facts, table
-from m2bridge.maps.singular_locus_result import Component, OrbitStatus, SingularLocus
-from m2bridge.presentation.common import computed_by, result_json
+from m2bridge.maps.singular_locus_result import Component, OrbitStatus, SingularLocus, zero_text
+from m2bridge.presented import computed_by, result_json
 
 SAID = {True: "singular", False: "smooth", None: "undecided"}
 
@@ -29,7 +29,8 @@ def json(locus: SingularLocus) -> dict[str, Any]:
 
 def _orbit_json(status: OrbitStatus) -> dict[str, Any]:
     known = status.tangent_dimension
-    return status.orbit.to_json() | {
+    named: dict[str, Any] = status.orbit.to_json()
+    return named | {
         "dimension": status.dimension,
         "tangent_dimension": known,
         "tangent_lower_bound": status.tangent_bound if known is None else known,
@@ -74,13 +75,6 @@ def _facts(locus: SingularLocus) -> str:
             ("not finished", locus.unfinished or None),
         ]
     )
-
-
-def zero_text(tangent: int | None, dimension: int | None) -> str | None:
-    """What the tangent dimension at zero says, in words."""
-    if tangent is None or dimension is None:
-        return None
-    return f"tangent dimension {tangent}, {'singular' if tangent > dimension else 'smooth'}"
 
 
 def _dimension(locus: SingularLocus) -> str | None:

@@ -22,7 +22,7 @@ from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import Orbit
 from m2bridge.families.attention.tangents import zero_tangent_dimension
 from m2bridge.layout import duration, facts, plural
-from m2bridge.presentation.common import result_json
+from m2bridge.presented import result_json
 from m2bridge.render import Script, render
 
 INSIDE = "in the neuromanifold"

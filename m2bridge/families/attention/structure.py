@@ -22,9 +22,9 @@ def multigraded_attention(shape: SingleLayerAttention, coordinates: str | None =
 
 
 def grading(shape: SingleLayerAttention, free: PolynomialMap) -> Multigrading:
-    """In Z^d' × Z^d × Z^d: (e_k, 0, e_p) for V_k_p, (0, e_i, e_p) for A_p_i; (0, e_i, 0) for Q_e_i, (0, 0, e_p) for K_e_p.
+    """In Z^d' × Z^d × Z^d; the coordinate c_k_i_p_q has degree (e_k, e_i, e_p + e_q).
 
-    So c_k_i_p_q has degree (e_k, e_i, e_p + e_q).
+    V_k_p has degree (e_k, 0, e_p), A_p_i has (0, e_i, e_p), Q_e_i has (0, e_i, 0), and K_e_p has (0, 0, e_p).
     """
     return Multigrading(
         tuple(_parameter_degree(name, shape) for name in free.source.variables),
