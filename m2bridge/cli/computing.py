@@ -7,24 +7,26 @@ from typing import Any
 
 import click
 
+from m2bridge.cli.families import FamilyCommand, family_options
 from m2bridge.cli.options import case_options, request, run_options, timeout_option, within
 from m2bridge.cli.output import DONE, show
 from m2bridge.cli.progress import progress
 from m2bridge.startup import importing
 
 
-@click.command("dimension")
+@click.command("dimension", cls=FamilyCommand)
 @case_options
+@family_options
 @click.option("--method", default="auto", show_default=True, help="auto, elimination, jacobian, formula or all.")
 @run_options
 def dimension_command(method: Any, **options: Any) -> int:
-    """Dimension of the Zariski closure of the neuromanifold, by up to three methods."""
+    """Dimension of the Zariski closure, by up to three methods."""
     asked = request(options)
     eliminates = method in ("elimination", "all")
     with (
         within(asked.timeout) as clock,
         asked.engine() if eliminates else nullcontext() as engine,
-        progress(f"dimension of {asked.model}"),
+        progress(f"dimension of the {asked.model.title}"),
     ):
         with importing():
             from m2bridge.maps.dimension import dimension
@@ -33,22 +35,23 @@ def dimension_command(method: Any, **options: Any) -> int:
     return show(found, asked.form, clock)
 
 
-@click.command("closure")
+@click.command("closure", cls=FamilyCommand)
 @case_options
+@family_options
 @click.option(
     "--strategy", default="auto", show_default=True, help="auto, multigraded, elimination or ungraded-elimination."
 )
 @click.option("--max-degree", type=int, default=None, help="All generators up to this degree, without elimination.")
 @click.option("--weights", default="attention", show_default=True, help="attention (A, V) or factored (Q, K, V).")
 @run_options
-def closure_command(strategy: Any, max_degree: int | None, weights: Any, **options: Any) -> int:
+def closure_command(strategy: Any, max_degree: int | None, weights: Any = None, **options: Any) -> int:
     """Ideal, dimension, degree and Hilbert series of the Zariski closure."""
     asked = request(options)
     engineless = strategy == "multigraded" or max_degree is not None
     with (
         within(asked.timeout) as clock,
         nullcontext() if engineless else asked.engine() as engine,
-        progress(f"Zariski closure of {asked.model}"),
+        progress(f"Zariski closure of the {asked.model.title}"),
     ):
         with importing():
             from m2bridge.maps.closure import closure
@@ -65,15 +68,20 @@ def closure_command(strategy: Any, max_degree: int | None, weights: Any, **optio
     return show(found, asked.form, clock)
 
 
-@click.command("singular-locus")
+@click.command("singular-locus", cls=FamilyCommand)
 @case_options
+@family_options
 @click.option("--method", default="auto", show_default=True, help="auto, fibres, orbits, jacobian or all.")
 @click.option("--ideals", is_flag=True, help="Compute the ideals of the components too.")
 @run_options
 def singular_locus_command(method: Any, ideals: bool, **options: Any) -> int:
     """Singular locus of the Zariski closure, orbit by orbit and by components."""
     asked = request(options)
-    with within(asked.timeout) as clock, asked.engine() as engine, progress(f"singular locus of {asked.model}"):
+    with (
+        within(asked.timeout) as clock,
+        asked.engine() as engine,
+        progress(f"singular locus of the {asked.model.title}"),
+    ):
         with importing():
             from m2bridge.maps.singular_locus import singular_locus
 

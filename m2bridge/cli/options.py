@@ -14,6 +14,7 @@ import click
 
 from m2bridge.alarm import alarm
 from m2bridge.algebra.field import CoefficientField
+from m2bridge.cli.families import named_case
 from m2bridge.clock import Clock, clock, limited
 from m2bridge.engine import Limits, Macaulay2
 from m2bridge.engine.protocol import MOST_MEMORY
@@ -90,7 +91,7 @@ class FieldType(click.ParamType[CoefficientField]):
 class Request:
     """What every computing command is asked."""
 
-    model: SingleLayerAttention
+    model: Any
     field: CoefficientField
     coordinates: Any
     timeout: float | None
@@ -160,7 +161,9 @@ engine_option = click.option("--m2", "program", default=None, metavar="PATH", he
 
 def request(options: dict[str, Any]) -> Request:
     """Take the shared options out of a command's options."""
-    model = SingleLayerAttention(options.pop("d"), options.pop("d_out"), options.pop("a"), options.pop("t"))
+    model = named_case(options)
+    if model is None:
+        model = SingleLayerAttention(options.pop("d"), options.pop("d_out"), options.pop("a"), options.pop("t"))
     names = ("field", "coordinates", "timeout", "memory", "program", "form")
     return Request(model, **{name: options.pop(name, None) for name in names})
 

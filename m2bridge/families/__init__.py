@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 GROUP = "m2bridge.families"
 
 OWN = {
+    "attention": "m2bridge.families.attention.family:FAMILY",
     "polynomial-network": "m2bridge.families.polynomial_network:FAMILY",
 }
 """The families of this package, one line each."""

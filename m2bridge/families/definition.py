@@ -24,13 +24,16 @@ class CaseOption:
     help : str
         For the command line.
     default : str, optional
-        What stands for it when it is left out, as text; without one it is required.
+        What stands for it when it is left out, as text.
+    required : bool
+        Whether it has to be given where there is no default.
     """
 
     name: str
     read: Callable[[str], Any]
     help: str
     default: str | None = None
+    required: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,8 @@ class Family:
         for option in self.options:
             text = given.get(option.name)
             text = option.default if text is None else text
+            if text is None and not option.required:
+                continue
             if text is None:
                 raise InvalidCaseError(option.name, f"is missing: {option.help}")
             try:
@@ -92,7 +97,8 @@ class Family:
         if not isinstance(content, dict):
             raise InvalidCaseError("case", f"must be a table of {', '.join(self._names())}")
         self._check_names(content)
-        if missing := [name for name in self._names() if name not in content]:
+        required = [option.name for option in self.options if option.required]
+        if missing := [name for name in required if name not in content]:
             raise InvalidCaseError("case", f"'{missing[0]}' is missing")
         return self.build(**content)
 

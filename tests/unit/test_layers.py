@@ -13,7 +13,8 @@ PACKAGE = Path(m2bridge.__file__).parent
 LAYERS = [
     {"_version", "errors"},
     {"clock"},
-    {"alarm", "startup", "digits", "resources", "layout", "presented"},
+    {"alarm", "startup", "digits", "resources", "layout"},
+    {"presented"},
     {"algebra"},
     {"convert"},
     {"implicitization"},

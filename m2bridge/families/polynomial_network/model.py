@@ -163,6 +163,14 @@ class PolynomialNetwork:
         """
         return bounds.gauge_dimension(self.widths, self.degree)
 
+    def expected_dimension(self) -> tuple[int | None, str]:
+        """min(Σ d_i d_{i−1} − Σ_{0<i<l} d_i, number of coordinates); for linear networks there is no expectation."""
+        from m2bridge.families.polynomial_network.statements import expected_dimension  # it imports this module
+
+        if self.degree < 2:
+            return None, "the expectation is for activation degrees r ≥ 2"
+        return expected_dimension(self), "the expected dimension (Kileel, Trager, Bruna 2019)"
+
     def upper_bounds(self, characteristic: int) -> tuple[UpperBound, ...]:
         """The best bound of docs/polynomial_networks.md."""
         return (bounds.best_bound(self.widths, self.degree, characteristic),)

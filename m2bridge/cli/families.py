@@ -1,0 +1,102 @@
+"""Commands about a case of a family of models, or about a map in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from m2bridge.errors import ConversionError
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+CASE = ("d", "d_out", "a", "t", "coordinates", "weights")
+"""The options of the default family, which those of another family, or a map, replace."""
+
+_REPLACED = "m2bridge.cli.families"
+
+
+class FamilyCommand(click.Command):
+    """A command that takes the options of the family that is named, such as ``--widths`` and ``--degree``."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Look for a family or a map first: they say which other options there are."""
+        family = _value("--family", args)
+        if family is not None or _value("--map", args) is not None:
+            ctx.meta[_REPLACED] = _options(family)
+        return super().parse_args(ctx, args)
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """All options, those of the default family replaced by those of the one that is named."""
+        params = super().get_params(ctx)
+        if _REPLACED not in ctx.meta:
+            return params
+        return [*ctx.meta[_REPLACED], *(param for param in params if param.name not in CASE)]
+
+
+def _value(option: str, args: Sequence[str]) -> str | None:
+    """What follows an option on the command line."""
+    for place, arg in enumerate(args):
+        if arg.startswith(f"{option}="):
+            return arg.partition("=")[2]
+        if arg == option and place + 1 < len(args):
+            return args[place + 1]
+    return None
+
+
+def _options(name: str | None) -> list[click.Parameter]:
+    if name is None:
+        return []
+    from m2bridge.families import family
+
+    return [
+        click.Option(
+            [f"--{option.name.replace('_', '-')}"], help=option.help, show_default=True, default=option.default
+        )
+        for option in family(name).options
+    ]
+
+
+def family_options(command: Command) -> Command:
+    """``--family NAME`` and ``--map FILE``."""
+    help_family = "Another family of models, with options of its own: --family polynomial-network --widths 2,2,1."
+    command = click.option("--family", help=help_family)(command)
+    path = click.Path(exists=True, dir_okay=False, path_type=Path)
+    return click.option("--map", "file", type=path, help="A polynomial map, or layers of them, in a TOML file.")(
+        command
+    )
+
+
+def named_case(options: dict[str, Any]) -> Any | None:
+    """The model that ``--family`` or ``--map`` names, taken out of a command's options; ``None`` if neither does.
+
+    Raises
+    ------
+    InvalidCaseError
+        If there is no such family, or no such case of it.
+    click.UsageError
+        If the file cannot be read, or both are given.
+    """
+    name, file = options.pop("family", None), options.pop("file", None)
+    if name is not None and file is not None:
+        raise click.UsageError("--family and --map exclude each other")
+    if file is not None:
+        return _read(file)
+    if name is None:
+        return None
+    from m2bridge.families import family
+
+    chosen = family(name)
+    return chosen.from_options({option.name: options.pop(option.name, None) for option in chosen.options})
+
+
+def _read(file: Path) -> Any:
+    from m2bridge.convert.documents import read_text
+    from m2bridge.maps.chain_file import read_model
+
+    try:
+        return read_model(read_text(file))
+    except ConversionError as reason:
+        raise click.UsageError(f"{file}: {reason}") from None
