@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from m2bridge.clock import Clock
 
-_FOR_EVER = 1e9
+LONGEST = 1e9
 """Thirty years: the system's timers do not take much more, and no process runs that long."""
 
 
@@ -23,7 +23,7 @@ def alarm(clock: Clock, grace: float) -> Iterator[None]:
     then is lost with the exception, unless it catches it; looking at the clock comes first and can say more.
     """
     remaining = clock.remaining
-    if remaining is None or remaining > _FOR_EVER or threading.current_thread() is not threading.main_thread():
+    if remaining is None or remaining > LONGEST or threading.current_thread() is not threading.main_thread():
         yield
         return
 
