@@ -71,13 +71,12 @@ class Clock:
             If the deadline has passed, or the next step would not end before it.
         """
         left = self.deadline - self.now()
-        if left < 0:
+        if left >= price:
+            return
+        if left < 0 or price < 1:
             raise self.late("the computation")
-        if left < price:
-            raise EngineTimeoutError(
-                f"the next step takes about {round(price, 1):g} seconds, more than is left of {self.limit}; "
-                "give it more with --timeout"
-            )
+        step = f"the next step takes about {price:.0f} seconds, more than is left of {self.limit}"
+        raise EngineTimeoutError(f"{step}; give it more with --timeout")
 
     def late(self, what: str) -> EngineTimeoutError:
         """The error for something that did not end before the deadline."""

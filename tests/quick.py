@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from m2bridge.batch.signals import GRACE
+from m2bridge.batch.certifier import GRACE
 from m2bridge.certificate.certify import certify_all
 from m2bridge.certificate.schema import Certificate
 from m2bridge.engine import Engine

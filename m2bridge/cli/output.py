@@ -15,7 +15,7 @@ from m2bridge.errors import EngineTimeoutError
 
 DONE, REFUTED, USAGE, UNDECIDED, NO_ENGINE, FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 
-WRITING = 0.5
+WRITING = 0.3
 """Seconds for writing what was found, when the limit was reached."""
 
 

@@ -79,7 +79,7 @@ def test_the_limit_holds_in_python_too(executor: str, tmp_path: Path, m2: str) -
     summary = batch(tmp_path, m2, quick.sleeps, start=EXECUTORS[executor], timeout=HOUR)
     assert summary.answers == {"NOT_APPLICABLE": 2, "timed-out": 1}
     assert outcome(tmp_path, 2)["timeout"] == HOUR
-    assert outcome(tmp_path, 2)["reason"] == "the case did not finish within 3.6e+03 seconds"
+    assert "did not finish within the limit of 3600 seconds" in outcome(tmp_path, 2)["reason"]
 
 
 def test_a_worker_that_cannot_be_interrupted_is_killed(

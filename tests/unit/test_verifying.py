@@ -76,7 +76,7 @@ def test_whatever_a_file_is_the_others_get_their_findings(tmp_path: Path) -> Non
         "pipe": "malformed", "sparse": "too-expensive",
     }  # fmt: skip
     assert {said[name][-1] for name in ("device", "folder", "nothing", "pipe")} == {"not a file"}
-    assert said["deep"][-1] == "not JSON: nested too deeply"
+    assert "nested too deeply" in said["deep"][-1]
     assert said["memory"][1:] == ("reading", "Input/output error")
     assert said["sparse"][1:] == ("size", "more than 32 MiB, and no more is read of a file")
 

@@ -74,10 +74,7 @@ def orbits(model: SingleLayerAttention) -> tuple[Orbit, ...]:
     InvalidCaseError
         If there are too many of them, or their matrices are too large, to be looked at one by one.
     """
-    pairs, entries = model.alpha * min(model.d, model.d_out), model.d * max(model.d, model.d_out)
-    if pairs > MOST_PAIRS or entries > MOST_ENTRIES:
-        numbers = f"{pairs} pairs of ranks, and matrices with {entries} entries"
-        raise InvalidCaseError("d", f"this case has {numbers}: too many to look at each of its orbits")
+    _check_size(model)
     return tuple(
         Orbit(r, s, m)
         for r in range(1, model.alpha + 1)
@@ -87,9 +84,17 @@ def orbits(model: SingleLayerAttention) -> tuple[Orbit, ...]:
 
 
 def orbit_count(model: SingleLayerAttention) -> int:
-    """How many orbits there are."""
+    """How many orbits there are; raises as :func:`orbits`."""
+    _check_size(model)
     ranks = ((r, s) for r in range(1, model.alpha + 1) for s in range(1, min(model.d, model.d_out) + 1))
     return sum(min(r, s) - max(0, r + s - model.d) + 1 for r, s in ranks)
+
+
+def _check_size(model: SingleLayerAttention) -> None:
+    pairs, entries = model.alpha * min(model.d, model.d_out), model.d * max(model.d, model.d_out)
+    if pairs > MOST_PAIRS or entries > MOST_ENTRIES:
+        numbers = f"{pairs} pairs of ranks, and matrices with {entries} entries"
+        raise InvalidCaseError("d", f"this case has {numbers}: too many to look at each of its orbits")
 
 
 def generic_orbit(model: SingleLayerAttention) -> Orbit:
