@@ -14,11 +14,10 @@ from m2bridge.render import Script
 HOUR = 3600.0
 """A limit that is not reached by itself."""
 
-# After so many answers the script never ends; its Macaulay2 is killed, so nothing else sees this mbEmit.
+# After so many answers the script never ends. It emits them by this function, as mbEmit itself is protected.
 _STUCK = """answersLeft = {answers}
-plainEmit = mbEmit
-mbEmit = (name, value) -> (
-    plainEmit(name, value);
+emitAnswer = (name, value) -> (
+    mbEmit(name, value);
     answersLeft = answersLeft - 1;
     while answersLeft == 0 do sleep 1;)
 while answersLeft == 0 do sleep 1
@@ -66,7 +65,8 @@ class Stuck:
         if script.name != self._name:
             return self._session.run(script, timeout)
         self._running = True
-        return self._session.run(replace(script, body=_STUCK.format(answers=self._answers) + script.body), timeout)
+        body = _STUCK.format(answers=self._answers) + script.body.replace("mbEmit(", "emitAnswer(")
+        return self._session.run(replace(script, body=body), timeout)
 
     def is_stuck(self) -> bool:
         return self._running and bool(_files(self._session)) and len(answers_so_far(self._session)) >= self._answers
@@ -79,4 +79,4 @@ def answers_so_far(session: Macaulay2) -> list[str]:
 
 
 def _files(session: Macaulay2) -> list[Path]:
-    return list(Path(session._folder.name).glob("*.jsonl"))
+    return [] if session._scratch is None else list(session._scratch.path.glob("*.jsonl"))

@@ -75,6 +75,9 @@ FAULTS = {
     "a TMPDIR that is not UTF-8": Fault(
         'TMPDIR="$TMPDIR/$(printf "\\377")"; mkdir "$TMPDIR"; "$@"; code=$?; rmdir "$TMPDIR"; exit $code'
     ),
+    "a TMPDIR with a long name": Fault(
+        'name=$(printf %0100d 0); TMPDIR="$TMPDIR/$name"; mkdir "$TMPDIR"; "$@"; code=$?; rmdir "$TMPDIR"; exit $code'
+    ),
     "no PATH": Fault('unset PATH; exec "$@"'),
     "an ASCII locale": Fault('export LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0; exec "$@"', harmless=True),
     "SIGHUP ignored": Fault("trap '' HUP; exec \"$@\"", harmless=True),
