@@ -125,6 +125,11 @@ def _if(known: bool) -> isl.Set:
     return ALL if known else NONE
 
 
+def _alike(first: isl.Set, second: isl.Set) -> isl.Set:
+    """Orbits that are in both sets, or in none."""
+    return orbits().subtract(first.subtract(second)).subtract(second.subtract(first))
+
+
 ORBITS: dict[str, Callable[[Facts], Observed]] = {
     "fibre_exchanged": lambda seen: Observed(seen.two_points.union(orbits("r = 1 and s = 1 and m = 1")), ALL),
     "fibre_itself": lambda seen: Observed(seen.one_point.union(seen.critical), ALL),
@@ -133,7 +138,9 @@ ORBITS: dict[str, Callable[[Facts], Observed]] = {
     ),
     "critical": lambda seen: Observed(seen.critical, ALL),
     "boundary": lambda seen: Observed(seen.critical, _if(seen.boundary_family)),
-    "boundary_critical": lambda seen: Observed(orbits(), _if(seen.boundary_family)),
+    "boundary_critical": lambda seen: Observed(
+        _alike(ORBITS["boundary"](seen).true, ORBITS["critical"](seen).true), _if(seen.boundary_family)
+    ),
     "special_fibre_points": lambda seen: Observed(seen.two_points, ALL, seen.special),
 }
 """For each observable of orbits where it is true."""

@@ -15,6 +15,7 @@ PHRASES = {
     "d ≥ 2": "d >= 2",
     "d = d' = 1": "d = 1 and dp = 1",
     "d = 1 < d'": "d = 1 and dp >= 2",
+    "d = 1 or a = d' = 1": "d = 1 or (a = 1 and dp = 1)",
     "a = d' = 1 < d": "a = 1 and dp = 1 and d >= 2",
     "all d, d', a except a = d' = 1 < d": "not (a = 1 and dp = 1 and d >= 2)",
     "d' = 1 and min(a, d) = 1": "dp = 1 and (a = 1 or d = 1)",
