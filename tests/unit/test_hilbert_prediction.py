@@ -17,7 +17,8 @@ from m2bridge.families.attention.hilbert_function import (
     predicted_numerator,
 )
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.implicitization import implicitize, multigraded_attention
+from m2bridge.families.attention.structure import multigraded_attention
+from m2bridge.implicitization import implicitize
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.subject import Subject
 
