@@ -10,15 +10,17 @@ from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.ring import Ideal, PolynomialRing
 from m2bridge.families.attention import hilbert_check
 from m2bridge.families.attention.formulas import degree_formula, dimension_formula
-from m2bridge.families.attention.hilbert_check import HilbertCheck, hypotheses
+from m2bridge.families.attention.hilbert_check import HilbertCheck
 from m2bridge.families.attention.hilbert_function import (
     determinantal_hilbert_function,
+    no_prediction,
     predicted_hilbert_function,
     predicted_numerator,
 )
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.structure import multigraded_attention
 from m2bridge.implicitization import implicitize
+from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.subject import Subject
 
@@ -49,8 +51,8 @@ def test_prediction_is_what_implicitization_proves(case: tuple[int, int, int]) -
 
 def test_where_nothing_is_predicted_the_formula_is_wrong() -> None:
     model = SingleLayerAttention(4, 2, 2)
-    assert "d ≥ 4" in hypotheses(model)
-    assert "t ≥ 2" in hypotheses(SingleLayerAttention(2, 1, 2, 1))
+    assert "d ≥ 4" in no_prediction(model)
+    assert "t ≥ 2" in no_prediction(SingleLayerAttention(2, 1, 2, 1))
     found = implicitize(multigraded_attention(model), 2)
     assert predicted_hilbert_function(model, 2) == found.hilbert_function[2] + 90
 
@@ -117,3 +119,16 @@ def test_without_a_prediction_nothing_is_computed() -> None:
     assert found.computed == ()
     assert "NOT_APPLICABLE  hilbert" in str(found)
     assert "not applicable" in found.to_latex()
+
+
+def test_closure_shows_the_prediction_beside_what_was_computed() -> None:
+    found = closure(SingleLayerAttention(2, 1), strategy="multigraded", max_degree=3)
+    assert "H(0), …, H(3) as computed (a prediction for all sizes, which is not proved)" in str(found)
+    assert found.to_json()["predicted_hilbert_function"] == [1, 6, 21, 56]
+    assert found.predicted_hilbert_function == found.hilbert_function
+    wrong = replace(found, equations=replace(found.equations, hilbert_function=(1, 6, 20, 56)))
+    assert " 1, 6, 21, 56, … and not what was computed (" in str(wrong)
+    for model in (SingleLayerAttention(2, 1, 2, 1), SingleLayerAttention(4, 2, 2)):
+        other = closure(model, strategy="multigraded", max_degree=2)
+        assert other.predicted_hilbert_function is None
+        assert "predicted" not in str(other)

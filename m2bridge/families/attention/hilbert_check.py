@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from m2bridge.engine import Engine
-from m2bridge.families.attention.hilbert_function import predicted_hilbert_function, predicted_numerator
+from m2bridge.families.attention.hilbert_function import (
+    no_prediction,
+    predicted_hilbert_function,
+    predicted_numerator,
+)
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.statements.statement import several_tokens
 from m2bridge.implicitization import Implicitization
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
@@ -63,15 +66,6 @@ class HilbertCheck(Presented):
         return self.verdict == "UNDECIDED"
 
 
-def hypotheses(model: SingleLayerAttention) -> str:
-    """Why there is no prediction for a model; empty if there is one."""
-    if reason := several_tokens(model):
-        return reason
-    if model.d >= 4 and model.d_out >= 2 and model.alpha >= 2:
-        return "for d ≥ 4, d' ≥ 2, min(a, d) ≥ 2 the formula is too large in low degrees (at (4, 2, 2) for n = 2, 3, 4)"
-    return ""
-
-
 def hilbert_check(model: SingleLayerAttention, engine: Engine, timeout: float | None = None) -> HilbertCheck:
     """Compare the predicted Hilbert function with that of the ideal that :func:`m2bridge.maps.closure.closure` finds.
 
@@ -80,7 +74,7 @@ def hilbert_check(model: SingleLayerAttention, engine: Engine, timeout: float | 
     EngineError
         If Macaulay2 failed, or a limit was reached before anything was found.
     """
-    if reason := hypotheses(model):
+    if reason := no_prediction(model):
         return HilbertCheck(model, "NOT_APPLICABLE", reason)
     found = closure(model, engine, timeout=timeout)
     values = _values(found)

@@ -18,9 +18,19 @@ from itertools import combinations
 from math import comb
 
 from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.families.attention.statements.statement import several_tokens
 
 FEWER_FORMS = {2: 3, 3: 8}
 """For d = 3, α ≥ 2, d' ≥ 2: by degree, how many times dim S_(n−1, 1) X · dim S_(n−1, 1) H."""
+
+
+def no_prediction(model: SingleLayerAttention) -> str:
+    """Why there is no prediction for a model; empty if there is one."""
+    if reason := several_tokens(model):
+        return reason
+    if model.d >= 4 and model.d_out >= 2 and model.alpha >= 2:
+        return "for d ≥ 4, d' ≥ 2, min(a, d) ≥ 2 the formula is too large in low degrees (at (4, 2, 2) for n = 2, 3, 4)"
+    return ""
 
 
 def predicted_hilbert_function(model: SingleLayerAttention, n: int) -> int:
