@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from m2bridge.convert.ideal_text import read_ideal
     from m2bridge.crosscheck import CrossCheck, Outcome, Verdict, cross_check
     from m2bridge.engine import Engine, Limits, Macaulay2, Transcript
+    from m2bridge.families.attention.all_sizes.cross_check import cross_check_all_sizes
+    from m2bridge.families.attention.all_sizes.result import AllSizes
     from m2bridge.families.attention.fibres import Fibre, fibres
     from m2bridge.families.attention.membership import Membership, membership
     from m2bridge.families.attention.model import SingleLayerAttention
@@ -39,6 +41,8 @@ _HOMES = {
     "maps.closure": ("closure",),
     "maps.closure_result": ("Closure",),
     "maps.dimension": ("Dimension", "dimension"),
+    "families.attention.all_sizes.cross_check": ("cross_check_all_sizes",),
+    "families.attention.all_sizes.result": ("AllSizes",),
     "families.attention.fibres": ("Fibre", "fibres"),
     "maps.image": ("Image", "image"),
     "maps.singular_locus_result": ("Component", "OrbitStatus", "SingularLocus"),
@@ -70,6 +74,7 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "QQ",
+    "AllSizes",
     "Closure",
     "CoefficientField",
     "Component",
@@ -97,6 +102,7 @@ __all__ = [
     "__version__",
     "closure",
     "cross_check",
+    "cross_check_all_sizes",
     "dimension",
     "fibres",
     "image",

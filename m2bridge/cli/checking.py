@@ -11,46 +11,90 @@ import click
 
 from m2bridge.algebra.field import QQ
 from m2bridge.cli.options import case_options, request, run_options, within
-from m2bridge.cli.output import REFUTED, UNDECIDED, show
+from m2bridge.cli.output import DONE, REFUTED, UNDECIDED, show
 from m2bridge.cli.progress import progress
 from m2bridge.convert.documents import read_json, read_text
 from m2bridge.convert.number_text import MOST_DIGITS, read_rational
+from m2bridge.engine import Limits, Macaulay2
 from m2bridge.errors import ConversionError, InvalidCaseError
-from m2bridge.families.attention.statements import REGISTRY
+from m2bridge.families.attention.statements import REGISTRY, Statement
 from m2bridge.startup import importing
 
 if TYPE_CHECKING:
     from sympy import Matrix
 
+    from m2bridge.clock import Clock
+    from m2bridge.crosscheck import CrossCheck
+    from m2bridge.families.attention.all_sizes.result import AllSizes
+    from m2bridge.families.attention.hilbert_check import HilbertCheck
     from m2bridge.families.attention.membership import Weights
 
 MOST_BYTES = 10_000_000
 """Of a file with a function."""
 
 _KINDS = {bool: "true or false", type(None): "null", list: "a list", dict: "an object"}
-KEYS = (*dict.fromkeys(statement.key for statement in REGISTRY), "all")
+
+HILBERT = "hilbert"
+"""A prediction and no theorem, which takes a computation of its own: not part of ``all``."""
+
+KEYS = (*dict.fromkeys(statement.key for statement in REGISTRY), HILBERT, "all")
 
 
 @click.command("cross-check")
 @click.argument("statement", type=click.Choice(KEYS), default="all")
+@click.option("--all-sizes", is_flag=True, help="For all d, d', a and t ≥ 2 at once, without --d, --d-out, --a, --t.")
 @case_options
 @run_options
-def cross_check_command(statement: str, **options: Any) -> int:
+def cross_check_command(statement: str, all_sizes: bool, **options: Any) -> int:
     """Decide statements of the paper for one case, all of them or those with one number.
+
+    With --all-sizes for every case at once: where they hold, and where they fail. 'hilbert' compares a predicted
+    Hilbert function with the computed one; it is not part of 'all'.
 
     Exit code 0 when nothing is refuted or undecided, 1 when something is refuted, 3 when something is undecided.
     """
+    statements = [known for known in REGISTRY if statement in ("all", known.key)]
+    if all_sizes and statement == HILBERT:
+        raise InvalidCaseError("all_sizes", "the Hilbert function is compared case by case: give --d and --d-out")
+    if all_sizes:
+        return _cross_check_all_sizes(statements, options)
     asked = request(options)
     if asked.field != QQ:
         raise InvalidCaseError("field", "statements are about characteristic 0: cross-checks are over QQ")
-    statements = [known for known in REGISTRY if statement in ("all", known.key)]
     with within(asked.timeout) as clock, asked.engine() as engine, progress(f"cross-check of {asked.model}"):
+        if statement == HILBERT:
+            with importing():
+                from m2bridge.families.attention.hilbert_check import hilbert_check
+
+            return _shown(hilbert_check(asked.model, engine), asked.form, clock)
         with importing():
             from m2bridge.crosscheck import cross_check
 
         found = cross_check(asked.model, engine, statements)
-    show(found, asked.form, clock)
-    return REFUTED if found.refuted else UNDECIDED if found.undecided else 0
+    return _shown(found, asked.form, clock)
+
+
+def _cross_check_all_sizes(statements: list[Statement], options: dict[str, Any]) -> int:
+    for name, usual in (("d", None), ("d_out", None), ("a", None), ("t", 2), ("field", QQ), ("coordinates", None)):
+        if options[name] != usual:
+            raise InvalidCaseError(name, "has no meaning with --all-sizes, which is about all sizes, over QQ")
+    limits = Limits(memory=options["memory"])
+    with (
+        within(options["timeout"]) as clock,
+        Macaulay2(options["program"], limits) as engine,
+        progress("cross-check for all sizes"),
+    ):
+        engine.start()
+        with importing():
+            from m2bridge.families.attention.all_sizes.cross_check import cross_check_all_sizes
+
+        found = cross_check_all_sizes(engine, statements)
+    return _shown(found, options["form"], clock)
+
+
+def _shown(found: CrossCheck | AllSizes | HilbertCheck, form: str, clock: Clock) -> int:
+    show(found, form, clock)
+    return REFUTED if found.refuted else UNDECIDED if found.undecided else DONE
 
 
 @click.command("membership")

@@ -18,6 +18,7 @@ from m2bridge.cli.families import named_case
 from m2bridge.clock import Clock, clock, limited
 from m2bridge.engine import Limits, Macaulay2
 from m2bridge.engine.protocol import MOST_MEMORY
+from m2bridge.errors import InvalidCaseError
 from m2bridge.families.attention.model import SingleLayerAttention
 
 GRACE = 0.4
@@ -123,8 +124,8 @@ def case_options(command: Command) -> Command:
     """``--d --d-out --a --t --field --coordinates``."""
     return _all(
         command,
-        click.option("--d", type=int, required=True, help="Input embedding dimension d."),
-        click.option("--d-out", type=int, required=True, help="Output embedding dimension d'."),
+        click.option("--d", type=int, help="Input embedding dimension d."),
+        click.option("--d-out", type=int, help="Output embedding dimension d'."),
         click.option("--a", type=int, default=None, help="Query/key dimension a; d when left out."),
         click.option("--t", type=int, default=2, show_default=True, help="Number of tokens."),
         click.option("--field", type=FieldType(), default="QQ", show_default=True, help="QQ or GF(p)."),
@@ -163,9 +164,16 @@ def request(options: dict[str, Any]) -> Request:
     """Take the shared options out of a command's options."""
     model = named_case(options)
     if model is None:
-        model = SingleLayerAttention(options.pop("d"), options.pop("d_out"), options.pop("a"), options.pop("t"))
+        model = _attention(options)
     names = ("field", "coordinates", "timeout", "memory", "program", "form")
     return Request(model, **{name: options.pop(name, None) for name in names})
+
+
+def _attention(options: dict[str, Any]) -> SingleLayerAttention:
+    for option, meaning in (("d", "the input embedding dimension"), ("d_out", "the output embedding dimension")):
+        if options[option] is None:
+            raise InvalidCaseError(option, f"is missing: {meaning}")
+    return SingleLayerAttention(options.pop("d"), options.pop("d_out"), options.pop("a"), options.pop("t"))
 
 
 def _all(command: Command, *options: Callable[[Command], Command]) -> Command:

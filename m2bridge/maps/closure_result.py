@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import ClassVar, Literal
 
-from m2bridge.algebra.field import CoefficientField
+from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.ring import Ideal, is_homogeneous
 from m2bridge.clock import watched
 from m2bridge.convert.notation import polynomial_text, sparse_text
 from m2bridge.implicitization import Implicitization
 from m2bridge.maps.jacobian_rank import Status
+from m2bridge.maps.model import PredictsHilbertFunction
 from m2bridge.maps.subject import Subject
 from m2bridge.presented import Presented
 
@@ -124,6 +125,24 @@ class Closure(Presented):
     def hilbert_function(self) -> tuple[int, ...] | None:
         """H(0), …, H(N), where they were computed without the whole ideal (in the degrees of the grading)."""
         return self.equations.hilbert_function if isinstance(self.equations, Implicitization) else None
+
+    @property
+    def computed_hilbert_function(self) -> tuple[int, ...]:
+        """H(0), …, H(N) by the equations, or by the whole Hilbert series; empty if neither was found."""
+        if self.hilbert_function is not None or self.hilbert_series is None or not self.homogeneous:
+            return self.hilbert_function or ()
+        series = self.hilbert_series
+        return tuple(series.value(n) for n in range(max(series.dimension, 1) + len(series.numerator)))
+
+    @property
+    def predicted_hilbert_function(self) -> tuple[int, ...] | None:
+        """The prediction of the family for the same degrees, over QQ; ``None`` where it has none."""
+        model, values = self.subject.model, self.computed_hilbert_function
+        if not isinstance(model, PredictsHilbertFunction) or self.field != QQ:
+            return None
+        predicted = [model.predicted_hilbert_function(n) for n in range(len(values))]
+        known = tuple(value for value in predicted if value is not None)
+        return known if known and len(known) == len(values) else None
 
     def generator_texts(self) -> Iterator[str]:
         """The generators as exact strings, one after the other."""

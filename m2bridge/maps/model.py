@@ -199,6 +199,15 @@ class HasExpectedDimension(Protocol):
 
 
 @runtime_checkable
+class PredictsHilbertFunction(Protocol):
+    """Belongs to a family with a prediction for the Hilbert function of the closure, which is not proved."""
+
+    def predicted_hilbert_function(self, degree: int) -> int | None:
+        """The dimension of the part of this degree; ``None`` where nothing is predicted."""
+        ...
+
+
+@runtime_checkable
 class HasStatements(Protocol):
     """Belongs to a family about which there are theorems, conjectures or expectations."""
 

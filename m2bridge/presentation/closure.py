@@ -23,6 +23,7 @@ from m2bridge.presented import result_json
 def json(closure: Closure) -> dict[str, Any]:
     """All that was found; polynomials are exact strings in the coordinates' names."""
     series, degrees, values = closure.hilbert_series, closure.generator_degrees, closure.hilbert_function
+    predicted = closure.predicted_hilbert_function
     engine = closure.engine_version or None
     return result_json(closure.subject.case, closure.field, engine, closure.seconds) | {
         "coordinates": list(closure.subject.coordinate_names),
@@ -42,6 +43,7 @@ def json(closure: Closure) -> dict[str, Any]:
         "hilbert_polynomial": None if series is None else str(series.polynomial),
         "hilbert_series_of": None if series is None else _hilbert_ring(closure),
         "hilbert_function": None if values is None else list(values),
+        "predicted_hilbert_function": None if predicted is None else list(predicted),
         "strategy": closure.strategy,
         "unfinished": closure.unfinished or None,
     }
@@ -62,6 +64,7 @@ def text(closure: Closure) -> str:
         ("Hilbert series", None if series is None else _hilbert(closure, series.expression)),
         ("Hilbert polynomial", None if series is None else _hilbert(closure, series.polynomial)),
         ("Hilbert function", None if values is None else f"{', '.join(map(str, values))}, …"),
+        ("predicted", _predicted(closure)),
         ("complete", closure.completeness.reason or None),
         ("computed by", f"{_computed_by(closure)}, {closure.strategy}, {duration(closure.seconds)}"),
         ("not finished", closure.unfinished or None),
@@ -99,6 +102,17 @@ def _dimension(closure: Closure) -> str | None:
     affine = f"{'at least ' if closure.dimension_status == 'lower bound' else ''}{closure.dimension} affine"
     projective = closure.projective_dimension
     return affine if projective is None else f"{affine}, {projective} projective"
+
+
+def _predicted(closure: Closure) -> str | None:
+    """The prediction of the family for the Hilbert function beside the computed one."""
+    predicted, computed = closure.predicted_hilbert_function, closure.computed_hilbert_function
+    if predicted is None:
+        return None
+    shown = f"H(0), …, H({len(computed) - 1}) as computed"
+    if predicted != computed:
+        shown = f"{', '.join(map(str, predicted))}, … and not what was computed"
+    return f"{shown} (a prediction for all sizes, which is not proved)"
 
 
 def _hilbert_ring(closure: Closure) -> str:

@@ -7,6 +7,7 @@ import pytest
 
 from m2bridge import CoefficientField, Macaulay2, SingleLayerAttention
 from m2bridge.algebra.field import QQ
+from m2bridge.families.attention.all_sizes.base_ideals import base_ideals_script
 from m2bridge.families.attention.fibres import fibres_script
 from m2bridge.families.attention.orbit_criterion import orbit_script
 from m2bridge.implicitization import implicitize
@@ -37,6 +38,7 @@ SCRIPTS: dict[str, Script] = {
     "chart-2-1-2": chart_script(implicitize(graded_source(subject(2, 1)), 4), subject(2, 1), CoefficientField(32003)),
     "completeness-2-1-2-full": completeness_script(subject(2, 1, coordinates="full"), CoefficientField(32003)),
     "fibres-1-2-1": fibres_script(SingleLayerAttention(1, 2)),
+    "all-sizes": base_ideals_script(),
 }
 
 

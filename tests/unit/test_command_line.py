@@ -69,6 +69,13 @@ def test_large_cases_end_with_the_limit(command: str, arguments: list[str]) -> N
         (["closure", "--d", "0", "--d-out", "1"], "--d:"),
         (["closure", "--d", "2", "--d-out", "0"], "--d-out:"),
         (["closure", "--d", "2"], "--d-out"),
+        (["cross-check", "3.4"], "--d: is missing"),
+        *(
+            (["cross-check", "--all-sizes", option, "3"], f"{option}: has no meaning")
+            for option in ("--d", "--a", "--t")
+        ),
+        (["cross-check", "--all-sizes", "--field", "GF(7)"], "--field: has no meaning"),
+        (["cross-check", "hilbert", "--all-sizes"], "--all-sizes: the Hilbert function is compared case by case"),
         (["closure", *CASE, "--a", "0"], "--a:"),
         (["closure", *CASE, "--t", "0"], "--t:"),
         (["closure", *CASE, "--field", "GF(6)"], "--field:"),

@@ -112,6 +112,12 @@ class AttentionCoordinates:
         remark = "Corollary 3.3" + (", outside its hypothesis α > 1 or d' > 1" if outside else "")
         return dimension_formula(self.shape), remark
 
+    def predicted_hilbert_function(self, degree: int) -> int | None:
+        """See :mod:`m2bridge.families.attention.hilbert_function`; the same in all coordinates."""
+        from m2bridge.families.attention.hilbert_function import no_prediction, predicted_hilbert_function
+
+        return None if no_prediction(self.shape) else predicted_hilbert_function(self.shape, degree)
+
     def chart_slice(self) -> ChartSlice | None:
         """See :mod:`m2bridge.families.attention.chart`."""
         from m2bridge.families.attention.chart import chart_slice

@@ -145,15 +145,15 @@ def fibres_script(model: SingleLayerAttention, wanted: Sequence[Orbit] | None = 
             "d": model.d,
             "alpha": model.alpha,
             "unknowns": ", ".join(f"z_{q}" for q in range(2, model.d + 1)),
-            "orbits": [(orbit, *_nonzero_part(orbit, model)) for orbit in watched(listed)],
-            "boundary": _nonzero_part(Orbit(1, 1, 1), model),
+            "orbits": [(orbit, *nonzero_part(orbit, model)) for orbit in watched(listed)],
+            "boundary": nonzero_part(Orbit(1, 1, 1), model),
             "charts": "{(1,1)}" if model.d == 1 else "{(1,1), (1,2)}",
             "zeros": "{" + ", ".join(["0"] * (model.d - 2)) + "}",
         },
     )
 
 
-def _nonzero_part(orbit: Orbit, model: SingleLayerAttention) -> tuple[str, str]:
+def nonzero_part(orbit: Orbit, model: SingleLayerAttention) -> tuple[str, str]:
     """The nonzero columns of A and the nonzero rows of V of the representative, in Macaulay2."""
     A, V = representative(orbit, model)
     return _matrix(tuple(row[: orbit.r] for row in A)), _matrix(V[: orbit.s])

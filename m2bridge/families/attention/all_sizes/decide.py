@@ -1,0 +1,102 @@
+"""All that follows from the base ideals: verdicts for all sizes, without an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import islpy as isl
+
+from m2bridge.errors import ContradictionError, MethodUnavailableError
+from m2bridge.families.attention.all_sizes.basis import Basis
+from m2bridge.families.attention.all_sizes.conclusions import Conclusion, conclusion
+from m2bridge.families.attention.all_sizes.evidence import EVIDENCE
+from m2bridge.families.attention.all_sizes.facts import Facts
+from m2bridge.families.attention.all_sizes.fibre_theorem import Stratum, fibre_theorem
+from m2bridge.families.attention.all_sizes.predictions import PREDICTIONS, Prediction
+from m2bridge.families.attention.all_sizes.result import Counterexample, NotApplicable, SizesVerdict
+from m2bridge.families.attention.all_sizes.sizes import contains, first_point, sizes
+from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.families.attention.orbits import orbits, representative
+from m2bridge.families.attention.statements import Statement
+from m2bridge.families.attention.tangents import closure_dimension, orbit_dimension, tangent_lower_bounds
+
+
+def prediction_of(statement: Statement) -> Prediction:
+    """Its form for all sizes.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If it has none.
+    """
+    found = PREDICTIONS.get((statement.key, statement.part))
+    if found is None:
+        raise MethodUnavailableError(f"the statement {statement.key} has no form for all sizes: give --d and --d-out")
+    return found
+
+
+def decide(
+    basis: Basis, stated: Sequence[tuple[Statement, Prediction]]
+) -> tuple[tuple[Stratum, ...], tuple[SizesVerdict, ...]]:
+    """All that follows from the base ideals; needs no engine.
+
+    Raises
+    ------
+    ContradictionError
+        If the ideals are not those that the theorem about fibres needs, or its cases are not all orbits.
+    """
+    strata = fibre_theorem(basis.ideals)
+    seen = Facts.of(strata, basis.base_locus_empty, basis.boundary_family)
+    if not seen.complete:
+        raise ContradictionError("the cases of the theorem about fibres are not all orbits, each once")
+    counts = {"ideals": len(basis.ideals), "patterns": sum(stratum.patterns for stratum in strata)}
+    return strata, tuple(_verdict(statement, prediction, seen, counts) for statement, prediction in stated)
+
+
+def _verdict(statement: Statement, prediction: Prediction, seen: Facts, counts: dict[str, int]) -> SizesVerdict:
+    found = conclusion(prediction, seen)
+    applies = sizes()
+    for hypothesis in prediction.hypotheses:
+        applies = applies.intersect(sizes(hypothesis.condition))
+    false, unknown = found.false.intersect(applies), found.unknown.intersect(applies)
+    holds = applies.subtract(false).subtract(unknown)
+    evidence = EVIDENCE[prediction.observable]
+    return SizesVerdict(
+        statement.key,
+        statement.part,
+        statement.text,
+        statement.source,
+        "REFUTED" if not false.is_empty() else "CONFIRMED" if unknown.is_empty() else "UNDECIDED",
+        holds,
+        false,
+        unknown,
+        found.vacuous.intersect(holds),
+        tuple(_not_applicable(prediction, found)),
+        None if false.is_empty() else _counterexample(prediction, found, false),
+        tuple(computed.format(**counts) for computed in evidence.computed),
+        evidence.trusted,
+    )
+
+
+def _not_applicable(prediction: Prediction, found: Conclusion) -> Iterator[NotApplicable]:
+    """For each hypothesis the sizes where it is the first to fail."""
+    left = sizes()
+    for hypothesis in prediction.hypotheses:
+        holds = sizes(hypothesis.condition)
+        out, left = left.subtract(holds), left.intersect(holds)
+        false, unknown = out.intersect(found.false), out.intersect(found.unknown)
+        yield NotApplicable(out, hypothesis.reason, out.subtract(false).subtract(unknown), false, unknown)
+
+
+def _counterexample(prediction: Prediction, found: Conclusion, false: isl.Set) -> Counterexample:
+    d, dp, a = first_point(false)
+    model = SingleLayerAttention(d, dp, a)
+    if found.wrong is None:
+        return Counterexample(model)
+    wrong = [orbit for orbit in orbits(model) if contains(found.wrong, (d, dp, a, *orbit.cells))]
+    orbit = max(wrong, key=lambda orbit: (orbit_dimension(orbit, model), orbit))
+    numbers = {}
+    if prediction.observable == "singular":
+        bound, _ = tangent_lower_bounds(model)[orbit]
+        numbers = {"dimension": closure_dimension(model), "tangent_dimension_at_least": bound}
+    return Counterexample(model, orbit, *representative(orbit, model), numbers)

@@ -1,0 +1,164 @@
+"""What the theorem about fibres says about every orbit of every size, as exact sets; t ≥ 2."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import islpy as isl
+
+from m2bridge.families.attention.all_sizes.fibre_theorem import Stratum
+from m2bridge.families.attention.all_sizes.formulas import (
+    ambient_exceeds_dimension,
+    source_dimension,
+    tangents_exceed_dimension,
+)
+from m2bridge.families.attention.all_sizes.sizes import orbits, over, sizes, union, with_some
+from m2bridge.families.attention.tokens import products_determine_functions
+
+GENERIC = (
+    "((a <= d and r = a) or (d <= a and r = d)) and ((dp <= d and s = dp) or (d <= dp and s = d))"
+    " and ((r + s <= d and m = 0) or (r + s >= d and m = r + s - d))"
+)
+"""The dense orbit: A and V of the largest rank, in general position."""
+
+SOURCE_SINGULAR = "r < a and a < d"
+"""Below the largest rank of A the determinantal variety is singular, unless it is the space of all matrices."""
+
+Formula = Callable[[Any, Any, Any, Any], Any]
+"""Of d, d', α and the degree D of the source; for integers, or for polynomials."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Sets of pairs (size, orbit), and of sizes.
+
+    Parameters
+    ----------
+    one_point : set of orbits
+        The fibre is one reduced point.
+    two_points : set of orbits
+        The fibre is two reduced points: that of the representative, and with k and v exchanged.
+    critical : set of orbits
+        The fibre is one point that is not reduced.
+    base_locus_empty, boundary_family : bool
+        See :class:`.basis.Basis`.
+    """
+
+    one_point: isl.Set
+    two_points: isl.Set
+    critical: isl.Set
+    base_locus_empty: bool
+    boundary_family: bool
+
+    @classmethod
+    def of(cls, strata: Sequence[Stratum], base_locus_empty: bool, boundary_family: bool) -> Facts:
+        """From the fibre over every orbit."""
+
+        def where(length: str, extra: str = "") -> isl.Set:
+            return union([orbits("1 = 0"), *(orbits(f"({s.condition}){extra}") for s in strata if s.length == length)])
+
+        one_point = where("1").union(where("d", " and d = 1"))
+        return cls(one_point, where("2"), where("d", " and d >= 2"), base_locus_empty, boundary_family)
+
+    @property
+    def complete(self) -> bool:
+        """Whether the three kinds of fibres are all orbits, and no orbit twice."""
+        kinds = [self.one_point, self.two_points, self.critical]
+        disjoint = all(a.intersect(b).is_empty() for i, a in enumerate(kinds) for b in kinds[:i])
+        return disjoint and bool(union(kinds).is_equal(orbits()))
+
+    @property
+    def generic(self) -> isl.Set:
+        """The dense orbit of every size."""
+        return orbits(GENERIC)
+
+    @property
+    def birational(self) -> isl.Set:
+        """Sizes whose generic fibre is one reduced point."""
+        return with_some(self.generic.intersect(self.one_point))
+
+    @property
+    def two_to_one(self) -> isl.Set:
+        """Sizes whose generic fibre is two points."""
+        return with_some(self.generic.intersect(self.two_points))
+
+    @property
+    def singular(self) -> isl.Set:
+        """The fibre is not one reduced point, or the source is singular; for birational sizes, by two lemmas."""
+        return orbits().subtract(self.one_point).union(orbits(SOURCE_SINGULAR)).intersect(over(self.birational))
+
+    @property
+    def special(self) -> isl.Set:
+        """Orbits whose fibre has not the number of points of the generic one."""
+        one = self.one_point.union(self.critical)
+        return self.two_points.intersect(over(self.birational)).union(one.intersect(over(self.two_to_one)))
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """Where something is true.
+
+    Parameters
+    ----------
+    true : set of orbits, or of sizes
+    known : set of sizes
+        Where it is known whether it is true.
+    about : set of orbits, or ``None`` for all
+        Those of which it can be true.
+    """
+
+    true: isl.Set
+    known: isl.Set
+    about: isl.Set | None = None
+
+
+UP_TO_THREE = (1, 2, 3)
+"""The d for which functions and products are compared; see :mod:`m2bridge.families.attention.tokens`."""
+
+ALL = sizes()
+NONE = sizes("1 = 0")
+
+
+def _if(known: bool) -> isl.Set:
+    return ALL if known else NONE
+
+
+def _alike(first: isl.Set, second: isl.Set) -> isl.Set:
+    """Orbits that are in both sets, or in none."""
+    return orbits().subtract(first.subtract(second)).subtract(second.subtract(first))
+
+
+ORBITS: dict[str, Callable[[Facts], Observed]] = {
+    "fibre_exchanged": lambda seen: Observed(seen.two_points.union(orbits("r = 1 and s = 1 and m = 1")), ALL),
+    "fibre_itself": lambda seen: Observed(seen.one_point.union(seen.critical), ALL),
+    "singular": lambda seen: Observed(
+        seen.singular, seen.birational.intersect(_if(seen.base_locus_empty and tangents_exceed_dimension()))
+    ),
+    "critical": lambda seen: Observed(seen.critical, ALL),
+    "boundary": lambda seen: Observed(seen.critical, _if(seen.boundary_family)),
+    "boundary_critical": lambda seen: Observed(
+        _alike(ORBITS["boundary"](seen).true, ORBITS["critical"](seen).true), _if(seen.boundary_family)
+    ),
+    "special_fibre_points": lambda seen: Observed(seen.two_points, ALL, seen.special),
+}
+"""For each observable of orbits where it is true."""
+
+SIZES: dict[str, Callable[[Facts], Observed]] = {
+    "closed": lambda seen: Observed(ALL, _if(seen.base_locus_empty)),
+    "zero_fibre": lambda seen: Observed(ALL, _if(seen.base_locus_empty)),
+    "products": lambda seen: Observed(_if(all(map(products_determine_functions, UP_TO_THREE))), ALL),
+    "birational": lambda seen: Observed(seen.birational, _if(seen.base_locus_empty)),
+    "smooth_manifold": lambda seen: Observed(sizes("d = 1"), _if(ambient_exceeds_dimension())),
+}
+"""For each observable of sizes where it is true."""
+
+FORMULAS: dict[str, Callable[[Facts], tuple[tuple[isl.Set, Formula], ...]]] = {
+    "dimension": lambda seen: ((ALL, lambda d, dp, alpha, D: source_dimension(d, dp, alpha) - 1),),
+    "degree": lambda seen: (
+        (seen.birational.intersect(_if(seen.base_locus_empty)), lambda d, dp, alpha, D: D),
+        (seen.two_to_one.intersect(_if(seen.base_locus_empty)), lambda d, dp, alpha, D: D / 2),
+    ),
+}
+"""For each number that is observed: sizes, and its value there."""

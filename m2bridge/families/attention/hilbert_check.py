@@ -1,0 +1,114 @@
+"""The predicted Hilbert function against the computed one: for one case, up to a degree or for all degrees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from m2bridge.engine import Engine
+from m2bridge.families.attention.hilbert_function import (
+    no_prediction,
+    predicted_hilbert_function,
+    predicted_numerator,
+)
+from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.implicitization import Implicitization
+from m2bridge.maps.closure import closure
+from m2bridge.maps.closure_result import Closure
+from m2bridge.presented import Presented
+
+TEXT = (
+    "For t ≥ 2, and d ≤ 3 or d' = 1 or min(a, d) = 1: the Hilbert function of the Zariski closure is that of the "
+    "source less Λ² S_n Y and hooks (docs/all-sizes.md)."
+)
+SOURCE = "m2bridge, docs/all-sizes.md (a prediction, not a theorem)"
+
+
+@dataclass(frozen=True, slots=True)
+class HilbertCheck(Presented):
+    """What a comparison of Hilbert functions says.
+
+    Parameters
+    ----------
+    model : SingleLayerAttention
+    verdict : {"CONFIRMED", "REFUTED", "UNDECIDED", "NOT_APPLICABLE"}
+    reason : str
+        Up to which degree they were compared, or for all; where they differ; which hypothesis fails.
+    computed, predicted : tuple of int
+        H(0), …, H(N).
+    all_degrees : bool
+        Whether the whole series was compared, of an ideal that is proved complete.
+    engine_version : str
+    seconds : float
+    unfinished : str
+    """
+
+    presentation: ClassVar[str] = "m2bridge.families.attention.presentation.hilbert_check"
+
+    model: SingleLayerAttention
+    verdict: Literal["CONFIRMED", "REFUTED", "UNDECIDED", "NOT_APPLICABLE"]
+    reason: str
+    computed: tuple[int, ...] = ()
+    predicted: tuple[int, ...] = ()
+    all_degrees: bool = False
+    engine_version: str = ""
+    seconds: float = 0.0
+    unfinished: str = ""
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the prediction is wrong."""
+        return self.verdict == "REFUTED"
+
+    @property
+    def undecided(self) -> bool:
+        """Whether nothing was compared, though the prediction applies."""
+        return self.verdict == "UNDECIDED"
+
+
+def hilbert_check(model: SingleLayerAttention, engine: Engine, timeout: float | None = None) -> HilbertCheck:
+    """Compare the predicted Hilbert function with that of the ideal that :func:`m2bridge.maps.closure.closure` finds.
+
+    Raises
+    ------
+    EngineError
+        If Macaulay2 failed, or a limit was reached before anything was found.
+    """
+    if reason := no_prediction(model):
+        return HilbertCheck(model, "NOT_APPLICABLE", reason)
+    found = closure(model, engine, timeout=timeout)
+    values = _values(found)
+    predicted = tuple(predicted_hilbert_function(model, n) for n in range(len(values)))
+    whole = found.hilbert_series is not None
+    verdict, reason = _decided(model, found, values, predicted)
+    return HilbertCheck(
+        model, verdict, reason, values, predicted, whole, found.engine_version, found.seconds, found.unfinished
+    )
+
+
+def _values(found: Closure) -> tuple[int, ...]:
+    """Values that are proved; none if the ranks are known modulo a prime only."""
+    if isinstance(found.equations, Implicitization):
+        return found.equations.hilbert_function if found.equations.exact else ()
+    if found.hilbert_series is not None:
+        series = found.hilbert_series
+        return tuple(series.value(n) for n in range(series.dimension + 4))
+    return ()
+
+
+def _decided(
+    model: SingleLayerAttention, found: Closure, values: tuple[int, ...], predicted: tuple[int, ...]
+) -> tuple[Literal["CONFIRMED", "REFUTED", "UNDECIDED"], str]:
+    if not values:
+        return "UNDECIDED", f"no value was proved; {found.unfinished}".rstrip("; ")
+    wrong = [n for n, (seen, said) in enumerate(zip(values, predicted, strict=True)) if seen != said]
+    if wrong:
+        n = wrong[0]
+        return "REFUTED", f"H({n}) is {values[n]}, and {predicted[n]} is predicted"
+    series = found.hilbert_series
+    if series is None:
+        last = len(values) - 1
+        return "CONFIRMED", f"H(0), …, H({last}) are as predicted; nothing is claimed about n > {last}"
+    if series.numerator == predicted_numerator(model, series.dimension):
+        return "CONFIRMED", "in this case for all n: the ideal is complete, and its Hilbert series is the predicted one"
+    return "REFUTED", "the Hilbert series of the complete ideal is another one"

@@ -1,0 +1,120 @@
+"""The Hilbert function of the closure, predicted for all sizes (ours; found by computation, and not proved).
+
+X, H, Y stand for the spaces of dimension d (index i), d' (index k) and d (the variables y), S_λ for Schur functors. In
+degree n the coordinate ring of the source is C[D_α]_n ⊗ S_n(H ⊗ Y). From it are missing the forms that take different
+values at two preimages with k and v exchanged, and where these come together those that are odd in the difference:
+
+    H(n) = dim C[D_α]_n · C(n + d d' − 1, n) − dim S_n X · dim S_n H · C(dim S_n Y, 2)
+           − Σ_{k=1}^{d−2} Σ_{i+j=k, i<α, j<d'} dim S_(n−i, 1^i) X · dim S_(n−j, 1^j) H · dim S_(2n−k−1, 1^(k+1)) Y.
+
+For d = 3, α ≥ 2, d' ≥ 2 there are fewer forms in the degrees 2 and 3. See docs/all-sizes.md for what is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import combinations
+from math import comb
+
+from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.families.attention.statements.statement import several_tokens
+
+FEWER_FORMS = {2: 3, 3: 8}
+"""For d = 3, α ≥ 2, d' ≥ 2: by degree, how many times dim S_(n−1, 1) X · dim S_(n−1, 1) H."""
+
+
+def no_prediction(model: SingleLayerAttention) -> str:
+    """Why there is no prediction for a model; empty if there is one."""
+    if reason := several_tokens(model):
+        return reason
+    if model.d >= 4 and model.d_out >= 2 and model.alpha >= 2:
+        return "for d ≥ 4, d' ≥ 2, min(a, d) ≥ 2 the formula is too large in low degrees (at (4, 2, 2) for n = 2, 3, 4)"
+    return ""
+
+
+def predicted_hilbert_function(model: SingleLayerAttention, n: int) -> int:
+    """The predicted dimension of the part of degree n of the coordinate ring; t ≥ 2.
+
+    Examples
+    --------
+    >>> [predicted_hilbert_function(SingleLayerAttention(2, 1), n) for n in range(5)]
+    [1, 6, 21, 56, 125]
+    """
+    d, d_out = model.d, model.d_out
+    value = source_hilbert_function(model, n)
+    value -= _symmetric(d, n) * _symmetric(d_out, n) * comb(_symmetric(d, n), 2)
+    for i, j in _labels(model):
+        value -= _hook(d, n, i) * _hook(d_out, n, j) * _hook(d, 2 * n, i + j + 1)
+    if d == 3 and model.alpha >= 2 and d_out >= 2:
+        value -= FEWER_FORMS.get(n, 0) * _hook(d, n, 1) * _hook(d_out, n, 1)
+    return value
+
+
+def predicted_numerator(model: SingleLayerAttention, dimension: int) -> tuple[int, ...]:
+    """Coefficients of the predicted Hilbert series times (1 − T)^dimension.
+
+    The formula is a polynomial in n for all n ≥ 0, but for the corrections at n ≤ 3; so there are at most
+    dimension + 4 coefficients.
+    """
+    count = dimension + 4
+    values = [predicted_hilbert_function(model, n) for n in range(count)]
+    signs = [(-1) ** i * comb(dimension, i) for i in range(count)]
+    found = [sum(signs[i] * values[n - i] for i in range(n + 1)) for n in range(count)]
+    while len(found) > 1 and found[-1] == 0:
+        found.pop()
+    return tuple(found)
+
+
+def source_hilbert_function(model: SingleLayerAttention, n: int) -> int:
+    """Bihomogeneous polynomials of degree (n, n) on {rk A ≤ α} × {V}.
+
+    Source: Cauchy's formula on D_α, Bruns, Vetter, *Determinantal Rings*, Corollary 11.7.
+    """
+    return determinantal_hilbert_function(model.d, model.alpha, n) * comb(n + model.d * model.d_out - 1, n)
+
+
+def determinantal_hilbert_function(d: int, rank: int, n: int) -> int:
+    """Σ (dim S_λ C^d)² over the partitions λ of n with at most ``rank`` parts."""
+    if rank >= d:
+        return comb(n + d * d - 1, n)
+    return sum(_schur(shape, d) ** 2 for shape in _partitions(n, rank, n))
+
+
+def _labels(model: SingleLayerAttention) -> Iterator[tuple[int, int]]:
+    """(i, j) with 1 ≤ i + j ≤ d − 2, i < α and j < d'."""
+    pairs = ((i, j) for i in range(model.alpha) for j in range(model.d_out))
+    return ((i, j) for i, j in pairs if 1 <= i + j <= model.d - 2)
+
+
+def _symmetric(size: int, n: int) -> int:
+    """dim S_n of a space."""
+    return comb(n + size - 1, n)
+
+
+def _hook(size: int, n: int, legs: int) -> int:
+    """dim S_λ for λ = (n − legs, 1^legs); 0 if that is no partition."""
+    arm = n - legs - 1
+    return comb(size + arm, arm + legs + 1) * comb(arm + legs, legs) if arm >= 0 else 0
+
+
+def _partitions(n: int, parts: int, largest: int) -> Iterator[tuple[int, ...]]:
+    """Weakly decreasing, padded with zeros to the number of parts."""
+    if parts == 0:
+        if n == 0:
+            yield ()
+        return
+    for first in range(min(n, largest), -1, -1):
+        if first * parts < n:
+            return
+        for rest in _partitions(n - first, parts - 1, first):
+            yield (first, *rest)
+
+
+def _schur(shape: tuple[int, ...], size: int) -> int:
+    """Weyl's dimension formula."""
+    rows = (*shape, *(0,) * (size - len(shape)))
+    value = Fraction(1)
+    for i, j in combinations(range(size), 2):
+        value *= Fraction(rows[i] - rows[j] + j - i, j - i)
+    return int(value)

@@ -1,0 +1,58 @@
+"""What several tests of the theorems for all sizes share."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import islpy as isl
+
+from m2bridge.families.attention.all_sizes.basis import Basis
+from m2bridge.families.attention.all_sizes.decide import decide, prediction_of
+from m2bridge.families.attention.all_sizes.exact_ideals import exact_ideals
+from m2bridge.families.attention.all_sizes.facts import Facts
+from m2bridge.families.attention.all_sizes.fibre_theorem import fibre_theorem
+from m2bridge.families.attention.all_sizes.result import SizesVerdict
+from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.families.attention.orbits import Orbit
+from m2bridge.families.attention.statements import REGISTRY
+
+
+def models(largest: int) -> list[SingleLayerAttention]:
+    """All sizes up to d = d' = largest, a one larger."""
+    sizes = range(1, largest + 1)
+    return [SingleLayerAttention(d, dp, a) for d in sizes for dp in sizes for a in range(1, largest + 2)]
+
+
+def points(some: isl.Set, largest: int) -> set[tuple[int, ...]]:
+    """The points with d, d' ≤ largest and a ≤ largest + 1."""
+    bounded = some
+    for place, bound in enumerate((largest, largest, largest + 1)):
+        bounded = bounded.upper_bound_val(isl.dim_type.set, place, isl.Val(bound))
+    found: list[isl.Point] = []
+    bounded.foreach_point(found.append)
+    places = range(some.n_dim())
+    return {tuple(p.get_coordinate_val(isl.dim_type.set, i).to_python() for i in places) for p in found}
+
+
+def point(model: SingleLayerAttention, orbit: Orbit | None = None) -> tuple[int, ...]:
+    """A size, or an orbit over it, as a point of the sets."""
+    return (model.d, model.d_out, model.a, *(orbit.cells if orbit else ()))
+
+
+@cache
+def basis() -> Basis:
+    """The ideals by linear algebra; the two identities are tested elsewhere."""
+    return Basis(exact_ideals(), base_locus_empty=True, boundary_family=True)
+
+
+@cache
+def facts() -> Facts:
+    """What follows from them."""
+    return Facts.of(fibre_theorem(basis().ideals), base_locus_empty=True, boundary_family=True)
+
+
+@cache
+def verdicts() -> dict[str, SizesVerdict]:
+    """All verdicts, by name."""
+    _, found = decide(basis(), [(statement, prediction_of(statement)) for statement in REGISTRY])
+    return {verdict.name: verdict for verdict in found}

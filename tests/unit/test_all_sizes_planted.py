@@ -1,0 +1,261 @@
+"""Planted mistakes: wrong patterns, wrong base ideals, wrong statements, wrong certificates are all noticed."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from m2bridge.errors import ContradictionError, MethodUnavailableError
+from m2bridge.families.attention.all_sizes import certificate, fibre_theorem, patterns, sizes
+from m2bridge.families.attention.all_sizes.basis import Basis
+from m2bridge.families.attention.all_sizes.decide import decide, prediction_of
+from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, DETERMINED, BaseCase
+from m2bridge.families.attention.all_sizes.predictions import (
+    NONDEGENERATE,
+    PAPER,
+    TWO_TO_ONE,
+    FormulaPrediction,
+    OrbitPrediction,
+    SizePrediction,
+)
+from m2bridge.families.attention.statements import REGISTRY
+from tests.all_sizes import basis, verdicts
+
+USED = {base for stratum in fibre_theorem.fibre_theorem(basis().ideals) for base in stratum.bases}
+
+
+@pytest.mark.parametrize("base", BASE_CASES, ids=str)
+def test_without_a_base_case_that_is_used_nothing_is_proved(base: BaseCase) -> None:
+    fewer = {known: ideal for known, ideal in basis().ideals.items() if known != base}
+    if base in USED:
+        with pytest.raises(ContradictionError, match="no base case"):
+            fibre_theorem.fibre_theorem(fewer)
+    else:
+        assert base.d == 4
+        assert len(fibre_theorem.fibre_theorem(fewer)) == 4
+
+
+@pytest.mark.parametrize("base", sorted(USED), ids=str)
+def test_a_base_ideal_with_one_generator_less_or_changed_is_not_enough(base: BaseCase) -> None:
+    ideal = basis().ideals[base]
+    changed = next(iter(ideal))
+    other = frozenset((monomial, 2 * c if any(monomial) else c + 1) for monomial, c in changed)
+    for wrong in (ideal - {changed}, ideal - {changed} | {other}, frozenset({frozenset({((0,) * (base.d - 1), 1)})})):
+        with pytest.raises(ContradictionError, match="no base case"):
+            fibre_theorem.fibre_theorem({**basis().ideals, base: wrong})
+
+
+FIRST, FURTHER = "({k} <= m and {q} = {k})", "(m < {k} and {k} <= s and {q} = r + {k} - m)"
+
+WRONG_V = {
+    "row k is e_{r+k}": f"{FIRST} or {FURTHER.replace(' - m', '')} or (m = 0 and {{k}} = 1 and {{q}} = 1)",
+    "row 1 without e_1": f"{FIRST} or {FURTHER}",
+    "e_1 in every row": f"{FIRST} or {FURTHER} or (m = 0 and {{q}} = 1)",
+    "no rows after m": f"{FIRST} or (m = 0 and {{k}} = 1 and {{q}} = 1)",
+}
+
+
+@pytest.mark.parametrize("rule", WRONG_V)
+def test_a_wrong_rule_for_the_entries_of_v(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def planted(k: str, q: str) -> str:
+        return WRONG_V[rule].format(k=k, q=q)
+
+    monkeypatch.setattr(patterns, "entry_of_v", planted)
+    monkeypatch.setattr(fibre_theorem, "entry_of_v", planted)
+    with pytest.raises(ContradictionError):
+        fibre_theorem.fibre_theorem(basis().ideals)
+
+
+@pytest.mark.parametrize(
+    "rule", ["{p} = {i} and {p} < r", "{p} = {i} + 1 and {p} <= r", "{p} <= r", "{p} = 1 and {i} = 1"]
+)
+def test_a_wrong_rule_for_the_entries_of_a(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patterns, "entry_of_a", lambda p, i: rule.format(p=p, i=i))
+    with pytest.raises(ContradictionError):
+        fibre_theorem.fibre_theorem(basis().ideals)
+
+
+@pytest.mark.parametrize(
+    ("condition", "left_out"), [(c, n) for c, listed in DETERMINED.items() for n in range(len(listed))]
+)
+def test_selections_that_leave_out_a_place(condition: str, left_out: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = DETERMINED[condition]
+    monkeypatch.setitem(DETERMINED, condition, listed[:left_out] + listed[left_out + 1 :])
+    with pytest.raises(ContradictionError, match="no selection has the last place"):
+        fibre_theorem.fibre_theorem(basis().ideals)
+
+
+def test_strata_that_leave_out_orbits(monkeypatch: pytest.MonkeyPatch) -> None:
+    selections = tuple(replace(s, condition=f"{s.condition} and r <= 5") for s in DETERMINED["r >= 2"])
+    monkeypatch.delitem(DETERMINED, "r >= 2")
+    monkeypatch.setitem(DETERMINED, "r >= 2 and r <= 5", selections)
+    with pytest.raises(ContradictionError, match="not all orbits"):
+        decide(basis(), [])
+
+
+RANK_TWO = "a >= 2 and d >= 3"
+
+WRONG = {
+    "every fibre one point": (OrbitPrediction("fibre_itself", ""), "d >= 2", "d = 1"),
+    "two points for k = v": (OrbitPrediction("fibre_itself", "r >= 2 or s >= 2"), "", "1 = 0"),
+    "two points for rk V = 1": (
+        OrbitPrediction("fibre_itself", "s >= 2 or m >= 1"),
+        RANK_TWO,
+        f"not ({RANK_TWO})",
+    ),
+    "an exchanged point for every rk A = 1": (
+        OrbitPrediction("fibre_exchanged", "", concerns="r = 1"),
+        "d >= 2 and dp >= 2",
+        "d = 1 or dp = 1",
+    ),
+    "critical for rk A = rk V = 1": (OrbitPrediction("critical", "r = 1 and s = 1", NONDEGENERATE), "d >= 2", "1 = 0"),
+    "no boundary": (OrbitPrediction("boundary", "1 = 0", NONDEGENERATE), "d >= 2", "1 = 0"),
+    "birational without hypotheses": (
+        SizePrediction("birational"),
+        TWO_TO_ONE,
+        f"not ({TWO_TO_ONE})",
+    ),
+    "a smooth manifold": (SizePrediction("smooth_manifold"), "d >= 2", "d = 1"),
+    "singular at rk A < a": (
+        OrbitPrediction("singular", "r <= a - 1", NONDEGENERATE),
+        "(a >= d or a = 1) and not (d = 2 and a = 2 and dp = 1)",
+        "(2 <= a and a < d) or (d = 2 and a = 2 and dp = 1)",
+    ),
+    "the dimension of the source": (
+        FormulaPrediction("dimension", (("", lambda d, dp, alpha, D: alpha * (2 * d - alpha) + d * dp),), PAPER),
+        "",
+        "1 = 0",
+    ),
+    "a for α": (
+        FormulaPrediction("dimension", (("", lambda d, dp, alpha, D: d**2 + d * dp - 1),), PAPER),
+        "a < d",
+        "a >= d",
+    ),
+    "the degree without its half": (
+        FormulaPrediction("degree", (("", lambda d, dp, alpha, D: D),)),
+        TWO_TO_ONE,
+        f"not ({TWO_TO_ONE})",
+    ),
+    "half the degree for d = 1 too": (
+        FormulaPrediction(
+            "degree",
+            (
+                ("not (a = 1 and dp = 1)", lambda d, dp, alpha, D: D),
+                ("a = 1 and dp = 1", lambda d, dp, alpha, D: D / 2),
+            ),
+        ),
+        "a = 1 and dp = 1 and d = 1",
+        "d >= 2 or dp >= 2 or a >= 2",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_statement_is_refuted_for_exactly_the_right_sizes(name: str) -> None:
+    prediction, fails, holds = WRONG[name]
+    _, (verdict,) = decide(basis(), [(REGISTRY[0], prediction)])
+    applies = sizes.sizes()
+    for hypothesis in prediction.hypotheses:
+        applies = applies.intersect(sizes.sizes(hypothesis.condition))
+    assert verdict.verdict == "REFUTED"
+    assert verdict.fails_for.is_equal(sizes.sizes(fails).intersect(applies))
+    assert verdict.holds_for.is_equal(sizes.sizes(holds).intersect(applies))
+    found = verdict.counterexample
+    assert found is not None
+    assert sizes.contains(verdict.fails_for, (found.model.d, found.model.d_out, found.model.a))
+
+
+def test_what_is_not_decided_is_undecided() -> None:
+    """A formula whose zeros are no linear inequalities; identities that were not verified."""
+    quadratic = FormulaPrediction("dimension", (("", lambda d, dp, alpha, D: alpha * (2 * d - alpha) + dp**2 - 1),))
+    _, (verdict,) = decide(basis(), [(REGISTRY[0], quadratic)])
+    assert (verdict.verdict, verdict.undecided_for.is_empty()) == ("REFUTED", True)  # d·d' − d'² = d'(d − d')
+    cubic = FormulaPrediction(
+        "dimension", (("", lambda d, dp, alpha, D: alpha * (2 * d - alpha) + d * d * dp - dp * dp),)
+    )
+    _, (verdict,) = decide(basis(), [(REGISTRY[0], cubic)])
+    assert verdict.verdict == "UNDECIDED"
+    unverified = Basis(basis().ideals, base_locus_empty=False, boundary_family=False)
+    _, found = decide(unverified, [(statement, prediction_of(statement)) for statement in REGISTRY])
+    open_ones = {verdict.name for verdict in found if verdict.verdict == "UNDECIDED"}
+    assert {"3.4 (i)", "3.4 (ii)", "3.4 (iii)", "A.2 (birational)", "degree", "singular-locus"} <= open_ones
+    assert "A.3" not in open_ones
+
+
+def test_a_statement_without_a_form_for_all_sizes_is_refused() -> None:
+    with pytest.raises(MethodUnavailableError, match="no form for all sizes"):
+        prediction_of(replace(REGISTRY[0], key="new"))
+
+
+def stored() -> dict[str, Any]:
+    """The content of a certificate as it is read back."""
+    strata = fibre_theorem.fibre_theorem(basis().ideals)
+    content: dict[str, Any] = json.loads(json.dumps(certificate.content(tuple(verdicts().values()), strata, basis())))
+    return content
+
+
+def test_a_certificate_is_accepted_and_another_form_of_a_set_too() -> None:
+    content = stored()
+    assert certificate.recheck(content, REGISTRY, base_locus_empty=True, boundary_family=True) is None
+    place = [(statement.key, statement.part) for statement in REGISTRY].index(("3.4", "iii"))
+    verdict = content["answer"]["verdicts"][place]
+    verdict["fails_for"] = "{ [d, dp, a] : 2 <= a < d and 1 <= dp and not (a = 2 and dp = 1) }"
+    assert certificate.recheck(content, REGISTRY, base_locus_empty=True, boundary_family=True) is None
+    for wrong in (
+        "{ [d, dp, a] : 2 <= a < d and 1 <= dp }",
+        "{ [d, dp, a",
+        "{ [d] : d >= 3 }",
+        "{}",
+        "",
+        "x" * 3000,
+        None,
+        3,
+    ):
+        verdict["fails_for"] = wrong
+        failure = certificate.recheck(content, REGISTRY, base_locus_empty=True, boundary_family=True)
+        assert failure is not None
+        assert failure[0].endswith(".fails_for")
+
+
+def test_every_changed_value_of_a_certificate_is_noticed() -> None:
+    content = stored()
+    changes = 0
+    right = stored()
+    for place, changed in _changed(content, content):
+        assert list(certificate.differences(changed, right, "")), place
+        changes += 1
+    assert changes > 300
+
+
+def _changed(value: Any, whole: Any, place: str = "") -> Iterator[tuple[str, Any]]:
+    """The whole content, once for each value in it, with this one changed or left out."""
+    entries = list(value.items() if isinstance(value, dict) else enumerate(value))
+    for name, entry in entries:
+        here = f"{place}.{name}"
+        if isinstance(entry, dict | list) and entry:
+            yield from _changed(entry, whole, here)
+        elif isinstance(value, dict) or entries:
+            value[name] = _other(entry)
+            yield here, whole
+            value[name] = entry
+    if isinstance(value, dict):
+        name, entry = value.popitem()
+        yield f"{place} without {name}", whole
+        value[name] = entry
+    else:
+        value.append(None)
+        yield f"{place} longer", whole
+        value.pop()
+
+
+def _other(entry: Any) -> Any:
+    if isinstance(entry, bool):
+        return int(entry)
+    return entry + 1 if isinstance(entry, int) else f"{entry}1" if isinstance(entry, str) else 0
+
+
+def test_a_certificate_for_other_identities_is_rejected() -> None:
+    failure = certificate.recheck(stored(), REGISTRY, base_locus_empty=True, boundary_family=False)
+    assert failure is not None
