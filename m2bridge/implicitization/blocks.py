@@ -143,7 +143,7 @@ class WeightSpace:
         neighbours = neighbours_below(weight, degree, system, layers)
         everything = {monomial for neighbour in neighbours for monomial in neighbour.products}
         candidates = {monomial for neighbour in neighbours for monomial in neighbour.candidates}
-        # Any order is correct. Comparing the last coordinates first gave the shortest generators for attention.
+        # Any order is correct. Comparing the last coordinates first gave the shortest generators in experiments.
         order = itemgetter(slice(None, None, -1))
         return cls(neighbours, tuple(sorted(candidates, key=order)), tuple(sorted(everything - candidates, key=order)))
 

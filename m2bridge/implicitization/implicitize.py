@@ -48,10 +48,13 @@ def implicitize(source: MultigradedMap, max_degree: int, *, seed: int = 0) -> Im
 
     Examples
     --------
-    >>> from m2bridge.families.attention.structure import multigraded_attention
-    >>> from m2bridge.families.attention.model import SingleLayerAttention
-    >>> implicitize(multigraded_attention(SingleLayerAttention(2, 2)), 4).generator_counts
-    {2: 5, 4: 10}
+    >>> from sympy import symbols
+    >>> from m2bridge.algebra.polynomial_map import PolynomialMap
+    >>> from m2bridge.implicitization import multigraded
+    >>> s, t = symbols("s t")
+    >>> cubic = PolynomialMap.from_expressions([s, t], {"x": s**3, "y": s**2*t, "z": s*t**2, "w": t**3})
+    >>> implicitize(multigraded(cubic), 3).generator_counts
+    {2: 3}
     """
     if max_degree < 0:
         raise InvalidCaseError("max_degree", f"max_degree must not be negative, not {max_degree}")

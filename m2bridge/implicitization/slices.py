@@ -1,7 +1,7 @@
 """A linear slice of the parameter space on which fewer terms of a map are left, and the same image is reached.
 
-For attention with a < d, for instance, the factors of Kᵀ Q are unique only up to an invertible matrix, so a square
-block of Q may be taken constant.
+For a product of matrices Kᵀ Q of low rank, for instance, the factors are unique only up to an invertible matrix, so a
+square block of Q may be taken constant.
 """
 
 from __future__ import annotations

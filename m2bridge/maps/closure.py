@@ -49,8 +49,7 @@ def closure(
         Not needed for ``multigraded``.
     field : CoefficientField
     coordinates, weights
-        For models that offer a choice, such as
-        :meth:`SingleLayerAttention.parametrization <m2bridge.SingleLayerAttention.parametrization>`.
+        For models that offer a choice.
     strategy : {"auto", "multigraded", "elimination", "ungraded-elimination"}
         ``multigraded`` gives all minimal generators up to a degree, over QQ, without an engine. ``auto`` does the same
         and then proves by Macaulay2 that there are no others, if that is possible within the limits (a minute when

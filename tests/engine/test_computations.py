@@ -27,6 +27,7 @@ from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.attention.bound_criterion import by_bounds
 from m2bridge.families.attention.formulas import degree_formula, dimension_formula
 from m2bridge.families.attention.orbit_criterion import by_orbits, orbit_script
+from m2bridge.maps.agreement import LocusFindings
 from m2bridge.maps.subject import Subject
 from tests.limits import HOUR, limit_after
 
@@ -261,8 +262,13 @@ def test_the_bounds_agree_with_the_whole_ideal(engine: Engine, case: tuple[int, 
     check_bounds_against_ideal(SingleLayerAttention(*case), engine)
 
 
+def orbits_of_ideal(model: SingleLayerAttention, engine: Engine) -> LocusFindings:
+    found = closure(model, engine, strategy="elimination")
+    return by_orbits(found, model.in_coordinates())
+
+
 def check_bounds_against_ideal(model: SingleLayerAttention, engine: Engine) -> None:
-    ideal, bounds = by_orbits(closure(model, engine, strategy="elimination")), by_bounds(model)
+    ideal, bounds = orbits_of_ideal(model, engine), by_bounds(model)
     assert [s.tangent_dimension for s in ideal.statuses] == [s.tangent_dimension for s in bounds.statuses]
     assert (ideal.components, ideal.dimension) == (bounds.components, bounds.dimension)
 
@@ -272,7 +278,9 @@ def test_a_planted_contradiction_between_bounds_and_ideal(engine: Engine, monkey
     model = SingleLayerAttention(2, 3)
     found = by_bounds(model)
     wrong = tuple(replace(s, singular=True, tangent_dimension=10) if s.orbit.r == 2 else s for s in found.statuses)
-    monkeypatch.setattr("m2bridge.maps.singular_locus.by_bounds", lambda *_: replace(found, statuses=wrong))
+    monkeypatch.setattr(
+        "m2bridge.families.attention.bound_criterion.by_bounds", lambda *_: replace(found, statuses=wrong)
+    )
     with pytest.raises(ContradictionError, match="by tangent bounds"):
         singular_locus(model, engine, method="orbits")
 

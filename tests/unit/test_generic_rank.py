@@ -93,7 +93,7 @@ def test_another_prime_is_tried_where_one_is_unlucky() -> None:
     divided = PolynomialMap.from_expressions(
         [s, t], {"x": s**2, "y": LARGE_PRIME * s * t, "z": s**2 + LARGE_PRIME * t**2}
     )
-    modular, exact = jacobian_findings(divided)
+    modular, exact = jacobian_findings(Subject.of(divided))
     assert (modular.method, modular.value, exact.value) == ("jacobian mod 2147483629", 2, 2)
 
 

@@ -1,6 +1,7 @@
 """The map of the layers in ARCHITECTURE.md is the truth: imports go one way, and each library has one door."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -70,6 +71,27 @@ def test_imports_go_one_way(path: Path) -> None:
 def _beside(imported: str, own: str) -> bool:
     """Within one row, only the later name may import the earlier one."""
     return (imported, own) in {("geometry", "notation")}
+
+
+GENERAL = ("algebra", "convert", "implicitization", "render", "engine", "maps", "presentation")
+"""Rooms that know no family."""
+WORDS = re.compile(r"attention|d_out|rk A\b|neuromanifold|polynomial.network", re.IGNORECASE)
+
+
+@pytest.mark.parametrize("path", [p for p in sources() if p.relative_to(PACKAGE).parts[0] in GENERAL], ids=str)
+def test_general_rooms_know_no_family(path: Path) -> None:
+    """They import no folder of a family, and do not contain its words."""
+    assert not [module for module in imports(path) if module.startswith("m2bridge.families.")]
+    assert not WORDS.findall(path.read_text(encoding="utf-8"))
+
+
+def test_a_family_is_known_by_its_line_in_the_registry_only() -> None:
+    """The registry names it as text; other families do not import it."""
+    for path in sources():
+        room = path.relative_to(PACKAGE).parts
+        for module in imports(path):
+            if module.startswith("m2bridge.families.polynomial_network"):
+                assert room[:2] == ("families", "polynomial_network"), path
 
 
 @pytest.mark.parametrize("library", DOORS)
