@@ -19,9 +19,20 @@ if TYPE_CHECKING:
     from m2bridge.algebra.field import QQ, CoefficientField
     from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.algebra.ring import Ideal, PolynomialRing
+    from m2bridge.batch.plan import Plan, plan
+    from m2bridge.certificate.certify import certify
+    from m2bridge.checker.verify import verify
     from m2bridge.convert.ideal_text import read_ideal
+    from m2bridge.convert.map_file import read_map
     from m2bridge.crosscheck import CrossCheck, Outcome, Verdict, cross_check
     from m2bridge.engine import Engine, Limits, Macaulay2, Transcript
+    from m2bridge.errors import (
+        ContradictionError,
+        EngineMemoryError,
+        EngineTimeoutError,
+        InvalidCaseError,
+        M2BridgeError,
+    )
     from m2bridge.families.attention.all_sizes.cross_check import cross_check_all_sizes
     from m2bridge.families.attention.all_sizes.result import AllSizes
     from m2bridge.families.attention.fibres import Fibre, fibres
@@ -29,10 +40,14 @@ if TYPE_CHECKING:
     from m2bridge.families.attention.model import SingleLayerAttention
     from m2bridge.families.attention.observation import Observations, OrbitFacts, observe
     from m2bridge.families.attention.orbits import Orbit
+    from m2bridge.families.polynomial_network.model import PolynomialNetwork
+    from m2bridge.maps.chain import Chain
+    from m2bridge.maps.chain_file import read_model
     from m2bridge.maps.closure import closure
     from m2bridge.maps.closure_result import Closure
     from m2bridge.maps.dimension import Dimension, dimension
-    from m2bridge.maps.image import Image, image
+    from m2bridge.maps.image import Image, image, implicitize
+    from m2bridge.maps.layer import Layer
     from m2bridge.maps.singular_locus import singular_locus
     from m2bridge.maps.singular_locus_result import Component, OrbitStatus, SingularLocus
     from m2bridge.render import Script
@@ -44,7 +59,7 @@ _HOMES = {
     "families.attention.all_sizes.cross_check": ("cross_check_all_sizes",),
     "families.attention.all_sizes.result": ("AllSizes",),
     "families.attention.fibres": ("Fibre", "fibres"),
-    "maps.image": ("Image", "image"),
+    "maps.image": ("Image", "image", "implicitize"),
     "maps.singular_locus_result": ("Component", "OrbitStatus", "SingularLocus"),
     "families.attention.membership": ("Membership", "membership"),
     "families.attention.observation": ("Observations", "OrbitFacts", "observe"),
@@ -57,6 +72,24 @@ _HOMES = {
     "families.attention.orbits": ("Orbit",),
     "algebra.polynomial_map": ("PolynomialMap",),
     "algebra.ring": ("Ideal", "PolynomialRing"),
+    "batch.plan": (
+        "Plan",
+        "plan",
+    ),
+    "certificate.certify": ("certify",),
+    "checker.verify": ("verify",),
+    "convert.map_file": ("read_map",),
+    "errors": (
+        "M2BridgeError",
+        "EngineTimeoutError",
+        "EngineMemoryError",
+        "InvalidCaseError",
+        "ContradictionError",
+    ),
+    "families.polynomial_network.model": ("PolynomialNetwork",),
+    "maps.chain": ("Chain",),
+    "maps.chain_file": ("read_model",),
+    "maps.layer": ("Layer",),
     "render": ("Script",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
@@ -75,16 +108,23 @@ def __dir__() -> list[str]:
 __all__ = [
     "QQ",
     "AllSizes",
+    "Chain",
     "Closure",
     "CoefficientField",
     "Component",
+    "ContradictionError",
     "CrossCheck",
     "Dimension",
     "Engine",
+    "EngineMemoryError",
+    "EngineTimeoutError",
     "Fibre",
     "Ideal",
     "Image",
+    "InvalidCaseError",
+    "Layer",
     "Limits",
+    "M2BridgeError",
     "Macaulay2",
     "Membership",
     "Observations",
@@ -92,7 +132,9 @@ __all__ = [
     "OrbitFacts",
     "OrbitStatus",
     "Outcome",
+    "Plan",
     "PolynomialMap",
+    "PolynomialNetwork",
     "PolynomialRing",
     "Script",
     "SingleLayerAttention",
@@ -100,14 +142,20 @@ __all__ = [
     "Transcript",
     "Verdict",
     "__version__",
+    "certify",
     "closure",
     "cross_check",
     "cross_check_all_sizes",
     "dimension",
     "fibres",
     "image",
+    "implicitize",
     "membership",
     "observe",
+    "plan",
     "read_ideal",
+    "read_map",
+    "read_model",
     "singular_locus",
+    "verify",
 ]

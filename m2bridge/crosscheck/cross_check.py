@@ -10,7 +10,7 @@ from m2bridge.algebra.field import QQ
 from m2bridge.clock import clock, limited
 from m2bridge.crosscheck.compare import compare, not_applicable, undecided
 from m2bridge.crosscheck.verdict import Outcome, Verdict
-from m2bridge.engine import Engine
+from m2bridge.engine import Engine, given_or_own
 from m2bridge.errors import EngineMemoryError, EngineTimeoutError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.observation import Observations, OrbitFacts, observe
@@ -143,11 +143,20 @@ class CrossCheck:
 
 def cross_check(
     model: SingleLayerAttention,
-    engine: Engine,
+    engine: Engine | None = None,
     statements: Sequence[Statement] = REGISTRY,
     timeout: float | None = None,
 ) -> CrossCheck:
     """Decide statements for one case, assuming none of them.
+
+    Parameters
+    ----------
+    model : SingleLayerAttention
+    engine : Engine, optional
+        A Macaulay2 of its own is started, and ended, where none is given.
+    statements : sequence of Statement
+    timeout : float, optional
+        Seconds for the whole computation.
 
     Raises
     ------
@@ -156,7 +165,7 @@ def cross_check(
     EngineError
         If Macaulay2 failed in another way than by reaching a limit.
     """
-    with limited(timeout):
+    with limited(timeout), given_or_own(engine) as engine:
         return _cross_check(model, engine, statements)
 
 

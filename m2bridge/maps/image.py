@@ -8,7 +8,7 @@ from typing import ClassVar
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.clock import clock, limited, share
-from m2bridge.engine import Engine
+from m2bridge.engine import Engine, given_or_own
 from m2bridge.engine.answer import Answer, parse
 from m2bridge.errors import EngineMemoryError, EngineTimeoutError
 from m2bridge.layout import printable
@@ -63,7 +63,7 @@ class Image(Presented):
 
 def image(
     polynomial_map: PolynomialMap,
-    engine: Engine,
+    engine: Engine | None = None,
     field: CoefficientField = QQ,
     *,
     title: str = "",
@@ -77,7 +77,8 @@ def image(
     ----------
     polynomial_map : PolynomialMap
         Where its source is reducible, no generic fibre is given.
-    engine : Engine
+    engine : Engine, optional
+        A Macaulay2 of its own is started, and ended, where none is given.
     title : str
         In words, on one line; line breaks and control characters become spaces.
     field, strategy, max_degree, timeout
@@ -90,7 +91,7 @@ def image(
 
     Source: Hartshorne, *Algebraic Geometry*, Exercise II.3.22 (dimension of fibres).
     """
-    with limited(timeout) as running:
+    with limited(timeout) as running, given_or_own(engine) as engine:
         title = printable(title)
         check_options(strategy, field, max_degree)
         polynomial_map.check_field(field)
@@ -108,6 +109,10 @@ def image(
             _irreducible(polynomial_map, answer),
             "; ".join(filter(None, (found.unfinished, late))),
         )
+
+
+implicitize = image
+"""The same under its other name."""
 
 
 def _base_locus(

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.clock import clock, limited
-from m2bridge.engine import Engine
+from m2bridge.engine import Engine, given_or_own
 from m2bridge.errors import ContradictionError, EngineTimeoutError, InvalidCaseError, MethodUnavailableError
 from m2bridge.maps.agreement import LocusFindings, compare
 from m2bridge.maps.closure import closure
@@ -31,7 +31,7 @@ FEW_MINORS = 500
 
 def singular_locus(
     case: Case,
-    engine: Engine,
+    engine: Engine | None = None,
     field: CoefficientField = QQ,
     *,
     coordinates: str | None = None,
@@ -43,6 +43,9 @@ def singular_locus(
 
     Parameters
     ----------
+    case : a model or a PolynomialMap
+    engine : Engine, optional
+        A Macaulay2 of its own is started, and ended, where none is given.
     method : {"auto", "fibres", "orbits", "jacobian", "all"}
         ``fibres``: the fibre of the parametrization over one point of each orbit, for models whose orbits are known and
         whose fibres decide smoothness. ``orbits``: the Jacobian criterion at one point of each orbit; over QQ, with
@@ -72,7 +75,7 @@ def singular_locus(
     subject = Subject.of(case, coordinates)
     plan = _plan(method, subject, field)
     findings: list[LocusFindings] = []
-    with limited(timeout):
+    with limited(timeout), given_or_own(engine) as engine:
         model = with_orbits(subject.model)
         if model is not None and "fibres" in plan:
             findings.append(model.by_fibres(engine))

@@ -13,7 +13,7 @@ from m2bridge.algebra.field import QQ
 from m2bridge.clock import clock, limited
 from m2bridge.convert.notation import exact_text
 from m2bridge.digits import any_length
-from m2bridge.engine import Engine
+from m2bridge.engine import Engine, given_or_own
 from m2bridge.engine.answer import Answer, parse
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError
 from m2bridge.families.attention.formulas import determinantal_dimension, dimension_bound
@@ -153,7 +153,7 @@ class Membership:
 def membership(
     model: SingleLayerAttention,
     function: Mapping[str, Fraction | int],
-    engine: Engine,
+    engine: Engine | None = None,
     timeout: float | None = None,
     *,
     weights: Weights | None = None,
@@ -164,6 +164,8 @@ def membership(
     ----------
     function : mapping from coordinate name to rational number
         Reduced coordinates ``c_k_i_p_q``; those left out are zero.
+    engine : Engine, optional
+        A Macaulay2 of its own is started, and ended, where none is given.
     weights : (A, V), optional
         Weights of the function, where they are known; kept as witness where the function is zero. They are weights of
         the model only if rk A ≤ a; if not, a remark says so.
@@ -179,7 +181,7 @@ def membership(
     """
     if model.t == 1:
         raise MethodUnavailableError("membership is decided in reduced coordinates, which need t ≥ 2")
-    with limited(timeout):
+    with limited(timeout), given_or_own(engine) as engine:
         return _membership(model, function, engine, weights)
 
 

@@ -1,0 +1,25 @@
+"""An engine where none is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from m2bridge.engine.protocol import Engine
+from m2bridge.engine.session import Macaulay2
+
+
+@contextmanager
+def given_or_own(engine: Engine | None) -> Iterator[Engine]:
+    """The engine that is given; else a Macaulay2 of its own, which starts when it is used and ends with the block.
+
+    Raises
+    ------
+    EngineNotFoundError
+        If none is given, and there is no Macaulay2 here.
+    """
+    if engine is not None:
+        yield engine
+        return
+    with Macaulay2() as own:
+        yield own
