@@ -263,7 +263,9 @@ def test_exit_codes(command: str, m2: str, arguments: list[str], code: int) -> N
         [command, "cross-check", *arguments, "--json", "--m2", m2], capture_output=True, text=True, check=False
     )
     assert done.returncode == code, done.stderr
-    if code != 2:
+    if code == 3 and not done.stdout:  # where the program itself takes longer to start than the limit and the alarm
+        assert "did not finish within the limit of 0.001 seconds" in done.stderr
+    elif code != 2:
         found = json.loads(done.stdout)
         assert {"case", "orbits", "verdicts"} <= found.keys()
         for verdict in found["verdicts"]:

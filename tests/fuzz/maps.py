@@ -132,7 +132,7 @@ def complaint(case: Case, found: Image, answer: Answer) -> str:
     closure = found.closure
     if not answer.boolean("contained"):
         return "an element that is not in the kernel"
-    if closure.complete == "proved" and not answer.boolean("contains"):
+    if closure.completeness.proved and not answer.boolean("contains"):
         return "not the whole kernel"
     if closure.dimension_status == "proved" and closure.dimension != answer.integer("dimension"):
         return f"dimension {closure.dimension}, not {answer.integer('dimension')}"
@@ -157,7 +157,7 @@ def run(count: int, seed: int, engine: Engine | None = None) -> int:
         except EngineTimeoutError:
             tally["too long"] += 1
             continue
-        tally[f"{found.closure.strategy}, {found.closure.complete}"] += 1
+        tally[f"{found.closure.strategy}, {found.closure.completeness}"] += 1
         tally[str(case.field)] += 1
         if said:
             tally["failures"] += 1
