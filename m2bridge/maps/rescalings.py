@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from m2bridge.algebra.linear_algebra import sparse_rank
+from m2bridge.clock import watched
 from m2bridge.maps.layer import Layer, support
 
 Variable = str | tuple[int, int]
@@ -21,7 +22,7 @@ def rescaling_dimension(layers: Sequence[Layer]) -> int:
     characteristic: a coefficient that vanishes modulo p only removes conditions.
     """
     rows = list(_conditions(layers))
-    hidden = [{v: entry for v, entry in row.items() if not isinstance(v, str)} for row in rows]
+    hidden = [{v: entry for v, entry in row.items() if not isinstance(v, str)} for row in watched(rows)]
     return sum(len(layer.parameters) for layer in layers) - sparse_rank(rows) + sparse_rank(hidden)
 
 
@@ -30,7 +31,7 @@ def _conditions(layers: Sequence[Layer]) -> Iterator[dict[Variable, int]]:
     for number, layer in enumerate(layers):
         inputs = len(layer.inputs)
         for j, image in enumerate(layer.polynomial_map.images):
-            for monomial in image:
+            for monomial in watched(image):
                 row: dict[Variable, int] = {} if number == len(layers) - 1 else {(number + 1, j): -1}
                 for i, exponent in support(monomial):
                     if i >= inputs:

@@ -21,7 +21,8 @@ from m2bridge.engine.answer import parse
 from m2bridge.engine.scratch import Scratch, sweep
 from m2bridge.errors import EngineDiedError, EngineError
 from m2bridge.render import Script
-from tests.batches import EXECUTORS, certifying, results, wait_for
+from tests.batches import EXECUTORS, certifying, results
+from tests.events import wait_for
 
 pytestmark = pytest.mark.engine
 

@@ -9,7 +9,7 @@ import pytest
 
 from m2bridge.engine import process as module
 from m2bridge.engine.process import Overdue, Process
-from tests.batches import wait_for
+from tests.events import wait_for
 
 MEMORY = """
 for line in iter(input, "end"):
@@ -64,8 +64,8 @@ def test_a_limit_longer_than_the_system_waits_at_once(monkeypatch: pytest.Monkey
         process.kill()
 
 
-def test_a_limit_that_is_reached() -> None:
-    process = Process(Path(sys.executable), ["-c", "input()"], None)
+def test_a_limit_that_is_reached(tmp_path: Path) -> None:
+    process = Process(Path(sys.executable), ["-c", "input()"], None, tmp_path)
     try:
         with pytest.raises(Overdue):
             process.read_until(rb"done (\d+)", 0.2)

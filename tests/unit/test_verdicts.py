@@ -7,8 +7,8 @@ import pytest
 
 from m2bridge import Orbit, SingleLayerAttention
 from m2bridge.algebra.linear_span import linear_isomorphism
-from m2bridge.certificate import recheck as rechecking
 from m2bridge.certificate.statements import statement_content
+from m2bridge.checker import recheck as rechecking
 from m2bridge.checker.fibre_scheme import fibre_scheme
 from m2bridge.checker.recheck import recheck
 from m2bridge.crosscheck import Outcome, Verdict, compare

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.clock import watched
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.implicitization import MultigradedMap
 from m2bridge.implicitization.symmetry import coordinate_permutation
@@ -27,8 +28,8 @@ def grading(shape: SingleLayerAttention, free: PolynomialMap) -> Multigrading:
     V_k_p has degree (e_k, 0, e_p), A_p_i has (0, e_i, e_p), Q_e_i has (0, e_i, 0), and K_e_p has (0, 0, e_p).
     """
     return Multigrading(
-        tuple(_parameter_degree(name, shape) for name in free.source.variables),
-        tuple(_coordinate_degree(name, shape) for name in free.coordinates),
+        tuple(_parameter_degree(name, shape) for name in watched(free.source.variables)),
+        tuple(_coordinate_degree(name, shape) for name in watched(free.coordinates)),
     )
 
 
@@ -75,7 +76,7 @@ def symmetries(shape: SingleLayerAttention, free: PolynomialMap) -> tuple[Symmet
 
 def _symmetry(free: PolynomialMap, places: Places) -> Symmetry:
     variables = free.source.variables
-    renaming = {name: _renamed(name, places) for name in variables}
+    renaming = {name: _renamed(name, places) for name in watched(variables)}
     place = {name: number for number, name in enumerate(variables)}
     moved = tuple(place[renaming[name]] for name in variables)
     return Symmetry(moved, _moved_coordinates(free, places, renaming))
@@ -87,7 +88,7 @@ def _moved_coordinates(free: PolynomialMap, places: Places, renaming: Mapping[st
         return coordinate_permutation(free, renaming)
     k, i, p = places.get("V", (None, None))[0], places.get("A", (None, None))[1], places.get("V", (None, None))[1]
     place = {name: number for number, name in enumerate(free.coordinates)}
-    return tuple(place[_moved_name(name, k, i, p)] for name in free.coordinates)
+    return tuple(place[_moved_name(name, k, i, p)] for name in watched(free.coordinates))
 
 
 def _moved_name(name: str, k: int | None, i: int | None, p: int | None) -> str:
