@@ -263,7 +263,7 @@ def _large_polynomial() -> object:
         (lambda: by_bounds(SingleLayerAttention(3, 1, 2)), 3000),
         (lambda: standalone("singular-locus", SingleLayerAttention(3, 3)), 6000),
         (_chart, 1500),
-        (_large_polynomial, 3000),
+        (_large_polynomial, 6000),
     ],
     ids=["closure", "full coordinates", "tangents", "bounds", "script", "chart", "large polynomial"],
 )
