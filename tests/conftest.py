@@ -47,9 +47,11 @@ def usable() -> list[Candidate]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """A shell that starts the tests in the background lets them, and all that they start, ignore Ctrl-C."""
+    """A shell that starts the tests in the background, or ``nohup``, lets them and their children ignore signals."""
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
