@@ -147,11 +147,16 @@ def test_own_families_are_what_they_are_called() -> None:
 
 
 def test_nobody_imports_a_family_but_itself() -> None:
-    """The registry loads it by name."""
+    """The registry loads it by name; the public names of the package are those of families too.
+
+    Attention is still known by some rooms (ARCHITECTURE.md, The map).
+    """
     package = Path(registry.__file__).parents[1]
     for path in package.rglob("*.py"):
         inside = path.parent.name if path.parent.parent.name == "families" else ""
-        for name in registry.OWN.values():
+        for name in registry.OWN.values() if path != package / "__init__.py" else ():
+            if ".attention." in name:
+                continue
             folder = name.split(":")[0].split(".")[-1]
             text = path.read_text(encoding="utf-8")
             assert inside == folder or not re.search(rf"families\.{folder}\b(?!:)", text), path
