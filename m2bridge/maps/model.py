@@ -214,30 +214,3 @@ class HasStatements(Protocol):
     def statements(self) -> tuple[Statement[Any] | OrbitStatement[Any, Any], ...]:
         """All statements about the family."""
         ...
-
-
-class Orbit(Protocol):
-    """An orbit of a group on the image, as a value: hashable, ordered, with a short name."""
-
-    def __hash__(self) -> int: ...
-
-    def __lt__(self, other: Any, /) -> bool: ...
-
-    def __str__(self) -> str: ...
-
-    def in_closure_of(self, other: Any, /) -> bool:
-        """Whether it lies in the Zariski closure of the other orbit."""
-        ...
-
-
-@runtime_checkable
-class HasOrbits(Protocol):
-    """A group with finitely many orbits acts on the image."""
-
-    def orbits(self) -> tuple[Orbit, ...]:
-        """All orbits, except that of zero, in increasing order."""
-        ...
-
-    def representative(self, orbit: Any) -> tuple[int, ...]:
-        """Parameters of a point of the orbit, for the parametrization."""
-        ...

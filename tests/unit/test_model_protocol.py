@@ -11,7 +11,7 @@ from m2bridge import Orbit, PolynomialMap, SingleLayerAttention, dimension
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.families.attention.orbits import flatten, orbits, representative
 from m2bridge.maps.map_model import MapModel, as_model
-from m2bridge.maps.model import Differentiates, FreelyParametrized, HasOrbits, HasUpperBounds, Model
+from m2bridge.maps.model import Differentiates, FreelyParametrized, HasUpperBounds, Model
 from m2bridge.maps.rank import differentiable, rank_result
 from m2bridge.maps.structure import Multigrading, Symmetry
 
@@ -63,7 +63,7 @@ def test_the_dimension_of_attention(numbers: tuple[int, ...]) -> None:
 
 def test_capabilities_are_told_apart() -> None:
     model = Attention(SingleLayerAttention(3, 1, 1))
-    for capability in (Model, FreelyParametrized, HasOrbits):
+    for capability in (Model, FreelyParametrized):
         assert isinstance(model, capability)
     for capability in (Differentiates, HasUpperBounds):
         assert not isinstance(model, capability)
