@@ -37,6 +37,11 @@ class Ready:
     """What a process says first, before it looks at files."""
 
 
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """What a process says when it turns to the next of its files."""
+
+
 class Verifier:
     """A process as its parent sees it.
 
@@ -47,6 +52,10 @@ class Verifier:
     ready : bool
     left : deque of Path
         The file that it is at, and those that come after it.
+    begun : int
+        How many of its files it has turned to.
+    at_work : bool
+        Whether it has turned to the first of those left: only then can that file be what ended it.
     """
 
     def __init__(self, allowance: Allowance, check: Check | None) -> None:
@@ -57,6 +66,8 @@ class Verifier:
         theirs.close()
         self.ready = False
         self.left: deque[Path] = deque()
+        self.begun = 0
+        self.at_work = False
 
     def give(self, paths: Sequence[Path]) -> None:
         """Give it files."""
@@ -64,7 +75,7 @@ class Verifier:
         with suppress(OSError):  # a dead process is noticed when its answer is awaited
             self.connection.send(paths)
 
-    def receive(self) -> Finding | Ready | None:
+    def receive(self) -> Finding | Ready | Begun | None:
         """The message that is there; ``None`` if the process has ended."""
         try:
             return self.connection.recv()  # type: ignore[no-any-return]
@@ -111,6 +122,7 @@ def serve(line: Connection, allowance: Allowance, check: Check | None) -> None:
         _be_quiet()
         while True:
             for path in line.recv():
+                line.send(Begun())
                 line.send(_finding(verify_path, path, allowance.timeout))
 
 

@@ -12,7 +12,7 @@ from typing import Self
 
 from m2bridge.batch.allowance import Allowance
 from m2bridge.batch.forkserver import prepare
-from m2bridge.batch.verifier import Check, Ready, Verifier, by_death, by_limit, how_ended
+from m2bridge.batch.verifier import Begun, Check, Ready, Verifier, by_death, by_limit, how_ended
 from m2bridge.checker.verify_result import Finding
 from m2bridge.errors import BatchError
 
@@ -105,19 +105,25 @@ class _Pool:
         message = worker.receive()
         if isinstance(message, Finding):
             self._found[worker.left.popleft()] = message
+            worker.at_work = False
+        elif isinstance(message, Begun):
+            worker.at_work, self._false_starts = True, 0
+            worker.begun += 1
         elif isinstance(message, Ready):
-            worker.ready, self._false_starts = True, 0
+            worker.ready = True
         else:
             self._workers.remove(worker)
             self._bury(worker, worker.end())
 
     def _bury(self, worker: Verifier, status: int) -> None:
         """What the end of a process means for the files that it had."""
-        if not worker.ready:
+        if not worker.begun:
             self._false_starts += 1
             if self._false_starts >= _FALSE_STARTS:
                 raise BatchError(f"processes end before they check anything; the last one {how_ended(status)}")
-        if not worker.left:
+        if not worker.at_work:  # killed between two files: none of them is to blame
+            if worker.left:
+                self._waiting.appendleft(list(worker.left))
             return
         path, *others = worker.left
         if others:
