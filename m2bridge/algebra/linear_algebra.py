@@ -1,4 +1,4 @@
-"""Exact linear algebra over ZZ, QQ and GF(p): ranks, echelon forms, primes, decimals, by FLINT.
+"""Exact linear algebra over ZZ, QQ and GF(p): ranks, echelon forms, primes, by FLINT.
 
 Matrices are sequences of rows of Python integers or fractions. Nothing here is approximate. FLINT cannot look at the
 clock: what it is given is priced before, and what takes long over QQ is done modulo one prime after the other.
@@ -185,13 +185,3 @@ def is_prime(n: int) -> bool:
 def primes_from(largest: int) -> Iterator[int]:
     """The prime numbers from this one downwards: where one is unlucky for a computation, the next is tried."""
     return (n for n in range(largest, 1, -1) if is_prime(n))
-
-
-def integer(text: str) -> int:
-    """The integer written in decimal, of any length (Python's own limit is 4300 digits)."""
-    return int(text) if len(text) < 4000 else int(flint.fmpz(text))
-
-
-def decimal(n: int) -> str:
-    """The integer in decimal digits, of any length."""
-    return str(n) if -(1 << 13000) < n < 1 << 13000 else str(flint.fmpz(n).str())
