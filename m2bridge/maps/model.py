@@ -13,12 +13,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from m2bridge.maps.statement import OrbitStatement, Statement
+from m2bridge.maps.statement import Statement
 from m2bridge.maps.structure import Multigrading, Symmetry
 
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
+    from m2bridge.engine import Engine
     from m2bridge.maps.chart import ChartSlice
+    from m2bridge.maps.observed import Observed
 
 
 @runtime_checkable
@@ -211,6 +213,34 @@ class PredictsHilbertFunction(Protocol):
 class HasStatements(Protocol):
     """Belongs to a family about which there are theorems, conjectures or expectations."""
 
-    def statements(self) -> tuple[Statement[Any] | OrbitStatement[Any, Any], ...]:
+    def statements(self) -> tuple[Statement, ...]:
         """All statements about the family."""
+        ...
+
+
+@runtime_checkable
+class IsObserved(Protocol):
+    """Can be observed: what statements predict is computed, by methods that share nothing with the predictions."""
+
+    @property
+    def needs_engine(self) -> bool:
+        """Whether Macaulay2 takes part."""
+        ...
+
+    def observe(self, engine: Engine | None, *, certified: bool = False) -> Observed | None:
+        """Observe; ``None`` where nothing of what statements are about can be observed.
+
+        Parameters
+        ----------
+        certified : bool
+            For a certificate: everything or nothing, and only what a checker recomputes. Else a part is observed where
+            a limit is reached.
+
+        Raises
+        ------
+        ContradictionError
+            If independent methods disagree.
+        EngineError
+            If Macaulay2 failed, or a limit was reached before anything was observed.
+        """
         ...

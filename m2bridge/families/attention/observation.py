@@ -18,6 +18,7 @@ from m2bridge.families.attention.fibre_points import fibre_points
 from m2bridge.families.attention.fibres import Fibre, Fibres, check_orbits, fibres
 from m2bridge.families.attention.linear_section import section_points
 from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.families.attention.observed import ObservedAttention
 from m2bridge.families.attention.orbit_tangents import OrbitTangents, orbit_tangents
 from m2bridge.families.attention.orbits import Orbit, WeightPair, generic_orbit, orbit_count, orbits
 from m2bridge.families.attention.tangents import source_tangent_dimension
@@ -86,7 +87,7 @@ class OrbitFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Observations:
+class Observations(ObservedAttention):
     """What was observed about one case.
 
     Parameters
