@@ -53,5 +53,5 @@ def plan(tasks: Sequence[Task], store: Store) -> Plan:
         answers.update(answer for verdicts in found.values() for answer in verdicts)
         if questions := tuple(question for question in task.questions if question not in found):
             left.append(Task(task.case, questions))
-            unusable += [name for q in questions if (name := file_name(task.case, q)) in names]
+            unusable += [name for q in questions if (name := file_name(task.name, q)) in names]
     return Plan(tuple(tasks), tuple(left), answers, tuple(unusable))

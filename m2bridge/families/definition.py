@@ -87,6 +87,8 @@ class Family:
         A rough measure of how long a model takes: a batch begins with the short ones.
     left_out : callable
         Whether a batch leaves a case of a grid out, unless all are asked for.
+    orbits : str
+        What names an orbit, in words, where the functions of a model fall into orbits.
     prefix : str, optional
         Before the key in names of files; the name of the family when left out.
     """
@@ -101,6 +103,7 @@ class Family:
     program: Callable[[Any], Script | None] = lambda model: None
     effort: Callable[[Any], int] = lambda model: 0
     left_out: Callable[[Any], bool] = lambda model: False
+    orbits: str = ""
     prefix: str | None = None
 
     def label(self, model: Any) -> str:

@@ -59,5 +59,6 @@ FAMILY = Family(
     program=_program,
     effort=lambda model: model.coordinate_count(model.default_coordinates),
     left_out=lambda model: model.a > model.d,
+    orbits="rk A, rk V, dim of the intersection of column space and row space",
     prefix="",
 )
