@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.algebra.ring import Ideal, PolynomialRing
     from m2bridge.batch.plan import Plan, plan
-    from m2bridge.certificate.certify import certify
-    from m2bridge.checker.verify import verify
+    from m2bridge.certifying.certify import certify
+    from m2bridge.certifying.verified import verify
     from m2bridge.convert.ideal_text import read_ideal
     from m2bridge.convert.map_file import read_map
-    from m2bridge.crosscheck import CrossCheck, Outcome, Verdict, cross_check
+    from m2bridge.crosscheck import CrossCheck, Decision, Outcome, Verdict, cross_check
     from m2bridge.engine import Engine, Limits, Macaulay2, Transcript
     from m2bridge.errors import (
         ContradictionError,
@@ -65,7 +65,7 @@ _HOMES = {
     "families.attention.observation": ("Observations", "OrbitFacts", "observe"),
     "maps.singular_locus": ("singular_locus",),
     "convert.ideal_text": ("read_ideal",),
-    "crosscheck": ("CrossCheck", "Outcome", "Verdict", "cross_check"),
+    "crosscheck": ("CrossCheck", "Decision", "Outcome", "Verdict", "cross_check"),
     "engine": ("Engine", "Limits", "Macaulay2", "Transcript"),
     "families.attention.model": ("SingleLayerAttention",),
     "algebra.field": ("QQ", "CoefficientField"),
@@ -76,8 +76,8 @@ _HOMES = {
         "Plan",
         "plan",
     ),
-    "certificate.certify": ("certify",),
-    "checker.verify": ("verify",),
+    "certifying.certify": ("certify",),
+    "certifying.verified": ("verify",),
     "convert.map_file": ("read_map",),
     "errors": (
         "M2BridgeError",
@@ -114,6 +114,7 @@ __all__ = [
     "Component",
     "ContradictionError",
     "CrossCheck",
+    "Decision",
     "Dimension",
     "Engine",
     "EngineMemoryError",

@@ -5,4 +5,7 @@ from m2bridge.crosscheck.cross_check import CrossCheck, cross_check
 from m2bridge.crosscheck.grounds import Decision
 from m2bridge.crosscheck.verdict import Verdict
 
-__all__ = ["CrossCheck", "Decision", "Verdict", "compare", "cross_check"]
+Outcome = Decision
+"""Its name in release 0.1."""
+
+__all__ = ["CrossCheck", "Decision", "Outcome", "Verdict", "compare", "cross_check"]

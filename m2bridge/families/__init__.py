@@ -22,9 +22,12 @@ if TYPE_CHECKING:
 
 GROUP = "m2bridge.families"
 
+DEFAULT = "attention"
+"""The family of cases that name none."""
+
 OWN = {
     "attention": "m2bridge.families.attention.family:FAMILY",
-    "polynomial-network": "m2bridge.families.polynomial_network:FAMILY",
+    "polynomial-network": "m2bridge.families.polynomial_network.family:FAMILY",
 }
 """The families of this package, one line each."""
 
