@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import product
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from m2bridge.convert.documents import read_text, read_toml
 from m2bridge.errors import ConversionError, InvalidCaseError
@@ -17,6 +18,8 @@ from m2bridge.families.ranges import MOST
 
 if TYPE_CHECKING:
     from _csv import Reader as CSVReader
+
+T = TypeVar("T")
 
 Case = Any
 """A model of a family in the registry."""
@@ -49,7 +52,7 @@ def grid(chosen: Family, texts: Mapping[str, str | None], every: bool = False) -
             given[option.name] = tuple(option.values(text))
         elif option.required:
             raise InvalidCaseError(option.name, f"is missing: {option.help}")
-    return list(_cases(chosen, given, every))
+    return _list(chosen, given, every)
 
 
 def _cases(chosen: Family, given: Mapping[str, tuple[Any, ...]], every: bool) -> Iterator[Case]:
@@ -88,10 +91,14 @@ def read_cases(path: Path, chosen: Family, every: bool = False) -> Iterator[Case
     if not entries:
         raise InvalidCaseError("cases", f"{path.name}: there are no cases in it")
     for where, own, values in entries:
-        found = _named(where, lambda own=own, values=values: list(_cases(own, values, every)))
+        found = _named(where, partial(_list, own, values, every))
         if not found:
             raise InvalidCaseError("cases", f"{where}: {LEFT_OUT}")
         yield from found
+
+
+def _list(chosen: Family, given: Mapping[str, tuple[Any, ...]], every: bool) -> list[Case]:
+    return list(_cases(chosen, given, every))
 
 
 LEFT_OUT = "no case with a ≤ d; --all-a takes the others too"
@@ -103,7 +110,7 @@ def _ranges(path: Path, chosen: Family) -> Iterator[tuple[str, Family, dict[str,
     for place, entry in _entries(path):
         where = f"{path.name}, {place}"
         named = entry.get("family")
-        own = chosen if named is None else _named(where, lambda named=named: family(str(named)))
+        own = chosen if named is None else _named(where, partial(family, str(named)))
         options = {option.name: option for option in own.options}
         if unknown := [name for name in entry if name not in (*options, "family")]:
             known = f"known are {', '.join(options)}"
@@ -120,7 +127,7 @@ def _ranges(path: Path, chosen: Family) -> Iterator[tuple[str, Family, dict[str,
         yield where, own, values
 
 
-def _named(where: str, make: Any) -> Any:
+def _named(where: str, make: Callable[[], T]) -> T:
     """What is made, or why not, with the place where it stands."""
     try:
         return make()

@@ -58,6 +58,7 @@ def _with_program(certificate: Certificate, found: VerifyResult) -> VerifyResult
     if not rests_on_program(certificate):
         said = f"content right, program not checked: {program.place} is not that of this release"
         return replace(found, outcome="program-not-checked", remarks=(said, *found.remarks))
-    stated = ("rejected" if certificate.release == __version__ else "other-release", found.name, program.place)
-    remarks = () if certificate.release == __version__ else (with_release(certificate.release),)
-    return VerifyResult(*stated, program.stored, program.found, remarks)
+    if certificate.release == __version__:
+        return VerifyResult("rejected", found.name, program.place, program.stored, program.found)
+    remarks = (with_release(certificate.release),)
+    return VerifyResult("other-release", found.name, program.place, program.stored, program.found, remarks)

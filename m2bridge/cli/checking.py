@@ -66,13 +66,14 @@ def cross_check_command(statement: str, all_sizes: bool = False, **options: Any)
     asked = request(options)
     if asked.field != QQ:
         raise InvalidCaseError("field", "statements are about characteristic 0: cross-checks are over QQ")
-    alone = not getattr(asked.model, "needs_engine", False)
+    alone = not getattr(asked.model, "needs_engine", False)  # a map in a file has no statements
     with (
         within(asked.timeout) as clock,
         nullcontext() if alone else asked.engine() as engine,
         progress(f"cross-check of the {asked.model.title}"),
     ):
         if statement == HILBERT:
+            assert engine is not None
             with importing():
                 from m2bridge.families.attention.hilbert_check import hilbert_check
 

@@ -7,12 +7,12 @@ from typing import Any
 
 from m2bridge.crosscheck.grounds import Decision, Grounds
 from m2bridge.crosscheck.verdict import Verdict
-from m2bridge.maps.model import Model
+from m2bridge.maps.model import Stated
 from m2bridge.maps.observed import Observed, Witness
 from m2bridge.maps.statement import GlobalStatement, OrbitStatement, Statement, Value
 
 
-def compare(statement: Statement, model: Model, seen: Observed | None, limit: str = "") -> Verdict:
+def compare(statement: Statement, model: Stated, seen: Observed | None, limit: str = "") -> Verdict:
     """The verdict on a statement.
 
     Where orbits are missing, the verdict is the one that all orbits would give, or UNDECIDED.
@@ -38,7 +38,7 @@ def compare(statement: Statement, model: Model, seen: Observed | None, limit: st
     return replace(verdict, computed=computed, trusted=statement.trusted)
 
 
-def _whole(statement: GlobalStatement[Any], model: Model, seen: Observed, hypothesis: str) -> Verdict:
+def _whole(statement: GlobalStatement[Any], model: Stated, seen: Observed, hypothesis: str) -> Verdict:
     predicted, observed = statement.predict(model), seen.value(statement.observable)
     grounds = Grounds(
         statement.observable,
@@ -54,7 +54,7 @@ def _whole(statement: GlobalStatement[Any], model: Model, seen: Observed, hypoth
     return Verdict(statement, grounds, predicted, observed, witness=witness)
 
 
-def _by_orbits(statement: OrbitStatement[Any, Any], model: Model, seen: Observed, hypothesis: str) -> Verdict:
+def _by_orbits(statement: OrbitStatement[Any, Any], model: Stated, seen: Observed, hypothesis: str) -> Verdict:
     observable = statement.observable
     concerned = [orbit for orbit in seen.all_orbits() if statement.concerns(orbit)]
     found = {orbit: value for orbit, value in seen.at_orbits(observable).items() if statement.concerns(orbit)}

@@ -12,7 +12,7 @@ from m2bridge.crosscheck.grounds import Decision
 from m2bridge.crosscheck.verdict import Verdict
 from m2bridge.engine import Engine, given_or_own
 from m2bridge.errors import EngineMemoryError, EngineTimeoutError, InvalidCaseError
-from m2bridge.maps.model import HasStatements, IsObserved, Model
+from m2bridge.maps.model import Stated
 from m2bridge.maps.statement import Statement
 from m2bridge.presented import Presented
 
@@ -23,7 +23,7 @@ class CrossCheck(Presented):
 
     Parameters
     ----------
-    model : Model
+    model : Stated
     verdicts : tuple of Verdict
     observations : Observed or None
         ``None`` when nothing can be observed, or a limit was reached before anything was; a part when it was reached
@@ -36,7 +36,7 @@ class CrossCheck(Presented):
 
     presentation: ClassVar[str] = "m2bridge.presentation.cross_check"
 
-    model: Model
+    model: Stated
     verdicts: tuple[Verdict, ...]
     observations: Any
     engine_version: str
@@ -55,7 +55,7 @@ class CrossCheck(Presented):
 
 
 def cross_check(
-    model: Model,
+    model: Stated,
     engine: Engine | None = None,
     statements: Sequence[Statement] | None = None,
     timeout: float | None = None,
@@ -64,7 +64,7 @@ def cross_check(
 
     Parameters
     ----------
-    model : Model
+    model : Stated
         Of a family with statements.
     engine : Engine, optional
         A Macaulay2 of its own is started, and ended, where none is given and one is needed.
@@ -82,8 +82,8 @@ def cross_check(
     EngineError
         If Macaulay2 failed in another way than by reaching a limit.
     """
-    if not isinstance(model, HasStatements) or not isinstance(model, IsObserved):
-        raise InvalidCaseError("model", f"there are no statements about the {model.title}")
+    if not isinstance(model, Stated):
+        raise InvalidCaseError("model", f"there are no statements about a {getattr(model, 'title', model)}")
     asked = model.statements() if statements is None else tuple(statements)
     with limited(timeout):
         if not model.needs_engine:
@@ -92,7 +92,7 @@ def cross_check(
             return _cross_check(model, used, asked)
 
 
-def _cross_check(model: Any, engine: Engine | None, statements: Sequence[Statement]) -> CrossCheck:
+def _cross_check(model: Stated, engine: Engine | None, statements: Sequence[Statement]) -> CrossCheck:
     running, version = clock(), engine.version if engine else ""
     try:
         seen = model.observe(engine)

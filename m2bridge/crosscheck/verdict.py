@@ -85,7 +85,6 @@ class Verdict:
 
     def to_data(self) -> dict[str, Any]:
         """The verdict as a certificate holds it: numbers instead of sentences."""
-        witness = self.witness if self.witness is not None and self.witness.orbit is not None else None
         return {
             "part": self.part,
             "text": self.text,
@@ -97,5 +96,11 @@ class Verdict:
             "concerned": self.grounds.concerned,
             "failing": [list(orbit.cells) for orbit in self.failing],
             "undecided": [list(orbit.cells) for orbit in self.undecided],
-            "witness": None if witness is None else witness.to_json() | {"orbit": list(witness.orbit.cells)},
+            "witness": self._witness_data(),
         }
+
+    def _witness_data(self) -> dict[str, Any] | None:
+        """Of an orbit; a statement about the closure as a whole has its numbers beside it."""
+        if self.witness is None or self.witness.orbit is None:
+            return None
+        return self.witness.to_json() | {"orbit": list(self.witness.orbit.cells)}

@@ -244,3 +244,18 @@ class IsObserved(Protocol):
             If Macaulay2 failed, or a limit was reached before anything was observed.
         """
         ...
+
+
+@runtime_checkable
+class Stated(HasStatements, IsObserved, Protocol):
+    """A case about which there are statements, and which can be observed: what a cross-check takes."""
+
+    @property
+    def family(self) -> str: ...
+
+    @property
+    def title(self) -> str: ...
+
+    def to_json(self) -> dict[str, Any]:
+        """The numbers of the case."""
+        ...

@@ -26,7 +26,7 @@ def json(found: CrossCheck) -> dict[str, Any]:
     )
 
 
-_NOTHING = {"dimension": None, "degree": None, "orbits": [], "zero_tangent_dimension": None}
+_NOTHING: dict[str, Any] = {"dimension": None, "degree": None, "orbits": [], "zero_tangent_dimension": None}
 
 
 def text(found: CrossCheck) -> str:
@@ -35,7 +35,7 @@ def text(found: CrossCheck) -> str:
     named = [] if seen is None else seen.facts()
     remarks = () if seen is None else seen.remarks
     parts = [
-        f"Cross-check of {found.model.title}, over QQ",
+        f"Cross-check of the {found.model.title}, over QQ",
         facts(
             [
                 *named,
