@@ -8,7 +8,7 @@ from typing import Any
 
 from m2bridge.certificate.schema import Certificate, Content
 from m2bridge.certifying.question import Question, Row
-from m2bridge.crosscheck.compare import compare
+from m2bridge.crosscheck.compare import compare, without_observations
 from m2bridge.crosscheck.grounds import Decision, Grounds
 from m2bridge.engine import Engine
 from m2bridge.errors import InvalidCaseError
@@ -66,10 +66,11 @@ def _observe(model: Any, engine: Engine | None) -> Any:
 
 def _content(statements: tuple[Statement, ...], model: Any, seen: Any) -> Content:
     """The verdicts, and the observations behind them."""
-    verdicts = [compare(statement, model, seen) for statement in statements]
-    answer = {"verdicts": [verdict.to_data() for verdict in verdicts]}
     if seen is None:
-        return Content(answer, {}, ())
+        verdicts = [without_observations(statement, model) for statement in statements]
+        return Content({"verdicts": [verdict.to_data() for verdict in verdicts]}, {}, ())
+    verdicts = [compare(statement, seen) for statement in statements]
+    answer = {"verdicts": [verdict.to_data() for verdict in verdicts]}
     said = (verdict.about for verdict in verdicts if verdict.verdict is not Decision.UNDECIDED)
     trusted = tuple(dict.fromkeys(lemma for statement in said for lemma in statement.trusted))
     return Content(answer, seen.evidence(), trusted)

@@ -12,21 +12,18 @@ from m2bridge.maps.observed import Observed, Witness
 from m2bridge.maps.statement import GlobalStatement, OrbitStatement, Statement, Value
 
 
-def compare(statement: Statement, model: Stated, seen: Observed | None, limit: str = "") -> Verdict:
-    """The verdict on a statement.
+def without_observations(statement: Statement, model: Stated, limit: str = "") -> Verdict:
+    """NOT_APPLICABLE or UNDECIDED, where nothing can be observed, or a limit was reached before anything was."""
+    hypothesis = statement.hypotheses(model)
+    return Verdict(statement, Grounds(statement.observable, hypothesis, unfinished=limit, looked=False))
+
+
+def compare(statement: Statement, seen: Observed) -> Verdict:
+    """The verdict on a statement about the case that was observed.
 
     Where orbits are missing, the verdict is the one that all orbits would give, or UNDECIDED.
-
-    Parameters
-    ----------
-    seen : Observed or None
-        ``None`` where nothing can be observed, or a limit was reached before.
-    limit : str
-        That limit.
     """
-    hypothesis = statement.hypotheses(model)
-    if seen is None:
-        return Verdict(statement, Grounds(statement.observable, hypothesis, unfinished=limit, looked=False))
+    model, hypothesis = seen.model, statement.hypotheses(seen.model)
     if isinstance(statement, GlobalStatement):
         verdict = _whole(statement, model, seen, hypothesis)
     else:

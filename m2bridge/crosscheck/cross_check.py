@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from m2bridge.clock import clock, limited
-from m2bridge.crosscheck.compare import compare
+from m2bridge.crosscheck.compare import compare, without_observations
 from m2bridge.crosscheck.grounds import Decision
 from m2bridge.crosscheck.verdict import Verdict
 from m2bridge.engine import Engine, given_or_own
@@ -97,7 +97,10 @@ def _cross_check(model: Stated, engine: Engine | None, statements: Sequence[Stat
     try:
         seen = model.observe(engine)
     except (EngineTimeoutError, EngineMemoryError) as limit:
-        verdicts = tuple(compare(statement, model, None, str(limit)) for statement in statements)
+        verdicts = tuple(without_observations(statement, model, str(limit)) for statement in statements)
         return CrossCheck(model, verdicts, None, version, running.seconds, str(limit))
-    verdicts = tuple(compare(statement, model, seen) for statement in statements)
-    return CrossCheck(model, verdicts, seen, version, running.seconds, seen.unfinished if seen else "")
+    if seen is None:
+        verdicts = tuple(without_observations(statement, model) for statement in statements)
+        return CrossCheck(model, verdicts, None, version, running.seconds)
+    verdicts = tuple(compare(statement, seen) for statement in statements)
+    return CrossCheck(model, verdicts, seen, version, running.seconds, seen.unfinished)

@@ -47,6 +47,11 @@ class Observed(Protocol):
     """What was observed about one case, each part by at least one exact method that predicts nothing."""
 
     @property
+    def model(self) -> Any:
+        """The case."""
+        ...
+
+    @property
     def remarks(self) -> tuple[str, ...]:
         """Which independent methods agreed."""
         ...

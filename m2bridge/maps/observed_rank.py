@@ -18,10 +18,12 @@ class ObservedRank:
 
     Parameters
     ----------
+    model : Model
     found : RankResult
     seconds : float
     """
 
+    model: Model
     found: RankResult
     seconds: float
     remarks: tuple[str, ...] = ()
@@ -87,4 +89,4 @@ def observe_rank(model: Model) -> ObservedRank:
     """Observe the dimension of the closure; see :func:`m2bridge.maps.rank.rank_result`."""
     with limited(None) as running:
         found = rank_result(model, check=check)
-        return ObservedRank(found, running.seconds)
+        return ObservedRank(model, found, running.seconds)

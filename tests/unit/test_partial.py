@@ -12,7 +12,8 @@ from m2bridge import Orbit, SingleLayerAttention, observe, singular_locus
 from m2bridge.batch.certifier import Settings, put_outcomes
 from m2bridge.batch.outcome import kind_of
 from m2bridge.batch.store import Store
-from m2bridge.certificate.certify import certify
+from m2bridge.batch.task import Task
+from m2bridge.certifying.certify import certify
 from m2bridge.crosscheck import CrossCheck, Outcome, Verdict, compare, cross_check
 from m2bridge.engine import Engine, Transcript
 from m2bridge.errors import ContradictionError, EngineError, EngineMemoryError, EngineTimeoutError
@@ -55,7 +56,7 @@ class Limited:
 
 def planted(observable: str, predict: Callable[[Orbit, SingleLayerAttention], bool | int]) -> OrbitStatement:
     """A wrong statement that applies to every case."""
-    return OrbitStatement("x", observable, "", "", observable, predict, lambda model: "")  # type: ignore[arg-type]
+    return OrbitStatement("x", observable, "", "", observable, predict, lambda model: "")
 
 
 STATEMENTS: tuple[Statement, ...] = (
@@ -178,7 +179,7 @@ def test_certificates_need_all_orbits(recorded: Engine, limit: type[EngineError]
         with pytest.raises(limit) as reached:
             certify(model, "3.3", Limited(recorded, answers, limit))
         assert kind_of(reached.value) == ("timed-out" if limit is EngineTimeoutError else "out-of-memory")
-        put_outcomes(settings, model, ("3.3",), reached.value, "1.26")
+        put_outcomes(settings, Task(model, ("3.3",)), ("3.3",), reached.value, "1.26")
         text = (tmp_path / "d3-dout2-a2-t2-3.3.outcome.json").read_text(encoding="utf-8")
         assert (f"({answers - BEFORE_ORBITS} of 8 orbits were done)" in text) == (answers > BEFORE_ORBITS)
     assert certify(model, "3.3", Limited(recorded, answers + 1, limit)).answer["verdicts"][0]["verdict"] == "CONFIRMED"
