@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from m2bridge.batch.certifier import GRACE
-from m2bridge.certificate.certify import certify_all
 from m2bridge.certificate.schema import Certificate
+from m2bridge.certifying.certify import certify_all
 from m2bridge.engine import Engine
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.render import Script

@@ -93,7 +93,7 @@ def read_cases(path: Path, chosen: Family, every: bool = False) -> Iterator[Case
     for where, own, values in entries:
         found = _named(where, partial(_list, own, values, every))
         if not found:
-            raise InvalidCaseError("cases", f"{where}: {LEFT_OUT}")
+            raise InvalidCaseError("cases", f"{where}: {none_left(own)}")
         yield from found
 
 
@@ -101,7 +101,9 @@ def _list(chosen: Family, given: Mapping[str, tuple[Any, ...]], every: bool) -> 
     return list(_cases(chosen, given, every))
 
 
-LEFT_OUT = "no case with a ≤ d; --all-a takes the others too"
+def none_left(chosen: Family) -> str:
+    """Why a grid has no case."""
+    return f"no case with {chosen.kept}; --all-a takes the others too"
 
 
 def _ranges(path: Path, chosen: Family) -> Iterator[tuple[str, Family, dict[str, tuple[Any, ...]]]]:

@@ -12,12 +12,12 @@ from m2bridge._version import __version__
 from m2bridge.algebra.field import QQ
 from m2bridge.certificate.schema import LARGEST, SCHEMA, Certificate, Content, digest
 from m2bridge.certifying.program import library_digests
-from m2bridge.certifying.question import Question
 from m2bridge.certifying.questions import question_of
 from m2bridge.clock import limited
 from m2bridge.engine import Engine, Macaulay2, given_or_own
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families import family
+from m2bridge.families.question import Question
 from m2bridge.render import Script
 
 

@@ -7,13 +7,13 @@ from functools import cache, partial
 from typing import Any
 
 from m2bridge.certificate.schema import Certificate, Content
-from m2bridge.certifying.question import Question, Row
 from m2bridge.crosscheck.compare import compare, without_observations
 from m2bridge.crosscheck.grounds import Decision, Grounds
 from m2bridge.engine import Engine
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families import family
 from m2bridge.families.definition import Family
+from m2bridge.families.question import Question, Row
 from m2bridge.layout import matrix_text, name_with_part, value_text
 from m2bridge.maps.statement import GlobalStatement, Statement
 

@@ -105,7 +105,7 @@ def _folder(path: Path) -> Path:
 
 
 def _cases(name: str, options: dict[str, Any]) -> Iterable[Any]:
-    from m2bridge.batch.cases import LEFT_OUT, grid, read_cases
+    from m2bridge.batch.cases import grid, none_left, read_cases
     from m2bridge.families import family
 
     chosen = family(name)
@@ -116,7 +116,7 @@ def _cases(name: str, options: dict[str, Any]) -> Iterable[Any]:
         return list(read_cases(options["file"], chosen, options["all_a"]))
     cases = grid(chosen, texts, options["all_a"])
     if not cases:
-        raise InvalidCaseError("a", LEFT_OUT)
+        raise InvalidCaseError("a", none_left(chosen))
     return cases
 
 

@@ -11,7 +11,7 @@ from m2bridge.families.ranges import lists, ranges
 from m2bridge.maps.statement import Statement
 
 if TYPE_CHECKING:
-    from m2bridge.certifying.question import Question
+    from m2bridge.families.question import Question
     from m2bridge.render import Script
 
 
@@ -87,6 +87,8 @@ class Family:
         A rough measure of how long a model takes: a batch begins with the short ones.
     left_out : callable
         Whether a batch leaves a case of a grid out, unless all are asked for.
+    kept : str
+        Those that it does not leave out, in words.
     orbits : str
         What names an orbit, in words, where the functions of a model fall into orbits.
     prefix : str, optional
@@ -103,6 +105,7 @@ class Family:
     program: Callable[[Any], Script | None] = lambda model: None
     effort: Callable[[Any], int] = lambda model: 0
     left_out: Callable[[Any], bool] = lambda model: False
+    kept: str = "these numbers"
     orbits: str = ""
     prefix: str | None = None
 

@@ -13,10 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from m2bridge import Macaulay2, SingleLayerAttention
-from m2bridge.certificate.certify import certify_all
+from m2bridge import Macaulay2, PolynomialNetwork, SingleLayerAttention
 from m2bridge.certificate.files import write
 from m2bridge.certificate.schema import Certificate, digest
+from m2bridge.certifying.certify import certify_all
 
 HERE = Path(__file__).parent
 CASES = {
@@ -30,6 +30,7 @@ CASES = {
     (2, 1, 2, 2): ("closure",),
     (2, 2, 1, 2): ("closure",),
 }
+NETWORKS = (PolynomialNetwork([2, 2, 1]), PolynomialNetwork([2, 2, 2]), PolynomialNetwork([3, 2, 1]))
 
 
 def main() -> None:
@@ -45,7 +46,11 @@ def main() -> None:
         for case, questions in CASES.items():
             for certificate in certify_all(SingleLayerAttention(*case), questions, engine):
                 made[certificate.file_name] = certificate
-                write(certificate, folders["accepted"])
+    for network in NETWORKS:
+        for certificate in certify_all(network, ("expected-dimension",)):
+            made[certificate.file_name] = certificate
+    for certificate in made.values():
+        write(certificate, folders["accepted"])
     for outcome, changed in (("rejected", rejected(made)), ("too-expensive", too_expensive(made))):
         for name, certificate in changed.items():
             (folders[outcome] / f"{name}.json").write_text(certificate.to_text(), encoding="utf-8")
@@ -96,6 +101,8 @@ def rejected(made: dict[str, Certificate]) -> dict[str, Certificate]:
         "libraries.fibres": replace(theorem, libraries=theorem.libraries | {"fibres": "0" * 64}).sealed(),
         "file name": theorem,
         "field": replace(theorem, field="GF(7)").sealed(),
+        "family": replace(theorem, family="polynomial-network").sealed(),
+        "name": replace(theorem, name="d3-dout2-a2-t3").sealed(),
         "trusted": replace(theorem, trusted=theorem.trusted[1:]).sealed(),
         "number of orbits": evidence(theorem, orbits=theorem.evidence["orbits"][1:]),
         "evidence.orbits": evidence(theorem, orbits=[]),

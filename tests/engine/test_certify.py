@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from m2bridge import Macaulay2, SingleLayerAttention
-from m2bridge.certificate.certify import certify, certify_all
 from m2bridge.certificate.files import write
 from m2bridge.certificate.schema import QUESTIONS
+from m2bridge.certifying.certify import certify, certify_all
+from m2bridge.certifying.verified import verify, verify_path
 from m2bridge.checker.fibre_scheme import fibre_scheme
 from m2bridge.checker.recheck import recheck
-from m2bridge.checker.verify import verify, verify_path
 from m2bridge.engine import Transcript
 from m2bridge.errors import EngineTimeoutError, InvalidCaseError
 from m2bridge.families.attention.fibres import fibres

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from m2bridge.certificate.files import read
 from m2bridge.certificate.schema import Certificate
-from m2bridge.checker.verify import verify, verify_path
+from m2bridge.certifying.verified import verify, verify_path
 from m2bridge.errors import CertificateError
 
 ACCEPTED = sorted((Path(__file__).parents[1] / "certificates" / "accepted").glob("*.json"))

@@ -15,10 +15,10 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.certificate.files import read, write
 from m2bridge.certificate.schema import SCHEMA, Certificate, digest
+from m2bridge.certifying.verified import verify, verify_path
 from m2bridge.checker.fibre_scheme import fibre_scheme, scheme
 from m2bridge.checker.identities import base_locus_is_empty, boundary_family_is_verified
 from m2bridge.checker.polynomials import read_polynomials
-from m2bridge.checker.verify import verify, verify_path
 from m2bridge.cli import commands
 from m2bridge.cli.verifying import json_files
 from m2bridge.convert.notation import polynomial_text

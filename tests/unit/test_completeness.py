@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from m2bridge.certificate.closures import closure_content
 from sympy import groebner, symbols
 from sympy.polys.rings import PolyElement
 
@@ -18,12 +19,11 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.groebner import divides, groebner_basis, hilbert_numerator, leading_monomials
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.ring import Ideal, PolynomialRing, total_degree
-from m2bridge.certificate.closures import closure_content
 from m2bridge.certificate.files import read
 from m2bridge.certificate.schema import Certificate
+from m2bridge.certifying.verified import verify
 from m2bridge.checker.completeness import hilbert_series, incomplete, leading_ideal
 from m2bridge.checker.polynomials import read_polynomials
-from m2bridge.checker.verify import verify
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.families.attention.formulas import degree_formula, dimension_formula
 from m2bridge.families.attention.structure import multigraded_attention

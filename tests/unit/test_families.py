@@ -12,7 +12,8 @@ import m2bridge.families as registry
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families import families, family, family_names
 from m2bridge.families.definition import Family, integer, integers
-from m2bridge.families.polynomial_network import FAMILY, PolynomialNetwork
+from m2bridge.families.polynomial_network.family import FAMILY
+from m2bridge.families.polynomial_network.model import PolynomialNetwork
 from m2bridge.maps.model import HasStatements, Model
 from m2bridge.maps.rank import rank_result
 
@@ -100,7 +101,7 @@ def test_a_broken_package_is_named_and_hides_no_other(site: Path) -> None:
     install(site, "plug_curves", {"rational-normal-curve": "plug_curves:FAMILY"}, PLUG_IN)
     install(site, "plug_broken", {"broken": "plug_broken:FAMILY"}, "raise RuntimeError('no licence')")
     install(site, "plug_empty", {"empty": "plug_empty:FAMILY", "other": "plug_empty:OTHER"}, "OTHER = 3")
-    install(site, "plug_alias", {"alias": "m2bridge.families.polynomial_network:FAMILY"})
+    install(site, "plug_alias", {"alias": "m2bridge.families.polynomial_network.family:FAMILY"})
     loaded, failed = families()
     assert set(loaded) == {"attention", "polynomial-network", "rational-normal-curve"}
     assert {name: str(reason) for name, reason in failed.items()} == {

@@ -11,9 +11,9 @@ from sympy.polys.rings import PolyElement
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.certificate.files import read
+from m2bridge.certifying.verified import verify
 from m2bridge.checker import generators
 from m2bridge.checker.polynomials import read_polynomials
-from m2bridge.checker.verify import verify
 from m2bridge.checker.verify_result import Finding
 from m2bridge.convert.notation import polynomial_text
 from m2bridge.families.attention.model import SingleLayerAttention

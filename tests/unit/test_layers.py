@@ -18,14 +18,15 @@ LAYERS = [
     {"presented"},
     {"algebra"},
     {"convert"},
+    {"certificate"},
     {"implicitization"},
     {"render"},
     {"engine"},
     {"maps"},
     {"families"},
-    {"crosscheck"},
-    {"certificate"},
     {"checker"},
+    {"crosscheck"},
+    {"certifying"},
     {"batch"},
     {"presentation"},
     {"report"},
@@ -73,7 +74,10 @@ def _beside(imported: str, own: str) -> bool:
     return (imported, own) in {("geometry", "notation")}
 
 
-GENERAL = ("algebra", "convert", "implicitization", "render", "engine", "maps", "presentation")
+GENERAL = (
+    *("algebra", "convert", "implicitization", "render", "engine", "maps", "presentation"),
+    *("crosscheck", "certificate", "checker", "certifying", "batch", "report"),
+)
 """Rooms that know no family."""
 WORDS = re.compile(r"attention|d_out|rk A\b|neuromanifold|polynomial.network", re.IGNORECASE)
 

@@ -7,6 +7,7 @@ import pytest
 
 from m2bridge import Orbit, SingleLayerAttention
 from m2bridge.algebra.weighted_algebra import WeightedAlgebra
+from m2bridge.certifying.questions import question_of
 from m2bridge.crosscheck import Outcome, compare
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention import formulas, linear_section

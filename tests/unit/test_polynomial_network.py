@@ -15,8 +15,9 @@ from sympy.polys.matrices import DomainMatrix
 
 from m2bridge.algebra.linear_algebra import LARGE_PRIME, rank_mod
 from m2bridge.errors import ContradictionError, InvalidCaseError
-from m2bridge.families.polynomial_network import PolynomialNetwork, bounds, model
+from m2bridge.families.polynomial_network import bounds, model
 from m2bridge.families.polynomial_network.layers import layer_chain
+from m2bridge.families.polynomial_network.model import PolynomialNetwork
 from m2bridge.families.polynomial_network.statements import STATEMENTS, expected_dimension
 from m2bridge.implicitization.grading import grading_with_weights
 from m2bridge.implicitization.implicitize import implicitize

@@ -46,7 +46,8 @@ def folder(tmp_path: Path) -> Path:
 
 def outcome(numbers: tuple[int, int, int], question: str, kind: Kind, reason: str) -> Outcome:
     case = dict(zip(("d", "d_out", "a", "t"), (*numbers, 2), strict=True))
-    return Outcome(case, question, kind, reason, "", 60.0, 2**30, {"m2bridge": "0.1.0"})
+    name = "d{}-dout{}-a{}-t2".format(*numbers)
+    return Outcome("attention", case, name, question, kind, reason, "", 60.0, 2**30, {"m2bridge": "0.1.0"})
 
 
 def unpacked(page: str, name: str) -> Any:
@@ -59,7 +60,7 @@ def unpacked(page: str, name: str) -> Any:
 def test_refuted_statements_come_first_with_their_witness_in_words(folder: Path) -> None:
     rows = report.collect(folder).rows
     assert (rows[0].statement, rows[0].verdict) == ("3.4 (iii)", "REFUTED")
-    assert rows[0].witness.startswith("at orbit (1, 2, 0): stated no, computed yes (A = [1 0 0; 0 0 0; 0 0 0], V = ")
+    assert rows[0].witness.startswith("at orbit (1, 2, 0): stated no, computed yes (A = (1 0 0; 0 0 0; 0 0 0), V = ")
     assert [row.statement for row in rows if row.verdict == "REFUTED"] == ["3.4 (iii)", "A.4"]
 
 
@@ -67,7 +68,7 @@ def test_outcomes_count_until_there_is_a_certificate(folder: Path) -> None:
     found = report.collect(folder)
     failed = [row for row in found.rows if row.verdict == "NO_ANSWER"]
     assert [row.statement for row in failed] == ["3.4 (i)", "3.4 (ii)", "3.4 (iii)"]
-    assert {row.case.key for row in failed} == {"d4-dout4-a3-t2"}
+    assert {row.case.name for row in failed} == {"d4-dout4-a3-t2"}
     assert {row.reason for row in failed} == {f"timed-out (limit 1 min 0 s): {NASTY}"}
 
 

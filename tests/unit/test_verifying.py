@@ -13,6 +13,7 @@ from typing import Any
 import flint
 import psutil
 import pytest
+from m2bridge.certificate.scripts import script_of
 
 from m2bridge import SingleLayerAttention
 from m2bridge.batch import verifier
@@ -20,8 +21,7 @@ from m2bridge.batch.allowance import LEAST_MEMORY, Allowance
 from m2bridge.batch.verifying import verify_files
 from m2bridge.certificate.files import read, write
 from m2bridge.certificate.schema import digest
-from m2bridge.certificate.scripts import script_of
-from m2bridge.checker.verify import verify_path
+from m2bridge.certifying.verified import verify_path
 from m2bridge.checker.verify_result import Finding
 from m2bridge.errors import BatchError, ContradictionError, InvalidCaseError
 from tests.events import PATIENCE, wait_for, wait_for_end

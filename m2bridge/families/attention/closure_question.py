@@ -9,7 +9,6 @@ from m2bridge.algebra.jacobian import tangent_dimension
 from m2bridge.algebra.linear_span import reduce_linearly
 from m2bridge.algebra.ring import Ideal, is_homogeneous, total_degree
 from m2bridge.certificate.schema import Certificate, Content
-from m2bridge.certifying.question import Question, Row
 from m2bridge.clock import limited
 from m2bridge.convert.notation import degree_summary, polynomial_text
 from m2bridge.engine import Engine
@@ -19,6 +18,7 @@ from m2bridge.families.attention.linear_section import not_counted
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import flatten, orbits, representative
 from m2bridge.families.attention.statements.statement import WORDS
+from m2bridge.families.question import Question, Row
 from m2bridge.maps.closure import closure_script, read_closure
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.multigraded_closure import default_max_degree

@@ -10,7 +10,7 @@ from m2bridge.families.attention.model import NAME, SingleLayerAttention
 from m2bridge.families.definition import Family, integer_option
 
 if TYPE_CHECKING:
-    from m2bridge.certifying.question import Question
+    from m2bridge.families.question import Question
     from m2bridge.maps.statement import Statement
     from m2bridge.render import Script
 
@@ -59,6 +59,7 @@ FAMILY = Family(
     program=_program,
     effort=lambda model: model.coordinate_count(model.default_coordinates),
     left_out=lambda model: model.a > model.d,
+    kept="a ≤ d",
     orbits="rk A, rk V, dim of the intersection of column space and row space",
     prefix="",
 )
