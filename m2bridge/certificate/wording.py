@@ -67,7 +67,7 @@ class Wording:
 
 @cache
 def wording(path: Path) -> Wording:
-    """The words in a file such as ``families/attention/words.toml``."""
+    """The words in the file ``words.toml`` of a family."""
     data = tomllib.loads(path.read_text(encoding="utf-8"))
     lemmas, observables = data["lemmas"], data["observables"]
     return Wording(
