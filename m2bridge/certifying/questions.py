@@ -78,8 +78,9 @@ def _content(statements: tuple[Statement, ...], model: Any, seen: Any) -> Conten
 
 def _rows(statements: tuple[Statement, ...], certificate: Certificate) -> list[Row]:
     """One row for each verdict; its sentences are made from the numbers in it."""
-    orbits = certificate.evidence.get("orbits") or ()
-    return list(_verdict_rows(statements, certificate.answer["verdicts"], len(orbits), bool(certificate.evidence)))
+    orbits = certificate.evidence.get("orbits")
+    number = len(orbits) if isinstance(orbits, list) else 0
+    return list(_verdict_rows(statements, certificate.answer["verdicts"], number, bool(certificate.evidence)))
 
 
 def _verdict_rows(

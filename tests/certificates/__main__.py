@@ -1,6 +1,6 @@
 """Write the certificates of this folder anew, from real runs: ``python -m tests.certificates``.
 
-``accepted`` has certificates as they come; ``rejected`` and ``too-expensive`` such with one change and a digest that
+``accepted`` and ``networks`` have certificates as they come; ``rejected`` and ``too-expensive`` such with one change and a digest that
 fits, under the name of the check that has to notice it; ``program-not-checked`` such as another release might have
 written; ``malformed`` files that are not certificates.
 """
@@ -36,7 +36,8 @@ NETWORKS = (PolynomialNetwork([2, 2, 1]), PolynomialNetwork([2, 2, 2]), Polynomi
 def main() -> None:
     """Run Macaulay2 for the accepted ones, and derive the others."""
     folders = {
-        name: HERE / name for name in ("accepted", "rejected", "too-expensive", "program-not-checked", "malformed")
+        name: HERE / name
+        for name in ("accepted", "networks", "rejected", "too-expensive", "program-not-checked", "malformed")
     }
     for folder in folders.values():
         shutil.rmtree(folder, ignore_errors=True)
@@ -46,11 +47,10 @@ def main() -> None:
         for case, questions in CASES.items():
             for certificate in certify_all(SingleLayerAttention(*case), questions, engine):
                 made[certificate.file_name] = certificate
+                write(certificate, folders["accepted"])
     for network in NETWORKS:
         for certificate in certify_all(network, ("expected-dimension",)):
-            made[certificate.file_name] = certificate
-    for certificate in made.values():
-        write(certificate, folders["accepted"])
+            write(certificate, folders["networks"])
     for outcome, changed in (("rejected", rejected(made)), ("too-expensive", too_expensive(made))):
         for name, certificate in changed.items():
             (folders[outcome] / f"{name}.json").write_text(certificate.to_text(), encoding="utf-8")
