@@ -1,8 +1,8 @@
 """Write the certificates of this folder anew, from real runs: ``python -m tests.certificates``.
 
-``accepted`` and ``networks`` have certificates as they come; ``rejected`` and ``too-expensive`` such with one change and a digest that
-fits, under the name of the check that has to notice it; ``program-not-checked`` such as another release might have
-written; ``malformed`` files that are not certificates.
+``accepted`` and ``networks`` have certificates as they come; ``rejected`` and ``too-expensive`` such with one change
+and a digest that fits, under the name of the check that has to notice it; ``program-not-checked`` such as another
+release might have written; ``malformed`` files that are not certificates.
 """
 
 from __future__ import annotations
