@@ -139,6 +139,25 @@ def _block_rank(rows: Sequence[frozenset[tuple[Column, int]]]) -> int:
     return rank(dense)
 
 
+def leading_columns(echelon: Any, height: int) -> tuple[int, ...]:
+    """The pivot columns of a FLINT matrix in row echelon form, from left to right; it has ``height`` nonzero rows."""
+    pivots = []
+    column = 0
+    for row in range(height):
+        while not echelon[row, column]:
+            column += 1
+        pivots.append(column)
+        column += 1
+    return tuple(pivots)
+
+
+def reduced_echelon(matrix: Any) -> tuple[Any, tuple[int, ...]]:
+    """Reduced row echelon form of a ``flint.nmod_mat`` and its pivot columns."""
+    check(elimination_price(matrix.nrows(), matrix.ncols()))
+    echelon, height = matrix.rref()
+    return echelon, leading_columns(echelon, height)
+
+
 def pivot_columns(rows: Sequence[Row]) -> tuple[list[int], list[list[Fraction]]]:
     """Reduced row echelon form over QQ of an integer matrix.
 
@@ -155,14 +174,9 @@ def pivot_columns(rows: Sequence[Row]) -> tuple[list[int], list[list[Fraction]]]
     check(_PRIMES_OF_AN_ECHELON * elimination_price(len(rows), width))
     matrix = flint.fmpz_mat(len(rows), width, [entry for row in rows for entry in row])
     numerators, denominator, matrix_rank = matrix.rref()
-    pivots: list[int] = []
-    echelon: list[list[Fraction]] = []
     scale = int(denominator)
-    for i in watched(range(matrix_rank)):
-        row = [int(numerators[i, j]) for j in range(width)]
-        pivots.append(next(j for j, entry in enumerate(row) if entry))
-        echelon.append([Fraction(entry, scale) for entry in row])
-    return pivots, echelon
+    echelon = [[Fraction(int(numerators[i, j]), scale) for j in range(width)] for i in watched(range(matrix_rank))]
+    return list(leading_columns(numerators, matrix_rank)), echelon
 
 
 def pivot_columns_mod(rows: Sequence[Row], prime: int) -> tuple[list[int], list[list[Fraction]]]:
@@ -170,11 +184,10 @@ def pivot_columns_mod(rows: Sequence[Row], prime: int) -> tuple[list[int], list[
     if not rows or not rows[0]:
         return [], []
     width = len(rows[0])
-    check(elimination_price(len(rows), width))
     matrix = flint.nmod_mat(len(rows), width, [entry % prime for row in rows for entry in row], prime)
-    reduced, matrix_rank = matrix.rref()
-    echelon = [[Fraction(int(reduced[i, j])) for j in range(width)] for i in watched(range(matrix_rank))]
-    return [next(j for j, entry in enumerate(row) if entry) for row in echelon], echelon
+    reduced, pivots = reduced_echelon(matrix)
+    echelon = [[Fraction(int(reduced[i, j])) for j in range(width)] for i in watched(range(len(pivots)))]
+    return list(pivots), echelon
 
 
 def is_prime(n: int) -> bool:

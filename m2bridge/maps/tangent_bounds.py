@@ -8,11 +8,10 @@ from math import prod
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.jacobian import random_point
 from m2bridge.algebra.linear_algebra import sparse_rank
+from m2bridge.algebra.sparse_polynomial import IntegerPolynomial, Terms
 from m2bridge.clock import share, watched
 from m2bridge.errors import ContradictionError
 from m2bridge.implicitization import Implicitization
-from m2bridge.implicitization.multigraded_map import IntegerPolynomial
-from m2bridge.implicitization.substitution import Terms
 from m2bridge.maps.jacobian_rank import Status, jacobian_findings
 from m2bridge.maps.subject import Subject
 

@@ -9,6 +9,7 @@ from itertools import combinations_with_replacement
 from math import prod
 
 from m2bridge.algebra.linear_algebra import sparse_rank
+from m2bridge.algebra.sparse_polynomial import Terms
 from m2bridge.clock import share, watched
 from m2bridge.errors import EngineTimeoutError, MethodUnavailableError
 from m2bridge.families.attention.model import SingleLayerAttention
@@ -16,7 +17,6 @@ from m2bridge.families.attention.orbits import Orbit, orbits, representative
 from m2bridge.families.attention.structure import multigraded_attention
 from m2bridge.families.attention.tangents import function, sparse
 from m2bridge.implicitization import implicitize
-from m2bridge.implicitization.substitution import Terms
 from m2bridge.maps.multigraded_closure import default_max_degree
 
 Occurrences = dict[int, dict[tuple[int, ...], list[tuple[int, int]]]]

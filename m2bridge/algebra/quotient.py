@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import flint
 
+from m2bridge.algebra.linear_algebra import reduced_echelon
 from m2bridge.clock import watched
-from m2bridge.implicitization.evaluation import reduced_echelon
 
 Index = tuple[int, int]
 SparseVector = dict[int, int]
