@@ -103,26 +103,29 @@ def sparse_rank(rows: Iterable[Mapping[Column, int]]) -> int:
     FLINT sees it.
     """
     kept = {frozenset(row.items()) for row in ({c: v for c, v in row.items() if v} for row in watched(rows)) if row}
-    return sum(map(_block_rank, watched(_blocks(kept))))
+    listed = list(kept)
+    blocks = connected([[column for column, _ in row] for row in listed])
+    return sum(_block_rank([listed[i] for i in block]) for block in watched(blocks))
 
 
-def _blocks(rows: Iterable[frozenset[tuple[Column, int]]]) -> Iterable[list[frozenset[tuple[Column, int]]]]:
-    """The rows in groups; rows of different groups have no column in common."""
-    leader: dict[Column, Column] = {}
+def connected(supports: Sequence[Iterable[Column]]) -> list[list[int]]:
+    """The positions of some sets in groups; sets of different groups have no element in common."""
+    leader = list(range(len(supports)))
 
-    def find(column: Column) -> Column:
-        while (above := leader.setdefault(column, column)) != column:
-            leader[column] = column = leader[above]
-        return column
+    def find(position: int) -> int:
+        while leader[position] != position:
+            leader[position] = position = leader[leader[position]]
+        return position
 
-    listed = [(next(iter(row))[0], row) for row in rows]
-    for first, row in watched(listed):
-        for column, _ in row:
-            leader[find(column)] = find(first)
-    groups: dict[Column, list[frozenset[tuple[Column, int]]]] = {}
-    for first, row in listed:
-        groups.setdefault(find(first), []).append(row)
-    return groups.values()
+    first: dict[Column, int] = {}
+    for position, support in enumerate(watched(supports)):
+        for column in support:
+            other, own = find(first.setdefault(column, position)), find(position)
+            leader[max(own, other)] = min(own, other)
+    groups: dict[int, list[int]] = {}
+    for position in range(len(supports)):
+        groups.setdefault(find(position), []).append(position)
+    return list(groups.values())
 
 
 def _block_rank(rows: Sequence[frozenset[tuple[Column, int]]]) -> int:

@@ -15,7 +15,7 @@ from typing import Any
 import flint
 
 from m2bridge.algebra.linear_algebra import LARGE_PRIME, elimination_price, reduced_echelon
-from m2bridge.algebra.sparse_polynomial import IntegerPolynomial, Monomial, gradient_at, restricted
+from m2bridge.algebra.sparse_polynomial import IntegerPolynomial, Monomial, gradient_at, monomial_of, restricted
 from m2bridge.clock import check, watched
 from m2bridge.implicitization.multigraded_map import MultigradedMap
 
@@ -138,9 +138,8 @@ def _monomial(monomial: Monomial, columns: list[Column], prefixes: dict[Monomial
 def _evaluate(image: IntegerPolynomial, values: list[Column], products: dict[Monomial, Column], prime: int) -> Column:
     total = [0] * len(products[()])
     for exponents, coefficient in watched(image.items()):
-        factors = tuple(i for i, exponent in enumerate(exponents) for _ in range(exponent))
-        c = coefficient % prime
-        total = [(t + c * v) % prime for t, v in zip(total, _monomial(factors, values, products, prime), strict=True)]
+        c, column = coefficient % prime, _monomial(monomial_of(exponents), values, products, prime)
+        total = [(t + c * v) % prime for t, v in zip(total, column, strict=True)]
     return total
 
 

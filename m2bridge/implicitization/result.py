@@ -11,7 +11,7 @@ from sympy.polys.rings import PolyElement, PolyRing
 
 from m2bridge.algebra.lattice import Vector
 from m2bridge.algebra.ring import Ideal, PolynomialRing
-from m2bridge.algebra.sparse_polynomial import Terms
+from m2bridge.algebra.sparse_polynomial import Terms, exponents_of
 from m2bridge.clock import watched
 from m2bridge.implicitization.multigraded_map import MultigradedMap, Permutation
 from m2bridge.startup import collection_paused
@@ -141,8 +141,5 @@ def _element(polynomial: Terms, ring: PolyRing, scalars: Mapping[int, Any]) -> P
     # Filled in place: PolyRing.from_dict would convert each coefficient again, which takes longer than all the rest.
     result = ring.zero
     for monomial, coefficient in polynomial:
-        exponents = [0] * ring.ngens
-        for j in monomial:
-            exponents[j] += 1
-        result[tuple(exponents)] = scalars[coefficient]
+        result[exponents_of(monomial, ring.ngens)] = scalars[coefficient]
     return result

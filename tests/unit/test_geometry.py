@@ -18,7 +18,8 @@ from m2bridge.families.attention.formulas import degree_formula, determinantal_d
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbit_closures import orbit_closure_degree, orbit_closure_map
 from m2bridge.families.attention.orbits import Orbit, flatten, maximal_orbits, orbits, representative
-from m2bridge.families.attention.tangents import function, orbit_dimension, sparse
+from m2bridge.families.attention.reduced_coordinates import function, sparse
+from m2bridge.families.attention.tangents import orbit_dimension
 
 CASES = [(1, 1), (1, 3), (2, 1), (2, 1, 1), (2, 2), (2, 3, 1), (3, 1), (3, 2, 2), (3, 3), (4, 1, 2), (4, 2, 3)]
 

@@ -16,7 +16,7 @@ from m2bridge.digits import any_length
 from m2bridge.engine import Engine, given_or_own
 from m2bridge.engine.answer import Answer, parse
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError
-from m2bridge.families.attention.formulas import determinantal_dimension, dimension_bound
+from m2bridge.families.attention.formulas import determinantal_dimension, dimension_bound, is_birational
 from m2bridge.families.attention.function import Chart, fibre_points, function_of, orbit_of, quadratic_forms
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import Orbit
@@ -213,14 +213,13 @@ def _nonzero(
             raise ContradictionError(f"the weights A = {A}, V = {V} do not give the function")
     orbit = orbit_of(*weights[0])
     singular = length > 1 or model.alpha not in (model.d, orbit.r)
-    birational = model.d == 1 or model.alpha > 1 or model.d_out > 1
     return Membership(
         model,
         INSIDE if real else CLOSURE,
         orbit,
         weights,
         length,
-        singular if birational else None,
+        singular if is_birational(model) else None,
         length > len(points),
         engine.version,
         running.seconds,

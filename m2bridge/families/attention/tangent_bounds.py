@@ -14,8 +14,8 @@ from m2bridge.clock import share, watched
 from m2bridge.errors import EngineTimeoutError, MethodUnavailableError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import Orbit, orbits, representative
+from m2bridge.families.attention.reduced_coordinates import function, name, sparse
 from m2bridge.families.attention.structure import multigraded_attention
-from m2bridge.families.attention.tangents import function, sparse
 from m2bridge.implicitization import implicitize
 from m2bridge.maps.multigraded_closure import default_max_degree
 
@@ -78,7 +78,7 @@ def tangent_upper_bounds(model: SingleLayerAttention, max_degree: int | None = N
 def _point(orbit: Orbit, model: SingleLayerAttention, coordinates: Sequence[str]) -> tuple[int, ...]:
     """The function coordinates of the representative, without the minors that its weights satisfy."""
     values = function(*map(sparse, representative(orbit, model)))
-    named = {"_".join(["c", *(str(i + 1) for i in key)]): value for key, value in values.items()}
+    named = {name(index): value for index, value in values.items()}
     return tuple(named.get(name, 0) for name in coordinates)
 
 
