@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from m2bridge.families.attention.fibres import Fibre, fibres
     from m2bridge.families.attention.membership import Membership, membership
     from m2bridge.families.attention.model import SingleLayerAttention
-    from m2bridge.families.attention.observation import Observations, OrbitFacts, observe
+    from m2bridge.families.attention.observation import observe
+    from m2bridge.families.attention.observed import Observations, OrbitFacts
     from m2bridge.families.attention.orbits import Orbit
     from m2bridge.families.polynomial_network.model import PolynomialNetwork
     from m2bridge.maps.chain import Chain
@@ -62,7 +63,8 @@ _HOMES = {
     "maps.image": ("Image", "image", "implicitize"),
     "maps.singular_locus_result": ("Component", "OrbitStatus", "SingularLocus"),
     "families.attention.membership": ("Membership", "membership"),
-    "families.attention.observation": ("Observations", "OrbitFacts", "observe"),
+    "families.attention.observation": ("observe",),
+    "families.attention.observed": ("Observations", "OrbitFacts"),
     "maps.singular_locus": ("singular_locus",),
     "convert.ideal_text": ("read_ideal",),
     "crosscheck": ("CrossCheck", "Outcome", "Verdict", "cross_check"),

@@ -9,7 +9,7 @@ from m2bridge.crosscheck.compare import compare, not_applicable
 from m2bridge.crosscheck.evidence import evidence_of
 from m2bridge.crosscheck.verdict import Outcome
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.observation import Observations, OrbitFacts
+from m2bridge.families.attention.observed import Observations, OrbitFacts
 from m2bridge.families.attention.statements import REGISTRY
 
 RECHECKED = (

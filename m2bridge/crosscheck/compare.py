@@ -5,7 +5,7 @@ from __future__ import annotations
 from m2bridge.crosscheck.evidence import GLOBAL_EVIDENCE, ORBIT_EVIDENCE, evidence_of
 from m2bridge.crosscheck.verdict import Outcome, Verdict, Witness
 from m2bridge.families.attention.linear_section import not_counted
-from m2bridge.families.attention.observation import Observations, OrbitFacts
+from m2bridge.families.attention.observed import Observations, OrbitFacts
 from m2bridge.families.attention.orbits import Orbit, orbits, representative
 from m2bridge.families.attention.statements import GlobalStatement, OrbitStatement, Statement
 from m2bridge.families.attention.statements.statement import Value

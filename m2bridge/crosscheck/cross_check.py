@@ -13,7 +13,8 @@ from m2bridge.crosscheck.verdict import Outcome, Verdict
 from m2bridge.engine import Engine, given_or_own
 from m2bridge.errors import EngineMemoryError, EngineTimeoutError
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.observation import Observations, OrbitFacts, observe
+from m2bridge.families.attention.observation import observe
+from m2bridge.families.attention.observed import Observations, OrbitFacts
 from m2bridge.families.attention.statements import REGISTRY, OrbitStatement, Statement
 from m2bridge.families.attention.tangents import zero_tangent_dimension
 from m2bridge.layout import duration, facts, matrix_text, table

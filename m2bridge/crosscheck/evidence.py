@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from m2bridge.families.attention.observation import Observations, OrbitFacts
+from m2bridge.families.attention.observed import Observations, OrbitFacts
 from m2bridge.families.attention.statements import GlobalStatement, Statement
 from m2bridge.families.attention.statements.statement import Value
 

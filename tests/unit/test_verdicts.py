@@ -16,7 +16,7 @@ from m2bridge.crosscheck.compare import NO_ORBIT, NONE_SPECIAL
 from m2bridge.crosscheck.evidence import CLOSURES, DETERMINANTAL, LEMMA, LOCAL, ORBITS, REDUCED, SECTION, ZERO
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.fibre_points import fibre_points
-from m2bridge.families.attention.observation import Observations
+from m2bridge.families.attention.observed import Observations
 from m2bridge.families.attention.orbits import orbits, representative
 from m2bridge.families.attention.statements import REGISTRY, GlobalStatement, Statement
 from m2bridge.families.attention.statements.statement import PAPER, nondegenerate
@@ -94,7 +94,7 @@ def test_points_are_as_many_as_the_scheme_says(case: tuple[int, int, int]) -> No
 
 
 def test_points_that_do_not_fit_the_scheme_stop_the_run(planting: pytest.MonkeyPatch) -> None:
-    planting.setattr("m2bridge.families.attention.observation.fibre_points", lambda orbit, model: frozenset())
+    planting.setattr("m2bridge.families.attention.deduction.fibre_points", lambda orbit, model: frozenset())
     with pytest.raises(ContradictionError, match="0 points solve the equations"):
         seen(2, 2)
 

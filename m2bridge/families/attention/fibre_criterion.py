@@ -8,7 +8,8 @@ from m2bridge.errors import EngineMemoryError, EngineTimeoutError
 from m2bridge.families.attention.components import orbit_components, undecided_orbits
 from m2bridge.families.attention.formulas import is_birational
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.observation import OrbitFacts, observe
+from m2bridge.families.attention.observation import observe
+from m2bridge.families.attention.observed import OrbitFacts
 from m2bridge.maps.agreement import LocusFindings
 from m2bridge.maps.singular_locus_result import OrbitStatus
 
