@@ -115,7 +115,7 @@ def test_a_source_said_to_be_singular_where_it_is_smooth(
     """``singular`` needs more tangent vectors than the dimension; where there are none, nothing is claimed."""
     right = {s: compare(s, seen(*case)).verdict for s in REGISTRY}
     rechecking._observations.cache_clear()
-    planting.setattr("m2bridge.families.attention.observation.source_is_smooth", lambda o, m: m.alpha == m.d)
+    planting.setattr("m2bridge.families.attention.deduction.source_is_smooth", lambda o, m: m.alpha == m.d)
     observed = seen(*case)
     assert {fact.singular for fact in observed.orbits} == {True, None}
     for name in ("3.4 (iii)", "A.4", "singular-locus"):
@@ -126,7 +126,7 @@ def test_a_source_said_to_be_singular_where_it_is_smooth(
 
 
 def test_a_source_said_to_be_smooth_where_it_is_singular(planting: pytest.MonkeyPatch) -> None:
-    planting.setattr("m2bridge.families.attention.observation.source_is_smooth", lambda orbit, model: True)
+    planting.setattr("m2bridge.families.attention.deduction.source_is_smooth", lambda orbit, model: True)
     with pytest.raises(ContradictionError, match="smooth by its fibre, singular by tangent vectors"):
         seen(3, 2, 2)
 
