@@ -1,13 +1,15 @@
 """m2bridge: Macaulay2 from Python for the algebraic geometry of lightning self-attention.
 
 The public names are those of ``__all__``; everything else may change between releases. They are imported when they are
-first used, so that the command line can say what an interrupt does before SymPy is loaded.
+first used, so that the command line can say what an interrupt does before SymPy is loaded. Each has an example in its
+docstring, written as after ``from m2bridge import *``.
 
 Examples
 --------
->>> from m2bridge import Macaulay2, SingleLayerAttention, singular_locus
->>> with Macaulay2() as engine:  # doctest: +SKIP
-...     print(singular_locus(SingleLayerAttention(d=2, d_out=1), engine).to_text())
+>>> from m2bridge import SingleLayerAttention, singular_locus
+>>> locus = singular_locus(SingleLayerAttention(d=2, d_out=1))
+>>> locus.variety_dimension, locus.dimension
+(5, 4)
 """
 
 from importlib import import_module

@@ -23,6 +23,11 @@ class CoefficientField:
     ------
     InvalidCaseError
         If the characteristic is neither 0 nor such a prime.
+
+    Examples
+    --------
+    >>> print(CoefficientField.parse("GF(32003)"), QQ)
+    GF(32003) QQ
     """
 
     characteristic: int = 0

@@ -39,6 +39,14 @@ class PolynomialMap:
     ------
     ConversionError
         If the numbers of coordinates and images differ, or a name is used twice.
+
+    Examples
+    --------
+    >>> from sympy import symbols
+    >>> s, t = symbols("s t")
+    >>> cubic = PolynomialMap.from_expressions([s, t], {"x": s**3, "y": s**2 * t, "z": s * t**2, "w": t**3})
+    >>> cubic.evaluate((1, 2))
+    (1, 2, 4, 8)
     """
 
     source: PolynomialRing

@@ -39,6 +39,13 @@ class PolynomialRing:
     ConversionError
         If a name occurs twice, or two names differ only in how Unicode writes the same letters (in their normal form
         NFKC), so that people cannot tell them apart.
+
+    Examples
+    --------
+    >>> from sympy import symbols
+    >>> x, y = symbols("x y")
+    >>> PolynomialRing(QQ, ("x", "y")).polynomial((x + y) ** 2)
+    x**2 + 2*x*y + y**2
     """
 
     field: CoefficientField
@@ -129,6 +136,13 @@ class Ideal:
     ring : PolynomialRing
     generators : tuple of sympy.polys.rings.PolyElement
         Elements of ``ring.sympy_ring``, none of them zero.
+
+    Examples
+    --------
+    >>> ring = PolynomialRing(QQ, ("x", "y", "z"))
+    >>> x, y, z = ring.sympy_ring.gens
+    >>> Ideal(ring, (x * z - y**2, x - z)).generator_degrees
+    {1: 1, 2: 1}
     """
 
     ring: PolynomialRing

@@ -23,7 +23,15 @@ from m2bridge.render import Script
 
 
 def certify(model: SingleLayerAttention, question: str, engine: Engine, timeout: float | None = None) -> Certificate:
-    """Answer one question about one case; as :func:`certify_all`."""
+    """Answer one question about one case; as :func:`certify_all`.
+
+    Examples
+    --------
+    >>> with Macaulay2() as engine:
+    ...     certificate = certify(SingleLayerAttention(d=2, d_out=1), "3.3", engine)
+    >>> certificate.question, certificate.answer["verdicts"][0]["reason"]
+    ('3.3', 'dimension: computed 5, stated 5')
+    """
     return certify_all(model, (question,), engine, timeout)[0]
 
 

@@ -37,6 +37,12 @@ class CrossCheck:
     seconds : float
     unfinished : str
         Empty, or the limit that was reached.
+
+    Examples
+    --------
+    >>> found = cross_check(SingleLayerAttention(d=3, d_out=3, a=2))
+    >>> [verdict.name for verdict in found.verdicts if verdict.verdict == "REFUTED"]
+    ['3.4 (iii)', 'A.4']
     """
 
     model: SingleLayerAttention
@@ -95,6 +101,9 @@ class CrossCheck:
         parts.append("")
         parts += [self._verdict_text(verdict) for verdict in self.verdicts]
         return "\n".join(parts)
+
+    def __str__(self) -> str:
+        return self.to_text()
 
     def _orbit_table(self, seen: Observations) -> str:
         predictions = [s for s in REGISTRY if isinstance(s, OrbitStatement) and (s.key, s.part) == ("3.4", "iii")]
@@ -165,6 +174,12 @@ def cross_check(
         If independent methods disagree.
     EngineError
         If Macaulay2 failed in another way than by reaching a limit.
+
+    Examples
+    --------
+    >>> found = cross_check(SingleLayerAttention(d=2, d_out=1))
+    >>> {str(verdict.verdict) for verdict in found.verdicts}
+    {'CONFIRMED'}
     """
     with limited(timeout), given_or_own(engine) as engine:
         return _cross_check(model, engine, statements)

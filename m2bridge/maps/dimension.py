@@ -21,7 +21,17 @@ Method = Literal["auto", "elimination", "jacobian", "formula", "all"]
 
 @dataclass(frozen=True, slots=True)
 class Dimension(Presented):
-    """The affine dimension of the closure of the image, with what each method found."""
+    """The affine dimension of the closure of the image, with what each method found.
+
+    Examples
+    --------
+    >>> from sympy import symbols
+    >>> a, b, c, d = symbols("a b c d")
+    >>> rank_one = PolynomialMap.from_expressions([a, b, c, d], {"x": a * c, "y": a * d, "z": b * c, "w": b * d})
+    >>> found = dimension(rank_one)
+    >>> found.agree, found.findings[0].method
+    (True, 'jacobian mod 2147483647')
+    """
 
     presentation: ClassVar[str] = "m2bridge.presentation.dimension"
 
@@ -88,6 +98,15 @@ def dimension(
         If the method is unknown, or needs an engine that was not given.
     ContradictionError
         If a proved lower bound exceeds a proved value.
+
+    Examples
+    --------
+    >>> from sympy import symbols
+    >>> a, b, c, d = symbols("a b c d")
+    >>> rank_one = PolynomialMap.from_expressions([a, b, c, d], {"x": a * c, "y": a * d, "z": b * c, "w": b * d})
+    >>> found = dimension(rank_one)
+    >>> found.dimension, found.status
+    (3, 'proved')
     """
     if method not in get_args(Method):
         raise InvalidCaseError("method", f"unknown method '{method}': use {', '.join(get_args(Method))}")

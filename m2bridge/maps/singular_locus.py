@@ -69,6 +69,14 @@ def singular_locus(
         If the method does not apply to this case.
     ContradictionError
         If two methods disagree.
+
+    Examples
+    --------
+    >>> from sympy import symbols
+    >>> t = symbols("t")
+    >>> cusp = PolynomialMap.from_expressions([t], {"x": t**2, "y": t**3})
+    >>> singular_locus(cusp).components[0].ideal.generators
+    (y, x)
     """
     if method not in get_args(Method):
         raise InvalidCaseError("method", f"unknown method '{method}': use {', '.join(get_args(Method))}")

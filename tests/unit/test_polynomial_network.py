@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import subprocess
 import sys
 from itertools import pairwise, product
@@ -15,7 +14,7 @@ from sympy.polys.matrices import DomainMatrix
 
 from m2bridge.algebra.linear_algebra import LARGE_PRIME, rank_mod
 from m2bridge.errors import ContradictionError, InvalidCaseError
-from m2bridge.families.polynomial_network import PolynomialNetwork, bounds, model
+from m2bridge.families.polynomial_network import PolynomialNetwork, bounds
 from m2bridge.families.polynomial_network.layers import layer_chain
 from m2bridge.families.polynomial_network.statements import STATEMENTS, expected_dimension
 from m2bridge.implicitization.implicitize import implicitize
@@ -297,7 +296,3 @@ def test_the_dimension_needs_no_sympy() -> None:
         "sys.exit('sympy' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-def test_examples() -> None:
-    assert doctest.testmod(model).failed == 0

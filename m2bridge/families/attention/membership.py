@@ -54,6 +54,15 @@ class Membership(Presented):
         Always empty: a limit is an error here, since everything is known at the end only.
     remark : str
         Empty, or why the weights that were given do not belong to the model.
+
+    Examples
+    --------
+    >>> found = membership(SingleLayerAttention(d=2, d_out=1), {"c_1_1_1_2": 1})
+    >>> found.place, found.length, found.singular
+    ('in the neuromanifold', 2, True)
+    >>> A, V = found.weights[0]
+    >>> A.tolist(), V.tolist()
+    ([[1, 0], [0, 0]], [[0, 1]])
     """
 
     presentation: ClassVar[str] = "m2bridge.families.attention.presentation.membership"
@@ -120,6 +129,12 @@ def membership(
         If t = 1.
     ContradictionError
         If the weights that were found do not give the function.
+
+    Examples
+    --------
+    >>> function = {"c_1_1_1_1": 1, "c_1_1_2_2": 1}
+    >>> membership(SingleLayerAttention(d=2, d_out=1), function).place
+    'only in the Zariski closure'
     """
     if model.t == 1:
         raise MethodUnavailableError("membership is decided in reduced coordinates, which need t ≥ 2")

@@ -46,6 +46,14 @@ class SingleLayerAttention:
     ------
     InvalidCaseError
         If one of them is not an integer, below 1 or above :data:`LARGEST`.
+
+    Examples
+    --------
+    >>> model = SingleLayerAttention(d=2, d_out=1)
+    >>> print(model)
+    (d, d', a) = (2, 1, 2), t = 2
+    >>> model.parametrization().images[1]
+    A_2_1*V_1_1 + A_1_1*V_1_2
     """
 
     d: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from m2bridge.clock import limited, share
-from m2bridge.engine import Engine
+from m2bridge.engine import Engine, given_or_own
 from m2bridge.errors import (
     ContradictionError,
     EngineMemoryError,
@@ -28,7 +28,7 @@ BY_ELIMINATION = "the degree is also that of the ideal computed by elimination"
 
 def observe(
     model: SingleLayerAttention,
-    engine: Engine,
+    engine: Engine | None = None,
     timeout: float | None = None,
     *,
     partial: bool = True,
@@ -43,7 +43,8 @@ def observe(
     Parameters
     ----------
     model : SingleLayerAttention
-    engine : Engine
+    engine : Engine, optional
+        A Macaulay2 of its own is started, and ended, where none is given.
     timeout : float, optional
         Seconds for the whole computation. Linear algebra comes first, in half of the time; then Macaulay2 has the rest.
     partial : bool
@@ -67,11 +68,17 @@ def observe(
     EngineError
         If Macaulay2 failed in another way, or a limit was reached before the dense orbit was observed or, unless
         ``partial``, before all were.
+
+    Examples
+    --------
+    >>> seen = observe(SingleLayerAttention(d=2, d_out=1))
+    >>> seen.dimension, seen.degree, seen.closed
+    (5, 4, True)
     """
     if model.t == 1:
         raise MethodUnavailableError("the method of fibres is for t ≥ 2; for t = 1 use --method jacobian")
     check_orbits(model)
-    with limited(timeout) as running:
+    with limited(timeout) as running, given_or_own(engine) as engine:
         with share(0.5 if partial else 1.0):
             tangents = orbit_tangents(model)
         if not (partial or len(tangents) == orbit_count(model)):

@@ -41,6 +41,13 @@ class OrbitFacts:
         The orbit where these vectors are; its closure contains this one.
     tangent_upper : int or None
         Upper bound for the tangent dimension, by proved equations.
+
+    Examples
+    --------
+    >>> seen = observe(SingleLayerAttention(d=2, d_out=1))
+    >>> fact = seen.orbits[-1]
+    >>> fact.orbit, fact.dimension, fact.singular, fact.tangent_dimension
+    (Orbit(r=2, s=1, m=1), 5, False, 5)
     """
 
     orbit: Orbit
@@ -88,6 +95,12 @@ class Observations:
     seconds : float
     limit : EngineError or None
         The limit that was reached before all orbits were observed.
+
+    Examples
+    --------
+    >>> seen = observe(SingleLayerAttention(d=2, d_out=1))
+    >>> [str(fact.orbit) for fact in seen.orbits if fact.singular]
+    ['(1, 1, 0)', '(1, 1, 1)']
     """
 
     model: SingleLayerAttention

@@ -29,6 +29,11 @@ class Orbit:
     """The orbit of functions with rk A = r, rk V = s and dim(col A ∩ row V) = m; r, s ≥ 1.
 
     The zero function is an orbit of its own, kept apart because every cone contains it.
+
+    Examples
+    --------
+    >>> Orbit(1, 1, 0).in_closure_of(Orbit(2, 1, 1))
+    True
     """
 
     HEADER: ClassVar[tuple[str, ...]] = ("rk A", "rk V", "dim L∩U")
