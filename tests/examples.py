@@ -49,7 +49,7 @@ WITH_ENGINE = frozenset(
 def examples(name: str) -> doctest.DocTest:
     """The examples of a public name, or of the package; those of a constant are its class's."""
     value = m2bridge if name == "m2bridge" else getattr(m2bridge, name)
-    found = doctest.DocTestFinder(recurse=False).find(
+    found = doctest.DocTestFinder(recurse=False, exclude_empty=False).find(
         value if hasattr(value, "__name__") else type(value), name, module=ModuleType(name), globs=_names()
     )
     return found[0]

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from m2bridge.algebra.linear_algebra import LARGE_PRIME, is_prime
+from m2bridge.algebra.integers import LARGE_PRIME, is_prime
 from m2bridge.errors import InvalidCaseError
 
 

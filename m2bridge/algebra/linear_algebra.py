@@ -1,4 +1,4 @@
-"""Exact linear algebra over ZZ, QQ and GF(p): ranks, echelon forms, primes, decimals, by FLINT.
+"""Exact linear algebra over ZZ, QQ and GF(p): ranks and echelon forms, by FLINT.
 
 Matrices are sequences of rows of Python integers or fractions. Nothing here is approximate. FLINT cannot look at the
 clock: what it is given is priced before, and what takes long over QQ is done modulo one prime after the other.
@@ -13,13 +13,11 @@ from typing import Any, TypeVar
 
 import flint
 
+from m2bridge.algebra.integers import is_prime
 from m2bridge.clock import check, watched
 
 Row = Sequence[int]
 Column = TypeVar("Column", bound=Hashable)
-
-LARGE_PRIME = 2147483647
-"""The Mersenne prime 2^31 − 1: the largest prime that both FLINT's word arithmetic and Macaulay2 take."""
 
 _PRIME_BITS = 61
 """Ranks over QQ are found modulo primes between 2^61 and 2^62, which take hardly longer than smaller ones."""
@@ -191,23 +189,3 @@ def pivot_columns_mod(rows: Sequence[Row], prime: int) -> tuple[list[int], list[
     reduced, pivots = reduced_echelon(matrix)
     echelon = [[Fraction(int(reduced[i, j])) for j in range(width)] for i in watched(range(len(pivots)))]
     return list(pivots), echelon
-
-
-def is_prime(n: int) -> bool:
-    """Whether ``n`` is a prime number (proved, not probabilistic)."""
-    return n > 1 and bool(flint.fmpz(n).is_prime())
-
-
-def primes_from(largest: int) -> Iterator[int]:
-    """The prime numbers from this one downwards: where one is unlucky for a computation, the next is tried."""
-    return (n for n in range(largest, 1, -1) if is_prime(n))
-
-
-def integer(text: str) -> int:
-    """The integer written in decimal, of any length (Python's own limit is 4300 digits)."""
-    return int(text) if len(text) < 4000 else int(flint.fmpz(text))
-
-
-def decimal(n: int) -> str:
-    """The integer in decimal digits, of any length."""
-    return str(n) if -(1 << 13000) < n < 1 << 13000 else str(flint.fmpz(n).str())

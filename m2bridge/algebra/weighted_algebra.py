@@ -13,7 +13,8 @@ from itertools import combinations
 
 import flint
 
-from m2bridge.algebra.linear_algebra import LARGE_PRIME, reduced_echelon
+from m2bridge.algebra.integers import LARGE_PRIME
+from m2bridge.algebra.linear_algebra import reduced_echelon
 from m2bridge.algebra.sparse_polynomial import Exponents, Polynomial
 from m2bridge.errors import ContradictionError
 

@@ -8,8 +8,9 @@ from functools import lru_cache
 from itertools import combinations_with_replacement
 from math import prod
 
+from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.algebra.jacobian import random_point
-from m2bridge.algebra.linear_algebra import LARGE_PRIME, sparse_rank
+from m2bridge.algebra.linear_algebra import sparse_rank
 from m2bridge.algebra.sparse_polynomial import Terms
 from m2bridge.certificate.difference import Difference, difference
 from m2bridge.checker.completeness import redundant

@@ -12,7 +12,7 @@ from typing import Any
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import CoefficientField
-from m2bridge.algebra.linear_algebra import decimal
+from m2bridge.algebra.integers import decimal
 from m2bridge.convert.names import all_to_macaulay2
 
 _GROUP = 200

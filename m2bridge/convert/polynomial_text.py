@@ -18,7 +18,7 @@ from unicodedata import category
 
 from sympy.polys.rings import PolyElement
 
-from m2bridge.algebra.linear_algebra import integer
+from m2bridge.algebra.integers import integer
 from m2bridge.algebra.ring import PolynomialRing, normal_form
 from m2bridge.errors import ConversionError
 

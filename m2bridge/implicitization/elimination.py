@@ -14,7 +14,8 @@ from typing import Any
 
 import flint
 
-from m2bridge.algebra.linear_algebra import LARGE_PRIME, elimination_price, reduced_echelon
+from m2bridge.algebra.integers import LARGE_PRIME
+from m2bridge.algebra.linear_algebra import elimination_price, reduced_echelon
 from m2bridge.algebra.sparse_polynomial import IntegerPolynomial, Monomial, gradient_at, monomial_of, restricted
 from m2bridge.clock import check, watched
 from m2bridge.implicitization.multigraded_map import MultigradedMap

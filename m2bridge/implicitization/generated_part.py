@@ -8,12 +8,12 @@ from typing import Any
 
 import flint
 
+from m2bridge.algebra.integers import integral
 from m2bridge.algebra.linear_algebra import rank_of, reduced_echelon
 from m2bridge.algebra.quotient import Index, Quotient, SparseVector, combination
 from m2bridge.algebra.sparse_polynomial import Monomial
 from m2bridge.clock import watched
 from m2bridge.implicitization.degrees import Neighbour, SparseRow
-from m2bridge.implicitization.relations import integral
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import islice
 from random import Random
 
-from m2bridge.algebra.linear_algebra import LARGE_PRIME, primes_from
+from m2bridge.algebra.integers import LARGE_PRIME, primes_from
 from m2bridge.algebra.sparse_polynomial import Terms
 from m2bridge.errors import ContradictionError
 from m2bridge.implicitization.degrees import Degree, GradedPiece, MonomialSpace

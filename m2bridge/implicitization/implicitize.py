@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import log2
 from random import Random
 
-from m2bridge.algebra.linear_algebra import is_prime
+from m2bridge.algebra.integers import is_prime
 from m2bridge.clock import watched
 from m2bridge.errors import InvalidCaseError
 from m2bridge.implicitization.degrees import Degree, GradedPiece, MonomialSpace, complete_degrees

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
-from math import gcd, isqrt, prod
+from math import gcd, prod
 from typing import Any, Protocol
 
 import flint
 
+from m2bridge.algebra.integers import integral
 from m2bridge.algebra.linear_algebra import elimination_price, leading_columns
 from m2bridge.algebra.sparse_polynomial import Monomial, Terms
 from m2bridge.clock import check, watched
@@ -106,32 +107,6 @@ class ExactEchelon:
     def relation(self, column: int) -> Terms:
         numerators = [-int(self.numerators[row, column]) for row in range(len(self.pivots))]
         return _terms(self, column, self.denominator, numerators)
-
-
-def integral(residues: Sequence[int], modulus: int) -> tuple[int, list[int]]:
-    """A common denominator, and the integers closest to zero that are congruent to it times each residue."""
-    denominator = 1
-    for residue in residues:
-        if residue > 1:
-            denominator *= rational_denominator(residue * denominator % modulus, modulus)
-    return denominator, [_symmetric(residue * denominator, modulus) if residue else 0 for residue in residues]
-
-
-def rational_denominator(residue: int, modulus: int) -> int:
-    """The denominator b ≤ √(p/2) of the fraction a/b, |a| ≤ √(p/2), congruent to the residue; 1 if there is none."""
-    bound = isqrt(modulus // 2)
-    if residue <= bound or modulus - residue <= bound:
-        return 1
-    (r, s), (next_r, next_s) = (modulus, 0), (residue, 1)
-    while next_r > bound:
-        quotient = r // next_r
-        (r, s), (next_r, next_s) = (next_r, next_s), (r - quotient * next_r, s - quotient * next_s)
-    return abs(next_s) if abs(next_s) <= bound else 1
-
-
-def _symmetric(value: int, modulus: int) -> int:
-    residue = value % modulus
-    return residue - modulus if 2 * residue > modulus else residue
 
 
 def _terms(echelon: ModularEchelon | ExactEchelon, column: int, leading: int, others: Sequence[int]) -> Terms:

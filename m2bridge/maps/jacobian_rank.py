@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.generic_rank import generic_rank
-from m2bridge.algebra.linear_algebra import LARGE_PRIME, primes_from
+from m2bridge.algebra.integers import LARGE_PRIME, primes_from
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.clock import check
 from m2bridge.errors import EngineTimeoutError

@@ -9,8 +9,8 @@ from sympy import Expr, Matrix, Poly, symbols
 from m2bridge import CoefficientField, PolynomialMap, SingleLayerAttention
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.generic_rank import extension_degree, generic_rank
+from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.algebra.jacobian import differential_rank
-from m2bridge.algebra.linear_algebra import LARGE_PRIME
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.families.attention import tangents as tangent
 from m2bridge.families.attention.formulas import dimension_bound, dimension_formula

@@ -8,8 +8,9 @@ from sympy import Matrix, symbols
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries, n
+from m2bridge.algebra.integers import LARGE_PRIME, decimal, integer
 from m2bridge.algebra.jacobian import differential_rank, jacobian_at, random_point, tangent_dimension
-from m2bridge.algebra.linear_algebra import LARGE_PRIME, decimal, integer, pivot_columns, rank
+from m2bridge.algebra.linear_algebra import pivot_columns, rank
 from m2bridge.algebra.linear_span import linear_isomorphism, reduce_linearly
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy import symbols
 
-from m2bridge.algebra.linear_algebra import LARGE_PRIME, primes_from, rank_mod
+from m2bridge.algebra.integers import LARGE_PRIME, primes_from
+from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.quotient import Quotient, combination
 from m2bridge.algebra.sparse_polynomial import restricted

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy import Matrix, Rational, symbols
 
-from m2bridge.algebra.linear_algebra import LARGE_PRIME, is_prime, rank
+from m2bridge.algebra.integers import LARGE_PRIME, is_prime, rational_denominator
+from m2bridge.algebra.linear_algebra import rank
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.implicitization import hilbert_function, implicitize, multigraded
 from m2bridge.implicitization.implicitize import random_prime
 from m2bridge.implicitization.multigraded_map import finest_grading
-from m2bridge.implicitization.relations import rational_denominator
 from tests.polynomials import substituted
 
 s, t, u, v = symbols("s t u v")

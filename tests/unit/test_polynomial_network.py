@@ -12,7 +12,8 @@ import pytest
 from sympy import Expr, Integer, Matrix, Poly, Symbol, symbols
 from sympy.polys.matrices import DomainMatrix
 
-from m2bridge.algebra.linear_algebra import LARGE_PRIME, rank_mod
+from m2bridge.algebra.integers import LARGE_PRIME
+from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.errors import ContradictionError, InvalidCaseError
 from m2bridge.families.polynomial_network import PolynomialNetwork, bounds
 from m2bridge.families.polynomial_network.layers import layer_chain

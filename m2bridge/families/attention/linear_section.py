@@ -15,7 +15,7 @@ from typing import Any
 
 import flint
 
-from m2bridge.algebra.linear_algebra import LARGE_PRIME
+from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.algebra.weighted_algebra import WeightedAlgebra
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.reduced_coordinates import Index, coordinate, indices

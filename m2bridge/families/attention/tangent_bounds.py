@@ -15,9 +15,9 @@ from m2bridge.errors import EngineTimeoutError, MethodUnavailableError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import Orbit, orbits, representative
 from m2bridge.families.attention.reduced_coordinates import function, name, sparse
-from m2bridge.families.attention.structure import multigraded_attention
 from m2bridge.implicitization import implicitize
-from m2bridge.maps.multigraded_closure import default_max_degree
+from m2bridge.maps.multigraded_closure import default_max_degree, graded_source
+from m2bridge.maps.subject import Subject
 
 Occurrences = dict[int, dict[tuple[int, ...], list[tuple[int, int]]]]
 """For each degree and each monomial, the polynomials in which it occurs, by number, and its coefficients there."""
@@ -63,7 +63,7 @@ def tangent_upper_bounds(model: SingleLayerAttention, max_degree: int | None = N
     degree = default_degree(model) if max_degree is None else max_degree
     if degree < 1:
         return {}
-    source = multigraded_attention(model, "reduced")
+    source = graded_source(Subject.of(model, "reduced"))
     with share(0.75):
         implicitization = implicitize(source, degree)
     bounds: dict[Orbit, int] = {}
