@@ -41,7 +41,7 @@ def integral(residues: Sequence[int], modulus: int) -> tuple[int, list[int]]:
 
 
 def rational_denominator(residue: int, modulus: int) -> int:
-    """The denominator b ≤ √(p/2) of the fraction a/b, |a| ≤ √(p/2), congruent to the residue; 1 if there is none."""
+    """The denominator b ≤ √(p/2) of the fraction a/b, |a| ≤ √(p/2), congruent to the residue; 1 if none is."""
     bound = isqrt(modulus // 2)
     if residue <= bound or modulus - residue <= bound:
         return 1

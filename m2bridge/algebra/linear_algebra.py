@@ -24,7 +24,7 @@ _PRIME_BITS = 61
 
 
 _PRIMES_OF_AN_ECHELON = 4
-"""An echelon form over QQ costs FLINT what so many of them modulo primes do, where the entries are small."""
+"""An echelon form over QQ costs FLINT as much as this many modulo primes, where the entries are small."""
 
 
 def elimination_price(rows: int, columns: int) -> float:
@@ -70,13 +70,13 @@ def rank_of(matrix: Any) -> int:
 
 
 def _minor_bits(matrix: Any, size: int) -> int:
-    """A number of bits that no minor of this size exceeds: it is at most the product of the norms of its rows."""
+    """An upper bound for the bits of all minors of this size, each at most the product of the norms of its rows."""
     listed = matrix.tolist()
     return min(_norm_bits(listed, size), _norm_bits(zip(*listed, strict=True), size)) // 2 + 1
 
 
 def _norm_bits(vectors: Iterable[Sequence[Any]], number: int) -> int:
-    """A number of bits that the product of the squared norms of so many vectors does not exceed."""
+    """An upper bound for the bits of the product of the squared norms of this many of the vectors."""
     bits = [int(sum([entry * entry for entry in vector])).bit_length() for vector in watched(vectors)]
     return sum(sorted(bits, reverse=True)[:number])
 

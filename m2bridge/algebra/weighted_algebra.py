@@ -120,7 +120,7 @@ def _sum(terms: Iterable[tuple[int, Polynomial]]) -> Polynomial:
 
 
 def _solved(rows: Sequence[Mapping[int, int]], width: int) -> dict[int, dict[int, int]]:
-    """What the pivot columns of the echelon form are, as unknowns, in the others."""
+    """The unknowns of the pivot columns, expressed in the other unknowns."""
     if not rows:
         return {}
     dense = [0] * (len(rows) * width)

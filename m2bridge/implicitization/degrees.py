@@ -60,7 +60,7 @@ class GradedPiece:
 
     @property
     def exact(self) -> bool:
-        """Whether the lower bounds for the dimensions of coordinate ring and ideal add up, so that both are proved."""
+        """Whether both dimensions are proved: the lower bounds for coordinate ring and ideal add up."""
         return len(self.basis) + self.proved == len(self.monomials)
 
 
@@ -115,7 +115,7 @@ def orbits_of_degree(grading: PackedGrading, degree: int, lower: Mapping[int, De
 def neighbours_below(
     multidegree: int, degree: int, grading: PackedGrading, lower: Mapping[int, Degree]
 ) -> list[Neighbour]:
-    """For each coordinate that divides a monomial of this multidegree, the graded piece below.
+    """The graded piece below, for each coordinate that divides a monomial of this multidegree.
 
     Their products are all monomials of the multidegree; the products of their bases span the coordinate ring in this
     multidegree; the products of their ideals span what lower degrees generate of the ideal.
@@ -164,7 +164,7 @@ PieceComputation = Callable[[int, int, Mapping[int, Degree], int], GradedPiece]
 
 
 def complete_degrees(grading: PackedGrading, max_degree: int, compute: PieceComputation) -> dict[int, Degree]:
-    """The degrees 0, …, max_degree; only those that were completed in the time that there is."""
+    """The degrees 0, …, max_degree; those that are completed within the time limit."""
     lower = {0: degree_zero(grading)}
     for degree in range(1, max_degree + 1):
         try:

@@ -31,7 +31,7 @@ MOST_ROWS = 2
 
 @dataclass(frozen=True, slots=True)
 class ModularElimination:
-    """Coefficients of the expanded monomials where these are short, values at random points elsewhere."""
+    """Coefficients of expanded monomials where the expansions are short; else values at random points."""
 
     expansions: Expansions
     points: RandomPoints
@@ -65,7 +65,7 @@ class ModularElimination:
 
 @dataclass(slots=True)
 class RandomPoints:
-    """Random points of the image over GF(prime), more of them whenever more are asked for.
+    """Random points of the image over GF(prime); more are drawn when they are needed.
 
     Parameters
     ----------
@@ -210,12 +210,12 @@ def _product(first: PackedPolynomial, second: PackedPolynomial) -> PackedPolynom
 
 
 def dense_slice(images: Sequence[IntegerPolynomial], parameters: int, prime: int, random: Random) -> dict[int, int]:
-    """Parameters that may be fixed, each to 0 or 1, without making the closure of the image smaller.
+    """Parameters that may be fixed, each to 0 or 1, so that the closure of the image stays the same.
 
     The Jacobian matrix of the restricted map has at one point modulo the prime the rank that the whole one has at
     another. If that is the dimension of the closure of the whole image, the closure of the restricted image, which is
-    irreducible and contained in it, is no smaller. Otherwise there was an accident, and functions that are different
-    on the image may agree on the slice; ranks on the slice are lower bounds for ranks on the image in any case.
+    irreducible and contained in it, is no smaller. Otherwise the point or prime is unlucky, and functions that are
+    different on the image may agree on the slice; ranks on the slice are lower bounds for ranks on the image in any case.
     """
     point = [random.randrange(prime) for _ in range(parameters)]
     fixed: dict[int, int] = {}

@@ -44,7 +44,7 @@ class Products:
         return cls(neighbours, places, len(free))
 
     def distinct(self) -> list[tuple[SparseRow, Index]]:
-        """All products but repeated ones: their nonzero coefficients, and (neighbour, row); short ones first."""
+        """The different products: nonzero coefficients, and (neighbour, row); short ones first."""
         found: dict[SparseRow, Index] = {}
         for i, neighbour in enumerate(self.neighbours):
             places = self.places[i]
@@ -101,7 +101,7 @@ class GeneratedPart:
     def complement(self, columns: Iterable[int], place: Mapping[int, int]) -> list[int]:
         """Columns whose places are independent modulo the span, each taken if it does not depend on earlier ones.
 
-        No more columns are asked for than it takes to find as many as there can be.
+        The search ends when as many are found as there can be.
         """
         chosen: list[int] = []
         rows: dict[int, SparseVector] = {}
@@ -155,7 +155,7 @@ class GeneratedPart:
 
 
 def _add(vector: SparseVector, forms: dict[int, SparseVector], prime: int) -> None:
-    """Solve a vector that is to be zero for one of its places, and use that in all other expressions."""
+    """Set a vector to zero: solve for one of its places, and substitute this in all other expressions."""
     place, leading = next(iter(vector.items()))
     factor = -pow(leading, -1, prime)
     solved = {place: {k: c * factor % prime for k, c in vector.items() if k != place}}

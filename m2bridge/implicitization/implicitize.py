@@ -65,7 +65,7 @@ def implicitize(source: MultigradedMap, max_degree: int, *, seed: int = 0) -> Im
     {2: 3}
     """
     if max_degree < 0:
-        raise InvalidCaseError("max_degree", f"max_degree must not be negative, not {max_degree}")
+        raise InvalidCaseError("max_degree", f"must be at least 0, not {max_degree}")
     part = linear_part(source)
     independent = in_independent_coordinates(source, part)
     size = len(source.grading.degrees)
@@ -164,7 +164,7 @@ def hilbert_function(source: MultigradedMap, max_degree: int, *, seed: int | Non
     source : MultigradedMap
     max_degree : int
     seed : int, optional
-        For repeatable points. The probability refers to choices of the system (None).
+        For repeatable points; the bound for the probability holds without a seed, for random numbers of the system.
 
     Raises
     ------
@@ -172,7 +172,7 @@ def hilbert_function(source: MultigradedMap, max_degree: int, *, seed: int | Non
         If the degree is negative.
     """
     if max_degree < 0:
-        raise InvalidCaseError("max_degree", f"max_degree must not be negative, not {max_degree}")
+        raise InvalidCaseError("max_degree", f"must be at least 0, not {max_degree}")
     random = Random(seed)
     independent = in_independent_coordinates(source, linear_part(source))
     grading = PackedGrading.of(independent, max_degree)

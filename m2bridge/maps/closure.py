@@ -23,7 +23,7 @@ from m2bridge.maps.tangent_bounds import image_dimension, known_dimension
 from m2bridge.render import Script, render
 
 MOST_DEGREE = 1000
-"""Of ``max_degree``; nobody has computed so far."""
+"""Largest ``max_degree`` that is accepted; far above what can be computed."""
 
 
 def closure(

@@ -23,7 +23,7 @@ Method = Literal["auto", "fibres", "orbits", "jacobian", "all"]
 
 FEW_COORDINATES = 12
 """``auto`` computes the ideal too, as a second opinion, when there are at most this many coordinates;"""
-ELIMINATED = 20
+MOST_ELIMINATED = 20
 """``orbits`` computes the ideal when there are at most this many independent coordinates, which takes seconds,"""
 FEW_MINORS = 500
 """and ``auto`` decomposes the singular locus, as a third opinion, when the criterion takes at most this many minors."""
@@ -126,7 +126,7 @@ def _reasons(model: Model, field: CoefficientField) -> tuple[str, str]:
 def _ideal_wanted(plan: tuple[str, ...], subject: Subject, field: CoefficientField) -> bool:
     model = with_orbits(subject.model)
     if plan == ("orbits",) and field == QQ and model is not None:
-        return model.independent_count <= ELIMINATED
+        return model.independent_count <= MOST_ELIMINATED
     return plan != ("fibres",)
 
 

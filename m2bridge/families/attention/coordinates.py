@@ -81,7 +81,7 @@ class AttentionCoordinates:
         return coordinate_names(self.shape, self.coordinates)
 
     def grading(self) -> Multigrading | None:
-        """The multidegree of c_k_i_p_q is (e_k, e_i, e_p + e_q); for full coordinates nobody chose one."""
+        """The multidegree of c_k_i_p_q is (e_k, e_i, e_p + e_q); none is chosen for full coordinates."""
         from m2bridge.families.attention.structure import grading
 
         return grading(self.shape, self.free_parametrization()) if self.coordinates == "reduced" else None

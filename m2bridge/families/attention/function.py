@@ -21,7 +21,7 @@ from m2bridge.families.attention.parametrization import check_coordinates
 from m2bridge.families.attention.reduced_coordinates import coordinate, indices, name
 
 MOST_BITS_OF_A_ROOT = 5000
-"""Of numerator and denominator of a number, no square, whose root is taken."""
+"""Bits of numerator or denominator of a number whose irrational square root is taken."""
 
 Forms = list[list[Matrix]]
 """``forms[k][i]`` is the symmetric matrix l_i v_kᵀ + v_k l_iᵀ of the quadratic form l_i v_k."""
@@ -82,7 +82,7 @@ class Chart:
 
     @classmethod
     def of(cls, forms: Forms) -> Chart | None:
-        """The first chart that serves; ``None`` for the zero function."""
+        """The first chart that contains the fibre; ``None`` for the zero function."""
         for k, row in enumerate(forms):
             for i, form in enumerate(row):
                 if not form.is_zero_matrix:
@@ -111,7 +111,7 @@ class Chart:
 
 
 def _exchanged(items: Sequence, position: int) -> list:  # type: ignore[type-arg]
-    """The items with the first one and the one at this position exchanged."""
+    """The items, the first one exchanged with that at this position."""
     listed = list(items)
     listed[0], listed[position] = listed[position], listed[0]
     return listed
@@ -163,7 +163,7 @@ def fibre_points(
 
 
 def _square_root(value: Rational) -> Expr:
-    """√value; SymPy looks for factors of what is no square, which takes minutes for thousands of digits."""
+    """√value; where it is irrational SymPy looks for factors, which takes minutes for thousands of digits."""
     numbers = [abs(int(part)) for part in (value.p, value.q)]
     longest = max((n.bit_length() for n in numbers if isqrt(n) ** 2 != n), default=0)
     if longest > MOST_BITS_OF_A_ROOT:

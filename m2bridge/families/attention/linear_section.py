@@ -41,7 +41,7 @@ def section_points(model: SingleLayerAttention) -> int | None:
 
 
 def not_counted(model: SingleLayerAttention) -> str:
-    """Why the points of the section are not counted; empty if they are. It depends on the case only."""
+    """Why the points of the section are not counted; empty if they are. This depends on the case alone."""
     if 1 < model.alpha < model.d:
         return "for 1 < α < d no linear section is counted"
     if _many_points(_sizes(model)):

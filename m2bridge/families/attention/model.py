@@ -24,7 +24,7 @@ Weights = Literal["attention", "factored"]
 
 
 LARGEST = 999_999_999
-"""Nothing about larger cases can be computed but formulas, and their numbers would fill pages."""
+"""Of each number: for larger cases only formulas can be computed, and their values would fill pages."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -107,7 +107,7 @@ class SingleLayerAttention:
         return "reduced" if self.t >= 2 else "full"
 
     def coordinate_count(self, coordinates: Coordinates) -> int:
-        """How many coordinates there are (for ``full``: coefficients that are not identically zero)."""
+        """Number of coordinates (for ``full``: coefficients that are not identically zero)."""
         quadratic = self.d * (self.d + 1) // 2
         if coordinates == "reduced":
             return self.d_out * self.d * quadratic

@@ -20,8 +20,8 @@ from m2bridge.families.attention.orbit_tangents import orbit_tangents
 from m2bridge.families.attention.orbits import orbit_count
 from m2bridge.maps.closure import closure
 
-ELIMINATED = 12
-"""The degree is computed by elimination too for cases with at most so many coordinates."""
+FEW_COORDINATES = 12
+"""The degree is computed by elimination too for cases with at most this many coordinates."""
 
 BY_ELIMINATION = "the degree is also that of the ideal computed by elimination"
 
@@ -97,7 +97,7 @@ def observe(
 
 def _degree_by_elimination(model: SingleLayerAttention, engine: Engine) -> int | None:
     """In small cases, where the limit allows it."""
-    if model.coordinate_count("reduced") > ELIMINATED:
+    if model.coordinate_count("reduced") > FEW_COORDINATES:
         return None
     two_tokens = SingleLayerAttention(model.d, model.d_out, model.a)
     try:

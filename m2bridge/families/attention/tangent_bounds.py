@@ -22,8 +22,8 @@ from m2bridge.maps.subject import Subject
 Occurrences = dict[int, dict[tuple[int, ...], list[tuple[int, int]]]]
 """For each degree and each monomial, the polynomials in which it occurs, by number, and its coefficients there."""
 
-MOST_MONOMIALS = 125_000
-"""Bounds for the tangent dimensions use equations of the largest degree ≤ 4 with at most so many monomials."""
+MOST_MONOMIALS_FOR_BOUNDS = 125_000
+"""Bounds for the tangent dimensions use equations of the largest degree ≤ 4 with at most this many monomials."""
 
 
 def tangent_upper_bounds(model: SingleLayerAttention, max_degree: int | None = None) -> dict[Orbit, int]:
@@ -83,8 +83,8 @@ def _point(orbit: Orbit, model: SingleLayerAttention, coordinates: Sequence[str]
 
 
 def default_degree(model: SingleLayerAttention) -> int:
-    """The largest N ≤ 4 with at most MOST_MONOMIALS monomials of degree N in the coordinates; 0 if N = 2 has more."""
-    degree = default_max_degree(model.coordinate_count(model.default_coordinates), MOST_MONOMIALS)
+    """The largest N ≤ 4 with few enough monomials of degree N in the coordinates; 0 if N = 2 has too many."""
+    degree = default_max_degree(model.coordinate_count(model.default_coordinates), MOST_MONOMIALS_FOR_BOUNDS)
     return degree if degree > 1 else 0
 
 
