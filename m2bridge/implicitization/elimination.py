@@ -215,7 +215,8 @@ def dense_slice(images: Sequence[IntegerPolynomial], parameters: int, prime: int
     The Jacobian matrix of the restricted map has at one point modulo the prime the rank that the whole one has at
     another. If that is the dimension of the closure of the whole image, the closure of the restricted image, which is
     irreducible and contained in it, is no smaller. Otherwise the point or prime is unlucky, and functions that are
-    different on the image may agree on the slice; ranks on the slice are lower bounds for ranks on the image in any case.
+    different on the image may agree on the slice; ranks on the slice are in any case lower bounds for those on the
+    image.
     """
     point = [random.randrange(prime) for _ in range(parameters)]
     fixed: dict[int, int] = {}
