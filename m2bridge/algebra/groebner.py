@@ -13,10 +13,9 @@ from typing import Literal
 
 import flint
 
+from m2bridge.algebra.sparse_polynomial import Exponents, Polynomial
 from m2bridge.errors import MethodUnavailableError
 
-Exponents = tuple[int, ...]
-Polynomial = Mapping[Exponents, int]
 MonomialOrder = Literal["degrevlex", "lex"]
 
 LIMITS = (5_000, 200_000, 100_000)

@@ -22,7 +22,14 @@ from m2bridge.render import Script
 
 
 def certify(model: Any, question: str, engine: Engine | None = None, timeout: float | None = None) -> Certificate:
-    """Answer one question about one case; as :func:`certify_all`."""
+    """Answer one question about one case; as :func:`certify_all`.
+
+    Examples
+    --------
+    >>> certificate = certify(PolynomialNetwork([2, 2, 1]), "expected-dimension")
+    >>> certificate.file_name, certificate.answer["verdicts"][0]["verdict"]
+    ('polynomial-network-2-2-1-r2-expected-dimension.json', 'CONFIRMED')
+    """
     return certify_all(model, (question,), engine, timeout)[0]
 
 

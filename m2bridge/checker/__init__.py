@@ -1,1 +1,1 @@
-"""TODO."""
+"""Checking certificates without Macaulay2."""

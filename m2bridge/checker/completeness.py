@@ -10,18 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from m2bridge.algebra.groebner import (
-    Exponents,
-    Polynomial,
     groebner_basis,
     hilbert_numerator,
     in_ideal,
     leading_monomials,
 )
 from m2bridge.algebra.hilbert_series import HilbertSeries
+from m2bridge.algebra.sparse_polynomial import Exponents, Polynomial, Terms
 from m2bridge.certificate.difference import Difference
 from m2bridge.families.attention.chart import chart_slice
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.implicitization.substitution import Terms
 from m2bridge.maps.chart import ChartSlice
 
 FIRST = "c_1_1_1_1"

@@ -8,15 +8,17 @@ from functools import lru_cache
 from itertools import combinations_with_replacement
 from math import prod
 
+from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.algebra.jacobian import random_point
-from m2bridge.algebra.linear_algebra import LARGE_PRIME, sparse_rank
+from m2bridge.algebra.linear_algebra import sparse_rank
+from m2bridge.algebra.sparse_polynomial import Terms
 from m2bridge.certificate.difference import Difference, difference
 from m2bridge.checker.completeness import redundant
 from m2bridge.checker.price import check_monomials
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.structure import multigraded_attention
 from m2bridge.implicitization import Implicitization, MultigradedMap, implicitize
-from m2bridge.implicitization.substitution import Substitution, Terms
+from m2bridge.implicitization.relations import Substitution
 from m2bridge.maps.multigraded_closure import default_max_degree
 
 _SEED, _BOUND = 20240817, 1000

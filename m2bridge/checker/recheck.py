@@ -8,9 +8,10 @@ from functools import lru_cache
 from m2bridge.checker.fibre_scheme import fibre_scheme
 from m2bridge.checker.identities import base_locus_is_empty, boundary_family_is_verified
 from m2bridge.errors import MethodUnavailableError
+from m2bridge.families.attention.deduction import deduce
 from m2bridge.families.attention.fibres import Fibre, Fibres
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.observation import Observations, deduce
+from m2bridge.families.attention.observed import Observations
 from m2bridge.families.attention.orbits import Orbit, orbits
 
 

@@ -10,6 +10,7 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.jacobian import differential_rank, random_point, tangent_dimension
 from m2bridge.algebra.ring import Ideal, PolynomialRing, is_homogeneous, total_degree
+from m2bridge.algebra.sparse_polynomial import Terms
 from m2bridge.certificate.closures import closure_content
 from m2bridge.certificate.difference import Difference
 from m2bridge.certificate.schema import Certificate
@@ -21,7 +22,6 @@ from m2bridge.checker.price import check_degree, check_length
 from m2bridge.checker.recheck import recheck
 from m2bridge.errors import CertificateError
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.implicitization.substitution import Terms
 
 _SEED, _BOUND = 20240817, 1000
 

@@ -42,6 +42,13 @@ def verify(certificate: Certificate, name: str = "") -> Finding:
     ------
     ContradictionError
         If independent methods disagree: then m2bridge itself is wrong, not the certificate.
+
+    Examples
+    --------
+    >>> with Macaulay2() as engine:
+    ...     certificate = certify(SingleLayerAttention(d=2, d_out=1), "3.3", engine)
+    >>> verify(certificate).outcome
+    'accepted'
     """
     name = name or certificate.file_name
     try:

@@ -32,6 +32,12 @@ class CrossCheck(Presented):
     seconds : float
     unfinished : str
         Empty, or the limit that was reached.
+
+    Examples
+    --------
+    >>> found = cross_check(SingleLayerAttention(d=3, d_out=3, a=2))
+    >>> [verdict.name for verdict in found.verdicts if verdict.verdict == "REFUTED"]
+    ['3.4 (iii)', 'A.4']
     """
 
     presentation: ClassVar[str] = "m2bridge.presentation.cross_check"
@@ -81,6 +87,12 @@ def cross_check(
         If independent methods disagree.
     EngineError
         If Macaulay2 failed in another way than by reaching a limit.
+
+    Examples
+    --------
+    >>> found = cross_check(PolynomialNetwork([3, 2, 1]))
+    >>> [(verdict.name, str(verdict.verdict)) for verdict in found.verdicts]
+    [('expected-dimension', 'REFUTED'), ('expected-dimension (equal widths)', 'NOT_APPLICABLE')]
     """
     if not isinstance(model, Stated):
         raise InvalidCaseError("model", f"there are no statements about a {getattr(model, 'title', model)}")

@@ -7,7 +7,13 @@ from enum import StrEnum
 
 
 class Decision(StrEnum):
-    """The four possible verdicts."""
+    """The four possible verdicts.
+
+    Examples
+    --------
+    >>> Decision("CONFIRMED") is Decision.CONFIRMED, [str(decision) for decision in Decision]
+    (True, ['CONFIRMED', 'REFUTED', 'UNDECIDED', 'NOT_APPLICABLE'])
+    """
 
     CONFIRMED = "CONFIRMED"
     REFUTED = "REFUTED"

@@ -27,6 +27,13 @@ class Verdict:
         For REFUTED.
     computed, trusted : tuple of str
         What was computed for this verdict, and the cited lemmas on which it rests.
+
+    Examples
+    --------
+    >>> found = cross_check(SingleLayerAttention(d=3, d_out=3, a=2))
+    >>> refuted = next(verdict for verdict in found.verdicts if verdict.verdict == "REFUTED")
+    >>> refuted.name, refuted.witness.orbit, refuted.witness.weights["A"]
+    ('3.4 (iii)', Orbit(r=1, s=3, m=1), ((1, 0, 0), (0, 0, 0), (0, 0, 0)))
     """
 
     about: Statement

@@ -49,8 +49,13 @@ class Macaulay2:
 
     Examples
     --------
-    >>> with Macaulay2() as engine:  # doctest: +SKIP
-    ...     transcript = engine.run(script)
+    >>> from sympy import symbols
+    >>> t = symbols("t")
+    >>> cusp = PolynomialMap.from_expressions([t], {"x": t**2, "y": t**3})
+    >>> with Macaulay2() as engine:
+    ...     locus = singular_locus(cusp, engine)
+    >>> locus.dimension
+    0
     """
 
     def __init__(self, program: str | os.PathLike[str] | None = None, limits: Limits | None = None) -> None:

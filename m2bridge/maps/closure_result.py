@@ -73,6 +73,16 @@ class Closure(Presented):
         Empty, or the limit that was reached; then the fields that were not found are ``None``.
     completeness_reason : str
         How it is known that these are all generators, or up to which degree they are.
+
+    Examples
+    --------
+    >>> from sympy import symbols
+    >>> u, v = symbols("u v")
+    >>> umbrella = PolynomialMap.from_expressions([u, v], {"x": u * v, "y": u, "z": v**2})
+    >>> with Macaulay2() as engine:
+    ...     found = closure(umbrella, engine)
+    >>> found.dimension, found.degree, str(found.completeness), found.ideal.generators
+    (2, 3, 'proved', (-y**2*z + x**2,))
     """
 
     presentation: ClassVar[str] = "m2bridge.presentation.closure"

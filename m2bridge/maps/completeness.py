@@ -10,7 +10,7 @@ from typing import Any
 
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
-from m2bridge.algebra.linear_algebra import primes_from
+from m2bridge.algebra.integers import primes_from
 from m2bridge.algebra.linear_span import reduce_linearly
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.clock import clock, share, watched

@@ -63,7 +63,7 @@ class Model(Protocol):
         ...
 
     def grading(self) -> Multigrading | None:
-        """The finest multigrading of the free parametrization, in legible degrees; ``None`` if nobody chose them."""
+        """The finest multigrading of the free parametrization, in legible degrees; ``None`` where none are chosen."""
         ...
 
     def symmetries(self) -> tuple[Symmetry, ...]:

@@ -53,7 +53,7 @@ def graded_source(subject: Subject) -> MultigradedMap:
 
 
 def default_max_degree(coordinates: int, monomials: int = MOST_MONOMIALS) -> int:
-    """The largest N ≤ 4 with at most so many monomials of degree N in so many independent coordinates; at least 1."""
+    """The largest N ≤ 4 for which there are at most this many monomials of degree N; at least 1."""
     fitting = (n for n in range(LARGEST_DEGREE, 1, -1) if comb(coordinates + n - 1, n) <= monomials)
     return next(fitting, 1)
 
@@ -61,7 +61,7 @@ def default_max_degree(coordinates: int, monomials: int = MOST_MONOMIALS) -> int
 def equations(source: MultigradedMap, max_degree: int | None, part: float = 1.0) -> Equations:
     """All minimal generators of degree ≤ max_degree, or of the degrees that a part of the time left suffices for.
 
-    That a degree was not reached is reported as unfinished.
+    Where a degree was not reached, ``unfinished`` says so.
 
     Raises
     ------

@@ -120,7 +120,7 @@ def _hilbert_ring(closure: Closure) -> str:
 
 
 def _hilbert(closure: Closure, expression: Expr) -> str:
-    """The series or polynomial; of an affine variety, which has none of its own, with the ring that it is of."""
+    """The series or polynomial, and for an affine variety, which has none of its own, the ring it belongs to."""
     return expression_text(expression) + ("" if closure.homogeneous else f", of the {_hilbert_ring(closure)}")
 
 

@@ -7,7 +7,8 @@ from m2bridge.families.attention.chart import chart_slice
 from m2bridge.families.attention.formulas import dimension_formula
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import generic_orbit
-from m2bridge.families.attention.tangents import function, orbit_dimension
+from m2bridge.families.attention.reduced_coordinates import function
+from m2bridge.families.attention.tangents import orbit_dimension
 
 
 @pytest.mark.parametrize("case", [(2, 1), (2, 2), (2, 3), (3, 1), (3, 2), (4, 2)])

@@ -19,6 +19,7 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.groebner import divides, groebner_basis, hilbert_numerator, leading_monomials
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.ring import Ideal, PolynomialRing, total_degree
+from m2bridge.algebra.sparse_polynomial import Terms
 from m2bridge.certificate.files import read
 from m2bridge.certificate.schema import Certificate
 from m2bridge.certifying.verified import verify
@@ -28,7 +29,6 @@ from m2bridge.errors import MethodUnavailableError
 from m2bridge.families.attention.formulas import degree_formula, dimension_formula
 from m2bridge.families.attention.structure import multigraded_attention
 from m2bridge.implicitization import implicitize
-from m2bridge.implicitization.substitution import Terms
 
 FOLDER = Path(__file__).parents[1] / "certificates" / "accepted"
 

@@ -68,7 +68,7 @@ def test_a_degree_out_of_reach_is_refused_before_it_is_begun(
 def test_what_does_not_vanish_is_refused_before_anything_is_expanded(
     degrees: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delattr("m2bridge.implicitization.substitution.Substitution.vanishes")
+    monkeypatch.delattr("m2bridge.implicitization.relations.Substitution.vanishes")
     assert checked([F, F * X[0] ** 8 + X[1] ** 12]).check == "generator on the parametrization"
     assert degrees == []
 

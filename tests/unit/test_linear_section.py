@@ -11,10 +11,10 @@ from m2bridge.certifying.questions import question_of
 from m2bridge.crosscheck import Outcome, compare
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention import formulas, linear_section
+from m2bridge.families.attention.deduction import deduce
 from m2bridge.families.attention.fibres import Fibre, Fibres
 from m2bridge.families.attention.formulas import degree_formula
 from m2bridge.families.attention.linear_section import MOST_POINTS, not_counted, section_algebra, section_points
-from m2bridge.families.attention.observation import deduce
 from m2bridge.families.attention.orbits import orbits
 from m2bridge.families.attention.statements import REGISTRY, degree
 from tests.rechecking import _observations, recheck
@@ -115,7 +115,7 @@ def test_what_is_not_counted_is_undecided() -> None:
 
 
 def test_a_section_that_fibres_do_not_divide(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("m2bridge.families.attention.observation.section_points", lambda model: 7)
+    monkeypatch.setattr("m2bridge.families.attention.deduction.section_points", lambda model: 7)
     model = SingleLayerAttention(2, 1, 1)
     at = {orbit: Fibre(2, 2) if orbit == Orbit(1, 1, 0) else Fibre(2, 1) for orbit in orbits(model)}
     with pytest.raises(ContradictionError, match="7 points"):

@@ -81,7 +81,7 @@ class AttentionCoordinates:
         return coordinate_names(self.shape, self.coordinates)
 
     def grading(self) -> Multigrading | None:
-        """The multidegree of c_k_i_p_q is (e_k, e_i, e_p + e_q); for full coordinates nobody chose one."""
+        """The multidegree of c_k_i_p_q is (e_k, e_i, e_p + e_q); none is chosen for full coordinates."""
         from m2bridge.families.attention.structure import grading
 
         return grading(self.shape, self.free_parametrization()) if self.coordinates == "reduced" else None
@@ -105,11 +105,11 @@ class AttentionCoordinates:
     def expected_dimension(self) -> tuple[int | None, str]:
         """Corollary 3.3."""
         from m2bridge.families.attention.formulas import dimension_formula
+        from m2bridge.families.attention.statements.statement import paper_hypotheses
 
         if self.shape.t == 1:
             return None, "Corollary 3.3 assumes t ≥ 2"
-        outside = self.shape.alpha == 1 and self.shape.d_out == 1
-        remark = "Corollary 3.3" + (", outside its hypothesis α > 1 or d' > 1" if outside else "")
+        remark = "Corollary 3.3" + (", outside its hypothesis α > 1 or d' > 1" if paper_hypotheses(self.shape) else "")
         return dimension_formula(self.shape), remark
 
     def predicted_hilbert_function(self, degree: int) -> int | None:

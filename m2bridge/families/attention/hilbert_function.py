@@ -25,7 +25,7 @@ FEWER_FORMS = {2: 3, 3: 8}
 
 
 def no_prediction(model: SingleLayerAttention) -> str:
-    """Why there is no prediction for a model; empty if there is one."""
+    """Why no prediction exists for a model; empty if one exists."""
     if reason := several_tokens(model):
         return reason
     if model.d >= 4 and model.d_out >= 2 and model.alpha >= 2:
@@ -93,7 +93,7 @@ def _symmetric(size: int, n: int) -> int:
 
 
 def _hook(size: int, n: int, legs: int) -> int:
-    """dim S_λ for λ = (n − legs, 1^legs); 0 if that is no partition."""
+    """dim S_λ for λ = (n − legs, 1^legs); 0 if that is not a partition."""
     arm = n - legs - 1
     return comb(size + arm, arm + legs + 1) * comb(arm + legs, legs) if arm >= 0 else 0
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.engine import Engine
     from m2bridge.families.attention.coordinates import AttentionCoordinates
-    from m2bridge.families.attention.observation import Observations
+    from m2bridge.families.attention.observed import Observations
     from m2bridge.maps.statement import Statement
 
 NAME = "attention"
@@ -27,7 +27,7 @@ Weights = Literal["attention", "factored"]
 
 
 LARGEST = 999_999_999
-"""Nothing about larger cases can be computed but formulas, and their numbers would fill pages."""
+"""Of each number: for larger cases only formulas can be computed, and their values would fill pages."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -49,6 +49,14 @@ class SingleLayerAttention:
     ------
     InvalidCaseError
         If one of them is not an integer, below 1 or above :data:`LARGEST`.
+
+    Examples
+    --------
+    >>> model = SingleLayerAttention(d=2, d_out=1)
+    >>> print(model)
+    (d, d', a) = (2, 1, 2), t = 2
+    >>> model.parametrization().images[1]
+    A_2_1*V_1_1 + A_1_1*V_1_2
     """
 
     d: int
@@ -105,7 +113,7 @@ class SingleLayerAttention:
         return "reduced" if self.t >= 2 else "full"
 
     def coordinate_count(self, coordinates: Coordinates) -> int:
-        """How many coordinates there are (for ``full``: coefficients that are not identically zero)."""
+        """Number of coordinates (for ``full``: coefficients that are not identically zero)."""
         quadratic = self.d * (self.d + 1) // 2
         if coordinates == "reduced":
             return self.d_out * self.d * quadratic

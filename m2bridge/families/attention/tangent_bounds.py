@@ -9,21 +9,21 @@ from itertools import combinations_with_replacement
 from math import prod
 
 from m2bridge.algebra.linear_algebra import sparse_rank
+from m2bridge.algebra.sparse_polynomial import Terms
 from m2bridge.clock import share, watched
 from m2bridge.errors import EngineTimeoutError, MethodUnavailableError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import Orbit, orbits, representative
-from m2bridge.families.attention.structure import multigraded_attention
-from m2bridge.families.attention.tangents import function, sparse
+from m2bridge.families.attention.reduced_coordinates import function, name, sparse
 from m2bridge.implicitization import implicitize
-from m2bridge.implicitization.substitution import Terms
-from m2bridge.maps.multigraded_closure import default_max_degree
+from m2bridge.maps.multigraded_closure import default_max_degree, graded_source
+from m2bridge.maps.subject import Subject
 
 Occurrences = dict[int, dict[tuple[int, ...], list[tuple[int, int]]]]
 """For each degree and each monomial, the polynomials in which it occurs, by number, and its coefficients there."""
 
-MOST_MONOMIALS = 125_000
-"""Bounds for the tangent dimensions use equations of the largest degree ≤ 4 with at most so many monomials."""
+MOST_MONOMIALS_FOR_BOUNDS = 125_000
+"""Bounds for the tangent dimensions use equations of the largest degree ≤ 4 with at most this many monomials."""
 
 
 def tangent_upper_bounds(model: SingleLayerAttention, max_degree: int | None = None) -> dict[Orbit, int]:
@@ -63,7 +63,7 @@ def tangent_upper_bounds(model: SingleLayerAttention, max_degree: int | None = N
     degree = default_degree(model) if max_degree is None else max_degree
     if degree < 1:
         return {}
-    source = multigraded_attention(model, "reduced")
+    source = graded_source(Subject.of(model, "reduced"))
     with share(0.75):
         implicitization = implicitize(source, degree)
     bounds: dict[Orbit, int] = {}
@@ -78,13 +78,13 @@ def tangent_upper_bounds(model: SingleLayerAttention, max_degree: int | None = N
 def _point(orbit: Orbit, model: SingleLayerAttention, coordinates: Sequence[str]) -> tuple[int, ...]:
     """The function coordinates of the representative, without the minors that its weights satisfy."""
     values = function(*map(sparse, representative(orbit, model)))
-    named = {"_".join(["c", *(str(i + 1) for i in key)]): value for key, value in values.items()}
+    named = {name(index): value for index, value in values.items()}
     return tuple(named.get(name, 0) for name in coordinates)
 
 
 def default_degree(model: SingleLayerAttention) -> int:
-    """The largest N ≤ 4 with at most MOST_MONOMIALS monomials of degree N in the coordinates; 0 if N = 2 has more."""
-    degree = default_max_degree(model.coordinate_count(model.default_coordinates), MOST_MONOMIALS)
+    """The largest N ≤ 4 with few enough monomials of degree N in the coordinates; 0 if N = 2 has too many."""
+    degree = default_max_degree(model.coordinate_count(model.default_coordinates), MOST_MONOMIALS_FOR_BOUNDS)
     return degree if degree > 1 else 0
 
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 
 import flint
 
+from m2bridge.algebra.linear_algebra import reduced_echelon
 from m2bridge.clock import watched
-from m2bridge.implicitization.evaluation import reduced_echelon
 
 Index = tuple[int, int]
 SparseVector = dict[int, int]
 Rows = Sequence[tuple[SparseVector, Index]]
 DENSE = 4
-"""A matrix goes to FLINT when one entry of so many is not zero."""
+"""A matrix goes to FLINT when at least one in this many entries is nonzero."""
 
 
 @dataclass(slots=True)
@@ -24,7 +24,7 @@ class Quotient:
 
     Rows are eliminated in rounds. In each, rows with different leading places are independent without any computation;
     they express their leading places in the remaining ones, and by this the other rows become rows of the next round.
-    What is no longer sparse after some rounds is small, and left to FLINT.
+    After some rounds the remaining rows are dense and few, and FLINT eliminates in them.
 
     Parameters
     ----------

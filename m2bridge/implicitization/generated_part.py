@@ -1,4 +1,4 @@
-"""The part of the ideal in one weight that lower degrees generate."""
+"""The part of the ideal in one multidegree that lower degrees generate."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from typing import Any
 
 import flint
 
-from m2bridge.algebra.linear_algebra import rank_of
+from m2bridge.algebra.integers import integral
+from m2bridge.algebra.linear_algebra import rank_of, reduced_echelon
+from m2bridge.algebra.quotient import Index, Quotient, SparseVector, combination
+from m2bridge.algebra.sparse_polynomial import Monomial
 from m2bridge.clock import watched
-from m2bridge.implicitization.blocks import Neighbour, SparseRow
-from m2bridge.implicitization.evaluation import reduced_echelon
-from m2bridge.implicitization.quotient import Index, Quotient, SparseVector, combination
-from m2bridge.implicitization.relations import integral
-from m2bridge.implicitization.weight_spaces import Monomial
+from m2bridge.implicitization.degrees import Neighbour, SparseRow
 
 
 @dataclass(frozen=True, slots=True)
 class Products:
-    """The products x_j · g, g in the basis of the ideal in the weight below, restricted to free monomials.
+    """The products x_j · g, g in the basis of the ideal in the multidegree below, restricted to free monomials.
 
     An element of the ideal is determined by its coefficients at the free monomials, those outside a basis of the
     coordinate ring: a relation among the others alone is zero. So ranks may be computed there.
@@ -45,11 +44,11 @@ class Products:
         return cls(neighbours, places, len(free))
 
     def distinct(self) -> list[tuple[SparseRow, Index]]:
-        """All products but repeated ones: their nonzero coefficients, and (neighbour, row); short ones first."""
+        """The different products: nonzero coefficients, and (neighbour, row); short ones first."""
         found: dict[SparseRow, Index] = {}
         for i, neighbour in enumerate(self.neighbours):
             places = self.places[i]
-            for row, terms in enumerate(watched(neighbour.block.ideal)):
+            for row, terms in enumerate(watched(neighbour.piece.ideal)):
                 product = tuple(sorted([(place, c) for position, c in terms if (place := places[position]) >= 0]))
                 found.setdefault(product, (i, row))
         return sorted(found.items(), key=_length)
@@ -58,7 +57,7 @@ class Products:
         """One product as a polynomial, its monomials numbered by ``position``."""
         neighbour, row = index
         products = self.neighbours[neighbour].products
-        return tuple([(position[products[i]], c) for i, c in self.neighbours[neighbour].block.ideal[row]])
+        return tuple([(position[products[i]], c) for i, c in self.neighbours[neighbour].piece.ideal[row]])
 
 
 def _length(item: tuple[SparseRow, Index]) -> int:
@@ -66,7 +65,7 @@ def _length(item: tuple[SparseRow, Index]) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownPart:
+class GeneratedPart:
     """The span of the products modulo a prime, and the linear functionals that vanish on it.
 
     Parameters
@@ -86,7 +85,7 @@ class KnownPart:
     prime: int
 
     @classmethod
-    def of(cls, products: Products, prime: int) -> KnownPart:
+    def of(cls, products: Products, prime: int) -> GeneratedPart:
         """Eliminate modulo a prime."""
         listed = products.distinct()
         rows = [({place: c % prime for place, c in row if c % prime}, index) for row, index in watched(listed)]
@@ -102,7 +101,7 @@ class KnownPart:
     def complement(self, columns: Iterable[int], place: Mapping[int, int]) -> list[int]:
         """Columns whose places are independent modulo the span, each taken if it does not depend on earlier ones.
 
-        No more columns are asked for than it takes to find as many as there can be.
+        The search ends when as many are found as there can be.
         """
         chosen: list[int] = []
         rows: dict[int, SparseVector] = {}
@@ -156,7 +155,7 @@ class KnownPart:
 
 
 def _add(vector: SparseVector, forms: dict[int, SparseVector], prime: int) -> None:
-    """Solve a vector that is to be zero for one of its places, and use that in all other expressions."""
+    """Set a vector to zero: solve for one of its places, and substitute this in all other expressions."""
     place, leading = next(iter(vector.items()))
     factor = -pow(leading, -1, prime)
     solved = {place: {k: c * factor % prime for k, c in vector.items() if k != place}}
