@@ -13,7 +13,7 @@ from typing import Self
 from m2bridge.batch.allowance import Allowance
 from m2bridge.batch.forkserver import prepare
 from m2bridge.batch.verifier import Begun, Check, Ready, Verifier, by_death, by_limit, how_ended
-from m2bridge.checker.verify_result import Finding
+from m2bridge.checker.verify_result import VerifyResult
 from m2bridge.errors import BatchError
 
 _FALSE_STARTS = 3
@@ -21,7 +21,7 @@ _FALSE_STARTS = 3
 
 def verify_files(
     paths: Sequence[Path], allowance: Allowance | None = None, workers: int | None = None, check: Check | None = None
-) -> list[Finding]:
+) -> list[VerifyResult]:
     """What :func:`m2bridge.checker.verify.verify_path` says of each file, in their order.
 
     Whatever a file does to the process that checks it, it gets a finding, and the others get theirs.
@@ -79,11 +79,11 @@ class _Pool:
         self._allowance = allowance
         self._check = check
         self._workers: list[Verifier] = []
-        self._found: dict[Path, Finding] = {}
+        self._found: dict[Path, VerifyResult] = {}
         self._ends = Counter[Path]()
         self._false_starts = 0
 
-    def run(self) -> dict[Path, Finding]:
+    def run(self) -> dict[Path, VerifyResult]:
         """The finding about each file."""
         while self._waiting or any(worker.left for worker in self._workers):
             self._recruit()
@@ -103,7 +103,7 @@ class _Pool:
 
     def _hear(self, worker: Verifier) -> None:
         message = worker.receive()
-        if isinstance(message, Finding):
+        if isinstance(message, VerifyResult):
             self._found[worker.left.popleft()] = message
             worker.at_work = False
         elif isinstance(message, Begun):

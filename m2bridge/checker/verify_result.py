@@ -11,7 +11,7 @@ VerifyOutcome = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class VerifyResult:
     """The outcome of checking a certificate.
 
     Parameters

@@ -3,7 +3,7 @@
 import pytest
 
 from m2bridge import Macaulay2, closure
-from m2bridge.families.polynomial_network import PolynomialNetwork
+from m2bridge.families.polynomial_network.model import PolynomialNetwork
 from m2bridge.maps.rank import rank_result
 
 

@@ -12,7 +12,8 @@ import m2bridge.families as registry
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families import families, family, family_names
 from m2bridge.families.definition import Family, integer, integers
-from m2bridge.families.polynomial_network import FAMILY, PolynomialNetwork
+from m2bridge.families.polynomial_network.family import FAMILY
+from m2bridge.families.polynomial_network.model import PolynomialNetwork
 from m2bridge.maps.model import HasStatements, Model
 from m2bridge.maps.rank import rank_result
 

@@ -14,7 +14,7 @@ from m2bridge.certificate.files import read
 from m2bridge.checker import generators
 from m2bridge.checker.polynomials import read_polynomials
 from m2bridge.checker.verify import verify
-from m2bridge.checker.verify_result import Finding
+from m2bridge.checker.verify_result import VerifyResult
 from m2bridge.convert.notation import polynomial_text
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.implicitization import Implicitization
@@ -25,7 +25,7 @@ RING = PolynomialRing(QQ, tuple(QUARTIC.evidence["coordinates"]))
 X = RING.sympy_ring.gens
 
 
-def checked(polynomials: Sequence[PolyElement]) -> Finding:
+def checked(polynomials: Sequence[PolyElement]) -> VerifyResult:
     texts = list(map(polynomial_text, polynomials))
     return verify(replace(QUARTIC, evidence=QUARTIC.evidence | {"generators": texts}).sealed())
 

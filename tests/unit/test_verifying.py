@@ -22,7 +22,7 @@ from m2bridge.certificate.files import read, write
 from m2bridge.certificate.schema import digest
 from m2bridge.certificate.scripts import script_of
 from m2bridge.checker.verify import verify_path
-from m2bridge.checker.verify_result import Finding
+from m2bridge.checker.verify_result import VerifyResult
 from m2bridge.errors import BatchError, ContradictionError, InvalidCaseError
 from tests.events import PATIENCE, wait_for, wait_for_end
 
@@ -81,7 +81,7 @@ def test_whatever_a_file_is_the_others_get_their_findings(tmp_path: Path) -> Non
     assert said["sparse"][1:] == ("size", "more than 32 MiB, and no more is read of a file")
 
 
-def hostile(path: Path) -> Finding:
+def hostile(path: Path) -> VerifyResult:
     """What a file may do to the process that checks it, by its name."""
     what, folder = path.name, path.parent
     if what == "loop in C":
@@ -102,7 +102,7 @@ def hostile(path: Path) -> Finding:
         os.kill(os.getpid(), signal.SIGKILL)
     elif what == "exit":
         os._exit(3)
-    return Finding("accepted", str(path))
+    return VerifyResult("accepted", str(path))
 
 
 EXPECTED = {
@@ -164,7 +164,7 @@ def test_processes_that_are_killed_cost_nothing_but_time(monkeypatch: pytest.Mon
 
     def killing(self: verifier.Verifier) -> object:
         message = real(self)
-        if isinstance(message, Finding) and self.process.pid not in killed:
+        if isinstance(message, VerifyResult) and self.process.pid not in killed:
             killed.add(self.process.pid)
             self.process.kill()
             self.process.join()
