@@ -133,4 +133,6 @@ def _load(entry: EntryPoint) -> Any:
 
 def _broken(entry: EntryPoint, reason: str) -> InvalidCaseError:
     what = "family" if entry.group == GROUP else "checker of the family"
-    return InvalidCaseError("family", f"the {what} '{entry.name}' of the package {_package(entry)} cannot be used: {reason}")
+    return InvalidCaseError(
+        "family", f"the {what} '{entry.name}' of the package {_package(entry)} cannot be used: {reason}"
+    )

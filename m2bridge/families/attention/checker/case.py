@@ -18,7 +18,6 @@ LARGEST = 999_999_999
 Orbit = tuple[int, int, int]
 Sparse = Mapping[tuple[int, int], int]
 Function = dict[tuple[int, int, int, int], int]
-Matrix = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +32,10 @@ class Case:
     @classmethod
     def read(cls, case: Mapping[str, Any]) -> Case:
         """The case in a certificate; CertificateError if there is none."""
-        if case.keys() != {"d", "d_out", "a", "t"} or not all(type(n) is int for n in case.values()):
-            raise CertificateError("four integers d, d_out, a, t")
-        if not all(1 <= n <= LARGEST for n in case.values()):
-            raise CertificateError(f"integers from 1 to {LARGEST}")
+        if case.keys() != {"d", "d_out", "a", "t"} or not all(
+            type(n) is int and 1 <= n <= LARGEST for n in case.values()
+        ):
+            raise CertificateError(f"integers d, d_out, a, t from 1 to {LARGEST}")
         return cls(**case)
 
     @property
@@ -65,6 +64,11 @@ def function(A: Sparse, V: Sparse) -> Function:
     return {key: value for key, value in found.items() if value}
 
 
+def plus(first: Function, second: Function) -> Function:
+    """The sum of two functions."""
+    return {key: first.get(key, 0) + second.get(key, 0) for key in first.keys() | second.keys()}
+
+
 def orbits(case: Case) -> list[Orbit]:
     """All orbits of nonzero functions, in increasing order."""
     ranks = product(range(1, case.alpha + 1), range(1, min(case.d, case.d_out) + 1))
@@ -79,14 +83,3 @@ def representative(orbit: Orbit, case: Case) -> tuple[Sparse, Sparse]:
     r, s, m = orbit
     V = {(k, k if k < m else r + k - m): 1 for k in range(s)}
     return {(p, p): 1 for p in range(r)}, V | ({(0, 0): 1} if m == 0 else {})
-
-
-def in_closure(orbit: Orbit, larger: Orbit) -> bool:
-    """Whether an orbit lies in the closure of another one (a lemma): all ranks are at most as large."""
-    (r, s, m), (R, S, M) = orbit, larger
-    return r <= R and s <= S and r + s - m <= R + S - M
-
-
-def dense(matrix: Sparse, rows: int, columns: int) -> Matrix:
-    """As a tuple of rows."""
-    return tuple(tuple(matrix.get((i, j), 0) for j in range(columns)) for i in range(rows))
