@@ -31,8 +31,6 @@ WITH_ENGINE = frozenset(
         "SingularLocus",
         "Transcript",
         "Verdict",
-        "certify",
-        "cross_check",
         "cross_check_all_sizes",
         "fibres",
         "image",

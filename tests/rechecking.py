@@ -3,12 +3,13 @@
 from dataclasses import replace
 from functools import lru_cache
 
-from m2bridge import SingleLayerAttention
-from m2bridge.checker.fibre_scheme import fibre_scheme
-from m2bridge.checker.identities import base_locus_is_empty, boundary_family_is_verified
-from m2bridge.families.attention.fibres import Fibre, Fibres
-from m2bridge.families.attention.observation import Observations, deduce
-from m2bridge.families.attention.orbits import Orbit, orbits
+from m2bridge import Fibre, Observations, Orbit, SingleLayerAttention
+from m2bridge.families.attention.checker.case import Case
+from m2bridge.families.attention.checker.observations import base_locus_is_empty, boundary_family
+from m2bridge.families.attention.checker.orbits import fibre
+from m2bridge.families.attention.deduction import deduce
+from m2bridge.families.attention.fibres import Fibres
+from m2bridge.families.attention.orbits import orbits
 
 
 def recheck(model: SingleLayerAttention) -> Observations:
@@ -19,14 +20,11 @@ def recheck(model: SingleLayerAttention) -> Observations:
 @lru_cache(maxsize=256)
 def _observations(d: int, d_out: int, alpha: int) -> Observations:
     model = SingleLayerAttention(d, d_out, alpha)
-    return deduce(model, Fibres(fibres_at(model), base_locus_is_empty(), d > 1 and boundary_family_is_verified()))
+    return deduce(model, Fibres(fibres_at(model), base_locus_is_empty(), d > 1 and boundary_family()))
 
 
 def fibres_at(model: SingleLayerAttention) -> dict[Orbit, Fibre]:
     """The fibre over each orbit."""
-    found = {}
-    for orbit in orbits(model):
-        fibre = fibre_scheme(orbit, model)
-        assert fibre is not None
-        found[orbit] = fibre
-    return found
+    case = Case(model.d, model.d_out, model.a, model.t)
+    found = {orbit: fibre(orbit.cells, case) for orbit in orbits(model)}  # type: ignore[arg-type]
+    return {orbit: Fibre(length, len(points)) for orbit, (length, points) in found.items()}

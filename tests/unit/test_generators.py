@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from m2bridge.checker.polynomials import read_polynomials
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.certificate.files import read
-from m2bridge.certifying.verified import verify
 from m2bridge.checker import generators
-from m2bridge.checker.polynomials import read_polynomials
-from m2bridge.checker.verify_result import Finding
+from m2bridge.checker.verify import verify
+from m2bridge.checker.verify_result import VerifyResult
 from m2bridge.convert.notation import polynomial_text
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.implicitization import Implicitization
@@ -25,7 +25,7 @@ RING = PolynomialRing(QQ, tuple(QUARTIC.evidence["coordinates"]))
 X = RING.sympy_ring.gens
 
 
-def checked(polynomials: Sequence[PolyElement]) -> Finding:
+def checked(polynomials: Sequence[PolyElement]) -> VerifyResult:
     texts = list(map(polynomial_text, polynomials))
     return verify(replace(QUARTIC, evidence=QUARTIC.evidence | {"generators": texts}).sealed())
 
@@ -68,7 +68,7 @@ def test_a_degree_out_of_reach_is_refused_before_it_is_begun(
 def test_what_does_not_vanish_is_refused_before_anything_is_expanded(
     degrees: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delattr("m2bridge.implicitization.relations.Substitution.vanishes")
+    monkeypatch.delattr("m2bridge.implicitization.substitution.Substitution.vanishes")
     assert checked([F, F * X[0] ** 8 + X[1] ** 12]).check == "generator on the parametrization"
     assert degrees == []
 

@@ -13,7 +13,6 @@ from typing import Any
 import flint
 import psutil
 import pytest
-from m2bridge.certificate.scripts import script_of
 
 from m2bridge import SingleLayerAttention
 from m2bridge.batch import verifier
@@ -21,8 +20,9 @@ from m2bridge.batch.allowance import LEAST_MEMORY, Allowance
 from m2bridge.batch.verifying import verify_files
 from m2bridge.certificate.files import read, write
 from m2bridge.certificate.schema import digest
+from m2bridge.certifying.questions import question_of
 from m2bridge.certifying.verified import verify_path
-from m2bridge.checker.verify_result import Finding
+from m2bridge.checker.verify_result import VerifyResult
 from m2bridge.errors import BatchError, ContradictionError, InvalidCaseError
 from tests.events import PATIENCE, wait_for, wait_for_end
 
@@ -81,7 +81,7 @@ def test_whatever_a_file_is_the_others_get_their_findings(tmp_path: Path) -> Non
     assert said["sparse"][1:] == ("size", "more than 32 MiB, and no more is read of a file")
 
 
-def hostile(path: Path) -> Finding:
+def hostile(path: Path) -> VerifyResult:
     """What a file may do to the process that checks it, by its name."""
     what, folder = path.name, path.parent
     if what == "loop in C":
@@ -102,7 +102,7 @@ def hostile(path: Path) -> Finding:
         os.kill(os.getpid(), signal.SIGKILL)
     elif what == "exit":
         os._exit(3)
-    return Finding("accepted", str(path))
+    return VerifyResult("accepted", str(path))
 
 
 EXPECTED = {
@@ -164,7 +164,7 @@ def test_processes_that_are_killed_cost_nothing_but_time(monkeypatch: pytest.Mon
 
     def killing(self: verifier.Verifier) -> object:
         message = real(self)
-        if isinstance(message, Finding) and self.process.pid not in killed:
+        if isinstance(message, VerifyResult) and self.process.pid not in killed:
             killed.add(self.process.pid)
             self.process.kill()
             self.process.join()
@@ -233,7 +233,7 @@ def test_a_closure_with_large_a_takes_no_more_than_with_a_equal_to_d(tmp_path: P
     """Q and K with α rows have all the functions; with 20 000 rows their Jacobian matrix took 19 GB."""
     small = read(FOLDER / "accepted" / "d2-dout1-a2-t2-closure.json")
     case = small.case | {"a": 20_000}
-    script = script_of("closure", SingleLayerAttention(**case))
+    script = question_of("attention", "closure").script(SingleLayerAttention(**case))
     assert script is not None
     text = {"text": script.body, "digest": digest(script.body)}
     path = write(replace(small, case=case, script=text).sealed(), tmp_path)

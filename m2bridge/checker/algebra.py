@@ -1,0 +1,156 @@
+"""Ranks over QQ, ideals over QQ as text, Gröbner bases and Hilbert series; by FLINT."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from math import comb, lcm
+from operator import le
+from typing import Any
+
+import flint
+
+from m2bridge.digits import integer
+from m2bridge.errors import CertificateError, TooExpensiveError
+
+PRIME = 2**61 - 1
+LIMITS = (5_000, 200_000, 100_000)
+"""Elements of a basis, terms of a polynomial, bits of a coefficient, beyond which a basis is given up."""
+MOST_EXPONENTS = 5 * 10**7
+"""Terms of all generators, times the number of coordinates."""
+
+Exponents = tuple[int, ...]
+_FACTOR = re.compile(r"(?P<name>[A-Za-z]\w*)(?:\*\*(?P<power>\d{1,4}))?|(?P<p>\d+)(?:/(?P<q>[1-9]\d*))?", re.ASCII)
+
+
+def rank(rows: Iterable[Mapping[Any, int]]) -> int:
+    """The rank over QQ of rows given by their nonzero entries: the sum over blocks without common columns."""
+    leader: dict[Hashable, Hashable] = {}
+
+    def find(column: Hashable) -> Hashable:
+        while (above := leader.setdefault(column, column)) != column:
+            leader[column] = column = leader[above]
+        return column
+
+    listed = [tuple(row) for row in {frozenset((c, x) for c, x in row.items() if x) for row in rows} if row]
+    for row in listed:
+        for column, _ in row:
+            leader[find(column)] = find(row[0][0])
+    blocks: dict[Hashable, list[Any]] = {}
+    for row in listed:
+        blocks.setdefault(find(row[0][0]), []).append(row)
+    return sum(map(_block_rank, blocks.values()))
+
+
+def _block_rank(rows: list[Any]) -> int:
+    place = {column: j for j, column in enumerate({column for row in rows for column, _ in row})}
+    matrix = flint.fmpz_mat(len(rows), len(place))
+    for i, row in enumerate(rows):
+        for column, x in row:
+            matrix[i, place[column]] = x
+    return int(matrix.rank())
+
+
+def rank_modulo(rows: Sequence[Sequence[int]]) -> int:
+    """The rank modulo a prime of 61 bits; the rank over QQ is at least so large."""
+    return int(flint.nmod_mat(len(rows), len(rows[0]), [x % PRIME for row in rows for x in row], PRIME).rank())
+
+
+def ring(names: Sequence[str] | int, order: str = "degrevlex") -> Any:
+    """ZZ[names], the first variable being the largest; a number stands for as many names."""
+    listed = tuple(f"x{j}" for j in range(names)) if isinstance(names, int) else tuple(names)
+    return flint.fmpz_mpoly_ctx.get(listed, flint.Ordering[order])
+
+
+def read(texts: Any, names: Sequence[str]) -> list[dict[Exponents, int]]:
+    """Nonzero polynomials over QQ, up to factors, from texts; terms in decreasing graded reverse lexicographic order.
+
+    Raises CertificateError if this is not a list of texts that are, character by character, those of such polynomials;
+    TooExpensiveError if there are too many terms.
+    """
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise CertificateError("not a list of texts of polynomials")
+    if (terms := sum(text.count(" ") // 2 + 1 for text in texts)) * len(names) > MOST_EXPONENTS:
+        raise TooExpensiveError("length of the generators", f"{terms} terms in {len(names)} coordinates")
+    context = flint.fmpq_mpoly_ctx.get(tuple(names), flint.Ordering.degrevlex)
+    places, found = {name: j for j, name in enumerate(names)}, []
+    for text in texts:
+        signed = re.split(" ([+-]) ", f" {text[:1] if text[:1] == '-' else '+'} {text.removeprefix('-')}")
+        rational = {}
+        for sign, term in zip(signed[1::2], signed[2::2], strict=True):
+            exponents, c = _term(term, places)
+            rational[exponents] = c if sign == "+" else -c
+        polynomial = context.from_dict(rational)
+        if not polynomial or str(polynomial).replace("^", "**") != text:
+            raise CertificateError(f"not the text of a polynomial in the coordinates: {text[:120]}")
+        scale = lcm(*(int(c.q) for c in rational.values()))
+        found.append({exponents: int(c * scale) for exponents, c in rational.items()})
+    return found
+
+
+def _term(text: str, places: Mapping[str, int]) -> tuple[Exponents, Any]:
+    exponents, coefficient = [0] * len(places), flint.fmpq(1)
+    for factor in re.split(r"(?<!\*)\*(?!\*)", text):
+        match = _FACTOR.fullmatch(factor)
+        if match is None or (match["name"] and match["name"] not in places):
+            raise CertificateError(f"not a number, and not a power of a coordinate: {factor[:120]}")
+        if match["name"]:
+            exponents[places[match["name"]]] += int(match["power"] or 1)
+        else:
+            coefficient *= flint.fmpq(integer(match["p"]), integer(match["q"] or "1"))
+    return tuple(exponents), coefficient
+
+
+def groebner_basis(polynomials: Iterable[Any], context: Any) -> Any:
+    """A Gröbner basis over QQ; TooExpensiveError if it becomes larger than :data:`LIMITS`."""
+    basis, done = flint.fmpz_mpoly_vec([g for g in polynomials if g], context).buchberger_naive(LIMITS)
+    if not done:
+        raise TooExpensiveError("evidence", "not decided: a Gröbner basis over QQ becomes too large")
+    return basis
+
+
+def is_in(polynomial: Any, basis: Any) -> bool:
+    """Whether a polynomial is in the ideal with this Gröbner basis."""
+    return not (polynomial and polynomial.reduction_primitive_part(basis) if len(basis) else polynomial)
+
+
+def minimal(monomials: Iterable[Exponents]) -> list[Exponents]:
+    """The monomials that no other one divides."""
+    kept: list[Exponents] = []
+    for monomial in sorted(set(monomials), key=sum):
+        if not any(all(map(le, smaller, monomial)) for smaller in kept):
+            kept.append(monomial)
+    return kept
+
+
+def hilbert_series(monomials: list[Exponents], variables: int) -> tuple[list[int], int]:
+    """h and n with Σ h_i T^i / (1 − T)^n the Hilbert series modulo minimal monomials, h(1) ≠ 0: n is the dimension."""
+    numerator = _numerator(monomials)
+    while variables and not numerator(1):
+        numerator, variables = numerator // flint.fmpz_poly([1, -1]), variables - 1
+    return [int(h) for h in numerator.coeffs()], variables
+
+
+def _numerator(monomials: list[Exponents]) -> Any:
+    """Over (1 − T)^(number of variables); for a variable x, S/M is made of S/(M + x) and the shifted S/(M : x)."""
+    T = flint.fmpz_poly([0, 1])
+    counts = Counter(i for monomial in monomials for i, e in enumerate(monomial) if e)
+    pivot, count = max(counts.items(), key=lambda item: item[1], default=(0, 0))
+    if count <= 1:  # pairwise coprime
+        total = T**0
+        for monomial in monomials:
+            total *= 1 - T ** sum(monomial)
+        return total
+    without = _numerator([monomial for monomial in monomials if not monomial[pivot]])
+    return (1 - T) * without + T * _numerator(
+        minimal((*m[:pivot], max(m[pivot] - 1, 0), *m[pivot + 1 :]) for m in monomials)
+    )
+
+
+def hilbert_function(series: tuple[Sequence[int], int], degree: int) -> int:
+    """The dimension of the part of this degree."""
+    numerator, n = series
+    if n == 0:
+        return numerator[degree] if degree < len(numerator) else 0
+    return sum(h * comb(degree - i + n - 1, n - 1) for i, h in enumerate(numerator[: degree + 1]))

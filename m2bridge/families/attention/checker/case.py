@@ -1,0 +1,85 @@
+"""Cases of single-layer attention, the functions of weights, orbits: definitions, written anew.
+
+Weights are sparse matrices {(row, column): entry}, functions are mappings from (k, i, p, q), p ≤ q, to the coordinate
+c_{k,i,p,q}; all indices begin with 0. An orbit is (r, s, m) = (rk A, rk V, dim of col A ∩ row V).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import product
+from math import comb
+from typing import Any
+
+from m2bridge.errors import CertificateError
+
+LARGEST = 999_999_999
+Orbit = tuple[int, int, int]
+Sparse = Mapping[tuple[int, int], int]
+Function = dict[tuple[int, int, int, int], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """X ↦ V X Xᵀ A X for X of size d × t, V of size d' × d, and A of size d × d and rank at most α = min(a, d)."""
+
+    d: int
+    d_out: int
+    a: int
+    t: int
+
+    @classmethod
+    def read(cls, case: Mapping[str, Any]) -> Case:
+        """The case in a certificate; CertificateError if there is none."""
+        if case.keys() != {"d", "d_out", "a", "t"} or not all(
+            type(n) is int and 1 <= n <= LARGEST for n in case.values()
+        ):
+            raise CertificateError(f"integers d, d_out, a, t from 1 to {LARGEST}")
+        return cls(**case)
+
+    @property
+    def alpha(self) -> int:
+        """The largest rank of A."""
+        return min(self.a, self.d)
+
+    @property
+    def coordinate_count(self) -> int:
+        """For t ≥ 2 of the c_{k,i,p,q}; for t = 1 of the coefficients of the output, cubic forms."""
+        return self.d_out * (comb(self.d + 2, 3) if self.t == 1 else self.d * comb(self.d + 1, 2))
+
+
+def name(case: Mapping[str, Any]) -> str:
+    """Such as ``d3-dout2-a2-t2``."""
+    found = Case.read(case)
+    return f"d{found.d}-dout{found.d_out}-a{found.a}-t{found.t}"
+
+
+def function(A: Sparse, V: Sparse) -> Function:
+    """The coefficients of y_p y_q in the products of the columns of A and the rows of V, as linear forms in y."""
+    found: Function = {}
+    for ((p, i), x), ((k, q), y) in product(A.items(), V.items()):
+        key = (k, i, p, q) if p <= q else (k, i, q, p)
+        found[key] = found.get(key, 0) + x * y
+    return {key: value for key, value in found.items() if value}
+
+
+def plus(first: Function, second: Function) -> Function:
+    """The sum of two functions."""
+    return {key: first.get(key, 0) + second.get(key, 0) for key in first.keys() | second.keys()}
+
+
+def orbits(case: Case) -> list[Orbit]:
+    """All orbits of nonzero functions, in increasing order."""
+    ranks = product(range(1, case.alpha + 1), range(1, min(case.d, case.d_out) + 1))
+    return [(r, s, m) for r, s in ranks for m in range(max(0, r + s - case.d), min(r, s) + 1)]
+
+
+def representative(orbit: Orbit, case: Case) -> tuple[Sparse, Sparse]:
+    """A = diag(1 … 1, 0 … 0); rows of V are unit vectors, the first m of them e_1 … e_m, the others from e_{r+1} on.
+
+    For m = 0 e_1 is added to the first row, so that A_11 = V_11 = 1 in all orbits.
+    """
+    r, s, m = orbit
+    V = {(k, k if k < m else r + k - m): 1 for k in range(s)}
+    return {(p, p): 1 for p in range(r)}, V | ({(0, 0): 1} if m == 0 else {})
