@@ -1,4 +1,4 @@
-"""Integers: primes, decimals of any length, and fractions that are known modulo a number."""
+"""Integers: primes, and fractions that are known modulo a number."""
 
 from __future__ import annotations
 
@@ -19,16 +19,6 @@ def is_prime(n: int) -> bool:
 def primes_from(largest: int) -> Iterator[int]:
     """The prime numbers from this one downwards: where one is unlucky for a computation, the next is tried."""
     return (n for n in range(largest, 1, -1) if is_prime(n))
-
-
-def integer(text: str) -> int:
-    """The integer written in decimal, of any length (Python's own limit is 4300 digits)."""
-    return int(text) if len(text) < 4000 else int(flint.fmpz(text))
-
-
-def decimal(n: int) -> str:
-    """The integer in decimal digits, of any length."""
-    return str(n) if -(1 << 13000) < n < 1 << 13000 else str(flint.fmpz(n).str())
 
 
 def integral(residues: Sequence[int], modulus: int) -> tuple[int, list[int]]:

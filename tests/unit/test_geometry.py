@@ -8,12 +8,13 @@ from sympy import Matrix, symbols
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries, n
-from m2bridge.algebra.integers import LARGE_PRIME, decimal, integer
+from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.algebra.jacobian import differential_rank, jacobian_at, random_point, tangent_dimension
 from m2bridge.algebra.linear_algebra import pivot_columns, rank
 from m2bridge.algebra.linear_span import linear_isomorphism, reduce_linearly
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.digits import decimal, integer
 from m2bridge.errors import ConversionError
 from m2bridge.families.attention.formulas import degree_formula, determinantal_degree, dimension_formula
 from m2bridge.families.attention.model import SingleLayerAttention
