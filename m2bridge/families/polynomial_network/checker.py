@@ -18,8 +18,7 @@ import flint
 
 from m2bridge.certificate.schema import Certificate, Content
 from m2bridge.certificate.wording import wording
-from m2bridge.checker.family import FamilyChecker
-from m2bridge.checker.verdicts import content, global_verdict
+from m2bridge.checker.family import FamilyChecker, global_verdict, statements
 from m2bridge.errors import CertificateError, ContradictionError, TooExpensiveError
 
 WORDS = wording(Path(__file__).parent / "words.toml")
@@ -138,7 +137,7 @@ def expected(certificate: Certificate) -> Content:
         for words in WORDS.about("expected-dimension")
     ]
     evidence = {"lower_bound": lower, "upper_bound": upper, "dimension": dimension}
-    return content(WORDS, "expected-dimension", verdicts, evidence)
+    return statements(WORDS, "expected-dimension", verdicts, evidence)
 
 
 CHECKER = FamilyChecker("polynomial-network", name, {"expected-dimension": expected})

@@ -58,7 +58,7 @@ class _Ideal:
 
 def closure(certificate: Certificate) -> Content | Difference:
     """The content that follows from the stored generators, or the first check that fails."""
-    case = Case.read(certificate.case)
+    case = Case(**certificate.case)
     case = Case(case.d, case.d_out, case.alpha, min(case.t, 2))  # the same functions, the fewest weights
     stored, texts = certificate.evidence.get("coordinates"), certificate.evidence.get("generators")
     if not isinstance(stored, list) or len(stored) != case.coordinate_count:
@@ -163,7 +163,7 @@ def _series(J: _Ideal, texts: Sequence[str]) -> tuple[list[int], int] | Differen
 def _invariants(J: _Ideal, degree: int) -> tuple[int, int]:
     """The dimension (for t = 1 the rank of the differential, a lower bound), and the degree where it is counted."""
     if J.case.t > 1:
-        evidence = observe(J.case.d, J.case.d_out, J.case.alpha).evidence
+        evidence = observe(J.case.d, J.case.d_out, J.case.alpha)[0]
         return evidence["dimension"], degree if evidence["degree"] is None else evidence["degree"]
     random, weights = Random(2), range(len(J.images[0].context().gens()))
     point = [random.randrange(1, 10**6) for _ in weights]
@@ -284,7 +284,7 @@ def _tangent_dimensions(case: Case, polynomials: list[Any], indices: Sequence[In
     """Of the zeros of the generators at the representatives of orbits."""
     found = []
     for orbit in orbits(case):
-        values = function(*representative(orbit, case))
+        values = function(*representative(orbit))
         point = [values.get(index, 0) for index in indices]  # type: ignore[call-overload]
         rows = (_gradient(terms, point) for terms in polynomials)
         found.append({"orbit": list(orbit), "dimension": len(point) - rank(rows)})

@@ -15,19 +15,19 @@ monomials z_p z_q, the fibre is this point and its functions are 1 and the linea
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations, product
+from itertools import combinations, combinations_with_replacement, product
 from math import comb, isqrt
 
 from m2bridge.checker.algebra import rank
 from m2bridge.errors import ContradictionError
-from m2bridge.families.attention.checker.case import Case, Function, Orbit, Sparse, function, plus, representative
+from m2bridge.families.attention.checker.case import Case, Function, Orbit, Sparse, function, representative
 
 Pair = tuple[Sparse, Sparse]
 
 
 def fibre(orbit: Orbit, case: Case) -> tuple[int, list[Pair]]:
     """Its length and its points, with A_11 = V_11 = 1."""
-    c = function(*representative(orbit, case))
+    c = function(*representative(orbit))
     roots = [_roots(c.get((0, 0, 0, q), 0), c.get((0, 0, q, q), 0)) for q in range(1, case.d)]
     points = [pair for z in product(*roots) if function(*(pair := _weights(c, (1, *z), case))) == c]
     excess = [_excess(*point, case) for point in points]
@@ -58,41 +58,24 @@ def _excess(A: Sparse, V: Sparse, case: Case) -> int:
     top = {i: x for (p, i), x in A.items() if p == 0}
     left = {k: y for (k, q), y in V.items() if q == 0}
     moves = [({(q, i): -x for i, x in top.items()}, {(k, q): y for k, y in left.items()}) for q in range(1, case.d)]
-    linear = [plus(function(a, V), function(A, b)) for a, b in moves]
+    linear = [_plus(function(a, V), function(A, b)) for a, b in moves]
     if (independent := rank(linear)) == len(moves):
         return 0
     squares = [function(a, b) for a, b in moves]
-    mixed = [plus(function(a, e), function(f, b)) for (a, b), (f, e) in combinations(moves, 2)]
+    mixed = [_plus(function(a, e), function(f, b)) for (a, b), (f, e) in combinations(moves, 2)]
     if rank([*linear, *squares, *mixed]) - independent < comb(case.d, 2):
         raise ContradictionError(f"a fibre of {case} is not contained in a first-order neighbourhood")
     return len(moves) - independent
 
 
-def orbit_dimension(orbit: Orbit, case: Case) -> int:
-    """By counting the subspaces L, U with L ∩ U of dimension m and their spans, and by the tangent map of the group."""
+def _plus(first: Function, second: Function) -> Function:
+    return {key: first.get(key, 0) + second.get(key, 0) for key in first.keys() | second.keys()}
+
+
+def dimension(orbit: Orbit, case: Case) -> int:
+    """By counting subspaces L, U with L ∩ U of dimension m, spans of L and U; less one, since fibres are finite."""
     (r, s, m), d = orbit, case.d
-    counted = r * d + s * case.d_out + m * (d - m) + (r - m) * (d - r) + (s - m) * (d - s) - 1
-    if rank(_moved(*representative(orbit, case), case)) != counted:
-        raise ContradictionError(f"orbit {orbit} of {case} has dimension {counted}, but another tangent space")
-    return counted
-
-
-def _moved(A: Sparse, V: Sparse, case: Case) -> Iterator[Function]:
-    """Tangent vectors of (A, V) ↦ (XA, VXᵀ), AY, ZV at the identity, in function space; X, Y, Z elementary matrices."""
-    for i, j in product(range(case.d), repeat=2):
-        yield plus(function(_row(A, j, i), V), function(A, {(k, i): x for (k, q), x in V.items() if q == j}))
-        yield function(_column(A, i, j), V)
-    yield from (function(A, _row(V, j, i)) for i, j in product(range(case.d_out), repeat=2))
-
-
-def _row(matrix: Sparse, j: int, i: int) -> Sparse:
-    """Row j, put in place i."""
-    return {(i, column): x for (row, column), x in matrix.items() if row == j}
-
-
-def _column(matrix: Sparse, i: int, j: int) -> Sparse:
-    """Column i, put in place j."""
-    return {(row, j): x for (row, column), x in matrix.items() if column == i}
+    return r * d + s * case.d_out + m * (d - m) + (r - m) * (d - r) + (s - m) * (d - s) - 1
 
 
 def source_is_smooth(orbit: Orbit, case: Case) -> bool:
@@ -101,20 +84,14 @@ def source_is_smooth(orbit: Orbit, case: Case) -> bool:
 
 
 def _differential(A: Sparse, V: Sparse, orbit: Orbit, case: Case) -> Iterator[Function]:
-    """Images of a spanning set of the Zariski tangent space of {rk A ≤ α} × {V}."""
-    pairs = list(product(range(case.d), repeat=2))
-    if case.alpha < case.d and source_is_smooth(orbit, case):
-        yield from (function(change, V) for i, j in pairs for change in (_row(A, j, i), _column(A, i, j)))
-    else:
-        yield from (function({pair: 1}, V) for pair in pairs)
+    """Images of a spanning set of the Zariski tangent space of {rk A ≤ α} × {V}; where α < d is the rank, {XA + AY}."""
+    for i, j in product(range(case.d), repeat=2):
+        if case.alpha < case.d and source_is_smooth(orbit, case):
+            yield function({(i, column): x for (row, column), x in A.items() if row == j}, V)
+            yield function({(row, j): x for (row, column), x in A.items() if column == i}, V)
+        else:
+            yield function({(i, j): 1}, V)
     yield from (function(A, {pair: 1}) for pair in product(range(case.d_out), range(case.d)))
-
-
-def is_critical(orbit: Orbit, case: Case) -> bool:
-    """Whether the kernel of the differential is larger than the line of (A, −V)."""
-    full = case.alpha if source_is_smooth(orbit, case) else case.d
-    tangents = full * (2 * case.d - full) + case.d * case.d_out
-    return rank(_differential(*representative(orbit, case), orbit, case)) < tangents - 1
 
 
 def tangent_bound(orbit: Orbit, points: Sequence[Pair], case: Case) -> int:
@@ -125,7 +102,15 @@ def tangent_bound(orbit: Orbit, points: Sequence[Pair], case: Case) -> int:
     """
     found = [vector for A, V in points for vector in _differential(A, V, orbit, case)]
     if orbit == (1, 1, 1):
-        d = range(case.d)
-        found += [{(0, i, p, q): 1} for i in (d if case.alpha > 1 else (0,)) for p in d for q in range(p, case.d)]
-        found += [{(k, 0, p, q): 1} for k in range(case.d_out) for p in d for q in range(p, case.d)]
+        columns = range(case.d if case.alpha > 1 else 1)
+        for p, q in combinations_with_replacement(range(case.d), 2):
+            found += [{(0, i, p, q): 1} for i in columns]
+            found += [{(k, 0, p, q): 1} for k in range(case.d_out)]
     return rank(found)
+
+
+def is_critical(orbit: Orbit, case: Case) -> bool:
+    """Whether the kernel of the differential is larger than the line of (A, −V)."""
+    full = case.alpha if source_is_smooth(orbit, case) else case.d
+    tangents = full * (2 * case.d - full) + case.d * case.d_out
+    return rank(_differential(*representative(orbit), orbit, case)) < tangents - 1
