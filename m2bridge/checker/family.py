@@ -21,8 +21,8 @@ class FamilyChecker:
     name : callable
         From the case in a certificate to its unique name; raises CertificateError if there is no such case.
     questions : mapping from str to callable
-        For each question a function that computes the content of a certificate from scratch (of a Zariski closure:
-        from the stored generators), or gives the first check that fails. It may raise TooExpensiveError.
+        Each computes the content of a certificate from scratch (of a Zariski closure: from the stored generators), or
+        gives the first check that fails; it may raise TooExpensiveError.
     """
 
     family: str

@@ -89,7 +89,7 @@ def _images(case: Case) -> Images:
     return images
 
 
-def _series(case: Case, J: list[Any], images: Images, ring: Any) -> tuple[list[int], int] | Difference:
+def _series(case: Case, J: list[Any], images: Images, ring: Any) -> algebra.Series | Difference:
     """The Hilbert series, or the first check that fails; what costs least comes first."""
     size, wrong = len(images), Difference("generator on the parametrization", "a generator", "not identically zero")
     if any(g(*_values(images, 0)) for g in J):
@@ -127,7 +127,7 @@ def _dimension(case: Case, images: Images) -> int:
     return algebra.rank_modulo([[int(image.derivative(j)(*point)) for j in weights] for image in images.values()])
 
 
-def _redundant(J: list[Any], series: tuple[list[int], int], size: int) -> Difference | None:
+def _redundant(J: list[Any], series: algebra.Series, size: int) -> Difference | None:
     """Degree by degree, whether what lower degrees generate lacks as many dimensions as there are generators."""
     for n in sorted({g.total_degree() for g in J}):
         lower = [g for g in J if g.total_degree() < n]
@@ -146,7 +146,7 @@ def _redundant(J: list[Any], series: tuple[list[int], int], size: int) -> Differ
 
 
 def _incomplete(
-    case: Case, J: list[Any], images: Images, basis: Any, leading: Any, series: tuple[list[int], int]
+    case: Case, J: list[Any], images: Images, basis: Any, leading: Any, series: algebra.Series
 ) -> Difference | None:
     """Why J, which has a Gröbner basis and the dimension of I, is not all of I."""
     if case.t == 1:
@@ -204,7 +204,7 @@ def _last(degrees: Iterable[int], case: Case) -> int:
     return max([*degrees, next(fitting, 1)])
 
 
-def _incomplete_up_to(last: int, images: Images, series: tuple[list[int], int]) -> Difference | None:
+def _incomplete_up_to(last: int, images: Images, series: algebra.Series) -> Difference | None:
     """Part by part: I is homogeneous in the indices k of outputs and in those of inputs."""
     if comb(len(images) + last - 1, last) > 10 * MOST_MONOMIALS:
         raise TooExpensiveError("monomials", f"too many of degree {last} in {len(images)} coordinates")
