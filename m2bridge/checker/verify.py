@@ -17,18 +17,9 @@ from m2bridge.families import checker
 def verify(certificate: Certificate, name: str = "") -> VerifyResult:
     """Compute the content of a certificate from scratch and compare it, value by value, with what is stored.
 
-    The program in it is not looked at, but for its digest.
-
-    Parameters
-    ----------
-    certificate : Certificate
-    name : str, optional
-        What the result calls it; the file name that it should have when left out.
-
-    Raises
-    ------
-    ContradictionError
-        If independent methods disagree: then the checker itself is wrong, not the certificate.
+    The program in it is not looked at, but for its digest. ``name`` is what the result calls it; the file name that it
+    should have when left out. Raises ContradictionError if independent methods disagree: then the checker itself is
+    wrong, not the certificate.
     """
     name, release = name or certificate.file_name, certificate.release
     try:
@@ -40,8 +31,8 @@ def verify(certificate: Certificate, name: str = "") -> VerifyResult:
     except TooExpensiveError as reason:
         return VerifyResult("too-expensive", name, reason.place, found=reason.message)
     if failure is None:
-        made = f"made by m2bridge {release}; this is {__version__}"
-        return VerifyResult("accepted", name, remarks=() if release == __version__ else (made,))
+        made = () if release == __version__ else (f"made by m2bridge {release}; this is {__version__}",)
+        return VerifyResult("accepted", name, remarks=made)
     said = failure.place, failure.stored, failure.found
     if release in ("", __version__) or failure.place in ("digest", "script.digest"):  # the same in all releases
         return VerifyResult("malformed" if unknown else "rejected", name, *said)

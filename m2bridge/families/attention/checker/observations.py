@@ -1,11 +1,6 @@
 """All that is said about a case with t ≥ 2 and its orbits, from scratch; the same for all such t and all a ≥ d.
 
-The degree is counted by a linear section that is solved completely. With A(T) = Σ A_pi T^(p+di) and V(T) = Σ V_kq T^(q+dk) the
-sum of the c_{k,i,p,q} with p + q + d(i + k) = e is the coefficient of T^e in A(T) V(T). So for F of degree (d² − 1) + (dd' − 1)
-with simple roots and F(0) = 1, that these sums are F_e times c_{0,0,0,0} is a linear section of the right codimension; it says
-that A(T) V(T) is a multiple of F. Its points are the ways to distribute the roots. They are reduced: A(T) and V(T) have no
-common root, so (A', V') with A'V + AV' = 0 is a multiple of (A, −V). For α = 1 the source is that of A = k qᵀ, with
-k(T) = Σ k_p T^p, q(T) = Σ q_i T^i, V(T) as before and p + q + i + dk = e: three factors.
+Proofs are in docs/mathematics.md, section What verify computes.
 """
 
 from __future__ import annotations
@@ -13,62 +8,62 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from itertools import combinations, product
+from itertools import combinations, combinations_with_replacement, product
 from math import comb, prod
 from typing import Any
 
 import flint
 
 from m2bridge.certificate.difference import Difference, difference
-from m2bridge.checker.algebra import ring
+from m2bridge.checker.algebra import rank, ring
 from m2bridge.errors import ContradictionError, TooExpensiveError
-from m2bridge.families.attention.checker import orbits as at
-from m2bridge.families.attention.checker.case import Case, Orbit, function, orbits
+from m2bridge.families.attention.checker.case import Case, Function, Orbit, Sparse, function, orbits, representative
 
 MOST_POINTS = 1500
-"""Sections with more points are not solved."""
+"""Linear sections with more points are not solved."""
 MOST_STEPS = 10**9
 """Orbits times squares of the number of weights."""
+Pair = tuple[Sparse, Sparse]
 
 
 @lru_cache(maxsize=256)
-def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit, list[at.Pair]]]:
+def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit, list[Pair]]]:
     """The evidence about a case with t ≥ 2, and for each orbit the points (A, V) of its fibre."""
     case = Case(d, d_out, alpha, 2)
-    fibres = {orbit: at.fibre(orbit, case) for orbit in orbits(case)}
-    bounds = {orbit: at.tangent_bound(orbit, points, case) for orbit, (_, points) in fibres.items()}
-    generic = max(fibres, key=lambda orbit: at.dimension(orbit, case))
-    (length, points), dimension = fibres[generic], at.dimension(generic, case)
-    if bounds[generic] != dimension:
-        raise ContradictionError(f"the dense orbit of {case} has dimension {dimension}, but another tangent space")
+    fibres = {orbit: fibre(orbit, case) for orbit in orbits(case)}
+    bounds = {orbit: tangent_bound(orbit, points, case) for orbit, (_, points) in fibres.items()}
+    dimensions = {orbit: orbit_dimension(orbit, case) for orbit in fibres}
+    generic = max(fibres, key=dimensions.__getitem__)
+    length, points = fibres[generic]
+    if bounds[generic] != dimensions[generic]:
+        raise ContradictionError(f"the dense orbit of {case}: dimension {dimensions[generic]}, rank {bounds[generic]}")
     evidence = {
-        "dimension": dimension,
-        "degree": _degree(case, length) if is_counted(case) else None,
+        "dimension": dimensions[generic],
+        "degree": section_points(case) // length if is_counted(case) else None,
         "base_locus_empty": base_locus_is_empty(),
         "products_determine_functions": products_determine_functions(),
         "boundary_family": d > 1 and boundary_family(),
         "generic_fibre": {"length": length, "points": len(points)},
-        "orbits": [_facts(orbit, case, *fibres[orbit], bounds, dimension, length == 1) for orbit in fibres],
+        "orbits": [_facts(orbit, case, *fibres[orbit], bounds, dimensions, length == 1) for orbit in fibres],
     }
     return evidence, {orbit: points for orbit, (_, points) in fibres.items()}
 
 
 def _facts(
-    orbit: Orbit, case: Case, length: int, points: Any, bounds: Mapping[Orbit, int], dimension: int, birational: bool
+    orbit: Orbit, case: Case, length: int, points: Any, bounds: Any, dimensions: Mapping[Orbit, int], birational: bool
 ) -> dict[str, Any]:
     """About one orbit. Where the generic fibre is one reduced point, fibres decide smoothness (a lemma)."""
-    (r, s, m), smooth = orbit, at.source_is_smooth(orbit, case)
+    (r, s, m), smooth, reduced = orbit, source_is_smooth(orbit, case), length == len(points)
     above = [(R, S, M) for R, S, M in bounds if r <= R and s <= S and r + s - m <= R + S - M]  # closures contain it
     witness = max(above, key=lambda o: (bounds[o], o == orbit, o))
-    many = True if bounds[witness] > dimension else None
+    many = True if bounds[witness] > max(dimensions.values()) else None
     singular = many if not birational else True if length > 1 else False if smooth else many
-    critical, reduced = at.is_critical(orbit, case), length == len(points)
-    if critical == reduced or (singular is False and many):
-        raise ContradictionError(f"at orbit {orbit} of {case} fibre, differential and tangent vectors disagree")
+    if singular is False and many:
+        raise ContradictionError(f"at orbit {orbit} of {case} the fibre and tangent vectors disagree")
     return {
-        **{"orbit": list(orbit), "dimension": at.dimension(orbit, case), "source_smooth": smooth},
-        **{"fibre_length": length, "fibre_points": len(points), "boundary": not reduced, "critical": critical},
-        **{"singular": singular, "tangent_lower_bound": bounds[witness], "tangent_witness": list(witness)},
+        **{"orbit": list(orbit), "dimension": dimensions[orbit], "source_smooth": smooth, "singular": singular},
+        **{"fibre_length": length, "fibre_points": len(points), "boundary": not reduced, "critical": not reduced},
+        **{"tangent_lower_bound": bounds[witness], "tangent_witness": list(witness)},
     }
 
 
@@ -76,16 +71,97 @@ def unpaid(evidence: Mapping[str, Any], case: Case) -> Difference | None:
     """Whether evidence lacks facts about all the orbits that it asks to be computed; TooExpensiveError for too many."""
     stored = evidence.get("orbits")
     listed: list[Any] = stored if isinstance(stored, list) else []
-    pairs = case.alpha * min(case.d, case.d_out)  # each pair (r, s) has an orbit
-    if len(listed) < pairs:
+    if len(listed) < (pairs := case.alpha * min(case.d, case.d_out)):  # each pair (r, s) has an orbit
         return Difference("evidence.orbits", f"{len(listed)} orbits", f"at least {pairs} orbits")
     if (steps := len(listed) * (case.d * (case.d + case.d_out)) ** 2) > MOST_STEPS:
         raise TooExpensiveError("case", f"fibres and ranks at {len(listed)} orbits take {steps:.0e} steps")
     facts = observe(1, 1, 1)[0]["orbits"][0].keys()
-    wrong = (i for i, given in enumerate(listed) if not (isinstance(given, dict) and given.keys() == facts))
-    if (i := next(wrong, None)) is not None:
-        return Difference(f"evidence.orbits[{i}]", f"{listed[i]!r:.80}", "facts about an orbit")
+    for i, given in enumerate(listed):
+        if not isinstance(given, dict) or given.keys() != facts:
+            return Difference(f"evidence.orbits[{i}]", f"{given!r:.80}", "facts about an orbit")
     return difference(len(listed), len(orbits(case)), "number of orbits")
+
+
+def fibre(orbit: Orbit, case: Case) -> tuple[int, list[Pair]]:
+    """Length and points, with A_11 = V_11 = 1, of the fibre of the projective parametrization.
+
+    V_1q is a root of t² − c_{1,1,1,q} t + c_{1,1,q,q}, one of which is that of the representative.
+    """
+    A, V = representative(orbit)
+    c = function(A, V)
+    roots = [{V.get((0, q), 0), c.get((0, 0, 0, q), 0) - V.get((0, q), 0)} for q in range(1, case.d)]
+    points = [pair for z in product(*roots) if function(*(pair := _weights(c, (1, *z), case))) == c]
+    excess = [_excess(*point, case) for point in points]
+    if any(excess) and len(points) > 1:
+        raise ContradictionError(f"the fibre over orbit {orbit} of {case} has several points, some not reduced")
+    return len(points) + sum(excess), points
+
+
+def _weights(c: Function, z: tuple[int, ...], case: Case) -> Pair:
+    """The only (A, V) with A_11 = 1 and first row z of V that can have the function c."""
+    d = range(case.d)
+    A = {(q, i): c.get((0, i, 0, q), 0) - (z[q] * c.get((0, i, 0, 0), 0) if q else 0) for q in d for i in d}
+    left = {k: c.get((k, 0, 0, 0), 0) for k in range(case.d_out)}
+    V = {(k, q): c.get((k, 0, 0, q), 0) - (x * A[q, 0] if q else 0) for k, x in left.items() for q in d}
+    return {at: x for at, x in A.items() if x}, {at: x for at, x in V.items() if x}
+
+
+def _excess(A: Sparse, V: Sparse, case: Case) -> int:
+    """The length of the fibre at a point of it, less one: its equations are Σ z_q L_q + Σ z_p z_q Q_pq = 0.
+
+    The point is reduced if the L_q are independent. Else the equations without linear part have to span all monomials
+    z_p z_q; then functions on the fibre are 1 and the z_q modulo the linear parts.
+    """
+    top = {i: x for (p, i), x in A.items() if p == 0}
+    left = {k: y for (k, q), y in V.items() if q == 0}
+    moves = [({(q, i): -x for i, x in top.items()}, {(k, q): y for k, y in left.items()}) for q in range(1, case.d)]
+    linear = [_plus(function(a, V), function(A, b)) for a, b in moves]
+    if (independent := rank(linear)) == len(moves):
+        return 0
+    squares = [function(a, b) for a, b in moves]
+    mixed = [_plus(function(a, e), function(f, b)) for (a, b), (f, e) in combinations(moves, 2)]
+    if rank([*linear, *squares, *mixed]) - independent < comb(case.d, 2):
+        raise ContradictionError(f"a fibre of {case} is not contained in a first-order neighbourhood")
+    return len(moves) - independent
+
+
+def _plus(first: Function, second: Function) -> Function:
+    return {key: first.get(key, 0) + second.get(key, 0) for key in first.keys() | second.keys()}
+
+
+def orbit_dimension(orbit: Orbit, case: Case) -> int:
+    """By counting subspaces L, U with L ∩ U of dimension m, and spans of L and U, less one, as fibres are finite."""
+    (r, s, m), d = orbit, case.d
+    return r * d + s * case.d_out + m * (d - m) + (r - m) * (d - r) + (s - m) * (d - s) - 1
+
+
+def source_is_smooth(orbit: Orbit, case: Case) -> bool:
+    """Whether {rk A ≤ α} is smooth at rank r; elsewhere its tangent space is that of all matrices (a lemma)."""
+    return case.alpha in (case.d, orbit[0])
+
+
+def _differential(A: Sparse, V: Sparse, orbit: Orbit, case: Case) -> Iterator[Function]:
+    """Images of a spanning set of the Zariski tangent space of {rk A ≤ α} × {V}: all matrices, or {XA + AY}."""
+    for i, j in product(range(case.d), repeat=2):
+        if case.alpha < case.d and source_is_smooth(orbit, case):
+            yield function({(i, column): x for (row, column), x in A.items() if row == j}, V)
+            yield function({(row, j): x for (row, column), x in A.items() if column == i}, V)
+        else:
+            yield function({(i, j): 1}, V)
+    yield from (function(A, {pair: 1}) for pair in product(range(case.d_out), range(case.d)))
+
+
+def tangent_bound(orbit: Orbit, points: Sequence[Pair], case: Case) -> int:
+    """A lower bound for the tangent dimension of the closure: images of the differential at all points of the fibre.
+
+    At (1, 1, 1), where two points come together, with limits of such images: f(b q'ᵀ, h wᵀ) for all b, w and q' (for
+    α = 1 only q' = q), and f(w qᵀ, h' cᵀ) for all w, h', c.
+    """
+    found = [vector for A, V in points for vector in _differential(A, V, orbit, case)]
+    for p, q in combinations_with_replacement(range(case.d), 2) if orbit == (1, 1, 1) else ():
+        found += [{(0, i, p, q): 1} for i in range(case.d if case.alpha > 1 else 1)]
+        found += [{(k, 0, p, q): 1} for k in range(case.d_out)]
+    return rank(found)
 
 
 def is_counted(case: Case) -> bool:
@@ -99,13 +175,16 @@ def _degrees(case: Case) -> tuple[int, ...]:
     return (*((case.d - 1, case.d - 1) if case.alpha == 1 else (case.d**2 - 1,)), case.d * case.d_out - 1)
 
 
-def _degree(case: Case, generic_length: int) -> int:
-    """The number of points of the section, divided by the length of the generic fibre."""
+def section_points(case: Case) -> int:
+    """The number of points of a linear section, all reduced: the ways to distribute the roots of a polynomial.
+
+    A(T) V(T) for A(T) = Σ A_pi T^(p+di), V(T) = Σ V_kq T^(q+dk); for α = 1, A = k qᵀ, k(T) q(T) V(T).
+    """
     roots = range(1, sum(_degrees(case)) + 1)
     whole, points = _polynomial(roots), set(_factors(roots, _degrees(case)))
-    if any(_sums(point, case) != whole for point in points) or len(points) % generic_length:
-        raise ContradictionError(f"a linear section for {case} has {len(points)} points, or other equations")
-    return len(points) // generic_length
+    if any(_sums(point, case) != whole for point in points):
+        raise ContradictionError(f"a point that is not in the linear section for {case}")
+    return len(points)
 
 
 def _polynomial(roots: Sequence[int]) -> tuple[int, ...]:
@@ -115,11 +194,10 @@ def _polynomial(roots: Sequence[int]) -> tuple[int, ...]:
 
 def _factors(roots: Sequence[int], degrees: Sequence[int]) -> Iterator[tuple[tuple[int, ...], ...]]:
     """All ways to distribute roots to factors of these degrees."""
-    if not degrees:
-        yield ()
-    for chosen in combinations(roots, degrees[0]) if degrees else ():
-        for rest in _factors([a for a in roots if a not in chosen], degrees[1:]):
-            yield _polynomial(chosen), *rest
+    for chosen in combinations(roots, degrees[0]):
+        others = [a for a in roots if a not in chosen]
+        rests = _factors(others, degrees[1:]) if degrees[1:] else [()]
+        yield from ((_polynomial(chosen), *rest) for rest in rests)
 
 
 def _sums(point: Sequence[Sequence[int]], case: Case) -> tuple[int, ...]:
@@ -128,10 +206,10 @@ def _sums(point: Sequence[Sequence[int]], case: Case) -> tuple[int, ...]:
     A = {(n % d, n // d): x for n, x in enumerate(first[0])}
     if len(first) == 2:
         A = {(p, i): x * y for p, x in enumerate(first[0]) for i, y in enumerate(first[1])}
-    sums = [0] * (sum(_degrees(case)) + 1)
+    sums = Counter[int]()
     for (k, i, p, q), value in function(A, {divmod(n, d): x for n, x in enumerate(last)}).items():
         sums[p + q + step * i + d * k] += value
-    return tuple(sums)
+    return tuple(sums[e] for e in range(sum(_degrees(case)) + 1))
 
 
 @cache
@@ -143,11 +221,7 @@ def base_locus_is_empty() -> bool:
 
 @cache
 def boundary_family() -> bool:
-    """Whether the functions of l_1 = y_1 + iεy_2 and v_1 = y_1 − iεy_2 are boundary points that tend to (1, 1, 1).
-
-    The coordinates of l_1 v_1 = y_1² + ε²y_2² are real and tend to those of the representative. V_12 of all weights of this
-    function is a root of t² + ε², so they are not real for ε ≠ 0.
-    """
+    """Whether the functions of l_1 = y_1 + iεy_2, v_1 = y_1 − iεy_2 are y_1² + ε²y_2², with V_12 a root of t² + ε²."""
     i, e = ring(2).gens()
     return bool((i * e) + (-i * e) == 0 and (i * e) * (-i * e) - e**2 == -(i**2 + 1) * e**2)
 
@@ -156,9 +230,8 @@ def boundary_family() -> bool:
 def products_determine_functions() -> bool:
     """Whether coefficients of an output token are sums of the coefficients of products l_i·v, and these among them.
 
-    (xᵀAx)(v·x) + (yᵀAx)(v·y) has at x_i y_p y_q the coefficient of y_p y_q in l_i·v, and at three entries of x the sum of
-    those for all places of i. Outputs have rows v of their own, each summand has one other token y, and forms with
-    other sets of three indices no monomials in common: three indices decide all d.
+    (xᵀAx)(v·x) + (yᵀAx)(v·y) has at x_i y_p y_q the coefficient of y_p y_q in l_i·v, and at three entries of x the sum
+    of those for all places of i. Three indices decide all d.
     """
     alone, products, sums = Counter[Any](), Counter[Any](), Counter[Any]()
     for p, i, q in product(range(3), repeat=3):  # A_pi v_q
