@@ -38,7 +38,6 @@ WITH_ENGINE = frozenset(
         "membership",
         "observe",
         "singular_locus",
-        "verify",
     }
 )
 """Those whose examples need Macaulay2."""

@@ -1,25 +1,18 @@
-"""The checker of certificates, which stands alone.
+"""The checker of certificates, which stands alone: this room and ``m2bridge/families/*/checker*``, a thousand lines.
 
-These modules and the checkers of the families (``m2bridge/families/*/checker*``) are all of it: at most a thousand
-lines, to be read from top to bottom. They compute the content of a certificate from scratch, without Macaulay2 and
-without SymPy, and compare it, value by value, with what is stored.
+It computes the content of a certificate from scratch, and compares it, value by value, with what is stored.
 
-What it trusts
-    Python and FLINT (python-flint): arithmetic of integers and polynomials, ranks, Gröbner bases by Buchberger's
-    algorithm. The lemmas that a certificate lists under ``trusted``, besides:
+What it trusts: Python and FLINT (arithmetic, ranks, Gröbner bases); the lemmas that a certificate lists as ``trusted``, and
 
-    * determinantal ideals are prime (Bruns, Vetter, *Determinantal Rings*, section 2);
-    * a homogeneous ideal has no zero divisor c, the last variable, in its quotient if c divides no leading monomial in
-      the graded reverse lexicographic order (Bayer, Stillman, Invent. Math. 87, 1987);
-    * the Hilbert series of an ideal is that of its leading monomials (Macaulay);
-    * the upper bounds for dimensions in docs/polynomial_networks.md.
+* determinantal ideals are prime (Bruns, Vetter, *Determinantal Rings*, section 2);
+* modulo a homogeneous ideal the last variable is no zero divisor if it divides no leading monomial, graded reverse
+  lexicographic (Bayer, Stillman, Invent. Math. 87, 1987), and the Hilbert series is that modulo leading monomials;
+* the upper bounds for dimensions of networks (docs/polynomial_networks.md).
 
-What it shares with the program that makes certificates
-    The form of the file (``m2bridge.certificate``: ``schema``, ``files``, ``difference``), the wording of statements
-    and lemmas (``wording``, ``families/*/words.toml``), reading of strict JSON, errors, the number of the release. No
-    mathematics: orbits and their representatives, fibres, ranks, degrees, predictions and ideals are written anew
-    here, by other methods where there are any.
+What it shares with the program that makes certificates: the form of the file (``m2bridge.certificate``: ``schema``, ``files``,
+``difference``; strict JSON), the wording of statements and lemmas (``wording``, ``families/*/words.toml``), errors, the number
+of the release. No mathematics: orbits and their representatives, fibres, ranks, degrees, predictions and ideals are
+written anew here, by other methods where there are any.
 
-What it does not check
-    The Macaulay2 program in a certificate and what stands under ``reported``.
+What it does not check: the Macaulay2 program in a certificate, and what stands under ``reported``.
 """

@@ -18,10 +18,10 @@ PRIME = 2**61 - 1
 LIMITS = (5_000, 200_000, 100_000)
 """Elements of a basis, terms of a polynomial, bits of a coefficient, beyond which a basis is given up."""
 MOST_EXPONENTS = 5 * 10**7
-"""Terms of all generators, times the number of coordinates."""
-
+"""Terms, times the number of coordinates."""
 Exponents = tuple[int, ...]
-_FACTOR = re.compile(r"(?P<name>[A-Za-z]\w*)(?:\*\*(?P<power>\d{1,4}))?|(?P<p>\d+)(?:/(?P<q>[1-9]\d*))?", re.ASCII)
+Series = tuple[list[int], int]
+"""h and n with Σ h_i T^i / (1 − T)^n, h(1) ≠ 0: n is the dimension, h(1) the degree."""
 
 
 def rank(rows: Iterable[Mapping[Any, int]]) -> int:
@@ -57,10 +57,9 @@ def rank_modulo(rows: Sequence[Sequence[int]]) -> int:
     return int(flint.nmod_mat(len(rows), len(rows[0]), [x % PRIME for row in rows for x in row], PRIME).rank())
 
 
-def ring(names: Sequence[str] | int, order: str = "degrevlex") -> Any:
-    """ZZ[names], the first variable being the largest; a number stands for as many names."""
-    listed = tuple(f"x{j}" for j in range(names)) if isinstance(names, int) else tuple(names)
-    return flint.fmpz_mpoly_ctx.get(listed, flint.Ordering[order])
+def ring(variables: int, order: str = "degrevlex") -> Any:
+    """A polynomial ring over ZZ; the first variable is the largest."""
+    return flint.fmpz_mpoly_ctx.get(("x", variables), flint.Ordering[order])
 
 
 def read(texts: Any, names: Sequence[str]) -> list[dict[Exponents, int]]:
@@ -76,11 +75,10 @@ def read(texts: Any, names: Sequence[str]) -> list[dict[Exponents, int]]:
     context = flint.fmpq_mpoly_ctx.get(tuple(names), flint.Ordering.degrevlex)
     places, found = {name: j for j, name in enumerate(names)}, []
     for text in texts:
-        signed = re.split(" ([+-]) ", f" {text[:1] if text[:1] == '-' else '+'} {text.removeprefix('-')}")
-        rational = {}
-        for sign, term in zip(signed[1::2], signed[2::2], strict=True):
-            exponents, c = _term(term, places)
-            rational[exponents] = c if sign == "+" else -c
+        try:
+            rational = dict(_term(*match, places) for match in re.findall("(^-|- |)([^ +-]+)", text))
+        except (TypeError, ValueError, ZeroDivisionError):
+            rational = {}
         polynomial = context.from_dict(rational)
         if not polynomial or str(polynomial).replace("^", "**") != text:
             raise CertificateError(f"not the text of a polynomial in the coordinates: {text[:120]}")
@@ -89,16 +87,14 @@ def read(texts: Any, names: Sequence[str]) -> list[dict[Exponents, int]]:
     return found
 
 
-def _term(text: str, places: Mapping[str, int]) -> tuple[Exponents, Any]:
-    exponents, coefficient = [0] * len(places), flint.fmpq(1)
-    for factor in re.split(r"(?<!\*)\*(?!\*)", text):
-        match = _FACTOR.fullmatch(factor)
-        if match is None or (match["name"] and match["name"] not in places):
-            raise CertificateError(f"not a number, and not a power of a coordinate: {factor[:120]}")
-        if match["name"]:
-            exponents[places[match["name"]]] += int(match["power"] or 1)
+def _term(sign: str, text: str, places: Mapping[str, int]) -> tuple[Exponents, Any]:
+    exponents, coefficient = [0] * len(places), flint.fmpq(-1 if sign else 1)
+    for factor in text.replace("**", "^").split("*"):
+        name, _, power = factor.partition("^")
+        if name in places:
+            exponents[places[name]] += int(power[:4] or 1)
         else:
-            coefficient *= flint.fmpq(integer(match["p"]), integer(match["q"] or "1"))
+            coefficient *= flint.fmpq(*map(integer, name.split("/")))
     return tuple(exponents), coefficient
 
 
@@ -124,8 +120,8 @@ def minimal(monomials: Iterable[Exponents]) -> list[Exponents]:
     return kept
 
 
-def hilbert_series(monomials: list[Exponents], variables: int) -> tuple[list[int], int]:
-    """h and n with Σ h_i T^i / (1 − T)^n the Hilbert series modulo minimal monomials, h(1) ≠ 0: n is the dimension."""
+def hilbert_series(monomials: list[Exponents], variables: int) -> Series:
+    """Of the quotient by an ideal with these minimal leading monomials."""
     numerator = _numerator(monomials)
     while variables and not numerator(1):
         numerator, variables = numerator // flint.fmpz_poly([1, -1]), variables - 1
@@ -134,21 +130,18 @@ def hilbert_series(monomials: list[Exponents], variables: int) -> tuple[list[int
 
 def _numerator(monomials: list[Exponents]) -> Any:
     """Over (1 − T)^(number of variables); for a variable x, S/M is made of S/(M + x) and the shifted S/(M : x)."""
-    T = flint.fmpz_poly([0, 1])
+    total, T = flint.fmpz_poly([1]), flint.fmpz_poly([0, 1])
     counts = Counter(i for monomial in monomials for i, e in enumerate(monomial) if e)
-    pivot, count = max(counts.items(), key=lambda item: item[1], default=(0, 0))
-    if count <= 1:  # pairwise coprime
-        total = T**0
-        for monomial in monomials:
-            total *= 1 - T ** sum(monomial)
-        return total
-    without = _numerator([monomial for monomial in monomials if not monomial[pivot]])
-    return (1 - T) * without + T * _numerator(
-        minimal((*m[:pivot], max(m[pivot] - 1, 0), *m[pivot + 1 :]) for m in monomials)
-    )
+    x = max(counts, key=counts.__getitem__, default=0)
+    if counts[x] > 1:
+        quotient = minimal((*m[:x], max(m[x] - 1, 0), *m[x + 1 :]) for m in monomials)
+        return (1 - T) * _numerator([m for m in monomials if not m[x]]) + T * _numerator(quotient)
+    for monomial in monomials:  # pairwise coprime
+        total *= 1 - T ** sum(monomial)
+    return total
 
 
-def hilbert_function(series: tuple[Sequence[int], int], degree: int) -> int:
+def hilbert_function(series: Series, degree: int) -> int:
     """The dimension of the part of this degree."""
     numerator, n = series
     if n == 0:

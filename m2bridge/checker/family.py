@@ -15,14 +15,9 @@ from m2bridge.certificate.wording import Wording, Words
 class FamilyChecker:
     """The checker of a family of models.
 
-    Parameters
-    ----------
-    family : str
-    name : callable
-        From the case in a certificate to its unique name; raises CertificateError if there is no such case.
-    questions : mapping from str to callable
-        For each question a function that computes the content of a certificate from scratch (of a Zariski closure:
-        from the stored generators), or gives the first check that fails. It may raise TooExpensiveError.
+    ``name`` makes of the case in a certificate its unique name, or raises CertificateError if there is no such case.
+    Each question computes the content of a certificate from scratch (of a Zariski closure: from the stored
+    generators), or gives the first check that fails; it may raise TooExpensiveError.
     """
 
     family: str

@@ -13,55 +13,37 @@ from m2bridge.checker.verify_result import VerifyResult
 from m2bridge.errors import CertificateError, InvalidCaseError, OtherReleaseError, TooExpensiveError
 from m2bridge.families import checker
 
-_SAME_FOR_ALL = ("digest", "script.digest")
-"""Checks that are the same in all releases."""
-
 
 def verify(certificate: Certificate, name: str = "") -> VerifyResult:
     """Compute the content of a certificate from scratch and compare it, value by value, with what is stored.
 
-    The program in it is not looked at, but for its digest.
-
-    Parameters
-    ----------
-    certificate : Certificate
-    name : str, optional
-        What the result calls it; the file name that it should have when left out.
-
-    Raises
-    ------
-    ContradictionError
-        If independent methods disagree: then the checker itself is wrong, not the certificate.
+    The program in it is not looked at, but for its digest. ``name`` is what the result calls it; the file name that it
+    should have when left out. Raises ContradictionError if independent methods disagree: then the checker itself is
+    wrong, not the certificate.
     """
-    name = name or certificate.file_name
+    name, release = name or certificate.file_name, certificate.release
     try:
         family = checker(certificate.family)
+        unknown = _unknown(certificate, family)
+        failure = unknown or _seals(certificate, family) or _content(certificate, family)
     except InvalidCaseError as reason:
         return VerifyResult("failed", name, "family", certificate.family, reason.message)
-    try:
-        malformed = _unknown(certificate, family)
-        failure = malformed or _seals(certificate, family) or _content(certificate, family)
     except TooExpensiveError as reason:
         return VerifyResult("too-expensive", name, reason.place, found=reason.message)
     if failure is None:
-        made = f"made by m2bridge {certificate.release}; this is {__version__}"
-        return VerifyResult("accepted", name, remarks=() if certificate.release == __version__ else (made,))
+        made = () if release == __version__ else (f"made by m2bridge {release}; this is {__version__}",)
+        return VerifyResult("accepted", name, remarks=made)
     said = failure.place, failure.stored, failure.found
-    if certificate.release not in ("", __version__) and failure.place not in _SAME_FOR_ALL:
-        return VerifyResult("other-release", name, *said, (with_release(certificate.release),))
-    return VerifyResult("malformed" if malformed else "rejected", name, *said)
+    if release in ("", __version__) or failure.place in ("digest", "script.digest"):  # the same in all releases
+        return VerifyResult("malformed" if unknown else "rejected", name, *said)
+    return VerifyResult("other-release", name, *said, (with_release(release),))
 
 
 def verify_path(path: Path) -> VerifyResult:
     """Read and verify a file; ``malformed`` if it is not a certificate of any release.
 
     It must have the name of its case and question, for which others take it. Time and memory are not limited here:
-    :func:`m2bridge.batch.verifying.verify_files` does that.
-
-    Raises
-    ------
-    OSError
-        If it cannot be read.
+    :func:`m2bridge.batch.verifying.verify_files` does that. Raises OSError if it cannot be read.
     """
     try:
         certificate = read(path)
@@ -83,17 +65,15 @@ def _unknown(certificate: Certificate, family: FamilyChecker) -> Difference | No
         family.name(certificate.case)
     except CertificateError as reason:
         return Difference("case", f"{certificate.case!r:.200}", str(reason))
-    if certificate.question not in family.questions:
-        return Difference("question", certificate.question, f"one of {', '.join(family.questions)}")
-    return None
+    known = certificate.question in family.questions
+    return None if known else Difference("question", certificate.question, f"one of {', '.join(family.questions)}")
 
 
 def _seals(certificate: Certificate, family: FamilyChecker) -> Difference | None:
     """Digests, the name of the case, the field."""
-    script = certificate.script
     return (
         difference(certificate.digest, certificate.computed_digest(), "digest")
-        or difference(script["digest"], digest(script["text"]), "script.digest")
+        or difference(certificate.script["digest"], digest(certificate.script["text"]), "script.digest")
         or difference(bool(certificate.release), True, "reported.versions.m2bridge")
         or difference(certificate.name, family.name(certificate.case), "name")
         or difference(certificate.field, "QQ", "field")

@@ -101,7 +101,6 @@ def rejected(made: dict[str, Certificate]) -> dict[str, Certificate]:
         "libraries.fibres": replace(theorem, libraries=theorem.libraries | {"fibres": "0" * 64}).sealed(),
         "file name": theorem,
         "field": replace(theorem, field="GF(7)").sealed(),
-        "family": replace(theorem, family="polynomial-network").sealed(),
         "name": replace(theorem, name="d3-dout2-a2-t3").sealed(),
         "trusted": replace(theorem, trusted=theorem.trusted[1:]).sealed(),
         "number of orbits": evidence(theorem, orbits=theorem.evidence["orbits"][1:]),
@@ -141,10 +140,13 @@ def too_expensive(made: dict[str, Certificate]) -> dict[str, Certificate]:
     names = [f"c_1_{i}_{p}_{q}" for i in range(1, 13) for p in range(1, 13) for q in range(p, 13)]
     return {
         "degree of a generator": generators(line, "c_1_1_1_1**9999"),
-        "case": replace(theorem, case={"d": 10**9 - 1, "d_out": 1, "a": 1, "t": 2}).sealed(),
+        "case": replace(
+            theorem, case={"d": 10**9 - 1, "d_out": 1, "a": 1, "t": 2}, name="d999999999-dout1-a1-t2"
+        ).sealed(),
         "evidence": replace(
             closure,
             case={"d": 12, "d_out": 1, "a": 5, "t": 2},
+            name="d12-dout1-a5-t2",
             evidence=closure.evidence | {"coordinates": names, "generators": []},
         ).sealed(),
     }

@@ -4,11 +4,11 @@ import json
 from math import lcm, prod
 
 import pytest
+from m2bridge.checker.completeness import kernel
 from sympy import Expr, symbols
 
 from m2bridge import CoefficientField, PolynomialMap, SingleLayerAttention, closure, read_ideal
 from m2bridge.algebra.groebner import groebner_basis, leading_monomials
-from m2bridge.checker.completeness import kernel
 from m2bridge.engine import Engine
 from m2bridge.engine.answer import parse
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from m2bridge.certificate.closures import closure_content
+from m2bridge.checker.completeness import hilbert_series, incomplete, leading_ideal
+from m2bridge.checker.polynomials import read_polynomials
 from sympy import groebner, symbols
 from sympy.polys.rings import PolyElement
 
@@ -23,8 +25,6 @@ from m2bridge.algebra.sparse_polynomial import Terms
 from m2bridge.certificate.files import read
 from m2bridge.certificate.schema import Certificate
 from m2bridge.certifying.verified import verify
-from m2bridge.checker.completeness import hilbert_series, incomplete, leading_ideal
-from m2bridge.checker.polynomials import read_polynomials
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.families.attention.formulas import degree_formula, dimension_formula
 from m2bridge.families.attention.structure import multigraded_attention

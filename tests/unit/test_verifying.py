@@ -236,6 +236,6 @@ def test_a_closure_with_large_a_takes_no_more_than_with_a_equal_to_d(tmp_path: P
     script = question_of("attention", "closure").script(SingleLayerAttention(**case))
     assert script is not None
     text = {"text": script.body, "digest": digest(script.body)}
-    path = write(replace(small, case=case, script=text).sealed(), tmp_path)
+    path = write(replace(small, case=case, name="d2-dout1-a20000-t2", script=text).sealed(), tmp_path)
     (found,) = verify_files([path], Allowance(memory=2**29))
     assert found.accepted, found

@@ -16,8 +16,8 @@ from m2bridge.errors import CertificateError
 
 LARGEST = 999_999_999
 Orbit = tuple[int, int, int]
-Sparse = Mapping[tuple[int, int], int]
-Function = dict[tuple[int, int, int, int], int]
+Sparse = Mapping[tuple[int, int], Any]
+Function = dict[tuple[int, ...], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +28,6 @@ class Case:
     d_out: int
     a: int
     t: int
-
-    @classmethod
-    def read(cls, case: Mapping[str, Any]) -> Case:
-        """The case in a certificate; CertificateError if there is none."""
-        if case.keys() != {"d", "d_out", "a", "t"} or not all(
-            type(n) is int and 1 <= n <= LARGEST for n in case.values()
-        ):
-            raise CertificateError(f"integers d, d_out, a, t from 1 to {LARGEST}")
-        return cls(**case)
 
     @property
     def alpha(self) -> int:
@@ -50,9 +41,11 @@ class Case:
 
 
 def name(case: Mapping[str, Any]) -> str:
-    """Such as ``d3-dout2-a2-t2``."""
-    found = Case.read(case)
-    return f"d{found.d}-dout{found.d_out}-a{found.a}-t{found.t}"
+    """Such as ``d3-dout2-a2-t2``; CertificateError if there is no such case."""
+    numbers = [case.get(key) for key in ("d", "d_out", "a", "t")]
+    if len(case) != 4 or not all(type(n) is int and 1 <= n <= LARGEST for n in numbers):
+        raise CertificateError(f"integers d, d_out, a, t from 1 to {LARGEST}")
+    return "d{}-dout{}-a{}-t{}".format(*numbers)
 
 
 def function(A: Sparse, V: Sparse) -> Function:
@@ -64,18 +57,13 @@ def function(A: Sparse, V: Sparse) -> Function:
     return {key: value for key, value in found.items() if value}
 
 
-def plus(first: Function, second: Function) -> Function:
-    """The sum of two functions."""
-    return {key: first.get(key, 0) + second.get(key, 0) for key in first.keys() | second.keys()}
-
-
 def orbits(case: Case) -> list[Orbit]:
     """All orbits of nonzero functions, in increasing order."""
     ranks = product(range(1, case.alpha + 1), range(1, min(case.d, case.d_out) + 1))
     return [(r, s, m) for r, s in ranks for m in range(max(0, r + s - case.d), min(r, s) + 1)]
 
 
-def representative(orbit: Orbit, case: Case) -> tuple[Sparse, Sparse]:
+def representative(orbit: Orbit) -> tuple[Sparse, Sparse]:
     """A = diag(1 … 1, 0 … 0); rows of V are unit vectors, the first m of them e_1 … e_m, the others from e_{r+1} on.
 
     For m = 0 e_1 is added to the first row, so that A_11 = V_11 = 1 in all orbits.

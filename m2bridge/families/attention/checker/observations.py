@@ -1,110 +1,73 @@
 """All that is said about a case with t ≥ 2 and its orbits, from scratch; the same for all such t and all a ≥ d.
 
-The degree is counted by a linear section that is solved completely. With A(T) = Σ A_pi T^(p+di) and V(T) = Σ V_kq T^(q+dk) the
-sum of the coordinates c_{k,i,p,q} with p + q + d(i + k) = e is the coefficient of T^e in A(T) V(T). So for F of degree
-M = (d² − 1) + (dd' − 1) with F(0) = 1 and simple roots, that all these sums are F_e times c_{0,0,0,0} is a linear section of
-the right codimension; it says that A(T) V(T) is a multiple of F. Its points are the ways to distribute the roots, d² − 1 of
-them to A(T). They are reduced: A(T) and V(T) have no common root, so (A', V') with A'V + AV' = 0 is a multiple of (A, −V).
-For α = 1 the source is that of A = k qᵀ, with k(T) = Σ k_p T^p, q(T) = Σ q_i T^i, V(T) as before and p + q + i + dk = e: three
-factors, of degrees d − 1, d − 1, dd' − 1.
+Proofs are in docs/mathematics.md, section What verify computes.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import combinations, product
+from itertools import combinations, combinations_with_replacement, product
 from math import comb, prod
+from random import Random
 from typing import Any
 
 import flint
 
 from m2bridge.certificate.difference import Difference, difference
-from m2bridge.checker.algebra import ring
+from m2bridge.checker.algebra import rank, ring
 from m2bridge.errors import ContradictionError, TooExpensiveError
-from m2bridge.families.attention.checker.case import Case, Orbit, function, orbits
-from m2bridge.families.attention.checker.orbits import (
-    Pair,
-    fibre,
-    is_critical,
-    orbit_dimension,
-    source_is_smooth,
-    tangent_bound,
-)
+from m2bridge.families.attention.checker.case import Case, Function, Orbit, Sparse, function, orbits, representative
 
 MOST_POINTS = 1500
-"""Sections with more points are not solved."""
+"""Linear sections with more points are not solved."""
 MOST_STEPS = 10**9
-"""Of a case: orbits times squares of the number of weights; a second for 10⁷ of them, more or less."""
-_FACTS = {
-    *("orbit", "dimension", "fibre_length", "fibre_points", "source_smooth", "singular", "critical", "boundary"),
-    *("tangent_lower_bound", "tangent_witness"),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Observations:
-    """The evidence, as a certificate has it, and for each orbit the points (A, V) of its fibre."""
-
-    evidence: dict[str, Any]
-    points: dict[Orbit, list[Pair]]
+"""Orbits times squares of the number of weights."""
+Pair = tuple[Sparse, Sparse]
 
 
 @lru_cache(maxsize=256)
-def observe(d: int, d_out: int, alpha: int) -> Observations:
-    """Everything about a case with t ≥ 2."""
+def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit, list[Pair]]]:
+    """The evidence about a case with t ≥ 2, and for each orbit the points (A, V) of its fibre."""
     case = Case(d, d_out, alpha, 2)
     fibres = {orbit: fibre(orbit, case) for orbit in orbits(case)}
-    dimensions = {orbit: orbit_dimension(orbit, case) for orbit in fibres}
     bounds = {orbit: tangent_bound(orbit, points, case) for orbit, (_, points) in fibres.items()}
+    dimensions = {orbit: orbit_dimension(orbit, case) for orbit in fibres}
     generic = max(fibres, key=dimensions.__getitem__)
     length, points = fibres[generic]
-    return Observations(
-        {
-            "dimension": dimensions[generic],
-            "degree": _degree(case, length) if is_counted(case) else None,
-            "base_locus_empty": base_locus_is_empty(),
-            "products_determine_functions": products_determine_functions(),
-            "boundary_family": d > 1 and boundary_family(),
-            "generic_fibre": {"length": length, "points": len(points)},
-            "orbits": [
-                _facts(orbit, case, fibres[orbit], dimensions, bounds, generic_length=length) for orbit in fibres
-            ],
-        },
-        {orbit: points for orbit, (_, points) in fibres.items()},
-    )
+    counted = section_points(case)
+    if bounds[generic] != dimensions[generic] or (counted or 0) % length:
+        raise ContradictionError(
+            f"the dense orbit of {case}: dimension {dimensions[generic]}, rank {bounds[generic]}, {counted} points"
+        )
+    evidence = {
+        "dimension": dimensions[generic],
+        "degree": None if counted is None else counted // length,
+        "base_locus_empty": base_locus_is_empty(),
+        "products_determine_functions": products_determine_functions(),
+        "boundary_family": d > 1 and boundary_family(),
+        "generic_fibre": {"length": length, "points": len(points)},
+        "orbits": [_facts(orbit, case, *fibres[orbit], bounds, dimensions, length == 1) for orbit in fibres],
+    }
+    return evidence, {orbit: points for orbit, (_, points) in fibres.items()}
 
 
 def _facts(
-    orbit: Orbit,
-    case: Case,
-    fibre: tuple[int, list[Pair]],
-    dimensions: Mapping[Orbit, int],
-    bounds: Mapping[Orbit, int],
-    generic_length: int,
+    orbit: Orbit, case: Case, length: int, points: Any, bounds: Any, dimensions: Mapping[Orbit, int], birational: bool
 ) -> dict[str, Any]:
     """About one orbit. Where the generic fibre is one reduced point, fibres decide smoothness (a lemma)."""
-    (length, points), (r, s, m), smooth = fibre, orbit, source_is_smooth(orbit, case)
+    (r, s, m), smooth, reduced = orbit, source_is_smooth(orbit, case), length == len(points)
     above = [(R, S, M) for R, S, M in bounds if r <= R and s <= S and r + s - m <= R + S - M]  # closures contain it
     witness = max(above, key=lambda o: (bounds[o], o == orbit, o))
     many = True if bounds[witness] > max(dimensions.values()) else None
-    singular = many if generic_length > 1 else True if length > 1 else False if smooth else many
-    critical, reduced = is_critical(orbit, case), length == len(points)
-    if critical == reduced or (singular is False and many):
-        raise ContradictionError(f"at orbit {orbit} of {case} fibre, differential and tangent vectors disagree")
+    singular = many if not birational else True if length > 1 else False if smooth else many
+    if singular is False and many:
+        raise ContradictionError(f"at orbit {orbit} of {case} the fibre and tangent vectors disagree")
     return {
-        "orbit": list(orbit),
-        "dimension": dimensions[orbit],
-        "fibre_length": length,
-        "fibre_points": len(points),
-        "source_smooth": smooth,
-        "singular": singular,
-        "critical": critical,
-        "boundary": not reduced,
-        "tangent_lower_bound": bounds[witness],
-        "tangent_witness": list(witness),
+        **{"orbit": list(orbit), "dimension": dimensions[orbit], "source_smooth": smooth, "singular": singular},
+        **{"fibre_length": length, "fibre_points": len(points), "boundary": not reduced, "critical": not reduced},
+        **{"tangent_lower_bound": bounds[witness], "tangent_witness": list(witness)},
     }
 
 
@@ -112,101 +75,149 @@ def unpaid(evidence: Mapping[str, Any], case: Case) -> Difference | None:
     """Whether evidence lacks facts about all the orbits that it asks to be computed; TooExpensiveError for too many."""
     stored = evidence.get("orbits")
     listed: list[Any] = stored if isinstance(stored, list) else []
-    pairs = case.alpha * min(case.d, case.d_out)  # each pair (r, s) has an orbit
-    if len(listed) < pairs:
+    if len(listed) < (pairs := case.alpha * min(case.d, case.d_out)):  # each pair (r, s) has an orbit
         return Difference("evidence.orbits", f"{len(listed)} orbits", f"at least {pairs} orbits")
-    steps = len(listed) * (case.d * (case.d + case.d_out)) ** 2
-    if steps > MOST_STEPS:
+    if (steps := len(listed) * (case.d * (case.d + case.d_out)) ** 2) > MOST_STEPS:
         raise TooExpensiveError("case", f"fibres and ranks at {len(listed)} orbits take {steps:.0e} steps")
-    if failure := difference(len(listed), len(orbits(case)), "number of orbits"):
-        return failure
-    wrong = next(
-        (i for i, facts in enumerate(listed) if not (isinstance(facts, dict) and facts.keys() == _FACTS)), None
-    )
-    return None if wrong is None else Difference(f"evidence.orbits[{wrong}]", f"{listed[wrong]!r:.80}", "facts")
+    facts = observe(1, 1, 1)[0]["orbits"][0].keys()
+    for i, given in enumerate(listed):
+        if not isinstance(given, dict) or given.keys() != facts:
+            return Difference(f"evidence.orbits[{i}]", f"{given!r:.80}", "facts about an orbit")
+    return difference(len(listed), len(orbits(case)), "number of orbits")
 
 
-def is_counted(case: Case) -> bool:
-    """Whether the section is solved: for α = 1 or d, where it has at most :data:`MOST_POINTS` points."""
-    degrees = _degrees(case)
-    ways = prod(comb(sum(degrees[j:]), n) for j, n in enumerate(degrees))
-    return case.alpha in (1, case.d) and ways <= MOST_POINTS
+def fibre(orbit: Orbit, case: Case) -> tuple[int, list[Pair]]:
+    """Length and points, with A_11 = V_11 = 1, of the fibre of the projective parametrization.
+
+    V_1q is a root of t² − c_{1,1,1,q} t + c_{1,1,q,q}, one of which is that of the representative.
+    """
+    A, V = representative(orbit)
+    c = function(A, V)
+    roots = [{V.get((0, q), 0), c.get((0, 0, 0, q), 0) - V.get((0, q), 0)} for q in range(1, case.d)]
+    points = [pair for z in product(*roots) if function(*(pair := _weights(c, (1, *z), case))) == c]
+    excess = [_excess(*point, case) for point in points]
+    if any(excess) and len(points) > 1:
+        raise ContradictionError(f"the fibre over orbit {orbit} of {case} has several points, some not reduced")
+    return len(points) + sum(excess), points
 
 
-def _degrees(case: Case) -> tuple[int, ...]:
-    return (*((case.d - 1, case.d - 1) if case.alpha == 1 else (case.d**2 - 1,)), case.d * case.d_out - 1)
+def _weights(c: Function, z: tuple[int, ...], case: Case) -> Pair:
+    """The only (A, V) with A_11 = 1 and first row z of V that can have the function c."""
+    d = range(case.d)
+    A = {(q, i): c.get((0, i, 0, q), 0) - (z[q] * c.get((0, i, 0, 0), 0) if q else 0) for q in d for i in d}
+    left = {k: c.get((k, 0, 0, 0), 0) for k in range(case.d_out)}
+    V = {(k, q): c.get((k, 0, 0, q), 0) - (x * A[q, 0] if q else 0) for k, x in left.items() for q in d}
+    return {at: x for at, x in A.items() if x}, {at: x for at, x in V.items() if x}
 
 
-def _degree(case: Case, generic_length: int) -> int:
-    """The number of points of the section, divided by the length of the generic fibre."""
-    roots = range(1, sum(_degrees(case)) + 1)
-    whole, points = _polynomial(roots), set(_factors(roots, _degrees(case)))
-    if any(_sums(point, case) != whole for point in points) or len(points) % generic_length:
-        raise ContradictionError(f"a linear section for {case} has {len(points)} points, or other equations")
-    return len(points) // generic_length
+def _excess(A: Sparse, V: Sparse, case: Case) -> int:
+    """The length of the fibre at a point of it, less one: its equations are Σ z_q L_q + Σ z_p z_q Q_pq = 0.
+
+    The point is reduced if the L_q are independent. Else the equations without linear part have to span all monomials
+    z_p z_q; then functions on the fibre are 1 and the z_q modulo the linear parts.
+    """
+    top = {i: x for (p, i), x in A.items() if p == 0}
+    left = {k: y for (k, q), y in V.items() if q == 0}
+    moves = [({(q, i): -x for i, x in top.items()}, {(k, q): y for k, y in left.items()}) for q in range(1, case.d)]
+    linear = [_plus(function(a, V), function(A, b)) for a, b in moves]
+    if (independent := rank(linear)) == len(moves):
+        return 0
+    squares = [function(a, b) for a, b in moves]
+    mixed = [_plus(function(a, e), function(f, b)) for (a, b), (f, e) in combinations(moves, 2)]
+    if rank([*linear, *squares, *mixed]) - independent < comb(case.d, 2):
+        raise ContradictionError(f"a fibre of {case} is not contained in a first-order neighbourhood")
+    return len(moves) - independent
 
 
-def _polynomial(roots: Sequence[int]) -> tuple[int, ...]:
-    """The coefficients of Π (1 − a T), which has the roots 1/a."""
-    product_ = prod((flint.fmpz_poly([1, -a]) for a in roots), start=flint.fmpz_poly([1]))
-    return tuple(map(int, product_.coeffs()))
+def _plus(first: Function, second: Function) -> Function:
+    return {key: first.get(key, 0) + second.get(key, 0) for key in first.keys() | second.keys()}
 
 
-def _factors(roots: Sequence[int], degrees: Sequence[int]) -> Iterator[tuple[tuple[int, ...], ...]]:
-    """All ways to distribute roots to factors of these degrees."""
-    if not degrees:
-        yield ()
-    for chosen in combinations(roots, degrees[0]) if degrees else ():
-        for rest in _factors([a for a in roots if a not in chosen], degrees[1:]):
-            yield _polynomial(chosen), *rest
+def orbit_dimension(orbit: Orbit, case: Case) -> int:
+    """By counting subspaces L, U with L ∩ U of dimension m, and spans of L and U, less one, as fibres are finite."""
+    (r, s, m), d = orbit, case.d
+    return r * d + s * case.d_out + m * (d - m) + (r - m) * (d - r) + (s - m) * (d - s) - 1
 
 
-def _sums(point: Sequence[Sequence[int]], case: Case) -> tuple[int, ...]:
-    """The sums of coordinates of the weights with these factors, for e = 0, 1, …"""
-    *first, last = point
-    d, step = case.d, 1 if case.alpha == 1 else case.d
-    if case.alpha == 1:
+def source_is_smooth(orbit: Orbit, case: Case) -> bool:
+    """Whether {rk A ≤ α} is smooth at rank r; elsewhere its tangent space is that of all matrices (a lemma)."""
+    return case.alpha in (case.d, orbit[0])
+
+
+def _differential(A: Sparse, V: Sparse, orbit: Orbit, case: Case) -> Iterator[Function]:
+    """Images of a spanning set of the Zariski tangent space of {rk A ≤ α} × {V}: all matrices, or {XA + AY}."""
+    for i, j in product(range(case.d), repeat=2):
+        if case.alpha < case.d and source_is_smooth(orbit, case):
+            yield function({(i, column): x for (row, column), x in A.items() if row == j}, V)
+            yield function({(row, j): x for (row, column), x in A.items() if column == i}, V)
+        else:
+            yield function({(i, j): 1}, V)
+    yield from (function(A, {pair: 1}) for pair in product(range(case.d_out), range(case.d)))
+
+
+def tangent_bound(orbit: Orbit, points: Sequence[Pair], case: Case) -> int:
+    """A lower bound for the tangent dimension of the closure: images of the differential at all points of the fibre.
+
+    At (1, 1, 1), where two points come together, with limits of such images: f(b q'ᵀ, h wᵀ) for all b, w and q' (for
+    α = 1 only q' = q), and f(w qᵀ, h' cᵀ) for all w, h', c.
+    """
+    found = [vector for A, V in points for vector in _differential(A, V, orbit, case)]
+    for p, q in combinations_with_replacement(range(case.d), 2) if orbit == (1, 1, 1) else ():
+        found += [{(0, i, p, q): 1} for i in range(case.d if case.alpha > 1 else 1)]
+        found += [{(k, 0, p, q): 1} for k in range(case.d_out)]
+    return rank(found)
+
+
+def section_points(case: Case) -> int | None:
+    """The number of points of a linear section of the source, for α = 1 or d and at most :data:`MOST_POINTS` points.
+
+    The section says that A(T) V(T), for A(T) = Σ A_pi T^(p+di), V(T) = Σ V_kq T^(q+dk), is a multiple of a polynomial with
+    simple roots; for α = 1, A = k qᵀ, that k(T) q(T) V(T) is. Its points are reduced: the ways to distribute the roots.
+    """
+    d, n, one = case.d, case.d * case.d_out, case.alpha == 1
+    sizes = (d, d, n) if one else (d * d, n)
+    ways = prod(comb(sum(sizes[: j + 1]) - j - 1, size - 1) for j, size in enumerate(sizes))
+    if case.alpha not in (1, d) or ways > MOST_POINTS:
+        return None
+    *first, last = ([Random(j).randrange(1, 10**6) for _ in range(size)] for j, size in enumerate(sizes))
+    A = {divmod(j, d)[::-1]: x for j, x in enumerate(first[0])}
+    if one:
         A = {(p, i): x * y for p, x in enumerate(first[0]) for i, y in enumerate(first[1])}
-    else:
-        A = {(n % d, n // d): x for n, x in enumerate(first[0])}
-    sums = [0] * (sum(_degrees(case)) + 1)
-    for (k, i, p, q), value in function(A, {divmod(n, d): x for n, x in enumerate(last)}).items():
-        sums[p + q + step * i + d * k] += value
-    return tuple(sums)
+    sums = Counter[int]()  # of coordinates; they should be the coefficients of the product
+    for (k, i, p, q), value in function(A, {divmod(j, d): y for j, y in enumerate(last)}).items():
+        sums[p + q + (i if one else d * i) + d * k] += value
+    if flint.fmpz_poly([sums[e] for e in range(sum(sizes))]) != prod(
+        map(flint.fmpz_poly, first), start=flint.fmpz_poly(last)
+    ):
+        raise ContradictionError(f"the linear section of {case} has other equations")
+    return ways
 
 
 @cache
 def base_locus_is_empty() -> bool:
     """Whether φ(A, V) = 0 implies A = 0 or V = 0: x = l_p v_q satisfies x² − c_pq x + c_pp c_qq = 0."""
-    lp, lq, vp, vq = ring(("l_p", "l_q", "v_p", "v_q")).gens()
-    x, c_pq = lp * vq, lp * vq + lq * vp
-    return bool((x * x - c_pq * x + lp * vp * lq * vq).is_zero())
+    lp, lq, vp, vq = ring(4).gens()
+    return bool(((lp * vq) ** 2 - (lp * vq + lq * vp) * (lp * vq) + (lp * vp) * (lq * vq)).is_zero())
 
 
 @cache
 def boundary_family() -> bool:
-    """Whether the functions of l_1 = y_1 + iεy_2 and v_1 = y_1 − iεy_2 are boundary points that tend to (1, 1, 1).
-
-    The coordinates of l_1 v_1 = y_1² + ε²y_2² are real and tend to those of the representative. V_12 of all weights of this
-    function is a root of t² + ε², so they are not real for ε ≠ 0.
-    """
-    i, e = ring(("i", "e")).gens()
-    return bool(i * e + -i * e == 0 and (i * e) * (-i * e) - e**2 == -(i**2 + 1) * e**2)
+    """Whether the functions of l_1 = y_1 + iεy_2, v_1 = y_1 − iεy_2 are y_1² + ε²y_2², with V_12 a root of t² + ε²."""
+    i, e = ring(2).gens()
+    return bool((i * e) + (-i * e) == 0 and (i * e) * (-i * e) - e**2 == -(i**2 + 1) * e**2)
 
 
 @cache
 def products_determine_functions() -> bool:
     """Whether coefficients of an output token are sums of the coefficients of products l_i·v, and these among them.
 
-    (xᵀAx)(v·x) + (yᵀAx)(v·y) has at x_i y_p y_q the coefficient of y_p y_q in l_i·v, and at three entries of x the sum of
-    those for all places of i. Outputs have rows v of their own, each summand has one other token y, and forms with
-    other sets of three indices no monomials in common: three indices decide all d.
+    (xᵀAx)(v·x) + (yᵀAx)(v·y) has at x_i y_p y_q the coefficient of y_p y_q in l_i·v, and at three entries of x the sum
+    of those for all places of i. Three indices decide all d.
     """
-    alone, products = Counter[Any](), Counter[Any]()
+    alone, products, sums = Counter[Any](), Counter[Any](), Counter[Any]()
     for p, i, q in product(range(3), repeat=3):  # A_pi v_q
         alone[tuple(sorted((p, i, q))), (p, i, q)] += 1
         products[i, (min(p, q), max(p, q)), (p, i, q)] += 1
-    sums = Counter[Any]()
     for (i, pair, entry), c in products.items():
         sums[tuple(sorted((i, *pair))), entry] += c
     return sums == alone

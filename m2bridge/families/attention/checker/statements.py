@@ -12,11 +12,11 @@ from m2bridge.certificate.difference import Difference
 from m2bridge.certificate.schema import Certificate, Content
 from m2bridge.certificate.wording import Words, wording
 from m2bridge.checker.family import global_verdict, statements, verdict
-from m2bridge.families.attention.checker.case import Case, Orbit, Sparse, representative
-from m2bridge.families.attention.checker.observations import Observations, observe, unpaid
-from m2bridge.families.attention.checker.orbits import Pair
+from m2bridge.families.attention.checker.case import Case, Orbit, representative
+from m2bridge.families.attention.checker.observations import observe, unpaid
 
 WORDS = wording(Path(__file__).parents[1] / "words.toml")
+Json = dict[str, Any]
 
 
 def dimension(case: Case) -> int:
@@ -32,16 +32,17 @@ def degree(case: Case) -> int:
     return comb(dimension(case) - 1, d * case.d_out - 1) * determinantal // (1 + (alpha == case.d_out == 1 < d))
 
 
-def _singular_locus(orbit: Orbit, case: Case) -> bool:
+def singular_locus(orbit: Orbit, case: Case) -> bool:
+    """Ours."""
     r, s, _ = orbit
     if case.a >= case.d:
         return r == s == 1
     return s == 1 if case.a == 1 else r <= case.a - 1
 
 
-def _exchanged(orbit: Orbit, case: Case) -> Any:
+def exchanged(orbit: Orbit, case: Case) -> list[Json]:
     """The weights k qᵀ, h vᵀ and v qᵀ, h kᵀ, with q and h the first unit vectors."""
-    A, V = representative(orbit, case)
+    A, V = representative(orbit)
     swapped = {(p, 0): x for (_, p), x in V.items()}, {(0, p): x for (p, _), x in A.items()}
     return _points([(A, V)] if swapped == (A, V) else [(A, V), swapped], case)
 
@@ -63,26 +64,28 @@ _GLOBAL: dict[tuple[str, str], tuple[int, Callable[[Case], int]]] = {
 }
 """How many of the hypotheses a statement has, and what it predicts."""
 _AT_ORBITS: dict[tuple[str, str], tuple[int, Callable[[Orbit, Case], Any]]] = {
-    ("3.2", "rank one"): (1, _exchanged),
-    ("3.2", "otherwise"): (1, lambda orbit, case: _points([representative(orbit, case)], case)),
+    ("3.2", "rank one"): (1, exchanged),
+    ("3.2", "otherwise"): (1, lambda orbit, case: _points([representative(orbit)], case)),
     ("3.4", "ii"): (3, lambda orbit, case: orbit == (1, 1, 1)),
     ("3.4", "iii"): (3, lambda orbit, case: orbit[0] * orbit[1] <= 1),
     ("A.3", ""): (3, lambda orbit, case: orbit == (1, 1, 1)),
     ("A.4", ""): (3, lambda orbit, case: orbit[0] == orbit[1] == 1),
     ("A.6", ""): (3, lambda orbit, case: True),
-    ("singular-locus", ""): (3, _singular_locus),
+    ("singular-locus", ""): (3, singular_locus),
 }
 
 
 def statement(key: str, certificate: Certificate) -> Content | Difference:
     """The content of a certificate on the statements with this key."""
-    case = Case.read(certificate.case)
+    case = Case(**certificate.case)
     if case.t == 1:
         return statements(WORDS, key, [verdict(words, _failing(1, case), "") for words in WORDS.about(key)], {})
     if failure := unpaid(certificate.evidence, case):
         return failure
-    seen = observe(case.d, case.d_out, case.alpha)
-    return statements(WORDS, key, [_verdict(words, case, seen) for words in WORDS.about(key)], seen.evidence)
+    evidence, points = observe(case.d, case.d_out, case.alpha)
+    fibres = {orbit: _points(pairs, case) for orbit, pairs in points.items()} if key == "3.2" else {}
+    verdicts = [_verdict(words, case, evidence, fibres) for words in WORDS.about(key)]
+    return statements(WORDS, key, verdicts, evidence)
 
 
 QUESTIONS = {words.key: partial(statement, words.key) for words in WORDS.statements}
@@ -93,81 +96,65 @@ def _failing(number: int, case: Case) -> str | None:
     return next((WORDS.hypotheses[h] for h in list(_HYPOTHESES)[:number] if not _HYPOTHESES[h](case)), None)
 
 
-def _verdict(words: Words, case: Case, seen: Observations) -> dict[str, Any]:
+def _verdict(words: Words, case: Case, evidence: Json, fibres: dict[Orbit, list[Json]]) -> Json:
     if (words.key, words.part) in _AT_ORBITS:
-        return _at_orbits(words, case, seen)
+        return _at_orbits(words, case, evidence, fibres)
     number, predict = _GLOBAL[words.key, words.part]
-    evidence, generic = seen.evidence, seen.evidence["generic_fibre"]
-    counts = {facts["fibre_points"] for facts in evidence["orbits"]}
-    observed: int | None = {
+    generic, counts = evidence["generic_fibre"], {facts["fibre_points"] for facts in evidence["orbits"]}
+    observed: dict[str, int | None] = {
         "closed": evidence["base_locus_empty"] or None,
         "zero_fibre": evidence["base_locus_empty"],
         "products": evidence["products_determine_functions"],
-        "dimension": evidence["dimension"],
         "birational": generic["length"] == 1,
         "special_fibre_points": max(counts - {generic["points"]}, default=0),
-        "degree": evidence["degree"],
         "smooth_manifold": False if evidence["dimension"] < case.coordinate_count else True if case.d == 1 else None,
-    }[words.observable]
-    return global_verdict(words, _failing(number, case), predict(case), observed)
+    }
+    return global_verdict(words, _failing(number, case), predict(case), (evidence | observed)[words.observable])
 
 
-def _at_orbits(words: Words, case: Case, seen: Observations) -> dict[str, Any]:
+def _at_orbits(words: Words, case: Case, evidence: Json, fibres: dict[Orbit, list[Json]]) -> Json:
     number, predict = _AT_ORBITS[words.key, words.part]
     found = []
-    for facts in seen.evidence["orbits"]:
+    for facts in evidence["orbits"]:
         orbit = tuple(facts["orbit"])
         if words.key != "3.2" or (orbit[:2] == (1, 1)) == (words.part == "rank one"):
-            found.append((facts, _observed(words.observable, facts, case, seen), predict(orbit, case)))
-    failing = [triple for triple in found if triple[1] is not None and triple[1] != triple[2]]
+            observed = fibres[orbit] if fibres else _observed(words.observable, facts, evidence["boundary_family"])
+            found.append((facts, observed, predict(orbit, case)))
+    failing = [triple for triple in found if triple[1] not in (None, triple[2])]
     undecided = [facts["orbit"] for facts, observed, _ in found if observed is None]
     hypothesis, witness = _failing(number, case), None
     if failing and not hypothesis:
-        witness = _witness(*max(failing, key=lambda triple: (triple[0]["dimension"], triple[0]["orbit"])), case, seen)
-    return verdict(
-        words,
-        hypothesis,
-        "REFUTED" if failing else "UNDECIDED" if undecided else "CONFIRMED",
-        concerned=len(found),
-        failing=[facts["orbit"] for facts, *_ in failing],
-        undecided=undecided,
-        witness=witness,
-    )
+        worst = max(failing, key=lambda triple: (triple[0]["dimension"], triple[0]["orbit"]))
+        witness = _witness(*worst, case, evidence["dimension"])
+    outcome = "REFUTED" if failing else "UNDECIDED" if undecided else "CONFIRMED"
+    orbits = {"failing": [facts["orbit"] for facts, *_ in failing], "undecided": undecided}
+    return verdict(words, hypothesis, outcome, concerned=len(found), witness=witness, **orbits)
 
 
-def _observed(observable: str, facts: dict[str, Any], case: Case, seen: Observations) -> Any:
+def _observed(observable: str, facts: Json, family: bool) -> bool | int | None:
     """The value at an orbit; ``None`` if it is not decided.
 
     Boundary points need a family that tends to them; others a fibre of at most two points (a lemma).
     """
-    if observable == "fibre":
-        return _points(seen.points[tuple(facts["orbit"])], case)
     if not observable.startswith("boundary"):
-        return facts[observable]
-    family = seen.evidence["boundary_family"] and facts["orbit"] == [1, 1, 1]
-    if not (family if facts["boundary"] else facts["fibre_points"] <= 2):
+        return facts[observable]  # type: ignore[no-any-return]
+    if not (family and facts["orbit"] == [1, 1, 1] if facts["boundary"] else facts["fibre_points"] <= 2):
         return None
-    return facts["boundary"] if observable == "boundary" else facts["boundary"] == facts["critical"]
+    return bool(facts["boundary"] if observable == "boundary" else facts["boundary"] == facts["critical"])
 
 
-def _points(pairs: list[Pair], case: Case) -> list[dict[str, Any]]:
+def _points(pairs: list[Any], case: Case) -> list[Json]:
     """Weights as a certificate has them, in increasing order."""
-    found = [{"A": _rows(A, case.d, case.d), "V": _rows(V, case.d_out, case.d)} for A, V in pairs]
-    return sorted(found, key=lambda weights: (weights["A"], weights["V"]))
+    rows = {"A": range(case.d), "V": range(case.d_out)}
+    dense = [
+        {n: [[M.get((i, j), 0) for j in rows["A"]] for i in rows[n]] for n, M in (("A", A), ("V", V))} for A, V in pairs
+    ]
+    return sorted(dense, key=lambda weights: (weights["A"], weights["V"]))
 
 
-def _rows(matrix: Sparse, rows: int, columns: int) -> list[list[int]]:
-    return [[matrix.get((i, j), 0) for j in range(columns)] for i in range(rows)]
-
-
-def _witness(facts: dict[str, Any], observed: Any, predicted: Any, case: Case, seen: Observations) -> dict[str, Any]:
-    numbers = {
-        "dimension": seen.evidence["dimension"],
-        "tangent_dimension_at_least": facts["tangent_lower_bound"],
-        "fibre_length": facts["fibre_length"],
-        "fibre_points": facts["fibre_points"],
-        "rank_A": facts["orbit"][0],
-        "generic_rank_A": case.alpha,
-    }
-    (weights,) = _points([representative(tuple(facts["orbit"]), case)], case)
+def _witness(facts: Json, observed: Any, predicted: Any, case: Case, dimension: int) -> Json:
+    numbers = {"dimension": dimension, "tangent_dimension_at_least": facts["tangent_lower_bound"]}
+    numbers |= {"fibre_length": facts["fibre_length"], "fibre_points": facts["fibre_points"]}
+    numbers |= {"rank_A": facts["orbit"][0], "generic_rank_A": case.alpha}
+    (weights,) = _points([representative(tuple(facts["orbit"]))], case)
     return {"orbit": facts["orbit"], **weights, "predicted": predicted, "observed": observed, "numbers": numbers}
