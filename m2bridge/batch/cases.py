@@ -68,9 +68,9 @@ def _cases(chosen: Family, given: Mapping[str, tuple[Any, ...]], every: bool) ->
 def read_cases(path: Path, chosen: Family, every: bool = False) -> Iterator[Case]:
     """The cases of a file.
 
-    TOML: one table ``[[case]]`` for each case or grid, with the options of the family, such as ``d``, ``d_out`` and
-    optionally ``a`` (default d) and ``t`` (default 2); a value is a number, a list of numbers, or a range such as
-    ``"1..4"``; lists of widths and their ranges are text: ``"1..3,2,1"``. A table may name a ``family`` of its own.
+    TOML: one table ``[[case]]`` for each case or grid, with the options of the family, as on the command line; a value
+    is a number, a list of numbers, or a range such as ``"1..4"``; lists of widths and their ranges are text:
+    ``"1..3,2,1"``. A table may name a ``family`` of its own.
     CSV: the same names as header, one case or grid in each row (a list of numbers is quoted: ``"1,3"``).
 
     Parameters

@@ -52,7 +52,7 @@ def closure(certificate: Certificate) -> Content | Difference:
     if isinstance(series := _series(case, J, images, ring), Difference):
         return series
     answer = {
-        **{"dimension": series[1], "degree": sum(series[0]), "homogeneous": True},
+        "dimension": series[1], "degree": sum(series[0]), "homogeneous": True,
         "generator_degrees": {str(n): degrees[n] for n in sorted(degrees)},
         "hilbert_series": {"numerator": series[0], "denominator_exponent": series[1]},
     }

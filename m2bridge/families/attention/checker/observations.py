@@ -65,9 +65,9 @@ def _facts(
     if singular is False and many:
         raise ContradictionError(f"at orbit {orbit} of {case} the fibre and tangent vectors disagree")
     return {
-        **{"orbit": list(orbit), "dimension": dimensions[orbit], "source_smooth": smooth, "singular": singular},
-        **{"fibre_length": length, "fibre_points": len(points), "boundary": not reduced, "critical": not reduced},
-        **{"tangent_lower_bound": bounds[witness], "tangent_witness": list(witness)},
+        "orbit": list(orbit), "dimension": dimensions[orbit], "source_smooth": smooth, "singular": singular,
+        "fibre_length": length, "fibre_points": len(points), "boundary": not reduced, "critical": not reduced,
+        "tangent_lower_bound": bounds[witness], "tangent_witness": list(witness),
     }
 
 
