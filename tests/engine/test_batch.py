@@ -13,7 +13,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from m2bridge.batch.cases import Case, grid, ordered
+from m2bridge import SingleLayerAttention as Case
+from m2bridge.batch.cases import grid, ordered
 from m2bridge.batch.certifier import Certify, Settings
 from m2bridge.batch.plan import plan
 from m2bridge.batch.processes import Processes
@@ -22,12 +23,15 @@ from m2bridge.batch.run import run
 from m2bridge.batch.store import Store
 from m2bridge.batch.task import Report, tasks
 from m2bridge.certificate.files import read
-from m2bridge.certificate.schema import QUESTIONS
+from m2bridge.certifying.questions import questions
 from m2bridge.errors import BatchError
+from m2bridge.families import family
 from tests import quick
 from tests.batches import EXECUTORS, batch, certifying, ended, outcome, results
 from tests.events import wait_for, wait_for_end
 from tests.limits import HOUR
+
+QUESTIONS = tuple(questions("attention"))
 
 pytestmark = pytest.mark.engine
 
@@ -45,7 +49,7 @@ def serial_contents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, objec
 def contents(folder: Path, executor: str, m2: str) -> dict[str, object]:
     """The certificates of the twelve cases d ≤ 2, d' ≤ 4, without what differs from run to run."""
     store = Store(folder)
-    planned = plan(tasks(ordered(grid([1, 2], range(1, 5), [1, 2]))), store)
+    planned = plan(tasks(ordered(grid(family("attention"), {"d": "1,2", "d_out": "1..4", "a": "1,2"}))), store)
     assert len(planned.tasks) == 12
     summary = run(planned, lambda: EXECUTORS[executor](Settings(store, m2)), Silent())
     assert not summary.undecided, summary.to_text()

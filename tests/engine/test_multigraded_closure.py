@@ -1,20 +1,22 @@
 """Closures by multigraded implicitization: against elimination, and the proof of completeness."""
 
 import json
+from collections.abc import Iterator
 from math import lcm, prod
 
 import pytest
-from m2bridge.checker.completeness import kernel
 from sympy import Expr, symbols
 
 from m2bridge import CoefficientField, PolynomialMap, SingleLayerAttention, closure, read_ideal
 from m2bridge.algebra.groebner import groebner_basis, leading_monomials
+from m2bridge.algebra.sparse_polynomial import Polynomial
 from m2bridge.engine import Engine
 from m2bridge.engine.answer import parse
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.families.attention.chart import chart_slice
 from m2bridge.families.attention.formulas import degree_formula, dimension_formula
 from m2bridge.maps import completeness
+from m2bridge.maps.chart import ChartSlice
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.completeness import chart_script, prove_complete
 from m2bridge.maps.multigraded_closure import equations, graded_source
@@ -107,9 +109,22 @@ def test_a_component_at_the_origin_is_seen(engine: Engine) -> None:
     assert (answer.boolean("complete_on_slice"), answer.boolean("saturated")) == (True, False)
 
 
+def kernel(sliced: ChartSlice) -> Iterator[Polynomial]:
+    """Generators of the ideal of the image on the slice: elimination of the parameters in lexicographic order."""
+    image = sliced.parametrization
+    parameters, size = len(image.source.variables), len(image.coordinates)
+    graph = [{(*monomial, *(0,) * size): int(c) for monomial, c in relation.items()} for relation in image.relations]
+    for number, value in enumerate(image.images):
+        equation = {(*monomial, *(0,) * size): -int(c) for monomial, c in value.items()}
+        graph.append(equation | {(*(0,) * parameters, *(int(j == number) for j in range(size))): 1})
+    for polynomial in groebner_basis(graph, parameters + size, "lex"):
+        if not any(any(monomial[:parameters]) for monomial in polynomial):
+            yield {monomial[parameters:]: c for monomial, c in polynomial.items()}
+
+
 @pytest.mark.parametrize("case", [(2, 2, 2), (2, 2, 1), (2, 3, 2), (3, 1, 1), (3, 1, 2), (3, 1, 3)])
 def test_the_slice_has_the_same_ideal_by_macaulay2_and_by_flint(engine: Engine, case: tuple[int, ...]) -> None:
-    """What certificates are verified with, against Macaulay2's kernel over QQ: each contains the other."""
+    """What the proof of completeness rests on, against Macaulay2's kernel over QQ: each contains the other."""
     sliced = chart_slice(SingleLayerAttention(*case))
     found = closure(sliced.parametrization, engine, strategy="elimination").ideal
     assert found is not None
