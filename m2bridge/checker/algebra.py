@@ -22,7 +22,6 @@ MOST_EXPONENTS = 5 * 10**7
 Exponents = tuple[int, ...]
 Series = tuple[list[int], int]
 """h and n with Σ h_i T^i / (1 − T)^n, h(1) ≠ 0: n is the dimension, h(1) the degree."""
-_FACTOR = re.compile(r"([A-Za-z]\w*)(?:\*\*(\d{1,4}))?|(\d+)(?:/([1-9]\d*))?", re.ASCII)
 
 
 def rank(rows: Iterable[Mapping[Any, int]]) -> int:
@@ -76,8 +75,10 @@ def read(texts: Any, names: Sequence[str]) -> list[dict[Exponents, int]]:
     context = flint.fmpq_mpoly_ctx.get(tuple(names), flint.Ordering.degrevlex)
     places, found = {name: j for j, name in enumerate(names)}, []
     for text in texts:
-        signed = re.split(" ([+-]) ", f" - {text[1:]}" if text.startswith("-") else f" + {text}")
-        rational = dict(_term(*pair, places) for pair in zip(signed[1::2], signed[2::2], strict=True))
+        try:
+            rational = dict(_term(*match, places) for match in re.findall("(^-|- |)([^ +-]+)", text))
+        except (TypeError, ValueError, ZeroDivisionError):
+            rational = {}
         polynomial = context.from_dict(rational)
         if not polynomial or str(polynomial).replace("^", "**") != text:
             raise CertificateError(f"not the text of a polynomial in the coordinates: {text[:120]}")
@@ -87,15 +88,13 @@ def read(texts: Any, names: Sequence[str]) -> list[dict[Exponents, int]]:
 
 
 def _term(sign: str, text: str, places: Mapping[str, int]) -> tuple[Exponents, Any]:
-    exponents, coefficient = [0] * len(places), flint.fmpq(1 if sign == "+" else -1)
-    for factor in re.split(r"(?<!\*)\*(?!\*)", text):
-        match = _FACTOR.fullmatch(factor)
-        if match is None or (match[1] and match[1] not in places):
-            raise CertificateError(f"not a number, and not a power of a coordinate: {factor[:120]}")
-        if match[1]:
-            exponents[places[match[1]]] += int(match[2] or 1)
+    exponents, coefficient = [0] * len(places), flint.fmpq(-1 if sign else 1)
+    for factor in text.replace("**", "^").split("*"):
+        name, _, power = factor.partition("^")
+        if name in places:
+            exponents[places[name]] += int(power[:4] or 1)
         else:
-            coefficient *= flint.fmpq(integer(match[3]), integer(match[4] or "1"))
+            coefficient *= flint.fmpq(*map(integer, name.split("/")))
     return tuple(exponents), coefficient
 
 

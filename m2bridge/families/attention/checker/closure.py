@@ -19,7 +19,7 @@ from m2bridge.certificate.schema import Certificate, Content
 from m2bridge.checker import algebra
 from m2bridge.errors import CertificateError, TooExpensiveError
 from m2bridge.families.attention.checker.case import Case, Orbit, function, orbits, representative
-from m2bridge.families.attention.checker.observations import is_counted, observe
+from m2bridge.families.attention.checker.observations import observe, section_points
 from m2bridge.families.attention.checker.statements import WORDS
 
 MOST_DEGREE = 100
@@ -59,7 +59,7 @@ def closure(certificate: Certificate) -> Content | Difference:
     if case.t == 1:
         trusted = [WORDS.closure["one-token"].format(degree=_last(degrees, case))]
     else:
-        lemmas = WORDS.closure["trusted-with-section" if is_counted(case) else "trusted"]
+        lemmas = WORDS.closure["trusted" if section_points(case) is None else "trusted-with-section"]
         trusted = [WORDS.lemmas[lemma] for lemma in lemmas]
     tangents = [_tangents(case, J, images, orbit) for orbit in orbits(case)] if case.t > 1 else []
     return Content(answer, {"coordinates": names, "generators": texts, "tangent_dimensions": tangents}, tuple(trusted))
@@ -100,9 +100,15 @@ def _series(case: Case, J: list[Any], images: Images, ring: Any) -> algebra.Seri
         if expected != (dimension, sum(numerator)):
             said = (f"dimension {n}, degree {degree}" for n, degree in ((dimension, sum(numerator)), expected))
             return Difference("evidence.generators", *said)
-    if failure := _redundant(J, series, size) or (
-        dimension < size and _incomplete(case, J, images, basis, leading, series)
-    ):
+    if case.t == 1:
+        failure = _incomplete_up_to(_last([g.total_degree() for g in J], case), images, series)
+    elif any(monomial[-1] for monomial in leading):
+        failure = Difference(
+            "generators", "c_1_1_1_1 is a zero divisor modulo them", "it is none modulo the whole ideal"
+        )
+    else:  # with no generators the closure is the whole space
+        failure = (_unstable(case, J, images, basis) or _incomplete_on_slice(case, J, images)) if J else None
+    if failure := failure or _redundant(J, series, size):
         return failure
     target = next(iter(images.values())).context()
     return wrong if any(g.compose(*images.values(), ctx=target) for g in J) else series
@@ -133,22 +139,14 @@ def _redundant(J: list[Any], series: algebra.Series, size: int) -> Difference | 
     return None
 
 
-def _incomplete(
-    case: Case, J: list[Any], images: Images, basis: Any, leading: Any, series: algebra.Series
-) -> Difference | None:
-    """Why J, which has a Gröbner basis and the dimension of I, is not all of I."""
-    if case.t > 1 and series[1] == len(images):  # I is zero
-        return None
-    if case.t == 1:
-        return _incomplete_up_to(_last([g.total_degree() for g in J], case), images, series)
-    if any(monomial[-1] for monomial in leading):
-        return Difference("generators", "c_1_1_1_1 is a zero divisor modulo them", "it is none modulo the whole ideal")
+def _unstable(case: Case, J: list[Any], images: Images, basis: Any) -> Difference | None:
+    """Whether the Lie algebra of U maps a generator out of the ideal."""
     x = dict(zip(images, J[0].context().gens(), strict=True))
     for moved, g in product(_derivations(case), J):
         image = sum((g.derivative(j) * c * x[o] for j, at in enumerate(x) for o, c in moved(*at)), 0 * g)
         if not algebra.is_in(image, basis):
             return Difference("generators", "an ideal that is not stable under the group U", "a stable ideal")
-    return _incomplete_on_slice(case, J, images)
+    return None
 
 
 def _derivations(case: Case) -> Iterator[Any]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import combinations, combinations_with_replacement, product
 from math import comb, prod
+from random import Random
 from typing import Any
 
 import flint
@@ -35,11 +36,14 @@ def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit,
     dimensions = {orbit: orbit_dimension(orbit, case) for orbit in fibres}
     generic = max(fibres, key=dimensions.__getitem__)
     length, points = fibres[generic]
-    if bounds[generic] != dimensions[generic]:
-        raise ContradictionError(f"the dense orbit of {case}: dimension {dimensions[generic]}, rank {bounds[generic]}")
+    counted = section_points(case)
+    if bounds[generic] != dimensions[generic] or (counted or 0) % length:
+        raise ContradictionError(
+            f"the dense orbit of {case}: dimension {dimensions[generic]}, rank {bounds[generic]}, {counted} points"
+        )
     evidence = {
         "dimension": dimensions[generic],
-        "degree": section_points(case) // length if is_counted(case) else None,
+        "degree": None if counted is None else counted // length,
         "base_locus_empty": base_locus_is_empty(),
         "products_determine_functions": products_determine_functions(),
         "boundary_family": d > 1 and boundary_family(),
@@ -164,52 +168,29 @@ def tangent_bound(orbit: Orbit, points: Sequence[Pair], case: Case) -> int:
     return rank(found)
 
 
-def is_counted(case: Case) -> bool:
-    """Whether the section is solved: for α = 1 or d, where it has at most :data:`MOST_POINTS` points."""
-    degrees = _degrees(case)
-    ways = prod(comb(sum(degrees[j:]), n) for j, n in enumerate(degrees))
-    return case.alpha in (1, case.d) and ways <= MOST_POINTS
+def section_points(case: Case) -> int | None:
+    """The number of points of a linear section of the source, for α = 1 or d and at most :data:`MOST_POINTS` points.
 
-
-def _degrees(case: Case) -> tuple[int, ...]:
-    return (*((case.d - 1, case.d - 1) if case.alpha == 1 else (case.d**2 - 1,)), case.d * case.d_out - 1)
-
-
-def section_points(case: Case) -> int:
-    """The number of points of a linear section, all reduced: the ways to distribute the roots of a polynomial.
-
-    A(T) V(T) for A(T) = Σ A_pi T^(p+di), V(T) = Σ V_kq T^(q+dk); for α = 1, A = k qᵀ, k(T) q(T) V(T).
+    The section says that A(T) V(T), for A(T) = Σ A_pi T^(p+di), V(T) = Σ V_kq T^(q+dk), is a multiple of a polynomial with
+    simple roots; for α = 1, A = k qᵀ, that k(T) q(T) V(T) is. Its points are reduced: the ways to distribute the roots.
     """
-    roots = range(1, sum(_degrees(case)) + 1)
-    whole, points = _polynomial(roots), set(_factors(roots, _degrees(case)))
-    if any(_sums(point, case) != whole for point in points):
-        raise ContradictionError(f"a point that is not in the linear section for {case}")
-    return len(points)
-
-
-def _polynomial(roots: Sequence[int]) -> tuple[int, ...]:
-    """The coefficients of Π (1 − a T), which has the roots 1/a."""
-    return tuple(map(int, prod((flint.fmpz_poly([1, -a]) for a in roots), start=flint.fmpz_poly([1])).coeffs()))
-
-
-def _factors(roots: Sequence[int], degrees: Sequence[int]) -> Iterator[tuple[tuple[int, ...], ...]]:
-    """All ways to distribute roots to factors of these degrees."""
-    for chosen in combinations(roots, degrees[0]):
-        others = [a for a in roots if a not in chosen]
-        rests = _factors(others, degrees[1:]) if degrees[1:] else [()]
-        yield from ((_polynomial(chosen), *rest) for rest in rests)
-
-
-def _sums(point: Sequence[Sequence[int]], case: Case) -> tuple[int, ...]:
-    """The sums of coordinates of the weights with these factors, for e = 0, 1, …"""
-    (*first, last), d, step = point, case.d, 1 if case.alpha == 1 else case.d
-    A = {(n % d, n // d): x for n, x in enumerate(first[0])}
-    if len(first) == 2:
+    d, n, one = case.d, case.d * case.d_out, case.alpha == 1
+    sizes = (d, d, n) if one else (d * d, n)
+    ways = prod(comb(sum(sizes[: j + 1]) - j - 1, size - 1) for j, size in enumerate(sizes))
+    if case.alpha not in (1, d) or ways > MOST_POINTS:
+        return None
+    *first, last = ([Random(j).randrange(1, 10**6) for _ in range(size)] for j, size in enumerate(sizes))
+    A = {divmod(j, d)[::-1]: x for j, x in enumerate(first[0])}
+    if one:
         A = {(p, i): x * y for p, x in enumerate(first[0]) for i, y in enumerate(first[1])}
-    sums = Counter[int]()
-    for (k, i, p, q), value in function(A, {divmod(n, d): x for n, x in enumerate(last)}).items():
-        sums[p + q + step * i + d * k] += value
-    return tuple(sums[e] for e in range(sum(_degrees(case)) + 1))
+    sums = Counter[int]()  # of coordinates; they should be the coefficients of the product
+    for (k, i, p, q), value in function(A, {divmod(j, d): y for j, y in enumerate(last)}).items():
+        sums[p + q + (i if one else d * i) + d * k] += value
+    if flint.fmpz_poly([sums[e] for e in range(sum(sizes))]) != prod(
+        map(flint.fmpz_poly, first), start=flint.fmpz_poly(last)
+    ):
+        raise ContradictionError(f"the linear section of {case} has other equations")
+    return ways
 
 
 @cache
