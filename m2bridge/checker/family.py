@@ -1,7 +1,5 @@
 """What a family brings for its certificates to be checked, and how verdicts on statements are written."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Checking certificates, without Macaulay2."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from m2bridge._version import __version__

@@ -4,8 +4,6 @@ The dimension lies between the rank of some rows of the differential modulo a pr
 docs/polynomial_networks.md.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import pairwise

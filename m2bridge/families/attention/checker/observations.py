@@ -3,8 +3,6 @@
 Proofs are in docs/mathematics.md, section What verify computes.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
@@ -18,13 +16,10 @@ import flint
 from m2bridge.certificate.difference import Difference, difference
 from m2bridge.checker.algebra import rank, ring
 from m2bridge.errors import ContradictionError, TooExpensiveError
-from m2bridge.families.attention.checker.case import Case, Function, Orbit, Sparse, function, orbits, representative
+from m2bridge.families.attention.checker.case import Case, Function, Orbit, Pair, function, orbits, representative
 
-MOST_POINTS = 1500
-"""Linear sections with more points are not solved."""
-MOST_STEPS = 10**9
-"""Orbits times squares of the number of weights."""
-Pair = tuple[Sparse, Sparse]
+MOST_POINTS = 1500  # of a linear section
+MOST_STEPS = 10**9  # orbits times squares of the number of weights
 
 
 @lru_cache(maxsize=256)
@@ -91,10 +86,10 @@ def fibre(orbit: Orbit, case: Case) -> tuple[int, list[Pair]]:
 
     V_1q is a root of t² − c_{1,1,1,q} t + c_{1,1,q,q}, one of which is that of the representative.
     """
-    A, V = representative(orbit)
-    c = function(A, V)
+    _, V = representative(orbit)
+    c = function(representative(orbit))
     roots = [{V.get((0, q), 0), c.get((0, 0, 0, q), 0) - V.get((0, q), 0)} for q in range(1, case.d)]
-    points = [pair for z in product(*roots) if function(*(pair := _weights(c, (1, *z), case))) == c]
+    points = [pair for z in product(*roots) if function(pair := _weights(c, (1, *z), case)) == c]
     excess = [_excess(*point, case) for point in points]
     if any(excess) and len(points) > 1:
         raise ContradictionError(f"the fibre over orbit {orbit} of {case} has several points, some not reduced")
@@ -110,7 +105,7 @@ def _weights(c: Function, z: tuple[int, ...], case: Case) -> Pair:
     return {at: x for at, x in A.items() if x}, {at: x for at, x in V.items() if x}
 
 
-def _excess(A: Sparse, V: Sparse, case: Case) -> int:
+def _excess(A: Any, V: Any, case: Case) -> int:
     """The length of the fibre at a point of it, less one: its equations are Σ z_q L_q + Σ z_p z_q Q_pq = 0.
 
     The point is reduced if the L_q are independent. Else the equations without linear part have to span all monomials
@@ -119,18 +114,14 @@ def _excess(A: Sparse, V: Sparse, case: Case) -> int:
     top = {i: x for (p, i), x in A.items() if p == 0}
     left = {k: y for (k, q), y in V.items() if q == 0}
     moves = [({(q, i): -x for i, x in top.items()}, {(k, q): y for k, y in left.items()}) for q in range(1, case.d)]
-    linear = [_plus(function(a, V), function(A, b)) for a, b in moves]
+    linear = [function((a, V), (A, b)) for a, b in moves]
     if (independent := rank(linear)) == len(moves):
         return 0
-    squares = [function(a, b) for a, b in moves]
-    mixed = [_plus(function(a, e), function(f, b)) for (a, b), (f, e) in combinations(moves, 2)]
+    squares = [function(move) for move in moves]
+    mixed = [function((a, e), (f, b)) for (a, b), (f, e) in combinations(moves, 2)]
     if rank([*linear, *squares, *mixed]) - independent < comb(case.d, 2):
         raise ContradictionError(f"a fibre of {case} is not contained in a first-order neighbourhood")
     return len(moves) - independent
-
-
-def _plus(first: Function, second: Function) -> Function:
-    return {key: first.get(key, 0) + second.get(key, 0) for key in first.keys() | second.keys()}
 
 
 def orbit_dimension(orbit: Orbit, case: Case) -> int:
@@ -144,15 +135,15 @@ def source_is_smooth(orbit: Orbit, case: Case) -> bool:
     return case.alpha in (case.d, orbit[0])
 
 
-def _differential(A: Sparse, V: Sparse, orbit: Orbit, case: Case) -> Iterator[Function]:
+def _differential(A: Any, V: Any, orbit: Orbit, case: Case) -> Iterator[Function]:
     """Images of a spanning set of the Zariski tangent space of {rk A ≤ α} × {V}: all matrices, or {XA + AY}."""
     for i, j in product(range(case.d), repeat=2):
         if case.alpha < case.d and source_is_smooth(orbit, case):
-            yield function({(i, column): x for (row, column), x in A.items() if row == j}, V)
-            yield function({(row, j): x for (row, column), x in A.items() if column == i}, V)
+            yield function(({(i, column): x for (row, column), x in A.items() if row == j}, V))
+            yield function(({(row, j): x for (row, column), x in A.items() if column == i}, V))
         else:
-            yield function({(i, j): 1}, V)
-    yield from (function(A, {pair: 1}) for pair in product(range(case.d_out), range(case.d)))
+            yield function(({(i, j): 1}, V))
+    yield from (function((A, {pair: 1})) for pair in product(range(case.d_out), range(case.d)))
 
 
 def tangent_bound(orbit: Orbit, points: Sequence[Pair], case: Case) -> int:
@@ -184,7 +175,7 @@ def section_points(case: Case) -> int | None:
     if one:
         A = {(p, i): x * y for p, x in enumerate(first[0]) for i, y in enumerate(first[1])}
     sums = Counter[int]()  # of coordinates; they should be the coefficients of the product
-    for (k, i, p, q), value in function(A, {divmod(j, d): y for j, y in enumerate(last)}).items():
+    for (k, i, p, q), value in function((A, {divmod(j, d): y for j, y in enumerate(last)})).items():
         sums[p + q + (i if one else d * i) + d * k] += value
     if flint.fmpz_poly([sums[e] for e in range(sum(sizes))]) != prod(
         map(flint.fmpz_poly, first), start=flint.fmpz_poly(last)

@@ -1,7 +1,5 @@
 """Predictions of the statements about single-layer attention, and verdicts on them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from math import comb, factorial, prod
@@ -47,11 +45,6 @@ def exchanged(orbit: Orbit, case: Case) -> list[Json]:
     return _points([(A, V)] if swapped == (A, V) else [(A, V), swapped], case)
 
 
-_HYPOTHESES: dict[str, Callable[[Case], bool]] = {
-    "several-tokens": lambda case: case.t >= 2,
-    "not-degenerate": lambda case: case.alpha > 1 or case.d_out > 1,
-    "two-dimensions": lambda case: case.d >= 2,
-}
 _GLOBAL: dict[tuple[str, str], tuple[int, Callable[[Case], int]]] = {
     ("3.2", "zero"): (1, lambda case: True),
     ("3.3", ""): (2, dimension),
@@ -93,7 +86,12 @@ QUESTIONS = {words.key: partial(statement, words.key) for words in WORDS.stateme
 
 def _failing(number: int, case: Case) -> str | None:
     """The first of so many hypotheses that fails."""
-    return next((WORDS.hypotheses[h] for h in list(_HYPOTHESES)[:number] if not _HYPOTHESES[h](case)), None)
+    holds = {
+        "several-tokens": case.t >= 2,
+        "not-degenerate": case.alpha > 1 or case.d_out > 1,
+        "two-dimensions": case.d >= 2,
+    }
+    return next((WORDS.hypotheses[name] for name in list(holds)[:number] if not holds[name]), None)
 
 
 def _verdict(words: Words, case: Case, evidence: Json, fibres: dict[Orbit, list[Json]]) -> Json:
