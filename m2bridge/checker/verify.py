@@ -68,22 +68,22 @@ def _unknown(certificate: Certificate, family: FamilyChecker) -> Difference | No
 
 
 def _seals(certificate: Certificate, family: FamilyChecker) -> Difference | None:
-    """Digests, the name of the case, the field."""
+    text, name = certificate.script["text"], family.name(certificate.case)
     return (
         difference(certificate.digest, certificate.computed_digest(), "digest")
-        or difference(certificate.script["digest"], digest(certificate.script["text"]), "script.digest")
+        or difference(certificate.script["digest"], digest(text), "script.digest")
         or difference(bool(certificate.release), True, "reported.versions.m2bridge")
-        or difference(certificate.name, family.name(certificate.case), "name")
+        or difference(certificate.name, name, "name")
         or difference(certificate.field, "QQ", "field")
     )
 
 
 def _content(certificate: Certificate, family: FamilyChecker) -> Difference | None:
     found = family.questions[certificate.question](certificate)
-    if isinstance(found, Difference):
-        return found
     return (
-        difference(certificate.evidence, found.evidence, "evidence")
+        found
+        if isinstance(found, Difference)
+        else difference(certificate.evidence, found.evidence, "evidence")
         or difference(certificate.answer, found.answer, "answer")
         or difference(certificate.trusted, list(found.trusted), "trusted")
     )

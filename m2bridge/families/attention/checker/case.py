@@ -49,7 +49,7 @@ def name(case: Mapping[str, Any]) -> str:
 
 
 def function(*weights: Pair) -> Function:
-    """The coefficients of y_p y_q in the products of columns of A and rows of V, as linear forms in y; sums for several."""
+    """The coefficients of y_p y_q in products of columns of A and rows of V, linear forms in y; the sum for several."""
     found: Function = {}
     for A, V in weights:
         for ((p, i), x), ((k, q), y) in product(A.items(), V.items()):
@@ -65,10 +65,7 @@ def orbits(case: Case) -> list[Orbit]:
 
 
 def representative(orbit: Orbit) -> Pair:
-    """A = diag(1 … 1, 0 … 0); rows of V are unit vectors, the first m of them e_1 … e_m, the others from e_{r+1} on.
-
-    For m = 0 e_1 is added to the first row, so that A_11 = V_11 = 1 in all orbits.
-    """
+    """A = diag(1 … 1, 0 … 0); V has the rows e_1 … e_m, e_{r+1}, …; for m = 0 e_1 is added to the first of them."""
     r, s, m = orbit
     V = {(k, k if k < m else r + k - m): 1 for k in range(s)}
     return {(p, p): 1 for p in range(r)}, V | ({(0, 0): 1} if m == 0 else {})

@@ -33,9 +33,7 @@ def degree(case: Case) -> int:
 def singular_locus(orbit: Orbit, case: Case) -> bool:
     """Ours."""
     r, s, _ = orbit
-    if case.a >= case.d:
-        return r == s == 1
-    return s == 1 if case.a == 1 else r <= case.a - 1
+    return r == s == 1 if case.a >= case.d else s == 1 if case.a == 1 else r <= case.a - 1
 
 
 def exchanged(orbit: Orbit, case: Case) -> list[Json]:
@@ -120,20 +118,16 @@ def _at_orbits(words: Words, case: Case, evidence: Json, fibres: dict[Orbit, lis
             found.append((facts, observed, predict(orbit, case)))
     failing = [triple for triple in found if triple[1] not in (None, triple[2])]
     undecided = [facts["orbit"] for facts, observed, _ in found if observed is None]
-    hypothesis, witness = _failing(number, case), None
-    if failing and not hypothesis:
-        worst = max(failing, key=lambda triple: (triple[0]["dimension"], triple[0]["orbit"]))
-        witness = _witness(*worst, case, evidence["dimension"])
+    hypothesis = _failing(number, case)
+    worst = max(failing, key=lambda triple: (triple[0]["dimension"], triple[0]["orbit"]), default=None)
+    witness = _witness(*worst, case, evidence["dimension"]) if worst and not hypothesis else None
     outcome = "REFUTED" if failing else "UNDECIDED" if undecided else "CONFIRMED"
     orbits = {"failing": [facts["orbit"] for facts, *_ in failing], "undecided": undecided}
     return verdict(words, hypothesis, outcome, concerned=len(found), witness=witness, **orbits)
 
 
 def _observed(observable: str, facts: Json, family: bool) -> bool | int | None:
-    """The value at an orbit; ``None`` if it is not decided.
-
-    Boundary points need a family that tends to them; others a fibre of at most two points (a lemma).
-    """
+    """At an orbit; boundary points need a family that tends to them, others a fibre of at most two points (a lemma)."""
     if not observable.startswith("boundary"):
         return facts[observable]  # type: ignore[no-any-return]
     if not (family and facts["orbit"] == [1, 1, 1] if facts["boundary"] else facts["fibre_points"] <= 2):
@@ -152,7 +146,7 @@ def _points(pairs: list[Any], case: Case) -> list[Json]:
 
 def _witness(facts: Json, observed: Any, predicted: Any, case: Case, dimension: int) -> Json:
     numbers = {"dimension": dimension, "tangent_dimension_at_least": facts["tangent_lower_bound"]}
-    numbers |= {"fibre_length": facts["fibre_length"], "fibre_points": facts["fibre_points"]}
+    numbers |= {name: facts[name] for name in ("fibre_length", "fibre_points")}
     numbers |= {"rank_A": facts["orbit"][0], "generic_rank_A": case.alpha}
     (weights,) = _points([representative(tuple(facts["orbit"]))], case)
     return {"orbit": facts["orbit"], **weights, "predicted": predicted, "observed": observed, "numbers": numbers}
