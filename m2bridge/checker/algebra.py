@@ -1,7 +1,5 @@
 """Ranks over QQ, ideals over QQ as text, Gröbner bases and Hilbert series; by FLINT."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -15,10 +13,8 @@ from m2bridge.digits import integer
 from m2bridge.errors import CertificateError, TooExpensiveError
 
 PRIME = 2**61 - 1
-LIMITS = (5_000, 200_000, 100_000)
-"""Elements of a basis, terms of a polynomial, bits of a coefficient, beyond which a basis is given up."""
-MOST_EXPONENTS = 5 * 10**7
-"""Terms, times the number of coordinates."""
+LIMITS = (5_000, 200_000, 100_000)  # elements of a basis, terms of a polynomial, bits of a coefficient
+MOST_EXPONENTS = 5 * 10**7  # terms, times the number of coordinates
 Exponents = tuple[int, ...]
 Series = tuple[list[int], int]
 """h and n with Σ h_i T^i / (1 − T)^n, h(1) ≠ 0: n is the dimension, h(1) the degree."""
@@ -37,19 +33,12 @@ def rank(rows: Iterable[Mapping[Any, int]]) -> int:
     for row in listed:
         for column, _ in row:
             leader[find(column)] = find(row[0][0])
-    blocks: dict[Hashable, list[Any]] = {}
+    blocks: dict[Hashable, list[dict[Any, int]]] = {}
     for row in listed:
-        blocks.setdefault(find(row[0][0]), []).append(row)
-    return sum(map(_block_rank, blocks.values()))
-
-
-def _block_rank(rows: list[Any]) -> int:
-    place = {column: j for j, column in enumerate({column for row in rows for column, _ in row})}
-    matrix = flint.fmpz_mat(len(rows), len(place))
-    for i, row in enumerate(rows):
-        for column, x in row:
-            matrix[i, place[column]] = x
-    return int(matrix.rank())
+        blocks.setdefault(find(row[0][0]), []).append(dict(row))
+    columns = [{column for row in block for column in row} for block in blocks.values()]
+    pairs = zip(blocks.values(), columns, strict=True)
+    return sum(int(flint.fmpz_mat([[row.get(c, 0) for c in some] for row in block]).rank()) for block, some in pairs)
 
 
 def rank_modulo(rows: Sequence[Sequence[int]]) -> int:
@@ -63,10 +52,9 @@ def ring(variables: int, order: str = "degrevlex") -> Any:
 
 
 def read(texts: Any, names: Sequence[str]) -> list[dict[Exponents, int]]:
-    """Nonzero polynomials over QQ, up to factors, from texts; terms in decreasing graded reverse lexicographic order.
+    """Nonzero polynomials over QQ, up to factors, from texts in decreasing graded reverse lexicographic order.
 
-    Raises CertificateError if this is not a list of texts that are, character by character, those of such polynomials;
-    TooExpensiveError if there are too many terms.
+    Raises CertificateError if they are not, character by character, those of polynomials; TooExpensiveError.
     """
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise CertificateError("not a list of texts of polynomials")
@@ -76,7 +64,7 @@ def read(texts: Any, names: Sequence[str]) -> list[dict[Exponents, int]]:
     places, found = {name: j for j, name in enumerate(names)}, []
     for text in texts:
         try:
-            rational = dict(_term(*match, places) for match in re.findall("(^-|- |)([^ +-]+)", text))
+            rational = dict(_term(sign, term, places) for sign, term in re.findall("(^-|- |)([^ +-]+)", text))
         except (TypeError, ValueError, ZeroDivisionError):
             rational = {}
         polynomial = context.from_dict(rational)
@@ -142,8 +130,6 @@ def _numerator(monomials: list[Exponents]) -> Any:
 
 
 def hilbert_function(series: Series, degree: int) -> int:
-    """The dimension of the part of this degree."""
+    """The dimension of the part of this degree, for a dimension n ≥ 1 of the whole."""
     numerator, n = series
-    if n == 0:
-        return numerator[degree] if degree < len(numerator) else 0
     return sum(h * comb(degree - i + n - 1, n - 1) for i, h in enumerate(numerator[: degree + 1]))

@@ -1,7 +1,5 @@
 """What a family brings for its certificates to be checked, and how verdicts on statements are written."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +24,7 @@ class FamilyChecker:
 
 
 def verdict(words: Words, hypothesis: str | None, outcome: str, **found: Any) -> dict[str, Any]:
-    """The verdict on one statement; ``hypothesis`` is the text of the first one that fails, if one does."""
+    """On one statement; ``hypothesis`` is the text of the first one that fails, if one does."""
     said: dict[str, Any] = {"predicted": None, "observed": None, "concerned": None, "failing": [], "undecided": []}
     said |= {"part": words.part, "text": words.text, "source": words.source, "hypothesis": hypothesis, "witness": None}
     return said | {"verdict": "NOT_APPLICABLE" if hypothesis else outcome} | found

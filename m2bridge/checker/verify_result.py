@@ -1,7 +1,5 @@
 """What the check of one certificate says."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 

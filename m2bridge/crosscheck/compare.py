@@ -47,7 +47,7 @@ def _whole(statement: GlobalStatement[Any], model: Stated, seen: Observed, hypot
         progress=seen.progress,
     )
     refuted = grounds.decision is Decision.REFUTED
-    witness = Witness(None, {}, predicted, observed, seen.numbers()) if refuted else None
+    witness = Witness(None, dict.fromkeys(seen.weights, ()), predicted, observed, seen.numbers()) if refuted else None
     return Verdict(statement, grounds, predicted, observed, witness=witness)
 
 

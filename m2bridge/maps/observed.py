@@ -21,7 +21,7 @@ class Witness:
     orbit : orbit or None
         ``None`` for statements about the closure as a whole.
     weights : dict of str to matrix of int
-        Parameters of a function in the orbit, by name; empty without an orbit.
+        Parameters of a function in the orbit, by name; empty ones without an orbit.
     predicted, observed : bool, int or points of a fibre
     numbers : dict of str to int
     """
@@ -49,6 +49,11 @@ class Observed(Protocol):
     @property
     def model(self) -> Any:
         """The case."""
+        ...
+
+    @property
+    def weights(self) -> tuple[str, ...]:
+        """The names of the parameters that a witness shows; none where there are no orbits."""
         ...
 
     @property

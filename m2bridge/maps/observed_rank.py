@@ -30,6 +30,7 @@ class ObservedRank:
     engine_version: str = ""
     unfinished: str = ""
     progress: str = ""
+    weights: tuple[str, ...] = ()
 
     @property
     def dimension(self) -> int | None:

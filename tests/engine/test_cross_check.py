@@ -66,7 +66,7 @@ def test_the_smallest_refutation_with_its_witness(engine: Engine) -> None:
     assert witness is not None
     assert refuted.name == "3.4 (iii)"
     assert witness.orbit == Orbit(1, 2, 0)
-    assert (Matrix(witness.A).rank(), Matrix(witness.V).rank()) == (1, 2)
+    assert (Matrix(witness.weights["A"]).rank(), Matrix(witness.weights["V"]).rank()) == (1, 2)
     assert witness.numbers["dimension"] == 13
     assert witness.numbers["tangent_dimension_at_least"] == 14
     assert (witness.predicted, witness.observed) == (False, True)

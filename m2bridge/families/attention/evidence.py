@@ -64,6 +64,11 @@ class ObservedAttention:
     __slots__ = ()
 
     @property
+    def weights(self) -> tuple[str, ...]:
+        """Of a function."""
+        return "A", "V"
+
+    @property
     def progress(self: Observations) -> str:  # type: ignore[misc]
         """How many orbits were done until the limit; empty without one."""
         return "" if self.limit is None else self.limit.progress

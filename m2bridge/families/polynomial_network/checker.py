@@ -4,9 +4,7 @@ The dimension lies between the rank of some rows of the differential modulo a pr
 docs/polynomial_networks.md.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from math import comb
@@ -28,15 +26,13 @@ Widths = tuple[int, ...]
 def name(case: Mapping[str, Any]) -> str:
     """Such as ``polynomial-network-2-2-1-r2``; CertificateError if there is no such case."""
     d, r = case.get("widths"), case.get("degree")
-    numbers = [*d, r] if isinstance(d, list) and 2 <= len(d) <= 101 else [None]
-    if len(case) != 2 or not all(type(n) is int and n >= 1 for n in numbers) or max(numbers[-1:]) > 10**6:
-        raise CertificateError("from 2 to 101 widths, and a degree of at most 1000000")
-    if _weights(tuple(numbers[:-1])) > 10**5:
-        raise CertificateError("at most 100000 weights")
+    numbers: list[Any] = [*d, r] if isinstance(d, list) and 2 <= len(d) <= 101 and len(case) == 2 else [None]
+    if not all(type(n) is int and n >= 1 for n in numbers) or numbers[-1] > 10**6 or _weights(numbers[:-1]) > 10**5:
+        raise CertificateError("from 2 to 101 widths, at most 100000 weights, a degree of at most 1000000")
     return f"polynomial-network-{'-'.join(map(str, numbers[:-1]))}-r{r}"
 
 
-def _weights(d: Widths) -> int:
+def _weights(d: Sequence[int]) -> int:
     return sum(before * after for before, after in pairwise(d))
 
 
@@ -98,25 +94,18 @@ def _row(W: list[list[list[int]]], r: int, random: Random) -> list[int]:
     return found
 
 
-@cache
-def _bounds(d: Widths, r: int) -> tuple[int, int]:
-    upper = upper_bound(d, r)
-    if (lower := lower_bound(d, r, upper + 5)) > upper:
-        raise ContradictionError(f"widths {d}, degree {r}: a rank {lower} above the bound {upper}")
-    return lower, upper
-
-
 def expected(certificate: Certificate) -> Content:
     """The content of a certificate on the expected dimension."""
     d, r = tuple(certificate.case["widths"]), certificate.case["degree"]
-    lower, upper = _bounds(d, r)
+    upper = upper_bound(d, r)
+    if (lower := lower_bound(d, r, upper + 5)) > upper:
+        raise ContradictionError(f"widths {d}, degree {r}: a rank {lower} above the bound {upper}")
     dimension = upper if lower == upper else None
-    linear = WORDS.hypotheses["nonlinear"] if r == 1 else None
-    unequal = linear or (WORDS.hypotheses["equal-widths"] if len(set(d)) > 1 else None)
-    verdicts = [
-        global_verdict(words, unequal if words.part == "equal widths" else linear, expected_dimension(d, r), dimension)
-        for words in WORDS.about("expected-dimension")
-    ]
+    verdicts = []
+    for words in WORDS.about("expected-dimension"):
+        unequal = WORDS.hypotheses["equal-widths"] if words.part and len(set(d)) > 1 else None
+        hypothesis = WORDS.hypotheses["nonlinear"] if r == 1 else unequal
+        verdicts.append(global_verdict(words, hypothesis, expected_dimension(d, r), dimension))
     evidence = {"lower_bound": lower, "upper_bound": upper, "dimension": dimension}
     return statements(WORDS, "expected-dimension", verdicts, evidence)
 

@@ -4,8 +4,6 @@ Weights are sparse matrices {(row, column): entry}, functions are mappings from 
 c_{k,i,p,q}; all indices begin with 0. An orbit is (r, s, m) = (rk A, rk V, dim of col A ∩ row V).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -17,6 +15,8 @@ from m2bridge.errors import CertificateError
 LARGEST = 999_999_999
 Orbit = tuple[int, int, int]
 Sparse = Mapping[tuple[int, int], Any]
+Pair = tuple[Sparse, Sparse]
+"""A and V."""
 Function = dict[tuple[int, ...], Any]
 
 
@@ -48,12 +48,13 @@ def name(case: Mapping[str, Any]) -> str:
     return "d{}-dout{}-a{}-t{}".format(*numbers)
 
 
-def function(A: Sparse, V: Sparse) -> Function:
-    """The coefficients of y_p y_q in the products of the columns of A and the rows of V, as linear forms in y."""
+def function(*weights: Pair) -> Function:
+    """The coefficients of y_p y_q in products of columns of A and rows of V, linear forms in y; the sum for several."""
     found: Function = {}
-    for ((p, i), x), ((k, q), y) in product(A.items(), V.items()):
-        key = (k, i, p, q) if p <= q else (k, i, q, p)
-        found[key] = found.get(key, 0) + x * y
+    for A, V in weights:
+        for ((p, i), x), ((k, q), y) in product(A.items(), V.items()):
+            key = (k, i, p, q) if p <= q else (k, i, q, p)
+            found[key] = found.get(key, 0) + x * y
     return {key: value for key, value in found.items() if value}
 
 
@@ -63,11 +64,8 @@ def orbits(case: Case) -> list[Orbit]:
     return [(r, s, m) for r, s in ranks for m in range(max(0, r + s - case.d), min(r, s) + 1)]
 
 
-def representative(orbit: Orbit) -> tuple[Sparse, Sparse]:
-    """A = diag(1 … 1, 0 … 0); rows of V are unit vectors, the first m of them e_1 … e_m, the others from e_{r+1} on.
-
-    For m = 0 e_1 is added to the first row, so that A_11 = V_11 = 1 in all orbits.
-    """
+def representative(orbit: Orbit) -> Pair:
+    """A = diag(1 … 1, 0 … 0); V has the rows e_1 … e_m, e_{r+1}, …; for m = 0 e_1 is added to the first of them."""
     r, s, m = orbit
     V = {(k, k if k < m else r + k - m): 1 for k in range(s)}
     return {(p, p): 1 for p in range(r)}, V | ({(0, 0): 1} if m == 0 else {})

@@ -3,8 +3,6 @@
 Proofs are in docs/mathematics.md, section What verify computes.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
@@ -18,13 +16,10 @@ import flint
 from m2bridge.certificate.difference import Difference, difference
 from m2bridge.checker.algebra import rank, ring
 from m2bridge.errors import ContradictionError, TooExpensiveError
-from m2bridge.families.attention.checker.case import Case, Function, Orbit, Sparse, function, orbits, representative
+from m2bridge.families.attention.checker.case import Case, Function, Orbit, Pair, function, orbits, representative
 
-MOST_POINTS = 1500
-"""Linear sections with more points are not solved."""
-MOST_STEPS = 10**9
-"""Orbits times squares of the number of weights."""
-Pair = tuple[Sparse, Sparse]
+MOST_POINTS = 1500  # of a linear section
+MOST_STEPS = 10**9  # orbits times squares of the number of weights
 
 
 @lru_cache(maxsize=256)
@@ -33,20 +28,20 @@ def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit,
     case = Case(d, d_out, alpha, 2)
     fibres = {orbit: fibre(orbit, case) for orbit in orbits(case)}
     bounds = {orbit: tangent_bound(orbit, points, case) for orbit, (_, points) in fibres.items()}
-    dimensions = {orbit: orbit_dimension(orbit, case) for orbit in fibres}
+    dimensions = {  # subspaces L, U with L ∩ U of dimension m, and what spans them, less one as fibres are finite
+        (r, s, m): r * d + s * d_out + m * (d - m) + (r - m) * (d - r) + (s - m) * (d - s) - 1 for r, s, m in fibres
+    }
     generic = max(fibres, key=dimensions.__getitem__)
     length, points = fibres[generic]
     counted = section_points(case)
     if bounds[generic] != dimensions[generic] or (counted or 0) % length:
-        raise ContradictionError(
-            f"the dense orbit of {case}: dimension {dimensions[generic]}, rank {bounds[generic]}, {counted} points"
-        )
+        raise ContradictionError(f"{case}: dimension {dimensions[generic]}, rank {bounds[generic]}, {counted} points")
     evidence = {
         "dimension": dimensions[generic],
         "degree": None if counted is None else counted // length,
-        "base_locus_empty": base_locus_is_empty(),
+        "base_locus_empty": identities()[0],
         "products_determine_functions": products_determine_functions(),
-        "boundary_family": d > 1 and boundary_family(),
+        "boundary_family": d > 1 and identities()[1],
         "generic_fibre": {"length": length, "points": len(points)},
         "orbits": [_facts(orbit, case, *fibres[orbit], bounds, dimensions, length == 1) for orbit in fibres],
     }
@@ -57,18 +52,16 @@ def _facts(
     orbit: Orbit, case: Case, length: int, points: Any, bounds: Any, dimensions: Mapping[Orbit, int], birational: bool
 ) -> dict[str, Any]:
     """About one orbit. Where the generic fibre is one reduced point, fibres decide smoothness (a lemma)."""
-    (r, s, m), smooth, reduced = orbit, source_is_smooth(orbit, case), length == len(points)
+    (r, s, m), smooth, reduced = orbit, case.alpha in (case.d, orbit[0]), length == len(points)
     above = [(R, S, M) for R, S, M in bounds if r <= R and s <= S and r + s - m <= R + S - M]  # closures contain it
     witness = max(above, key=lambda o: (bounds[o], o == orbit, o))
     many = True if bounds[witness] > max(dimensions.values()) else None
     singular = many if not birational else True if length > 1 else False if smooth else many
     if singular is False and many:
         raise ContradictionError(f"at orbit {orbit} of {case} the fibre and tangent vectors disagree")
-    return {
-        "orbit": list(orbit), "dimension": dimensions[orbit], "source_smooth": smooth, "singular": singular,
-        "fibre_length": length, "fibre_points": len(points), "boundary": not reduced, "critical": not reduced,
-        "tangent_lower_bound": bounds[witness], "tangent_witness": list(witness),
-    }
+    facts = {"orbit": list(orbit), "dimension": dimensions[orbit], "source_smooth": smooth, "singular": singular}
+    facts |= {"fibre_length": length, "fibre_points": len(points), "boundary": not reduced, "critical": not reduced}
+    return facts | {"tangent_lower_bound": bounds[witness], "tangent_witness": list(witness)}
 
 
 def unpaid(evidence: Mapping[str, Any], case: Case) -> Difference | None:
@@ -80,21 +73,16 @@ def unpaid(evidence: Mapping[str, Any], case: Case) -> Difference | None:
     if (steps := len(listed) * (case.d * (case.d + case.d_out)) ** 2) > MOST_STEPS:
         raise TooExpensiveError("case", f"fibres and ranks at {len(listed)} orbits take {steps:.0e} steps")
     facts = observe(1, 1, 1)[0]["orbits"][0].keys()
-    for i, given in enumerate(listed):
-        if not isinstance(given, dict) or given.keys() != facts:
-            return Difference(f"evidence.orbits[{i}]", f"{given!r:.80}", "facts about an orbit")
+    if wrong := [i for i, given in enumerate(listed) if not isinstance(given, dict) or given.keys() != facts]:
+        return Difference(f"evidence.orbits[{wrong[0]}]", f"{listed[wrong[0]]!r:.80}", "facts about an orbit")
     return difference(len(listed), len(orbits(case)), "number of orbits")
 
 
 def fibre(orbit: Orbit, case: Case) -> tuple[int, list[Pair]]:
-    """Length and points, with A_11 = V_11 = 1, of the fibre of the projective parametrization.
-
-    V_1q is a root of t² − c_{1,1,1,q} t + c_{1,1,q,q}, one of which is that of the representative.
-    """
-    A, V = representative(orbit)
-    c = function(A, V)
+    """Length and points, with A_11 = V_11 = 1; V_1q is one of the roots of t² − c_{1,1,1,q} t + c_{1,1,q,q}."""
+    c, V = function(representative(orbit)), representative(orbit)[1]
     roots = [{V.get((0, q), 0), c.get((0, 0, 0, q), 0) - V.get((0, q), 0)} for q in range(1, case.d)]
-    points = [pair for z in product(*roots) if function(*(pair := _weights(c, (1, *z), case))) == c]
+    points = [pair for z in product(*roots) if function(pair := _weights(c, (1, *z), case)) == c]
     excess = [_excess(*point, case) for point in points]
     if any(excess) and len(points) > 1:
         raise ContradictionError(f"the fibre over orbit {orbit} of {case} has several points, some not reduced")
@@ -110,57 +98,34 @@ def _weights(c: Function, z: tuple[int, ...], case: Case) -> Pair:
     return {at: x for at, x in A.items() if x}, {at: x for at, x in V.items() if x}
 
 
-def _excess(A: Sparse, V: Sparse, case: Case) -> int:
-    """The length of the fibre at a point of it, less one: its equations are Σ z_q L_q + Σ z_p z_q Q_pq = 0.
-
-    The point is reduced if the L_q are independent. Else the equations without linear part have to span all monomials
-    z_p z_q; then functions on the fibre are 1 and the z_q modulo the linear parts.
-    """
+def _excess(A: Any, V: Any, case: Case) -> int:
+    """The length of the fibre at a point of it, less one; its equations are Σ z_q L_q + Σ z_p z_q Q_pq = 0."""
     top = {i: x for (p, i), x in A.items() if p == 0}
     left = {k: y for (k, q), y in V.items() if q == 0}
     moves = [({(q, i): -x for i, x in top.items()}, {(k, q): y for k, y in left.items()}) for q in range(1, case.d)]
-    linear = [_plus(function(a, V), function(A, b)) for a, b in moves]
+    linear = [function((a, V), (A, b)) for a, b in moves]
     if (independent := rank(linear)) == len(moves):
         return 0
-    squares = [function(a, b) for a, b in moves]
-    mixed = [_plus(function(a, e), function(f, b)) for (a, b), (f, e) in combinations(moves, 2)]
+    squares = [function(move) for move in moves]
+    mixed = [function((a, e), (f, b)) for (a, b), (f, e) in combinations(moves, 2)]
     if rank([*linear, *squares, *mixed]) - independent < comb(case.d, 2):
         raise ContradictionError(f"a fibre of {case} is not contained in a first-order neighbourhood")
     return len(moves) - independent
 
 
-def _plus(first: Function, second: Function) -> Function:
-    return {key: first.get(key, 0) + second.get(key, 0) for key in first.keys() | second.keys()}
-
-
-def orbit_dimension(orbit: Orbit, case: Case) -> int:
-    """By counting subspaces L, U with L ∩ U of dimension m, and spans of L and U, less one, as fibres are finite."""
-    (r, s, m), d = orbit, case.d
-    return r * d + s * case.d_out + m * (d - m) + (r - m) * (d - r) + (s - m) * (d - s) - 1
-
-
-def source_is_smooth(orbit: Orbit, case: Case) -> bool:
-    """Whether {rk A ≤ α} is smooth at rank r; elsewhere its tangent space is that of all matrices (a lemma)."""
-    return case.alpha in (case.d, orbit[0])
-
-
-def _differential(A: Sparse, V: Sparse, orbit: Orbit, case: Case) -> Iterator[Function]:
-    """Images of a spanning set of the Zariski tangent space of {rk A ≤ α} × {V}: all matrices, or {XA + AY}."""
+def _differential(A: Any, V: Any, orbit: Orbit, case: Case) -> Iterator[Function]:
+    """Images of tangent vectors of {rk A ≤ α} × {V}: at rank α < d XA + AY, else all matrices (a lemma)."""
     for i, j in product(range(case.d), repeat=2):
-        if case.alpha < case.d and source_is_smooth(orbit, case):
-            yield function({(i, column): x for (row, column), x in A.items() if row == j}, V)
-            yield function({(row, j): x for (row, column), x in A.items() if column == i}, V)
+        if orbit[0] == case.alpha < case.d:
+            yield function(({(i, column): x for (row, column), x in A.items() if row == j}, V))
+            yield function(({(row, j): x for (row, column), x in A.items() if column == i}, V))
         else:
-            yield function({(i, j): 1}, V)
-    yield from (function(A, {pair: 1}) for pair in product(range(case.d_out), range(case.d)))
+            yield function(({(i, j): 1}, V))
+    yield from (function((A, {pair: 1})) for pair in product(range(case.d_out), range(case.d)))
 
 
 def tangent_bound(orbit: Orbit, points: Sequence[Pair], case: Case) -> int:
-    """A lower bound for the tangent dimension of the closure: images of the differential at all points of the fibre.
-
-    At (1, 1, 1), where two points come together, with limits of such images: f(b q'ᵀ, h wᵀ) for all b, w and q' (for
-    α = 1 only q' = q), and f(w qᵀ, h' cᵀ) for all w, h', c.
-    """
+    """Of tangent vectors of the closure: images of the differential at all points of the fibre; at (1, 1, 1) limits."""
     found = [vector for A, V in points for vector in _differential(A, V, orbit, case)]
     for p, q in combinations_with_replacement(range(case.d), 2) if orbit == (1, 1, 1) else ():
         found += [{(0, i, p, q): 1} for i in range(case.d if case.alpha > 1 else 1)]
@@ -169,10 +134,9 @@ def tangent_bound(orbit: Orbit, points: Sequence[Pair], case: Case) -> int:
 
 
 def section_points(case: Case) -> int | None:
-    """The number of points of a linear section of the source, for α = 1 or d and at most :data:`MOST_POINTS` points.
+    """Where A(T) V(T), for α = 1 k(T) q(T) V(T), is a multiple of some polynomial: the ways to distribute its roots.
 
-    The section says that A(T) V(T), for A(T) = Σ A_pi T^(p+di), V(T) = Σ V_kq T^(q+dk), is a multiple of a polynomial with
-    simple roots; for α = 1, A = k qᵀ, that k(T) q(T) V(T) is. Its points are reduced: the ways to distribute the roots.
+    A(T) = Σ A_pi T^(p+di), V(T) = Σ V_kq T^(q+dk). ``None`` for 1 < α < d, and for too many points.
     """
     d, n, one = case.d, case.d * case.d_out, case.alpha == 1
     sizes = (d, d, n) if one else (d * d, n)
@@ -183,36 +147,32 @@ def section_points(case: Case) -> int | None:
     A = {divmod(j, d)[::-1]: x for j, x in enumerate(first[0])}
     if one:
         A = {(p, i): x * y for p, x in enumerate(first[0]) for i, y in enumerate(first[1])}
-    sums = Counter[int]()  # of coordinates; they should be the coefficients of the product
-    for (k, i, p, q), value in function(A, {divmod(j, d): y for j, y in enumerate(last)}).items():
+    sums = Counter[int]()  # of coordinates: the coefficients of the product
+    for (k, i, p, q), value in function((A, {divmod(j, d): y for j, y in enumerate(last)})).items():
         sums[p + q + (i if one else d * i) + d * k] += value
-    if flint.fmpz_poly([sums[e] for e in range(sum(sizes))]) != prod(
-        map(flint.fmpz_poly, first), start=flint.fmpz_poly(last)
-    ):
+    product_ = prod(map(flint.fmpz_poly, first), start=flint.fmpz_poly(last))
+    if flint.fmpz_poly([sums[e] for e in range(sum(sizes))]) != product_:
         raise ContradictionError(f"the linear section of {case} has other equations")
     return ways
 
 
 @cache
-def base_locus_is_empty() -> bool:
-    """Whether φ(A, V) = 0 implies A = 0 or V = 0: x = l_p v_q satisfies x² − c_pq x + c_pp c_qq = 0."""
+def identities() -> tuple[bool, bool]:
+    """Whether φ(A, V) = 0 only for A = 0 or V = 0: x = l_p v_q satisfies x² − c_pq x + c_pp c_qq = 0.
+
+    And whether l_1 = y_1 + iεy_2, v_1 = y_1 − iεy_2 have the product y_1² + ε²y_2², so that V_12 is a root of t² + ε².
+    """
     lp, lq, vp, vq = ring(4).gens()
-    return bool(((lp * vq) ** 2 - (lp * vq + lq * vp) * (lp * vq) + (lp * vp) * (lq * vq)).is_zero())
-
-
-@cache
-def boundary_family() -> bool:
-    """Whether the functions of l_1 = y_1 + iεy_2, v_1 = y_1 − iεy_2 are y_1² + ε²y_2², with V_12 a root of t² + ε²."""
+    base_locus = (lp * vq) ** 2 - (lp * vq + lq * vp) * (lp * vq) + (lp * vp) * (lq * vq)
     i, e = ring(2).gens()
-    return bool((i * e) + (-i * e) == 0 and (i * e) * (-i * e) - e**2 == -(i**2 + 1) * e**2)
+    return bool(base_locus == 0), bool((i * e) + (-i * e) == 0 and (i * e) * (-i * e) - e**2 == -(i**2 + 1) * e**2)
 
 
 @cache
 def products_determine_functions() -> bool:
     """Whether coefficients of an output token are sums of the coefficients of products l_i·v, and these among them.
 
-    (xᵀAx)(v·x) + (yᵀAx)(v·y) has at x_i y_p y_q the coefficient of y_p y_q in l_i·v, and at three entries of x the sum
-    of those for all places of i. Three indices decide all d.
+    (xᵀAx)(v·x) + (yᵀAx)(v·y) has at x_i y_p y_q one of them, at three x the sum for all places of i; d = 3 is enough.
     """
     alone, products, sums = Counter[Any](), Counter[Any](), Counter[Any]()
     for p, i, q in product(range(3), repeat=3):  # A_pi v_q

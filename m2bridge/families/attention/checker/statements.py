@@ -1,7 +1,5 @@
 """Predictions of the statements about single-layer attention, and verdicts on them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from math import comb, factorial, prod
@@ -17,6 +15,7 @@ from m2bridge.families.attention.checker.observations import observe, unpaid
 
 WORDS = wording(Path(__file__).parents[1] / "words.toml")
 Json = dict[str, Any]
+_HYPOTHESES = ("several-tokens", "not-degenerate", "two-dimensions")
 
 
 def dimension(case: Case) -> int:
@@ -35,9 +34,7 @@ def degree(case: Case) -> int:
 def singular_locus(orbit: Orbit, case: Case) -> bool:
     """Ours."""
     r, s, _ = orbit
-    if case.a >= case.d:
-        return r == s == 1
-    return s == 1 if case.a == 1 else r <= case.a - 1
+    return r == s == 1 if case.a >= case.d else s == 1 if case.a == 1 else r <= case.a - 1
 
 
 def exchanged(orbit: Orbit, case: Case) -> list[Json]:
@@ -47,11 +44,7 @@ def exchanged(orbit: Orbit, case: Case) -> list[Json]:
     return _points([(A, V)] if swapped == (A, V) else [(A, V), swapped], case)
 
 
-_HYPOTHESES: dict[str, Callable[[Case], bool]] = {
-    "several-tokens": lambda case: case.t >= 2,
-    "not-degenerate": lambda case: case.alpha > 1 or case.d_out > 1,
-    "two-dimensions": lambda case: case.d >= 2,
-}
+# How many of the hypotheses a statement has, and what it predicts.
 _GLOBAL: dict[tuple[str, str], tuple[int, Callable[[Case], int]]] = {
     ("3.2", "zero"): (1, lambda case: True),
     ("3.3", ""): (2, dimension),
@@ -62,7 +55,6 @@ _GLOBAL: dict[tuple[str, str], tuple[int, Callable[[Case], int]]] = {
     ("not-a-manifold", ""): (3, lambda case: False),
     ("degree", ""): (1, degree),
 }
-"""How many of the hypotheses a statement has, and what it predicts."""
 _AT_ORBITS: dict[tuple[str, str], tuple[int, Callable[[Orbit, Case], Any]]] = {
     ("3.2", "rank one"): (1, exchanged),
     ("3.2", "otherwise"): (1, lambda orbit, case: _points([representative(orbit)], case)),
@@ -93,7 +85,8 @@ QUESTIONS = {words.key: partial(statement, words.key) for words in WORDS.stateme
 
 def _failing(number: int, case: Case) -> str | None:
     """The first of so many hypotheses that fails."""
-    return next((WORDS.hypotheses[h] for h in list(_HYPOTHESES)[:number] if not _HYPOTHESES[h](case)), None)
+    holds = zip(_HYPOTHESES[:number], (case.t >= 2, case.alpha > 1 or case.d_out > 1, case.d >= 2), strict=False)
+    return next((WORDS.hypotheses[name] for name, good in holds if not good), None)
 
 
 def _verdict(words: Words, case: Case, evidence: Json, fibres: dict[Orbit, list[Json]]) -> Json:
@@ -122,20 +115,16 @@ def _at_orbits(words: Words, case: Case, evidence: Json, fibres: dict[Orbit, lis
             found.append((facts, observed, predict(orbit, case)))
     failing = [triple for triple in found if triple[1] not in (None, triple[2])]
     undecided = [facts["orbit"] for facts, observed, _ in found if observed is None]
-    hypothesis, witness = _failing(number, case), None
-    if failing and not hypothesis:
-        worst = max(failing, key=lambda triple: (triple[0]["dimension"], triple[0]["orbit"]))
-        witness = _witness(*worst, case, evidence["dimension"])
+    hypothesis = _failing(number, case)
+    worst = max(failing, key=lambda triple: (triple[0]["dimension"], triple[0]["orbit"]), default=None)
+    witness = _witness(*worst, case, evidence["dimension"]) if worst and not hypothesis else None
     outcome = "REFUTED" if failing else "UNDECIDED" if undecided else "CONFIRMED"
     orbits = {"failing": [facts["orbit"] for facts, *_ in failing], "undecided": undecided}
     return verdict(words, hypothesis, outcome, concerned=len(found), witness=witness, **orbits)
 
 
 def _observed(observable: str, facts: Json, family: bool) -> bool | int | None:
-    """The value at an orbit; ``None`` if it is not decided.
-
-    Boundary points need a family that tends to them; others a fibre of at most two points (a lemma).
-    """
+    """At an orbit; boundary points need a family that tends to them, others a fibre of at most two points (a lemma)."""
     if not observable.startswith("boundary"):
         return facts[observable]  # type: ignore[no-any-return]
     if not (family and facts["orbit"] == [1, 1, 1] if facts["boundary"] else facts["fibre_points"] <= 2):
@@ -145,16 +134,16 @@ def _observed(observable: str, facts: Json, family: bool) -> bool | int | None:
 
 def _points(pairs: list[Any], case: Case) -> list[Json]:
     """Weights as a certificate has them, in increasing order."""
-    rows = {"A": range(case.d), "V": range(case.d_out)}
-    dense = [
-        {n: [[M.get((i, j), 0) for j in rows["A"]] for i in rows[n]] for n, M in (("A", A), ("V", V))} for A, V in pairs
-    ]
-    return sorted(dense, key=lambda weights: (weights["A"], weights["V"]))
+    rows, found = {"A": case.d, "V": case.d_out}, []
+    for pair in pairs:
+        named = zip(rows, pair, strict=True)
+        found.append({n: [[M.get((i, j), 0) for j in range(case.d)] for i in range(rows[n])] for n, M in named})
+    return sorted(found, key=lambda weights: list(weights.values()))
 
 
 def _witness(facts: Json, observed: Any, predicted: Any, case: Case, dimension: int) -> Json:
     numbers = {"dimension": dimension, "tangent_dimension_at_least": facts["tangent_lower_bound"]}
-    numbers |= {"fibre_length": facts["fibre_length"], "fibre_points": facts["fibre_points"]}
+    numbers |= {name: facts[name] for name in ("fibre_length", "fibre_points")}
     numbers |= {"rank_A": facts["orbit"][0], "generic_rank_A": case.alpha}
     (weights,) = _points([representative(tuple(facts["orbit"]))], case)
     return {"orbit": facts["orbit"], **weights, "predicted": predicted, "observed": observed, "numbers": numbers}
