@@ -30,7 +30,8 @@ def quick(
         with open(os.environ[LOG], "a", encoding="utf-8") as log:
             log.write(f"{model}\n")
     (plain,) = certify_all(ONE_TOKEN, ("3.3",), engine)
-    return [replace(plain, case=model.to_json(), question=question, digest="").sealed() for question in questions]
+    about = {"case": model.to_json(), "name": model.key, "digest": ""}
+    return [replace(plain, question=question, **about).sealed() for question in questions]
 
 
 def fails(
