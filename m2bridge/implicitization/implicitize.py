@@ -8,9 +8,10 @@ symmetries, proofs by substitution, and dimensions that are exact and not only p
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from m2bridge.clock import watched
-from m2bridge.errors import InvalidCaseError
+from m2bridge.errors import EngineTimeoutError, InvalidCaseError
 from m2bridge.implicitization.blocks import Block, Layer
 from m2bridge.implicitization.generators import Workshop, compute_block
 from m2bridge.implicitization.layers import complete_layers
@@ -24,6 +25,7 @@ from m2bridge.implicitization.linear_part import (
 from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.implicitization.result import GeneratorOrbit, Implicitization
 from m2bridge.implicitization.symmetry import Permutation
+from m2bridge.implicitization.weight_spaces import Monomial
 
 
 def implicitize(source: MultigradedMap, max_degree: int, *, seed: int = 0) -> Implicitization:
@@ -56,34 +58,89 @@ def implicitize(source: MultigradedMap, max_degree: int, *, seed: int = 0) -> Im
     >>> implicitize(multigraded(cubic), 3).generator_counts
     {2: 3}
     """
-    if max_degree < 0:
-        raise InvalidCaseError("max_degree", f"max_degree must not be negative, not {max_degree}")
-    part = linear_part(source)
-    independent = in_independent_coordinates(source, part)
-    size = len(source.grading.degrees)
-    symmetries = tuple(extended(permutation, part, size) for permutation in watched(independent.symmetries))
-    layers = _layers(independent, max_degree, seed)
-    blocks = [list(layer.blocks.values()) for layer in layers.values()]
-    hilbert_values = tuple(sum(block.rank * block.orbit_size for block in row) for row in blocks)
-    monomials = monomial_counts(source.grading.degrees, max(layers))
-    return Implicitization(
-        source=source,
-        max_degree=max(layers),
-        requested_degree=max_degree,
-        hilbert_function=hilbert_values,
-        ideal_dimensions=tuple(count - h for count, h in zip(monomials, hilbert_values, strict=True)),
-        orbits=(*_linear_orbits(source, part, max(layers)), *_generator_orbits(part, symmetries, layers)),
-        exact=all(block.exact for row in blocks for block in row),
-    )
+    computation = _Computation.of(source, max_degree, seed)
+    return computation.result(computation.layers(max_degree, keep_last=False), max_degree)
 
 
-def _layers(source: MultigradedMap, max_degree: int, seed: int) -> dict[int, Layer]:
-    workshop = Workshop.of(source, max_degree, seed)
+def implicitize_and_look_ahead(
+    source: MultigradedMap, max_degree: int, monomial: Monomial, *, seed: int = 0
+) -> tuple[Implicitization, int | None]:
+    """The same, and how many minimal generators there are in one weight of the next degree.
 
-    def compute(weight: int, degree: int, layers: Mapping[int, Layer], orbit_size: int) -> Block:
-        return compute_block(weight, degree, layers, orbit_size, workshop, keep_ideal=degree < max_degree)
+    Parameters
+    ----------
+    source : MultigradedMap
+        In the standard grading; its coordinates are linearly independent.
+    monomial : tuple of int
+        Of degree ``max_degree`` + 1: the numbers of its coordinates, increasing. It has the weight.
 
-    return complete_layers(workshop.system, max_degree, compute)
+    Returns
+    -------
+    Implicitization
+    int or None
+        The number; ``None`` if the time ended before.
+
+    Raises
+    ------
+    InvalidCaseError, EngineTimeoutError
+        As :func:`implicitize`.
+    """
+    computation = _Computation.of(source, max_degree + 1, seed)
+    layers = computation.layers(max_degree, keep_last=True)
+    found = computation.result(layers, max_degree)
+    if found.stopped_early:
+        return found, None
+    workshop = computation.workshop
+    weight = sum(workshop.system.packed[j] for j in monomial)
+    try:
+        block = compute_block(weight, max_degree + 1, layers, 1, workshop, keep_ideal=False)
+    except EngineTimeoutError:
+        return found, None
+    return found, len(block.generators)
+
+
+@dataclass(frozen=True, slots=True)
+class _Computation:
+    """A map in independent coordinates, and what its weight spaces share."""
+
+    source: MultigradedMap
+    part: LinearPart
+    independent: MultigradedMap
+    workshop: Workshop
+
+    @classmethod
+    def of(cls, source: MultigradedMap, last_degree: int, seed: int) -> _Computation:
+        if last_degree < 0:
+            raise InvalidCaseError("max_degree", f"max_degree must not be negative, not {last_degree}")
+        part = linear_part(source)
+        independent = in_independent_coordinates(source, part)
+        return cls(source, part, independent, Workshop.of(independent, last_degree, seed))
+
+    def layers(self, max_degree: int, *, keep_last: bool) -> dict[int, Layer]:
+        """Degree by degree; the ideal in the last one is stored only if it is to be kept."""
+
+        def compute(weight: int, degree: int, layers: Mapping[int, Layer], orbit_size: int) -> Block:
+            keep_ideal = keep_last or degree < max_degree
+            return compute_block(weight, degree, layers, orbit_size, self.workshop, keep_ideal=keep_ideal)
+
+        return complete_layers(self.workshop.system, max_degree, compute)
+
+    def result(self, layers: Mapping[int, Layer], requested: int) -> Implicitization:
+        source, part = self.source, self.part
+        size = len(source.grading.degrees)
+        symmetries = tuple(extended(p, part, size) for p in watched(self.independent.symmetries))
+        blocks = [list(layer.blocks.values()) for layer in layers.values()]
+        hilbert_values = tuple(sum(block.rank * block.orbit_size for block in row) for row in blocks)
+        monomials = monomial_counts(source.grading.degrees, max(layers))
+        return Implicitization(
+            source=source,
+            max_degree=max(layers),
+            requested_degree=requested,
+            hilbert_function=hilbert_values,
+            ideal_dimensions=tuple(count - h for count, h in zip(monomials, hilbert_values, strict=True)),
+            orbits=(*_linear_orbits(source, part, max(layers)), *_generator_orbits(part, symmetries, layers)),
+            exact=all(block.exact for row in blocks for block in row),
+        )
 
 
 def _linear_orbits(source: MultigradedMap, part: LinearPart, max_degree: int) -> Iterator[GeneratorOrbit]:

@@ -18,7 +18,7 @@ from m2bridge.maps.structure import Multigrading, Symmetry
 
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
-    from m2bridge.maps.chart import ChartSlice
+    from m2bridge.maps.core import Core
 
 
 @runtime_checkable
@@ -181,11 +181,11 @@ class NamesCoordinates(Protocol):
 
 
 @runtime_checkable
-class HasChart(Protocol):
-    """Knows a slice of a chart on which the ideal of the image is found by a small elimination."""
+class HasCore(Protocol):
+    """Knows a smaller map whose ideal tells in which degrees the ideal of the closure is generated."""
 
-    def chart_slice(self) -> ChartSlice | None:
-        """The slice; ``None`` for cases that have none."""
+    def core(self) -> Core | None:
+        """The smaller map; ``None`` for cases that have none."""
         ...
 
 

@@ -70,9 +70,9 @@ def test_series_has_the_dimension_and_the_degree_of_the_closure(case: tuple[int,
 def test_functions_on_determinantal_varieties() -> None:
     """Rank 1: a Segre cone; rank d − 1: a hypersurface of degree d; rank d: all matrices."""
     for n in range(9):
-        assert determinantal_hilbert_function(3, 1, n) == comb(n + 2, 2) ** 2
-        assert determinantal_hilbert_function(3, 2, n) == comb(n + 8, 8) - (comb(n + 5, 8) if n >= 3 else 0)
-        assert determinantal_hilbert_function(3, 3, n) == comb(n + 8, 8)
+        assert determinantal_hilbert_function(3, 3, 1, n) == comb(n + 2, 2) ** 2
+        assert determinantal_hilbert_function(3, 3, 2, n) == comb(n + 8, 8) - (comb(n + 5, 8) if n >= 3 else 0)
+        assert determinantal_hilbert_function(3, 3, 3, n) == comb(n + 8, 8)
 
 
 def with_series(series: HilbertSeries | None) -> Closure:
