@@ -69,7 +69,7 @@ def test_the_core_proves_more(engine: Engine, case: tuple[int, ...], counts: dic
 
 def test_the_series_of_sections_is_that_of_a_groebner_basis(engine: Engine) -> None:
     """The Hilbert series that linear algebra proves, against Macaulay2's of the generators modulo a prime."""
-    for case in [(2, 3, 2), (3, 1, 2), (4, 1, 1), (3, 2, 1)]:
+    for case in [(2, 3, 2), (3, 1, 2), (4, 1, 1)]:
         found = closure(SingleLayerAttention(*case), engine)
         assert found.ideal is not None
         assert found.hilbert_series is not None
