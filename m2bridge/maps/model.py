@@ -199,8 +199,17 @@ class HasExpectedDimension(Protocol):
 
 
 @runtime_checkable
+class HasFibreDegree(Protocol):
+    """Knows the degree of the closure from its source and its generic fibre, without equations."""
+
+    def fibre_degree(self) -> int | None:
+        """The degree of the projective variety over QQ; ``None`` for cases about which nothing is known."""
+        ...
+
+
+@runtime_checkable
 class PredictsHilbertFunction(Protocol):
-    """Belongs to a family with a prediction for the Hilbert function of the closure, which is not proved."""
+    """Belongs to a family with a formula for the Hilbert function of the closure, proved in large degrees only."""
 
     def predicted_hilbert_function(self, degree: int) -> int | None:
         """The dimension of the part of this degree; ``None`` where nothing is predicted."""

@@ -123,7 +123,7 @@ def test_without_a_prediction_nothing_is_computed() -> None:
 
 def test_closure_shows_the_prediction_beside_what_was_computed() -> None:
     found = closure(SingleLayerAttention(2, 1), strategy="multigraded", max_degree=3)
-    assert "H(0), …, H(3) as computed (a prediction for all sizes, which is not proved)" in str(found)
+    assert "H(0), …, H(3) as computed (by a formula for all sizes, proved in large degrees only)" in str(found)
     assert found.to_json()["predicted_hilbert_function"] == [1, 6, 21, 56]
     assert found.predicted_hilbert_function == found.hilbert_function
     wrong = replace(found, equations=replace(found.equations, hilbert_function=(1, 6, 20, 56)))

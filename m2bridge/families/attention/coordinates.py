@@ -112,6 +112,12 @@ class AttentionCoordinates:
         remark = "Corollary 3.3" + (", outside its hypothesis α > 1 or d' > 1" if outside else "")
         return dimension_formula(self.shape), remark
 
+    def fibre_degree(self) -> int | None:
+        """By :func:`m2bridge.families.attention.formulas.degree_formula`, with the generic fibre of all sizes."""
+        from m2bridge.families.attention.formulas import degree_formula
+
+        return degree_formula(self.shape) if self.shape.t > 1 else None
+
     def predicted_hilbert_function(self, degree: int) -> int | None:
         """See :mod:`m2bridge.families.attention.hilbert_function`; the same in all coordinates."""
         from m2bridge.families.attention.hilbert_function import no_prediction, predicted_hilbert_function
