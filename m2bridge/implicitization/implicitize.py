@@ -101,11 +101,11 @@ def implicitize_and_look_ahead(
 
 @dataclass(frozen=True, slots=True)
 class _Computation:
-    """A map in independent coordinates, and what its weight spaces share."""
+    """A map, its linear relations and its symmetries, and what the weight spaces in independent coordinates share."""
 
     source: MultigradedMap
     part: LinearPart
-    independent: MultigradedMap
+    symmetries: tuple[Permutation, ...]
     workshop: Workshop
 
     @classmethod
@@ -114,7 +114,9 @@ class _Computation:
             raise InvalidCaseError("max_degree", f"max_degree must not be negative, not {last_degree}")
         part = linear_part(source)
         independent = in_independent_coordinates(source, part)
-        return cls(source, part, independent, Workshop.of(independent, last_degree, seed))
+        size = len(source.grading.degrees)
+        symmetries = tuple(extended(permutation, part, size) for permutation in watched(independent.symmetries))
+        return cls(source, part, symmetries, Workshop.of(independent, last_degree, seed))
 
     def layers(self, max_degree: int, *, keep_last: bool) -> dict[int, Layer]:
         """Degree by degree; the ideal in the last one is stored only if it is to be kept."""
@@ -127,8 +129,6 @@ class _Computation:
 
     def result(self, layers: Mapping[int, Layer], requested: int) -> Implicitization:
         source, part = self.source, self.part
-        size = len(source.grading.degrees)
-        symmetries = tuple(extended(p, part, size) for p in watched(self.independent.symmetries))
         blocks = [list(layer.blocks.values()) for layer in layers.values()]
         hilbert_values = tuple(sum(block.rank * block.orbit_size for block in row) for row in blocks)
         monomials = monomial_counts(source.grading.degrees, max(layers))
@@ -138,7 +138,7 @@ class _Computation:
             requested_degree=requested,
             hilbert_function=hilbert_values,
             ideal_dimensions=tuple(count - h for count, h in zip(monomials, hilbert_values, strict=True)),
-            orbits=(*_linear_orbits(source, part, max(layers)), *_generator_orbits(part, symmetries, layers)),
+            orbits=(*_linear_orbits(source, part, max(layers)), *_generator_orbits(part, self.symmetries, layers)),
             exact=all(block.exact for row in blocks for block in row),
         )
 

@@ -52,8 +52,11 @@ def prove_complete(known: Equations, subject: Subject, engine: Engine) -> Equati
     with share(1.0, otherwise=PROOF_SECONDS):
         try:
             core = subject.model.core() if isinstance(subject.model, HasCore) else None
-            if core is not None and within_reach(core):
-                return prove_by_core(known, core)
+        except EngineTimeoutError as limit:
+            return replace(known, unfinished=str(limit))
+        if core is not None and within_reach(core):
+            return prove_by_core(known, core)
+        try:
             return _by_elimination(known, subject, engine)
         except EngineTimeoutError as limit:
             return _undecided(known, str(limit))

@@ -7,7 +7,7 @@ from math import comb
 
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.clock import clock
-from m2bridge.errors import ContradictionError
+from m2bridge.errors import ContradictionError, EngineTimeoutError
 from m2bridge.implicitization import Implicitization, implicitize, implicitize_and_look_ahead
 from m2bridge.maps.core import Core
 from m2bridge.maps.multigraded_closure import Equations, up_to
@@ -44,18 +44,15 @@ def prove_by_core(known: Equations, core: Core) -> Equations:
     ------
     ContradictionError
         If a Hilbert function is not what the family vouches for.
-    EngineTimeoutError
-        If the limit was reached before anything was found.
     """
-    below = core.bound - 1
-    found, beyond = implicitize_and_look_ahead(core.source, below, core.balanced(core.bound))
-    if beyond:
-        found, beyond = implicitize(core.source, core.bound), 0
-    if found.stopped_early or beyond is None:
-        return replace(known, unfinished=str(clock().late(f"degree {found.max_degree + 1} of {core.name}")))
+    try:
+        found = up_to_the_bound(core)
+    except EngineTimeoutError as limit:
+        return replace(known, unfinished=str(limit))
     ideal = core_ideal(found, core)
     if ideal is None:
-        return replace(known, unfinished=f"the Hilbert function of {core.name} in degree {below} decides nothing")
+        undecided = f"the Hilbert function of {core.name} in degree {core.bound - 1} decides nothing"
+        return replace(known, unfinished=undecided)
     needed = max(ideal.largest_degree, core.least_degree, ideal.sections_from - 1)
     known = up_to(needed, known)
     if known.found.max_degree < needed:
@@ -64,6 +61,22 @@ def prove_by_core(known: Equations, core: Core) -> Equations:
     if any(series.value(n) != value for n, value in enumerate(known.found.hilbert_function)):
         raise ContradictionError(f"the Hilbert series {series.expression} does not continue the values computed")
     return replace(known, series=series, remark=_remark(ideal, core), unfinished="")
+
+
+def up_to_the_bound(core: Core) -> Implicitization:
+    """The ideal of the core up to the degree before the bound, and further if there are generators of that degree.
+
+    Raises
+    ------
+    EngineTimeoutError
+        If the limit was reached.
+    """
+    found, beyond = implicitize_and_look_ahead(core.source, core.bound - 1, core.balanced(core.bound))
+    if beyond:
+        found = implicitize(core.source, core.bound)
+    if found.stopped_early or beyond is None:
+        raise clock().late(f"degree {found.max_degree + 1} of {core.name}")
+    return found
 
 
 def core_ideal(found: Implicitization, core: Core) -> CoreIdeal | None:

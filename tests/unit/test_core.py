@@ -11,6 +11,7 @@ import pytest
 
 from m2bridge.algebra.linear_algebra import LARGE_PRIME, sparse_rank
 from m2bridge.checker.completeness import hilbert_series, incomplete, leading_ideal
+from m2bridge.clock import limited
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.core import CoreSize, balanced_monomial, core, core_map, core_symmetries, least_degree
 from m2bridge.families.attention.formulas import degree_formula, dimension_formula
@@ -27,6 +28,7 @@ from m2bridge.maps.core import Core
 from m2bridge.maps.core_completeness import core_ideal, prove_by_core, within_reach
 from m2bridge.maps.multigraded_closure import Equations, equations, graded_source
 from m2bridge.maps.subject import Subject
+from tests.clocks import Looks
 
 Vector = tuple[int, ...]
 SIZES = {
@@ -266,6 +268,20 @@ def test_too_many_sections_prove_nothing() -> None:
     assert "in degree 3 decides nothing" in found.unfinished
     assert core_ideal(replace(implicitize(right.source, 4), exact=False), right) is None
     assert core_ideal(implicitize(right.source, 2), right) is None
+
+
+def test_a_limit_leaves_what_was_known() -> None:
+    """Whenever it ends the proof: nothing is claimed, and what is missing is said."""
+    model = SingleLayerAttention(2, 2)
+    start, right, looks = known(model, 2), core_of(model), Looks()
+    with limited(1e9, now=looks):
+        assert prove_by_core(start, right).series is not None
+    for number in range(1, looks.number - 1, max(looks.number // 30, 1)):
+        with limited(number, now=Looks()):
+            found = prove_by_core(start, right)
+        assert found.series is None
+        assert "--timeout" in found.unfinished
+        assert found.found.max_degree >= 2
 
 
 def test_what_is_out_of_reach() -> None:

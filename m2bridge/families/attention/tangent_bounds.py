@@ -68,7 +68,8 @@ def tangent_upper_bounds(model: SingleLayerAttention, max_degree: int | None = N
         implicitization = implicitize(source, degree)
     bounds: dict[Orbit, int] = {}
     with suppress(EngineTimeoutError):
-        points = {orbit: _point(orbit, model, source.polynomial_map.coordinates) for orbit in orbits(model)}
+        coordinates = source.polynomial_map.coordinates
+        points = {orbit: _point(orbit, model, coordinates) for orbit in watched(orbits(model))}
         nonzero = {j for point in points.values() for j, value in enumerate(point) if value}
         found = _occurrences(watched(implicitization.sparse_generators()), nonzero)
         for orbit, point in points.items():
