@@ -16,7 +16,7 @@ from m2bridge.clock import clock, share
 from m2bridge.engine import Engine
 from m2bridge.engine.answer import Answer, parse
 from m2bridge.errors import EngineMemoryError, EngineTimeoutError
-from m2bridge.maps.core_completeness import prove_by_core, within_reach
+from m2bridge.maps.core_completeness import prove_by_core
 from m2bridge.maps.elimination import elimination_values
 from m2bridge.maps.model import HasCore
 from m2bridge.maps.multigraded_closure import Equations, up_to
@@ -39,8 +39,8 @@ def prove_complete(known: Equations, subject: Subject, engine: Engine) -> Equati
     J = I, for every degree. No luck enters: an unlucky prime makes the proof fail, not the claim; then the next smaller
     prime is tried.
 
-    K is found by elimination. Where the model knows a core, whose ideal can be computed up to the bound, linear algebra
-    proves it instead; see :class:`m2bridge.maps.core.Core`.
+    K is found by elimination. Where the model knows a core, linear algebra proves it instead, or nothing does: then
+    elimination, in more coordinates, would take longer still; see :class:`m2bridge.maps.core.Core`.
 
     Where it is seen that generators are missing, those of higher degree are found too, as far as the time goes.
 
@@ -54,7 +54,7 @@ def prove_complete(known: Equations, subject: Subject, engine: Engine) -> Equati
             core = subject.model.core() if isinstance(subject.model, HasCore) else None
         except EngineTimeoutError as limit:
             return replace(known, unfinished=str(limit))
-        if core is not None and within_reach(core):
+        if core is not None:
             return prove_by_core(known, core)
         try:
             return _by_elimination(known, subject, engine)

@@ -45,6 +45,9 @@ def prove_by_core(known: Equations, core: Core) -> Equations:
     ContradictionError
         If a Hilbert function is not what the family vouches for.
     """
+    if not within_reach(core):
+        missing = f"all of the ideal of {core.name} up to degree {core.bound} would have to be computed"
+        return replace(known, unfinished=f"{missing}, which is too much; --strategy elimination has no such bound")
     try:
         found = up_to_the_bound(core)
     except EngineTimeoutError as limit:

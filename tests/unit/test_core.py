@@ -286,7 +286,11 @@ def test_a_limit_leaves_what_was_known() -> None:
 
 def test_what_is_out_of_reach() -> None:
     assert within_reach(core_of(SingleLayerAttention(4, 1)))
-    assert not within_reach(core_of(SingleLayerAttention(4, 2, 2)))
+    model = SingleLayerAttention(4, 2, 2)
+    assert not within_reach(core_of(model))
+    found = prove_by_core(known(model, 2), core_of(model))
+    assert (found.series, found.found.max_degree) == (None, 2)
+    assert "up to degree 8 would have to be computed" in found.unfinished
     assert core(SingleLayerAttention(2, 1, 2, 1), "full") is None
 
 
