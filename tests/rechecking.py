@@ -5,8 +5,7 @@ from functools import lru_cache
 
 from m2bridge import Fibre, Observations, Orbit, SingleLayerAttention
 from m2bridge.families.attention.checker.case import Case
-from m2bridge.families.attention.checker.observations import base_locus_is_empty, boundary_family
-from m2bridge.families.attention.checker.orbits import fibre
+from m2bridge.families.attention.checker.observations import fibre, identities
 from m2bridge.families.attention.deduction import deduce
 from m2bridge.families.attention.fibres import Fibres
 from m2bridge.families.attention.orbits import orbits
@@ -20,7 +19,8 @@ def recheck(model: SingleLayerAttention) -> Observations:
 @lru_cache(maxsize=256)
 def _observations(d: int, d_out: int, alpha: int) -> Observations:
     model = SingleLayerAttention(d, d_out, alpha)
-    return deduce(model, Fibres(fibres_at(model), base_locus_is_empty(), d > 1 and boundary_family()))
+    base_locus, boundary = identities()
+    return deduce(model, Fibres(fibres_at(model), base_locus, d > 1 and boundary))
 
 
 def fibres_at(model: SingleLayerAttention) -> dict[Orbit, Fibre]:

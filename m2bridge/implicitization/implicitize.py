@@ -13,8 +13,9 @@ from math import log2
 from random import Random
 
 from m2bridge.algebra.integers import is_prime
+from m2bridge.algebra.sparse_polynomial import Monomial
 from m2bridge.clock import watched
-from m2bridge.errors import InvalidCaseError
+from m2bridge.errors import EngineTimeoutError, InvalidCaseError
 from m2bridge.implicitization.degrees import Degree, GradedPiece, MonomialSpace, complete_degrees
 from m2bridge.implicitization.elimination import ModularElimination
 from m2bridge.implicitization.generators import Context, compute_piece
@@ -64,33 +65,88 @@ def implicitize(source: MultigradedMap, max_degree: int, *, seed: int = 0) -> Im
     >>> implicitize(multigraded(cubic), 3).generator_counts
     {2: 3}
     """
-    if max_degree < 0:
-        raise InvalidCaseError("max_degree", f"must be at least 0, not {max_degree}")
-    part = linear_part(source)
-    independent = in_independent_coordinates(source, part)
-    size = len(source.grading.degrees)
-    symmetries = tuple(extended(permutation, part, size) for permutation in watched(independent.symmetries))
-    completed = _completed(independent, max_degree, seed)
-    hilbert_values = _hilbert_values(completed)
-    monomials = monomial_counts(source.grading.degrees, max(completed))
-    return Implicitization(
-        source=source,
-        max_degree=max(completed),
-        requested_degree=max_degree,
-        hilbert_function=hilbert_values,
-        ideal_dimensions=tuple(count - h for count, h in zip(monomials, hilbert_values, strict=True)),
-        orbits=(*_linear_orbits(source, part, max(completed)), *_generator_orbits(part, symmetries, completed)),
-        exact=all(piece.exact for degree in completed.values() for piece in degree.pieces.values()),
-    )
+    computation = _Computation.of(source, max_degree, seed)
+    return computation.result(computation.degrees(max_degree, keep_last=False), max_degree)
 
 
-def _completed(source: MultigradedMap, max_degree: int, seed: int) -> dict[int, Degree]:
-    context = Context.of(source, max_degree, seed)
+def implicitize_and_look_ahead(
+    source: MultigradedMap, max_degree: int, monomial: Monomial, *, seed: int = 0
+) -> tuple[Implicitization, int | None]:
+    """The same, and the number of minimal generators in one multidegree of the next degree.
 
-    def compute(multidegree: int, degree: int, lower: Mapping[int, Degree], orbit_size: int) -> GradedPiece:
-        return compute_piece(multidegree, degree, lower, orbit_size, context, keep_ideal=degree < max_degree)
+    Parameters
+    ----------
+    source : MultigradedMap
+        In the standard grading; its coordinates are linearly independent.
+    monomial : tuple of int
+        Of degree ``max_degree`` + 1: the numbers of its coordinates, increasing. It has the multidegree.
 
-    return complete_degrees(context.grading, max_degree, compute)
+    Returns
+    -------
+    Implicitization
+    int or None
+        The number; ``None`` if the time ended before.
+
+    Raises
+    ------
+    InvalidCaseError, EngineTimeoutError
+        As :func:`implicitize`.
+    """
+    computation = _Computation.of(source, max_degree + 1, seed)
+    lower = computation.degrees(max_degree, keep_last=True)
+    found = computation.result(lower, max_degree)
+    if found.stopped_early:
+        return found, None
+    context = computation.context
+    multidegree = sum(context.grading.packed[j] for j in monomial)
+    try:
+        piece = compute_piece(multidegree, max_degree + 1, lower, 1, context, keep_ideal=False)
+    except EngineTimeoutError:
+        return found, None
+    return found, len(piece.generators)
+
+
+@dataclass(frozen=True, slots=True)
+class _Computation:
+    """A map, its linear relations and its symmetries, and what the multidegrees in independent coordinates share."""
+
+    source: MultigradedMap
+    part: LinearPart
+    symmetries: tuple[Permutation, ...]
+    context: Context
+
+    @classmethod
+    def of(cls, source: MultigradedMap, last_degree: int, seed: int) -> _Computation:
+        if last_degree < 0:
+            raise InvalidCaseError("max_degree", f"must be at least 0, not {last_degree}")
+        part = linear_part(source)
+        independent = in_independent_coordinates(source, part)
+        size = len(source.grading.degrees)
+        symmetries = tuple(extended(permutation, part, size) for permutation in watched(independent.symmetries))
+        return cls(source, part, symmetries, Context.of(independent, last_degree, seed))
+
+    def degrees(self, max_degree: int, *, keep_last: bool) -> dict[int, Degree]:
+        """Degree by degree; the ideal in the last one is stored only if it is to be kept."""
+
+        def compute(multidegree: int, degree: int, lower: Mapping[int, Degree], orbit_size: int) -> GradedPiece:
+            keep_ideal = keep_last or degree < max_degree
+            return compute_piece(multidegree, degree, lower, orbit_size, self.context, keep_ideal=keep_ideal)
+
+        return complete_degrees(self.context.grading, max_degree, compute)
+
+    def result(self, completed: Mapping[int, Degree], requested: int) -> Implicitization:
+        source, part = self.source, self.part
+        hilbert_values = _hilbert_values(completed)
+        monomials = monomial_counts(source.grading.degrees, max(completed))
+        return Implicitization(
+            source=source,
+            max_degree=max(completed),
+            requested_degree=requested,
+            hilbert_function=hilbert_values,
+            ideal_dimensions=tuple(count - h for count, h in zip(monomials, hilbert_values, strict=True)),
+            orbits=(*_linear_orbits(source, part, max(completed)), *_generator_orbits(part, self.symmetries, completed)),
+            exact=all(piece.exact for degree in completed.values() for piece in degree.pieces.values()),
+        )
 
 
 def _hilbert_values(completed: Mapping[int, Degree]) -> tuple[int, ...]:

@@ -19,7 +19,7 @@ from m2bridge.maps.structure import Multigrading, Symmetry
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.engine import Engine
-    from m2bridge.maps.chart import ChartSlice
+    from m2bridge.maps.core import Core
     from m2bridge.maps.observed import Observed
 
 
@@ -183,11 +183,11 @@ class NamesCoordinates(Protocol):
 
 
 @runtime_checkable
-class HasChart(Protocol):
-    """Knows a slice of a chart on which the ideal of the image is found by a small elimination."""
+class HasCore(Protocol):
+    """Knows a smaller map whose ideal tells in which degrees the ideal of the closure is generated."""
 
-    def chart_slice(self) -> ChartSlice | None:
-        """The slice; ``None`` for cases that have none."""
+    def core(self) -> Core | None:
+        """The smaller map; ``None`` for cases that have none."""
         ...
 
 
@@ -201,8 +201,17 @@ class HasExpectedDimension(Protocol):
 
 
 @runtime_checkable
+class HasFibreDegree(Protocol):
+    """Knows the degree of the closure from its source and its generic fibre, without equations."""
+
+    def fibre_degree(self) -> int | None:
+        """The degree of the projective variety over QQ; ``None`` for cases about which nothing is known."""
+        ...
+
+
+@runtime_checkable
 class PredictsHilbertFunction(Protocol):
-    """Belongs to a family with a prediction for the Hilbert function of the closure, which is not proved."""
+    """Belongs to a family with a formula for the Hilbert function of the closure, proved in large degrees only."""
 
     def predicted_hilbert_function(self, degree: int) -> int | None:
         """The dimension of the part of this degree; ``None`` where nothing is predicted."""

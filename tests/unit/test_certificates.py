@@ -22,7 +22,7 @@ from m2bridge.cli import commands
 from m2bridge.cli.verifying import json_files
 from m2bridge.convert.notation import polynomial_text
 from m2bridge.errors import CertificateError
-from m2bridge.families.attention.checker.observations import base_locus_is_empty, boundary_family
+from m2bridge.families.attention.checker.observations import identities
 from m2bridge.families.attention.fibres import Fibre
 from m2bridge.families.attention.orbits import orbits
 from tests.certificates.__main__ import by_release, reported
@@ -222,8 +222,7 @@ def test_schemes_by_hand() -> None:
 
 
 def test_identities() -> None:
-    assert base_locus_is_empty()
-    assert boundary_family()
+    assert identities() == (True, True)
 
 
 def test_polynomials_are_read_back_and_nothing_else() -> None:

@@ -32,9 +32,10 @@ def test_a_macaulay2_that_never_starts_ends_with_the_limit(command: str, tmp_pat
     silent = tmp_path / "M2"
     silent.write_text('#!/bin/sh\n[ "$1" = --version ] && echo 1.26.06 && exit\nexec sleep 1000\n')
     silent.chmod(0o755)
-    done = run(command, "closure", *CASE, "--timeout", "8", "--m2", str(silent))
+    one_token = ["--d", "2", "--d-out", "2", "--t", "1"]
+    done = run(command, "closure", *one_token, "--timeout", "8", "--m2", str(silent))
     assert done.returncode == 3
-    assert "1 quartic" in done.stdout
+    assert "5 quartics" in done.stdout
     assert "did not start within the limit of 8 seconds" in done.stdout
 
 

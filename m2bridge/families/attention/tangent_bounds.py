@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from contextlib import suppress
 from itertools import combinations_with_replacement
 from math import prod
@@ -68,9 +68,11 @@ def tangent_upper_bounds(model: SingleLayerAttention, max_degree: int | None = N
         implicitization = implicitize(source, degree)
     bounds: dict[Orbit, int] = {}
     with suppress(EngineTimeoutError):
-        found = _occurrences(watched(implicitization.sparse_generators()))
-        for orbit in orbits(model):
-            point = _point(orbit, model, source.polynomial_map.coordinates)
+        coordinates = source.polynomial_map.coordinates
+        points = {orbit: _point(orbit, model, coordinates) for orbit in watched(orbits(model))}
+        nonzero = {j for point in points.values() for j, value in enumerate(point) if value}
+        found = _occurrences(watched(implicitization.sparse_generators()), nonzero)
+        for orbit, point in points.items():
             bounds[orbit] = len(point) - _rank_at_sparse_point(found, point)
     return bounds
 
@@ -88,10 +90,13 @@ def default_degree(model: SingleLayerAttention) -> int:
     return degree if degree > 1 else 0
 
 
-def _occurrences(polynomials: Iterable[Terms]) -> Occurrences:
+def _occurrences(polynomials: Iterable[Terms], nonzero: Container[int]) -> Occurrences:
+    """Without the monomials with two factors that are zero at all points; no derivative of these matters."""
     found: Occurrences = {}
     for number, polynomial in enumerate(polynomials):
         for monomial, coefficient in polynomial:
+            if len([j for j in monomial if j not in nonzero]) > 1:
+                continue
             found.setdefault(len(monomial), {}).setdefault(monomial, []).append((number, coefficient))
     return found
 
