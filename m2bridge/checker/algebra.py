@@ -36,11 +36,9 @@ def rank(rows: Iterable[Mapping[Any, int]]) -> int:
     blocks: dict[Hashable, list[dict[Any, int]]] = {}
     for row in listed:
         blocks.setdefault(find(row[0][0]), []).append(dict(row))
-    columns = ({column for row in block for column in row} for block in blocks.values())
-    dense = (
-        [[row.get(c, 0) for c in some] for row in block] for some, block in zip(columns, blocks.values(), strict=True)
-    )
-    return sum(int(flint.fmpz_mat(matrix).rank()) for matrix in dense)
+    columns = [{column for row in block for column in row} for block in blocks.values()]
+    pairs = zip(blocks.values(), columns, strict=True)
+    return sum(int(flint.fmpz_mat([[row.get(c, 0) for c in some] for row in block]).rank()) for block, some in pairs)
 
 
 def rank_modulo(rows: Sequence[Sequence[int]]) -> int:
@@ -54,10 +52,9 @@ def ring(variables: int, order: str = "degrevlex") -> Any:
 
 
 def read(texts: Any, names: Sequence[str]) -> list[dict[Exponents, int]]:
-    """Nonzero polynomials over QQ, up to factors, from texts; terms in decreasing graded reverse lexicographic order.
+    """Nonzero polynomials over QQ, up to factors, from texts in decreasing graded reverse lexicographic order.
 
-    Raises CertificateError if this is not a list of texts that are, character by character, those of such polynomials;
-    TooExpensiveError if there are too many terms.
+    Raises CertificateError if they are not, character by character, those of polynomials; TooExpensiveError.
     """
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise CertificateError("not a list of texts of polynomials")
@@ -67,7 +64,7 @@ def read(texts: Any, names: Sequence[str]) -> list[dict[Exponents, int]]:
     places, found = {name: j for j, name in enumerate(names)}, []
     for text in texts:
         try:
-            rational = dict(_term(*match, places) for match in re.findall("(^-|- |)([^ +-]+)", text))
+            rational = dict(_term(sign, term, places) for sign, term in re.findall("(^-|- |)([^ +-]+)", text))
         except (TypeError, ValueError, ZeroDivisionError):
             rational = {}
         polynomial = context.from_dict(rational)

@@ -5,7 +5,7 @@ from pathlib import Path
 from m2bridge._version import __version__
 from m2bridge.certificate.difference import Difference, difference
 from m2bridge.certificate.files import read
-from m2bridge.certificate.schema import Certificate, digest, with_release
+from m2bridge.certificate.schema import Certificate, Content, digest, with_release
 from m2bridge.checker.family import FamilyChecker
 from m2bridge.checker.verify_result import VerifyResult
 from m2bridge.errors import CertificateError, InvalidCaseError, OtherReleaseError, TooExpensiveError
@@ -23,11 +23,13 @@ def verify(certificate: Certificate, name: str = "") -> VerifyResult:
     try:
         family = checker(certificate.family)
         unknown = _unknown(certificate, family)
-        failure = unknown or _seals(certificate, family) or _content(certificate, family)
+        failure = unknown or _seals(certificate, family)
+        found = failure or family.questions[certificate.question](certificate)
     except InvalidCaseError as reason:
         return VerifyResult("failed", name, "family", certificate.family, reason.message)
     except TooExpensiveError as reason:
         return VerifyResult("too-expensive", name, reason.place, found=reason.message)
+    failure = found if isinstance(found, Difference) else _differs(certificate, found)
     if failure is None:
         made = () if release == __version__ else (f"made by m2bridge {release}; this is {__version__}",)
         return VerifyResult("accepted", name, remarks=made)
@@ -38,10 +40,9 @@ def verify(certificate: Certificate, name: str = "") -> VerifyResult:
 
 
 def verify_path(path: Path) -> VerifyResult:
-    """Read and verify a file; ``malformed`` if it is not a certificate of any release.
+    """Read and verify a file, which must have the name of its case and question; OSError if it cannot be read.
 
-    It must have the name of its case and question, for which others take it. Time and memory are not limited here:
-    :func:`m2bridge.batch.verifying.verify_files` does that. Raises OSError if it cannot be read.
+    Time and memory are not limited here: :func:`m2bridge.batch.verifying.verify_files` does that.
     """
     try:
         certificate = read(path)
@@ -78,12 +79,9 @@ def _seals(certificate: Certificate, family: FamilyChecker) -> Difference | None
     )
 
 
-def _content(certificate: Certificate, family: FamilyChecker) -> Difference | None:
-    found = family.questions[certificate.question](certificate)
+def _differs(certificate: Certificate, found: Content) -> Difference | None:
     return (
-        found
-        if isinstance(found, Difference)
-        else difference(certificate.evidence, found.evidence, "evidence")
+        difference(certificate.evidence, found.evidence, "evidence")
         or difference(certificate.answer, found.answer, "answer")
         or difference(certificate.trusted, list(found.trusted), "trusted")
     )

@@ -1,7 +1,7 @@
 """Zariski closures: whether stored polynomials are minimal generators of the whole ideal I, and its invariants.
 
 For t ≥ 2 a homogeneous ideal J is I if it is stable under a group U, c_{1,1,1,1} is no zero divisor modulo J, and both
-have the same restriction to a slice Σ (docs/mathematics.md, What verify computes). For t = 1 the Hilbert functions agree.
+have the same restriction to a slice Σ (docs/mathematics.md, What verify computes). For t = 1 Hilbert functions agree.
 """
 
 from collections import Counter
@@ -71,14 +71,15 @@ def closure(certificate: Certificate) -> Content | Difference:
 
 def _images(case: Case) -> Images:
     """Of A and V, c_{1,1,1,1} the last one; columns of A from α on are combinations of those before."""
-    d, alpha, indices = range(case.d), case.alpha, [range(case.d_out), *[range(case.d)] * (case.t - 1)]
+    d, alpha = range(case.d), case.alpha
+    indices: list[Any] = [range(case.d_out), *[d] * (case.t - 1), combinations_with_replacement(d, 4 - case.t)]
     ring = algebra.ring(case.d * (alpha + case.d_out) + alpha * (case.d - alpha))
     weights, zero = iter(ring.gens()), ring.constant(0)
     sizes = ((case.d_out, case.d), (case.d, alpha), (alpha, case.d - alpha))
     V, left, right = ([[next(weights) for _ in range(m)] for _ in range(n)] for n, m in sizes)
     A = [[*row, *(sum(map(mul, row, column), zero) for column in zip(*right, strict=True))] for row in left]
     images: Images = {}
-    for k, *i, last in product(*indices, combinations_with_replacement(d, 4 - case.t)):
+    for k, *i, last in product(*indices):
         ways = {
             (p, *i, *others, q) for p, *others, q in permutations(last)
         }  # x_i y_p y_q comes from A_pi V_kq, A_qi V_kp

@@ -28,7 +28,9 @@ def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit,
     case = Case(d, d_out, alpha, 2)
     fibres = {orbit: fibre(orbit, case) for orbit in orbits(case)}
     bounds = {orbit: tangent_bound(orbit, points, case) for orbit, (_, points) in fibres.items()}
-    dimensions = {orbit: orbit_dimension(orbit, case) for orbit in fibres}
+    dimensions = {  # subspaces L, U with L ∩ U of dimension m, and what spans them, less one as fibres are finite
+        (r, s, m): r * d + s * d_out + m * (d - m) + (r - m) * (d - r) + (s - m) * (d - s) - 1 for r, s, m in fibres
+    }
     generic = max(fibres, key=dimensions.__getitem__)
     length, points = fibres[generic]
     counted = section_points(case)
@@ -50,7 +52,7 @@ def _facts(
     orbit: Orbit, case: Case, length: int, points: Any, bounds: Any, dimensions: Mapping[Orbit, int], birational: bool
 ) -> dict[str, Any]:
     """About one orbit. Where the generic fibre is one reduced point, fibres decide smoothness (a lemma)."""
-    (r, s, m), smooth, reduced = orbit, source_is_smooth(orbit, case), length == len(points)
+    (r, s, m), smooth, reduced = orbit, case.alpha in (case.d, orbit[0]), length == len(points)
     above = [(R, S, M) for R, S, M in bounds if r <= R and s <= S and r + s - m <= R + S - M]  # closures contain it
     witness = max(above, key=lambda o: (bounds[o], o == orbit, o))
     many = True if bounds[witness] > max(dimensions.values()) else None
@@ -111,21 +113,10 @@ def _excess(A: Any, V: Any, case: Case) -> int:
     return len(moves) - independent
 
 
-def orbit_dimension(orbit: Orbit, case: Case) -> int:
-    """By counting subspaces L, U with L ∩ U of dimension m, and spans of L and U, less one, as fibres are finite."""
-    (r, s, m), d = orbit, case.d
-    return r * d + s * case.d_out + m * (d - m) + (r - m) * (d - r) + (s - m) * (d - s) - 1
-
-
-def source_is_smooth(orbit: Orbit, case: Case) -> bool:
-    """Whether {rk A ≤ α} is smooth at rank r; elsewhere its tangent space is that of all matrices (a lemma)."""
-    return case.alpha in (case.d, orbit[0])
-
-
 def _differential(A: Any, V: Any, orbit: Orbit, case: Case) -> Iterator[Function]:
-    """Images of a spanning set of the Zariski tangent space of {rk A ≤ α} × {V}: all matrices, or {XA + AY}."""
+    """Images of tangent vectors of {rk A ≤ α} × {V}: at rank α < d XA + AY, else all matrices (a lemma)."""
     for i, j in product(range(case.d), repeat=2):
-        if case.alpha < case.d and source_is_smooth(orbit, case):
+        if orbit[0] == case.alpha < case.d:
             yield function(({(i, column): x for (row, column), x in A.items() if row == j}, V))
             yield function(({(row, j): x for (row, column), x in A.items() if column == i}, V))
         else:
@@ -143,9 +134,9 @@ def tangent_bound(orbit: Orbit, points: Sequence[Pair], case: Case) -> int:
 
 
 def section_points(case: Case) -> int | None:
-    """Of the one with A(T) V(T), for α = 1 k(T) q(T) V(T), a multiple of a polynomial: the ways to distribute its roots.
+    """Where A(T) V(T), for α = 1 k(T) q(T) V(T), is a multiple of some polynomial: the ways to distribute its roots.
 
-    Here A(T) = Σ A_pi T^(p+di), V(T) = Σ V_kq T^(q+dk). ``None`` for 1 < α < d, and for too many points.
+    A(T) = Σ A_pi T^(p+di), V(T) = Σ V_kq T^(q+dk). ``None`` for 1 < α < d, and for too many points.
     """
     d, n, one = case.d, case.d * case.d_out, case.alpha == 1
     sizes = (d, d, n) if one else (d * d, n)
@@ -181,7 +172,7 @@ def identities() -> tuple[bool, bool]:
 def products_determine_functions() -> bool:
     """Whether coefficients of an output token are sums of the coefficients of products l_i·v, and these among them.
 
-    (xᵀAx)(v·x) + (yᵀAx)(v·y) has at x_i y_p y_q one of them, and at three x the sum for all places of i; d = 3 is enough.
+    (xᵀAx)(v·x) + (yᵀAx)(v·y) has at x_i y_p y_q one of them, at three x the sum for all places of i; d = 3 is enough.
     """
     alone, products, sums = Counter[Any](), Counter[Any](), Counter[Any]()
     for p, i, q in product(range(3), repeat=3):  # A_pi v_q

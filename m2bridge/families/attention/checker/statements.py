@@ -15,6 +15,7 @@ from m2bridge.families.attention.checker.observations import observe, unpaid
 
 WORDS = wording(Path(__file__).parents[1] / "words.toml")
 Json = dict[str, Any]
+_HYPOTHESES = ("several-tokens", "not-degenerate", "two-dimensions")
 
 
 def dimension(case: Case) -> int:
@@ -43,6 +44,7 @@ def exchanged(orbit: Orbit, case: Case) -> list[Json]:
     return _points([(A, V)] if swapped == (A, V) else [(A, V), swapped], case)
 
 
+# How many of the hypotheses a statement has, and what it predicts.
 _GLOBAL: dict[tuple[str, str], tuple[int, Callable[[Case], int]]] = {
     ("3.2", "zero"): (1, lambda case: True),
     ("3.3", ""): (2, dimension),
@@ -53,7 +55,6 @@ _GLOBAL: dict[tuple[str, str], tuple[int, Callable[[Case], int]]] = {
     ("not-a-manifold", ""): (3, lambda case: False),
     ("degree", ""): (1, degree),
 }
-"""How many of the hypotheses a statement has, and what it predicts."""
 _AT_ORBITS: dict[tuple[str, str], tuple[int, Callable[[Orbit, Case], Any]]] = {
     ("3.2", "rank one"): (1, exchanged),
     ("3.2", "otherwise"): (1, lambda orbit, case: _points([representative(orbit)], case)),
@@ -84,12 +85,8 @@ QUESTIONS = {words.key: partial(statement, words.key) for words in WORDS.stateme
 
 def _failing(number: int, case: Case) -> str | None:
     """The first of so many hypotheses that fails."""
-    holds = {
-        "several-tokens": case.t >= 2,
-        "not-degenerate": case.alpha > 1 or case.d_out > 1,
-        "two-dimensions": case.d >= 2,
-    }
-    return next((WORDS.hypotheses[name] for name in list(holds)[:number] if not holds[name]), None)
+    holds = zip(_HYPOTHESES[:number], (case.t >= 2, case.alpha > 1 or case.d_out > 1, case.d >= 2), strict=False)
+    return next((WORDS.hypotheses[name] for name, good in holds if not good), None)
 
 
 def _verdict(words: Words, case: Case, evidence: Json, fibres: dict[Orbit, list[Json]]) -> Json:
@@ -137,11 +134,11 @@ def _observed(observable: str, facts: Json, family: bool) -> bool | int | None:
 
 def _points(pairs: list[Any], case: Case) -> list[Json]:
     """Weights as a certificate has them, in increasing order."""
-    rows = {"A": range(case.d), "V": range(case.d_out)}
-    dense = [
-        {n: [[M.get((i, j), 0) for j in rows["A"]] for i in rows[n]] for n, M in (("A", A), ("V", V))} for A, V in pairs
-    ]
-    return sorted(dense, key=lambda weights: (weights["A"], weights["V"]))
+    rows, found = {"A": case.d, "V": case.d_out}, []
+    for pair in pairs:
+        named = zip(rows, pair, strict=True)
+        found.append({n: [[M.get((i, j), 0) for j in range(case.d)] for i in range(rows[n])] for n, M in named})
+    return sorted(found, key=lambda weights: list(weights.values()))
 
 
 def _witness(facts: Json, observed: Any, predicted: Any, case: Case, dimension: int) -> Json:
