@@ -4,8 +4,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from math import comb
+from itertools import combinations, product
+from math import prod
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import flint
@@ -18,7 +20,7 @@ from m2bridge.checker import algebra
 from m2bridge.checker.verify import verify, verify_path
 from m2bridge.families import checker
 from m2bridge.families.attention.checker import observations, statements
-from m2bridge.families.attention.checker.case import Case
+from m2bridge.families.attention.checker.case import Case, function
 
 FOLDER = Path(__file__).parents[1] / "certificates" / "accepted"
 SAMPLES = sorted(FOLDER.glob("*.json"))
@@ -180,12 +182,22 @@ def test_a_wrong_prediction_of_the_checker_is_noticed(what: str, monkeypatch: py
 
 
 @pytest.mark.parametrize(("d", "d_out", "alpha"), [(1, 3, 1), (2, 2, 1), (2, 2, 2), (3, 2, 1), (3, 1, 3)])
-def test_the_section_has_as_many_points_as_factorizations(d: int, d_out: int, alpha: int) -> None:
-    """By brute force: the factors of a polynomial with known roots."""
+def test_the_linear_section_is_about_factors_of_a_polynomial(d: int, d_out: int, alpha: int) -> None:
+    """Sums of coordinates are the coefficients of a product of generic factors, and there are so many ways to factor."""
     sizes = (d, d, d * d_out) if alpha == 1 else (d * d, d * d_out)
-    roots = sum(sizes) - len(sizes)
-    expected = comb(roots, sizes[0] - 1) * (comb(roots - d + 1, d - 1) if alpha == 1 else 1)
-    assert observations.section_points(Case(d, d_out, alpha, 2)) == expected
+    *first, last = ([Random(j).randrange(1, 10**6) for _ in range(size)] for j, size in enumerate(sizes))
+    A = {(j % d, j // d): x for j, x in enumerate(first[0])}
+    if alpha == 1:
+        A = {(p, i): x * y for (p, x), (i, y) in product(enumerate(first[0]), enumerate(first[1]))}
+    sums = [0] * (sum(sizes) - len(sizes) + 1)
+    for (k, i, p, q), value in function((A, {divmod(j, d): y for j, y in enumerate(last)})).items():
+        sums[p + q + (i if alpha == 1 else d * i) + d * k] += value
+    assert flint.fmpz_poly(sums) == prod(map(flint.fmpz_poly, first), start=flint.fmpz_poly(last))
+    roots = set(range(len(sums) - 1))
+    ways = len(list(combinations(roots, sizes[0] - 1)))
+    if alpha == 1:
+        ways = sum(len(list(combinations(roots.difference(f), d - 1))) for f in combinations(roots, d - 1))
+    assert observations.section_points(Case(d, d_out, alpha, 2)) == ways
 
 
 def test_a_family_without_a_checker_fails_and_says_what_to_install() -> None:
