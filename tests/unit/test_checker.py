@@ -183,7 +183,7 @@ def test_a_wrong_prediction_of_the_checker_is_noticed(what: str, monkeypatch: py
 
 @pytest.mark.parametrize(("d", "d_out", "alpha"), [(1, 3, 1), (2, 2, 1), (2, 2, 2), (3, 2, 1), (3, 1, 3)])
 def test_the_linear_section_is_about_factors_of_a_polynomial(d: int, d_out: int, alpha: int) -> None:
-    """Sums of coordinates are the coefficients of a product of generic factors, and there are so many ways to factor."""
+    """Sums of coordinates are coefficients of a product of generic factors, and there are so many ways to factor."""
     sizes = (d, d, d * d_out) if alpha == 1 else (d * d, d * d_out)
     *first, last = ([Random(j).randrange(1, 10**6) for _ in range(size)] for j, size in enumerate(sizes))
     A = {(j % d, j // d): x for j, x in enumerate(first[0])}
