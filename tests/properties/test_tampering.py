@@ -79,7 +79,9 @@ def test_a_change_of_the_mathematics_is_not_accepted(data: dict[str, Any]) -> No
         certificate = Certificate.from_json(data).sealed()
     except CertificateError:
         return
-    assert verify(certificate).outcome == "rejected"
+    result = verify(certificate)
+    known = result.check not in ("case", "question")  # another one may not exist
+    assert result.outcome == ("rejected" if known else "malformed")
 
 
 @settings(max_examples=200)
