@@ -16,8 +16,7 @@ PRIME = 2**61 - 1
 LIMITS = (5_000, 200_000, 100_000)  # elements of a basis, terms of a polynomial, bits of a coefficient
 MOST_EXPONENTS = 5 * 10**7  # terms, times the number of coordinates
 Exponents = tuple[int, ...]
-Series = tuple[list[int], int]
-"""h and n with Σ h_i T^i / (1 − T)^n, h(1) ≠ 0: n is the dimension, h(1) the degree."""
+Series = tuple[list[int], int]  # h and n with Σ h_i T^i / (1 − T)^n, h(1) ≠ 0: dimension n, degree h(1)
 
 
 def rank(rows: Iterable[Mapping[Any, int]]) -> int:
@@ -42,7 +41,7 @@ def rank(rows: Iterable[Mapping[Any, int]]) -> int:
 
 
 def rank_modulo(rows: Sequence[Sequence[int]]) -> int:
-    """The rank modulo a prime of 61 bits; the rank over QQ is at least so large."""
+    """A lower bound for the rank over QQ."""
     return int(flint.nmod_mat(len(rows), len(rows[0]), [x % PRIME for row in rows for x in row], PRIME).rank())
 
 
@@ -52,10 +51,7 @@ def ring(variables: int, order: str = "degrevlex") -> Any:
 
 
 def read(texts: Any, names: Sequence[str]) -> list[dict[Exponents, int]]:
-    """Nonzero polynomials over QQ, up to factors, from texts in decreasing graded reverse lexicographic order.
-
-    Raises CertificateError if they are not, character by character, those of polynomials; TooExpensiveError.
-    """
+    """Nonzero polynomials, up to factors, from exactly their texts (terms graded reverse lexicographic)."""
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise CertificateError("not a list of texts of polynomials")
     if (terms := sum(text.count(" ") // 2 + 1 for text in texts)) * len(names) > MOST_EXPONENTS:

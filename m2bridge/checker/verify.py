@@ -46,11 +46,11 @@ def verify_path(path: Path) -> VerifyResult:
     """
     try:
         certificate = read(path)
-    except OtherReleaseError as reason:
-        return VerifyResult("other-release", str(path), "schema", found=str(reason))
     except TooExpensiveError as reason:
         return VerifyResult("too-expensive", str(path), reason.place, found=reason.message)
     except CertificateError as reason:
+        if isinstance(reason, OtherReleaseError):
+            return VerifyResult("other-release", str(path), "schema", found=str(reason))
         return VerifyResult("malformed", str(path), "form", found=str(reason))
     result = verify(certificate, str(path))
     if result.content_right and path.name != certificate.file_name:
@@ -59,22 +59,20 @@ def verify_path(path: Path) -> VerifyResult:
 
 
 def _unknown(certificate: Certificate, family: FamilyChecker) -> Difference | None:
-    """Whether there is no such case, or no such question."""
     try:
         family.name(certificate.case)
     except CertificateError as reason:
         return Difference("case", f"{certificate.case!r:.200}", str(reason))
-    known = certificate.question in family.questions
-    return None if known else Difference("question", certificate.question, f"one of {', '.join(family.questions)}")
+    known = ", ".join(family.questions)
+    return None if certificate.question in family.questions else Difference("question", certificate.question, known)
 
 
 def _seals(certificate: Certificate, family: FamilyChecker) -> Difference | None:
-    text, name = certificate.script["text"], family.name(certificate.case)
     return (
         difference(certificate.digest, certificate.computed_digest(), "digest")
-        or difference(certificate.script["digest"], digest(text), "script.digest")
+        or difference(certificate.script["digest"], digest(certificate.script["text"]), "script.digest")
         or difference(bool(certificate.release), True, "reported.versions.m2bridge")
-        or difference(certificate.name, name, "name")
+        or difference(certificate.name, family.name(certificate.case), "name")
         or difference(certificate.field, "QQ", "field")
     )
 

@@ -17,18 +17,14 @@ class VerifyResult:
     ``too-expensive``: not decided within the limits on size, time and memory. ``other-release``: another release wrote
     it, in another format or with other contents, and only that one can say whether it is right. ``malformed``: not a
     certificate. ``rejected``: wrong. ``failed``: it could not be read, or its check failed.
-
-    ``name`` is the file, or the file name that the certificate should have, ``check`` the check that failed (empty if
-    none did), ``stored`` what the certificate says, ``found`` what was computed from scratch, and ``remarks`` what is
-    worth knowing and decides nothing.
     """
 
     outcome: VerifyOutcome
-    name: str
-    check: str = ""
+    name: str  # of the file, or what it should be
+    check: str = ""  # which one failed
     stored: str = ""
     found: str = ""
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()  # what decides nothing
 
     @property
     def accepted(self) -> bool:

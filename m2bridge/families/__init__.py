@@ -9,8 +9,8 @@ A package brings a family, and what checks its certificates, through two entry-p
     my-family = "my_package.checker:CHECKER"
 
 where ``FAMILY`` is a :class:`m2bridge.families.definition.Family` and ``CHECKER`` a
-:class:`m2bridge.checker.family.FamilyChecker`; each has the name of the entry point. Nothing is loaded before it is asked
-for, so that certificates are checked without what the models need.
+:class:`m2bridge.checker.family.FamilyChecker`; each has the name of the entry point. Nothing is loaded before it is
+asked for, so that certificates are checked without what the models need.
 """
 
 from __future__ import annotations

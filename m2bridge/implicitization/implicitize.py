@@ -144,7 +144,10 @@ class _Computation:
             requested_degree=requested,
             hilbert_function=hilbert_values,
             ideal_dimensions=tuple(count - h for count, h in zip(monomials, hilbert_values, strict=True)),
-            orbits=(*_linear_orbits(source, part, max(completed)), *_generator_orbits(part, self.symmetries, completed)),
+            orbits=(
+                *_linear_orbits(source, part, max(completed)),
+                *_generator_orbits(part, self.symmetries, completed),
+            ),
             exact=all(piece.exact for degree in completed.values() for piece in degree.pieces.values()),
         )
 

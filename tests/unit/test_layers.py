@@ -54,14 +54,31 @@ def sources() -> list[Path]:
     return [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
 
 
+REGISTRY = PACKAGE / "families" / "__init__.py"
+CHECKER = [
+    path for path in sources() if re.match(r"checker/|families/\w+/checker(/|\.)", str(path.relative_to(PACKAGE)))
+]
+TRUSTED = re.compile(
+    r"flint|m2bridge\.(errors|_version|digits|families|certificate\.(schema|files|difference|wording)|checker(\..*)?)"
+    r"|m2bridge\.families\.\w+\.checker(\..*)?"
+)
+"""What the checker may import besides the standard library: no mathematics of the rest of m2bridge."""
+
+
+@pytest.mark.parametrize("path", CHECKER, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_the_checker_stands_alone(path: Path) -> None:
+    foreign = {module for module in imports(path) if module.split(".")[0] not in sys.stdlib_module_names}
+    assert not [module for module in foreign if not TRUSTED.fullmatch(module)]
+
+
 def layer(name: str) -> int:
     return next(i for i, names in enumerate(LAYERS) if name in names)
 
 
 @pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_imports_go_one_way(path: Path) -> None:
-    own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-    for module in imports(path):
+    own = "checker" if path in CHECKER else path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    for module in imports(path) - ({"m2bridge.checker.family"} if path == REGISTRY else set()):  # what it looks for
         if module.startswith("m2bridge."):
             imported = module.split(".")[1]
             upwards = imported == own or layer(imported) < layer(own) or (imported == "checker" and _of_checker(path))

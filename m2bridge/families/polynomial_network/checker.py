@@ -1,8 +1,4 @@
-"""The checker of certificates about polynomial networks x ↦ W_l σ_r(W_{l−1} … σ_r(W_1 x)).
-
-The dimension lies between the rank of some rows of the differential modulo a prime and the bounds (1) to (9) of
-docs/polynomial_networks.md.
-"""
+"""Polynomial networks: a rank modulo a prime, and the bounds (1) to (9) of docs/polynomial_networks.md."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -19,7 +15,6 @@ from m2bridge.checker.family import FamilyChecker, global_verdict, statements
 from m2bridge.errors import CertificateError, ContradictionError, TooExpensiveError
 
 WORDS = wording(Path(__file__).parent / "words.toml")
-MOST_ENTRIES = 2 * 10**7
 Widths = tuple[int, ...]
 
 
@@ -72,7 +67,7 @@ def upper_bound(widths: Widths, r: int) -> int:
 
 def lower_bound(d: Widths, r: int, count: int) -> int:
     """The rank of so many rows of the differential: each at an input of its own, for a combination of the outputs."""
-    if count * _weights(d) > MOST_ENTRIES:
+    if count * _weights(d) > 2 * 10**7:
         raise TooExpensiveError("case", f"a matrix with {count} rows and {_weights(d)} columns")
     random = Random(7)
     W = [[[random.randrange(PRIME) for _ in range(n)] for _ in range(m)] for n, m in pairwise(d)]

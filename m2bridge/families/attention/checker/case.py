@@ -12,11 +12,9 @@ from typing import Any
 
 from m2bridge.errors import CertificateError
 
-LARGEST = 999_999_999
 Orbit = tuple[int, int, int]
 Sparse = Mapping[tuple[int, int], Any]
-Pair = tuple[Sparse, Sparse]
-"""A and V."""
+Pair = tuple[Sparse, Sparse]  # A and V
 Function = dict[tuple[int, ...], Any]
 
 
@@ -43,8 +41,8 @@ class Case:
 def name(case: Mapping[str, Any]) -> str:
     """Such as ``d3-dout2-a2-t2``; CertificateError if there is no such case."""
     numbers = [case.get(key) for key in ("d", "d_out", "a", "t")]
-    if len(case) != 4 or not all(type(n) is int and 1 <= n <= LARGEST for n in numbers):
-        raise CertificateError(f"integers d, d_out, a, t from 1 to {LARGEST}")
+    if len(case) != 4 or not all(type(n) is int and 0 < n < 10**9 for n in numbers):
+        raise CertificateError("integers d, d_out, a, t from 1 to 999999999")
     return "d{}-dout{}-a{}-t{}".format(*numbers)
 
 

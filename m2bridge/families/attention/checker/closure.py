@@ -1,12 +1,12 @@
 """Zariski closures: whether stored polynomials are minimal generators of the whole ideal I, and its invariants.
 
-For t ≥ 2 a homogeneous ideal J is I if it is stable under a group U, c_{1,1,1,1} is no zero divisor modulo J, and both
-have the same restriction to a slice Σ (docs/mathematics.md, What verify computes). For t = 1 Hilbert functions agree.
+For t ≥ 2 J = I if J is stable under a group U, c_{1,1,1,1} no zero divisor modulo J, and the restrictions to a slice Σ
+are equal (docs/mathematics.md, What verify computes). For t = 1 Hilbert functions are compared.
 """
 
 from collections import Counter
 from collections.abc import Iterable
-from itertools import combinations, combinations_with_replacement, permutations, product
+from itertools import combinations, combinations_with_replacement, permutations, product, repeat
 from math import comb, prod
 from operator import mul
 from random import Random
@@ -20,10 +20,8 @@ from m2bridge.families.attention.checker.case import Case, function, orbits, rep
 from m2bridge.families.attention.checker.observations import observe, section_points
 from m2bridge.families.attention.checker.statements import WORDS
 
-MOST_DEGREE = 100
-MOST_MONOMIALS = 100_000
-Images = dict[tuple[int, ...], Any]
-"""By (k, i, p, q), p ≤ q, of c_{k,i,p,q}; for t = 1 by (k, p, q, r), p ≤ q ≤ r, of x_p x_q x_r in output k."""
+MOST_DEGREE, MOST_MONOMIALS = 100, 100_000
+Images = dict[tuple[int, ...], Any]  # by (k, i, p, q), p ≤ q; for t = 1 by (k, p, q, r), p ≤ q ≤ r
 
 
 def closure(certificate: Certificate) -> Content | Difference:
@@ -33,6 +31,8 @@ def closure(certificate: Certificate) -> Content | Difference:
     stored, texts = certificate.evidence.get("coordinates"), certificate.evidence.get("generators")
     if not isinstance(stored, list) or len(stored) != case.coordinate_count:
         return Difference("evidence.coordinates", f"{stored!r:.200}", f"{case.coordinate_count} coordinates")
+    if (exponents := len(stored) * case.d * (case.d + case.d_out)) > algebra.MOST_EXPONENTS:
+        raise TooExpensiveError("case", f"{len(stored)} coordinates of weights have {exponents} exponents")
     images = _images(case)
     name = "c_{}_{}_{}_{}" if case.t > 1 else "f_{}_1_{}_1_{}_1_{}_1"
     names = [name.format(*(j + 1 for j in index)) for index in [*images][-1:] + [*images][:-1]]
@@ -50,20 +50,16 @@ def closure(certificate: Certificate) -> Content | Difference:
     if isinstance(series := _series(case, J, images, ring), Difference):
         return series
     answer = {
-        "dimension": series[1],
-        "degree": sum(series[0]),
-        "homogeneous": True,
-        "generator_degrees": {str(n): degrees[n] for n in sorted(degrees)},
         "hilbert_series": {"numerator": series[0], "denominator_exponent": series[1]},
-    }
+        "generator_degrees": {str(n): degrees[n] for n in sorted(degrees)},
+    } | {"dimension": series[1], "degree": sum(series[0]), "homogeneous": True}
+    lemmas = WORDS.closure["trusted" if section_points(case) is None else "trusted-with-section"]
+    trusted = [WORDS.lemmas[lemma] for lemma in lemmas]
     if case.t == 1:
         trusted = [WORDS.closure["one-token"].format(degree=_last(degrees, case))]
-    else:
-        lemmas = WORDS.closure["trusted" if section_points(case) is None else "trusted-with-section"]
-        trusted = [WORDS.lemmas[lemma] for lemma in lemmas]
     tangents = []
     for orbit in orbits(case) if case.t > 1 else ():
-        point = [function(representative(orbit)).get(index, 0) for index in images]
+        point = [*map(function(representative(orbit)).get, images, repeat(0))]
         left = len(point) - algebra.rank({j: int(g.derivative(j)(*point)) for j in range(len(point))} for g in J)
         tangents.append({"orbit": list(orbit), "dimension": left})
     return Content(answer, {"coordinates": names, "generators": texts, "tangent_dimensions": tangents}, tuple(trusted))
@@ -80,9 +76,7 @@ def _images(case: Case) -> Images:
     A = [[*row, *(sum(map(mul, row, column), zero) for column in zip(*right, strict=True))] for row in left]
     images: Images = {}
     for k, *i, last in product(*indices):
-        ways = {
-            (p, *i, *others, q) for p, *others, q in permutations(last)
-        }  # x_i y_p y_q comes from A_pi V_kq, A_qi V_kp
+        ways = {(p, *i, *others, q) for p, *others, q in permutations(last)}  # A_pi V_kq and A_qi V_kp at x_i y_p y_q
         images[k, *i, *last] = sum((A[p][j] * V[k][q] for p, j, q in ways), zero)
     first = next(iter(images))
     return images | {first: images.pop(first)}
@@ -100,14 +94,11 @@ def _series(case: Case, J: list[Any], images: Images, ring: Any) -> algebra.Seri
         evidence = observe(case.d, case.d_out, case.alpha)[0]
         expected = evidence["dimension"], evidence["degree"] or sum(numerator)
         if expected != (dimension, sum(numerator)):
-            said = (f"dimension {n}, degree {degree}" for n, degree in ((dimension, sum(numerator)), expected))
-            return Difference("evidence.generators", *said)
+            return Difference("evidence.generators", f"{dimension, sum(numerator)}", f"dimension, degree {expected}")
     if case.t == 1:
         failure = _incomplete_up_to(_last([g.total_degree() for g in J], case), images, series)
     elif any(monomial[-1] for monomial in leading):
-        failure = Difference(
-            "generators", "c_1_1_1_1 is a zero divisor modulo them", "it is none modulo the whole ideal"
-        )
+        failure = Difference("generators", "c_1_1_1_1 is a zero divisor modulo them", "it is none modulo all")
     else:  # with no generators the closure is the whole space
         failure = (_unstable(case, J, images, basis) or _incomplete_on_slice(case, J, images)) if J else None
     if failure := failure or _redundant(J, series, size):
@@ -119,7 +110,7 @@ def _series(case: Case, J: list[Any], images: Images, ring: Any) -> algebra.Seri
 def _values(images: Images, seed: int) -> list[int]:
     """The coordinates of random weights."""
     random = Random(seed)
-    point = [random.randrange(1, 10**6) for _ in next(iter(images.values())).context().gens()]
+    point = [random.randrange(1, 10**6) for _ in range(images[next(iter(images))].context().nvars())]
     return [int(image(*point)) for image in images.values()]
 
 
@@ -185,7 +176,6 @@ def _determinant(rows: list[list[Any]]) -> Any:
 
 
 def _last(degrees: Iterable[int], case: Case) -> int:
-    """For t = 1 the ideal is checked up to this degree."""
     fitting = (n for n in (4, 3, 2) if comb(case.coordinate_count + n - 1, n) <= MOST_MONOMIALS)
     return max([*degrees, next(fitting, 1)])
 

@@ -1,25 +1,17 @@
-"""All that is said about a case with t ≥ 2 and its orbits, from scratch; the same for all such t and all a ≥ d.
+"""All about a case with t ≥ 2 and its orbits, from scratch; proofs in docs/mathematics.md, What verify computes."""
 
-Proofs are in docs/mathematics.md, section What verify computes.
-"""
-
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import combinations, combinations_with_replacement, product
 from math import comb, prod
-from random import Random
 from typing import Any
-
-import flint
 
 from m2bridge.certificate.difference import Difference, difference
 from m2bridge.checker.algebra import rank, ring
 from m2bridge.errors import ContradictionError, TooExpensiveError
 from m2bridge.families.attention.checker.case import Case, Function, Orbit, Pair, function, orbits, representative
 
-MOST_POINTS = 1500  # of a linear section
-MOST_STEPS = 10**9  # orbits times squares of the number of weights
+MOST_POINTS, MOST_STEPS = 1500, 10**9  # of a linear section; orbits times squares of the number of weights
 
 
 @lru_cache(maxsize=256)
@@ -40,7 +32,7 @@ def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit,
         "dimension": dimensions[generic],
         "degree": None if counted is None else counted // length,
         "base_locus_empty": identities()[0],
-        "products_determine_functions": products_determine_functions(),
+        "products_determine_functions": identities()[2],
         "boundary_family": d > 1 and identities()[1],
         "generic_fibre": {"length": length, "points": len(points)},
         "orbits": [_facts(orbit, case, *fibres[orbit], bounds, dimensions, length == 1) for orbit in fibres],
@@ -138,46 +130,24 @@ def section_points(case: Case) -> int | None:
 
     A(T) = Σ A_pi T^(p+di), V(T) = Σ V_kq T^(q+dk). ``None`` for 1 < α < d, and for too many points.
     """
-    d, n, one = case.d, case.d * case.d_out, case.alpha == 1
-    sizes = (d, d, n) if one else (d * d, n)
-    ways = prod(comb(sum(sizes[: j + 1]) - j - 1, size - 1) for j, size in enumerate(sizes))
-    if case.alpha not in (1, d) or ways > MOST_POINTS:
-        return None
-    *first, last = ([Random(j).randrange(1, 10**6) for _ in range(size)] for j, size in enumerate(sizes))
-    A = {divmod(j, d)[::-1]: x for j, x in enumerate(first[0])}
-    if one:
-        A = {(p, i): x * y for p, x in enumerate(first[0]) for i, y in enumerate(first[1])}
-    sums = Counter[int]()  # of coordinates: the coefficients of the product
-    for (k, i, p, q), value in function((A, {divmod(j, d): y for j, y in enumerate(last)})).items():
-        sums[p + q + (i if one else d * i) + d * k] += value
-    product_ = prod(map(flint.fmpz_poly, first), start=flint.fmpz_poly(last))
-    if flint.fmpz_poly([sums[e] for e in range(sum(sizes))]) != product_:
-        raise ContradictionError(f"the linear section of {case} has other equations")
-    return ways
+    d, n = case.d, case.d * case.d_out
+    degrees = (d - 1, d - 1, n - 1) if case.alpha == 1 else (d * d - 1, n - 1)
+    ways = prod(comb(sum(degrees[: j + 1]), degree) for j, degree in enumerate(degrees))
+    return ways if case.alpha in (1, d) and ways <= MOST_POINTS else None
 
 
 @cache
-def identities() -> tuple[bool, bool]:
+def identities() -> tuple[bool, bool, bool]:
     """Whether φ(A, V) = 0 only for A = 0 or V = 0: x = l_p v_q satisfies x² − c_pq x + c_pp c_qq = 0.
 
-    And whether l_1 = y_1 + iεy_2, v_1 = y_1 − iεy_2 have the product y_1² + ε²y_2², so that V_12 is a root of t² + ε².
+    Whether y_1 + iεy_2 and y_1 − iεy_2 have the product y_1² + ε²y_2², so that V_12 is a root of t² + ε². Whether
+    an output (xᵀAx)(v·x) + (yᵀAx)(v·y) is Σ c_{i,p,q} x_i (x_p x_q + y_p y_q); three indices decide all d.
     """
-    lp, lq, vp, vq = ring(4).gens()
+    (lp, lq, vp, vq), (i, e), z, d = ring(4).gens(), ring(2).gens(), ring(18).gens(), range(3)
     base_locus = (lp * vq) ** 2 - (lp * vq + lq * vp) * (lp * vq) + (lp * vp) * (lq * vq)
-    i, e = ring(2).gens()
-    return bool(base_locus == 0), bool((i * e) + (-i * e) == 0 and (i * e) * (-i * e) - e**2 == -(i**2 + 1) * e**2)
-
-
-@cache
-def products_determine_functions() -> bool:
-    """Whether coefficients of an output token are sums of the coefficients of products l_i·v, and these among them.
-
-    (xᵀAx)(v·x) + (yᵀAx)(v·y) has at x_i y_p y_q one of them, at three x the sum for all places of i; d = 3 is enough.
-    """
-    alone, products, sums = Counter[Any](), Counter[Any](), Counter[Any]()
-    for p, i, q in product(range(3), repeat=3):  # A_pi v_q
-        alone[tuple(sorted((p, i, q))), (p, i, q)] += 1
-        products[i, (min(p, q), max(p, q)), (p, i, q)] += 1
-    for (i, pair, entry), c in products.items():
-        sums[tuple(sorted((i, *pair))), entry] += c
-    return sums == alone
+    family = (i * e) + (-i * e) == 0 and (i * e) * (-i * e) - e**2 == -(i**2 + 1) * e**2
+    A, V = {(p, j): z[3 * p + j] for p in d for j in d}, {(0, q): z[9 + q] for q in d}
+    x, tokens = z[12:15], (z[12:15], z[15:])
+    output = sum(a * u[p] * x[j] * v * u[q] for u in tokens for (p, j), a in A.items() for (_, q), v in V.items())
+    products = sum(c * x[j] * u[p] * u[q] for u in tokens for (_, j, p, q), c in function((A, V)).items())
+    return bool(base_locus == 0), bool(family), bool(output == products)

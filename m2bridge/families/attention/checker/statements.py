@@ -19,7 +19,6 @@ _HYPOTHESES = ("several-tokens", "not-degenerate", "two-dimensions")
 
 
 def dimension(case: Case) -> int:
-    """Corollary 3.3."""
     return case.alpha * (2 * case.d - case.alpha) + case.d * case.d_out - 1
 
 
@@ -32,7 +31,6 @@ def degree(case: Case) -> int:
 
 
 def singular_locus(orbit: Orbit, case: Case) -> bool:
-    """Ours."""
     r, s, _ = orbit
     return r == s == 1 if case.a >= case.d else s == 1 if case.a == 1 else r <= case.a - 1
 
