@@ -23,7 +23,8 @@ from m2bridge.families.attention.checker import observations, statements
 from m2bridge.families.attention.checker.case import Case, function
 
 FOLDER = Path(__file__).parents[1] / "certificates" / "accepted"
-SAMPLES = sorted(FOLDER.glob("*.json"))
+NETWORKS = FOLDER.parent / "networks"
+SAMPLES = [*sorted(FOLDER.glob("*.json")), *sorted(NETWORKS.glob("*.json"))]
 PACKAGE = Path(m2bridge.__file__).parent
 CHECKER = [
     *PACKAGE.glob("checker/*.py"),
@@ -62,7 +63,9 @@ def test_a_sample_is_accepted(path: Path) -> None:
 
 def test_it_needs_python_and_flint_only() -> None:
     kinds = ("d3-dout2-a2-t2-3.4", "d2-dout2-a2-t1-3.4", "d2-dout2-a1-t2-closure", "d2-dout2-a2-t1-closure")
-    alone(*(FOLDER / f"{name}.json" for name in (*kinds, "polynomial-network-2-2-1-r2-expected-dimension")))
+    alone(
+        *(FOLDER / f"{name}.json" for name in kinds), NETWORKS / "polynomial-network-2-2-1-r2-expected-dimension.json"
+    )
 
 
 def test_it_has_at_most_a_thousand_lines() -> None:
