@@ -227,9 +227,8 @@ class Macaulay2:
 
     def _disown(self) -> None:
         """In a child made by ``fork``: leave the process and its files to the parent, and begin anew."""
-        for possession in (self._process, self._scratch):
-            if possession is not None:
-                possession.disown()
+        if self._process is not None:
+            self._process.disown()
         self._process = self._scratch = None
         self._turn = threading.Lock()
 
