@@ -106,6 +106,8 @@ class Macaulay2:
             raise EngineError("this session is over, because its with block was left: make another Macaulay2()")
         self._scratch = self._scratch or Scratch()
         folder = self._scratch.path
+        if self._ready and self._process is not None and self._process.has_ended:  # killed between two runs
+            self._end()
         if self._process is None:
             scripts = [str(m2script(name)) for name in (*LIBRARIES, "session")]
             assert self.candidate.program is not None
