@@ -19,6 +19,7 @@ from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.completeness import chart_script, prove_complete
 from m2bridge.maps.multigraded_closure import equations, graded_source
 from m2bridge.maps.subject import Subject
+from tests.limits import HOUR
 
 s, t = symbols("s t")
 PRIMES_TRIED = (32003, 31991, 31981, 31973, 31963)
@@ -88,7 +89,7 @@ def test_higher_degrees_end_with_the_time(engine: Engine, monkeypatch: pytest.Mo
 def test_on_the_slice_another_prime_follows_an_unlucky_one(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Modulo 3 the image of (3, 1, 3) has more equations, which no generators over QQ give."""
     monkeypatch.setattr(completeness, "_primes", lambda _: iter((3, 32003)))
-    found = closure(SingleLayerAttention(3, 1), engine, timeout=300)
+    found = closure(SingleLayerAttention(3, 1), engine, timeout=HOUR)
     assert (str(found.completeness), found.generator_degrees, found.degree) == ("proved", {3: 20, 4: 90}, 45)
     assert "modulo 32003 " in found.completeness.reason
 

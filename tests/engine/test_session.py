@@ -170,7 +170,8 @@ def test_death_from_inside_and_outside(program: Path) -> None:
 def test_no_script_is_blamed_for_a_death_before_it(program: Path) -> None:
     with Macaulay2(program) as engine:
         assert emitted(engine, "1+1") == 2
-        assert (process := engine._process) is not None
+        process = engine._process
+        assert process is not None
         os.kill(process.pid, signal.SIGKILL)
         wait_for(lambda: process.has_ended)
         assert emitted(engine, "1+1") == 2

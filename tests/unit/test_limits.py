@@ -29,6 +29,7 @@ from m2bridge.families.attention.tangents import tangent_lower_bounds
 from m2bridge.maps.subject import Subject
 from m2bridge.render import Script
 from tests.clocks import Looks
+from tests.limits import HOUR
 
 MODEL = SingleLayerAttention(3, 2, 2)
 
@@ -162,13 +163,13 @@ def test_the_closure_of_an_image_comes_before_its_base_locus() -> None:
     """Both have a limit of their own, and what one of them found is shown when the other one is late."""
     engine = Late()
     polynomial_map = PolynomialMap.from_expressions(["s", "t"], LINE)
-    found = image(polynomial_map, engine, max_degree=2, timeout=60)
+    found = image(polynomial_map, engine, max_degree=2, timeout=HOUR)
     assert [script.name for script in engine.scripts] == ["base_locus"]
     assert found.closure.generator_degrees == {}
-    assert found.unfinished.startswith("base locus: Macaulay2 did not finish within the limit of 60 seconds")
-    both = image(polynomial_map, engine, strategy="elimination", timeout=60)
+    assert found.unfinished.startswith("base locus: Macaulay2 did not finish within the limit of 3600 seconds")
+    both = image(polynomial_map, engine, strategy="elimination", timeout=HOUR)
     assert [script.name for script in engine.scripts[1:]] == ["closure", "base_locus"]
-    assert both.unfinished.startswith("Macaulay2 did not finish within its part of the limit of 60 seconds")
+    assert both.unfinished.startswith("Macaulay2 did not finish within its part of the limit of 3600 seconds")
 
 
 def test_wrong_usage_is_found_before_anything_is_computed() -> None:
@@ -176,7 +177,7 @@ def test_wrong_usage_is_found_before_anything_is_computed() -> None:
     with pytest.raises(InvalidCaseError, match="max_degree"):
         image(PolynomialMap.from_expressions(["s", "t"], LINE), engine, max_degree=0)
     with pytest.raises(InvalidCaseError, match="needs an engine"):
-        closure(SingleLayerAttention(12, 12), timeout=60)
+        closure(SingleLayerAttention(12, 12), timeout=HOUR)
     assert engine.scripts == []
 
 
