@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from m2bridge.cli import commands
+from m2bridge.cli.checking import membership_command
+from m2bridge.errors import InvalidCaseError
 from tests.events import PATIENCE
 
 CASE = ["--d", "2", "--d-out", "1"]
@@ -265,3 +267,11 @@ def test_a_mistake_of_ours_has_not_the_exit_code_of_a_refuted_statement(
     monkeypatch.setattr(commands.cli, "main", wrong)
     assert commands.run() == 5
     assert "ZeroDivisionError: unforeseen" in capsys.readouterr().err
+
+
+def test_weights_of_too_large_a_case_are_not_multiplied(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For (30, 30) that takes longer than anything else, and is refused afterwards."""
+    monkeypatch.setattr("m2bridge.families.attention.function.function_of", None)
+    rows = json.dumps([[1] * 30] * 30)
+    with pytest.raises(InvalidCaseError, match="418500 coordinates; at most"):
+        membership_command.main(["--d", "30", "--d-out", "30", "--A", rows, "--V", rows], standalone_mode=False)
