@@ -58,7 +58,7 @@ def _compare_global(statement: GlobalStatement, seen: Observations) -> Verdict:
 
 def _unknown(statement: GlobalStatement, seen: Observations) -> str:
     """Why something was not observed."""
-    if statement.observable == "degree":
+    if statement.observable == "degree" and seen.generic is not None:
         return f"{not_counted(seen.model)}, and the whole ideal is not used"
     return f"not known without all orbits; {seen.unfinished}" if seen.missing else "not decided by this method"
 
@@ -77,6 +77,8 @@ def _compare_orbits(statement: OrbitStatement, seen: Observations) -> Verdict:
         return _refuted(statement, failing, seen)
     if doubt := _doubt(statement, seen):
         return undecided(statement, doubt)
+    if not seen.orbits:
+        return undecided(statement, seen.unfinished)
     agreement = f"{_words(statement)}: computed and stated agree on"
     if any(orbit in concerned for orbit in seen.missing):
         return undecided(statement, f"{agreement} {_every_orbit(seen)}; {seen.unfinished}")

@@ -30,8 +30,8 @@ class CrossCheck:
     model : SingleLayerAttention
     verdicts : tuple of Verdict
     observations : Observations or None
-        ``None`` when no statement applies, or a limit was reached before the dense orbit was observed; those of some
-        orbits when it was reached later.
+        ``None`` when no statement applies, or a limit was reached before the dimension was known; those of some
+        orbits, or of none, when it was reached later.
     engine_version : str
     seconds : float
     unfinished : str
@@ -89,7 +89,7 @@ class CrossCheck:
                 ]
             )
         )
-        if seen is not None:
+        if seen is not None and seen.orbits:
             parts += ["", "  Orbits (L = column space of A, U = row space of V)", self._orbit_table(seen)]
         parts.append("")
         parts += [self._verdict_text(verdict) for verdict in self.verdicts]

@@ -107,7 +107,9 @@ GLOBAL_EVIDENCE: dict[str, GlobalEvidence] = {
     ),
     "dimension": GlobalEvidence(lambda seen: seen.dimension, (DIMENSION,), (REDUCED, ORBITS)),
     "birational": GlobalEvidence(
-        lambda seen: seen.generic_fibre.length == 1, (GENERIC, BASE_LOCUS, DIMENSION), (REDUCED, ORBITS)
+        lambda seen: None if seen.generic is None else seen.generic.length == 1,
+        (GENERIC, BASE_LOCUS, DIMENSION),
+        (REDUCED, ORBITS),
     ),
     "special_fibre_points": GlobalEvidence(
         lambda seen: None if seen.missing else special_fibre_points(seen), (FIBRES,), (REDUCED, ORBITS)

@@ -93,18 +93,20 @@ class Observations:
     ----------
     model : SingleLayerAttention
     orbits : tuple of OrbitFacts
-        All orbits, or some of them if there is a ``limit``; the dense one in any case.
+        All orbits, or some of them if there is a ``limit``; then perhaps none, and else the dense one among them.
     dimension : int
         Affine: the largest orbit dimension.
     degree : int or None
         Of the closure, by a linear section; ``None`` where its points are not counted, or it was not asked for.
-    closed : bool
+    closed : bool or None
         The base locus of the projective parametrization is empty, so its image is compact and the cone over it closed.
+        ``None`` where no orbit was observed.
     products : bool
         Functions are determined by the products of their linear forms, linearly.
     boundary_family : bool
         Whether the explicit family of boundary points at (1, 1, 1) was verified.
-    generic_fibre : Fibre
+    generic : Fibre or None
+        The generic fibre; ``None`` where no orbit was observed.
     remarks : tuple of str
         Which independent methods agreed.
     engine_version : str
@@ -118,14 +120,20 @@ class Observations:
     orbits: tuple[OrbitFacts, ...]
     dimension: int
     degree: int | None
-    closed: bool
+    closed: bool | None
     products: bool
     boundary_family: bool
-    generic_fibre: Fibre
+    generic: Fibre | None
     remarks: tuple[str, ...]
     engine_version: str = ""
     seconds: float = 0.0
     limit: EngineError | None = None
+
+    @property
+    def generic_fibre(self) -> Fibre:
+        """The fibre over the dense orbit, where some orbit was observed."""
+        assert self.generic is not None
+        return self.generic
 
     @property
     def missing(self) -> tuple[Orbit, ...]:
@@ -167,7 +175,8 @@ def observe(
     Returns
     -------
     Observations
-        With ``limit`` set, and the orbits that were observed until then, if a limit was reached.
+        With ``limit`` set, and the orbits that were observed until then, if a limit was reached. The dimension and what
+        else linear algebra tells are there before any orbit.
 
     Raises
     ------
@@ -178,8 +187,8 @@ def observe(
     ContradictionError
         If independent methods disagree.
     EngineError
-        If Macaulay2 failed in another way, or a limit was reached before the dense orbit was observed or, unless
-        ``partial``, before all were.
+        If Macaulay2 failed in another way, or a limit was reached before the dimension was known or, unless
+        ``partial``, before all orbits were observed.
     """
     if model.t == 1:
         raise MethodUnavailableError("the method of fibres is for t ≥ 2; for t = 1 use --method jacobian")
@@ -189,7 +198,13 @@ def observe(
             tangents = orbit_tangents(model)
         if not (partial or len(tangents) == orbit_count(model)):
             raise _late(tangents, model)
-        found = fibres(model, engine, tuple(tangents))
+        try:
+            found = fibres(model, engine, tuple(tangents))
+        except (EngineTimeoutError, EngineMemoryError) as limit:
+            if not partial:
+                raise
+            seen = _without_orbits(model, tangents[generic_orbit(model)].dimension, limit)
+            return replace(seen, engine_version=engine.version, seconds=running.seconds)
         if found.limit is not None and not partial:
             raise found.limit
         seen = deduce(model, found, tangents, degree=degree)
@@ -199,6 +214,14 @@ def observe(
         raise ContradictionError(f"the degree is {seen.degree} by a linear section and {eliminated} by elimination")
     remarks = seen.remarks if eliminated is None else (*seen.remarks, BY_ELIMINATION)
     return replace(seen, remarks=remarks, engine_version=engine.version, seconds=running.seconds)
+
+
+def _without_orbits(model: SingleLayerAttention, dimension: int, limit: EngineError) -> Observations:
+    """What linear algebra tells, where Macaulay2 did not come to the dense orbit."""
+    check((), dimension, model)
+    limit.progress = f"0 of {orbit_count(model)} orbits were done"
+    products = products_determine_functions(model.d)
+    return Observations(model, (), dimension, None, None, products, False, None, (), limit=limit)
 
 
 def _late(seen: Sequence[Orbit] | Mapping[Orbit, OrbitTangents], model: SingleLayerAttention) -> EngineTimeoutError:
