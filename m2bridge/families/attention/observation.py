@@ -195,6 +195,7 @@ def observe(
     check_orbits(model)
     with limited(timeout) as running:
         with share(0.5 if partial else 1.0):
+            products = products_determine_functions(model.d)
             tangents = orbit_tangents(model)
         if not (partial or len(tangents) == orbit_count(model)):
             raise _late(tangents, model)
@@ -203,7 +204,7 @@ def observe(
         except (EngineTimeoutError, EngineMemoryError) as limit:
             if not partial:
                 raise
-            seen = _without_orbits(model, tangents[generic_orbit(model)].dimension, limit)
+            seen = _without_orbits(model, tangents[generic_orbit(model)].dimension, products, limit)
             return replace(seen, engine_version=engine.version, seconds=running.seconds)
         if found.limit is not None and not partial:
             raise found.limit
@@ -216,11 +217,10 @@ def observe(
     return replace(seen, remarks=remarks, engine_version=engine.version, seconds=running.seconds)
 
 
-def _without_orbits(model: SingleLayerAttention, dimension: int, limit: EngineError) -> Observations:
+def _without_orbits(model: SingleLayerAttention, dimension: int, products: bool, limit: EngineError) -> Observations:
     """What linear algebra tells, where Macaulay2 did not come to the dense orbit."""
     check((), dimension, model)
     limit.progress = f"0 of {orbit_count(model)} orbits were done"
-    products = products_determine_functions(model.d)
     return Observations(model, (), dimension, None, None, products, False, None, (), limit=limit)
 
 
