@@ -14,7 +14,6 @@ import signal
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from m2bridge.alarm import LONGEST
 from m2bridge.batch.allowance import Allowance
 from m2bridge.batch.forkserver import CONTEXT
 from m2bridge.batch.outcome import reason_of
+from m2bridge.batch.said import Begun, Ready
 from m2bridge.batch.signals import ENDING, interrupts_held
 from m2bridge.checker.verify_result import VerifyResult
 from m2bridge.layout import duration
@@ -30,16 +30,6 @@ Check = Callable[[Path], VerifyResult]
 
 OUT_OF_MEMORY = 77
 """Exit status of a process in which Python had no memory left; FLINT and GMP abort it then."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ready:
-    """What a process says first, before it looks at files."""
-
-
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """What a process says when it turns to the next of its files."""
 
 
 class Verifier:

@@ -12,7 +12,8 @@ from typing import Self
 
 from m2bridge.batch.allowance import Allowance
 from m2bridge.batch.forkserver import prepare
-from m2bridge.batch.verifier import Begun, Check, Ready, Verifier, by_death, by_limit, how_ended
+from m2bridge.batch.said import Begun, Ready
+from m2bridge.batch.verifier import Check, Verifier, by_death, by_limit, how_ended
 from m2bridge.checker.verify_result import VerifyResult
 from m2bridge.errors import BatchError
 

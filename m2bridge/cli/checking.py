@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from m2bridge.families.attention.all_sizes.result import AllSizes
     from m2bridge.families.attention.hilbert_check import HilbertCheck
     from m2bridge.families.attention.membership import Weights
+    from m2bridge.families.attention.model import SingleLayerAttention
     from m2bridge.maps.statement import Statement
 
 MOST_BYTES = 10_000_000
@@ -147,7 +148,7 @@ def membership_command(function: str | None, A: str | None, V: str | None, **opt
             values = _function(function)
         else:
             weights = _weights(_matrix("A", A, model.d, model.d), _matrix("V", V, model.d_out, model.d))
-            values = _of_weights(*weights)
+            values = _of_weights(model, *weights)
         with asked.engine() as engine, progress(f"membership for {model}"):
             with importing():
                 from m2bridge.families.attention.membership import membership
@@ -191,10 +192,12 @@ def _weights(A: list[list[Fraction]], V: list[list[Fraction]]) -> Weights:
     return first, second
 
 
-def _of_weights(A: Matrix, V: Matrix) -> dict[str, Fraction]:
+def _of_weights(model: SingleLayerAttention, A: Matrix, V: Matrix) -> dict[str, Fraction]:
     with importing():
         from m2bridge.families.attention.function import function_of
+        from m2bridge.families.attention.parametrization import check_coordinates
 
+    check_coordinates(model, "reduced")
     values = function_of(A, V)
     return {name: Fraction(int(value.p), int(value.q)) for name, value in values.items()}
 

@@ -71,6 +71,7 @@ def _by_orbits(statement: OrbitStatement[Any, Any], model: Stated, seen: Observe
         doubt=seen.doubt(observable, doubtful) if doubtful else "",
         unfinished=seen.unfinished,
         progress=seen.progress,
+        looked=bool(found) or not concerned or not seen.unfinished,
     )
     witness = None
     if grounds.decision is Decision.REFUTED:

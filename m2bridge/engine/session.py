@@ -111,6 +111,8 @@ class Macaulay2:
             raise EngineError("this session is over, because its with block was left: make another Macaulay2()")
         self._scratch = self._scratch or Scratch()
         folder = self._scratch.path
+        if self._ready and self._process is not None and self._process.has_ended:  # killed between two runs
+            self._end()
         if self._process is None:
             scripts = [str(m2script(name)) for name in (*LIBRARIES, "session")]
             assert self.candidate.program is not None
@@ -232,9 +234,8 @@ class Macaulay2:
 
     def _disown(self) -> None:
         """In a child made by ``fork``: leave the process and its files to the parent, and begin anew."""
-        for possession in (self._process, self._scratch):
-            if possession is not None:
-                possession.disown()
+        if self._process is not None:
+            self._process.disown()
         self._process = self._scratch = None
         self._turn = threading.Lock()
 

@@ -30,7 +30,7 @@ CASES = {
     (2, 1, 2, 2): ("closure",),
     (2, 2, 1, 2): ("closure",),
 }
-NETWORKS = (PolynomialNetwork([2, 2, 1]), PolynomialNetwork([2, 2, 2]), PolynomialNetwork([3, 2, 1]), PolynomialNetwork([4, 6, 5]))
+NETWORKS = tuple(map(PolynomialNetwork, ([2, 2, 1], [2, 2, 2], [3, 2, 1], [4, 6, 5])))
 
 
 def main() -> None:

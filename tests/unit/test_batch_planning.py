@@ -27,6 +27,7 @@ from m2bridge.engine import Limits
 from m2bridge.errors import EngineDiedError, EngineMemoryError, EngineTimeoutError, InvalidCaseError, ScriptError
 from m2bridge.families import family
 from m2bridge.families.ranges import lists, ranges
+from tests.events import PATIENCE
 
 ATTENTION = family("attention")
 CASE = Case(2, 1)
@@ -307,7 +308,7 @@ def test_the_claim_of_a_killed_process_is_free(tmp_path: Path) -> None:
     ready = context.Event()
     process = context.Process(target=hold, args=(tmp_path, ready), daemon=True)
     process.start()
-    assert ready.wait(60)
+    assert ready.wait(PATIENCE)
     with claim(tmp_path, "x") as mine:
         assert not mine
     process.kill()

@@ -37,7 +37,7 @@ WHOLE: dict[str, Callable[[Observations], Value | None]] = {
     "zero_fibre": lambda seen: seen.closed,
     "products": lambda seen: seen.products,
     "dimension": lambda seen: seen.dimension,
-    "birational": lambda seen: seen.generic_fibre.length == 1,
+    "birational": lambda seen: None if seen.generic is None else seen.generic.length == 1,
     "special_fibre_points": lambda seen: None if seen.missing else _special_fibre_points(seen),
     "degree": lambda seen: seen.degree,
     "smooth_manifold": lambda seen: _is_linear(seen),
@@ -79,7 +79,7 @@ class ObservedAttention:
 
     def unknown(self: Observations, observable: str) -> str:  # type: ignore[misc]
         """Why something was not observed."""
-        if observable == "degree":
+        if observable == "degree" and self.generic is not None:
             return f"{not_counted(self.model)}, and the whole ideal is not used"
         return f"not known without all orbits; {self.unfinished}" if self.missing else "not decided by this method"
 
@@ -167,8 +167,10 @@ class ObservedAttention:
             ("at zero", zero_text(zero_tangent_dimension(self.model), self.dimension)),
         ]
 
-    def table(self: Observations) -> tuple[str, Sequence[str], Sequence[Sequence[object]]]:  # type: ignore[misc]
+    def table(self: Observations) -> tuple[str, Sequence[str], Sequence[Sequence[object]]] | None:  # type: ignore[misc]
         """The orbits, beside what Theorem 3.4 (iii) says of them."""
+        if not self.orbits:
+            return None
         return Orbit.LEGEND, (*HEADER, "Theorem 3.4 (iii) says"), [_row(fact, self) for fact in self.orbits]
 
     def to_json(self: Observations) -> dict[str, Any]:  # type: ignore[misc]

@@ -8,16 +8,18 @@ from m2bridge.clock import limited, share
 from m2bridge.engine import Engine, given_or_own
 from m2bridge.errors import (
     ContradictionError,
+    EngineError,
     EngineMemoryError,
     EngineTimeoutError,
     MethodUnavailableError,
 )
-from m2bridge.families.attention.deduction import deduce, late
+from m2bridge.families.attention.deduction import check, deduce, late
 from m2bridge.families.attention.fibres import check_orbits, fibres
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.observed import Observations
 from m2bridge.families.attention.orbit_tangents import orbit_tangents
-from m2bridge.families.attention.orbits import orbit_count
+from m2bridge.families.attention.orbits import generic_orbit, orbit_count
+from m2bridge.families.attention.tokens import products_determine_functions
 from m2bridge.maps.closure import closure
 
 FEW_COORDINATES = 12
@@ -55,7 +57,8 @@ def observe(
     Returns
     -------
     Observations
-        With ``limit`` set, and the orbits that were observed until then, if a limit was reached.
+        With ``limit`` set, and the orbits that were observed until then, if a limit was reached. The dimension and what
+        else linear algebra tells are there before any orbit.
 
     Raises
     ------
@@ -66,8 +69,8 @@ def observe(
     ContradictionError
         If independent methods disagree.
     EngineError
-        If Macaulay2 failed in another way, or a limit was reached before the dense orbit was observed or, unless
-        ``partial``, before all were.
+        If Macaulay2 failed in another way, or a limit was reached before the dimension was known or, unless
+        ``partial``, before all orbits were observed.
 
     Examples
     --------
@@ -80,10 +83,17 @@ def observe(
     check_orbits(model)
     with limited(timeout) as running, given_or_own(engine) as engine:
         with share(0.5 if partial else 1.0):
+            products = products_determine_functions(model.d)
             tangents = orbit_tangents(model)
         if not (partial or len(tangents) == orbit_count(model)):
             raise late(tangents, model)
-        found = fibres(model, engine, tuple(tangents))
+        try:
+            found = fibres(model, engine, tuple(tangents))
+        except (EngineTimeoutError, EngineMemoryError) as limit:
+            if not partial:
+                raise
+            seen = _without_orbits(model, tangents[generic_orbit(model)].dimension, products, limit)
+            return replace(seen, engine_version=engine.version, seconds=running.seconds)
         if found.limit is not None and not partial:
             raise found.limit
         seen = deduce(model, found, tangents, degree=degree)
@@ -93,6 +103,13 @@ def observe(
         raise ContradictionError(f"the degree is {seen.degree} by a linear section and {eliminated} by elimination")
     remarks = seen.remarks if eliminated is None else (*seen.remarks, BY_ELIMINATION)
     return replace(seen, remarks=remarks, engine_version=engine.version, seconds=running.seconds)
+
+
+def _without_orbits(model: SingleLayerAttention, dimension: int, products: bool, limit: EngineError) -> Observations:
+    """What linear algebra tells, where Macaulay2 did not come to the dense orbit."""
+    check((), dimension, model)
+    limit.progress = f"0 of {orbit_count(model)} orbits were done"
+    return Observations(model, (), dimension, None, None, products, False, None, (), limit=limit)
 
 
 def _degree_by_elimination(model: SingleLayerAttention, engine: Engine) -> int | None:

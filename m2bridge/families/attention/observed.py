@@ -75,18 +75,20 @@ class Observations(ObservedAttention):
     ----------
     model : SingleLayerAttention
     orbits : tuple of OrbitFacts
-        All orbits, or some of them if there is a ``limit``; the dense one in any case.
+        All orbits, or some of them if there is a ``limit``; then perhaps none, and else the dense one among them.
     dimension : int
         Affine: the largest orbit dimension.
     degree : int or None
         Of the closure, by a linear section; ``None`` where its points are not counted, or it was not asked for.
-    closed : bool
+    closed : bool or None
         The base locus of the projective parametrization is empty, so its image is compact and the cone over it closed.
+        ``None`` where no orbit was observed.
     products : bool
         Functions are determined by the products of their linear forms, linearly.
     boundary_family : bool
         Whether the explicit family of boundary points at (1, 1, 1) was verified.
-    generic_fibre : Fibre
+    generic : Fibre or None
+        The generic fibre; ``None`` where no orbit was observed.
     remarks : tuple of str
         Which independent methods agreed.
     engine_version : str
@@ -106,14 +108,20 @@ class Observations(ObservedAttention):
     orbits: tuple[OrbitFacts, ...]
     dimension: int
     degree: int | None
-    closed: bool
+    closed: bool | None
     products: bool
     boundary_family: bool
-    generic_fibre: Fibre
+    generic: Fibre | None
     remarks: tuple[str, ...]
     engine_version: str = ""
     seconds: float = 0.0
     limit: EngineError | None = None
+
+    @property
+    def generic_fibre(self) -> Fibre:
+        """The fibre over the dense orbit, where some orbit was observed."""
+        assert self.generic is not None
+        return self.generic
 
     @property
     def missing(self) -> tuple[Orbit, ...]:
