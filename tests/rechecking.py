@@ -19,7 +19,7 @@ def recheck(model: SingleLayerAttention) -> Observations:
 @lru_cache(maxsize=256)
 def _observations(d: int, d_out: int, alpha: int) -> Observations:
     model = SingleLayerAttention(d, d_out, alpha)
-    base_locus, boundary = identities()
+    base_locus, boundary, _ = identities()
     return deduce(model, Fibres(fibres_at(model), base_locus, d > 1 and boundary))
 
 

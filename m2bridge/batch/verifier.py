@@ -85,7 +85,7 @@ def by_limit(status: int, path: Path, allowance: Allowance) -> VerifyResult | No
     if status == -signal.SIGALRM:
         found = f"not decided within {duration(allowance.timeout)}; --timeout gives it more"
         return VerifyResult("too-expensive", str(path), "time", found=found)
-    if status in (-signal.SIGABRT, OUT_OF_MEMORY):
+    if status in (-signal.SIGABRT, -signal.SIGFPE, OUT_OF_MEMORY):  # GMP raises the second one for its own limits
         found = f"not decided within {allowance.memory / 2**30:.3g} GiB of memory; --memory gives it more"
         return VerifyResult("too-expensive", str(path), "memory", found=found)
     return None

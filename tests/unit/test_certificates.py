@@ -222,7 +222,7 @@ def test_schemes_by_hand() -> None:
 
 
 def test_identities() -> None:
-    assert identities() == (True, True)
+    assert identities() == (True, True, True)
 
 
 def test_polynomials_are_read_back_and_nothing_else() -> None:
