@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from m2bridge.batch.executor import Executor, Started
-from m2bridge.batch.outcome import KINDS
 from m2bridge.batch.plan import Plan
 from m2bridge.batch.progress import Progress
-from m2bridge.batch.task import Report, Task
+from m2bridge.batch.task import Task, TaskReport
+from m2bridge.batch.unanswered import KINDS
 from m2bridge.layout import duration
 
 _PATIENCE = 0.5
@@ -91,7 +91,7 @@ def run(plan: Plan, start: Callable[[], Executor], progress: Progress) -> Summar
     return Summary(len(plan.tasks), plan.done, answers, time.monotonic() - begin)
 
 
-def _reports(tasks: tuple[Task, ...], executor: Executor, started: Started) -> Iterator[Report]:
+def _reports(tasks: tuple[Task, ...], executor: Executor, started: Started) -> Iterator[TaskReport]:
     while tasks:
         held = []
         for report in executor.run(tasks, started):
