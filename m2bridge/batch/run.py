@@ -64,6 +64,9 @@ class Summary:
         ran = f" in {duration(self.seconds)}" if self.done_before < self.cases else ""
         return f"cases: {self.cases}{ran}: {answers or 'no answers'}"
 
+    def __str__(self) -> str:
+        return self.to_text()
+
 
 def run(plan: Plan, start: Callable[[], Executor], progress: Progress) -> Summary:
     """Perform what a plan says is left.

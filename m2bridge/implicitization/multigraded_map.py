@@ -75,6 +75,7 @@ def multigraded(
 
     Examples
     --------
+    >>> from m2bridge import PolynomialMap
     >>> from sympy import symbols
     >>> s, t = symbols("s t")
     >>> cubic = PolynomialMap.from_expressions([s, t], {"x": s**3, "y": s**2*t, "z": s*t**2, "w": t**3})
