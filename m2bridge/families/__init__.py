@@ -15,6 +15,8 @@ asked for, so that certificates are checked without what the models need.
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +62,7 @@ def family(name: str) -> Family:
     """
     from m2bridge.families.definition import Family
 
-    entry = _claimed(GROUP, name, f"there is no family '{name}': use {', '.join(family_names())}")
+    entry = _claimed(GROUP, name)
     loaded = _load(entry)
     if not isinstance(loaded, Family):
         raise _broken(entry, f"{entry.value} is not an m2bridge.families.definition.Family")
@@ -79,7 +81,7 @@ def checker(name: str) -> FamilyChecker:
     """
     from m2bridge.checker.family import FamilyChecker
 
-    entry = _claimed(CHECKERS, name, f"no checker for the family '{name}': install the package that brings it")
+    entry = _claimed(CHECKERS, name)
     loaded = _load(entry)
     if not isinstance(loaded, FamilyChecker):
         raise _broken(entry, f"{entry.value} is not an m2bridge.checker.family.FamilyChecker")
@@ -99,19 +101,28 @@ def families() -> tuple[dict[str, Family], dict[str, InvalidCaseError]]:
     return loaded, failed
 
 
-def _claimed(group: str, name: str, otherwise: str) -> EntryPoint:
+def _claimed(group: str, name: str) -> EntryPoint:
     """The only entry of this name."""
-    found = _registered(group).get(name, ())
+    registered = _registered(group)
+    found = registered.get(name, ())
+    if not found and group == CHECKERS:
+        raise InvalidCaseError("family", f"no checker for the family '{name}': install the package that brings it")
     if not found:
-        raise InvalidCaseError("family", otherwise)
+        raise InvalidCaseError("family", f"there is no family '{name}': use {', '.join(sorted(registered))}")
     if len(found) > 1:
         claims = " and ".join(f"{_package(entry)} ({entry.value})" for entry in found)
         raise InvalidCaseError("family", f"the name '{name}' is claimed by {claims}: remove all but one")
     return found[0]
 
 
-def _registered(group: str) -> dict[str, tuple[EntryPoint, ...]]:
+def _registered(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
     """For each name who claims it; a package that is found twice on the path counts once."""
+    return _on_path(group, tuple(sys.path))
+
+
+@lru_cache(maxsize=8)
+def _on_path(group: str, path: tuple[str, ...]) -> Mapping[str, tuple[EntryPoint, ...]]:
+    """The same for a path on which modules are looked for; reading all metadata takes many milliseconds."""
     from importlib.metadata import EntryPoint, entry_points
 
     place = {GROUP: "family:FAMILY", CHECKERS: "checker:CHECKER"}[group]
