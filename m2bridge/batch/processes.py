@@ -13,8 +13,9 @@ from typing import Self
 
 from m2bridge.batch.certifier import Settings, give_up
 from m2bridge.batch.executor import Started
-from m2bridge.batch.task import Report, Task
-from m2bridge.batch.worker import Ready, Worker
+from m2bridge.batch.said import Begun, Ready
+from m2bridge.batch.task import Task, TaskReport
+from m2bridge.batch.worker import Worker
 from m2bridge.engine import locate
 from m2bridge.engine.scratch import sweep
 from m2bridge.errors import BatchError, EngineDiedError, EngineTimeoutError, M2BridgeError
@@ -33,7 +34,7 @@ class Processes:
     """A pool of worker processes.
 
     A worker is replaced when it has died, after ``recycled_after`` tasks, and when it and its Macaulay2 hold more than
-    ``memory_mark`` bytes. The task of a worker that died is performed once more by another one.
+    ``memory_mark`` bytes. The task of a worker that died at it is performed once more by another one.
 
     Parameters
     ----------
@@ -62,7 +63,7 @@ class Processes:
         self._leaving: list[Worker] = []
         self._false_starts = 0
 
-    def run(self, tasks: Iterable[Task], started: Started) -> Iterator[Report]:
+    def run(self, tasks: Iterable[Task], started: Started) -> Iterator[TaskReport]:
         """See :meth:`m2bridge.batch.executor.Executor.run`."""
         waiting, deaths = deque(self._arranged(tasks)), Counter[Task]()
         while waiting or any(worker.task for worker in self._workers):
@@ -75,9 +76,9 @@ class Processes:
                 task = worker.task
                 if (report := self._heard(worker)) is not None:
                     yield report
-                elif task is not None and task != worker.task:
-                    deaths[task] += 1
-                    if deaths[task] == 1:
+                elif task is not None and worker.task is None:
+                    deaths[task] += worker.at_work
+                    if deaths[task] < 2:
                         waiting.appendleft(task)
                     else:
                         yield self._given_up(task, EngineDiedError("two workers ended at this case"))
@@ -100,21 +101,23 @@ class Processes:
         listened = {w.connection: w for w in self._workers if w.task is not None or (waiting and not w.ready)}
         return [listened[connection] for connection in wait(list(listened), 1.0)]  # type: ignore[index]
 
-    def _heard(self, worker: Worker) -> Report | None:
+    def _heard(self, worker: Worker) -> TaskReport | None:
         """Hear what a worker says; its report, if that is what it says. A dead worker is let go."""
         message = worker.receive()
         if isinstance(message, M2BridgeError):
             raise message
         if isinstance(message, Ready):
-            worker.ready, self._false_starts = True, 0
+            worker.ready = True
+        elif isinstance(message, Begun):
+            worker.at_work, self._false_starts = True, 0
         elif message is None:
-            if not worker.ready:
+            if not (worker.at_work or worker.served):
                 self._false_start(worker)
             self._dismiss(worker)
             worker.task = None
         else:
             report, memory = message
-            worker.task, worker.served = None, worker.served + 1
+            worker.task, worker.at_work, worker.served = None, False, worker.served + 1
             if worker.served >= self._recycled_after or memory > self._memory_mark:
                 self._dismiss(worker)
             return report
@@ -126,7 +129,7 @@ class Processes:
             how = worker.ended(time.monotonic() + _FAREWELL)
             raise BatchError(f"worker processes end before they begin; the last one {how}")
 
-    def _hanging(self) -> Iterator[Report]:
+    def _hanging(self) -> Iterator[TaskReport]:
         limit = self._settings.timeout
         for worker in list(self._workers):
             task = worker.task
@@ -136,7 +139,7 @@ class Processes:
                 self._dismiss(worker)
                 yield self._given_up(task, EngineTimeoutError(f"the case did not finish within {limit:.3g} seconds"))
 
-    def _given_up(self, task: Task, error: Exception) -> Report:
+    def _given_up(self, task: Task, error: Exception) -> TaskReport:
         return give_up(self._settings, task, error, locate(self._settings.program).version)
 
     def _dismiss(self, worker: Worker) -> None:

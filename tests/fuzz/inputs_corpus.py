@@ -140,11 +140,11 @@ def _large_cases() -> Iterator[Input]:
             yield Input((*command, "--d", _decimal(d), "--d-out", _decimal(d_out)))
         yield Input((*command, *CASE, "--a", "10000"), ANY)
         yield Input((*command, *CASE, "--t", "999999999"), ANY)
-    yield Input(("closure", *CASE, "--weights", "factored", "--a", "10000"))
+    yield Input(("closure", *CASE, "--weights", "factored", "--a", "10000"), ANY)
 
 
 def _decimal(number: int) -> str:
-    from m2bridge.algebra.linear_algebra import decimal
+    from m2bridge.digits import decimal
 
     return decimal(number)
 

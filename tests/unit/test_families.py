@@ -12,59 +12,13 @@ import m2bridge.families as registry
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families import families, family, family_names
 from m2bridge.families.definition import Family, integer, integers
-from m2bridge.families.polynomial_network import FAMILY, PolynomialNetwork
+from m2bridge.families.polynomial_network.family import FAMILY
+from m2bridge.families.polynomial_network.model import PolynomialNetwork
 from m2bridge.maps.model import HasStatements, Model
 from m2bridge.maps.rank import rank_result
+from tests.plug_in import HERE
 
-PLUG_IN = """
-from dataclasses import dataclass
-
-from m2bridge.families.definition import CaseOption, Family, integer
-from m2bridge.algebra.polynomial_map import PolynomialMap
-
-
-@dataclass(frozen=True)
-class RationalNormalCurve:
-    '''The cone over the rational normal curve of degree n.'''
-
-    n: int
-    family = "rational-normal-curve"
-
-    @property
-    def key(self):
-        return f"n{self.n}"
-
-    @property
-    def title(self):
-        return f"cone over the rational normal curve of degree {self.n}"
-
-    def to_json(self):
-        return {"n": self.n}
-
-    def parametrization(self):
-        from sympy import symbols
-
-        s, t = symbols("s t")
-        return PolynomialMap.from_expressions([s, t], {f"x_{i}": s ** (self.n - i) * t**i for i in range(self.n + 1)})
-
-    def grading(self):
-        return None
-
-    def symmetries(self):
-        return ()
-
-    def gauge_dimension(self):
-        return 0
-
-
-FAMILY = Family(
-    name="rational-normal-curve",
-    title="rational normal curves",
-    options=(CaseOption("n", integer, "degree"),),
-    build=RationalNormalCurve,
-    from_key=lambda key: RationalNormalCurve(int(key.removeprefix("n"))),
-)
-"""
+PLUG_IN = (HERE / "rational_normal_curves.py").read_text(encoding="utf-8")
 
 
 def install(folder: Path, package: str, entries: dict[str, str], code: str = "") -> None:
@@ -90,17 +44,17 @@ def test_a_package_brings_a_family(site: Path) -> None:
     found = family("rational-normal-curve")
     model = found.from_options({"n": "3"})
     assert isinstance(model, Model)
-    assert not isinstance(model, HasStatements)
+    assert isinstance(model, HasStatements)
     assert (rank_result(model).lower, rank_result(model).status) == (2, "proved")
     assert found.from_json(model.to_json()) == model == found.from_key(model.key)
-    assert found.statements() == ()
+    assert [statement.part for statement in found.statements()] == ["right", "wrong"]
 
 
 def test_a_broken_package_is_named_and_hides_no_other(site: Path) -> None:
     install(site, "plug_curves", {"rational-normal-curve": "plug_curves:FAMILY"}, PLUG_IN)
     install(site, "plug_broken", {"broken": "plug_broken:FAMILY"}, "raise RuntimeError('no licence')")
     install(site, "plug_empty", {"empty": "plug_empty:FAMILY", "other": "plug_empty:OTHER"}, "OTHER = 3")
-    install(site, "plug_alias", {"alias": "m2bridge.families.polynomial_network:FAMILY"})
+    install(site, "plug_alias", {"alias": "m2bridge.families.polynomial_network.family:FAMILY"})
     loaded, failed = families()
     assert set(loaded) == {"attention", "polynomial-network", "rational-normal-curve"}
     assert {name: str(reason) for name, reason in failed.items()} == {
@@ -149,15 +103,16 @@ def test_own_families_are_what_they_are_called() -> None:
 def test_nobody_imports_a_family_but_itself() -> None:
     """The registry loads it by name; the public names of the package are those of families too.
 
-    Attention is still known by some rooms (ARCHITECTURE.md, The map).
+    The command line has commands of the default family.
     """
     package = Path(registry.__file__).parents[1]
     for path in package.rglob("*.py"):
-        inside = path.parent.name if path.parent.parent.name == "families" else ""
-        for name in registry.OWN.values() if path != package / "__init__.py" else ():
-            if ".attention." in name:
+        inside = path.relative_to(package / "families").parts[0] if path.is_relative_to(package / "families") else ""
+        known = path in (package / "__init__.py", package / "families" / "__init__.py")
+        for name, module in registry.OWN.items() if not known else ():
+            if name == registry.DEFAULT and path.parent.name == "cli":
                 continue
-            folder = name.split(":")[0].split(".")[-1]
+            folder = module.split(".")[-1]
             text = path.read_text(encoding="utf-8")
             assert inside == folder or not re.search(rf"families\.{folder}\b(?!:)", text), path
 
