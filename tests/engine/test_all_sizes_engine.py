@@ -7,7 +7,7 @@ from m2bridge import Macaulay2
 from m2bridge.families.attention.all_sizes import certificate
 from m2bridge.families.attention.all_sizes.base_ideals import base_ideals
 from m2bridge.families.attention.all_sizes.cross_check import cross_check_all_sizes
-from m2bridge.families.attention.all_sizes.exact_ideals import exact_ideals
+from tests.exact_ideals import exact_ideals
 from m2bridge.families.attention.statements import REGISTRY
 from tests.events import PATIENCE
 

@@ -12,7 +12,7 @@ from sympy.utilities.iterables import partitions
 from m2bridge.crosscheck.compare import compare
 from m2bridge.families.attention.all_sizes import sizes
 from m2bridge.families.attention.all_sizes.conclusions import conclusion
-from m2bridge.families.attention.all_sizes.exact_ideals import exact_ideal
+from tests.exact_ideals import exact_ideal
 from m2bridge.families.attention.all_sizes.facts import GENERIC
 from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, DETERMINED, BaseCase
 from m2bridge.families.attention.all_sizes.formulas import ambient_exceeds_dimension, tangents_exceed_dimension
