@@ -15,6 +15,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 CASE = ("d", "d_out", "a", "t", "coordinates", "weights")
 """The options of the default family, which those of another family, or a map, replace."""
 
+ALL_SIZES = "attention-all-sizes"
+"""The family of the one case that ``--all-sizes`` names."""
+
 _REPLACED = "m2bridge.cli.families"
 
 

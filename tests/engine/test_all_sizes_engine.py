@@ -7,9 +7,9 @@ from m2bridge import Macaulay2
 from m2bridge.families.attention.all_sizes import certificate
 from m2bridge.families.attention.all_sizes.base_ideals import base_ideals
 from m2bridge.families.attention.all_sizes.cross_check import cross_check_all_sizes
-from tests.exact_ideals import exact_ideals
 from m2bridge.families.attention.statements import REGISTRY
 from tests.events import PATIENCE
+from tests.exact_ideals import exact_ideals
 
 
 def test_macaulay2_and_linear_algebra_find_the_same_ideals(engine: Macaulay2) -> None:

@@ -10,6 +10,7 @@ from m2bridge.families.attention.all_sizes.fibre_theorem import Stratum
 from m2bridge.families.attention.all_sizes.polynomials import Generators, order
 from m2bridge.families.attention.all_sizes.result import AllSizes, Counterexample, SizesVerdict
 from m2bridge.families.attention.all_sizes.wording import canonical
+from m2bridge.layout import matrix_text
 
 
 def content(key: str, found: AllSizes) -> Content:
@@ -67,6 +68,17 @@ def counterexample_json(found: Counterexample) -> dict[str, Any]:
         "V": [list(row) for row in found.V],
         "numbers": dict(found.numbers),
     }
+
+
+def counterexample_text(found: dict[str, Any]) -> str:
+    """The same in words, from the data."""
+    where = f"(d, d', a) = ({found['d']}, {found['d_out']}, {found['a']})"
+    if found["orbit"] is None:
+        return where
+    orbit = f"orbit ({', '.join(str(found['orbit'][name]) for name in 'rsm')})"
+    weights = [f"{name} = {matrix_text(found[name])}" for name in ("A", "V")]
+    numbers = [f"{name.replace('_', ' ')} {value}" for name, value in found["numbers"].items()]
+    return ", ".join((where, orbit, *weights, *numbers))
 
 
 def stratum_json(stratum: Stratum) -> dict[str, Any]:

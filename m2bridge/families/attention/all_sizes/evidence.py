@@ -26,6 +26,7 @@ PRODUCTS = "ranks of the coefficients of an output token and of the products for
 
 FIBRES = (IDEALS, PATTERNS, SETS)
 
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """Words, the lemmas by ``words.toml``; ``{ideals}`` and ``{patterns}`` stand for their numbers."""

@@ -11,7 +11,7 @@ NAME = "attention-all-sizes"
 
 @dataclass(frozen=True, slots=True)
 class EverySize:
-    """Lightning self-attention for all d, d', a ≥ 1 and all t ≥ 2; no model of its own, so it has no parametrization."""
+    """Lightning self-attention for all d, d', a ≥ 1 and all t ≥ 2: not one model, so it has no parametrization."""
 
     family: ClassVar[str] = NAME
     key: ClassVar[str] = "all-sizes"

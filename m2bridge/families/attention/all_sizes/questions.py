@@ -10,14 +10,14 @@ from m2bridge.certificate.schema import Certificate, Content
 from m2bridge.engine import Engine
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.families.attention.all_sizes.base_ideals import base_ideals_script
-from m2bridge.families.attention.all_sizes.certificate import content
+from m2bridge.families.attention.all_sizes.certificate import content, counterexample_text
 from m2bridge.families.attention.all_sizes.cross_check import cross_check_all_sizes
 from m2bridge.families.attention.all_sizes.model import EverySize
 from m2bridge.families.attention.all_sizes.result import AllSizes
 from m2bridge.families.attention.all_sizes.wording import phrase
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.question import Question, Row
-from m2bridge.layout import matrix_text, name_with_part
+from m2bridge.layout import name_with_part
 from m2bridge.render import Script
 
 NOWHERE = "no size"
@@ -77,17 +77,6 @@ def _parts(data: dict[str, Any], names: dict[str, str]) -> Iterator[str]:
     for field, name in names.items():
         if (some := phrase(data[field])) != NOWHERE:
             yield f"{name} for {some}"
-
-
-def counterexample_text(found: dict[str, Any]) -> str:
-    """The first size for which a statement is false, and where."""
-    where = f"(d, d', a) = ({found['d']}, {found['d_out']}, {found['a']})"
-    if found["orbit"] is None:
-        return where
-    orbit = f"orbit ({', '.join(str(found['orbit'][name]) for name in 'rsm')})"
-    weights = [f"{name} = {matrix_text(found[name])}" for name in ("A", "V")]
-    numbers = [f"{name.replace('_', ' ')} {value}" for name, value in found["numbers"].items()]
-    return ", ".join((where, orbit, *weights, *numbers))
 
 
 QUESTIONS = tuple(

@@ -23,7 +23,7 @@ def words(some: isl.Set) -> str:
 
 
 def canonical(some: isl.Set) -> str:
-    """The one text that a certificate has for this set; isl writes a set in many ways, and each of its releases in its own.
+    """The one text that a certificate has for this set; isl, and each release of it, writes a set in many ways.
 
     Raises
     ------
