@@ -68,9 +68,9 @@ def _said(data: dict[str, Any]) -> Iterator[str]:
     names = {"fails_for": "false", "undecided_for": "not decided", "holds_for": "true", "vacuous_for": "vacuous"}
     yield from _parts(data, names)
     for out in data["not_applicable"]:
-        where = {"holds_for": "would be true", "fails_for": "would be false", "undecided_for": "is not decided"}
-        conclusion = ", ".join(_parts(out, where))
-        yield f"does not apply for {phrase(out['sizes'])} ({out['hypothesis']}); there it {conclusion}"
+        where, names = phrase(out["sizes"]), {"holds_for": "true", "fails_for": "false", "undecided_for": "not decided"}
+        conclusion = ", ".join(_parts(out, names)).removesuffix(f" for {where}")
+        yield f"does not apply for {where} ({out['hypothesis']}), where the rest of it is {conclusion}"
 
 
 def _parts(data: dict[str, Any], names: dict[str, str]) -> Iterator[str]:

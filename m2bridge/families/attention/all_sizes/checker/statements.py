@@ -1,7 +1,7 @@
 """Verdicts on statements for all sizes, and the content of certificates."""
 
 from collections.abc import Mapping
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ Json = dict[str, Any]
 
 HYPOTHESES = {"not-degenerate": "dp >= 2 or (a >= 2 and d >= 2)", "two-dimensions": "d >= 2"}
 EVERY = "1 = 1"
+PHRASES = [(sizes(condition or EVERY), condition) for condition in WORDS.phrases.values()]
 LOCUS = "(a >= d and r = 1 and s = 1) or (a = 1 and d >= 2 and s = 1) or (2 <= a < d and r < a)"
 
 # What is stated: how many hypotheses there are, of what, for which orbits or sizes it is true, about which orbits.
@@ -99,14 +100,9 @@ def _parts(where: isl.Set, false: isl.Set, unknown: isl.Set) -> Json:
     return {"holds_for": text(holds), "fails_for": text(fails), "undecided_for": text(undecided)}
 
 
-@cache
-def _phrases() -> list[tuple[isl.Set, str]]:
-    return [(sizes(condition or EVERY), condition) for condition in WORDS.phrases.values()]
-
-
 def text(found: isl.Set) -> str:
     """The canonical text: that of the phrase for this set."""
-    for known, condition in _phrases():
+    for known, condition in PHRASES:
         if found.is_equal(known):
             return f"{{ [{SIZE}] : {IS_SIZE}{f' and ({condition})' if condition else ''} }}"
     return str(found)
