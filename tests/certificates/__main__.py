@@ -1,8 +1,8 @@
 """Write the certificates of this folder anew, from real runs: ``python -m tests.certificates``.
 
-``accepted``, ``all-sizes`` and ``networks`` have certificates as they come; ``rejected`` and ``too-expensive`` such with one change
-and a digest that fits, under the name of the check that has to notice it; ``program-not-checked`` such as another
-release might have written; ``malformed`` files that are not certificates.
+``accepted``, ``all-sizes`` and ``networks`` have certificates as they come; ``rejected`` and ``too-expensive`` such
+with one change and a digest that fits, under the name of the check that has to notice it; ``program-not-checked`` such
+as another release might have written; ``malformed`` files that are not certificates.
 """
 
 from __future__ import annotations
@@ -32,15 +32,13 @@ CASES = {
     (2, 2, 1, 2): ("closure",),
 }
 NETWORKS = tuple(map(PolynomialNetwork, ([2, 2, 1], [2, 2, 2], [3, 2, 1], [4, 6, 5])))
-ALL_SIZES = ("3.2", "3.4", "A.2", "degree")
+ALL_SIZES = ("3.2", "3.4", "A.2", "A.4", "degree")
+FOLDERS = ("accepted", "all-sizes", "networks", "rejected", "too-expensive", "program-not-checked", "malformed")
 
 
 def main() -> None:
     """Run Macaulay2 for the accepted ones, and derive the others."""
-    folders = {
-        name: HERE / name
-        for name in ("accepted", "all-sizes", "networks", "rejected", "too-expensive", "program-not-checked", "malformed")
-    }
+    folders = {name: HERE / name for name in FOLDERS}
     for folder in folders.values():
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()

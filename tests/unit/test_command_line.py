@@ -89,6 +89,13 @@ def test_large_cases_end_with_the_limit(command: str, arguments: list[str]) -> N
             for option in ("--d", "--a", "--t")
         ),
         (["cross-check", "--all-sizes", "--field", "GF(7)"], "--field: has no meaning"),
+        (["cross-check", "3.4", "--family", "attention-all-sizes"], "--family: statements for all sizes are cross"),
+        (["dimension", "--family", "attention-all-sizes"], "--case: must be a model"),
+        *(
+            (["certify", "--all-sizes", "--out", "/none", *given], f"{given[0]}: has no meaning with --all-sizes")
+            for given in (["--d", "2"], ["--t", "2"], ["--all-a"], ["--cases", "x.csv"], ["--family", "attention-x"])
+        ),
+        (["certify", "--all-sizes", "--out", "/none", "--check", "closure"], "--check: unknown question 'closure'"),
         (["cross-check", "hilbert", "--all-sizes"], "--all-sizes: the Hilbert function is compared case by case"),
         (["closure", *CASE, "--a", "0"], "--a:"),
         (["closure", *CASE, "--t", "0"], "--t:"),

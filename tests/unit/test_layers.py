@@ -62,7 +62,7 @@ TRUSTED = re.compile(
     r"flint|islpy|m2bridge\.(errors|_version|digits|families|certificate\.(schema|files|difference|wording)|checker(\..*)?)"
     r"|m2bridge\.families(\.\w+)+\.checker(\..*)?"
 )
-"""What the checker may import besides the standard library (isl for all sizes only): no mathematics of the rest of m2bridge."""
+"""What the checker may import besides the standard library (isl for all sizes only): no other mathematics of ours."""
 
 
 @pytest.mark.parametrize("path", CHECKER, ids=lambda path: str(path.relative_to(PACKAGE)))

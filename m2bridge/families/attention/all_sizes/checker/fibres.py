@@ -65,10 +65,12 @@ def _stratum(condition: str, bases: dict[Base, str]) -> dict[str, Any]:
     found = {base: _places(condition, base) for base in bases}
     every, kinds = [some for places in found.values() for some in places], set(bases.values())
     if kinds == {POINT}:  # each unknown is determined by one of the ideals
-        _covered(orbits(f"{condition} and 0 < x < d", ", x"), [_kept(p, i) for p in every for i in range(_number(p))])
+        _covered(
+            orbits(f"{condition} and 0 < x < d", ", x"), [_kept(p, i) for p in every for i in range(p.n_dim() - 6)]
+        )
     else:  # each equation belongs to one place or two besides the first
-        _covered(orbits(f"{condition} and 0 < x < d", ", x"), [p for p in every if _number(p) == 1])
-        _covered(orbits(f"{condition} and 0 < x < y < d", ", x, y"), [p for p in every if _number(p) == 2])
+        _covered(orbits(f"{condition} and 0 < x < d", ", x"), [p for p in every if p.n_dim() == 7])
+        _covered(orbits(f"{condition} and 0 < x < y < d", ", x, y"), [p for p in every if p.n_dim() == 8])
     if TWO_POINTS in kinds:  # there is a place with z² = z; with it the other unknowns are 0, and all else is implied
         _covered(orbits(condition), [p.project_out(isl.dim_type.set, 6, 1) for p in found[(1, 1, 0), 2]])
         _check_exchange()
@@ -97,14 +99,9 @@ def _places(condition: str, base: Base) -> list[isl.Set]:
     return [some for some in places if not some.is_empty()]
 
 
-def _number(places: isl.Set) -> int:
-    """Of places besides the first."""
-    return int(places.n_dim()) - 6
-
-
 def _kept(places: isl.Set, index: int) -> isl.Set:
     """The orbits together with one of the places."""
-    last = places.project_out(isl.dim_type.set, 7 + index, _number(places) - 1 - index)
+    last = places.project_out(isl.dim_type.set, 7 + index, places.n_dim() - 7 - index)
     return last.project_out(isl.dim_type.set, 6, index)
 
 

@@ -1,7 +1,7 @@
 """Verdicts on statements for all sizes, and the content of certificates."""
 
 from collections.abc import Mapping
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,8 @@ def name(case: Mapping[str, Any]) -> str:
     return "attention-all-sizes"
 
 
-def statement(key: str, certificate: Certificate) -> Content:
+@cache
+def content(key: str) -> Content:
     """The content of a certificate on the statements with this key."""
     said = {"fibres": list(fibres()[0]), "ideals": evidence(), "base_locus_empty": True, "boundary_family": True}
     verdicts = {words: _verdict(words) for words in SAID.about(key)}
@@ -62,7 +63,11 @@ def statement(key: str, certificate: Certificate) -> Content:
     return Content({"verdicts": list(verdicts.values())}, said, tuple(dict.fromkeys(lemmas)))
 
 
-QUESTIONS = {words.key: partial(statement, words.key) for words in SAID.statements}
+def _stored(key: str, certificate: Certificate) -> Content:
+    return content(key)
+
+
+QUESTIONS = {words.key: partial(_stored, words.key) for words in SAID.statements}
 
 
 def _verdict(words: Words) -> Json:
