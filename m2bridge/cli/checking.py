@@ -108,9 +108,20 @@ def _chosen(statement: str, name: str) -> list[Statement]:
 
 
 def _cross_check_all_sizes(statements: list[Statement], options: dict[str, Any]) -> int:
-    for name, usual in (("d", None), ("d_out", None), ("a", None), ("t", 2), ("field", QQ), ("coordinates", None)):
-        if options[name] != usual:
-            raise InvalidCaseError(name, "has no meaning with --all-sizes, which is about all sizes, over QQ")
+    usual = {
+        "family": None,
+        "file": None,
+        "d": None,
+        "d_out": None,
+        "a": None,
+        "t": 2,
+        "field": QQ,
+        "coordinates": None,
+    }
+    for name, value in usual.items():
+        if options.get(name, value) != value:
+            option = "map" if name == "file" else name
+            raise InvalidCaseError(option, "has no meaning with --all-sizes, which is about all sizes, over QQ")
     limits = Limits(memory=options["memory"])
     with (
         within(options["timeout"]) as clock,

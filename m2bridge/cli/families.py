@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from m2bridge.errors import ConversionError
+from m2bridge.errors import ConversionError, InvalidCaseError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -93,7 +93,7 @@ def named_case(options: dict[str, Any]) -> Any | None:
     Raises
     ------
     InvalidCaseError
-        If there is no such family, or no such case of it.
+        If there is no such family, or no such case of it, or the case is not one model.
     click.UsageError
         If the file cannot be read, or both are given.
     """
@@ -105,9 +105,13 @@ def named_case(options: dict[str, Any]) -> Any | None:
     if name is None:
         return None
     from m2bridge.families import family
+    from m2bridge.maps.model import HasCoordinateSystems, Model
 
     chosen = family(name)
-    return chosen.from_options({option.name: options.pop(option.name, None) for option in chosen.options})
+    model = chosen.from_options({option.name: options.pop(option.name, None) for option in chosen.options})
+    if not isinstance(model, Model | HasCoordinateSystems):
+        raise InvalidCaseError("family", f"{model.title} is not one model: it can be certified, and nothing else")
+    return model
 
 
 def _read(file: Path) -> Any:
