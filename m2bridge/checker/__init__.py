@@ -12,8 +12,5 @@ It shares with the program that makes certificates the form of the file (``m2bri
 ``families/*/words.toml``), errors, the number of the release, and no mathematics: orbits and their representatives,
 fibres, ranks, degrees, predictions, ideals are written anew, by other methods where there are any.
 
-Theorems for all sizes at once have a checker of their own (``m2bridge/families/*/all_sizes/checker``), which
-trusts isl besides, and is not among the thousand lines.
-
 It does not check the Macaulay2 program in a certificate, and what stands under ``reported``.
 """
