@@ -18,6 +18,7 @@ CASE = ("d", "d_out", "a", "t", "coordinates", "weights")
 ALL_SIZES = "attention-all-sizes"
 """The family of the one case that ``--all-sizes`` names."""
 
+_NUMBERS = ("d", "d_out", "a")
 _REPLACED = "m2bridge.cli.families"
 
 
@@ -87,6 +88,16 @@ def family_options(command: Command) -> Command:
     )
 
 
+def map_options(command: Command) -> Command:
+    """``FILE``, the same as ``--map FILE``, and a choice of its output coordinates."""
+    outputs = (
+        "Of the map in FILE only these coordinates: x,y. They are outputs of the last layer where there are layers."
+    )
+    path = click.Path(exists=True, dir_okay=False, path_type=Path)
+    command = click.option("--outputs", metavar="NAMES", help=outputs)(command)
+    return click.argument("named_file", metavar="[FILE]", required=False, type=path)(command)
+
+
 def named_case(options: dict[str, Any]) -> Any | None:
     """The model that ``--family`` or ``--map`` names, taken out of a command's options; ``None`` if neither does.
 
@@ -97,11 +108,17 @@ def named_case(options: dict[str, Any]) -> Any | None:
     click.UsageError
         If the file cannot be read, or both are given.
     """
-    name, file = options.pop("family", None), options.pop("file", None)
+    name, file, argument = (options.pop(option, None) for option in ("family", "file", "named_file"))
+    outputs = options.pop("outputs", None)
+    if argument is not None and (file is not None or any(options.get(option) is not None for option in _NUMBERS)):
+        raise click.UsageError(f"'{argument}' and a case, or --map, exclude each other")
+    file = argument if file is None else file
     if name is not None and file is not None:
-        raise click.UsageError("--family and --map exclude each other")
+        raise click.UsageError("--family and a file exclude each other")
     if file is not None:
-        return _read(file)
+        return _chosen(_read(file), outputs)
+    if outputs is not None:
+        raise click.UsageError("--outputs needs a map in a file")
     if name is None:
         return None
     from m2bridge.families import family
@@ -112,6 +129,10 @@ def named_case(options: dict[str, Any]) -> Any | None:
     if not isinstance(model, Model | HasCoordinateSystems):
         raise InvalidCaseError("family", f"{model.title} is not one model: it can be certified, and nothing else")
     return model
+
+
+def _chosen(model: Any, outputs: str | None) -> Any:
+    return model if outputs is None else model.restricted_to([name.strip() for name in outputs.split(",")])
 
 
 def _read(file: Path) -> Any:

