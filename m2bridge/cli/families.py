@@ -8,12 +8,15 @@ from typing import Any, TypeVar
 
 import click
 
-from m2bridge.errors import ConversionError
+from m2bridge.errors import ConversionError, InvalidCaseError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 CASE = ("d", "d_out", "a", "t", "coordinates", "weights")
 """The options of the default family, which those of another family, or a map, replace."""
+
+ALL_SIZES = "attention-all-sizes"
+"""The family of the one case that ``--all-sizes`` names."""
 
 _NUMBERS = ("d", "d_out", "a")
 _REPLACED = "m2bridge.cli.families"
@@ -101,7 +104,7 @@ def named_case(options: dict[str, Any]) -> Any | None:
     Raises
     ------
     InvalidCaseError
-        If there is no such family, or no such case of it.
+        If there is no such family, or no such case of it, or the case is not one model.
     click.UsageError
         If the file cannot be read, or both are given.
     """
@@ -119,9 +122,13 @@ def named_case(options: dict[str, Any]) -> Any | None:
     if name is None:
         return None
     from m2bridge.families import family
+    from m2bridge.maps.model import HasCoordinateSystems, Model
 
     chosen = family(name)
-    return chosen.from_options({option.name: options.pop(option.name, None) for option in chosen.options})
+    model = chosen.from_options({option.name: options.pop(option.name, None) for option in chosen.options})
+    if not isinstance(model, Model | HasCoordinateSystems):
+        raise InvalidCaseError("family", f"{model.title} is not one model: it can be certified, and nothing else")
+    return model
 
 
 def _chosen(model: Any, outputs: str | None) -> Any:

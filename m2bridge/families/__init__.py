@@ -36,6 +36,7 @@ DEFAULT = "attention"
 
 OWN = {
     "attention": "m2bridge.families.attention",
+    "attention-all-sizes": "m2bridge.families.attention.all_sizes",
     "polynomial-network": "m2bridge.families.polynomial_network",
 }
 """The families of this package, one line each: a folder with ``family:FAMILY`` and ``checker:CHECKER``."""
