@@ -53,7 +53,12 @@ def _options(name: str | None) -> list[click.Parameter]:
 
     return [
         click.Option(
-            [f"--{option.name.replace('_', '-')}"], help=option.help, show_default=True, default=option.default
+            [f"--{option.name.replace('_', '-')}"],
+            help=option.help,
+            show_default=not option.flag,
+            default=option.default,
+            is_flag=option.flag,
+            flag_value="true" if option.flag else None,
         )
         for option in family(name).options
     ]

@@ -24,6 +24,7 @@ GROUP = "m2bridge.families"
 
 OWN = {
     "attention": "m2bridge.families.attention.family:FAMILY",
+    "deep-attention": "m2bridge.families.deep_attention:FAMILY",
     "polynomial-network": "m2bridge.families.polynomial_network:FAMILY",
 }
 """The families of this package, one line each."""

@@ -27,6 +27,8 @@ class CaseOption:
         What stands for it when it is left out, as text.
     required : bool
         Whether it has to be given where there is no default.
+    flag : bool
+        Whether it is given without a value: ``--skip``. Then ``read`` gets any text.
     """
 
     name: str
@@ -34,6 +36,7 @@ class CaseOption:
     help: str
     default: str | None = None
     required: bool = True
+    flag: bool = False
 
 
 @dataclass(frozen=True, slots=True)
