@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from m2bridge.families.deep_attention.model import NAME, DeepAttention
+from m2bridge.families.deep_attention.statements import STATEMENTS
 from m2bridge.families.definition import CaseOption, Family, integer, integers
 
 FAMILY = Family(
@@ -20,6 +21,7 @@ FAMILY = Family(
     ),
     build=DeepAttention,
     from_key=DeepAttention.from_key,
+    statements=lambda: STATEMENTS,
 )
 
 __all__ = ["FAMILY", "DeepAttention"]

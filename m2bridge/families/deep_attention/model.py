@@ -16,7 +16,8 @@ from m2bridge.families.deep_attention import bounds, parameters
 from m2bridge.families.deep_attention.network import gradient, output, virtual_weights
 from m2bridge.families.deep_attention.number_systems import Integers, NumberSystem, Residues
 from m2bridge.families.deep_attention.shape import Shape
-from m2bridge.maps.model import LowerBound, UpperBound
+from m2bridge.maps.model import Expectation, LowerBound, UpperBound
+from m2bridge.maps.statement import Statement
 from m2bridge.maps.structure import Multigrading, Symmetry
 
 if TYPE_CHECKING:
@@ -210,6 +211,25 @@ class DeepAttention:
         from m2bridge.families.deep_attention.lower_bounds import lower_bounds  # it imports this module
 
         return lower_bounds(self, characteristic)
+
+    def expectations(self) -> tuple[Expectation, ...]:
+        """The dimension by formulas; see ``statements/``."""
+        from m2bridge.families.deep_attention.statements import expectations  # it imports this module
+
+        return expectations(self)
+
+    def expected_dimension(self) -> tuple[int | None, str]:
+        """By the first formula whose hypotheses hold."""
+        for expectation in self.expectations():
+            if expectation.value is not None and not expectation.fails:
+                return expectation.value, expectation.statement
+        return None, "no formula is known for such a network"
+
+    def statements(self) -> tuple[Statement[Any], ...]:
+        """See ``statements/``."""
+        from m2bridge.families.deep_attention.statements import STATEMENTS  # it imports this module
+
+        return STATEMENTS
 
     def values(self, parameters: Row, inputs: Sequence[Row], prime: int) -> list[list[int]]:
         """See :class:`~m2bridge.maps.model.Evaluates`; for lightning attention."""
