@@ -8,26 +8,28 @@ from itertools import product
 import pytest
 
 from m2bridge import dimension
+from m2bridge.errors import MethodUnavailableError
 from m2bridge.families.deep_attention import DeepAttention
+from m2bridge.families.deep_attention.observation import OBSERVABLES, observe
 from m2bridge.families.deep_attention.shape import Shape, reduced_dimension, virtual_dimension
 from m2bridge.families.deep_attention.statements import STATEMENTS, expectations, formulas
 from m2bridge.maps.statement import Statement
 
 BY_NAME = {f"{statement.key} {statement.part}".strip(): statement for statement in STATEMENTS}
+OF_DIMENSIONS = {name: statement for name, statement in BY_NAME.items() if statement.observable == "dimension"}
 
 
 def observed(network: DeepAttention) -> int:
     """The dimension, proved by ranks."""
-    found = dimension(network)
-    assert (found.status, found.agree) == ("proved", True)
-    assert found.dimension is not None
-    return found.dimension
+    found = observe(network, "dimension")
+    assert found.proved
+    return found.value
 
 
 def refuted(statement: Statement[DeepAttention], network: DeepAttention) -> bool:
-    """Whether a prediction about the dimension fails."""
+    """Whether a prediction fails."""
     assert statement.hypotheses(network) == ""
-    return statement.predict(network) != observed(network)
+    return statement.predict(network) != observe(network, statement.observable).value
 
 
 def networks() -> list[DeepAttention]:
@@ -44,11 +46,11 @@ def networks() -> list[DeepAttention]:
 
 def test_what_is_stated_by_m2bridge_holds() -> None:
     """Also its conjectures, in these cases; the paper's formulas hold under their hypotheses."""
-    decided = dict.fromkeys(BY_NAME, 0)
+    decided = dict.fromkeys(OF_DIMENSIONS, 0)
     exceptions = set()
     for network in networks():
         value = observed(network)
-        for name, statement in BY_NAME.items():
+        for name, statement in OF_DIMENSIONS.items():
             if not statement.hypotheses(network):
                 decided[name] += 1
                 if statement.predict(network) != value:
@@ -75,6 +77,11 @@ def test_symmetries_of_heads_are_more_than_permutations() -> None:
         ("3.8", DeepAttention((3, 3, 3), 2), lambda n: formulas.equation_16(n.widths, n.a)),
         ("skip dimension", DeepAttention((2, 2), 2, skip=True), lambda n: formulas.theorem_l(n.widths, n.a, 2) + 1),
         ("heads one layer", DeepAttention((3, 3), 3, heads=2), lambda n: 2 * formulas.theorem_l(n.widths, n.a, 2)),
+        ("3.1", DeepAttention((3, 2), 2, heads=2), lambda n: 2 * 2 * 2 * 3),
+        ("3.5", DeepAttention((3, 2, 3), 2), lambda n: formulas.equation_14(n.widths, n.a)),
+        ("V", DeepAttention((2, 3, 2), 2), lambda n: formulas.equation_16(n.widths, n.a)),
+        ("V", DeepAttention((5, 4, 1), (4, 1)), lambda n: formulas.equation_16(n.widths, n.a)),
+        ("3.6", DeepAttention((2, 3, 2), 2), lambda n: False),
     ],
 )
 def test_wrong_versions_are_refuted(name: str, network: DeepAttention, wrong: object) -> None:
@@ -122,3 +129,49 @@ def test_expectations_name_the_hypothesis_that_fails() -> None:
     assert expectations(DeepAttention((4, 3, 2, 4), 2))[0].value is None
     assert DeepAttention((3, 3), 2, normalization="softmax").expected_dimension() == (17, "Theorem 3.9")
     assert DeepAttention((2, 3), 2, heads=2, normalization="softmax").expected_dimension()[0] is None
+
+
+def test_virtual_weights_of_all_small_shapes() -> None:
+    """Proposition V: ranks of the differential, proved under the width hypothesis, and never more than predicted."""
+    for w, a in product(product((1, 2, 3), repeat=3), product((1, 2), repeat=2)):
+        network = DeepAttention(w, a)
+        assert not refuted(BY_NAME["V"], network), network
+        if not BY_NAME["3.5"].hypotheses(network):
+            assert observe(network, "virtual_weights").proved
+            assert not refuted(BY_NAME["3.5"], network)
+
+
+def test_attention_matrices() -> None:
+    for d, a, heads in product((1, 2, 3, 4), (1, 2, 3, 5), (1, 2)):
+        network = DeepAttention((d, 2, 1), a, heads=heads)
+        assert observe(network, "attention_matrices").proved
+        assert not refuted(BY_NAME["3.1"], network)
+
+
+@pytest.mark.parametrize("t", [1, 2, 3])
+def test_the_normal_form_is_an_identity(t: int) -> None:
+    for widths in [(2, 3, 2), (3, 1), (1, 2, 2, 1), (4, 3, 2)]:
+        assert not refuted(BY_NAME["3.6"], DeepAttention(widths, 2, t))
+
+
+@pytest.mark.parametrize("layers", [1, 2, 3])
+def test_skip_connections_keep_the_scalings_of_lightning_attention(layers: int) -> None:
+    """And so an l-dimensional family of weights has the same function; with softmax the printed statements hold."""
+    lightning = DeepAttention((2,) * (layers + 1), 2, skip=True)
+    softmax = replace(lightning, normalization="softmax")
+    for name in ("skip scalings", "skip one-to-one"):
+        assert refuted(BY_NAME[name], lightning)
+        assert not refuted(BY_NAME[name], softmax)
+    assert observe(lightning, "unseen_weights").value == layers
+    assert observe(softmax, "scalings_keep_the_function").proved
+
+
+def test_every_statement_can_be_observed() -> None:
+    assert {statement.observable for statement in STATEMENTS} == set(OBSERVABLES)
+    assert len(BY_NAME) == len(STATEMENTS)
+    for observable in ("closed", "fibre_degree"):
+        with pytest.raises(MethodUnavailableError, match="needs Macaulay2"):
+            observe(DeepAttention((3, 3, 3), 2, 3), observable)
+    for observable in ("normal_form", "virtual_weights", "attention_matrices"):
+        with pytest.raises(MethodUnavailableError, match="at most"):
+            observe(DeepAttention((400,) * 15, 2), observable)

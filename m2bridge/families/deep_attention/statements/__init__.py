@@ -5,10 +5,11 @@ from __future__ import annotations
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.statements import formulas
 from m2bridge.families.deep_attention.statements.dimensions import CONJECTURE_3_10, COROLLARY_3_8, DIMENSIONS
+from m2bridge.families.deep_attention.statements.weights import WEIGHTS
 from m2bridge.maps.model import Expectation
 from m2bridge.maps.statement import Statement
 
-STATEMENTS: tuple[Statement[DeepAttention], ...] = DIMENSIONS
+STATEMENTS: tuple[Statement[DeepAttention], ...] = (*WEIGHTS, *DIMENSIONS)
 
 _NAMES = {
     "3.8": "Eq. 14 (Corollary 3.8)",

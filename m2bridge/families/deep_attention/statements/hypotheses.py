@@ -96,3 +96,14 @@ def equal_widths(network: DeepAttention) -> str:
     if len(set(network.widths)) > 1 or network.widths[0] < 2:
         return "assumes that all widths are one d ≥ 2"
     return ""
+
+
+def no_hidden_width_one(network: DeepAttention) -> str:
+    """d_0, …, d_{l−1} ≥ 2."""
+    return "assumes d_0, …, d_{l−1} ≥ 2" if min(network.widths[:-1]) == 1 else ""
+
+
+def three_threes(network: DeepAttention) -> str:
+    """Widths (3, 3, 3), a_1, a_2 ≥ 2, t ≥ 3."""
+    known = network.widths == (3, 3, 3) and min(network.a) >= 2 and network.t >= 3
+    return "" if known else "is about widths (3, 3, 3), a_1, a_2 ≥ 2 and t ≥ 3"
