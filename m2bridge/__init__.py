@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from m2bridge.families.attention.model import SingleLayerAttention
     from m2bridge.families.attention.observation import Observations, OrbitFacts, observe
     from m2bridge.families.attention.orbits import Orbit
+    from m2bridge.families.deep_attention.model import DeepAttention
     from m2bridge.families.polynomial_network.model import PolynomialNetwork
     from m2bridge.maps.chain import Chain
     from m2bridge.maps.chain_file import read_model
@@ -86,6 +87,7 @@ _HOMES = {
         "InvalidCaseError",
         "ContradictionError",
     ),
+    "families.deep_attention.model": ("DeepAttention",),
     "families.polynomial_network.model": ("PolynomialNetwork",),
     "maps.chain": ("Chain",),
     "maps.chain_file": ("read_model",),
@@ -114,6 +116,7 @@ __all__ = [
     "Component",
     "ContradictionError",
     "CrossCheck",
+    "DeepAttention",
     "Dimension",
     "Engine",
     "EngineMemoryError",

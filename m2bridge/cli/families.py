@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from m2bridge.errors import ConversionError
+
+if TYPE_CHECKING:
+    from m2bridge.families.definition import CaseOption
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -51,17 +54,19 @@ def _options(name: str | None) -> list[click.Parameter]:
         return []
     from m2bridge.families import family
 
-    return [
-        click.Option(
-            [f"--{option.name.replace('_', '-')}"],
-            help=option.help,
-            show_default=not option.flag,
-            default=option.default,
-            is_flag=option.flag,
-            flag_value="true" if option.flag else None,
-        )
-        for option in family(name).options
-    ]
+    return [as_parameter(option) for option in family(name).options]
+
+
+def as_parameter(option: CaseOption) -> click.Option:
+    """An option of a family on the command line; what is given for it is read by the family."""
+    return click.Option(
+        [f"--{option.name.replace('_', '-')}"],
+        help=option.help,
+        show_default=not option.flag,
+        default=option.default,
+        is_flag=option.flag,
+        flag_value="true" if option.flag else None,
+    )
 
 
 def family_options(command: Command) -> Command:

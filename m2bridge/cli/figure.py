@@ -1,62 +1,75 @@
-"""Figures of the paper, computed anew."""
+"""Figures of papers, computed anew: each is a command of its own, with options that its family names."""
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from m2bridge.cli.families import as_parameter
 from m2bridge.cli.options import NewPath, timeout_option, within
 from m2bridge.cli.output import DONE, UNDECIDED, show
 from m2bridge.cli.progress import progress
-from m2bridge.errors import InvalidCaseError
 from m2bridge.startup import importing
 
+if TYPE_CHECKING:
+    from m2bridge.families.definition import Figure
 
-@click.command("figure")
-@click.argument("number", type=click.Choice(["3"]))
-@click.option("--layers", type=int, default=2, show_default=True, help="Number of layers l.")
-@click.option("--t", type=int, default=3, show_default=True, help="Number of tokens.")
-@click.option("--a", type=int, default=2, show_default=True, help="Query/key dimension of all layers.")
-@click.option("--delta", default="3..10", show_default=True, help="Widths δ of all layers: one, or first..last.")
-@click.option("--out", type=NewPath(dir_okay=False, path_type=Path), help="Write the picture to this SVG file.")
-@click.option("--csv", "form", flag_value="csv", help="Print the table as comma-separated values.")
-@click.option("--json", "form", flag_value="json", help="Print the data with all bounds and methods as JSON.")
-@timeout_option
-def figure_command(
-    number: str,
-    layers: int,
-    t: int,
-    a: int,
-    delta: str,
-    out: Path | None,
-    form: str | None,
-    timeout: float | None,
-) -> int:
-    """A figure of the paper with proved values.
 
-    Figure 3: the dimension of deep networks of width δ, with lightning attention and with softmax, beside Eq. 14 and
-    Eq. 16.
-    """
-    deltas = _range(delta)
-    with within(timeout) as clock, progress(f"figure {number}"):
-        with importing():
-            from m2bridge.families.deep_attention.figure import figure_3
-            from m2bridge.families.deep_attention.presentation.figure import csv, svg
+class FigureGroup(click.Group):
+    """The figures of all families; families are loaded when a figure is asked for."""
 
-        found = figure_3(layers, t, a, deltas)
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The numbers of all figures."""
+        return sorted(_figures())
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command that computes one of them."""
+        figure = _figures().get(cmd_name)
+        return None if figure is None else _command(figure)
+
+
+@click.group("figure", cls=FigureGroup)
+def figure_group() -> None:
+    """Figures of the paper with proved values: m2bridge figure 3 --out figure3.svg."""
+
+
+def _figures() -> dict[str, Figure]:
+    with importing():
+        from m2bridge.families import families
+
+    loaded, _ = families()
+    return {figure.number: figure for family in loaded.values() for figure in family.figures()}
+
+
+def _command(figure: Figure) -> click.Command:
+    """The options of the figure, and how it is written."""
+    command = click.Command(
+        figure.number,
+        params=[as_parameter(option) for option in figure.options],
+        callback=partial(_draw, figure),
+        help=f"{figure.title}.",
+        short_help=figure.title,
+    )
+    path = NewPath(dir_okay=False, path_type=Path)
+    for option in (
+        timeout_option,
+        click.option("--json", "form", flag_value="json", help="Print the data with all bounds and methods as JSON."),
+        click.option("--csv", "form", flag_value="csv", help="Print the table as comma-separated values."),
+        click.option("--out", type=path, help="Write the picture to this SVG file."),
+    ):
+        command = option(command)
+    return command
+
+
+def _draw(figure: Figure, out: Path | None, form: str | None, timeout: float | None, **options: Any) -> int:
+    with within(timeout) as clock, progress(f"figure {figure.number}"):
+        found = figure.from_options(options)
     if out is not None:
-        out.write_text(svg(found), encoding="utf-8")
+        out.write_text(found.to_svg(), encoding="utf-8")
     if form == "csv":
-        click.echo(csv(found), nl=False)
+        click.echo(found.to_csv(), nl=False)
         return UNDECIDED if found.unfinished else DONE
     return show(found, form or "text", clock)
-
-
-def _range(text: str) -> range:
-    """``3..10``, or one number."""
-    first, dots, last = text.partition("..")
-    numbers = (first, last) if dots else (first, first)
-    if not all(number.isascii() and number.isdigit() and len(number) <= 9 for number in numbers):
-        raise InvalidCaseError("delta", f"'{text}' is neither a width nor a range such as 3..10")
-    return range(int(numbers[0]), int(numbers[1]) + 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +40,32 @@ class CaseOption:
 
 
 @dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure of a paper that can be computed anew.
+
+    Parameters
+    ----------
+    number : str
+        As in the paper; names it on the command line.
+    title : str
+        What it shows, in one line.
+    options : tuple of CaseOption
+        What can be chosen; all have a default.
+    compute : callable
+        From the values of the options, by name, to a result that also has ``to_csv`` and ``to_svg``.
+    """
+
+    number: str
+    title: str
+    options: tuple[CaseOption, ...]
+    compute: Callable[..., Any]
+
+    def from_options(self, given: Mapping[str, str | None]) -> Any:
+        """The figure for options on the command line; raises InvalidCaseError with the name of a bad option."""
+        return self.compute(**read_options(self.options, given))
+
+
+@dataclass(frozen=True, slots=True)
 class Family:
     """A family of models.
 
@@ -57,6 +83,8 @@ class Family:
         From :attr:`Model.key` back to the model; raises InvalidCaseError.
     statements : callable
         All statements about the family.
+    figures : callable
+        Figures about the family.
     """
 
     name: str
@@ -65,6 +93,7 @@ class Family:
     build: Callable[..., Model]
     from_key: Callable[[str], Model]
     statements: Callable[[], tuple[Statement[Any] | OrbitStatement[Any, Any], ...]] = tuple
+    figures: Callable[[], tuple[Figure, ...]] = tuple
 
     def from_options(self, given: Mapping[str, str | None]) -> Model:
         """The case that options on the command line name; ``None`` stands for one that was left out.
@@ -75,19 +104,7 @@ class Family:
             If one is missing, unknown, or does not say what it should.
         """
         self._check_names(name for name, text in given.items() if text is not None)
-        values = {}
-        for option in self.options:
-            text = given.get(option.name)
-            text = option.default if text is None else text
-            if text is None and not option.required:
-                continue
-            if text is None:
-                raise InvalidCaseError(option.name, f"is missing: {option.help}")
-            try:
-                values[option.name] = option.read(text)
-            except ValueError as reason:
-                raise InvalidCaseError(option.name, str(reason)) from None
-        return self.build(**values)
+        return self.build(**read_options(self.options, given))
 
     def from_json(self, content: object) -> Model:
         """The case that :meth:`Model.to_json` wrote.
@@ -113,6 +130,29 @@ class Family:
             raise InvalidCaseError(
                 str(unknown[0]), f"is not an option of the family {self.name}: use {', '.join(self._names())}"
             )
+
+
+def read_options(options: Iterable[CaseOption], given: Mapping[str, str | None]) -> dict[str, Any]:
+    """The values of options from text, or their defaults.
+
+    Raises
+    ------
+    InvalidCaseError
+        If one is missing, or does not say what it should.
+    """
+    values = {}
+    for option in options:
+        text = given.get(option.name)
+        text = option.default if text is None else text
+        if text is None and not option.required:
+            continue
+        if text is None:
+            raise InvalidCaseError(option.name, f"is missing: {option.help}")
+        try:
+            values[option.name] = option.read(text)
+        except ValueError as reason:
+            raise InvalidCaseError(option.name, str(reason)) from None
+    return values
 
 
 def integer(text: str) -> int:

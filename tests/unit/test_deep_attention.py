@@ -21,6 +21,8 @@ from m2bridge.families.deep_attention import DeepAttention, block, bounds, lower
 from m2bridge.families.deep_attention.network import Head, gradient, output
 from m2bridge.families.deep_attention.number_systems import Balls, PowerSeries, Residues, SeriesMatrix
 from m2bridge.families.deep_attention.shape import Shape, virtual_dimension
+from m2bridge.implicitization.implicitize import implicitize
+from m2bridge.implicitization.multigraded_map import multigraded
 from m2bridge.maps.model import Differentiates, HasLowerBounds, HasUpperBounds, Model
 from m2bridge.maps.rank import rank_result
 from tests import deep
@@ -376,6 +378,16 @@ def test_a_single_layer_is_single_layer_attention(d: int, d_out: int, a: int, t:
         point = [named[name.replace("_", "_1_", 1)] for name in free.source.variables]
         theirs, ours = free.evaluate(point), found.evaluate(list(named.values()))
         assert sorted(theirs) == sorted(ours)
+
+
+@pytest.mark.parametrize(
+    ("widths", "degree", "counts"),
+    [((2, 1), 4, {4: 1}), ((2, 1, 1), 2, {2: 68}), ((2, 1, 2), 2, {2: 639}), ((3, 2), 3, {2: 45, 3: 136})],
+)
+def test_closures_in_low_degree(widths: tuple[int, ...], degree: int, counts: dict[int, int]) -> None:
+    """Single layers as for the other family; two layers of width two have known numbers of quadrics."""
+    found = implicitize(multigraded(DeepAttention(widths, 2).parametrization()), degree)
+    assert found.generator_counts == counts
 
 
 def test_a_network_is_a_model_with_capabilities() -> None:

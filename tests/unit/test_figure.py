@@ -100,6 +100,7 @@ def test_what_was_found_until_the_limit() -> None:
         (("--a", "0"), "--a: must be at least 1"),
         (("--out", ""), "the name is empty"),
         (("4",), "unexpected extra argument"),
+        (("--layers", "two"), "--layers: 'two' is not an integer"),
     ],
 )
 def test_bad_input_gets_one_line(
@@ -114,3 +115,9 @@ def test_bad_input_gets_one_line(
 def test_there_are_points_or_a_refusal() -> None:
     with pytest.raises(InvalidCaseError):
         figure_3(deltas=[])
+
+
+def test_figures_are_found_in_their_families() -> None:
+    assert "3  Dimensions of deep networks" in CliRunner().invoke(commands.cli, ["figure", "--help"]).output
+    unknown = CliRunner().invoke(commands.cli, ["figure", "4"])
+    assert (unknown.exit_code, "No such command '4'" in unknown.output) == (2, True)

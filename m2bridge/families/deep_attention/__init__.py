@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from m2bridge.families.deep_attention.model import NAME, DeepAttention
 from m2bridge.families.deep_attention.statements import STATEMENTS
-from m2bridge.families.definition import CaseOption, Family, integer, integers
+from m2bridge.families.definition import CaseOption, Family, Figure, integer, integers
+
+
+def _figures() -> tuple[Figure, ...]:
+    from m2bridge.families.deep_attention.figure import FIGURE  # needs SymPy, which is slow to import
+
+    return (FIGURE,)
+
 
 FAMILY = Family(
     name=NAME,
@@ -22,6 +29,7 @@ FAMILY = Family(
     build=DeepAttention,
     from_key=DeepAttention.from_key,
     statements=lambda: STATEMENTS,
+    figures=_figures,
 )
 
 __all__ = ["FAMILY", "DeepAttention"]

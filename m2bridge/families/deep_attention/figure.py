@@ -12,6 +12,7 @@ from typing import ClassVar
 from m2bridge.clock import limited
 from m2bridge.errors import EngineTimeoutError, InvalidCaseError
 from m2bridge.families.deep_attention.model import DeepAttention
+from m2bridge.families.definition import CaseOption, Figure, integer
 from m2bridge.maps.dimension import Dimension, dimension
 from m2bridge.presented import Presented
 
@@ -55,6 +56,14 @@ class Figure3(Presented):
     unfinished: str
     seconds: float
 
+    def to_csv(self) -> str:
+        """Lines of comma-separated values under a header."""
+        return str(self._shown("csv"))
+
+    def to_svg(self) -> str:
+        """A picture."""
+        return str(self._shown("svg"))
+
     @property
     def proved(self) -> bool:
         """Whether all dimensions are proved."""
@@ -90,3 +99,25 @@ def figure_3(
     if not points:
         raise EngineTimeoutError(unfinished)
     return Figure3(layers, t, a, tuple(points), unfinished, running.seconds)
+
+
+def _range(text: str) -> range:
+    """Read ``3..10``, or one number; ValueError with what was expected."""
+    first, dots, last = text.partition("..")
+    try:
+        return range(integer(first), integer(last if dots else first) + 1)
+    except ValueError:
+        raise ValueError(f"'{text}' is neither a width nor a range such as 3..10") from None
+
+
+FIGURE = Figure(
+    number="3",
+    title="Dimensions of deep networks of width δ, lightning attention and softmax, beside Eq. 14 and Eq. 16",
+    options=(
+        CaseOption("layers", integer, "number of layers l", default="2"),
+        CaseOption("t", integer, "number of tokens", default="3"),
+        CaseOption("a", integer, "query/key dimension of all layers", default="2"),
+        CaseOption("delta", _range, "widths δ of all layers: one, or first..last", default="3..10"),
+    ),
+    compute=lambda layers, t, a, delta: figure_3(layers, t, a, delta),
+)
