@@ -488,6 +488,11 @@ def test_options_of_the_command() -> None:
             ("closure", "--max-degree", "2", "--widths", "2,2", "--a", "2", "--normalization", "softmax"),
             "not polynomial",
         ),
+        (("dimension", "--widths", "64,64", "--a", "64", "--heads", "64"), "the matrix of the differential would have"),
+        (
+            ("dimension", "--widths", "64,64", "--a", "8", "--heads", "8", "--normalization", "softmax"),
+            "too many for that",
+        ),
         (("closure", "--max-degree", "2", "--widths", "9,9,9", "--a", "2"), "--widths: this network has more than"),
     ],
 )

@@ -15,7 +15,7 @@ import flint
 
 from m2bridge.algebra.linear_algebra import LARGE_PRIME, rank_mod
 from m2bridge.clock import check, watched
-from m2bridge.errors import InvalidCaseError
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.families.deep_attention.block import Block, gradients, kernel_dimension, random_block, seen_dimension
 from m2bridge.families.deep_attention.network import gradient
 from m2bridge.families.deep_attention.number_systems import Balls, FormalSoftmax, PowerSeries, Residues
@@ -31,12 +31,14 @@ SPARE_ROWS = 5
 DISTINCT_TOKENS = 3
 """Tokens of a large t that are chosen; the others are zero in lightning attention, and equal to the last in softmax."""
 
-SERIES_LAYERS = 5
+SERIES_LAYERS = 6
 """Up to this depth power series are used for softmax; they have 3^(l−1) + 1 coefficients."""
-BALL_LAYERS = 3
+BALL_LAYERS = 6
 """Up to this depth balls are used as a second way for softmax; their precision grows as the series do."""
 MOST_PRECISION = 1 << 14
 """Bits of the balls."""
+MOST_COEFFICIENTS = 20_000_000
+"""Of the power series in a Jacobian matrix: about a minute."""
 DOUBLINGS = 4
 """How often the number of orders is doubled where the rank stays below the upper bound."""
 FULL_PARAMETERS = 400
@@ -149,6 +151,11 @@ def _full_by_series(network: DeepAttention) -> LowerBound:
     """
     upper = network.upper_bounds(0)[0].value
     length = 3 if network.skip else int(3 ** (network.layers - 1)) + 1
+    if length * network.parameter_count * upper > MOST_COEFFICIENTS:
+        raise MethodUnavailableError(
+            "softmax with several heads or skip connections is computed by power series; here"
+            f" {network.parameter_count} parameters and {length} orders are too many for that"
+        )
     rank = 0
     for _ in range(DOUBLINGS):
         rank = _growing_rank(_orders_of_tokens(network, length))
