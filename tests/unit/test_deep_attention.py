@@ -86,6 +86,34 @@ def test_gradients_are_those_of_the_product_rule(
     assert sum(map(int.__mul__, found, direction)) % LARGE_PRIME == int(polynomial[1])
 
 
+@pytest.mark.parametrize("widths", [(2, 1, 1), (3, 3, 2), (1, 2, 1)])
+def test_gradients_of_blocks(widths: tuple[int, ...]) -> None:
+    """Along any direction in C_k, c_k and m, from the output as a polynomial on a line."""
+    numbers, random = Residues(LARGE_PRIME), Random(5)
+    start, direction = (block.random_block(Shape(widths, widths[:-1]), random) for _ in range(2))
+    X, G = (
+        numbers.matrix([[random.randrange(LARGE_PRIME) for _ in range(2)] for _ in range(rows)])
+        for rows in (start.size, 1)
+    )
+
+    def moved(s: int) -> block.Block:
+        matrices = tuple(
+            tuple(tuple(x + s * y for x, y in zip(row, other, strict=True)) for row, other in zip(A, B, strict=True))
+            for A, B in zip(start.matrices, direction.matrices, strict=True)
+        )
+        scalars = tuple(x + s * y for x, y in zip(start.scalars, direction.scalars, strict=True))
+        return block.Block(matrices, scalars, tuple(x + s * y for x, y in zip(start.row, direction.row, strict=True)))
+
+    values = []
+    for s in range(15):
+        found = output(moved(s).network(numbers), X, numbers)
+        values.append(sum(int(g * y) for g, y in zip(G.entries(), found.entries(), strict=True)))
+    entries = start.flattened(gradient(start.network(numbers), X, G, numbers), numbers)
+    along = [x for A in direction.matrices for row in A for x in row] + [*direction.scalars, *direction.row]
+    slope = sum(int(entry) * x for entry, x in zip(entries, along, strict=True))
+    assert slope % LARGE_PRIME == int(_interpolated(values)[1])
+
+
 def _interpolated(values: list[int]) -> flint.nmod_poly:
     """The polynomial with these values at 0, 1, 2, …, by Lagrange's formula."""
     total, n = flint.nmod_poly([0], LARGE_PRIME), len(values)
@@ -214,6 +242,12 @@ def test_heads_and_skips_are_exact_ranks_over_the_rationals(
 ) -> None:
     found = dimension(DeepAttention(widths, a, t, heads, skip))
     assert deep.jacobian_rank(widths, a, t, heads, skip) == found.dimension <= found.upper.value
+
+
+@pytest.mark.parametrize(("d", "a", "heads", "value"), [(5, 3, 2, 49), (7, 4, 3, 135), (3, 3, 3, 18)])
+def test_exchanges_of_values_between_heads(d: int, a: int, heads: int, value: int) -> None:
+    """With one output, heads whose row spaces meet have more symmetries than scalings."""
+    assert proved(DeepAttention((d, 1), a, 2, heads)) == value
 
 
 def test_one_block_decides_all_small_networks() -> None:
@@ -462,6 +496,29 @@ def test_the_command_gives_both_bounds() -> None:
     assert found["lower_bound"]["method"].startswith("block mod")
 
 
+@pytest.mark.parametrize(
+    ("line", "said", "value"),
+    [
+        (("--widths", "64,64", "--a", "64", "--heads", "64"), "the matrix of the differential would have", 64 * 8128),
+        (("--widths", "64,64", "--a", "8", "--heads", "8", "--normalization", "softmax"), "too many", 8 * 5056),
+    ],
+)
+def test_what_is_too_large_has_an_upper_bound(
+    line: tuple[str, ...], said: str, value: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And the exit code says that it is undecided."""
+    monkeypatch.setattr("sys.argv", ["m2bridge", "dimension", "--family", "deep-attention", *line, "--json"])
+    assert commands.run() == 3
+    found = json.loads(capsys.readouterr().out)
+    assert (found["dimension"], found["upper_bound"]["value"]) == (None, value)
+    assert said in found["unfinished"]
+
+
+def test_titles() -> None:
+    assert DeepAttention((64,) * 13, 16).title == "lightning self-attention of widths 13 × 64, a = 12 × 16, t = 2"
+    assert DeepAttention((3, 2), 2, 3, 2).title == "lightning self-attention of widths (3, 2), a = (2), t = 3, 2 heads"
+
+
 def test_options_of_the_command() -> None:
     assert run("--widths", "3,3", "--a", "2", "--skip")[1]["dimension"] == 16
     assert run("--widths", "3,3", "--a", "2", "--heads", "2", "--t", "3")[1]["dimension"] == 32
@@ -487,11 +544,6 @@ def test_options_of_the_command() -> None:
         (
             ("closure", "--max-degree", "2", "--widths", "2,2", "--a", "2", "--normalization", "softmax"),
             "not polynomial",
-        ),
-        (("dimension", "--widths", "64,64", "--a", "64", "--heads", "64"), "the matrix of the differential would have"),
-        (
-            ("dimension", "--widths", "64,64", "--a", "8", "--heads", "8", "--normalization", "softmax"),
-            "too many for that",
         ),
         (("closure", "--max-degree", "2", "--widths", "9,9,9", "--a", "2"), "--widths: this network has more than"),
     ],

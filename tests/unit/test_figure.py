@@ -55,7 +55,9 @@ def test_points_are_where_the_values_say() -> None:
     (x1, y1), (x2, y2), (x3, y3) = points = [tuple(map(float, pair.split(","))) for pair in line.split()]
     assert all(point in circles for point in points)
     assert x3 - x2 == pytest.approx(x2 - x1, abs=0.2)
-    assert (y1 - y2) / (y1 - y3) == pytest.approx((55 - 23) / (95 - 23), abs=0.01)
+    ticks = {t.text: float(t.get("y", "")) - 4.5 for t in page.findall(f"{SVG}text") if t.get("text-anchor") == "end"}
+    for y, value in ((y1, 23), (y2, 55), (y3, 95)):
+        assert (ticks["0"] - y) / (ticks["0"] - ticks["100"]) == pytest.approx(value / 100, abs=0.01)
 
 
 def test_tables() -> None:

@@ -307,4 +307,7 @@ def _integers(option: str, given: Iterable[int]) -> tuple[int, ...]:
 
 
 def _tuple(numbers: tuple[int, ...]) -> str:
+    """``(3, 2, 3)``; ``13 × 64`` for many equal ones."""
+    if len(numbers) > 6 and len(set(numbers)) == 1:
+        return f"{len(numbers)} × {numbers[0]}"
     return f"({', '.join(map(str, numbers))})"
