@@ -63,7 +63,7 @@ def components(case: Case, coefficients: str) -> str:
     """The package with the grading given, so that it does not need gfan; parameters free, as it requires."""
     source = multigraded_attention(SingleLayerAttention(*case))
     values = elimination_values(source.polynomial_map, QQ)
-    rows = zip(*source.grading.weights, strict=True)
+    rows = zip(*source.grading.multidegrees, strict=True)
     grading = "matrix {" + ", ".join("{" + ", ".join(map(str, row)) + "}" for row in rows) + "}"
     return (
         'needsPackage "MultigradedImplicitization"\n'

@@ -1,13 +1,15 @@
 """m2bridge: Macaulay2 from Python for the algebraic geometry of lightning self-attention.
 
 The public names are those of ``__all__``; everything else may change between releases. They are imported when they are
-first used, so that the command line can say what an interrupt does before SymPy is loaded.
+first used, so that the command line can say what an interrupt does before SymPy is loaded. Each has an example in its
+docstring, written as after ``from m2bridge import *``.
 
 Examples
 --------
->>> from m2bridge import Macaulay2, SingleLayerAttention, singular_locus
->>> with Macaulay2() as engine:  # doctest: +SKIP
-...     print(singular_locus(SingleLayerAttention(d=2, d_out=1), engine).to_text())
+>>> from m2bridge import SingleLayerAttention, singular_locus
+>>> locus = singular_locus(SingleLayerAttention(d=2, d_out=1))
+>>> locus.variety_dimension, locus.dimension
+(5, 4)
 """
 
 from importlib import import_module
@@ -20,11 +22,11 @@ if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.algebra.ring import Ideal, PolynomialRing
     from m2bridge.batch.plan import Plan, plan
-    from m2bridge.certificate.certify import certify
-    from m2bridge.checker.verify import verify
+    from m2bridge.certifying.certify import certify
+    from m2bridge.certifying.verified import verify
     from m2bridge.convert.ideal_text import read_ideal
     from m2bridge.convert.map_file import read_map
-    from m2bridge.crosscheck import CrossCheck, Outcome, Verdict, cross_check
+    from m2bridge.crosscheck import CrossCheck, Decision, Outcome, Verdict, cross_check
     from m2bridge.engine import Engine, Limits, Macaulay2, Transcript
     from m2bridge.errors import (
         ContradictionError,
@@ -38,7 +40,8 @@ if TYPE_CHECKING:
     from m2bridge.families.attention.fibres import Fibre, fibres
     from m2bridge.families.attention.membership import Membership, membership
     from m2bridge.families.attention.model import SingleLayerAttention
-    from m2bridge.families.attention.observation import Observations, OrbitFacts, observe
+    from m2bridge.families.attention.observation import observe
+    from m2bridge.families.attention.observed import Observations, OrbitFacts
     from m2bridge.families.attention.orbits import Orbit
     from m2bridge.families.deep_attention.model import DeepAttention
     from m2bridge.families.polynomial_network.model import PolynomialNetwork
@@ -63,10 +66,11 @@ _HOMES = {
     "maps.image": ("Image", "image", "implicitize"),
     "maps.singular_locus_result": ("Component", "OrbitStatus", "SingularLocus"),
     "families.attention.membership": ("Membership", "membership"),
-    "families.attention.observation": ("Observations", "OrbitFacts", "observe"),
+    "families.attention.observation": ("observe",),
+    "families.attention.observed": ("Observations", "OrbitFacts"),
     "maps.singular_locus": ("singular_locus",),
     "convert.ideal_text": ("read_ideal",),
-    "crosscheck": ("CrossCheck", "Outcome", "Verdict", "cross_check"),
+    "crosscheck": ("CrossCheck", "Decision", "Outcome", "Verdict", "cross_check"),
     "engine": ("Engine", "Limits", "Macaulay2", "Transcript"),
     "families.attention.model": ("SingleLayerAttention",),
     "algebra.field": ("QQ", "CoefficientField"),
@@ -77,8 +81,8 @@ _HOMES = {
         "Plan",
         "plan",
     ),
-    "certificate.certify": ("certify",),
-    "checker.verify": ("verify",),
+    "certifying.certify": ("certify",),
+    "certifying.verified": ("verify",),
     "convert.map_file": ("read_map",),
     "errors": (
         "M2BridgeError",
@@ -116,6 +120,7 @@ __all__ = [
     "Component",
     "ContradictionError",
     "CrossCheck",
+    "Decision",
     "DeepAttention",
     "Dimension",
     "Engine",

@@ -1,4 +1,4 @@
-"""Integers of any length in text: Python itself refuses to write more than 4300 digits."""
+"""Integers of any length in text: Python itself refuses to read or write more than 4300 digits."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
+
+import flint
 
 _lock = Lock()
 _users = 0
@@ -31,3 +33,13 @@ def any_length() -> Iterator[None]:
             _users -= 1
             if _users == 0:
                 sys.set_int_max_str_digits(_before)
+
+
+def integer(text: str) -> int:
+    """The integer written in decimal, of any length (Python's own limit is 4300 digits)."""
+    return int(text) if len(text) < 4000 else int(flint.fmpz(text))
+
+
+def decimal(n: int) -> str:
+    """The integer in decimal digits, of any length."""
+    return str(n) if -(1 << 13000) < n < 1 << 13000 else str(flint.fmpz(n).str())

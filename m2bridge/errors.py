@@ -30,7 +30,16 @@ from __future__ import annotations
 
 
 class M2BridgeError(Exception):
-    """Base class of all errors raised by m2bridge."""
+    """Base class of all errors raised by m2bridge.
+
+    Examples
+    --------
+    >>> try:
+    ...     CoefficientField.parse("GF(4)")
+    ... except M2BridgeError as error:
+    ...     print(error)
+    field: GF(4) is not a prime field: 4 is not a prime number
+    """
 
 
 class ResourceError(M2BridgeError):
@@ -44,6 +53,14 @@ class InvalidCaseError(M2BridgeError):
     ----------
     option : str
         Name of the offending parameter, as in Python (``d_out``); the command line turns it into ``--d-out``.
+
+    Examples
+    --------
+    >>> try:
+    ...     SingleLayerAttention(d=0, d_out=1)
+    ... except InvalidCaseError as error:
+    ...     print(error)
+    d: must be at least 1, not 0
     """
 
     def __init__(self, option: str, message: str) -> None:
@@ -72,7 +89,17 @@ class MethodUnavailableError(M2BridgeError):
 
 
 class ContradictionError(M2BridgeError):
-    """Two exact methods disagree: at least one of the programs involved is wrong. Never ignored."""
+    """Two exact methods disagree: at least one of the programs involved is wrong. Never ignored.
+
+    Examples
+    --------
+    >>> from m2bridge.maps.tangent_bounds import singular_by_bounds
+    >>> try:
+    ...     singular_by_bounds(lower=6, upper=5, dimension=4)
+    ... except ContradictionError as error:
+    ...     print(error)
+    tangent dimension at least 6 by tangent vectors and at most 5 by equations, on a variety of dimension 4
+    """
 
 
 class CertificateError(M2BridgeError):
@@ -142,11 +169,30 @@ class EngineVersionError(EngineError):
 
 
 class EngineTimeoutError(EngineError):
-    """The time limit was reached, by Macaulay2, which was killed, or by m2bridge itself; see :mod:`m2bridge.clock`."""
+    """The time limit was reached, by Macaulay2, which was killed, or by m2bridge itself; see :mod:`m2bridge.clock`.
+
+    Examples
+    --------
+    >>> with Macaulay2() as engine:
+    ...     try:
+    ...         engine.run(Script("long", "while true do ()"), timeout=0.1)
+    ...     except EngineTimeoutError as error:
+    ...         print(error)
+    Macaulay2 did not finish within the limit of 0.1 seconds and was killed; give it more with --timeout
+    """
 
 
 class EngineMemoryError(EngineError):
-    """The memory limit was reached; Macaulay2 was killed."""
+    """The memory limit was reached; Macaulay2 was killed.
+
+    Examples
+    --------
+    >>> try:
+    ...     raise EngineMemoryError("the memory limit was reached", records=('{"field":"n","value":["ZZ","2"]}',))
+    ... except M2BridgeError as error:
+    ...     print(error, error.records)
+    the memory limit was reached ('{"field":"n","value":["ZZ","2"]}',)
+    """
 
 
 class EngineDiedError(EngineError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 
 def plural(count: int, noun: str) -> str:
@@ -67,3 +67,21 @@ def duration(seconds: float) -> str:
 def matrix_text(matrix: Sequence[Sequence[int]]) -> str:
     """``(1 0; 0 1)``."""
     return "(" + "; ".join(" ".join(map(str, row)) for row in matrix) + ")"
+
+
+def value_text(value: object) -> str:
+    """``yes`` and ``no`` for truth values, ``(1, 2, 0)`` for lists, names of parts, a dash for nothing."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return f"({', '.join(map(value_text, value))})"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} = {value_text(inner)}" for name, inner in value.items())
+    return str(value)
+
+
+def name_with_part(name: str, part: str) -> str:
+    """``3.4 (iii)``."""
+    return f"{name} ({part})" if part else name

@@ -1,6 +1,5 @@
 "use strict";
 const ROWS_AT_ONCE = 500;
-const NUMBERS = ["d", "d'", "a", "t"];
 const byId = id => document.getElementById(id);
 
 /** The data in an element: JSON, deflated, in base64. */
@@ -16,8 +15,9 @@ function make(name, properties = {}, ...children) {
   return made;
 }
 
-const title = ([d, dOut, a, t]) => `(d, d', a) = (${d}, ${dOut}, ${a}), t = ${t}`;
-const key = ([d, dOut, a, t]) => `d${d}-dout${dOut}-a${a}-t${t}`;
+/** Numbers by size, words by the alphabet, where each part that is a number counts as one. */
+const compareCells = (x, y) => typeof x === "number" && typeof y === "number" ? x - y
+  : String(x).localeCompare(String(y), "en", { numeric: true });
 const spoken = verdict => verdict.replaceAll("_", " ").toLowerCase();
 const mark = (verdict, sign) => make("span", { className: `mark ${verdict}` }, `${sign} ${spoken(verdict)}`);
 const small = text => make("div", { className: "small" }, text);
@@ -29,11 +29,12 @@ function makeTable(header, lines, className = "") {
 }
 
 function start(data) {
-  const { cases, statements, verdicts, marks, texts } = data;
+  const { columns, legends, statements, verdicts, marks, texts } = data;
+  const cases = data.cases.map(([name, title, cells]) => ({ name, title, cells }));
   const rows = data.rows.map(([which, statement, verdict, reason, witness, seconds]) =>
-    ({ numbers: cases[which], statement, verdict, reason, witness, seconds }));
-  const indices = new Map(cases.map((numbers, i) => [key(numbers), i]));
-  const sortKeys = [...NUMBERS.map((_, i) => row => row.numbers[i]), row => row.statement, row => row.verdict,
+    ({ about: cases[which], statement, verdict, reason, witness, seconds }));
+  const indices = new Map(cases.map(({ name }, i) => [name, i]));
+  const sortKeys = [...columns.map((_, i) => row => row.about.cells[i]), row => row.statement, row => row.verdict,
     row => row.reason, row => row.seconds ?? -1];
   const heads = [...byId("rows").tHead.rows[0].cells];
   let chosen = rows, limit = ROWS_AT_ONCE;
@@ -41,8 +42,8 @@ function start(data) {
   /** Whether a row has a word: `d=3` is about that number, everything else is searched in all texts. */
   function test(word) {
     const [name, value] = word.split("=");
-    const i = NUMBERS.indexOf(name);
-    if (i >= 0 && value) return row => row.numbers[i] === Number(value);
+    const i = columns.indexOf(name);
+    if (i >= 0 && value) return row => String(row.about.cells[i]) === value;
     const found = list => list.map(text => text.toLowerCase().includes(word));
     const [statement, verdict, text] = [statements, verdicts.map(spoken), texts].map(found);
     return row => statement[row.statement] || verdict[row.verdict] || text[row.reason] || text[row.witness];
@@ -68,39 +69,43 @@ function start(data) {
 
   function rowElement(row) {
     const number = text => make("td", { className: "number" }, text);
-    const link = make("a", { href: `#${key(row.numbers)}` }, statements[row.statement]);
-    return make("tr", {}, ...row.numbers.map(number), make("td", { className: "name" }, link),
+    const link = make("a", { href: `#${row.about.name}` }, statements[row.statement]);
+    return make("tr", {}, ...row.about.cells.map(number), make("td", { className: "name" }, link),
       make("td", {}, mark(verdicts[row.verdict], marks[row.verdict])),
       reasons(texts[row.reason], texts[row.witness]), number(row.seconds?.toFixed(3) ?? "–"));
   }
 
-  /** One grid for each t and a; verdicts are numbered in the order in which they take precedence. */
+  /** A grid over the first two columns for each of the others; verdicts are numbered as they take precedence. */
   function showGrids() {
     const grids = new Map();
-    for (const { numbers, verdict } of chosen) {
-      const [d, dOut, a, t] = numbers, id = `${t} ${a}`, cell = `${d} ${dOut}`;
-      if (!grids.has(id)) grids.set(id, { a, t, cells: new Map() });
-      const cells = grids.get(id).cells, other = cells.get(cell);
-      if (!other || verdict < other.verdict) cells.set(cell, { numbers, verdict });
+    for (const { about, verdict } of columns.length < 2 ? [] : chosen) {
+      const [first, second, ...others] = about.cells, id = others.join(" "), cell = `${first} ${second}`;
+      if (!grids.has(id)) grids.set(id, { others, cells: new Map() });
+      const cells = grids.get(id).cells, there = cells.get(cell);
+      if (!there || verdict < there.verdict) cells.set(cell, { about, verdict });
     }
-    const ordered = [...grids.values()].sort((x, y) => x.t - y.t || x.a - y.a);
+    const ordered = [...grids.values()].sort((x, y) => compareAll(x.others.toReversed(), y.others.toReversed()));
     byId("grids").replaceChildren(...ordered.map(gridElement));
   }
 
-  function gridElement({ a, t, cells }) {
-    const values = i => [...new Set([...cells.values()].map(cell => cell.numbers[i]))].sort((x, y) => x - y);
-    const [all, allOut] = [values(0), values(1)];
-    const lines = all.map(d => [make("th", { scope: "row" }, d),
-      ...allOut.map(dOut => cellElement(cells.get(`${d} ${dOut}`)))]);
-    const made = makeTable(["d \\ d'", ...allOut], lines);
-    made.prepend(make("caption", {}, `a = ${a}, t = ${t}`));
+  function compareAll(x, y) {
+    return x.map((value, i) => compareCells(value, y[i])).find(order => order) ?? 0;
+  }
+
+  function gridElement({ others, cells }) {
+    const values = i => [...new Set([...cells.values()].map(cell => cell.about.cells[i]))].sort(compareCells);
+    const [all, across] = [values(0), values(1)];
+    const lines = all.map(value => [make("th", { scope: "row" }, value),
+      ...across.map(other => cellElement(cells.get(`${value} ${other}`)))]);
+    const made = makeTable([`${columns[0]} \\ ${columns[1]}`, ...across], lines);
+    made.prepend(make("caption", {}, others.map((value, i) => `${columns[i + 2]} = ${value}`).join(", ")));
     return make("div", {}, made);
   }
 
   function cellElement(cell) {
     if (!cell) return make("td");
-    const verdict = verdicts[cell.verdict], said = `${title(cell.numbers)}: ${spoken(verdict)}`;
-    const link = make("a", { className: verdict, href: `#${key(cell.numbers)}`, title: said }, marks[cell.verdict]);
+    const verdict = verdicts[cell.verdict], said = `${cell.about.title}: ${spoken(verdict)}`;
+    const link = make("a", { className: verdict, href: `#${cell.about.name}`, title: said }, marks[cell.verdict]);
     link.setAttribute("aria-label", said);
     return make("td", {}, link);
   }
@@ -109,7 +114,7 @@ function start(data) {
     const sign = heads[i].getAttribute("aria-sort") === "ascending" ? -1 : 1, by = sortKeys[i];
     for (const head of heads) head.removeAttribute("aria-sort");
     heads[i].setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
-    const compare = (x, y) => sign * (by(x) - by(y));
+    const compare = (x, y) => sign * compareCells(by(x), by(y));
     rows.sort(compare);
     chosen.sort(compare);
     showRows();
@@ -120,13 +125,13 @@ function start(data) {
     const index = indices.get(location.hash.slice(1)), dialog = byId("case");
     if (index === undefined) return dialog.close();
     const part = await unpack(`part-${Math.floor(index / CASES_IN_A_PART)}`);
-    byId("title").textContent = title(cases[index]);
+    byId("title").textContent = cases[index].title;
     byId("sheet").replaceChildren(...sheetElements(part[index % CASES_IN_A_PART]));
     if (!dialog.open) dialog.showModal();
     dialog.scrollTop = 0;
   }
 
-  function sheetElements({ verdicts: said, orbits, scripts, trusted }) {
+  function sheetElements({ verdicts: said, family, orbits, scripts, trusted }) {
     const scroll = table => make("div", { className: "scroll" }, table);
     const lines = said.map(([statement, verdict, reason, witness, file]) =>
       [make("td", { className: "name" }, statement), make("td", {}, mark(verdict, marks[verdicts.indexOf(verdict)])),
@@ -135,7 +140,7 @@ function start(data) {
     return [
       makeTable(["statement", "verdict", "reason, witness and file"], lines, "stacked"),
       ...orbits.flatMap(([questions, header, facts]) => [
-        make("h3", {}, "Orbits (rk A, rk V, dim of the intersection of column space and row space)"),
+        make("h3", {}, legends[family] ? `Orbits (${legends[family]})` : "Orbits"),
         make("div", { className: "soft" }, `for ${questions.join(", ")}`),
         scroll(makeTable(header, facts.map(line => line.map(text => make("td", {}, text)))))]),
       ...scripts.map(([questions, text]) =>

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from m2bridge.batch.cases import Case
+from m2bridge import SingleLayerAttention as Case
 from m2bridge.batch.certifier import Certify, Settings
 from m2bridge.batch.claim import claim
 from m2bridge.batch.cluster import Dask

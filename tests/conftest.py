@@ -20,6 +20,7 @@ from hypothesis import HealthCheck, settings
 from m2bridge.engine import Candidate, Engine, Macaulay2, candidates
 from m2bridge.engine.recorded import RecordedEngine, RecordingEngine
 from m2bridge.errors import EngineError
+from tests.events import PATIENCE
 from tests.remembering import Remembering
 
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -77,6 +78,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in items:
             if item.get_closest_marker("engine"):
                 item.add_marker(pytest.mark.skip(reason="--no-engine was given"))
+
+
+@pytest.fixture(autouse=True)
+def no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a computation without a limit gives itself, a minute, is more than any needs here, on a busy machine too."""
+    monkeypatch.setattr("m2bridge.maps.completeness.PROOF_SECONDS", PATIENCE)
+    monkeypatch.setattr("m2bridge.families.attention.bound_criterion.BOUND_SECONDS", PATIENCE)
 
 
 @pytest.fixture(scope="session")

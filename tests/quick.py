@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from m2bridge.batch.certifier import GRACE
-from m2bridge.certificate.certify import certify_all
 from m2bridge.certificate.schema import Certificate
+from m2bridge.certifying.certify import certify_all
 from m2bridge.engine import Engine
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.render import Script
@@ -30,7 +30,8 @@ def quick(
         with open(os.environ[LOG], "a", encoding="utf-8") as log:
             log.write(f"{model}\n")
     (plain,) = certify_all(ONE_TOKEN, ("3.3",), engine)
-    return [replace(plain, case=model.to_json(), question=question, digest="").sealed() for question in questions]
+    about = {"case": model.to_json(), "name": model.key, "digest": ""}
+    return [replace(plain, question=question, **about).sealed() for question in questions]
 
 
 def fails(
@@ -91,7 +92,7 @@ def kills_macaulay2(
     """The same with Macaulay2."""
     engine.run(Script("quick", 'mbEmit("x", 1)'), timeout)
     if model.d == 2 or (model.d == 3 and _first()):
-        os.kill(engine.pid, signal.SIGKILL)  # type: ignore[attr-defined]
+        engine.run(Script("death", 'run "kill -9 $PPID"; while true do 1'), timeout)
     return quick(model, questions, engine, timeout)
 
 

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Exact mathematics without an engine and without a model."""

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from m2bridge.algebra.linear_algebra import LARGE_PRIME, is_prime
+from m2bridge.algebra.integers import LARGE_PRIME, is_prime
 from m2bridge.errors import InvalidCaseError
 
 
@@ -23,6 +23,11 @@ class CoefficientField:
     ------
     InvalidCaseError
         If the characteristic is neither 0 nor such a prime.
+
+    Examples
+    --------
+    >>> print(CoefficientField.parse("GF(32003)"), QQ)
+    GF(32003) QQ
     """
 
     characteristic: int = 0

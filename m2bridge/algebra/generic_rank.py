@@ -1,6 +1,6 @@
 """The rank of the differential of a polynomial map at random points, over QQ, GF(p) and extensions of GF(p).
 
-A point with entries in GF(2) or GF(3) is no random point: polynomials that are not zero vanish at all of them. So small
+Points with entries in GF(2) or GF(3) are too few to be random: nonzero polynomials can vanish at all of them. So small
 prime fields are extended to a field GF(p^k) with at least a thousand elements.
 """
 
@@ -20,11 +20,11 @@ from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.polynomial_map import PolynomialMap
 
 MANY = 1000
-"""As many elements as a field should have for its points to be called random."""
+"""A field whose points are called random has at least this many elements."""
 ATTEMPTS = 3
 MOST_ENTRIES = 1 << 22
 SPARE_ROWS = 32
-"""Over an extension so many entries over GF(p), or so many rows more than enough, are computed; others are left out."""
+"""Over an extension, this many entries over GF(p), or this many rows more than enough, are computed."""
 
 _SEED = 20240817
 

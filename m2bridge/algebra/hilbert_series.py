@@ -56,7 +56,7 @@ class HilbertSeries:
         return Poly(expand(total), n).as_expr()
 
     def value(self, degree: int) -> int:
-        """The Hilbert function: dimension of the part of this degree."""
+        """The Hilbert function: dimension of the graded piece of this degree."""
         if self.dimension <= 0:
             return self.numerator[degree] if 0 <= degree < len(self.numerator) else 0
         return sum(

@@ -1,4 +1,4 @@
-"""Exact linear algebra over ZZ, QQ and GF(p): ranks, echelon forms, primes, decimals, by FLINT.
+"""Exact linear algebra over ZZ, QQ and GF(p): ranks and echelon forms, by FLINT.
 
 Matrices are sequences of rows of Python integers or fractions. Nothing here is approximate. FLINT cannot look at the
 clock: what it is given is priced before, and what takes long over QQ is done modulo one prime after the other.
@@ -13,20 +13,18 @@ from typing import Any, TypeVar
 
 import flint
 
+from m2bridge.algebra.integers import is_prime
 from m2bridge.clock import check, watched
 
 Row = Sequence[int]
 Column = TypeVar("Column", bound=Hashable)
-
-LARGE_PRIME = 2147483647
-"""The Mersenne prime 2^31 − 1: the largest prime that both FLINT's word arithmetic and Macaulay2 take."""
 
 _PRIME_BITS = 61
 """Ranks over QQ are found modulo primes between 2^61 and 2^62, which take hardly longer than smaller ones."""
 
 
 _PRIMES_OF_AN_ECHELON = 4
-"""An echelon form over QQ costs FLINT what so many of them modulo primes do, where the entries are small."""
+"""An echelon form over QQ costs FLINT as much as this many modulo primes, where the entries are small."""
 
 
 def elimination_price(rows: int, columns: int) -> float:
@@ -72,13 +70,13 @@ def rank_of(matrix: Any) -> int:
 
 
 def _minor_bits(matrix: Any, size: int) -> int:
-    """A number of bits that no minor of this size exceeds: it is at most the product of the norms of its rows."""
+    """An upper bound for the bits of all minors of this size, each at most the product of the norms of its rows."""
     listed = matrix.tolist()
     return min(_norm_bits(listed, size), _norm_bits(zip(*listed, strict=True), size)) // 2 + 1
 
 
 def _norm_bits(vectors: Iterable[Sequence[Any]], number: int) -> int:
-    """A number of bits that the product of the squared norms of so many vectors does not exceed."""
+    """An upper bound for the bits of the product of the squared norms of this many of the vectors."""
     bits = [int(sum([entry * entry for entry in vector])).bit_length() for vector in watched(vectors)]
     return sum(sorted(bits, reverse=True)[:number])
 
@@ -103,26 +101,29 @@ def sparse_rank(rows: Iterable[Mapping[Column, int]]) -> int:
     FLINT sees it.
     """
     kept = {frozenset(row.items()) for row in ({c: v for c, v in row.items() if v} for row in watched(rows)) if row}
-    return sum(map(_block_rank, watched(_blocks(kept))))
+    listed = list(kept)
+    blocks = connected([[column for column, _ in row] for row in listed])
+    return sum(_block_rank([listed[i] for i in block]) for block in watched(blocks))
 
 
-def _blocks(rows: Iterable[frozenset[tuple[Column, int]]]) -> Iterable[list[frozenset[tuple[Column, int]]]]:
-    """The rows in groups; rows of different groups have no column in common."""
-    leader: dict[Column, Column] = {}
+def connected(supports: Sequence[Iterable[Column]]) -> list[list[int]]:
+    """The positions of some sets in groups; sets of different groups have no element in common."""
+    leader = list(range(len(supports)))
 
-    def find(column: Column) -> Column:
-        while (above := leader.setdefault(column, column)) != column:
-            leader[column] = column = leader[above]
-        return column
+    def find(position: int) -> int:
+        while leader[position] != position:
+            leader[position] = position = leader[leader[position]]
+        return position
 
-    listed = [(next(iter(row))[0], row) for row in rows]
-    for first, row in watched(listed):
-        for column, _ in row:
-            leader[find(column)] = find(first)
-    groups: dict[Column, list[frozenset[tuple[Column, int]]]] = {}
-    for first, row in listed:
-        groups.setdefault(find(first), []).append(row)
-    return groups.values()
+    first: dict[Column, int] = {}
+    for position, support in enumerate(watched(supports)):
+        for column in support:
+            other, own = find(first.setdefault(column, position)), find(position)
+            leader[max(own, other)] = min(own, other)
+    groups: dict[int, list[int]] = {}
+    for position in range(len(supports)):
+        groups.setdefault(find(position), []).append(position)
+    return list(groups.values())
 
 
 def _block_rank(rows: Sequence[frozenset[tuple[Column, int]]]) -> int:
@@ -137,6 +138,25 @@ def _block_rank(rows: Sequence[frozenset[tuple[Column, int]]]) -> int:
         for number, value in entries:
             target[number] = value
     return rank(dense)
+
+
+def leading_columns(echelon: Any, height: int) -> tuple[int, ...]:
+    """The pivot columns of a FLINT matrix in row echelon form, from left to right; it has ``height`` nonzero rows."""
+    pivots = []
+    column = 0
+    for row in range(height):
+        while not echelon[row, column]:
+            column += 1
+        pivots.append(column)
+        column += 1
+    return tuple(pivots)
+
+
+def reduced_echelon(matrix: Any) -> tuple[Any, tuple[int, ...]]:
+    """Reduced row echelon form of a ``flint.nmod_mat`` and its pivot columns."""
+    check(elimination_price(matrix.nrows(), matrix.ncols()))
+    echelon, height = matrix.rref()
+    return echelon, leading_columns(echelon, height)
 
 
 def pivot_columns(rows: Sequence[Row]) -> tuple[list[int], list[list[Fraction]]]:
@@ -155,14 +175,9 @@ def pivot_columns(rows: Sequence[Row]) -> tuple[list[int], list[list[Fraction]]]
     check(_PRIMES_OF_AN_ECHELON * elimination_price(len(rows), width))
     matrix = flint.fmpz_mat(len(rows), width, [entry for row in rows for entry in row])
     numerators, denominator, matrix_rank = matrix.rref()
-    pivots: list[int] = []
-    echelon: list[list[Fraction]] = []
     scale = int(denominator)
-    for i in watched(range(matrix_rank)):
-        row = [int(numerators[i, j]) for j in range(width)]
-        pivots.append(next(j for j, entry in enumerate(row) if entry))
-        echelon.append([Fraction(entry, scale) for entry in row])
-    return pivots, echelon
+    echelon = [[Fraction(int(numerators[i, j]), scale) for j in range(width)] for i in watched(range(matrix_rank))]
+    return list(leading_columns(numerators, matrix_rank)), echelon
 
 
 def pivot_columns_mod(rows: Sequence[Row], prime: int) -> tuple[list[int], list[list[Fraction]]]:
@@ -170,28 +185,7 @@ def pivot_columns_mod(rows: Sequence[Row], prime: int) -> tuple[list[int], list[
     if not rows or not rows[0]:
         return [], []
     width = len(rows[0])
-    check(elimination_price(len(rows), width))
     matrix = flint.nmod_mat(len(rows), width, [entry % prime for row in rows for entry in row], prime)
-    reduced, matrix_rank = matrix.rref()
-    echelon = [[Fraction(int(reduced[i, j])) for j in range(width)] for i in watched(range(matrix_rank))]
-    return [next(j for j, entry in enumerate(row) if entry) for row in echelon], echelon
-
-
-def is_prime(n: int) -> bool:
-    """Whether ``n`` is a prime number (proved, not probabilistic)."""
-    return n > 1 and bool(flint.fmpz(n).is_prime())
-
-
-def primes_from(largest: int) -> Iterator[int]:
-    """The prime numbers from this one downwards: where one is unlucky for a computation, the next is tried."""
-    return (n for n in range(largest, 1, -1) if is_prime(n))
-
-
-def integer(text: str) -> int:
-    """The integer written in decimal, of any length (Python's own limit is 4300 digits)."""
-    return int(text) if len(text) < 4000 else int(flint.fmpz(text))
-
-
-def decimal(n: int) -> str:
-    """The integer in decimal digits, of any length."""
-    return str(n) if -(1 << 13000) < n < 1 << 13000 else str(flint.fmpz(n).str())
+    reduced, pivots = reduced_echelon(matrix)
+    echelon = [[Fraction(int(reduced[i, j])) for j in range(width)] for i in watched(range(len(pivots)))]
+    return list(pivots), echelon

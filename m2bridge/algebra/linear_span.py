@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,7 +10,7 @@ from math import lcm
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.linear_algebra import pivot_columns, pivot_columns_mod
+from m2bridge.algebra.linear_algebra import connected, pivot_columns, pivot_columns_mod
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.clock import watched
 
@@ -54,7 +53,7 @@ def reduce_linearly(parametrization: PolynomialMap, field: CoefficientField = QQ
     p = field.characteristic
     basis: list[int] = []
     dependencies: dict[int, dict[int, Fraction]] = {}
-    for block in watched(_blocks(parametrization.images)):
+    for block in watched(connected(parametrization.images)):
         rows = _coefficient_rows([[parametrization.images[j] for j in block]])[0]
         pivots, echelon = pivot_columns_mod(rows, p) if p else pivot_columns(rows)
         basis += [block[pivot] for pivot in pivots]
@@ -63,27 +62,6 @@ def reduce_linearly(parametrization: PolynomialMap, field: CoefficientField = QQ
             dependencies[block[place]] = {block[pivot]: entry for pivot, entry in column if entry}
     basis.sort()
     return LinearReduction(parametrization.restricted_to(basis), tuple(basis), tuple(sorted(dependencies.items())))
-
-
-def _blocks(images: Sequence[PolyElement]) -> list[list[int]]:
-    """The positions of the images in groups; images of different groups have no monomial in common."""
-    leader = list(range(len(images)))
-
-    def find(position: int) -> int:
-        while leader[position] != position:
-            leader[position] = position = leader[leader[position]]
-        return position
-
-    first: dict[tuple[int, ...], int] = {}
-    for position, image in enumerate(watched(images)):
-        for monomial in image:
-            other = find(first.setdefault(monomial, position))
-            own = find(position)
-            leader[max(own, other)] = min(own, other)
-    groups: defaultdict[int, list[int]] = defaultdict(list)
-    for position in range(len(images)):
-        groups[find(position)].append(position)
-    return list(groups.values())
 
 
 def linear_isomorphism(first: PolynomialMap, second: PolynomialMap) -> list[list[Fraction]] | None:

@@ -1,4 +1,4 @@
-"""Polynomial maps between affine spaces: what m2bridge implicitizes."""
+"""Polynomial maps between affine spaces."""
 
 from __future__ import annotations
 
@@ -33,12 +33,20 @@ class PolynomialMap:
         they do not generate a radical ideal, its radical takes their place. The source variety has to be irreducible
         for the closure of the image to be so.
     prime : bool
-        Whether the relations are known to generate a prime ideal over every field; then nobody has to find that out.
+        Whether the relations are known to generate a prime ideal over every field, so that this need not be computed.
 
     Raises
     ------
     ConversionError
         If the numbers of coordinates and images differ, or a name is used twice.
+
+    Examples
+    --------
+    >>> from sympy import symbols
+    >>> s, t = symbols("s t")
+    >>> cubic = PolynomialMap.from_expressions([s, t], {"x": s**3, "y": s**2 * t, "z": s * t**2, "w": t**3})
+    >>> cubic.evaluate((1, 2))
+    (1, 2, 4, 8)
     """
 
     source: PolynomialRing
@@ -147,7 +155,7 @@ class PolynomialMap:
 
 
 def _name(given: object) -> str:
-    """A symbol's name, whatever it is; text must be what people write for a name."""
+    """The name of a symbol, or text that is a name."""
     if isinstance(given, Symbol):
         return str(given.name)
     if not isinstance(given, str) or not is_name(given):

@@ -21,7 +21,7 @@ LONGEST_NAME = 100
 
 
 MOST_VARIABLES = 20_000
-"""Of a ring: each of SymPy's polynomials has one exponent for each variable."""
+"""Variables of a ring; each of SymPy's polynomials has one exponent for each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,13 @@ class PolynomialRing:
     ConversionError
         If a name occurs twice, or two names differ only in how Unicode writes the same letters (in their normal form
         NFKC), so that people cannot tell them apart.
+
+    Examples
+    --------
+    >>> from sympy import symbols
+    >>> x, y = symbols("x y")
+    >>> PolynomialRing(QQ, ("x", "y")).polynomial((x + y) ** 2)
+    x**2 + 2*x*y + y**2
     """
 
     field: CoefficientField
@@ -82,7 +89,7 @@ def is_name(text: str) -> bool:
 
 
 def _check_letters(names: Iterable[str]) -> None:
-    """Refuse names that look alike, as Å with its ring in one character or in two."""
+    """Check that all names look different; Å, for instance, is written with one character or with two."""
     seen: dict[str, str] = {}
     for name in names:
         other = seen.setdefault(normal_form(name), name)
@@ -97,7 +104,7 @@ def not_a_name(given: object) -> ConversionError:
 
 
 def normal_form(name: str) -> str:
-    """The form of a name that is the same for all ways in which Unicode writes its letters."""
+    """The normal form NFKC of a name, the same for all ways in which Unicode writes its letters."""
     return normalize("NFKC", name)
 
 
@@ -128,7 +135,14 @@ class Ideal:
     ----------
     ring : PolynomialRing
     generators : tuple of sympy.polys.rings.PolyElement
-        Elements of ``ring.sympy_ring``, none of them zero.
+        Nonzero elements of ``ring.sympy_ring``.
+
+    Examples
+    --------
+    >>> ring = PolynomialRing(QQ, ("x", "y", "z"))
+    >>> x, y, z = ring.sympy_ring.gens
+    >>> Ideal(ring, (x * z - y**2, x - z)).generator_degrees
+    {1: 1, 2: 1}
     """
 
     ring: PolynomialRing

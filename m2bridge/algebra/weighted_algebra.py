@@ -13,8 +13,9 @@ from itertools import combinations
 
 import flint
 
-from m2bridge.algebra.groebner import Exponents, Polynomial
-from m2bridge.algebra.linear_algebra import LARGE_PRIME
+from m2bridge.algebra.integers import LARGE_PRIME
+from m2bridge.algebra.linear_algebra import reduced_echelon
+from m2bridge.algebra.sparse_polynomial import Exponents, Polynomial
 from m2bridge.errors import ContradictionError
 
 
@@ -119,18 +120,17 @@ def _sum(terms: Iterable[tuple[int, Polynomial]]) -> Polynomial:
 
 
 def _solved(rows: Sequence[Mapping[int, int]], width: int) -> dict[int, dict[int, int]]:
-    """What the pivot columns of the echelon form are, as unknowns, in the others."""
+    """The unknowns of the pivot columns, expressed in the other unknowns."""
     if not rows:
         return {}
     dense = [0] * (len(rows) * width)
     for i, row in enumerate(rows):
         for j, c in row.items():
             dense[i * width + j] = c
-    reduced, rank = flint.nmod_mat(len(rows), width, dense, LARGE_PRIME).rref()
-    entries = reduced.entries()
+    echelon, pivots = reduced_echelon(flint.nmod_mat(len(rows), width, dense, LARGE_PRIME))
+    entries = echelon.entries()
     found = {}
-    for i in range(rank):
-        row_entries = [int(c) for c in entries[i * width : (i + 1) * width]]
-        pivot, *others = (j for j, c in enumerate(row_entries) if c)
-        found[pivot] = {j: LARGE_PRIME - row_entries[j] for j in others}
+    for i, pivot in enumerate(pivots):
+        solved = enumerate(map(int, entries[i * width : (i + 1) * width]))
+        found[pivot] = {j: LARGE_PRIME - c for j, c in solved if c and j != pivot}
     return found

@@ -1,122 +1,150 @@
-"""Which cases: grids on the command line, files of cases, and the order in which they are run."""
+"""Which cases: grids of any family on the command line, files of cases, and the order in which they are run."""
 
 from __future__ import annotations
 
 import csv
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import product
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from m2bridge.convert.documents import read_text, read_toml
 from m2bridge.errors import ConversionError, InvalidCaseError
-from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.families import family
+from m2bridge.families.definition import CaseOption, Family
+from m2bridge.families.ranges import MOST
 
 if TYPE_CHECKING:
     from _csv import Reader as CSVReader
 
-Case = SingleLayerAttention
+T = TypeVar("T")
 
-NAMES = ("d", "d_out", "a", "t")
-MOST = 2_000_000
-"""Cases of the largest batch, and numbers in one range; larger ones are a mistake or need a design of their own."""
+Case = Any
+"""A model of a family in the registry."""
 
 MOST_BYTES = 10_000_000
 """Of a file of cases."""
 
-DIGITS = 9
-"""Of the largest numbers that are read."""
 
+def grid(chosen: Family, texts: Mapping[str, str | None], every: bool = False) -> list[Case]:
+    """All cases with these numbers, as they are written on the command line: ``1..4``, ``1..3,2,1``.
 
-def numbers(option: str, text: str) -> tuple[int, ...]:
-    """The numbers meant by ``3``, ``1..4``, ``1,3,5`` or ``1..3,7``, in order and without repetition.
+    Parameters
+    ----------
+    chosen : Family
+    texts : mapping from str to str
+        Of the options of the family; ``None`` for those that were left out.
+    every : bool
+        Whether to take the cases too that the family leaves out of grids.
 
     Raises
     ------
     InvalidCaseError
-        Naming ``option``.
+        If an option is missing or wrong, a case does not exist, or there are too many.
     """
-    found: set[int] = set()
-    for part in text.split(","):
-        match = re.fullmatch(r"\s*([0-9]+)\s*(?:\.\.\s*([0-9]+)\s*)?", part)
-        if match is None:
-            raise InvalidCaseError(option, f"'{part.strip():.60}' is not a range: write 3, 1..4 or 1,3,5")
-        if max(map(len, filter(None, match.groups()))) > DIGITS:
-            raise InvalidCaseError(option, f"'{part.strip():.60}' is too large: numbers have at most {DIGITS} digits")
-        first, last = int(match[1]), int(match[2] or match[1])
-        if first < 1 or last < first:
-            raise InvalidCaseError(option, f"'{part.strip()}' is not a range of positive numbers")
-        if len(found) + last - first >= MOST:
-            raise InvalidCaseError(option, f"'{part.strip():.60}' has more than {MOST} numbers")
-        found.update(range(first, last + 1))
-    return tuple(sorted(found))
+    given = {}
+    for option in chosen.options:
+        text = texts.get(option.name)
+        text = option.default if text is None else text
+        if text is not None:
+            given[option.name] = tuple(option.values(text))
+        elif option.required:
+            raise InvalidCaseError(option.name, f"is missing: {option.help}")
+    return _list(chosen, given, every)
 
 
-def grid(
-    d: Iterable[int],
-    d_out: Iterable[int],
-    a: Iterable[int] | None = None,
-    t: Iterable[int] | None = None,
-    all_a: bool = False,
-) -> Iterator[Case]:
-    """All cases with these numbers: those with a ≤ d, or all if ``all_a``; by default a = d and t = 2."""
-    ranges = tuple(map(tuple, (d, d_out, a or (0,), t or (2,))))
-    if (size := prod(map(len, ranges))) > MOST:
-        raise InvalidCaseError("d", f"this grid has {size} cases; at most {MOST} go into one batch")
-    for numbers_d, numbers_out, rank, tokens in product(*ranges):
-        if all_a or rank <= numbers_d:
-            yield Case(numbers_d, numbers_out, rank or None, tokens)
+def _cases(chosen: Family, given: Mapping[str, tuple[Any, ...]], every: bool) -> Iterator[Case]:
+    """All combinations, but those that the family leaves out."""
+    if (size := prod(map(len, given.values()))) > MOST:
+        raise InvalidCaseError(next(iter(given)), f"this grid has {size} cases; at most {MOST} go into one batch")
+    for values in product(*given.values()):
+        case = chosen.build(**dict(zip(given, values, strict=True)))
+        if every or not chosen.left_out(case):
+            yield case
 
 
-def read_cases(path: Path, all_a: bool = False) -> Iterator[Case]:
+def read_cases(path: Path, chosen: Family, every: bool = False) -> Iterator[Case]:
     """The cases of a file.
 
-    TOML: one table ``[[case]]`` for each case or grid, with ``d``, ``d_out`` and optionally ``a`` (default d) and ``t``
-    (default 2); a value is a number, a list of numbers, or a range such as ``"1..4"``. CSV: the same names as header,
-    one case or grid in each row (a list of numbers is quoted: ``"1,3"``).
+    TOML: one table ``[[case]]`` for each case or grid, with the options of the family, as on the command line; a value
+    is a number, a list of numbers, or a range such as ``"1..4"``; lists of widths and their ranges are text:
+    ``"1..3,2,1"``. A table may name a ``family`` of its own.
+    CSV: the same names as header, one case or grid in each row (a list of numbers is quoted: ``"1,3"``).
+
+    Parameters
+    ----------
+    path : Path
+    chosen : Family
+        Of the entries that do not name one.
+    every : bool
+        As of :func:`grid`.
 
     Raises
     ------
     InvalidCaseError
         If the file cannot be read or has no cases, or an entry has an unknown or missing name, a bad value, or no case
-        with a ≤ d.
+        but such as are left out.
     """
-    entries = list(_ranges(path))
+    entries = list(_ranges(path, chosen))
     if not entries:
         raise InvalidCaseError("cases", f"{path.name}: there are no cases in it")
-    for where, values in entries:
-        found = list(grid(values["d"], values["d_out"], values.get("a"), values.get("t"), all_a))
+    for where, own, values in entries:
+        found = _named(where, partial(_list, own, values, every))
         if not found:
-            raise InvalidCaseError("cases", f"{where}: no case with a ≤ d; --all-a takes the others too")
+            raise InvalidCaseError("cases", f"{where}: {none_left(own)}")
         yield from found
 
 
-def _ranges(path: Path) -> Iterator[tuple[str, dict[str, tuple[int, ...]]]]:
-    """Place and numbers of each entry; there are not more cases than one batch takes."""
+def _list(chosen: Family, given: Mapping[str, tuple[Any, ...]], every: bool) -> list[Case]:
+    return list(_cases(chosen, given, every))
+
+
+def none_left(chosen: Family) -> str:
+    """Why a grid has no case."""
+    return f"no case with {chosen.kept}; --all-a takes the others too"
+
+
+def _ranges(path: Path, chosen: Family) -> Iterator[tuple[str, Family, dict[str, tuple[Any, ...]]]]:
+    """Place, family and values of each entry; there are not more cases than one batch takes."""
     size = 0
     for place, entry in _entries(path):
         where = f"{path.name}, {place}"
-        if unknown := [name for name in entry if name not in NAMES]:
-            raise InvalidCaseError("cases", f"{where}: unknown name '{unknown[0]:.60}'; known are {', '.join(NAMES)}")
-        if missing := [name for name in ("d", "d_out") if name not in entry]:
+        named = entry.get("family")
+        own = chosen if named is None else _named(where, partial(family, str(named)))
+        options = {option.name: option for option in own.options}
+        if unknown := [name for name in entry if name not in (*options, "family")]:
+            known = f"known are {', '.join(options)}"
+            raise InvalidCaseError("cases", f"{where}: unknown name '{unknown[0]:.60}'; {known}")
+        if missing := [n for n, o in options.items() if n not in entry and o.required and o.default is None]:
             raise InvalidCaseError("cases", f"{where}: '{missing[0]}' is missing")
-        values = {name: _values(where, name, value) for name, value in entry.items()}
+        values = {}
+        for name, option in options.items():
+            if name in entry or option.default is not None:
+                values[name] = _values(where, option, entry.get(name, option.default))
         size += prod(map(len, values.values()))
         if size > MOST:
             raise InvalidCaseError("cases", f"{where}: more than {MOST} cases; at most so many go into one batch")
-        yield where, values
+        yield where, own, values
+
+
+def _named(where: str, make: Callable[[], T]) -> T:
+    """What is made, or why not, with the place where it stands."""
+    try:
+        return make()
+    except InvalidCaseError as reason:
+        raise InvalidCaseError("cases", f"{where}: {reason}") from None
 
 
 def ordered(cases: Iterable[Case]) -> tuple[Case, ...]:
     """Without duplicates, and those that are expected to be short first."""
-    return tuple(sorted(set(cases), key=lambda case: (effort(case), case.d, case.d_out, case.a, case.t)))
+    return tuple(sorted(set(cases), key=_rank))
 
 
-def effort(case: Case) -> int:
-    """A rough measure of how long a case takes: its number of coordinates."""
-    return case.coordinate_count(case.default_coordinates)
+def _rank(case: Case) -> tuple[Any, ...]:
+    numbers = tuple(tuple(value) if isinstance(value, list) else (value,) for value in case.to_json().values())
+    return case.family, family(case.family).effort(case), numbers
 
 
 def _entries(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -162,11 +190,8 @@ def _rows(path: Path, rows: CSVReader) -> Iterator[tuple[str, Mapping[str, Any]]
         yield f"line {rows.line_num}", {name: cell for name, cell in zip(header, row, strict=True) if cell.strip()}
 
 
-def _values(where: str, name: str, value: Any) -> tuple[int, ...]:
+def _values(where: str, option: CaseOption, value: Any) -> tuple[Any, ...]:
     items = value if isinstance(value, list) else [value]
     if not items or any(isinstance(item, bool) or not isinstance(item, int | str) for item in items):
-        raise InvalidCaseError("cases", f"{where}: '{name}' is not a number, a list of numbers or a range")
-    try:
-        return numbers(name, ",".join(map(str, items)))
-    except InvalidCaseError as reason:
-        raise InvalidCaseError("cases", f"{where}: {reason}") from None
+        raise InvalidCaseError("cases", f"{where}: '{option.name}' is not a number, a list of numbers or a range")
+    return _named(where, lambda: tuple(option.values(",".join(map(str, items)))))

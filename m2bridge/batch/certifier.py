@@ -7,24 +7,23 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from m2bridge.alarm import alarm
 from m2bridge.batch.claim import claim
 from m2bridge.batch.outcome import Outcome, kind_of, reason_of, versions
 from m2bridge.batch.store import NO_ROOM, Store
 from m2bridge.batch.task import Report, Task
-from m2bridge.certificate.certify import certify_all
 from m2bridge.certificate.schema import Certificate
+from m2bridge.certifying.certify import certify_all
 from m2bridge.clock import clock, limited
 from m2bridge.engine import Engine, Limits, Macaulay2
 from m2bridge.errors import BatchError, EngineDiedError
-from m2bridge.families.attention.model import SingleLayerAttention
 
 GRACE = 1.0
 """Seconds after the limit, in which loops that look at the clock come first and can say more."""
 
-Certify = Callable[[SingleLayerAttention, Sequence[str], Engine, float | None], list[Certificate]]
+Certify = Callable[[Any, Sequence[str], Engine | None, float | None], list[Certificate]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,9 @@ class Settings:
     memory : int or None
         Bytes for Macaulay2, and in worker processes for Python too.
     certify : callable
-        A function of a module, like :func:`m2bridge.certificate.certify_all`.
+        A function of a module, like :func:`m2bridge.certifying.certify.certify_all`.
+    needs_engine : bool
+        Whether some question needs Macaulay2.
     """
 
     store: Store
@@ -49,6 +50,7 @@ class Settings:
     timeout: float | None = None
     memory: int | None = None
     certify: Certify = certify_all
+    needs_engine: bool = True
 
 
 @contextmanager
@@ -63,15 +65,14 @@ def storing(store: Store) -> Iterator[None]:
         ) from None
 
 
-def put_outcomes(
-    settings: Settings, case: SingleLayerAttention, questions: Sequence[str], error: Exception, macaulay2: str
-) -> None:
+def put_outcomes(settings: Settings, task: Task, questions: Sequence[str], error: Exception, macaulay2: str) -> None:
     """Store an outcome for each of these questions."""
     kind, reason = kind_of(error), reason_of(error)
     details = "".join(traceback.format_exception(error)) if kind == "failed" else ""
     limits = settings.timeout, settings.memory
+    about = task.case.family, task.case.to_json(), task.name
     for question in questions:
-        outcome = Outcome(case.to_json(), question, kind, reason, details, *limits, versions(macaulay2))
+        outcome = Outcome(*about, question, kind, reason, details, *limits, versions(macaulay2))
         settings.store.put_outcome(outcome)
 
 
@@ -82,22 +83,27 @@ def give_up(settings: Settings, task: Task, error: Exception, macaulay2: str) ->
         if mine:
             done = store.answers(task)
             left = [question for question in task.questions if question not in done]
-            put_outcomes(settings, task.case, left, error, macaulay2)
+            put_outcomes(settings, task, left, error, macaulay2)
         return Report(task, store.answers(task), 0.0, held=not mine)
 
 
 class Certifier:
-    """Answers tasks one after the other with one Macaulay2, which it starts at once."""
+    """Answers tasks one after the other with one Macaulay2, which it starts at once if it is needed."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._engine = Macaulay2(settings.program, Limits(memory=settings.memory))
-        self._engine.start()
+        self._engine = Macaulay2(settings.program, Limits(memory=settings.memory)) if settings.needs_engine else None
+        if self._engine is not None:
+            self._engine.start()
 
     @property
     def engine_pid(self) -> int | None:
         """Process id of its Macaulay2, if it runs."""
-        return self._engine.pid
+        return self._engine.pid if self._engine else None
+
+    @property
+    def _version(self) -> str:
+        return self._engine.version if self._engine else "none"
 
     def perform(self, task: Task) -> Report:
         """Answer what is left of a task.
@@ -122,7 +128,7 @@ class Certifier:
         except Exception as error:  # whatever it is, it becomes the outcome of this case
             if isinstance(error, OSError) and error.errno in NO_ROOM:
                 raise
-            put_outcomes(self._settings, task.case, questions, error, self._engine.version)
+            put_outcomes(self._settings, task, questions, error, self._version)
         else:
             for certificate in certificates:
                 self._settings.store.put(certificate)
@@ -140,7 +146,8 @@ class Certifier:
 
     def close(self) -> None:
         """End Macaulay2."""
-        self._engine.close()
+        if self._engine is not None:
+            self._engine.close()
 
     def __enter__(self) -> Self:
         return self
@@ -148,4 +155,5 @@ class Certifier:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._engine.__exit__(kind, error, trace)
+        if self._engine is not None:
+            self._engine.__exit__(kind, error, trace)

@@ -17,7 +17,7 @@ from m2bridge.batch.executor import Started
 from m2bridge.batch.forkserver import check_files
 from m2bridge.batch.signals import interrupts_held
 from m2bridge.batch.task import Report, Task
-from m2bridge.engine.scratch import sweep
+from m2bridge.engine.scratch import Scratch, sweep
 from m2bridge.errors import EngineDiedError, InvalidCaseError, MethodUnavailableError
 
 _AHEAD = 4
@@ -53,6 +53,7 @@ class Dask:
 
     def __init__(self, settings: Settings, scheduler: str | None = None, workers: int | None = None) -> None:
         try:
+            from dask import config
             from distributed import Client, LocalCluster
         except ImportError:
             raise MethodUnavailableError(
@@ -63,10 +64,16 @@ class Dask:
             if scheduler is None:
                 number = workers or len(os.sched_getaffinity(0))
                 check_files(_LEAST_FILES)
+                scratch = Scratch()
+                stack.callback(scratch.remove)
+                stack.enter_context(config.set({"temporary-directory": str(scratch.path)}))
                 with interrupts_held():
                     # What its log would say of workers that die, the outcomes say.
                     cluster = LocalCluster(
-                        n_workers=number, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+                        n_workers=number,
+                        threads_per_worker=1,
+                        dashboard_address=None,
+                        silence_logs=logging.CRITICAL,
                     )
                 address: Any = stack.enter_context(cluster)
             else:

@@ -21,7 +21,10 @@ class Outcome:
 
     Parameters
     ----------
-    case : dict of str to int
+    family : str
+    case : dict
+    name : str
+        As of :class:`~m2bridge.certificate.schema.Certificate`.
     question : str
     kind : {"timed-out", "out-of-memory", "failed", "died"}
         ``died``: Macaulay2 or the worker ended twice while at this case.
@@ -34,7 +37,9 @@ class Outcome:
     versions : dict of str to str
     """
 
-    case: dict[str, int]
+    family: str
+    case: dict[str, Any]
+    name: str
     question: str
     kind: Kind
     reason: str

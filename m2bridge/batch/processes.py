@@ -13,8 +13,9 @@ from typing import Self
 
 from m2bridge.batch.certifier import Settings, give_up
 from m2bridge.batch.executor import Started
+from m2bridge.batch.said import Begun, Ready
 from m2bridge.batch.task import Report, Task
-from m2bridge.batch.worker import Ready, Worker
+from m2bridge.batch.worker import Worker
 from m2bridge.engine import locate
 from m2bridge.engine.scratch import sweep
 from m2bridge.errors import BatchError, EngineDiedError, EngineTimeoutError, M2BridgeError
@@ -33,7 +34,7 @@ class Processes:
     """A pool of worker processes.
 
     A worker is replaced when it has died, after ``recycled_after`` tasks, and when it and its Macaulay2 hold more than
-    ``memory_mark`` bytes. The task of a worker that died is performed once more by another one.
+    ``memory_mark`` bytes. The task of a worker that died at it is performed once more by another one.
 
     Parameters
     ----------
@@ -75,9 +76,9 @@ class Processes:
                 task = worker.task
                 if (report := self._heard(worker)) is not None:
                     yield report
-                elif task is not None and task != worker.task:
-                    deaths[task] += 1
-                    if deaths[task] == 1:
+                elif task is not None and worker.task is None:
+                    deaths[task] += worker.at_work
+                    if deaths[task] < 2:
                         waiting.appendleft(task)
                     else:
                         yield self._given_up(task, EngineDiedError("two workers ended at this case"))
@@ -106,15 +107,17 @@ class Processes:
         if isinstance(message, M2BridgeError):
             raise message
         if isinstance(message, Ready):
-            worker.ready, self._false_starts = True, 0
+            worker.ready = True
+        elif isinstance(message, Begun):
+            worker.at_work, self._false_starts = True, 0
         elif message is None:
-            if not worker.ready:
+            if not (worker.at_work or worker.served):
                 self._false_start(worker)
             self._dismiss(worker)
             worker.task = None
         else:
             report, memory = message
-            worker.task, worker.served = None, worker.served + 1
+            worker.task, worker.at_work, worker.served = None, False, worker.served + 1
             if worker.served >= self._recycled_after or memory > self._memory_mark:
                 self._dismiss(worker)
             return report

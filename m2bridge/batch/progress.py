@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Protocol, TextIO
 
-from m2bridge.batch.cases import effort
 from m2bridge.batch.plan import Plan
 from m2bridge.batch.task import Report, Task
 from m2bridge.layout import duration
@@ -70,7 +69,7 @@ class Lines:
     def finished(self, report: Report) -> None:
         """See :meth:`Progress.finished`."""
         self._done += 1
-        case, said = report.task.case, _counted(Counter(a for v in report.answers.values() for a in v))
+        case, said = report.task.name, _counted(Counter(a for v in report.answers.values() for a in v))
         text = f"{self._done}/{self._number}  {case}  {duration(report.seconds)}  {said}"
         with suppress(OSError):  # nobody may be there any more to read it, and the batch goes on
             print(text, file=self._stream, flush=True)
@@ -93,7 +92,7 @@ class Live:
 
         self._answers = plan.answers.copy()
         self._done, self._number, self._begin = plan.done, len(plan.tasks), time.monotonic()
-        self._effort = sum(effort(task.case) for task in plan.left)
+        self._effort = sum(task.effort for task in plan.left)
         with Display(get_renderable=self._table, console=Console(stderr=True), refresh_per_second=4, transient=True):
             yield
 
@@ -106,7 +105,7 @@ class Live:
         self._running.pop(report.task, None)
         self._answers.update(answer for verdicts in report.answers.values() for answer in verdicts)
         self._done += 1
-        self._effort_done += effort(report.task.case)
+        self._effort_done += report.task.effort
 
     def _table(self) -> Table:
         from rich.progress_bar import ProgressBar
@@ -114,7 +113,7 @@ class Live:
 
         now = time.monotonic()
         elapsed = now - self._begin
-        running = [f"{task.case} ({duration(now - since)})" for task, since in list(self._running.items())]
+        running = [f"{task.name} ({duration(now - since)})" for task, since in list(self._running.items())]
         left = elapsed * (self._effort - self._effort_done) / self._effort_done if self._effort_done else None
         table = Table.grid(padding=(0, 2))
         table.add_row("cases", ProgressBar(self._number, self._done, width=40), f"{self._done} of {self._number}")

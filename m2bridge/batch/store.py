@@ -16,7 +16,6 @@ from m2bridge.certificate.files import text_of, write, write_aside
 from m2bridge.certificate.schema import Certificate, file_name
 from m2bridge.convert.documents import read_json
 from m2bridge.errors import CertificateError, M2BridgeError
-from m2bridge.families.attention.model import SingleLayerAttention
 
 COMPUTED = "COMPUTED"
 """The answer to a question that is computed and not compared with a statement."""
@@ -60,24 +59,28 @@ class Store:
         """
         found = {}
         for question in task.questions:
-            name = file_name(task.case, question)
-            path, other = self.folder / name, self.folder / outcome_name(task.case, question)
-            if (names is None or name in names) and (verdicts := _verdicts(path)):
+            name = file_name(task.name, question)
+            path, other = self.folder / name, self.folder / outcome_name(task.name, question)
+            about = task.case.family, task.case.to_json()
+            if (names is None or name in names) and (verdicts := _verdicts(path, about)):
                 found[question] = verdicts
-            elif (names is None or other.name in names) and (kind := _kind(other)) and not self._again(other, kind):
+            elif (
+                (names is None or other.name in names)
+                and (kind := _kind(other, about))
+                and not self._again(other, kind)
+            ):
                 found[question] = (kind,)
         return found
 
     def put(self, certificate: Certificate) -> None:
         """Store a certificate; it takes the place of an earlier outcome."""
         write(certificate, self.folder)
-        (self.folder / outcome_name(certificate.model, certificate.question)).unlink(missing_ok=True)
+        (self.folder / outcome_name(certificate.name, certificate.question)).unlink(missing_ok=True)
 
     def put_outcome(self, outcome: Outcome) -> None:
         """Store an outcome, unless there is a certificate."""
-        case = SingleLayerAttention(**outcome.case)
-        if _verdicts(self.folder / file_name(case, outcome.question)) is None:
-            write_aside(outcome.to_text(), self.folder / outcome_name(case, outcome.question))
+        if _verdicts(self.folder / file_name(outcome.name, outcome.question)) is None:
+            write_aside(outcome.to_text(), self.folder / outcome_name(outcome.name, outcome.question))
 
     def sweep(self, names: Iterable[str]) -> None:
         """Remove what batches that were killed left: half-written files, and outcomes overtaken by certificates."""
@@ -93,32 +96,36 @@ class Store:
         return kind in self.retry and path.stat().st_mtime < self.since
 
 
-def outcome_name(case: SingleLayerAttention, question: str) -> str:
+def outcome_name(name: str, question: str) -> str:
     """``d3-dout2-a2-t2-3.4.outcome.json``."""
-    return file_name(case, question).removesuffix(".json") + SUFFIX
+    return file_name(name, question).removesuffix(".json") + SUFFIX
 
 
-def _verdicts(path: Path) -> tuple[str, ...] | None:
+About = tuple[str, dict[str, Any]]
+"""A family, and the case within it."""
+
+
+def _verdicts(path: Path, about: About | None = None) -> tuple[str, ...] | None:
     """The verdicts in a certificate; ``None`` if there is no whole certificate of this name."""
     try:
-        answer = _content(path, ".json")["answer"]
+        answer = _content(path, ".json", about)["answer"]
         return tuple(v["verdict"] for v in answer["verdicts"]) if "verdicts" in answer else (COMPUTED,)
     except _NOTHING:
         return None
 
 
-def _kind(path: Path) -> Kind | None:
+def _kind(path: Path, about: About) -> Kind | None:
     try:
-        return _content(path, SUFFIX)["kind"]  # type: ignore[no-any-return]
+        return _content(path, SUFFIX, about)["kind"]  # type: ignore[no-any-return]
     except _NOTHING:
         return None
 
 
-def _content(path: Path, suffix: str) -> dict[str, Any]:
+def _content(path: Path, suffix: str, about: About | None) -> dict[str, Any]:
     """What a file says, if it is about the case and question that it is named after."""
     data: dict[str, Any] = read_json(text_of(path))
-    name = file_name(SingleLayerAttention(**data["case"]), data["question"])
-    if path.name != name.removesuffix(".json") + suffix:
+    name = file_name(data["name"], data["question"])
+    if path.name != name.removesuffix(".json") + suffix or about not in (None, (data["family"], data["case"])):
         raise CertificateError(f"the content is that of {name}")
     return data
 

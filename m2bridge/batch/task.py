@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from m2bridge.batch.cases import Case, effort
-from m2bridge.certificate.schema import QUESTIONS
+from m2bridge.batch.cases import Case
+from m2bridge.certifying.questions import question_of, questions
 from m2bridge.errors import InvalidCaseError
-
-CLOSURE_COORDINATES = 12
-"""Largest number of coordinates for which ``all`` includes the Zariski closure."""
+from m2bridge.families import family
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +17,10 @@ class Task:
 
     Parameters
     ----------
-    case : SingleLayerAttention
+    case : Model
+        Of a family in the registry.
     questions : tuple of str
-        From :data:`m2bridge.certificate.QUESTIONS`.
+        Keys of :func:`m2bridge.certifying.questions.questions`.
     """
 
     case: Case
@@ -30,13 +29,25 @@ class Task:
     @property
     def name(self) -> str:
         """``d3-dout2-a2-t2``."""
-        return f"d{self.case.d}-dout{self.case.d_out}-a{self.case.a}-t{self.case.t}"
+        return family(self.case.family).label(self.case)
+
+    @property
+    def effort(self) -> int:
+        """A rough measure of how long it takes."""
+        return family(self.case.family).effort(self.case)
+
+    @property
+    def needs_engine(self) -> bool:
+        """Whether some question needs Macaulay2."""
+        return any(question_of(self.case.family, key).needs_engine(self.case) for key in self.questions)
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """Questions that share their work: all statements together, and each computation alone."""
-        statements = tuple(question for question in self.questions if question != "closure")
-        return tuple(group for group in (statements, ("closure",) if "closure" in self.questions else ()) if group)
+        """Questions that share their observation."""
+        found: dict[str, list[str]] = {}
+        for key in self.questions:
+            found.setdefault(question_of(self.case.family, key).observation, []).append(key)
+        return tuple(map(tuple, found.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +75,9 @@ def tasks(cases: Iterable[Case], check: str = "all") -> tuple[Task, ...]:
 
     Parameters
     ----------
-    cases : iterable of SingleLayerAttention
+    cases : iterable of Model
     check : str
-        A list of questions separated by commas, in which ``all`` stands for every statement, and for the closure of
-        cases with at most :data:`CLOSURE_COORDINATES` coordinates.
+        A list of questions separated by commas, in which ``all`` stands for every question that is usual for a case.
 
     Raises
     ------
@@ -75,12 +85,12 @@ def tasks(cases: Iterable[Case], check: str = "all") -> tuple[Task, ...]:
         If a question is unknown.
     """
     asked = tuple(dict.fromkeys(part.strip() for part in check.split(",")))
-    if unknown := [question for question in asked if question not in (*QUESTIONS, "all")]:
-        raise InvalidCaseError("check", f"unknown question '{unknown[0]}': use all, or {', '.join(QUESTIONS)}")
-    statements = tuple(question for question in QUESTIONS if question != "closure")
+    return tuple(Task(case, _questions(case, asked)) for case in cases)
 
-    def questions(case: Case) -> tuple[str, ...]:
-        every = QUESTIONS if effort(case) <= CLOSURE_COORDINATES else statements
-        return tuple(dict.fromkeys(name for part in asked for name in (every if part == "all" else (part,))))
 
-    return tuple(Task(case, questions(case)) for case in cases)
+def _questions(case: Case, asked: Sequence[str]) -> tuple[str, ...]:
+    known = questions(case.family)
+    if unknown := [key for key in asked if key != "all" and key not in known]:
+        raise InvalidCaseError("check", f"unknown question '{unknown[0]}': use all, or {', '.join(known)}")
+    usual = [key for key, question in known.items() if question.usual(case)]
+    return tuple(dict.fromkeys(key for part in asked for key in (usual if part == "all" else (part,))))

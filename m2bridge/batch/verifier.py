@@ -14,7 +14,6 @@ import signal
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -22,24 +21,15 @@ from m2bridge.alarm import LONGEST
 from m2bridge.batch.allowance import Allowance
 from m2bridge.batch.forkserver import CONTEXT
 from m2bridge.batch.outcome import reason_of
+from m2bridge.batch.said import Begun, Ready
 from m2bridge.batch.signals import ENDING, interrupts_held
-from m2bridge.checker.verify_result import Finding
+from m2bridge.checker.verify_result import VerifyResult
 from m2bridge.layout import duration
 
-Check = Callable[[Path], Finding]
+Check = Callable[[Path], VerifyResult]
 
 OUT_OF_MEMORY = 77
 """Exit status of a process in which Python had no memory left; FLINT and GMP abort it then."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ready:
-    """What a process says first, before it looks at files."""
-
-
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """What a process says when it turns to the next of its files."""
 
 
 class Verifier:
@@ -75,7 +65,7 @@ class Verifier:
         with suppress(OSError):  # a dead process is noticed when its answer is awaited
             self.connection.send(paths)
 
-    def receive(self) -> Finding | Ready | Begun | None:
+    def receive(self) -> VerifyResult | Ready | Begun | None:
         """The message that is there; ``None`` if the process has ended."""
         try:
             return self.connection.recv()  # type: ignore[no-any-return]
@@ -90,20 +80,20 @@ class Verifier:
         return self.process.exitcode or 0
 
 
-def by_limit(status: int, path: Path, allowance: Allowance) -> Finding | None:
+def by_limit(status: int, path: Path, allowance: Allowance) -> VerifyResult | None:
     """The finding about a file whose process ended with this status, if that was for a limit."""
     if status == -signal.SIGALRM:
         found = f"not decided within {duration(allowance.timeout)}; --timeout gives it more"
-        return Finding("too-expensive", str(path), "time", found=found)
-    if status in (-signal.SIGABRT, OUT_OF_MEMORY):
+        return VerifyResult("too-expensive", str(path), "time", found=found)
+    if status in (-signal.SIGABRT, -signal.SIGFPE, OUT_OF_MEMORY):  # GMP raises the second one for its own limits
         found = f"not decided within {allowance.memory / 2**30:.3g} GiB of memory; --memory gives it more"
-        return Finding("too-expensive", str(path), "memory", found=found)
+        return VerifyResult("too-expensive", str(path), "memory", found=found)
     return None
 
 
-def by_death(status: int, path: Path) -> Finding:
+def by_death(status: int, path: Path) -> VerifyResult:
     """The finding about a file at which processes end in another way."""
-    return Finding("failed", str(path), "process", found=f"what checks it {how_ended(status)}, twice")
+    return VerifyResult("failed", str(path), "process", found=f"what checks it {how_ended(status)}, twice")
 
 
 def how_ended(status: int) -> str:
@@ -126,16 +116,16 @@ def serve(line: Connection, allowance: Allowance, check: Check | None) -> None:
                 line.send(_finding(verify_path, path, allowance.timeout))
 
 
-def _finding(check: Check, path: Path, seconds: float) -> Finding:
+def _finding(check: Check, path: Path, seconds: float) -> VerifyResult:
     signal.setitimer(signal.ITIMER_REAL, min(seconds, LONGEST))
     try:
         return check(path)
     except MemoryError:
         os._exit(OUT_OF_MEMORY)
     except OSError as reason:
-        return Finding("failed", str(path), "reading", found=str(reason.strerror or reason))
+        return VerifyResult("failed", str(path), "reading", found=str(reason.strerror or reason))
     except Exception as reason:  # whatever it is, it becomes the finding about this file, and others get theirs
-        return Finding("failed", str(path), "m2bridge itself", found=reason_of(reason))
+        return VerifyResult("failed", str(path), "m2bridge itself", found=reason_of(reason))
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
@@ -172,6 +162,6 @@ def _be_quiet() -> None:
 
 
 def _verify_path() -> Check:
-    from m2bridge.checker.verify import verify_path
+    from m2bridge.certifying.verified import verify_path
 
     return verify_path

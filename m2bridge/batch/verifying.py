@@ -12,8 +12,9 @@ from typing import Self
 
 from m2bridge.batch.allowance import Allowance
 from m2bridge.batch.forkserver import prepare
-from m2bridge.batch.verifier import Begun, Check, Ready, Verifier, by_death, by_limit, how_ended
-from m2bridge.checker.verify_result import Finding
+from m2bridge.batch.said import Begun, Ready
+from m2bridge.batch.verifier import Check, Verifier, by_death, by_limit, how_ended
+from m2bridge.checker.verify_result import VerifyResult
 from m2bridge.errors import BatchError
 
 _FALSE_STARTS = 3
@@ -21,8 +22,8 @@ _FALSE_STARTS = 3
 
 def verify_files(
     paths: Sequence[Path], allowance: Allowance | None = None, workers: int | None = None, check: Check | None = None
-) -> list[Finding]:
-    """What :func:`m2bridge.checker.verify.verify_path` says of each file, in their order.
+) -> list[VerifyResult]:
+    """What :func:`m2bridge.certifying.verified.verify_path` says of each file, in their order.
 
     Whatever a file does to the process that checks it, it gets a finding, and the others get theirs.
 
@@ -41,7 +42,7 @@ def verify_files(
     BatchError
         If worker processes do not start.
     """
-    prepare("m2bridge.checker.verify")
+    prepare("m2bridge.certifying.verified")
     number = workers or len(os.sched_getaffinity(0))
     with _Pool(_groups(paths), number, allowance or Allowance(), check) as pool:
         found = pool.run()
@@ -79,11 +80,11 @@ class _Pool:
         self._allowance = allowance
         self._check = check
         self._workers: list[Verifier] = []
-        self._found: dict[Path, Finding] = {}
+        self._found: dict[Path, VerifyResult] = {}
         self._ends = Counter[Path]()
         self._false_starts = 0
 
-    def run(self) -> dict[Path, Finding]:
+    def run(self) -> dict[Path, VerifyResult]:
         """The finding about each file."""
         while self._waiting or any(worker.left for worker in self._workers):
             self._recruit()
@@ -103,7 +104,7 @@ class _Pool:
 
     def _hear(self, worker: Verifier) -> None:
         message = worker.receive()
-        if isinstance(message, Finding):
+        if isinstance(message, VerifyResult):
             self._found[worker.left.popleft()] = message
             worker.at_work = False
         elif isinstance(message, Begun):

@@ -9,7 +9,6 @@ import signal
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from types import FrameType
 from typing import NoReturn
@@ -18,18 +17,13 @@ import psutil
 
 from m2bridge.batch.certifier import Certifier, Settings
 from m2bridge.batch.forkserver import CONTEXT, prepare
+from m2bridge.batch.said import Begun, Ready
 from m2bridge.batch.signals import ENDING, interrupts_held
 from m2bridge.batch.task import Report, Task
 from m2bridge.errors import BatchError, M2BridgeError
 
-
-@dataclass(frozen=True, slots=True)
-class Ready:
-    """What a worker says first, before it can be given a task."""
-
-
-Message = tuple[Report, int] | M2BridgeError | Ready
-"""A report with the memory of the worker and its Macaulay2, a reason for not going on, or ``Ready``."""
+Message = tuple[Report, int] | M2BridgeError | Ready | Begun
+"""A report with the memory of the worker and its Macaulay2, a reason for not going on, or how far it has come."""
 
 _FAREWELL = 5.0
 
@@ -43,9 +37,11 @@ class Worker:
         Readable when a message is there, or the worker has ended.
     ready : bool
     task : Task or None
-        What it is at.
+        What it was given.
+    at_work : bool
+        Whether it has turned to it: only then can the task be what ended it.
     since : float
-        When it began with it, on the monotonic clock.
+        When it was given it, on the monotonic clock.
     served : int
         How many tasks it has performed.
     """
@@ -62,6 +58,7 @@ class Worker:
         theirs.close()
         self.ready = False
         self.task: Task | None = None
+        self.at_work = False
         self.since = 0.0
         self.served = 0
 
@@ -113,7 +110,9 @@ def _work(connection: Connection, settings: Settings) -> NoReturn:
             resource.setrlimit(resource.RLIMIT_AS, (settings.memory, resource.getrlimit(resource.RLIMIT_AS)[1]))
         connection.send(Ready())
         while True:
-            report = certifier.perform(connection.recv())
+            task = connection.recv()
+            connection.send(Begun())
+            report = certifier.perform(task)
             connection.send((report, resident_memory(os.getpid(), certifier.engine_pid)))
 
 

@@ -8,11 +8,9 @@ import re
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Self
 
-from m2bridge.errors import CertificateError, InvalidCaseError, OtherReleaseError
-from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.statements import REGISTRY
+from m2bridge.errors import CertificateError, OtherReleaseError
 
-SCHEMA = 2
+SCHEMA = 3
 """The version of the format that this release writes and reads."""
 
 _VERSION = re.compile(r"[0-9][0-9A-Za-z.+]{0,30}")
@@ -21,66 +19,75 @@ _PROGRAMS = {"macaulay2", "m2bridge", "sympy", "python-flint", "python"}
 _AGES = 10**12
 _SHOWN = 200
 
-LARGEST = 10**9
-"""The largest d, d', a or t of a case that a certificate may be about."""
+_NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z_.-]{0,200}")
+_MOST_NUMBERS = 1000
 
-QUESTIONS = (*dict.fromkeys(statement.key for statement in REGISTRY), "closure")
-"""What can be certified: the statements by their number, and the Zariski closure."""
+LARGEST = 10**9
+"""The largest number of a case that a certificate may be about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The mathematical part of a certificate; fields as in :class:`Certificate`."""
+
+    answer: dict[str, Any]
+    evidence: dict[str, Any]
+    trusted: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """The answer to one question about one case, and what it takes to check it.
+    """The answer to one question about one case, and what it takes to check it: numbers, polynomials, no sentences.
+
+    Sentences in it are only those of statements and lemmas, word for word as in the wording of the family.
 
     Parameters
     ----------
     schema : int
         Version of the format.
-    case : dict of str to int
-        The numbers d, d_out, a, t of the attention model.
+    family : str
+        Name of the family of models.
+    case : dict
+        What names the case within the family: numbers, lists of numbers, words.
+    name : str
+        The case in one word, such as ``d3-dout2-a2-t2``, unique among all families.
     question : str
-        Number of a statement (``3.2``, ``degree``, ``singular-locus``, …) or ``closure``.
+        Key of a statement (``3.2``, ``degree``, ``singular-locus``, …) or ``closure``.
     answer : dict
         The verdicts, or the invariants of the closure.
     evidence : dict
-        What the answer rests on: facts about every orbit, or the generators of the ideal.
+        What the answer rests on: facts about every orbit, bounds of a rank, or the generators of the ideal.
+    trusted : list of str
+        Lemmas and computations that the answer takes on trust.
+    field : str
+        Coefficient field of the computation.
     script : dict of str to str
         ``text`` of the Macaulay2 program and its ``digest``; empty text if none was needed.
     libraries : dict of str to str
         SHA-256 of the shared Macaulay2 scripts that the program uses.
-    field : str
-        Coefficient field of the computation.
     reported : dict
         What nobody can check: ``versions`` of ``macaulay2``, ``m2bridge`` (the release that wrote it), ``sympy``,
         ``python-flint``, ``python``; ``seconds``, the wall time of the computation, at least 0; ``peak_memory``, the
         largest resident memory of Macaulay2 during the computation, in bytes, where the system tells it (else
         ``None``), with what its garbage collector holds from earlier computations of the same process. Where the
         system cannot begin to measure anew (only Linux can), since the start of the process.
-    recheckable : list of str
-        What :func:`m2bridge.checker.verify` recomputes.
-    trusted : list of str
-        Lemmas and computations that the answer takes on trust.
     digest : str
         SHA-256 of the canonical JSON of all the rest.
     """
 
     schema: int
-    case: dict[str, int]
+    family: str
+    case: dict[str, Any]
+    name: str
     question: str
     answer: dict[str, Any]
     evidence: dict[str, Any]
+    trusted: list[str]
+    field: str
     script: dict[str, str]
     libraries: dict[str, str]
-    field: str
     reported: dict[str, Any]
-    recheckable: list[str]
-    trusted: list[str]
     digest: str = ""
-
-    @property
-    def model(self) -> SingleLayerAttention:
-        """The case as a model."""
-        return SingleLayerAttention(**self.case)
 
     @property
     def release(self) -> str:
@@ -90,7 +97,7 @@ class Certificate:
     @property
     def file_name(self) -> str:
         """``d3-dout2-a2-t2-3.4.json``: one name for each case and question."""
-        return file_name(self.model, self.question)
+        return file_name(self.name, self.question)
 
     def computed_digest(self) -> str:
         """SHA-256 of the canonical JSON of everything but the digest."""
@@ -118,7 +125,8 @@ class Certificate:
         Raises
         ------
         CertificateError
-            If a field is missing, unknown, or of another type; if the schema, the question or the case does not exist.
+            If a field is missing, unknown, or of another type, or the schema does not exist. Whether there is such a
+            family, case or question is for the checker of the family to say.
         OtherReleaseError
             If it says that another release wrote it, in another schema.
         """
@@ -135,12 +143,6 @@ class Certificate:
             raise CertificateError(f"missing or unknown fields: {', '.join(wrong):.{_SHOWN}}")
         if badly := [name for name, good in _FORM.items() if not good(data[name])]:
             raise CertificateError(f"the field '{badly[0]}' does not have the form of schema {SCHEMA}")
-        if data["question"] not in QUESTIONS:
-            raise CertificateError(f"unknown question '{data['question']:.{_SHOWN}}'")
-        try:
-            SingleLayerAttention(**data["case"])
-        except InvalidCaseError as reason:
-            raise CertificateError(f"the case does not exist: {reason}") from None
         return cls(**data)
 
     def to_text(self) -> str:
@@ -148,9 +150,9 @@ class Certificate:
         return json.dumps(self._fields(), sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def file_name(model: SingleLayerAttention, question: str) -> str:
-    """The name of the file of a certificate."""
-    return f"d{model.d}-dout{model.d_out}-a{model.a}-t{model.t}-{question}.json"
+def file_name(name: str, question: str) -> str:
+    """The name of the file of a certificate about the case with this name."""
+    return f"{name}-{question}.json"
 
 
 def with_release(release: str) -> str:
@@ -178,8 +180,21 @@ def _duration(value: Any) -> bool:
 
 
 def _case(value: Any) -> bool:
-    named = _object(value) and value.keys() == {"d", "d_out", "a", "t"}
-    return named and all(_integer(number) and abs(number) <= LARGEST for number in value.values())
+    """Names with numbers, lists of numbers, words, yes or no."""
+    named = _object(value) and all(map(_name, value)) and len(value) <= _MOST_NUMBERS
+    return named and all(_number(v) or isinstance(v, bool) or _name(v) or _numbers(v) for v in value.values())
+
+
+def _number(value: Any) -> bool:
+    return _integer(value) and abs(value) <= LARGEST
+
+
+def _numbers(value: Any) -> bool:
+    return isinstance(value, list) and len(value) <= _MOST_NUMBERS and all(map(_number, value))
+
+
+def _name(value: Any) -> bool:
+    return isinstance(value, str) and _NAME.fullmatch(value) is not None
 
 
 def _reported(value: Any) -> bool:
@@ -224,15 +239,16 @@ def _named_texts(value: Any) -> bool:
 
 _FORM = {
     "schema": _integer,
+    "family": _name,
     "case": _case,
-    "question": _text,
+    "name": _name,
+    "question": _name,
     "answer": _object,
     "evidence": _object,
+    "trusted": _texts,
+    "field": _text,
     "script": lambda v: _named_texts(v) and v.keys() == {"text", "digest"},
     "libraries": _named_texts,
-    "field": _text,
     "reported": _reported,
-    "recheckable": _texts,
-    "trusted": _texts,
     "digest": _text,
 }

@@ -1,135 +1,85 @@
 """Checking certificates, without Macaulay2."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any
 
 from m2bridge._version import __version__
-from m2bridge.algebra.field import QQ
 from m2bridge.certificate.difference import Difference, difference
 from m2bridge.certificate.files import read
-from m2bridge.certificate.program import foreign_program, rests_on_program
-from m2bridge.certificate.schema import Certificate, digest, with_release
-from m2bridge.certificate.statements import Content, statement_content
-from m2bridge.checker.price import unpaid
-from m2bridge.checker.recheck import recheck
-from m2bridge.checker.reclosure import recheck_closure
-from m2bridge.checker.verify_result import Finding
-from m2bridge.errors import (
-    CertificateError,
-    InvalidCaseError,
-    MethodUnavailableError,
-    OtherReleaseError,
-    TooExpensiveError,
-)
+from m2bridge.certificate.schema import Certificate, Content, digest, with_release
+from m2bridge.checker.family import FamilyChecker
+from m2bridge.checker.verify_result import VerifyResult
+from m2bridge.errors import CertificateError, InvalidCaseError, OtherReleaseError, TooExpensiveError
+from m2bridge.families import checker
 
 
-def verify(certificate: Certificate, name: str = "") -> Finding:
+def verify(certificate: Certificate, name: str = "") -> VerifyResult:
     """Compute the content of a certificate from scratch and compare it, value by value, with what is stored.
 
-    Digests, the list of orbits, every fact about every orbit, every verdict with its reason and witness; for a
-    closure the generators and invariants; the program and the shared scripts that it uses. Needs SymPy and
-    python-flint only.
-
-    Parameters
-    ----------
-    certificate : Certificate
-    name : str, optional
-        What the finding calls it; the file name that it should have when left out.
-
-    Raises
-    ------
-    ContradictionError
-        If independent methods disagree: then m2bridge itself is wrong, not the certificate.
+    The program in it is not looked at, but for its digest. ``name`` is what the result calls it; the file name that it
+    should have when left out. Raises ContradictionError if independent methods disagree: then the checker itself is
+    wrong, not the certificate.
     """
-    name = name or certificate.file_name
+    name, release = name or certificate.file_name, certificate.release
     try:
-        failure = _digests(certificate) or _release(certificate) or _content(certificate)
-        program = None if failure else foreign_program(certificate)
+        family = checker(certificate.family)
+        unknown = _unknown(certificate, family)
+        failure = unknown or _seals(certificate, family)
+        found = failure or family.questions[certificate.question](certificate)
+    except InvalidCaseError as reason:
+        return VerifyResult("failed", name, "family", certificate.family, reason.message)
     except TooExpensiveError as reason:
-        return Finding("too-expensive", name, reason.place, found=reason.message)
-    except (MethodUnavailableError, InvalidCaseError) as reason:  # a basis or a matrix that becomes too large
-        return Finding("too-expensive", name, "evidence", found=f"not decided: {reason}")
-    if failure or (program and rests_on_program(certificate)):
-        return _refused(certificate, name, failure or program)
-    return _content_right(certificate, name, program)
+        return VerifyResult("too-expensive", name, reason.place, found=reason.message)
+    failure = found if isinstance(found, Difference) else _differs(certificate, found)
+    if failure is None:
+        made = () if release == __version__ else (f"made by m2bridge {release}; this is {__version__}",)
+        return VerifyResult("accepted", name, remarks=made)
+    said = failure.place, failure.stored, failure.found
+    if release in ("", __version__) or failure.place in ("digest", "script.digest"):  # the same in all releases
+        return VerifyResult("malformed" if unknown else "rejected", name, *said)
+    return VerifyResult("other-release", name, *said, (with_release(release),))
 
 
-def verify_path(path: Path) -> Finding:
-    """Read and verify a file; ``malformed`` if it is not a certificate of any release.
+def verify_path(path: Path) -> VerifyResult:
+    """Read and verify a file, which must have the name of its case and question; OSError if it cannot be read.
 
-    It must have the name of its case and question, for which others take it. Time and memory are not limited here:
-    :func:`m2bridge.batch.verifying.verify_files` does that.
-
-    Raises
-    ------
-    OSError
-        If it cannot be read.
+    Time and memory are not limited here: :func:`m2bridge.batch.verifying.verify_files` does that.
     """
     try:
         certificate = read(path)
-    except OtherReleaseError as reason:
-        return Finding("other-release", str(path), "schema", found=str(reason))
     except TooExpensiveError as reason:
-        return Finding("too-expensive", str(path), reason.place, found=reason.message)
+        return VerifyResult("too-expensive", str(path), reason.place, found=reason.message)
     except CertificateError as reason:
-        return Finding("malformed", str(path), "form", found=str(reason))
-    finding = verify(certificate, str(path))
-    if finding.content_right and path.name != certificate.file_name:
-        return Finding("rejected", str(path), "file name", path.name, certificate.file_name, finding.remarks)
-    return finding
+        if isinstance(reason, OtherReleaseError):
+            return VerifyResult("other-release", str(path), "schema", found=str(reason))
+        return VerifyResult("malformed", str(path), "form", found=str(reason))
+    result = verify(certificate, str(path))
+    if result.content_right and path.name != certificate.file_name:
+        return VerifyResult("rejected", str(path), "file name", path.name, certificate.file_name, result.remarks)
+    return result
 
 
-def _refused(certificate: Certificate, name: str, failure: Difference | None) -> Finding:
-    """The certificate is wrong, or may just be in the words of another release; digests are always the same."""
-    assert failure is not None
-    said, release = (failure.place, failure.stored, failure.found), certificate.release
-    if not release or release == __version__ or failure.place in ("digest", "script.digest"):
-        return Finding("rejected", name, *said)
-    return Finding("other-release", name, *said, (with_release(release),))
+def _unknown(certificate: Certificate, family: FamilyChecker) -> Difference | None:
+    try:
+        family.name(certificate.case)
+    except CertificateError as reason:
+        return Difference("case", f"{certificate.case!r:.200}", str(reason))
+    known = ", ".join(family.questions)
+    return None if certificate.question in family.questions else Difference("question", certificate.question, known)
 
 
-def _content_right(certificate: Certificate, name: str, program: Difference | None) -> Finding:
-    """Everything is as computed anew; whether the program is that of this release as well."""
-    made = f"made by m2bridge {certificate.release}; this is {__version__}"
-    if program is not None:
-        said = f"content right, program not checked: {program.place} is not that of this release"
-        return Finding("program-not-checked", name, remarks=(said, made))
-    return Finding("accepted", name, remarks=() if certificate.release == __version__ else (made,))
-
-
-def _digests(certificate: Certificate) -> Difference | None:
-    text = certificate.script["text"]
-    return difference(certificate.digest, certificate.computed_digest(), "digest") or difference(
-        certificate.script["digest"], digest(text), "script.digest"
+def _seals(certificate: Certificate, family: FamilyChecker) -> Difference | None:
+    return (
+        difference(certificate.digest, certificate.computed_digest(), "digest")
+        or difference(certificate.script["digest"], digest(certificate.script["text"]), "script.digest")
+        or difference(bool(certificate.release), True, "reported.versions.m2bridge")
+        or difference(certificate.name, family.name(certificate.case), "name")
+        or difference(certificate.field, "QQ", "field")
     )
 
 
-def _content(certificate: Certificate) -> Difference | None:
-    found = recheck_closure(certificate) if certificate.question == "closure" else _statement(certificate)
-    if isinstance(found, Difference):
-        return found
-    pairs: dict[str, tuple[Any, Any]] = {
-        "field": (certificate.field, str(QQ)),
-        "evidence": (certificate.evidence, found.evidence),
-        "answer": (certificate.answer, found.answer),
-        "recheckable": (certificate.recheckable, list(found.recheckable)),
-        "trusted": (certificate.trusted, list(found.trusted)),
-    }
-    return next((d for place, (stored, new) in pairs.items() if (d := difference(stored, new, place))), None)
-
-
-def _statement(certificate: Certificate) -> Content | Difference:
-    model = certificate.model
-    if model.t == 1:
-        return statement_content(certificate.question, model, None)
-    return unpaid(certificate.evidence, model) or statement_content(certificate.question, model, recheck(model))
-
-
-def _release(certificate: Certificate) -> Difference | None:
-    if certificate.release:
-        return None
-    stored = certificate.reported.get("versions")
-    release = stored.get("m2bridge") if isinstance(stored, dict) else stored
-    return Difference("reported.versions.m2bridge", f"{release!r:.40}", "the name of a release")
+def _differs(certificate: Certificate, found: Content) -> Difference | None:
+    return (
+        difference(certificate.evidence, found.evidence, "evidence")
+        or difference(certificate.answer, found.answer, "answer")
+        or difference(certificate.trusted, list(found.trusted), "trusted")
+    )

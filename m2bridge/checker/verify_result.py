@@ -1,7 +1,5 @@
 """What the check of one certificate says."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -11,33 +9,22 @@ VerifyOutcome = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class VerifyResult:
     """The outcome of checking a certificate.
 
-    Parameters
-    ----------
-    outcome : str
-        ``accepted``: every check passed. ``program-not-checked``: the content is right, but another release wrote the
-        certificate, with a program that is not this release's, and nobody looked at what that program does.
-        ``too-expensive``: not decided within the limits on size, time and memory. ``other-release``: another
-        release wrote it, in another format or with other contents, and only that one can say whether it is right.
-        ``malformed``: not a certificate. ``rejected``: wrong. ``failed``: it could not be read, or its check failed.
-    name : str
-        The file, or the file name that the certificate should have.
-    check : str
-        Which check failed; empty if none did.
-    stored, found : str
-        What the certificate says, and what was computed from scratch.
-    remarks : tuple of str
-        What is worth knowing and decides nothing.
+    ``accepted``: every check passed. ``program-not-checked``: the content is right, but another release wrote the
+    certificate, with a program that is not this release's, and nobody looked at what that program does.
+    ``too-expensive``: not decided within the limits on size, time and memory. ``other-release``: another release wrote
+    it, in another format or with other contents, and only that one can say whether it is right. ``malformed``: not a
+    certificate. ``rejected``: wrong. ``failed``: it could not be read, or its check failed.
     """
 
     outcome: VerifyOutcome
-    name: str
-    check: str = ""
+    name: str  # of the file, or what it should be
+    check: str = ""  # which one failed
     stored: str = ""
     found: str = ""
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()  # what decides nothing
 
     @property
     def accepted(self) -> bool:

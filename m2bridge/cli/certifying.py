@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from m2bridge.cli.families import FamilyBatch
 from m2bridge.cli.options import MemorySize, NewPath, Seconds, engine_option
 from m2bridge.cli.output import DONE, REFUTED, UNDECIDED
 from m2bridge.engine import locate
@@ -20,14 +21,16 @@ from m2bridge.startup import importing
 
 if TYPE_CHECKING:
     from m2bridge.batch.executor import Executor
+    from m2bridge.batch.plan import Plan
     from m2bridge.batch.store import Store
 
 
-@click.command("certify")
+@click.command("certify", cls=FamilyBatch)
 @click.option("--d", help="Input embedding dimensions d: 3, 1..4 or 1,3,5.")
 @click.option("--d-out", help="Output embedding dimensions d'.")
 @click.option("--a", help="Query/key dimensions a; d when left out.")
 @click.option("--t", help="Numbers of tokens; 2 when left out.")
+@click.option("--family", default="attention", help="Another family: --family polynomial-network --widths 1..3,2,1.")
 @click.option("--all-a", is_flag=True, help="Take the cases with a > d too; they have the same functions as a = d.")
 @click.option("--cases", "file", type=click.Path(path_type=Path), help="A .toml or .csv file of cases.")
 @click.option("--check", default="all", show_default=True, help="Questions: all, or 3.2,3.4 or all,closure.")
@@ -42,7 +45,7 @@ if TYPE_CHECKING:
 @engine_option
 @click.option("--quiet", is_flag=True, help="Print errors only.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
-def certify_command(out: Path, check: str, retry: str, quiet: bool, as_json: bool, **options: Any) -> int:
+def certify_command(out: Path, check: str, retry: str, quiet: bool, as_json: bool, family: str, **options: Any) -> int:
     """Certify a grid of cases: one certificate for each case and question, in a folder.
 
     The folder is the state: the same command goes on from what is there. Exit code 0 when everything is confirmed,
@@ -56,7 +59,7 @@ def certify_command(out: Path, check: str, retry: str, quiet: bool, as_json: boo
     from m2bridge.batch.task import tasks
 
     _check_workers(**options)
-    asked = tasks(ordered(_cases(options)), check)
+    asked = tasks(ordered(_cases(family, options)), check)
     store = Store(_folder(out), _kinds(retry))
     planned = plan(asked, store)
     if not quiet:
@@ -65,7 +68,7 @@ def certify_command(out: Path, check: str, retry: str, quiet: bool, as_json: boo
         first, *others = planned.unusable
         more = f" and {plural(len(others), 'other')}" if others else ""
         click.echo(f"Note: not the certificate that the name says, and to be replaced: {first}{more}", err=True)
-    summary = run(planned, partial(_executor, store, options), shown(quiet))
+    summary = run(planned, partial(_executor, store, planned, options), shown(quiet))
     if as_json:
         click.echo(json.dumps(summary.to_json()))
     elif not quiet:
@@ -101,26 +104,23 @@ def _folder(path: Path) -> Path:
     return path.absolute()
 
 
-def _cases(options: dict[str, Any]) -> Iterable[Any]:
-    from m2bridge.batch.cases import grid, numbers, read_cases
+def _cases(name: str, options: dict[str, Any]) -> Iterable[Any]:
+    from m2bridge.batch.cases import grid, none_left, read_cases
+    from m2bridge.families import family
 
-    ranges = {name: options[name] for name in ("d", "d_out", "a", "t")}
+    chosen = family(name)
+    texts = {option.name: options.get(option.name) for option in chosen.options}
     if options["file"] is not None:
-        if given := [name for name, value in ranges.items() if value is not None]:
+        if given := [name for name, value in texts.items() if value is not None]:
             raise InvalidCaseError(given[0], "a grid cannot be given together with --cases")
-        return list(read_cases(options["file"], options["all_a"]))
-    if missing := [name for name in ("d", "d_out") if ranges[name] is None]:
-        raise InvalidCaseError(missing[0], "give --d and --d-out, or --cases")
-    d, d_out, a, t = (None if value is None else numbers(name, value) for name, value in ranges.items())
-    assert d is not None
-    assert d_out is not None
-    cases = list(grid(d, d_out, a, t, options["all_a"]))
+        return list(read_cases(options["file"], chosen, options["all_a"]))
+    cases = grid(chosen, texts, options["all_a"])
     if not cases:
-        raise InvalidCaseError("a", "no case has a ≤ d; --all-a takes the others too")
+        raise InvalidCaseError("a", none_left(chosen))
     return cases
 
 
-def _executor(store: Store, options: dict[str, Any]) -> Executor:
+def _executor(store: Store, planned: Plan, options: dict[str, Any]) -> Executor:
     if options["executor"] == "processes":
         from m2bridge.batch.forkserver import prepare
 
@@ -131,10 +131,12 @@ def _executor(store: Store, options: dict[str, Any]) -> Executor:
         from m2bridge.batch.processes import Processes
         from m2bridge.batch.serial import Serial
 
-    settings = Settings(store, options["program"], options["timeout"], options["memory"])
+    needed = any(task.needs_engine for task in planned.left)
+    settings = Settings(store, options["program"], options["timeout"], options["memory"], needs_engine=needed)
     if options["executor"] == "dask":
         return Dask(settings, options["scheduler"], options["workers"])  # each machine finds its own Macaulay2
-    settings = replace(settings, program=str(locate(options["program"]).program))
+    if needed:
+        settings = replace(settings, program=str(locate(options["program"]).program))
     if options["executor"] == "serial":
         return Serial(settings)
     return Processes(settings, options["workers"], options["recycle"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from m2bridge.algebra.field import QQ
+from m2bridge.cli.families import FamilyCommand, family_options
 from m2bridge.cli.options import case_options, request, run_options, within
 from m2bridge.cli.output import DONE, REFUTED, UNDECIDED, show
 from m2bridge.cli.progress import progress
@@ -17,7 +19,7 @@ from m2bridge.convert.documents import read_json, read_text
 from m2bridge.convert.number_text import MOST_DIGITS, read_rational
 from m2bridge.engine import Limits, Macaulay2
 from m2bridge.errors import ConversionError, InvalidCaseError
-from m2bridge.families.attention.statements import REGISTRY, Statement
+from m2bridge.families import DEFAULT
 from m2bridge.startup import importing
 
 if TYPE_CHECKING:
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from m2bridge.families.attention.all_sizes.result import AllSizes
     from m2bridge.families.attention.hilbert_check import HilbertCheck
     from m2bridge.families.attention.membership import Weights
+    from m2bridge.families.attention.model import SingleLayerAttention
+    from m2bridge.maps.statement import Statement
 
 MOST_BYTES = 10_000_000
 """Of a file with a function."""
@@ -37,15 +41,16 @@ _KINDS = {bool: "true or false", type(None): "null", list: "a list", dict: "an o
 HILBERT = "hilbert"
 """A prediction and no theorem, which takes a computation of its own: not part of ``all``."""
 
-KEYS = (*dict.fromkeys(statement.key for statement in REGISTRY), HILBERT, "all")
+EVERY = "all"
 
 
-@click.command("cross-check")
-@click.argument("statement", type=click.Choice(KEYS), default="all")
+@click.command("cross-check", cls=FamilyCommand)
+@click.argument("statement", default=EVERY)
 @click.option("--all-sizes", is_flag=True, help="For all d, d', a and t ≥ 2 at once, without --d, --d-out, --a, --t.")
 @case_options
+@family_options
 @run_options
-def cross_check_command(statement: str, all_sizes: bool, **options: Any) -> int:
+def cross_check_command(statement: str, all_sizes: bool = False, **options: Any) -> int:
     """Decide statements of the paper for one case, all of them or those with one number.
 
     With --all-sizes for every case at once: where they hold, and where they fail. 'hilbert' compares a predicted
@@ -53,16 +58,23 @@ def cross_check_command(statement: str, all_sizes: bool, **options: Any) -> int:
 
     Exit code 0 when nothing is refuted or undecided, 1 when something is refuted, 3 when something is undecided.
     """
-    statements = [known for known in REGISTRY if statement in ("all", known.key)]
     if all_sizes and statement == HILBERT:
         raise InvalidCaseError("all_sizes", "the Hilbert function is compared case by case: give --d and --d-out")
     if all_sizes:
-        return _cross_check_all_sizes(statements, options)
+        return _cross_check_all_sizes(_chosen(statement, DEFAULT), options)
+    family = options.get("family") or DEFAULT
+    chosen = [] if options.get("file") else _chosen(statement, family)
     asked = request(options)
     if asked.field != QQ:
         raise InvalidCaseError("field", "statements are about characteristic 0: cross-checks are over QQ")
-    with within(asked.timeout) as clock, asked.engine() as engine, progress(f"cross-check of {asked.model}"):
+    alone = not getattr(asked.model, "needs_engine", False)  # a map in a file has no statements
+    with (
+        within(asked.timeout) as clock,
+        nullcontext() if alone else asked.engine() as engine,
+        progress(f"cross-check of the {asked.model.title}"),
+    ):
         if statement == HILBERT:
+            assert engine is not None
             with importing():
                 from m2bridge.families.attention.hilbert_check import hilbert_check
 
@@ -70,8 +82,27 @@ def cross_check_command(statement: str, all_sizes: bool, **options: Any) -> int:
         with importing():
             from m2bridge.crosscheck import cross_check
 
-        found = cross_check(asked.model, engine, statements)
+        found = cross_check(asked.model, engine, chosen)
     return _shown(found, asked.form, clock)
+
+
+def _chosen(statement: str, name: str) -> list[Statement]:
+    """The statements about a family with this key; none for the Hilbert function, which is no statement.
+
+    Raises
+    ------
+    click.BadParameter
+        If there are none.
+    """
+    from m2bridge.families import family
+
+    stated = family(name).statements()
+    chosen = [known for known in stated if statement in (EVERY, known.key)]
+    own = (HILBERT,) if name == DEFAULT else ()
+    if not chosen and statement not in own:
+        keys = ", ".join((*dict.fromkeys(known.key for known in stated), *own, EVERY))
+        raise click.BadParameter(f"'{statement:.60}' is not one of {keys}.", param_hint="'STATEMENT'")
+    return chosen
 
 
 def _cross_check_all_sizes(statements: list[Statement], options: dict[str, Any]) -> int:
@@ -117,7 +148,7 @@ def membership_command(function: str | None, A: str | None, V: str | None, **opt
             values = _function(function)
         else:
             weights = _weights(_matrix("A", A, model.d, model.d), _matrix("V", V, model.d_out, model.d))
-            values = _of_weights(*weights)
+            values = _of_weights(model, *weights)
         with asked.engine() as engine, progress(f"membership for {model}"):
             with importing():
                 from m2bridge.families.attention.membership import membership
@@ -161,10 +192,12 @@ def _weights(A: list[list[Fraction]], V: list[list[Fraction]]) -> Weights:
     return first, second
 
 
-def _of_weights(A: Matrix, V: Matrix) -> dict[str, Fraction]:
+def _of_weights(model: SingleLayerAttention, A: Matrix, V: Matrix) -> dict[str, Fraction]:
     with importing():
         from m2bridge.families.attention.function import function_of
+        from m2bridge.families.attention.parametrization import check_coordinates
 
+    check_coordinates(model, "reduced")
     values = function_of(A, V)
     return {name: Fraction(int(value.p), int(value.q)) for name, value in values.items()}
 

@@ -28,8 +28,12 @@ class FamilyCommand(click.Command):
         """Look for a family or a map first: they say which other options there are."""
         family = _value("--family", args)
         if family is not None or _value("--map", args) is not None:
-            ctx.meta[_REPLACED] = _options(family)
+            ctx.meta[_REPLACED] = self.own_options(family)
         return super().parse_args(ctx, args)
+
+    def own_options(self, family: str | None) -> list[click.Parameter]:
+        """The options of a family."""
+        return _options(family)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """All options, those of the default family replaced by those of the one that is named."""
@@ -37,6 +41,17 @@ class FamilyCommand(click.Command):
         if _REPLACED not in ctx.meta:
             return params
         return [*ctx.meta[_REPLACED], *(param for param in params if param.name not in CASE)]
+
+
+class FamilyBatch(FamilyCommand):
+    """A command that takes several values for each option of the family that is named, such as ``--widths 1..3,2``."""
+
+    def own_options(self, family: str | None) -> list[click.Parameter]:
+        """The options of a family; defaults come in where the values are read."""
+        from m2bridge.families import family as named
+
+        options = () if family is None else named(family).options
+        return [click.Option([f"--{option.name.replace('_', '-')}"], help=option.help) for option in options]
 
 
 def _value(option: str, args: Sequence[str]) -> str | None:

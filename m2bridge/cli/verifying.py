@@ -18,7 +18,7 @@ from m2bridge.cli.progress import progress
 from m2bridge.layout import line, plural, table
 
 if TYPE_CHECKING:
-    from m2bridge.checker.verify_result import Finding
+    from m2bridge.checker.verify_result import VerifyResult
 
 _CODES = {"accepted": DONE, "program-not-checked": UNDECIDED, "too-expensive": UNDECIDED, "failed": FAILED}
 
@@ -85,12 +85,12 @@ def _below(folder: Path) -> Iterator[Path]:
     yield from unreadable
 
 
-def to_text(findings: Sequence[Finding]) -> str:
+def to_text(findings: Sequence[VerifyResult]) -> str:
     """One line for each certificate."""
     return table(("certificate", "outcome", ""), [(line(f.name), f.outcome, line(_said(f))) for f in findings])
 
 
-def _said(finding: Finding) -> str:
+def _said(finding: VerifyResult) -> str:
     if finding.outcome == "rejected" or finding.stored:
         said = f"{finding.check}: stored {finding.stored}, found {finding.found}"
         return "; ".join((said, *finding.remarks))

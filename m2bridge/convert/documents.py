@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-from m2bridge.algebra.linear_algebra import integer
+from m2bridge.digits import integer
 from m2bridge.errors import ConversionError
 
 MOST_BYTES = 2_000_000

@@ -10,8 +10,8 @@ from typing import Any
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import CoefficientField
-from m2bridge.algebra.linear_algebra import integer
 from m2bridge.algebra.ring import Ideal, PolynomialRing, is_name
+from m2bridge.digits import integer
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.startup import collection_paused
 

@@ -12,8 +12,8 @@ from typing import Any
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import CoefficientField
-from m2bridge.algebra.linear_algebra import decimal
 from m2bridge.convert.names import all_to_macaulay2
+from m2bridge.digits import decimal
 
 _GROUP = 200
 

@@ -38,6 +38,19 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
     ------
     ConversionError
         In one line, with the place, if it is not TOML, or a part is missing, unknown or not a polynomial.
+
+    Examples
+    --------
+    >>> polynomial_map, title = read_map('''
+    ... [map]
+    ... title = "parabola"
+    ... parameters = ["t"]
+    ... [coordinates]
+    ... x = "t"
+    ... y = "t^2"
+    ... ''')
+    >>> title, polynomial_map.images
+    ('parabola', (t, t**2))
     """
     content = read_toml(text)
     _check_keys(content, "the file", {"map", "coordinates"}, set())

@@ -10,11 +10,10 @@ from typing import Any
 from sympy import ZZ, Expr, Symbol, latex
 from sympy.polys.rings import PolyElement
 
-from m2bridge.algebra.linear_algebra import decimal
 from m2bridge.clock import watched
 from m2bridge.convert import macaulay2
 from m2bridge.convert.names import all_to_macaulay2
-from m2bridge.digits import any_length
+from m2bridge.digits import any_length, decimal
 from m2bridge.layout import plural, printable
 
 SHOWN = 12

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from m2bridge.algebra.linear_algebra import integer
+from m2bridge.digits import integer
 from m2bridge.errors import ConversionError
 
 MOST_DIGITS = 10_000

@@ -18,8 +18,8 @@ from unicodedata import category
 
 from sympy.polys.rings import PolyElement
 
-from m2bridge.algebra.linear_algebra import integer
 from m2bridge.algebra.ring import PolynomialRing, normal_form
+from m2bridge.digits import integer
 from m2bridge.errors import ConversionError
 
 _LETTERS = re.compile(r"\w*")

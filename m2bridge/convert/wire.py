@@ -26,9 +26,9 @@ from sympy import ZZ
 from sympy.polys.rings import PolyElement, PolyRing
 
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.linear_algebra import integer
 from m2bridge.algebra.ring import Ideal, PolynomialRing
 from m2bridge.convert.names import from_macaulay2
+from m2bridge.digits import integer
 from m2bridge.errors import M2BridgeError, ParseError
 
 

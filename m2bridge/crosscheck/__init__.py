@@ -1,7 +1,11 @@
-"""Predictions against observations."""
+"""Predictions against observations, for whatever a family states."""
 
 from m2bridge.crosscheck.compare import compare
 from m2bridge.crosscheck.cross_check import CrossCheck, cross_check
-from m2bridge.crosscheck.verdict import Outcome, Verdict
+from m2bridge.crosscheck.grounds import Decision
+from m2bridge.crosscheck.verdict import Verdict
 
-__all__ = ["CrossCheck", "Outcome", "Verdict", "compare", "cross_check"]
+Outcome = Decision
+"""Its name in release 0.1."""
+
+__all__ = ["CrossCheck", "Decision", "Outcome", "Verdict", "compare", "cross_check"]

@@ -101,6 +101,11 @@ class Process:
         with suppress(OSError):
             Path(f"/proc/{self.pid}/clear_refs").write_text("5", encoding="ascii")
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether it runs no more."""
+        return not self._finalizer.alive or _has_ended(self.pid, patience=0)
+
     def send(self, text: str) -> None:
         """Type a short text in ASCII (a terminal holds 4 KiB that nobody has read)."""
         with suppress(OSError):  # a dead process is noticed when its answer is awaited

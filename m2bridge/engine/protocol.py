@@ -37,6 +37,15 @@ class Limits:
     InvalidCaseError
         If the time is not a positive number, if Macaulay2 cannot start within this memory, or if this process may not
         use so much itself: no limit that was set before is ever raised.
+
+    Examples
+    --------
+    >>> from sympy import symbols
+    >>> t = symbols("t")
+    >>> cusp = PolynomialMap.from_expressions([t], {"x": t**2, "y": t**3})
+    >>> with Macaulay2(limits=Limits(timeout=60, memory=2 * 2**30)) as engine:
+    ...     print(closure(cusp, engine).degree)
+    3
     """
 
     timeout: float | None = None
@@ -80,6 +89,14 @@ class Transcript:
         Wall time.
     version : str
         Version of Macaulay2.
+
+    Examples
+    --------
+    >>> script = Script("sum", 'mbEmit("sum", 1 + 1)')
+    >>> with Macaulay2() as engine:
+    ...     transcript = engine.run(script)
+    >>> transcript.records
+    ('{"field":"sum","value":["ZZ","2"]}',)
     """
 
     records: tuple[str, ...]
@@ -89,7 +106,19 @@ class Transcript:
 
 
 class Engine(Protocol):
-    """Runs scripts one after the other; no run sees anything of another."""
+    """Runs scripts one after the other; no run sees anything of another.
+
+    Examples
+    --------
+    >>> def invariants(polynomial_map: PolynomialMap, engine: Engine) -> tuple[int, int]:
+    ...     return closure(polynomial_map, engine).degree, singular_locus(polynomial_map, engine).dimension
+    >>> from sympy import symbols
+    >>> t = symbols("t")
+    >>> cusp = PolynomialMap.from_expressions([t], {"x": t**2, "y": t**3})
+    >>> with Macaulay2() as engine:
+    ...     print(invariants(cusp, engine))
+    (3, 0)
+    """
 
     @property
     def version(self) -> str:

@@ -19,9 +19,21 @@ from m2bridge.errors import EngineError
 
 _PREFIX = "m2bridge-run-"
 
+_SYSTEM = ("/tmp", "/var/tmp")
+
+_SHORT = 60
+"""Bytes; the name of a socket that multiprocessing makes in a :class:`Scratch` has 40 more, and systems take 103."""
+
 
 class Scratch:
     """A new temporary folder; removed by :meth:`remove`, when it is dropped, and at the end of Python.
+
+    A child made by ``fork`` leaves it to the parent.
+
+    Parameters
+    ----------
+    where : str, optional
+        The folder in which it is made; that for temporary files when left out.
 
     Raises
     ------
@@ -29,14 +41,15 @@ class Scratch:
         If no temporary folder can be made.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, where: str | None = None) -> None:
         try:
-            self.path, self._lock = _make()
+            self.path, self._lock = _make(where)
         except OSError as reason:
             raise EngineError(
                 f"no temporary folder can be made: {reason.strerror or reason}; TMPDIR names where"
             ) from None
         self._finalizer = weakref.finalize(self, _remove, self.path, self._lock)
+        _scratches.add(self)
 
     def remove(self) -> None:
         """Remove the folder and all that is in it."""
@@ -48,13 +61,35 @@ class Scratch:
             os.close(self._lock)
 
 
+_scratches: weakref.WeakSet[Scratch] = weakref.WeakSet()
+
+
+def _disown_all() -> None:
+    for scratch in list(_scratches):
+        scratch.disown()
+
+
+os.register_at_fork(after_in_child=_disown_all)
+
+
+def short_folders() -> tuple[str, ...]:
+    """Where temporary folders may be made in which there are to be sockets, whose names cannot be long."""
+    usual = tempfile.gettempdir()
+    return _SYSTEM if len(os.fsencode(usual)) > _SHORT else (usual,)
+
+
 def sweep() -> None:
     """Remove the folders that processes of this user, which were killed, have left."""
-    with suppress(OSError):
-        for entry in os.scandir(tempfile.gettempdir()):
-            if entry.name.startswith(_PREFIX):
-                with suppress(OSError):  # somebody else's, or swept by another process at this moment
-                    _sweep(Path(entry.path))
+    for folder in {tempfile.gettempdir(), *short_folders()}:
+        with suppress(OSError):
+            _sweep_all(folder)
+
+
+def _sweep_all(folder: str) -> None:
+    for entry in os.scandir(folder):
+        if entry.name.startswith(_PREFIX):
+            with suppress(OSError):  # somebody else's, or swept by another process at this moment
+                _sweep(Path(entry.path))
 
 
 def _sweep(path: Path) -> None:
@@ -67,10 +102,10 @@ def _sweep(path: Path) -> None:
         os.close(lock)
 
 
-def _make() -> tuple[Path, int]:
+def _make(where: str | None) -> tuple[Path, int]:
     """A new folder and its lock; once more if another process took it for one that was left, before it was locked."""
     while True:
-        path = Path(tempfile.mkdtemp(prefix=_PREFIX)).absolute()
+        path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=where)).absolute()
         with suppress(FileNotFoundError):
             lock = _opened(path)
             if _locked(lock) and path.exists():

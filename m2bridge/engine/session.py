@@ -49,8 +49,13 @@ class Macaulay2:
 
     Examples
     --------
-    >>> with Macaulay2() as engine:  # doctest: +SKIP
-    ...     transcript = engine.run(script)
+    >>> from sympy import symbols
+    >>> t = symbols("t")
+    >>> cusp = PolynomialMap.from_expressions([t], {"x": t**2, "y": t**3})
+    >>> with Macaulay2() as engine:
+    ...     locus = singular_locus(cusp, engine)
+    >>> locus.dimension
+    0
     """
 
     def __init__(self, program: str | os.PathLike[str] | None = None, limits: Limits | None = None) -> None:
@@ -106,6 +111,8 @@ class Macaulay2:
             raise EngineError("this session is over, because its with block was left: make another Macaulay2()")
         self._scratch = self._scratch or Scratch()
         folder = self._scratch.path
+        if self._ready and self._process is not None and self._process.has_ended:  # killed between two runs
+            self._end()
         if self._process is None:
             scripts = [str(m2script(name)) for name in (*LIBRARIES, "session")]
             assert self.candidate.program is not None
@@ -227,9 +234,8 @@ class Macaulay2:
 
     def _disown(self) -> None:
         """In a child made by ``fork``: leave the process and its files to the parent, and begin anew."""
-        for possession in (self._process, self._scratch):
-            if possession is not None:
-                possession.disown()
+        if self._process is not None:
+            self._process.disown()
         self._process = self._scratch = None
         self._turn = threading.Lock()
 

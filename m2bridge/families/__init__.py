@@ -1,38 +1,48 @@
 """The families of models: those of this package, one line each, and those that other packages bring.
 
-A package brings a family through the entry-point group ``m2bridge.families``::
+A package brings a family, and what checks its certificates, through two entry-point groups::
 
     [project.entry-points."m2bridge.families"]
     my-family = "my_package.families:FAMILY"
 
-where ``FAMILY`` is a :class:`m2bridge.families.definition.Family` whose name is the name of the entry point. Nothing is
-loaded before it is asked for.
+    [project.entry-points."m2bridge.checkers"]
+    my-family = "my_package.checker:CHECKER"
+
+where ``FAMILY`` is a :class:`m2bridge.families.definition.Family` and ``CHECKER`` a
+:class:`m2bridge.checker.family.FamilyChecker`; each has the name of the entry point. Nothing is loaded before it is
+asked for, so that certificates are checked without what the models need.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from m2bridge.errors import InvalidCaseError
-from m2bridge.families.definition import Family
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint  # slow to import
 
+    from m2bridge.checker.family import FamilyChecker
+    from m2bridge.families.definition import Family
+
 GROUP = "m2bridge.families"
+CHECKERS = "m2bridge.checkers"
+
+DEFAULT = "attention"
+"""The family of cases that name none."""
 
 OWN = {
-    "attention": "m2bridge.families.attention.family:FAMILY",
-    "deep-attention": "m2bridge.families.deep_attention:FAMILY",
-    "polynomial-network": "m2bridge.families.polynomial_network:FAMILY",
+    "attention": "m2bridge.families.attention",
+    "deep-attention": "m2bridge.families.deep_attention",
+    "polynomial-network": "m2bridge.families.polynomial_network",
 }
-"""The families of this package, one line each."""
+"""The families of this package, one line each: a folder with ``family:FAMILY`` and ``checker:CHECKER``."""
 
 
 def family_names() -> tuple[str, ...]:
     """Names of all families, without loading them."""
-    return tuple(sorted(_registered()))
+    return tuple(sorted(_registered(GROUP)))
 
 
 def family(name: str) -> Family:
@@ -49,13 +59,34 @@ def family(name: str) -> Family:
     >>> family("polynomial-network").from_key("2-2-1-r2").title
     'polynomial neural network of widths (2, 2, 1) and activation degree 2'
     """
-    found = _registered().get(name, ())
-    if not found:
-        raise InvalidCaseError("family", f"there is no family '{name}': use {', '.join(family_names())}")
-    if len(found) > 1:
-        claims = " and ".join(f"{_package(entry)} ({entry.value})" for entry in found)
-        raise InvalidCaseError("family", f"the name '{name}' is claimed by {claims}: remove all but one")
-    return _load(found[0])
+    from m2bridge.families.definition import Family
+
+    entry = _claimed(GROUP, name, f"there is no family '{name}': use {', '.join(family_names())}")
+    loaded = _load(entry)
+    if not isinstance(loaded, Family):
+        raise _broken(entry, f"{entry.value} is not an m2bridge.families.definition.Family")
+    if loaded.name != name:
+        raise _broken(entry, f"it calls itself '{loaded.name}'")
+    return loaded
+
+
+def checker(name: str) -> FamilyChecker:
+    """What checks certificates about the family of this name.
+
+    Raises
+    ------
+    InvalidCaseError
+        As :func:`family`.
+    """
+    from m2bridge.checker.family import FamilyChecker
+
+    entry = _claimed(CHECKERS, name, f"no checker for the family '{name}': install the package that brings it")
+    loaded = _load(entry)
+    if not isinstance(loaded, FamilyChecker):
+        raise _broken(entry, f"{entry.value} is not an m2bridge.checker.family.FamilyChecker")
+    if loaded.family != name:
+        raise _broken(entry, f"it calls itself '{loaded.family}'")
+    return loaded
 
 
 def families() -> tuple[dict[str, Family], dict[str, InvalidCaseError]]:
@@ -69,13 +100,25 @@ def families() -> tuple[dict[str, Family], dict[str, InvalidCaseError]]:
     return loaded, failed
 
 
-def _registered() -> dict[str, tuple[EntryPoint, ...]]:
+def _claimed(group: str, name: str, otherwise: str) -> EntryPoint:
+    """The only entry of this name."""
+    found = _registered(group).get(name, ())
+    if not found:
+        raise InvalidCaseError("family", otherwise)
+    if len(found) > 1:
+        claims = " and ".join(f"{_package(entry)} ({entry.value})" for entry in found)
+        raise InvalidCaseError("family", f"the name '{name}' is claimed by {claims}: remove all but one")
+    return found[0]
+
+
+def _registered(group: str) -> dict[str, tuple[EntryPoint, ...]]:
     """For each name who claims it; a package that is found twice on the path counts once."""
     from importlib.metadata import EntryPoint, entry_points
 
+    place = {GROUP: "family:FAMILY", CHECKERS: "checker:CHECKER"}[group]
     claims: dict[str, dict[tuple[str, str], EntryPoint]] = {}
-    own = (EntryPoint(name, value, GROUP) for name, value in OWN.items())
-    for entry in (*own, *entry_points(group=GROUP)):
+    own = (EntryPoint(name, f"{folder}.{place}", group) for name, folder in OWN.items())
+    for entry in (*own, *entry_points(group=group)):
         claims.setdefault(entry.name, {}).setdefault((_package(entry), entry.value), entry)
     return {name: tuple(found.values()) for name, found in claims.items()}
 
@@ -85,14 +128,15 @@ def _package(entry: EntryPoint) -> str:
 
 
 @lru_cache(maxsize=64)
-def _load(entry: EntryPoint) -> Family:
-    broken = f"the family '{entry.name}' of the package {_package(entry)} cannot be used"
+def _load(entry: EntryPoint) -> Any:
     try:
-        loaded = entry.load()
+        return entry.load()
     except Exception as reason:  # whatever somebody else's package does when it is imported
-        raise InvalidCaseError("family", f"{broken}: {type(reason).__name__}: {reason}") from reason
-    if not isinstance(loaded, Family):
-        raise InvalidCaseError("family", f"{broken}: {entry.value} is not an m2bridge.families.definition.Family")
-    if loaded.name != entry.name:
-        raise InvalidCaseError("family", f"{broken}: it calls itself '{loaded.name}'")
-    return loaded
+        raise _broken(entry, f"{type(reason).__name__}: {reason}") from reason
+
+
+def _broken(entry: EntryPoint, reason: str) -> InvalidCaseError:
+    what = "family" if entry.group == GROUP else "checker of the family"
+    return InvalidCaseError(
+        "family", f"the {what} '{entry.name}' of the package {_package(entry)} cannot be used: {reason}"
+    )

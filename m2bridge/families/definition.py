@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from m2bridge.errors import InvalidCaseError
-from m2bridge.maps.model import Model
-from m2bridge.maps.statement import OrbitStatement, Statement
+from m2bridge.families.ranges import lists, ranges
+from m2bridge.maps.statement import Statement
+
+if TYPE_CHECKING:
+    from m2bridge.families.question import Question
+    from m2bridge.render import Script
 
 
 @dataclass(frozen=True, slots=True)
 class CaseOption:
-    """One number, or one list of numbers, that names a case.
+    """One number, one list of numbers, or one word, that names a case.
 
     Parameters
     ----------
@@ -29,6 +33,11 @@ class CaseOption:
         Whether it has to be given where there is no default.
     flag : bool
         Whether it is given without a value: ``--skip``. Then ``read`` gets any text.
+    symbol : str
+        How tables call it; the name when left out.
+    several : callable, optional
+        From the name and text such as ``1..3`` to the values that are meant, for batches; raises InvalidCaseError. One
+        value when left out.
     """
 
     name: str
@@ -37,6 +46,22 @@ class CaseOption:
     default: str | None = None
     required: bool = True
     flag: bool = False
+    symbol: str = ""
+    several: Callable[[str, str], Iterable[Any]] | None = None
+
+    @property
+    def heading(self) -> str:
+        """Over a column of a table."""
+        return self.symbol or self.name
+
+    def values(self, text: str) -> Iterable[Any]:
+        """The values that text means where several may be asked for; raises InvalidCaseError."""
+        if self.several is not None:
+            return self.several(self.name, text)
+        try:
+            return (self.read(text),)
+        except ValueError as reason:
+            raise InvalidCaseError(self.name, str(reason)) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,20 +107,45 @@ class Family:
     from_key : callable
         From :attr:`Model.key` back to the model; raises InvalidCaseError.
     statements : callable
-        All statements about the family.
+        All statements about the family. There is a question for each of their keys.
     figures : callable
         Figures about the family.
+    questions : callable
+        What can be certified beside the statements.
+    program : callable
+        The Macaulay2 program behind the statements for a model; ``None`` if no program is needed.
+    effort : callable
+        A rough measure of how long a model takes: a batch begins with the short ones.
+    left_out : callable
+        Whether a batch leaves a case of a grid out, unless all are asked for.
+    kept : str
+        Those that it does not leave out, in words.
+    orbits : str
+        What names an orbit, in words, where the functions of a model fall into orbits.
+    prefix : str, optional
+        Before the key in names of files; the name of the family when left out.
     """
 
     name: str
     title: str
     options: tuple[CaseOption, ...]
-    build: Callable[..., Model]
-    from_key: Callable[[str], Model]
-    statements: Callable[[], tuple[Statement[Any] | OrbitStatement[Any, Any], ...]] = tuple
+    build: Callable[..., Any]
+    from_key: Callable[[str], Any]
+    statements: Callable[[], tuple[Statement, ...]] = tuple
     figures: Callable[[], tuple[Figure, ...]] = tuple
+    questions: Callable[[], tuple[Question, ...]] = tuple
+    program: Callable[[Any], Script | None] = lambda model: None
+    effort: Callable[[Any], int] = lambda model: 0
+    left_out: Callable[[Any], bool] = lambda model: False
+    kept: str = "these numbers"
+    orbits: str = ""
+    prefix: str | None = None
 
-    def from_options(self, given: Mapping[str, str | None]) -> Model:
+    def label(self, model: Any) -> str:
+        """One word for a case, unlike that of any case of another family."""
+        return f"{self.name}-{model.key}" if self.prefix is None else f"{self.prefix}{model.key}"
+
+    def from_options(self, given: Mapping[str, str | None]) -> Any:
         """The case that options on the command line name; ``None`` stands for one that was left out.
 
         Raises
@@ -106,7 +156,7 @@ class Family:
         self._check_names(name for name, text in given.items() if text is not None)
         return self.build(**read_options(self.options, given))
 
-    def from_json(self, content: object) -> Model:
+    def from_json(self, content: object) -> Any:
         """The case that :meth:`Model.to_json` wrote.
 
         Raises
@@ -168,3 +218,13 @@ def integers(text: str) -> tuple[int, ...]:
         return tuple(map(integer, text.split(",")))
     except ValueError:
         raise ValueError(f"'{text}' is not a list of integers such as 2,2,1") from None
+
+
+def integer_option(name: str, help: str, **more: Any) -> CaseOption:
+    """An option that is an integer; a batch takes ranges such as ``1..4,7``."""
+    return CaseOption(name, integer, help, several=ranges, **more)
+
+
+def integers_option(name: str, help: str, **more: Any) -> CaseOption:
+    """An option that is a list of integers; a batch takes a range in each place, such as ``1..3,2,1``."""
+    return CaseOption(name, integers, help, several=lists, **more)

@@ -1,7 +1,11 @@
 """The ideal of the image of a polynomial map, by exact linear algebra in each multidegree."""
 
-from m2bridge.implicitization.hilbert import HilbertFunction, hilbert_function
-from m2bridge.implicitization.implicitize import implicitize
+from m2bridge.implicitization.implicitize import (
+    HilbertFunction,
+    hilbert_function,
+    implicitize,
+    implicitize_and_look_ahead,
+)
 from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
 from m2bridge.implicitization.result import GeneratorOrbit, Implicitization
 
@@ -12,5 +16,6 @@ __all__ = [
     "MultigradedMap",
     "hilbert_function",
     "implicitize",
+    "implicitize_and_look_ahead",
     "multigraded",
 ]

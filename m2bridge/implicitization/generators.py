@@ -1,14 +1,14 @@
-"""One weight space: its dimension in coordinate ring and ideal, and the minimal generators of the ideal there.
+"""One multidegree: the dimensions of coordinate ring and ideal, and the minimal generators of the ideal there.
 
-Why the result is exact although points and primes are arbitrary. Let M be the number of monomials of the weight. Expand
-them in the parameters, some of which may be fixed, or evaluate them at points: the rank modulo p of the matrix of
-coefficients or values is at most the dimension over QQ of the coordinate ring in this weight. On the other side,
-polynomials are exhibited that vanish identically over ZZ (products of generators proved in lower degrees, and new
+Why the result is exact although points and primes are arbitrary. Let M be the number of monomials of the multidegree.
+Expand them in the parameters, some of which may be fixed, or evaluate them at points: the rank modulo p of the matrix
+of coefficients or values is at most the dimension over QQ of the coordinate ring in this multidegree. On the other
+side, polynomials are exhibited that vanish identically over ZZ (products of generators proved in lower degrees, and new
 generators proved by substitution) and that are linearly independent modulo p, so over QQ. When rank plus number of
 these polynomials is M, both are equal to the true dimensions and the polynomials are a basis of the ideal. The new
 generators are minimal when what lower degrees generate has over QQ no larger dimension than modulo p; linear
-functionals over ZZ that vanish on it show that. If a guess cannot be proved, the weight is done again, first modulo
-several primes, then by elimination over QQ, with another prime for the products as long as theirs is unlucky.
+functionals over ZZ that vanish on it show that. If a guess cannot be proved, the multidegree is done again, first
+modulo several primes, then by elimination over QQ, with another prime for the products as long as theirs is unlucky.
 """
 
 from __future__ import annotations
@@ -18,37 +18,37 @@ from dataclasses import dataclass
 from itertools import islice
 from random import Random
 
-from m2bridge.algebra.linear_algebra import LARGE_PRIME, primes_from
+from m2bridge.algebra.integers import LARGE_PRIME, primes_from
+from m2bridge.algebra.sparse_polynomial import Terms
 from m2bridge.errors import ContradictionError
-from m2bridge.implicitization.blocks import Block, Layer, WeightSpace
+from m2bridge.implicitization.degrees import Degree, GradedPiece, MonomialSpace
 from m2bridge.implicitization.elimination import ModularElimination
-from m2bridge.implicitization.known_part import KnownPart, Products
+from m2bridge.implicitization.generated_part import GeneratedPart, Products
+from m2bridge.implicitization.multidegrees import PackedGrading
 from m2bridge.implicitization.multigraded_map import MultigradedMap
-from m2bridge.implicitization.relations import Echelon, ExactEchelon, ModularEchelon
-from m2bridge.implicitization.substitution import Substitution, Terms
-from m2bridge.implicitization.weight_spaces import WeightSystem
+from m2bridge.implicitization.relations import Echelon, ExactEchelon, ModularEchelon, Substitution
 
 PRIMES = 16
 """How many large primes are kept: the first for one guess, four for a better one; others where those are unlucky."""
 
 
 @dataclass(frozen=True, slots=True)
-class Workshop:
-    """What all weight spaces of one computation share; the primes divide no coefficient of the map."""
+class Context:
+    """What all multidegrees of one computation share; the primes divide no coefficient of the map."""
 
-    system: WeightSystem
+    grading: PackedGrading
     primes: tuple[int, ...]
     eliminations: tuple[ModularElimination, ...]
     substitution: Substitution
 
     @classmethod
-    def of(cls, source: MultigradedMap, max_degree: int, seed: int) -> Workshop:
+    def of(cls, source: MultigradedMap, max_degree: int, seed: int) -> Context:
         """Prepare the computation for a map up to a degree."""
-        system = WeightSystem.of(source, max_degree)
+        grading = PackedGrading.of(source, max_degree)
         primes = tuple(islice(_primes(source), PRIMES))
         first = ModularElimination.of(source, max_degree, Random(seed), primes[0])
         others = [first.modulo(prime, Random(seed)) for prime in primes[1:4]]
-        return cls(system, primes, (first, *others), Substitution.of(source))
+        return cls(grading, primes, (first, *others), Substitution.of(source))
 
 
 def _primes(source: MultigradedMap) -> Iterator[int]:
@@ -56,10 +56,10 @@ def _primes(source: MultigradedMap) -> Iterator[int]:
     return (prime for prime in primes_from(LARGE_PRIME) if all(c % prime for c in coefficients))
 
 
-def compute_block(
-    weight: int, degree: int, layers: Mapping[int, Layer], orbit_size: int, workshop: Workshop, *, keep_ideal: bool
-) -> Block:
-    """Dimension, ideal and minimal generators in one weight, proved.
+def compute_piece(
+    multidegree: int, degree: int, lower: Mapping[int, Degree], orbit_size: int, context: Context, *, keep_ideal: bool
+) -> GradedPiece:
+    """Dimension, ideal and minimal generators in one multidegree, proved.
 
     Raises
     ------
@@ -67,39 +67,39 @@ def compute_block(
         If not even elimination over QQ gives a proof (that would be an error in this program, or a map for which all
         these primes are unlucky).
     """
-    space = WeightSpace.of(weight, degree, workshop.system, layers)
-    block = None
+    space = MonomialSpace.of(multidegree, degree, context.grading, lower)
+    piece = None
     for make_echelon, number in _ECHELONS:
-        echelon = make_echelon(space, workshop)
-        block = _proved_block(space, echelon, orbit_size, workshop, workshop.primes[number], keep_ideal)
-        if block is not None:
+        echelon = make_echelon(space, context)
+        piece = _proved_piece(space, echelon, orbit_size, context, context.primes[number], keep_ideal)
+        if piece is not None:
             break
-    workshop.substitution.forget()
-    if block is None:
+    context.substitution.forget()
+    if piece is None:
         raise ContradictionError(f"exact elimination in degree {degree} did not give a basis of the ideal")
-    return block
+    return piece
 
 
-def _guess(space: WeightSpace, workshop: Workshop) -> Echelon:
-    return ModularEchelon.of(space.candidates, workshop.eliminations[:1])
+def _guess(space: MonomialSpace, context: Context) -> Echelon:
+    return ModularEchelon.of(space.candidates, context.eliminations[:1])
 
 
-def _better_guess(space: WeightSpace, workshop: Workshop) -> Echelon:
-    return ModularEchelon.of(space.candidates, workshop.eliminations)
+def _better_guess(space: MonomialSpace, context: Context) -> Echelon:
+    return ModularEchelon.of(space.candidates, context.eliminations)
 
 
-def _exact(space: WeightSpace, workshop: Workshop) -> Echelon:
-    return ExactEchelon.of(space.candidates, workshop.substitution)
+def _exact(space: MonomialSpace, context: Context) -> Echelon:
+    return ExactEchelon.of(space.candidates, context.substitution)
 
 
 _ECHELONS = ((_guess, 0), (_better_guess, 1), *((_exact, number) for number in range(2, PRIMES)))
 """How relations are found, and by which prime it is known that products of generators are independent."""
 
 
-def _proved_block(
-    space: WeightSpace, echelon: Echelon, orbit_size: int, workshop: Workshop, prime: int, keep_ideal: bool
-) -> Block | None:
-    """The block that belongs to an echelon form.
+def _proved_piece(
+    space: MonomialSpace, echelon: Echelon, orbit_size: int, context: Context, prime: int, keep_ideal: bool
+) -> GradedPiece | None:
+    """The piece that belongs to an echelon form.
 
     None if a relation fails on substitution, too few relations are found, or a generator may not be minimal.
     """
@@ -107,45 +107,45 @@ def _proved_block(
     free = [j for j in range(len(space.candidates)) if j not in pivots]
     monomials = space.monomials
     products = Products.of(space.neighbours, [*space.others, *(space.candidates[j] for j in free)])
-    known = KnownPart.of(products, prime)
+    generated = GeneratedPart.of(products, prime)
     generators: tuple[Terms, ...] = ()
-    if len(known.chosen) < products.size:
-        columns, dual = _new_columns(echelon, free, known)
+    if len(generated.chosen) < products.size:
+        columns, dual = _new_columns(echelon, free, generated)
         # One after the other: where coefficients are too large for the primes, the first relation fails already.
         for j in columns:
             generators += (echelon.relation(j),)
-            if not workshop.substitution.vanishes(generators[-1]):
+            if not context.substitution.vanishes(generators[-1]):
                 return None
-        complete = len(known.chosen) + len(generators) == products.size
-        if not complete or not _has_no_larger_rank(known, dual):
+        complete = len(generated.chosen) + len(generators) == products.size
+        if not complete or not _has_no_larger_rank(generated, dual):
             return None
     position = {monomial: i for i, monomial in enumerate(monomials)} if keep_ideal else {}
-    ideal = [products.polynomial(index, position) for index in known.chosen] if keep_ideal else []
+    ideal = [products.polynomial(index, position) for index in generated.chosen] if keep_ideal else []
     ideal += [tuple((position[m], c) for m, c in generator) for generator in generators] if keep_ideal else []
-    weight = workshop.system.vector(monomials[0])
-    proved = len(known.chosen) + len(generators)
-    return Block(weight, orbit_size, monomials, echelon.pivots, proved, tuple(ideal), generators)
+    multidegree = context.grading.vector(monomials[0])
+    proved = len(generated.chosen) + len(generators)
+    return GradedPiece(multidegree, orbit_size, monomials, echelon.pivots, proved, tuple(ideal), generators)
 
 
-def _new_columns(echelon: Echelon, free: list[int], known: KnownPart) -> tuple[list[int], list[list[int]]]:
-    """Free candidates whose relations complete the known part to the whole ideal; those with few terms if possible.
+def _new_columns(echelon: Echelon, free: list[int], generated: GeneratedPart) -> tuple[list[int], list[list[int]]]:
+    """Free candidates whose relations complete the generated part to the ideal; those with few terms if possible.
 
-    Relations correspond to free monomials, and those of some free monomials complete the known part iff the monomials
-    form a basis modulo it. Relations with few terms are taken first. The functionals dual to that basis are returned
-    with them.
+    Relations correspond to free monomials, and those of some free monomials complete the generated part iff the
+    monomials form a basis modulo it. Relations with few terms are taken first. The functionals dual to that basis
+    are returned with them.
     """
-    start = len(known.functionals) - len(free)
+    start = len(generated.functionals) - len(free)
     place = {column: start + i for i, column in enumerate(free)}
-    nonzero = [column for column in free if known.functionals[place[column]]]
-    columns = known.complement(echelon.by_support(nonzero), place)
+    nonzero = [column for column in free if generated.functionals[place[column]]]
+    columns = generated.complement(echelon.by_support(nonzero), place)
     # The list of generators begins with those of most terms.
-    return columns[::-1], known.dual([place[column] for column in columns])
+    return columns[::-1], generated.dual([place[column] for column in columns])
 
 
-def _has_no_larger_rank(known: KnownPart, dual: list[list[int]]) -> bool:
+def _has_no_larger_rank(generated: GeneratedPart, dual: list[list[int]]) -> bool:
     """Whether the products span over QQ no more than modulo the prime, so that no new generator is among them.
 
     As many functionals as there are new generators, independent modulo the prime and so over QQ, and zero on all
     products prove it. Only where rational reconstruction does not find them the rank is computed.
     """
-    return known.is_annihilated(dual) or known.rational_rank() <= len(known.chosen)
+    return generated.is_annihilated(dual) or generated.rational_rank() <= len(generated.chosen)

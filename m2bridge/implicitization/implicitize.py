@@ -1,4 +1,4 @@
-"""Multigraded implicitization: the ideal of the image of a polynomial map, degree by degree and weight by weight.
+"""Multigraded implicitization: the ideal of the image of a polynomial map, by degrees and multidegrees.
 
 The same idea for general maps: Cummings, Hollering, *Computing implicitizations of multi-graded polynomial maps*,
 and their Macaulay2 package MultigradedImplicitization (mathrepo.mis.mpg.de/MultigradedImplicitization). Added here:
@@ -7,13 +7,18 @@ symmetries, proofs by substitution, and dimensions that are exact and not only p
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import log2
+from random import Random
 
+from m2bridge.algebra.integers import is_prime
+from m2bridge.algebra.sparse_polynomial import Monomial
 from m2bridge.clock import watched
-from m2bridge.errors import InvalidCaseError
-from m2bridge.implicitization.blocks import Block, Layer
-from m2bridge.implicitization.generators import Workshop, compute_block
-from m2bridge.implicitization.layers import complete_layers
+from m2bridge.errors import EngineTimeoutError, InvalidCaseError
+from m2bridge.implicitization.degrees import Degree, GradedPiece, MonomialSpace, complete_degrees
+from m2bridge.implicitization.elimination import ModularElimination
+from m2bridge.implicitization.generators import Context, compute_piece
 from m2bridge.implicitization.linear_part import (
     LinearPart,
     extended,
@@ -21,9 +26,13 @@ from m2bridge.implicitization.linear_part import (
     in_independent_coordinates,
     linear_part,
 )
-from m2bridge.implicitization.multigraded_map import MultigradedMap
+from m2bridge.implicitization.multidegrees import PackedGrading
+from m2bridge.implicitization.multigraded_map import MultigradedMap, Permutation
 from m2bridge.implicitization.result import GeneratorOrbit, Implicitization
-from m2bridge.implicitization.symmetry import Permutation
+
+LOWEST_PRIME = 1 << 30
+PRIMES_IN_RANGE = 50_000_000
+"""There are more than that between 2^30 and 2^31 (50 697 537)."""
 
 
 def implicitize(source: MultigradedMap, max_degree: int, *, seed: int = 0) -> Implicitization:
@@ -56,34 +65,97 @@ def implicitize(source: MultigradedMap, max_degree: int, *, seed: int = 0) -> Im
     >>> implicitize(multigraded(cubic), 3).generator_counts
     {2: 3}
     """
-    if max_degree < 0:
-        raise InvalidCaseError("max_degree", f"max_degree must not be negative, not {max_degree}")
-    part = linear_part(source)
-    independent = in_independent_coordinates(source, part)
-    size = len(source.grading.degrees)
-    symmetries = tuple(extended(permutation, part, size) for permutation in watched(independent.symmetries))
-    layers = _layers(independent, max_degree, seed)
-    blocks = [list(layer.blocks.values()) for layer in layers.values()]
-    hilbert_values = tuple(sum(block.rank * block.orbit_size for block in row) for row in blocks)
-    monomials = monomial_counts(source.grading.degrees, max(layers))
-    return Implicitization(
-        source=source,
-        max_degree=max(layers),
-        requested_degree=max_degree,
-        hilbert_function=hilbert_values,
-        ideal_dimensions=tuple(count - h for count, h in zip(monomials, hilbert_values, strict=True)),
-        orbits=(*_linear_orbits(source, part, max(layers)), *_generator_orbits(part, symmetries, layers)),
-        exact=all(block.exact for row in blocks for block in row),
+    computation = _Computation.of(source, max_degree, seed)
+    return computation.result(computation.degrees(max_degree, keep_last=False), max_degree)
+
+
+def implicitize_and_look_ahead(
+    source: MultigradedMap, max_degree: int, monomial: Monomial, *, seed: int = 0
+) -> tuple[Implicitization, int | None]:
+    """The same, and the number of minimal generators in one multidegree of the next degree.
+
+    Parameters
+    ----------
+    source : MultigradedMap
+        In the standard grading; its coordinates are linearly independent.
+    monomial : tuple of int
+        Of degree ``max_degree`` + 1: the numbers of its coordinates, increasing. It has the multidegree.
+
+    Returns
+    -------
+    Implicitization
+    int or None
+        The number; ``None`` if the time ended before.
+
+    Raises
+    ------
+    InvalidCaseError, EngineTimeoutError
+        As :func:`implicitize`.
+    """
+    computation = _Computation.of(source, max_degree + 1, seed)
+    lower = computation.degrees(max_degree, keep_last=True)
+    found = computation.result(lower, max_degree)
+    if found.stopped_early:
+        return found, None
+    context = computation.context
+    multidegree = sum(context.grading.packed[j] for j in monomial)
+    try:
+        piece = compute_piece(multidegree, max_degree + 1, lower, 1, context, keep_ideal=False)
+    except EngineTimeoutError:
+        return found, None
+    return found, len(piece.generators)
+
+
+@dataclass(frozen=True, slots=True)
+class _Computation:
+    """A map, its linear relations and its symmetries, and what the multidegrees in independent coordinates share."""
+
+    source: MultigradedMap
+    part: LinearPart
+    symmetries: tuple[Permutation, ...]
+    context: Context
+
+    @classmethod
+    def of(cls, source: MultigradedMap, last_degree: int, seed: int) -> _Computation:
+        if last_degree < 0:
+            raise InvalidCaseError("max_degree", f"must be at least 0, not {last_degree}")
+        part = linear_part(source)
+        independent = in_independent_coordinates(source, part)
+        size = len(source.grading.degrees)
+        symmetries = tuple(extended(permutation, part, size) for permutation in watched(independent.symmetries))
+        return cls(source, part, symmetries, Context.of(independent, last_degree, seed))
+
+    def degrees(self, max_degree: int, *, keep_last: bool) -> dict[int, Degree]:
+        """Degree by degree; the ideal in the last one is stored only if it is to be kept."""
+
+        def compute(multidegree: int, degree: int, lower: Mapping[int, Degree], orbit_size: int) -> GradedPiece:
+            keep_ideal = keep_last or degree < max_degree
+            return compute_piece(multidegree, degree, lower, orbit_size, self.context, keep_ideal=keep_ideal)
+
+        return complete_degrees(self.context.grading, max_degree, compute)
+
+    def result(self, completed: Mapping[int, Degree], requested: int) -> Implicitization:
+        source, part = self.source, self.part
+        hilbert_values = _hilbert_values(completed)
+        monomials = monomial_counts(source.grading.degrees, max(completed))
+        return Implicitization(
+            source=source,
+            max_degree=max(completed),
+            requested_degree=requested,
+            hilbert_function=hilbert_values,
+            ideal_dimensions=tuple(count - h for count, h in zip(monomials, hilbert_values, strict=True)),
+            orbits=(
+                *_linear_orbits(source, part, max(completed)),
+                *_generator_orbits(part, self.symmetries, completed),
+            ),
+            exact=all(piece.exact for degree in completed.values() for piece in degree.pieces.values()),
+        )
+
+
+def _hilbert_values(completed: Mapping[int, Degree]) -> tuple[int, ...]:
+    return tuple(
+        sum(piece.rank * piece.orbit_size for piece in degree.pieces.values()) for degree in completed.values()
     )
-
-
-def _layers(source: MultigradedMap, max_degree: int, seed: int) -> dict[int, Layer]:
-    workshop = Workshop.of(source, max_degree, seed)
-
-    def compute(weight: int, degree: int, layers: Mapping[int, Layer], orbit_size: int) -> Block:
-        return compute_block(weight, degree, layers, orbit_size, workshop, keep_ideal=degree < max_degree)
-
-    return complete_layers(workshop.system, max_degree, compute)
 
 
 def _linear_orbits(source: MultigradedMap, part: LinearPart, max_degree: int) -> Iterator[GeneratorOrbit]:
@@ -91,17 +163,17 @@ def _linear_orbits(source: MultigradedMap, part: LinearPart, max_degree: int) ->
     for relation in part.relations:
         ((j,), _), *_ = relation
         if grading.degrees[j] <= max_degree:
-            yield GeneratorOrbit(grading.degrees[j], grading.weights[j], (relation,), (), ())
+            yield GeneratorOrbit(grading.degrees[j], grading.multidegrees[j], (relation,), (), ())
 
 
 def _generator_orbits(
-    part: LinearPart, symmetries: tuple[Permutation, ...], layers: Mapping[int, Layer]
+    part: LinearPart, symmetries: tuple[Permutation, ...], completed: Mapping[int, Degree]
 ) -> Iterator[GeneratorOrbit]:
-    for degree, layer in layers.items():
-        for weight, block in layer.blocks.items():
-            if block.generators:
-                polynomials = tuple(in_all_coordinates(generator, part) for generator in block.generators)
-                yield GeneratorOrbit(degree, block.weight, polynomials, symmetries, layer.orbits.tree(weight))
+    for n, degree in completed.items():
+        for multidegree, piece in degree.pieces.items():
+            if piece.generators:
+                polynomials = tuple(in_all_coordinates(generator, part) for generator in piece.generators)
+                yield GeneratorOrbit(n, piece.multidegree, polynomials, symmetries, degree.orbits.tree(multidegree))
 
 
 def monomial_counts(degrees: Sequence[int], max_degree: int) -> tuple[int, ...]:
@@ -111,3 +183,88 @@ def monomial_counts(degrees: Sequence[int], max_degree: int) -> tuple[int, ...]:
         for n in range(degree, max_degree + 1):
             counts[n] += counts[n - degree]
     return tuple(counts)
+
+
+@dataclass(frozen=True, slots=True)
+class HilbertFunction:
+    """Dimensions of the coordinate ring of an image, computed at random points modulo a random prime.
+
+    Parameters
+    ----------
+    values : tuple of int
+        H(0), …, H(N). If no accident happened they are exact; after an accident they could be too small.
+    requested_degree : int
+        Larger than N if the time ended first.
+    failure_probability : float
+        Bound for the probability of an accident, for points and prime chosen uniformly. For a multidegree with M
+        monomials of degree n, the matrix of their values has rank r ≤ M; some r×r minor, chosen before points and
+        prime, is not zero. It has degree ≤ r·n·D in the parameters, D the degree of the images, so it vanishes at
+        random points with probability ≤ M·n·D/p (Schwartz, Zippel); all its coefficients are divisible by a random
+        prime with probability ≤ log(bound of the coefficients)/log(2^30)/number of primes. Where no such minor
+        vanishes, every rank is right: the first points give as many independent rows as there are points, up to r.
+        Where monomials are expanded on a slice, no points are drawn, and the same bound holds: some r×r minor of the
+        coefficients is not zero, an integer with a smaller bound. The slice is dense unless a minor of the Jacobian
+        matrix of the images, of degree ≤ D for each of its rows, vanishes at one more point; that is counted like a
+        multidegree of degree 1.
+    """
+
+    values: tuple[int, ...]
+    requested_degree: int
+    failure_probability: float
+
+
+def hilbert_function(source: MultigradedMap, max_degree: int, *, seed: int | None = None) -> HilbertFunction:
+    """Values of the Hilbert function of the closure of the image; :func:`implicitize` gives them with proof.
+
+    Within a limit of :mod:`m2bridge.clock`, those of the degrees that were completed.
+
+    Parameters
+    ----------
+    source : MultigradedMap
+    max_degree : int
+    seed : int, optional
+        For repeatable points; the bound for the probability holds without a seed, for random numbers of the system.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the degree is negative.
+    """
+    if max_degree < 0:
+        raise InvalidCaseError("max_degree", f"must be at least 0, not {max_degree}")
+    random = Random(seed)
+    independent = in_independent_coordinates(source, linear_part(source))
+    grading = PackedGrading.of(independent, max_degree)
+    elimination = ModularElimination.of(independent, max_degree, random, random_prime(random))
+
+    def compute(multidegree: int, degree: int, lower: Mapping[int, Degree], orbit_size: int) -> GradedPiece:
+        space = MonomialSpace.of(multidegree, degree, grading, lower)
+        pivots = elimination.echelon(space.candidates)[1]
+        return GradedPiece(grading.vector(space.monomials[0]), orbit_size, space.monomials, pivots)
+
+    completed = complete_degrees(grading, max_degree, compute)
+    sizes = [(n, len(piece.monomials)) for n, degree in completed.items() for piece in degree.pieces.values()]
+    return HilbertFunction(_hilbert_values(completed), max_degree, _failure_probability(independent, sizes))
+
+
+def random_prime(random: Random) -> int:
+    """A random prime between 2^30 and 2^31, all equally likely."""
+    while not is_prime(candidate := random.randrange(LOWEST_PRIME, 2 * LOWEST_PRIME)):
+        pass
+    return candidate
+
+
+def _failure_probability(source: MultigradedMap, sizes: Iterable[tuple[int, int]]) -> float:
+    images = source.integral_images
+    image_degree = max((sum(exponents) for image in images for exponents in image), default=0)
+    # The sum of the absolute values of the coefficients is submultiplicative.
+    norm = max([2, *(sum(abs(c) for c in image.values()) for image in images)])
+    total = 0.0
+    parameters = len(source.polynomial_map.source.variables)
+    jacobian = (1, min(parameters, len(images)))
+    # Derivatives have norm at most D times that of the images.
+    norm *= max(image_degree, 1)
+    for degree, size in [jacobian, *sizes]:
+        bits = size * (log2(max(size, 2)) + degree * log2(norm))
+        total += size * degree * image_degree / LOWEST_PRIME + bits / 30 / PRIMES_IN_RANGE
+    return min(total, 1.0)

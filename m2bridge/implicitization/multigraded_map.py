@@ -1,23 +1,29 @@
-"""A polynomial map with its grading and its symmetries: the input of multigraded implicitization."""
+"""A polynomial map with its grading and its symmetries: the input of multigraded implicitization.
+
+The grading is the finest one by a lattice for which the map is homogeneous, found by exact integer linear algebra. A
+symmetry is a permutation of the parameters that permutes the images. It carries the ideal of the image to itself, and
+identities that hold in one multidegree to all multidegrees of its orbit.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import lcm
+from math import gcd, lcm
 from typing import Any
 
-from m2bridge.algebra.polynomial_map import PolynomialMap
-from m2bridge.clock import watched
-from m2bridge.errors import MethodUnavailableError
-from m2bridge.implicitization.grading import Grading, Vector, finest_grading, grading_with_weights
-from m2bridge.implicitization.symmetry import (
-    Permutation,
-    coordinate_permutation,
-    symmetrized,
-)
+from sympy import Symbol
+from sympy.solvers.simplex import InfeasibleLPError, lpmin
 
-IntegerPolynomial = dict[tuple[int, ...], int]
+from m2bridge.algebra.lattice import Vector, integer_kernel, short_basis
+from m2bridge.algebra.linear_algebra import rank
+from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.algebra.sparse_polynomial import IntegerPolynomial
+from m2bridge.clock import watched
+from m2bridge.errors import ContradictionError, MethodUnavailableError
+
+Permutation = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +83,12 @@ def multigraded(
     permutations = tuple(coordinate_permutation(polynomial_map, renaming) for renaming in symmetries)
     if multidegrees is None:
         return _assemble(polynomial_map, finest_grading(polynomial_map), permutations)
-    return _assemble(polynomial_map, grading_with_weights(polynomial_map, multidegrees), permutations)
+    return _assemble(polynomial_map, grading_with_multidegrees(polynomial_map, multidegrees), permutations)
 
 
 def _assemble(polynomial_map: PolynomialMap, grading: Grading, permutations: tuple[Permutation, ...]) -> MultigradedMap:
     degrees = symmetrized(grading.degrees, permutations)
-    return MultigradedMap(polynomial_map, Grading(grading.weights, degrees), permutations)
+    return MultigradedMap(polynomial_map, Grading(grading.multidegrees, degrees), permutations)
 
 
 def _check_no_relations(polynomial_map: PolynomialMap) -> None:
@@ -99,3 +105,176 @@ def _integral_images(polynomial_map: PolynomialMap, degrees: Vector) -> tuple[In
         {exponents: int(c * denominator**degree) for exponents, c in image.items()}
         for image, degree in watched(zip(polynomial_map.images, degrees, strict=True))
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Grading:
+    """A multigrading of the coordinate ring of the target for which the ideal of the image is homogeneous.
+
+    Parameters
+    ----------
+    multidegrees : tuple of vectors of int
+        Of each coordinate, all of the same length.
+    degrees : tuple of positive int
+        The degree of each coordinate; a rational combination of the entries of its multidegree. All 1 where possible.
+    """
+
+    multidegrees: tuple[Vector, ...]
+    degrees: Vector
+
+    @property
+    def is_standard(self) -> bool:
+        """Whether degree means total degree in the coordinates."""
+        return all(degree == 1 for degree in self.degrees)
+
+
+def finest_grading(polynomial_map: PolynomialMap) -> Grading:
+    """The finest grading by a free abelian group coming from weights of the parameters.
+
+    Weights u of the parameters make an image homogeneous iff u vanishes on all differences of exponents of its
+    monomials. The lattice of all such u gives the multidegrees of the coordinates. A coordinate with image
+    zero gets a multidegree of its own. (Gradings by finite groups, which can be finer still, are not used.)
+
+    Raises
+    ------
+    MethodUnavailableError
+        If there are no coordinates, or no such grading gives every coordinate a positive degree.
+    """
+    if not polynomial_map.coordinates:
+        raise MethodUnavailableError("a map without coordinates has no ideal to compute")
+    rows = _rows_of_gradings(polynomial_map)
+    degrees = _positive_degrees(rows, polynomial_map)
+    return Grading(tuple(zip(*rows, strict=True)), degrees)
+
+
+def grading_with_multidegrees(polynomial_map: PolynomialMap, multidegrees: Sequence[Vector]) -> Grading:
+    """The finest grading, written in multidegrees chosen for legibility.
+
+    Raises
+    ------
+    ContradictionError
+        If these multidegrees do not span the same gradings as the finest ones.
+    """
+    rows = _rows_of_gradings(polynomial_map)
+    chosen = list(zip(*multidegrees, strict=True))
+    if not rank(rows) == rank(chosen) == rank(rows + chosen):
+        raise ContradictionError("the multidegrees given are not the finest grading of the map")
+    return Grading(tuple(multidegrees), _positive_degrees(rows, polynomial_map))
+
+
+def _rows_of_gradings(polynomial_map: PolynomialMap) -> list[Vector]:
+    """A reduced basis of the gradings, each as the list of its values at all coordinates."""
+    supports = [list(image) for image in watched(polynomial_map.images)]
+    differences = {_difference(monomial, support[0]) for support in watched(supports) for monomial in support[1:]}
+    size = len(polynomial_map.source.variables)
+    gradings = integer_kernel(sorted(differences), size)
+    leading = [support[0] if support else (0,) * size for support in supports]
+    rows = [tuple(_pairing(grading, exponents) for exponents in leading) for grading in watched(gradings)]
+    zeros = [j for j, support in enumerate(supports) if not support]
+    rows += [tuple(int(i == j) for i in range(len(supports))) for j in zeros]
+    return short_basis(rows)
+
+
+def _difference(first: Vector, second: Vector) -> Vector:
+    return tuple(a - b for a, b in zip(first, second, strict=True))
+
+
+def _pairing(weights: Vector, exponents: Vector) -> int:
+    return sum(u * e for u, e in zip(weights, exponents, strict=True))
+
+
+def _positive_degrees(rows: list[Vector], polynomial_map: PolynomialMap) -> Vector:
+    """Positive integers in the span of the rows: all 1 if possible, else degrees of the images, else smallest sum."""
+    ones = (1,) * len(polynomial_map.coordinates)
+    if rank(rows) == rank([*rows, ones]):
+        return ones
+    degrees = polynomial_map.image_degrees
+    if degrees is not None:
+        return tuple(degree // gcd(*degrees) for degree in degrees)
+    return _smallest_positive(rows)
+
+
+def _smallest_positive(rows: list[Vector]) -> Vector:
+    failure = MethodUnavailableError(
+        "no weights of the parameters make all images homogeneous of positive degree, so the ideal cannot be computed"
+        " degree by degree; homogenize the map with a new parameter, or use elimination"
+    )
+    if not rows:
+        raise failure
+    u = [Symbol(f"u{i}") for i in range(len(rows))]
+    forms = [sum(x * row[j] for x, row in zip(u, rows, strict=True)) for j in range(len(rows[0]))]
+    if any(form == 0 for form in forms):
+        raise failure
+    try:
+        _, solution = lpmin(sum(forms), [form >= 1 for form in forms])
+    except InfeasibleLPError:
+        raise failure from None
+    values = [form.subs(solution) for form in forms]
+    scale = lcm(*(int(value.q) for value in values))
+    return tuple(int(value * scale) for value in values)
+
+
+def coordinate_permutation(polynomial_map: PolynomialMap, renaming: Mapping[str, str]) -> Permutation:
+    """The permutation π of the coordinates induced by a permutation τ of the parameters: f_π(j) = τ(f_j).
+
+    Finding it proves that it is a symmetry, because the images are compared exactly. Coordinates with the same image
+    keep their order, so that products of permutations of the parameters go to products.
+
+    Parameters
+    ----------
+    polynomial_map : PolynomialMap
+        Without relations.
+    renaming : mapping from parameter name to parameter name
+        A permutation; parameters that are not mentioned stay.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If it does not permute the parameters, or does not permute the images.
+    """
+    variables = polynomial_map.source.variables
+    position = {name: i for i, name in enumerate(variables)}
+    targets = [position.get(renaming.get(name, name), -1) for name in variables]
+    if sorted(targets) != list(range(len(variables))):
+        raise MethodUnavailableError("a symmetry has to permute the parameters of the map")
+    sources = [targets.index(i) for i in range(len(variables))]
+    classes: defaultdict[frozenset[object], list[int]] = defaultdict(list)
+    for j, image in enumerate(watched(polynomial_map.images)):
+        classes[frozenset(image.items())].append(j)
+    result = [0] * len(polynomial_map.images)
+    for members in watched(classes.values()):
+        image = polynomial_map.images[members[0]]
+        moved = frozenset((tuple(exponents[i] for i in sources), c) for exponents, c in image.items())
+        others = classes.get(moved, [])
+        if len(others) != len(members):
+            raise MethodUnavailableError("this permutation of the parameters does not permute the images")
+        for j, target in zip(members, others, strict=True):
+            result[j] = target
+    return tuple(result)
+
+
+def symmetrized(degrees: Sequence[int], permutations: Sequence[Permutation]) -> tuple[int, ...]:
+    """The average of the degrees over the group, scaled to integers: positive gradings that the group preserves."""
+    orbits = _orbits(len(degrees), permutations)
+    scale = lcm(*(len(orbit) for orbit in orbits))
+    result = [0] * len(degrees)
+    for orbit in orbits:
+        for j in orbit:
+            result[j] = scale // len(orbit) * sum(degrees[i] for i in orbit)
+    return tuple(degree // gcd(*result) for degree in result)
+
+
+def _orbits(size: int, permutations: Sequence[Permutation]) -> list[list[int]]:
+    seen: set[int] = set()
+    result = []
+    for start in watched(range(size)):
+        if start in seen:
+            continue
+        orbit = [start]
+        seen.add(start)
+        for j in watched(orbit):
+            fresh = {permutation[j] for permutation in permutations} - seen
+            seen |= fresh
+            orbit += sorted(fresh)
+        result.append(orbit)
+    return result

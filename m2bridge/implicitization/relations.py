@@ -7,15 +7,19 @@ monomial depends on them. What the modular one answers is a guess until it is pr
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
-from math import gcd, isqrt, prod
+from math import gcd, prod
 from typing import Any, Protocol
 
-from m2bridge.clock import watched
+import flint
+
+from m2bridge.algebra.integers import integral
+from m2bridge.algebra.linear_algebra import elimination_price, leading_columns
+from m2bridge.algebra.sparse_polynomial import Monomial, Terms
+from m2bridge.clock import check, watched
 from m2bridge.implicitization.elimination import ModularElimination
-from m2bridge.implicitization.substitution import Substitution, Terms
-from m2bridge.implicitization.weight_spaces import Monomial
+from m2bridge.implicitization.multigraded_map import MultigradedMap
 
 ROWS_READ = 32
 """So many entries of a column are read at once where the shortest columns are looked for."""
@@ -105,35 +109,73 @@ class ExactEchelon:
         return _terms(self, column, self.denominator, numerators)
 
 
-def integral(residues: Sequence[int], modulus: int) -> tuple[int, list[int]]:
-    """A common denominator, and the integers closest to zero that are congruent to it times each residue."""
-    denominator = 1
-    for residue in residues:
-        if residue > 1:
-            denominator *= rational_denominator(residue * denominator % modulus, modulus)
-    return denominator, [_symmetric(residue * denominator, modulus) if residue else 0 for residue in residues]
-
-
-def rational_denominator(residue: int, modulus: int) -> int:
-    """The denominator b ≤ √(p/2) of the fraction a/b, |a| ≤ √(p/2), congruent to the residue; 1 if there is none."""
-    bound = isqrt(modulus // 2)
-    if residue <= bound or modulus - residue <= bound:
-        return 1
-    (r, s), (next_r, next_s) = (modulus, 0), (residue, 1)
-    while next_r > bound:
-        quotient = r // next_r
-        (r, s), (next_r, next_s) = (next_r, next_s), (r - quotient * next_r, s - quotient * next_s)
-    return abs(next_s) if abs(next_s) <= bound else 1
-
-
-def _symmetric(value: int, modulus: int) -> int:
-    residue = value % modulus
-    return residue - modulus if 2 * residue > modulus else residue
-
-
 def _terms(echelon: ModularEchelon | ExactEchelon, column: int, leading: int, others: Sequence[int]) -> Terms:
     """leading · monomial + Σ others · basis monomials, divided by the content, leading coefficient positive."""
     content = gcd(leading, *others) * (1 if leading > 0 else -1)
     terms = [(echelon.monomials[column], leading // content)]
     terms += [(echelon.monomials[j], c // content) for j, c in zip(echelon.pivots, others, strict=True) if c]
     return tuple(terms)
+
+
+@dataclass(slots=True)
+class Substitution:
+    """Expands monomials in the coordinates as polynomials in the parameters over ZZ.
+
+    Parameters
+    ----------
+    images : tuple of flint.fmpz_mpoly
+    expansions : dict
+        Products computed so far; forgotten by :meth:`forget`.
+    """
+
+    images: tuple[Any, ...]
+    one: Any
+    expansions: dict[Monomial, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, source: MultigradedMap) -> Substitution:
+        """The substitution of a map's images, with denominators cleared."""
+        size = len(source.polynomial_map.source.variables)
+        context = flint.fmpz_mpoly_ctx.get(("x", size), flint.Ordering.degrevlex)  # FLINT takes ASCII names only
+        images = tuple(context.from_dict(image) for image in watched(source.integral_images))
+        return cls(images, context.from_dict({(0,) * size: 1}))
+
+    def expand(self, monomial: Monomial) -> Any:
+        """The product of the images of the coordinates in a monomial."""
+        if not monomial:
+            return self.one
+        known = self.expansions.get(monomial)
+        if known is None:
+            known = self.expand(monomial[:-1]) * self.images[monomial[-1]]
+            self.expansions[monomial] = known
+        return known
+
+    def vanishes(self, terms: Iterable[tuple[Monomial, int]]) -> bool:
+        """Whether a polynomial is identically zero after substitution, over ZZ."""
+        total = self.one * 0
+        for monomial, coefficient in watched(terms):
+            total += self.expand(monomial) * coefficient
+        return bool(total == 0)
+
+    def echelon(self, monomials: Sequence[Monomial]) -> tuple[Any, int, tuple[int, ...]]:
+        """Reduced echelon form over QQ of the coefficients of the expansions, one column per monomial.
+
+        Returns
+        -------
+        numerators : flint.fmpz_mat
+        denominator : int
+        pivots : tuple of int
+        """
+        expansions = [self.expand(monomial).to_dict() for monomial in watched(monomials)]
+        rows = {exponents: i for i, exponents in enumerate(sorted(set().union(*expansions)))}
+        check(4 * elimination_price(len(rows), len(monomials)))
+        matrix = flint.fmpz_mat(len(rows), len(monomials))
+        for column, expansion in enumerate(expansions):
+            for exponents, coefficient in expansion.items():
+                matrix[rows[exponents], column] = coefficient
+        numerators, denominator, height = matrix.rref()
+        return numerators, int(denominator), leading_columns(numerators, height)
+
+    def forget(self) -> None:
+        """Drop all stored products."""
+        self.expansions.clear()

@@ -9,49 +9,48 @@ from typing import Any
 
 from sympy.polys.rings import PolyElement, PolyRing
 
+from m2bridge.algebra.lattice import Vector
 from m2bridge.algebra.ring import Ideal, PolynomialRing
+from m2bridge.algebra.sparse_polynomial import Terms, exponents_of
 from m2bridge.clock import watched
-from m2bridge.implicitization.grading import Vector
-from m2bridge.implicitization.multigraded_map import MultigradedMap
-from m2bridge.implicitization.substitution import Terms
-from m2bridge.implicitization.symmetry import Permutation
+from m2bridge.implicitization.multigraded_map import MultigradedMap, Permutation
 from m2bridge.startup import collection_paused
 
 
 @dataclass(frozen=True, slots=True)
 class GeneratorOrbit:
-    """Minimal generators of one dominant weight, and the symmetries that carry them to the other weights of its orbit.
+    """Minimal generators of one multidegree, and the symmetries that carry them to the other multidegrees of its orbit.
 
     Parameters
     ----------
     degree : int
-    weight : vector of int
+    multidegree : vector of int
     polynomials : tuple of polynomials
         Each a tuple of (monomial, integer coefficient); a monomial is the sorted tuple of its coordinates' numbers.
     symmetries : tuple of permutations of the coordinates
     tree : tuple of (int, int)
-        For each further weight of the orbit, the number of an earlier one and the number of the symmetry that leads
-        from there to it.
+        For each further multidegree of the orbit, the number of an earlier one and the number of the symmetry that
+        leads from there to it.
     """
 
     degree: int
-    weight: Vector
+    multidegree: Vector
     polynomials: tuple[Terms, ...]
     symmetries: tuple[Permutation, ...]
     tree: tuple[tuple[int, int], ...]
 
     @property
     def size(self) -> int:
-        """The number of weights in the orbit."""
+        """The number of multidegrees in the orbit."""
         return len(self.tree) + 1
 
     @property
     def generator_count(self) -> int:
-        """The number of generators in all weights of the orbit together."""
+        """The number of generators in all multidegrees of the orbit together."""
         return self.size * len(self.polynomials)
 
     def expand(self) -> Iterator[Terms]:
-        """The generators of all weights of the orbit, one weight after the other."""
+        """The generators of all multidegrees of the orbit, one multidegree after the other."""
         images = [self.polynomials]
         yield from self.polynomials
         for previous, number in self.tree:
@@ -84,8 +83,8 @@ class Implicitization:
         dim I_0, …, dim I_max_degree.
     orbits : tuple of GeneratorOrbit
     exact : bool
-        Whether dimensions and generators are proved over QQ. In every weight the rank modulo a prime, a lower bound of
-        H, and the number of independent relations proved over ZZ, a lower bound of dim I, add up to the number
+        Whether dimensions and generators are proved over QQ. In every multidegree the rank modulo a prime, a lower
+        bound of H, and the number of independent relations proved over ZZ, a lower bound of dim I, add up to the number
         of monomials; so both are equalities. No random choice enters the truth of the result. That no generator can be
         left out is proved too, by ranks over QQ of what lower degrees generate.
     """
@@ -117,7 +116,7 @@ class Implicitization:
         return self.source.polynomial_map.target()
 
     def sparse_generators(self) -> Iterator[Terms]:
-        """All minimal generators found, all weights spelled out, in increasing degree; integer coprime coefficients.
+        """All minimal generators found, in all multidegrees, by increasing degree; coprime integer coefficients.
 
         Each is a tuple of (sorted tuple of the numbers of the coordinates, coefficient): the shortest form for writing
         large results, where SymPy's exponent vectors take more space than all the rest.
@@ -142,8 +141,5 @@ def _element(polynomial: Terms, ring: PolyRing, scalars: Mapping[int, Any]) -> P
     # Filled in place: PolyRing.from_dict would convert each coefficient again, which takes longer than all the rest.
     result = ring.zero
     for monomial, coefficient in polynomial:
-        exponents = [0] * ring.ngens
-        for j in monomial:
-            exponents[j] += 1
-        result[tuple(exponents)] = scalars[coefficient]
+        result[exponents_of(monomial, ring.ngens)] = scalars[coefficient]
     return result

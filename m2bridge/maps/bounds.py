@@ -59,5 +59,5 @@ def _image_degrees(monomials: Sequence[Row], degrees: Sequence[Interval | None])
 
 
 def _monomial_count(variables: int, low: int, high: int) -> int:
-    """Monomials in so many variables with degree from ``low`` to ``high``."""
+    """Number of monomials in this many variables with degree from ``low`` to ``high``."""
     return comb(variables + high, variables) - (comb(variables + low - 1, variables) if low else 0)

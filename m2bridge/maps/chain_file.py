@@ -50,6 +50,20 @@ def read_model(text: str, key: str = "map") -> MapModel | Chain:
     ------
     ConversionError
         In one line, with the place, if it is not TOML, or a part is missing, unknown or not a polynomial.
+
+    Examples
+    --------
+    >>> model = read_model('''
+    ... [[layers]]
+    ... inputs = ["x"]
+    ... parameters = ["a"]
+    ... outputs = {y = "a*x^2"}
+    ... [[layers]]
+    ... parameters = ["b"]
+    ... outputs = {z = "b*y^2"}
+    ... ''')
+    >>> dimension(model).dimension
+    1
     """
     content = read_toml(text)
     if "layers" in content:

@@ -23,7 +23,7 @@ from m2bridge.maps.tangent_bounds import image_dimension, known_dimension
 from m2bridge.render import Script, render
 
 MOST_DEGREE = 1000
-"""Of ``max_degree``; nobody has computed so far."""
+"""Largest ``max_degree`` that is accepted; far above what can be computed."""
 
 
 def closure(
@@ -75,6 +75,14 @@ def closure(
     EngineError
         If Macaulay2 failed in another way than by reaching a limit; EngineTimeoutError if a limit on time was reached
         before anything was found.
+
+    Examples
+    --------
+    >>> from sympy import symbols
+    >>> s, t = symbols("s t")
+    >>> cubic = PolynomialMap.from_expressions([s, t], {"x": s**3, "y": s**2 * t, "z": s * t**2, "w": t**3})
+    >>> closure(cubic, strategy="multigraded").ideal.generators
+    (-y**2 + x*z, -y*z + x*w, -z**2 + y*w)
     """
     with limited(timeout):
         subject = Subject.of(case, coordinates, weights)

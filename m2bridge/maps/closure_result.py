@@ -15,7 +15,7 @@ from m2bridge.clock import watched
 from m2bridge.convert.notation import polynomial_text, sparse_text
 from m2bridge.implicitization import Implicitization
 from m2bridge.maps.jacobian_rank import Status
-from m2bridge.maps.model import PredictsHilbertFunction
+from m2bridge.maps.model import HasFibreDegree, PredictsHilbertFunction
 from m2bridge.maps.subject import Subject
 from m2bridge.presented import Presented
 
@@ -73,6 +73,16 @@ class Closure(Presented):
         Empty, or the limit that was reached; then the fields that were not found are ``None``.
     completeness_reason : str
         How it is known that these are all generators, or up to which degree they are.
+
+    Examples
+    --------
+    >>> from sympy import symbols
+    >>> u, v = symbols("u v")
+    >>> umbrella = PolynomialMap.from_expressions([u, v], {"x": u * v, "y": u, "z": v**2})
+    >>> with Macaulay2() as engine:
+    ...     found = closure(umbrella, engine)
+    >>> found.dimension, found.degree, str(found.completeness), found.ideal.generators
+    (2, 3, 'proved', (-y**2*z + x**2,))
     """
 
     presentation: ClassVar[str] = "m2bridge.presentation.closure"
@@ -133,6 +143,14 @@ class Closure(Presented):
             return self.hilbert_function or ()
         series = self.hilbert_series
         return tuple(series.value(n) for n in range(max(series.dimension, 1) + len(series.numerator)))
+
+    @property
+    def fibre_degree(self) -> int | None:
+        """The degree that source and generic fibre give, over QQ, where ``degree`` is not known by equations."""
+        model = self.subject.model
+        if self.degree is not None or self.field != QQ or not isinstance(model, HasFibreDegree):
+            return None
+        return model.fibre_degree()
 
     @property
     def predicted_hilbert_function(self) -> tuple[int, ...] | None:

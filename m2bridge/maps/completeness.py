@@ -1,29 +1,25 @@
-"""The proof that the generators found by multigraded implicitization are all, by Macaulay2 modulo one prime."""
+"""The proof that the generators found by multigraded implicitization are all."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import islice
 from typing import Any
 
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
-from m2bridge.algebra.linear_algebra import primes_from
+from m2bridge.algebra.integers import primes_from
 from m2bridge.algebra.linear_span import reduce_linearly
 from m2bridge.algebra.polynomial_map import PolynomialMap
-from m2bridge.clock import clock, share, watched
-from m2bridge.convert import macaulay2
-from m2bridge.convert.names import all_to_macaulay2
+from m2bridge.clock import clock, share
 from m2bridge.engine import Engine
 from m2bridge.engine.answer import Answer, parse
 from m2bridge.errors import EngineMemoryError, EngineTimeoutError
-from m2bridge.implicitization import Implicitization, implicitize
-from m2bridge.maps.chart import ChartSlice
+from m2bridge.maps.core_completeness import prove_by_core
 from m2bridge.maps.elimination import elimination_values
-from m2bridge.maps.model import HasChart
-from m2bridge.maps.multigraded_closure import Equations, scope
+from m2bridge.maps.model import HasCore
+from m2bridge.maps.multigraded_closure import Equations, up_to
 from m2bridge.maps.subject import Subject
 from m2bridge.render import Script, render
 
@@ -35,7 +31,7 @@ MORE_TIME = "give it more with --timeout"
 
 
 def prove_complete(known: Equations, subject: Subject, engine: Engine) -> Equations:
-    """Try to prove that the generators found are all, by Macaulay2 modulo a prime.
+    """Try to prove that the generators found are all, by a core of the model or by Macaulay2 modulo a prime.
 
     Let K be the ideal of the image of the map modulo p, generated in degrees ≤ N. Reduction modulo p carries the
     integral elements of I into K, so H_K ≤ H_I. If both agree in degrees ≤ N, reduction carries I_{≤N} onto K_{≤N},
@@ -43,9 +39,8 @@ def prove_complete(known: Equations, subject: Subject, engine: Engine) -> Equati
     J = I, for every degree. No luck enters: an unlucky prime makes the proof fail, not the claim; then the next smaller
     prime is tried.
 
-    K is found by elimination. Where the model knows a slice of a chart it is proved instead that the generators found,
-    modulo p, generate K: on the slice by a small elimination, everywhere by a Gröbner basis
-    of them; see :class:`m2bridge.maps.chart.ChartSlice`.
+    K is found by elimination. Where the model knows a core, linear algebra proves it instead, or nothing does: then
+    elimination, in more coordinates, would take longer still; see :class:`m2bridge.maps.core.Core`.
 
     Where it is seen that generators are missing, those of higher degree are found too, as far as the time goes.
 
@@ -54,28 +49,30 @@ def prove_complete(known: Equations, subject: Subject, engine: Engine) -> Equati
 
     Source: ours, proved in the documentation of m2bridge.
     """
-    prove = _by_elimination if _slice(subject) is None else _on_chart
-    fields = map(CoefficientField, _primes(subject.parametrization))
     with share(1.0, otherwise=PROOF_SECONDS):
         try:
-            return prove(known, subject, fields, engine)
+            core = subject.model.core() if isinstance(subject.model, HasCore) else None
+        except EngineTimeoutError as limit:
+            return replace(known, unfinished=str(limit))
+        if core is not None:
+            return prove_by_core(known, core)
+        try:
+            return _by_elimination(known, subject, engine)
         except EngineTimeoutError as limit:
             return _undecided(known, str(limit))
 
 
-def _by_elimination(
-    known: Equations, subject: Subject, fields: Iterator[CoefficientField], engine: Engine
-) -> Equations:
+def _by_elimination(known: Equations, subject: Subject, engine: Engine) -> Equations:
     known = replace(known, engine_version=engine.version)
     unlucky = []
-    for field in islice(fields, PRIMES):
-        answer, limit = _answer(partial(completeness_script, subject, field), engine)
+    for field in map(CoefficientField, islice(_primes(subject.parametrization), PRIMES)):
+        answer, limit = _answer(subject, field, engine)
         if limit:
             return _undecided(known, limit)
         series = _series(answer, subject)
         largest = answer.integer("largest_degree")
         if largest > known.found.max_degree and _continues(series, known):
-            known = _up_to(largest, known)
+            known = up_to(largest, known)
             if largest > known.found.max_degree:
                 return replace(known, unfinished=f"generators of degree {largest} may exist; {MORE_TIME}")
         if _continues(series, known):
@@ -93,58 +90,17 @@ def _elimination_remark(largest: int, subject: Subject, field: CoefficientField)
     return f"elimination modulo {field.characteristic} gives{besides} {given}"
 
 
-def _on_chart(known: Equations, subject: Subject, fields: Iterator[CoefficientField], engine: Engine) -> Equations:
-    """The proof on the slice; generators that are all, but not modulo a prime, cost one degree and another prime."""
-    known = replace(known, engine_version=engine.version)
-    sliced = _slice(subject)
-    assert sliced is not None
-    inverted = sliced.inverted
-    unlucky: list[int] = []
-    for field in fields:
-        answer, limit = _answer(partial(chart_script, known.found, subject, field), engine)
-        modulo = f"modulo {field.characteristic}"
-        on_chart = "complete_on_slice" in answer and answer.boolean("complete_on_slice")
-        image = f"{modulo} they give the ideal of the image on a slice of the chart {inverted} ≠ 0"
-        if limit:
-            return _undecided(known, limit, f"{image}; " if on_chart else "")
-        if on_chart and answer.boolean("saturated"):
-            series = _series(answer, subject)
-            if _continues(series, known):
-                return _proved(known, series, f"{image}, and are saturated")
-            unlucky.append(field.characteristic)
-            if len(unlucky) == PRIMES:
-                break
-            continue
-        degree = known.found.max_degree + 1
-        known = _up_to(degree, known)
-        if known.found.max_degree < degree:
-            missing = f"{modulo} these are not all generators"
-            return replace(known, unfinished=f"{missing}; degree {degree} takes longer: {MORE_TIME}")
-    return _all_unlucky(known, unlucky)
-
-
-def _answer(script: Callable[[], Script], engine: Engine) -> tuple[Answer, str]:
+def _answer(subject: Subject, field: CoefficientField, engine: Engine) -> tuple[Answer, str]:
     """What Macaulay2 said, and the limit that it, or the writing of its script, reached, if any."""
     try:
-        return parse(engine.run(script(), clock().remaining).records), ""
+        return parse(engine.run(completeness_script(subject, field), clock().remaining).records), ""
     except (EngineTimeoutError, EngineMemoryError) as reached:
         return parse(reached.records), str(reached)
 
 
-def _undecided(known: Equations, limit: str, seen: str = "") -> Equations:
-    remark = f"{known.remark} ({seen}Macaulay2 did not decide within the limits whether there are others)"
+def _undecided(known: Equations, limit: str) -> Equations:
+    remark = f"{known.remark} (Macaulay2 did not decide within the limits whether there are others)"
     return replace(known, remark=remark, unfinished=limit)
-
-
-def _up_to(degree: int, known: Equations) -> Equations:
-    """The generators up to a higher degree, or to the last one that is completed in time; no fewer than are known."""
-    try:
-        found = implicitize(known.found.source, degree)
-    except EngineTimeoutError:
-        return known
-    if found.max_degree <= known.found.max_degree:
-        return known
-    return replace(known, found=found, remark=scope(found))
 
 
 def _series(answer: Answer, subject: Subject) -> HilbertSeries:
@@ -171,27 +127,6 @@ def completeness_script(subject: Subject, field: CoefficientField) -> Script:
     independent = reduce_linearly(subject.parametrization).reduced
     values = elimination_values(independent, field) | {"title": f"{subject.title}, over {field}"}
     return render("completeness", ("wire", "invariants"), values)
-
-
-def _slice(subject: Subject) -> ChartSlice | None:
-    return subject.model.chart_slice() if isinstance(subject.model, HasChart) else None
-
-
-def chart_script(found: Implicitization, subject: Subject, field: CoefficientField) -> Script:
-    """The Macaulay2 program that compares the equations found with the image on a slice, modulo a prime."""
-    sliced = _slice(subject)
-    assert sliced is not None
-    coordinates = subject.coordinate_names
-    names, last = all_to_macaulay2(coordinates), coordinates.index(sliced.inverted)
-    positions = {name: f"coordinateRing_{j}" for j, name in enumerate(sliced.parametrization.coordinates)}
-    on_slice = [str(sliced.fixed[name]) if name in sliced.fixed else positions[name] for name in coordinates]
-    values = elimination_values(sliced.parametrization, field) | {
-        "title": f"{subject.title}, over {field}",
-        "variables": ", ".join([*names[:last], *names[last + 1 :], names[last]]),
-        "equations": macaulay2.sequence(macaulay2.polynomial(g, names) for g in watched(found.generators())),
-        "slice": macaulay2.sequence([*on_slice[:last], *on_slice[last + 1 :], on_slice[last]]),
-    }
-    return render("chart_completeness", ("wire", "invariants"), values)
 
 
 def _primes(parametrization: PolynomialMap) -> Iterator[int]:

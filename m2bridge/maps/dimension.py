@@ -11,7 +11,7 @@ from m2bridge.clock import limited, share
 from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, EngineTimeoutError, InvalidCaseError
 from m2bridge.maps.closure import closure
-from m2bridge.maps.jacobian_rank import Finding, Status, best_upper_bound, jacobian_findings
+from m2bridge.maps.jacobian_rank import MethodValue, Status, best_upper_bound, jacobian_findings
 from m2bridge.maps.model import Expectation, HasExpectations, HasExpectedDimension, Model, UpperBound
 from m2bridge.maps.subject import Case, Subject
 from m2bridge.presented import Presented
@@ -21,13 +21,23 @@ Method = Literal["auto", "elimination", "jacobian", "formula", "all"]
 
 @dataclass(frozen=True, slots=True)
 class Dimension(Presented):
-    """The affine dimension of the closure of the image, with what each method found."""
+    """The affine dimension of the closure of the image, with what each method found.
+
+    Examples
+    --------
+    >>> from sympy import symbols
+    >>> a, b, c, d = symbols("a b c d")
+    >>> rank_one = PolynomialMap.from_expressions([a, b, c, d], {"x": a * c, "y": a * d, "z": b * c, "w": b * d})
+    >>> found = dimension(rank_one)
+    >>> found.agree, found.findings[0].method
+    (True, 'jacobian mod 2147483647')
+    """
 
     presentation: ClassVar[str] = "m2bridge.presentation.dimension"
 
     subject: Subject
     field: CoefficientField
-    findings: tuple[Finding, ...]
+    findings: tuple[MethodValue, ...]
     engine_version: str | None
     seconds: float
     upper: UpperBound | None = None
@@ -60,7 +70,7 @@ class Dimension(Presented):
         return bool(given) and len(values) <= 1 and max(bounds, default=0) <= min(values, default=inf)
 
     @property
-    def lower(self) -> Finding | None:
+    def lower(self) -> MethodValue | None:
         """The method with the largest proved lower bound, the first of those that have it."""
         found = [f for f in self.findings if f.status in ("proved", "lower bound") and f.value is not None]
         return max(found, key=lambda finding: finding.value or 0, default=None)
@@ -104,6 +114,15 @@ def dimension(
         If the method is unknown, or needs an engine that was not given.
     ContradictionError
         If a proved lower bound exceeds a proved value.
+
+    Examples
+    --------
+    >>> from sympy import symbols
+    >>> a, b, c, d = symbols("a b c d")
+    >>> rank_one = PolynomialMap.from_expressions([a, b, c, d], {"x": a * c, "y": a * d, "z": b * c, "w": b * d})
+    >>> found = dimension(rank_one)
+    >>> found.dimension, found.status
+    (3, 'proved')
     """
     if method not in get_args(Method):
         raise InvalidCaseError("method", f"unknown method '{method}': use {', '.join(get_args(Method))}")
@@ -111,7 +130,7 @@ def dimension(
     if eliminates and engine is None:
         raise InvalidCaseError("method", f"the method '{method}' needs an engine")
     subject = Subject.of(case, coordinates)
-    findings: list[Finding] = []
+    findings: list[MethodValue] = []
     with limited(timeout) as running:
         if method in ("auto", "jacobian", "all"):
             with share(0.5 if eliminates else 1.0):
@@ -135,11 +154,11 @@ def _expectations(model: Model) -> tuple[Expectation, ...]:
     return (Expectation(value, "", remark) if value is None else Expectation(value, remark),)
 
 
-def _by_formula(subject: Subject) -> Finding:
+def _by_formula(subject: Subject) -> MethodValue:
     if not isinstance(subject.model, HasExpectedDimension):
-        return Finding("formula", None, "not applicable", "no formula is known for this map")
+        return MethodValue("formula", None, "not applicable", "no formula is known for this map")
     value, remark = subject.model.expected_dimension()
-    return Finding("formula", value, "not applicable" if value is None else "formula", remark)
+    return MethodValue("formula", value, "not applicable" if value is None else "formula", remark)
 
 
 def _by_elimination(
@@ -147,17 +166,19 @@ def _by_elimination(
     engine: Engine,
     field: CoefficientField,
     coordinates: str | None,
-) -> Finding:
+) -> MethodValue:
     try:
         found = closure(case, engine, field, coordinates=coordinates, strategy="elimination")
     except EngineTimeoutError as limit:
-        return Finding("elimination", None, "unfinished", str(limit))
+        return MethodValue("elimination", None, "unfinished", str(limit))
     if found.ideal is None or found.dimension is None:
-        return Finding("elimination", None, "unfinished", found.unfinished)
-    return Finding("elimination", found.dimension, "proved", "Krull dimension of the elimination ideal, by Macaulay2")
+        return MethodValue("elimination", None, "unfinished", found.unfinished)
+    return MethodValue(
+        "elimination", found.dimension, "proved", "Krull dimension of the elimination ideal, by Macaulay2"
+    )
 
 
-def _check_consistent(findings: list[Finding]) -> None:
+def _check_consistent(findings: list[MethodValue]) -> None:
     proved = {finding.value for finding in findings if finding.status == "proved" and finding.value is not None}
     bounds = [f.value for f in findings if f.status == "lower bound" and f.value is not None]
     if len(proved) > 1 or (proved and bounds and max(bounds) > min(proved)):

@@ -39,6 +39,14 @@ class Image(Presented):
         Where it is reducible, different parts can have fibres of different dimensions; ``None`` if not decided.
     unfinished : str
         Empty, or the limit that was reached.
+
+    Examples
+    --------
+    >>> from sympy import symbols
+    >>> s, t, u = symbols("s t u")
+    >>> found = image(PolynomialMap.from_expressions([s, t, u], {"x": s * t, "y": s * u}))
+    >>> found.closure.dimension, found.generic_fibre_dimension
+    (2, 1)
     """
 
     presentation: ClassVar[str] = "m2bridge.presentation.image"
@@ -90,6 +98,15 @@ def image(
         If the map has no reduction modulo p, or its relations have no common zero.
 
     Source: Hartshorne, *Algebraic Geometry*, Exercise II.3.22 (dimension of fibres).
+
+    Examples
+    --------
+    >>> from sympy import symbols
+    >>> s, t = symbols("s t")
+    >>> cubic = PolynomialMap.from_expressions([s, t], {"x": s**3, "y": s**2 * t, "z": s * t**2, "w": t**3})
+    >>> found = image(cubic)
+    >>> found.closure.degree, found.generic_fibre_dimension, found.base_locus_dimension
+    (3, 0, 0)
     """
     with limited(timeout) as running, given_or_own(engine) as engine:
         title = printable(title)

@@ -25,7 +25,7 @@ MAX_MINORS = 20_000
 
 
 def minor_count(found: Closure) -> int:
-    """How many minors of the Jacobian matrix the criterion takes."""
+    """Number of minors of the Jacobian matrix that the criterion takes."""
     assert found.ideal is not None
     assert found.codimension is not None
     codimension = found.codimension
@@ -33,7 +33,7 @@ def minor_count(found: Closure) -> int:
 
 
 def by_jacobian(found: Closure, engine: Engine) -> LocusFindings:
-    """LocusFindings from the minimal primes of I + minors(codimension, Jacobian of I).
+    """Findings from the minimal primes of I + minors(codimension, Jacobian of I).
 
     Hypothesis: I is prime, so the variety is equidimensional and reduced. It is so where I is the kernel of a ring map
     to a domain; where relations of the source leave that open, Macaulay2 decides first.

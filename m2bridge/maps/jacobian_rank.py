@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.generic_rank import generic_rank
-from m2bridge.algebra.linear_algebra import LARGE_PRIME, primes_from
+from m2bridge.algebra.integers import LARGE_PRIME, primes_from
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.clock import check
 from m2bridge.errors import ContradictionError, EngineTimeoutError, MethodUnavailableError
@@ -24,7 +24,7 @@ PRIMES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class MethodValue:
     """What one method says.
 
     Parameters
@@ -48,7 +48,7 @@ class Finding:
         return {"method": self.method, "value": self.value, "status": self.status, "remark": self.remark}
 
 
-def jacobian_findings(subject: Subject, field: CoefficientField = QQ) -> list[Finding]:
+def jacobian_findings(subject: Subject, field: CoefficientField = QQ) -> list[MethodValue]:
     """The rank of the differential at random points: modulo a large prime and over QQ, or over extensions of GF(p).
 
     It is a lower bound for the dimension, as parameters are free. Proved to be the dimension when it attains an upper
@@ -66,9 +66,9 @@ def jacobian_findings(subject: Subject, field: CoefficientField = QQ) -> list[Fi
     try:
         free = subject.free_parametrization
     except EngineTimeoutError as limit:
-        return [Finding(_name(over, field), None, "unfinished", str(limit)) for over in fields]
+        return [MethodValue(_name(over, field), None, "unfinished", str(limit)) for over in fields]
     if free.relations:
-        return [Finding("jacobian", None, "not applicable", "the parameters satisfy relations; use elimination")]
+        return [MethodValue("jacobian", None, "not applicable", "the parameters satisfy relations; use elimination")]
     upper = _upper_bound(subject, p)
     if p:
         return [_in_characteristic_p(free, field, upper)]
@@ -81,23 +81,23 @@ def _name(over: CoefficientField, field: CoefficientField) -> str:
     return f"jacobian mod {over.characteristic}" if over.characteristic else "jacobian over QQ"
 
 
-def _in_characteristic_p(free: PolynomialMap, field: CoefficientField, upper: int) -> Finding:
+def _in_characteristic_p(free: PolynomialMap, field: CoefficientField, upper: int) -> MethodValue:
     try:
         value, place = generic_rank(free, field, upper)
     except EngineTimeoutError as limit:
-        return Finding("jacobian", None, "unfinished", str(limit))
+        return MethodValue("jacobian", None, "unfinished", str(limit))
     place += "; in this characteristic it can be less than the dimension at every point"
     return _finding("jacobian", value, upper, place)
 
 
-def _in_characteristic_0(free: PolynomialMap, upper: int) -> list[Finding]:
+def _in_characteristic_0(free: PolynomialMap, upper: int) -> list[MethodValue]:
     """The rank modulo a large prime, which is quick, and over QQ; another prime where the first is less."""
     primes = islice(primes_from(LARGE_PRIME), PRIMES)
     first = CoefficientField(next(primes))
     try:
         modular, prime = generic_rank(free, first, upper)[0], first.characteristic
     except EngineTimeoutError as limit:
-        return [Finding(_name(over, QQ), None, "unfinished", str(limit)) for over in (first, QQ)]
+        return [MethodValue(_name(over, QQ), None, "unfinished", str(limit)) for over in (first, QQ)]
     try:
         exact = generic_rank(free, QQ, modular)[0]
         for other in primes:
@@ -106,14 +106,14 @@ def _in_characteristic_0(free: PolynomialMap, upper: int) -> list[Finding]:
             modular, prime = max((modular, prime), (generic_rank(free, CoefficientField(other), exact)[0], other))
         over_qq = _finding("jacobian over QQ", exact, upper, "QQ")
     except EngineTimeoutError as limit:
-        over_qq = Finding("jacobian over QQ", None, "unfinished", str(limit))
+        over_qq = MethodValue("jacobian over QQ", None, "unfinished", str(limit))
     return [_finding(f"jacobian mod {prime}", modular, upper, f"GF({prime})"), over_qq]
 
 
-def _finding(method: str, value: int, upper: int, place: str) -> Finding:
+def _finding(method: str, value: int, upper: int, place: str) -> MethodValue:
     if value == upper:
-        return Finding(method, value, "proved", "the rank attains an upper bound")
-    return Finding(method, value, "lower bound", f"rank at random points over {place}")
+        return MethodValue(method, value, "proved", "the rank attains an upper bound")
+    return MethodValue(method, value, "lower bound", f"rank at random points over {place}")
 
 
 def _upper_bound(subject: Subject, characteristic: int) -> int:
@@ -124,16 +124,16 @@ def _upper_bound(subject: Subject, characteristic: int) -> int:
     return min(bounds)
 
 
-def _by_evaluation(model: Model, field: CoefficientField) -> Finding:
+def _by_evaluation(model: Model, field: CoefficientField) -> MethodValue:
     name = "jacobian" if field.characteristic else f"jacobian mod {LARGE_PRIME}"
     try:
         found = rank_result(model, field.characteristic, check=check)
     except EngineTimeoutError as limit:
-        return Finding(name, None, "unfinished", str(limit))
+        return MethodValue(name, None, "unfinished", str(limit))
     name = name if field.characteristic else f"jacobian mod {found.prime}"
     if found.status == "proved":
-        return Finding(name, found.lower, "proved", f"the rank attains an upper bound: {found.upper.reason}")
-    return Finding(name, found.lower, "lower bound", f"rank at random points; at most {found.upper.value}")
+        return MethodValue(name, found.lower, "proved", f"the rank attains an upper bound: {found.upper.reason}")
+    return MethodValue(name, found.lower, "lower bound", f"rank at random points; at most {found.upper.value}")
 
 
 def best_upper_bound(model: Model, field: CoefficientField) -> UpperBound | None:
@@ -142,17 +142,17 @@ def best_upper_bound(model: Model, field: CoefficientField) -> UpperBound | None
     return min(bounds, key=lambda bound: bound.value, default=None)
 
 
-def _by_lower_bounds(model: Model, source: HasLowerBounds, field: CoefficientField) -> list[Finding]:
+def _by_lower_bounds(model: Model, source: HasLowerBounds, field: CoefficientField) -> list[MethodValue]:
     """Those that were found until the limit on time or size, and the limit."""
     upper = best_upper_bound(model, field)
-    found: list[Finding] = []
+    found: list[MethodValue] = []
     try:
         for bound in source.lower_bounds(field.characteristic):
             if upper is not None and bound.value > upper.value:
                 raise ContradictionError(f"the bound {bound} exceeds the upper bound {upper.value}: {upper.reason}")
             proved = upper is not None and bound.value == upper.value
             remark = f"{bound.reason}; {'attains' if proved else 'below'} an upper bound" if upper else bound.reason
-            found.append(Finding(bound.method, bound.value, "proved" if proved else "lower bound", remark))
+            found.append(MethodValue(bound.method, bound.value, "proved" if proved else "lower bound", remark))
     except (EngineTimeoutError, MethodUnavailableError) as limit:
-        found.append(Finding("rank", None, "unfinished", str(limit)))
+        found.append(MethodValue("rank", None, "unfinished", str(limit)))
     return found

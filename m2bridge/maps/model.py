@@ -13,12 +13,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from m2bridge.maps.statement import OrbitStatement, Statement
+from m2bridge.maps.statement import Statement
 from m2bridge.maps.structure import Multigrading, Symmetry
 
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
-    from m2bridge.maps.chart import ChartSlice
+    from m2bridge.engine import Engine
+    from m2bridge.maps.core import Core
+    from m2bridge.maps.observed import Observed
 
 
 @runtime_checkable
@@ -61,7 +63,7 @@ class Model(Protocol):
         ...
 
     def grading(self) -> Multigrading | None:
-        """The finest multigrading of the free parametrization, in legible degrees; ``None`` if nobody chose them."""
+        """The finest multigrading of the free parametrization, in legible degrees; ``None`` where none are chosen."""
         ...
 
     def symmetries(self) -> tuple[Symmetry, ...]:
@@ -208,11 +210,11 @@ class NamesCoordinates(Protocol):
 
 
 @runtime_checkable
-class HasChart(Protocol):
-    """Knows a slice of a chart on which the ideal of the image is found by a small elimination."""
+class HasCore(Protocol):
+    """Knows a smaller map whose ideal tells in which degrees the ideal of the closure is generated."""
 
-    def chart_slice(self) -> ChartSlice | None:
-        """The slice; ``None`` for cases that have none."""
+    def core(self) -> Core | None:
+        """The smaller map; ``None`` for cases that have none."""
         ...
 
 
@@ -254,8 +256,17 @@ class HasExpectations(Protocol):
 
 
 @runtime_checkable
+class HasFibreDegree(Protocol):
+    """Knows the degree of the closure from its source and its generic fibre, without equations."""
+
+    def fibre_degree(self) -> int | None:
+        """The degree of the projective variety over QQ; ``None`` for cases about which nothing is known."""
+        ...
+
+
+@runtime_checkable
 class PredictsHilbertFunction(Protocol):
-    """Belongs to a family with a prediction for the Hilbert function of the closure, which is not proved."""
+    """Belongs to a family with a formula for the Hilbert function of the closure, proved in large degrees only."""
 
     def predicted_hilbert_function(self, degree: int) -> int | None:
         """The dimension of the part of this degree; ``None`` where nothing is predicted."""
@@ -266,6 +277,49 @@ class PredictsHilbertFunction(Protocol):
 class HasStatements(Protocol):
     """Belongs to a family about which there are theorems, conjectures or expectations."""
 
-    def statements(self) -> tuple[Statement[Any] | OrbitStatement[Any, Any], ...]:
+    def statements(self) -> tuple[Statement, ...]:
         """All statements about the family."""
+        ...
+
+
+@runtime_checkable
+class IsObserved(Protocol):
+    """Can be observed: what statements predict is computed, by methods that share nothing with the predictions."""
+
+    @property
+    def needs_engine(self) -> bool:
+        """Whether Macaulay2 takes part."""
+        ...
+
+    def observe(self, engine: Engine | None, *, certified: bool = False) -> Observed | None:
+        """Observe; ``None`` where nothing of what statements are about can be observed.
+
+        Parameters
+        ----------
+        certified : bool
+            For a certificate: everything or nothing, and only what a checker recomputes. Else a part is observed where
+            a limit is reached.
+
+        Raises
+        ------
+        ContradictionError
+            If independent methods disagree.
+        EngineError
+            If Macaulay2 failed, or a limit was reached before anything was observed.
+        """
+        ...
+
+
+@runtime_checkable
+class Stated(HasStatements, IsObserved, Protocol):
+    """A case about which there are statements, and which can be observed: what a cross-check takes."""
+
+    @property
+    def family(self) -> str: ...
+
+    @property
+    def title(self) -> str: ...
+
+    def to_json(self) -> dict[str, Any]:
+        """The numbers of the case."""
         ...

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb
 
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.clock import share
+from m2bridge.errors import EngineTimeoutError
 from m2bridge.implicitization import Implicitization, MultigradedMap, implicitize, multigraded
 from m2bridge.implicitization.linear_part import linear_part
 from m2bridge.maps.subject import Subject
@@ -53,7 +54,7 @@ def graded_source(subject: Subject) -> MultigradedMap:
 
 
 def default_max_degree(coordinates: int, monomials: int = MOST_MONOMIALS) -> int:
-    """The largest N ≤ 4 with at most so many monomials of degree N in so many independent coordinates; at least 1."""
+    """The largest N ≤ 4 for which there are at most this many monomials of degree N; at least 1."""
     fitting = (n for n in range(LARGEST_DEGREE, 1, -1) if comb(coordinates + n - 1, n) <= monomials)
     return next(fitting, 1)
 
@@ -61,7 +62,7 @@ def default_max_degree(coordinates: int, monomials: int = MOST_MONOMIALS) -> int
 def equations(source: MultigradedMap, max_degree: int | None, part: float = 1.0) -> Equations:
     """All minimal generators of degree ≤ max_degree, or of the degrees that a part of the time left suffices for.
 
-    That a degree was not reached is reported as unfinished.
+    Where a degree was not reached, ``unfinished`` says so.
 
     Raises
     ------
@@ -73,6 +74,19 @@ def equations(source: MultigradedMap, max_degree: int | None, part: float = 1.0)
         found = implicitize(source, degree)
     late = str(clock.late(f"degree {found.max_degree + 1}")) if found.stopped_early else ""
     return Equations(found, remark=scope(found), unfinished=late)
+
+
+def up_to(degree: int, known: Equations) -> Equations:
+    """The generators up to a higher degree, or to the last one that is completed in time; no fewer than are known."""
+    if degree <= known.found.max_degree:
+        return known
+    try:
+        found = implicitize(known.found.source, degree)
+    except EngineTimeoutError:
+        return known
+    if found.max_degree <= known.found.max_degree:
+        return known
+    return replace(known, found=found, remark=scope(found))
 
 
 def scope(found: Implicitization) -> str:

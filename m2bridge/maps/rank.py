@@ -8,7 +8,8 @@ from itertools import islice
 from random import Random
 from typing import Literal
 
-from m2bridge.algebra.linear_algebra import LARGE_PRIME, rank_mod
+from m2bridge.algebra.integers import LARGE_PRIME
+from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError
 from m2bridge.maps.model import Differentiates, FreelyParametrized, HasUpperBounds, Model, UpperBound
 

@@ -23,7 +23,7 @@ Method = Literal["auto", "fibres", "orbits", "jacobian", "all"]
 
 FEW_COORDINATES = 12
 """``auto`` computes the ideal too, as a second opinion, when there are at most this many coordinates;"""
-ELIMINATED = 20
+MOST_ELIMINATED = 20
 """``orbits`` computes the ideal when there are at most this many independent coordinates, which takes seconds,"""
 FEW_MINORS = 500
 """and ``auto`` decomposes the singular locus, as a third opinion, when the criterion takes at most this many minors."""
@@ -69,6 +69,14 @@ def singular_locus(
         If the method does not apply to this case.
     ContradictionError
         If two methods disagree.
+
+    Examples
+    --------
+    >>> from sympy import symbols
+    >>> t = symbols("t")
+    >>> cusp = PolynomialMap.from_expressions([t], {"x": t**2, "y": t**3})
+    >>> singular_locus(cusp).components[0].ideal.generators
+    (y, x)
     """
     if method not in get_args(Method):
         raise InvalidCaseError("method", f"unknown method '{method}': use {', '.join(get_args(Method))}")
@@ -118,7 +126,7 @@ def _reasons(model: Model, field: CoefficientField) -> tuple[str, str]:
 def _ideal_wanted(plan: tuple[str, ...], subject: Subject, field: CoefficientField) -> bool:
     model = with_orbits(subject.model)
     if plan == ("orbits",) and field == QQ and model is not None:
-        return model.independent_count <= ELIMINATED
+        return model.independent_count <= MOST_ELIMINATED
     return plan != ("fibres",)
 
 

@@ -30,6 +30,12 @@ class OrbitStatus:
         ``None`` where it is undecided.
     tangent_bound, tangent_upper_bound : int or None
         Lower and upper bound for the tangent dimension, where it is not known.
+
+    Examples
+    --------
+    >>> status = OrbitStatus("rank one", dimension=4, tangent_dimension=None, singular=True, tangent_bound=6)
+    >>> status.tangent_range
+    (6, inf)
     """
 
     orbit: Any
@@ -63,6 +69,15 @@ class Component:
     degree : int or None
     ideal : Ideal or None
         Where it was computed.
+
+    Examples
+    --------
+    >>> from sympy import symbols
+    >>> u, v = symbols("u v")
+    >>> umbrella = PolynomialMap.from_expressions([u, v], {"x": u * v, "y": u, "z": v**2})
+    >>> for component in singular_locus(umbrella).components:
+    ...     print(component.dimension, component.degree, component.ideal.generators)
+    1 1 (y, x)
     """
 
     description: str
@@ -100,6 +115,15 @@ class SingularLocus(Presented):
     seconds : float
     unfinished : str
         Empty, or the limit that was reached, or the orbits that are undecided.
+
+    Examples
+    --------
+    >>> from sympy import symbols
+    >>> u, v = symbols("u v")
+    >>> umbrella = PolynomialMap.from_expressions([u, v], {"x": u * v, "y": u, "z": v**2})
+    >>> locus = singular_locus(umbrella)
+    >>> locus.variety_dimension, locus.dimension
+    (2, 1)
     """
 
     presentation: ClassVar[str] = "m2bridge.presentation.singular_locus"

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import prod
-
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.jacobian import random_point
 from m2bridge.algebra.linear_algebra import sparse_rank
+from m2bridge.algebra.sparse_polynomial import gradient_of_terms, value_at
 from m2bridge.clock import share, watched
 from m2bridge.errors import ContradictionError
 from m2bridge.implicitization import Implicitization
-from m2bridge.implicitization.multigraded_map import IntegerPolynomial
-from m2bridge.implicitization.substitution import Terms
 from m2bridge.maps.jacobian_rank import Status, jacobian_findings
 from m2bridge.maps.subject import Subject
 
@@ -61,19 +57,7 @@ def image_dimension(known: tuple[int | None, Status], found: Implicitization) ->
 def _tangent_bound(found: Implicitization, seed: int) -> int:
     """The number of coordinates less the rank of the equations at a random point of the image."""
     parameters = random_point(found.source.polynomial_map, 9, seed)
-    point = [_value(image, parameters) for image in found.source.integral_images]
-    return len(point) - sparse_rank(_gradient(generator, point) for generator in found.sparse_generators())
-
-
-def _value(image: IntegerPolynomial, parameters: Sequence[int]) -> int:
-    return sum(c * prod(x**e for x, e in zip(parameters, exponents, strict=True)) for exponents, c in image.items())
-
-
-def _gradient(polynomial: Terms, point: Sequence[int]) -> dict[int, int]:
-    """The partial derivatives at the point."""
-    total: dict[int, int] = {}
-    for monomial, coefficient in watched(polynomial):
-        for place, j in enumerate(monomial):
-            factors = monomial[:place] + monomial[place + 1 :]
-            total[j] = total.get(j, 0) + coefficient * prod([point[i] for i in factors])
-    return total
+    point = [value_at(image, parameters) for image in found.source.integral_images]
+    return len(point) - sparse_rank(
+        gradient_of_terms(generator, point) for generator in watched(found.sparse_generators())
+    )

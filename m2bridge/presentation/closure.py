@@ -32,6 +32,7 @@ def json(closure: Closure) -> dict[str, Any]:
         "projective_dimension": closure.projective_dimension,
         "codimension": closure.codimension,
         "degree": closure.degree,
+        "degree_by_fibres": closure.fibre_degree,
         "generators": None if closure.equations is None else list(closure.generator_texts()),
         "generator_degrees": None if degrees is None else {str(d): count for d, count in degrees.items()},
         "complete": str(closure.completeness),
@@ -56,7 +57,7 @@ def text(closure: Closure) -> str:
         ("ambient space", closure.subject.ambient),
         ("dimension", _dimension(closure)),
         ("codimension", closure.codimension),
-        ("degree", closure.degree),
+        ("degree", _degree(closure)),
         (
             "minimal generators" if closure.homogeneous else "generators",
             None if degrees is None else degree_summary(degrees),
@@ -104,6 +105,12 @@ def _dimension(closure: Closure) -> str | None:
     return affine if projective is None else f"{affine}, {projective} projective"
 
 
+def _degree(closure: Closure) -> str | None:
+    if closure.degree is None and closure.fibre_degree is not None:
+        return f"{closure.fibre_degree}, by source and generic fibre, not by equations"
+    return None if closure.degree is None else str(closure.degree)
+
+
 def _predicted(closure: Closure) -> str | None:
     """The prediction of the family for the Hilbert function beside the computed one."""
     predicted, computed = closure.predicted_hilbert_function, closure.computed_hilbert_function
@@ -112,7 +119,7 @@ def _predicted(closure: Closure) -> str | None:
     shown = f"H(0), …, H({len(computed) - 1}) as computed"
     if predicted != computed:
         shown = f"{', '.join(map(str, predicted))}, … and not what was computed"
-    return f"{shown} (a prediction for all sizes, which is not proved)"
+    return f"{shown} (by a formula for all sizes, proved in large degrees only)"
 
 
 def _hilbert_ring(closure: Closure) -> str:
@@ -120,7 +127,7 @@ def _hilbert_ring(closure: Closure) -> str:
 
 
 def _hilbert(closure: Closure, expression: Expr) -> str:
-    """The series or polynomial; of an affine variety, which has none of its own, with the ring that it is of."""
+    """The series or polynomial, and for an affine variety, which has none of its own, the ring it belongs to."""
     return expression_text(expression) + ("" if closure.homogeneous else f", of the {_hilbert_ring(closure)}")
 
 

@@ -29,6 +29,12 @@ class Script:
         The program, without the shared scripts that it uses.
     libraries : tuple of str
         The shared scripts (``m2scripts/<name>.m2``) that it uses, in the order of loading.
+
+    Examples
+    --------
+    >>> script = Script("sum", 'mbEmit("sum", 1 + 1)')
+    >>> script.standalone().splitlines()[-2:]
+    ['mbEmit("sum", 1 + 1)', 'mbFinish()']
     """
 
     name: str

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 from m2bridge._version import __version__
 from m2bridge.batch.outcome import SUFFIX
 from m2bridge.certificate.files import read, text_of
-from m2bridge.certificate.program import foreign_program
 from m2bridge.certificate.schema import Certificate
+from m2bridge.certifying.program import foreign_program
+from m2bridge.certifying.questions import question_of
 from m2bridge.clock import watched
 from m2bridge.convert.documents import read_json
-from m2bridge.convert.notation import degree_summary
 from m2bridge.errors import CertificateError, ConversionError, InvalidCaseError
-from m2bridge.report.content import VERDICTS, Case, Detail, Problem, Report, Row, Table
+from m2bridge.families.question import Row as Answer
+from m2bridge.report.content import VERDICTS, Detail, Problem, Report, Row, Table
 from m2bridge.report.escape import line
 from m2bridge.report.outcome import outcome_rows
-from m2bridge.report.words import orbit_table, statement_name, verdict_words, witness_words
+from m2bridge.report.words import case_of, orbit_table, verdict_words
 
 
 def collect(folder: Path) -> Report:
@@ -57,7 +57,7 @@ def collect(folder: Path) -> Report:
     answered = {(row.case, row.question) for row in rows}
     rows += [row for row in unanswered if (row.case, row.question) not in answered]
     rows.sort(key=lambda row: row.rank)
-    details.sort(key=lambda detail: (detail.case, detail.question))
+    details.sort(key=lambda detail: (detail.case.rank, detail.question))
     return Report(tuple(rows), tuple(details), tuple(problems))
 
 
@@ -74,7 +74,7 @@ def _once(rows: list[Row], suffix: str, seen: dict[str, str]) -> list[Row]:
         The file of each name; this one is added.
     """
     row = rows[0]
-    name = f"{row.case.key}-{row.question}{suffix}"
+    name = f"{row.case.name}-{row.question}{suffix}"
     if Path(row.file).name != name:
         raise CertificateError(f"the content is that of {name}")
     if name in seen:
@@ -94,25 +94,23 @@ def certificate_rows(certificate: Certificate, file: str) -> list[Row]:
     if certificate.digest != certificate.computed_digest():
         raise CertificateError("the digest is not that of the content: the file was changed")
     try:
-        said = list(_closure(certificate) if certificate.question == "closure" else _verdicts(certificate))
+        case = case_of(certificate.family, certificate.case)
+        said = question_of(certificate.family, certificate.question).rows(certificate)
+        if not said or any(row.verdict not in VERDICTS for row in said):
+            raise ValueError("no verdicts, or unknown ones")
         if _foreign(certificate):
             said = list(map(_program_not_checked, said))
-        if not said:
-            raise ValueError("no verdicts")
+    except InvalidCaseError as reason:
+        raise CertificateError(str(reason)) from None
     except (KeyError, TypeError, ValueError, AttributeError) as reason:
         raise CertificateError(f"the answer does not have the expected form: {reason!r}") from None
-    case = Case(**certificate.case)
-    return [Row(case, certificate.question, *words, certificate.reported, file) for words in said]
-
-
-Words = tuple[str, str, str, str]
-"""Statement, verdict, reason, witness."""
+    return [Row(case, certificate.question, *row, certificate.reported, file) for row in said]
 
 
 def _foreign(certificate: Certificate) -> bool:
     """Whether another release wrote it, with another program; what this release wrote has this release's, or is wrong.
 
-    :func:`m2bridge.checker.verify.verify` calls the one ``program-not-checked`` and the other ``rejected``.
+    :func:`m2bridge.certifying.verified.verify` calls the one ``program-not-checked`` and the other ``rejected``.
     """
     if certificate.release == __version__:
         return False
@@ -122,27 +120,11 @@ def _foreign(certificate: Certificate) -> bool:
         return True
 
 
-def _program_not_checked(words: Words) -> Words:
+def _program_not_checked(row: Answer) -> Answer:
     """What is refuted or undecided remains so; all else is not simply what the certificate says."""
-    name, verdict, reason, witness = words
-    if verdict in ("REFUTED", "UNDECIDED"):
-        return name, verdict, f"{reason}; program not checked", witness
-    return name, "PROGRAM_NOT_CHECKED", f"{verdict_words(verdict)}: {reason}", witness
-
-
-def _verdicts(certificate: Certificate) -> Iterator[Words]:
-    for verdict in certificate.answer["verdicts"]:
-        if verdict["verdict"] not in VERDICTS:
-            raise ValueError(f"unknown verdict {verdict['verdict']}")
-        name = statement_name(str(verdict["statement"]), verdict["part"])
-        yield name, verdict["verdict"], str(verdict["reason"]), witness_words(verdict["witness"])
-
-
-def _closure(certificate: Certificate) -> Iterator[Words]:
-    answer = certificate.answer
-    degrees = degree_summary({int(n): count for n, count in answer["generator_degrees"].items()})
-    reason = f"dimension {answer['dimension']}, degree {answer['degree']}, generators: {degrees}"
-    yield "closure", "COMPUTED", reason, ""
+    if row.verdict in ("REFUTED", "UNDECIDED"):
+        return row._replace(reason=f"{row.reason}; program not checked")
+    return row._replace(verdict="PROGRAM_NOT_CHECKED", reason=f"{verdict_words(row.verdict)}: {row.reason}")
 
 
 def _detail(certificate: Certificate, tables: dict[Table, Table]) -> Detail:
@@ -152,8 +134,9 @@ def _detail(certificate: Certificate, tables: dict[Table, Table]) -> Detail:
     orbits = [orbit for orbit in found if isinstance(orbit, dict)] if isinstance(found, list) else []
     table = orbit_table(orbits) if orbits else None
     return Detail(
-        Case(**certificate.case),
+        case_of(certificate.family, certificate.case),
         certificate.question,
+        question_of(certificate.family, certificate.question).observation,
         tables.setdefault(table, table) if table else None,
         sys.intern(certificate.script["text"]),
         tuple(certificate.trusted),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 VERDICTS = ("REFUTED", "UNDECIDED", "NO_ANSWER", "PROGRAM_NOT_CHECKED", "CONFIRMED", "COMPUTED", "NOT_APPLICABLE")
@@ -13,22 +13,41 @@ What another release answered, and did not refute, with a program that is not th
 """
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Case:
-    """The numbers of one attention model."""
+Cell = int | str
 
-    d: int
-    d_out: int
-    a: int
-    t: int
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A case of a family.
+
+    Parameters
+    ----------
+    family : str
+    name : str
+        Unlike that of any other case; names of files begin with it.
+    title : str
+        In words.
+    options : tuple of (str, str, int or str)
+        What names the case within its family: the option, how tables call it, and its value.
+    """
+
+    family: str
+    name: str
+    title: str
+    options: tuple[tuple[str, str, Cell], ...]
 
     @property
-    def key(self) -> str:
-        """``d3-dout2-a2-t2``, as in the names of files."""
-        return f"d{self.d}-dout{self.d_out}-a{self.a}-t{self.t}"
+    def cells(self) -> tuple[Cell, ...]:
+        """The values of the options."""
+        return tuple(value for _, _, value in self.options)
+
+    @property
+    def rank(self) -> tuple[object, ...]:
+        """In which order cases are listed; values are compared as numbers where they are."""
+        return self.family, tuple((isinstance(cell, str), cell) for cell in self.cells), self.name
 
     def __str__(self) -> str:
-        return f"(d, d', a) = ({self.d}, {self.d_out}, {self.a}), t = {self.t}"
+        return self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +59,8 @@ class Row:
     case : Case
     question, statement : str
         ``3.4`` and ``3.4 (iii)``.
+    text : str
+        What the statement says; empty without a certificate.
     verdict : str
         From :data:`VERDICTS`.
     reason, witness : str
@@ -53,6 +74,7 @@ class Row:
     case: Case
     question: str
     statement: str
+    text: str
     verdict: str
     reason: str
     witness: str
@@ -67,11 +89,15 @@ class Row:
     @property
     def rank(self) -> tuple[object, ...]:
         """Refuted first; then by statement and case."""
-        return VERDICTS.index(self.verdict), self.question, self.statement, self.case
+        return VERDICTS.index(self.verdict), self.question, self.statement, self.case.rank
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary for ``json.dumps``."""
-        return asdict(self)
+        case = {option: value for option, _, value in self.case.options}
+        return {"family": self.case.family, "name": self.case.name, "case": case} | {
+            field: getattr(self, field)
+            for field in ("question", "statement", "verdict", "reason", "witness", "reported", "file")
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +115,8 @@ class Detail:
     Parameters
     ----------
     case : Case
-    question : str
+    question, observation : str
+        What was asked; and the observation on which the answer rests, which other questions may share.
     orbits : Table or None
         Facts about each orbit, if the certificate rests on them.
     script : str
@@ -101,6 +128,7 @@ class Detail:
 
     case: Case
     question: str
+    observation: str
     orbits: Table | None
     script: str
     trusted: tuple[str, ...]
@@ -137,3 +165,18 @@ class Report:
         """How many rows have each verdict that occurs."""
         found = Counter(row.verdict for row in self.rows)
         return {verdict: found[verdict] for verdict in VERDICTS if found[verdict]}
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        """All cases, in order."""
+        return tuple(sorted({row.case for row in self.rows}, key=lambda case: case.rank))
+
+    @property
+    def columns(self) -> tuple[tuple[str, str], ...]:
+        """Name and heading of the columns that name a case: its options, or its name where families are mixed."""
+        found = {tuple((option, heading) for option, heading, _ in case.options) for case in self.cases}
+        return next(iter(found)) if len(found) == 1 else (("case", "case"),)
+
+    def cells(self, case: Case) -> tuple[Cell, ...]:
+        """What stands in these columns."""
+        return (case.name,) if self.columns == (("case", "case"),) else case.cells

@@ -17,15 +17,17 @@ from m2bridge.report.page import to_html
 from m2bridge.report.summary import paragraph, summary
 from m2bridge.report.words import verdict_words
 
-NUMBERS = ("d", "d'", "a", "t")
 WIDTH = 100
 INDENT = " " * 7
 REPORTED = "reported_"
 
 
-def _numbers(row: Row) -> tuple[str, ...]:
-    case = row.case
-    return tuple(map(str, (case.d, case.d_out, case.a, case.t)))
+def _header(report: Report) -> tuple[str, ...]:
+    return tuple(heading for _, heading in report.columns)
+
+
+def _numbers(report: Report, row: Row) -> tuple[str, ...]:
+    return tuple(map(str, report.cells(row.case)))
 
 
 def _seconds(row: Row) -> str:
@@ -37,10 +39,12 @@ def to_text(report: Report) -> str:
     parts = [textwrap.fill(escape.line(paragraph(report)), WIDTH)]
     if report.rows:
         cells = [
-            (*_numbers(row), escape.line(row.statement), row.verdict, _seconds(row), escape.line(row.reason))
+            (*_numbers(report, row), escape.line(row.statement), row.verdict, _seconds(row), escape.line(row.reason))
             for row in report.rows
         ]
-        head, rule, *lines = table((*NUMBERS, "statement", "verdict", "reported seconds", "reason"), cells).splitlines()
+        head, rule, *lines = table(
+            (*_header(report), "statement", "verdict", "reported seconds", "reason"), cells
+        ).splitlines()
         witnesses = [f"\n{INDENT}witness: {escape.line(row.witness)}" if row.witness else "" for row in report.rows]
         shown = [line + witness for line, witness in zip(lines, witnesses, strict=True)]
         parts.append("\n".join([head, rule[:WIDTH], *shown]))
@@ -57,10 +61,10 @@ def to_markdown(report: Report) -> str:
     def line(cells: Iterable[str]) -> str:
         return "| " + " | ".join(map(escape.markdown, cells)) + " |"
 
-    header = (*NUMBERS, "statement", "verdict", "reason", "witness", "reported seconds")
+    header = (*_header(report), "statement", "verdict", "reason", "witness", "reported seconds")
     lines = [escape.markdown(paragraph(report)), "", line(header), "|" + " --- |" * len(header)]
     lines += [
-        line((*_numbers(row), row.statement, row.verdict, row.reason, row.witness, _seconds(row)))
+        line((*_numbers(report, row), row.statement, row.verdict, row.reason, row.witness, _seconds(row)))
         for row in report.rows
     ]
     if report.problems:
@@ -78,13 +82,13 @@ def to_latex(report: Report) -> str:
     lines = [r"% needs \usepackage[T1]{fontenc} and \usepackage{longtable}", escape.latex(paragraph(report)), ""]
     lines += [
         r"{\footnotesize",
-        r"\begin{longtable}{rrrrp{0.16\linewidth}p{0.13\linewidth}p{0.38\linewidth}}",
+        r"\begin{longtable}{" + "r" * len(report.columns) + r"p{0.16\linewidth}p{0.13\linewidth}p{0.38\linewidth}}",
         r"\hline",
     ]
-    lines += [line((*NUMBERS, "statement", "verdict", "reason and witness")), r"\hline", r"\endhead"]
+    lines += [line((*_header(report), "statement", "verdict", "reason and witness")), r"\hline", r"\endhead"]
     for row in report.rows:
         reason = f"{row.reason}; witness: {row.witness}" if row.witness else row.reason
-        lines.append(line((*_numbers(row), row.statement, verdict_words(row.verdict), reason)))
+        lines.append(line((*_numbers(report, row), row.statement, verdict_words(row.verdict), reason)))
     lines += [r"\hline", r"\end{longtable}}"]
     lines += [f"% not used: {escape.line(p.file)}: {escape.line(p.reason)}" for p in report.problems]
     return "\n".join(lines) + "\n"
@@ -95,15 +99,16 @@ def to_csv(report: Report) -> str:
     file = io.StringIO()
     programs = sorted({name for row in report.rows for name in row.reported["versions"]})
     reported = [f"{REPORTED}{name}" for name in ("seconds", "peak_memory", *programs)]
-    header = ("d", "d_out", "a", "t", "statement", "verdict", "reason", "witness", *reported, "file")
+    named, said = [option for option, _ in report.columns], ("statement", "verdict", "reason", "witness")
+    header = (*named, *said, *reported, "file")
     writer = csv.DictWriter(file, header, restval="", lineterminator="\n")
     writer.writerow({name: escape.cell(name) for name in header})
     for row in report.rows:
-        said, figures = row.to_json(), row.reported["versions"] | row.reported
+        data, figures = row.to_json(), row.reported["versions"] | row.reported
         writer.writerow(
             _cells(
-                said["case"]
-                | {name: said[name] for name in (*header[4:8], "file")}
+                dict(zip(named, report.cells(row.case), strict=True))
+                | {name: data[name] for name in (*said, "file")}
                 | {name: figures.get(name.removeprefix(REPORTED)) for name in reported}
             )
         )

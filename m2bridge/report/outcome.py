@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from m2bridge.batch.outcome import Outcome
-from m2bridge.certificate.schema import QUESTIONS
-from m2bridge.errors import CertificateError
-from m2bridge.families.attention.statements import REGISTRY
+from m2bridge.certifying.questions import question_of
+from m2bridge.errors import CertificateError, InvalidCaseError
 from m2bridge.layout import duration
-from m2bridge.report.content import Case, Row
-from m2bridge.report.words import statement_name
+from m2bridge.report.content import Row
+from m2bridge.report.words import case_of
 
 
 def outcome_rows(data: Any, file: str) -> list[Row]:
@@ -29,17 +28,14 @@ def outcome_rows(data: Any, file: str) -> list[Row]:
     """
     try:
         outcome = Outcome(**data)
-        case = Case(*(int(outcome.case[name]) for name in ("d", "d_out", "a", "t")))
+        case = case_of(outcome.family, outcome.case)
+        names = question_of(outcome.family, outcome.question).names()
         reason = f"{outcome.kind}{_limit(outcome)}: {outcome.reason}".encode().decode()
         versions = {str(name): str(version) for name, version in outcome.versions.items()}
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, InvalidCaseError) as error:
         raise CertificateError(f"not an outcome of a batch: {error!r}") from None
-    if outcome.question not in QUESTIONS:
-        raise CertificateError(f"unknown question {outcome.question!r}")
-    parts = [statement.part for statement in REGISTRY if statement.key == outcome.question] or [""]
-    names = [statement_name(outcome.question, part) for part in parts]
     reported = {"versions": versions, "seconds": None, "peak_memory": None}
-    return [Row(case, outcome.question, name, "NO_ANSWER", reason, "", reported, file) for name in names]
+    return [Row(case, outcome.question, name, "", "NO_ANSWER", reason, "", reported, file) for name in names]
 
 
 def _limit(outcome: Outcome) -> str:

@@ -11,24 +11,19 @@ import json
 import zlib
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from m2bridge.families.attention.statements import REGISTRY
+from m2bridge.families import family
 from m2bridge.render.page import page
 from m2bridge.report.content import VERDICTS, Case, Detail, Report, Row
 from m2bridge.report.summary import sentences, trusted
-from m2bridge.report.words import statement_name
 
 CASES_IN_A_PART = 100
 
 MARKS = dict(zip(VERDICTS, "✗?!○✓•–", strict=True))
 """One sign for each verdict, so that none is told by its colour alone."""
-
-_TEXTS = {statement_name(statement.key, statement.part): statement.text for statement in REGISTRY} | {
-    "closure": "Dimension, degree and generators of the ideal of the Zariski closure."
-}
 
 Thing = TypeVar("Thing", bound=Hashable)
 
@@ -50,13 +45,15 @@ def to_html(report: Report) -> str:
     return page(
         "report",
         {
+            "title": " and ".join(sorted({family(case.family).title for case in cases})),
+            "columns": [heading for _, heading in report.columns],
             "summary": sentences(report),
             "trusted": trusted(report),
             "counts": report.counts,
             "marks": MARKS,
             "statements": statements(report.rows),
             "problems": report.problems,
-            "table": pack(table(list(cases), report.rows)),
+            "table": pack(table(report)),
             "parts": [pack(part) for part in parts],
             "cases_in_a_part": CASES_IN_A_PART,
         },
@@ -72,19 +69,24 @@ def pack(data: Any) -> str:
 def statements(rows: Iterable[Row]) -> list[Line]:
     """The statements in question, in alphabetical order."""
     counts: dict[str, Counter[str]] = {}
+    texts: dict[str, str] = {}
     for row in rows:
         counts.setdefault(row.statement, Counter())[row.verdict] += 1
-    return [Line(name, _TEXTS.get(name, ""), dict(counts[name])) for name in sorted(counts)]
+        texts[row.statement] = texts.get(row.statement) or row.text
+    return [Line(name, texts[name], dict(counts[name])) for name in sorted(counts)]
 
 
-def table(cases: Sequence[Case], rows: Sequence[Row]) -> dict[str, Any]:
+def table(report: Report) -> dict[str, Any]:
     """All rows: cases, statements, verdicts and texts are sorted lists, and a row refers to them by numbers."""
+    cases, rows = report.cases, report.rows
     texts = sorted({text for row in rows for text in (row.reason, row.witness)})
     said = sorted({row.statement for row in rows})
     case = {name: i for i, name in enumerate(cases)}
     statement, verdict, text = ({name: i for i, name in enumerate(names)} for names in (said, VERDICTS, texts))
     return {
-        "cases": [(c.d, c.d_out, c.a, c.t) for c in cases],
+        "columns": [heading for _, heading in report.columns],
+        "cases": [(case.name, case.title, report.cells(case)) for case in cases],
+        "legends": {name: family(name).orbits for name in sorted({case.family for case in cases})},
         "statements": said,
         "verdicts": VERDICTS,
         "marks": list(MARKS.values()),
@@ -102,6 +104,7 @@ def _sheet(rows: list[Row], details: list[Detail]) -> dict[str, Any]:
     scripts = _shared((detail.script, detail.question) for detail in details)
     return {
         "verdicts": [(row.statement, row.verdict, row.reason, row.witness, row.file) for row in rows],
+        "family": rows[0].case.family if rows else "",
         "orbits": [(questions, shown.header, shown.lines) for shown, questions in orbits.items()],
         "scripts": [(questions, text) for text, questions in scripts.items()],
         "trusted": sorted({lemma for detail in details for lemma in detail.trusted}),
@@ -124,4 +127,4 @@ def _by_case(report: Report) -> dict[Case, tuple[list[Row], list[Detail]]]:
         found.setdefault(row.case, ([], []))[0].append(row)
     for detail in report.details:
         found.setdefault(detail.case, ([], []))[1].append(detail)
-    return {case: found[case] for case in sorted(found)}
+    return {case: found[case] for case in sorted(found, key=lambda case: case.rank)}

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from m2bridge.layout import duration, plural
-from m2bridge.report.content import Case, Report
+from m2bridge.report.content import Report
 
-_NAMES = {"d": "d", "d_out": "d'", "a": "a", "t": "t"}
 _SAID = {
     "REFUTED": "refuted",
     "UNDECIDED": "undecided",
@@ -24,11 +23,12 @@ def summary(report: Report) -> dict[str, Any]:
 
     Statements about one case rest on one observation and share its seconds, which count once in the total.
     """
-    cases = {row.case for row in report.rows}
+    cases = report.cases
     return {
+        "families": sorted({case.family for case in cases}),
         "cases": len(cases),
         "certificates": len(report.details),
-        "ranges": {name: _range(name, cases) for name in _NAMES} if cases else {},
+        "ranges": _ranges(report),
         "statements": sorted({row.question for row in report.rows}),
         "verdicts": report.counts,
         "reported": _reported(report),
@@ -40,7 +40,7 @@ def summary(report: Report) -> dict[str, Any]:
 
 def _reported(report: Report) -> dict[str, Any]:
     """Total time, largest memory (``None`` if none says it) and all versions, which nobody can check."""
-    measured = {(detail.case, detail.question == "closure", detail.reported["seconds"]) for detail in report.details}
+    measured = {(detail.case, detail.observation, detail.reported["seconds"]) for detail in report.details}
     memory = [size for detail in report.details if (size := detail.reported["peak_memory"]) is not None]
     versions: dict[str, set[str]] = {}
     for row in report.rows:
@@ -62,9 +62,9 @@ def paragraph(report: Report) -> str:
 
 def sentences(report: Report) -> str:
     """The paragraph without what is taken on trust."""
-    found = summary(report)
+    found, headings = summary(report), dict(report.columns)
     ranges = ", ".join(
-        f"{_NAMES[name]} = {low}" if low == high else f"{low} ≤ {_NAMES[name]} ≤ {high}"
+        f"{headings[name]} = {low}" if low == high else f"{low} ≤ {headings[name]} ≤ {high}"
         for name, (low, high) in found["ranges"].items()
     )
     verdicts = ", ".join(f"{count} {_SAID[verdict]}" for verdict, count in found["verdicts"].items())
@@ -76,7 +76,7 @@ def sentences(report: Report) -> str:
         *(f"{name} {' and '.join(versions)}" for name, versions in reported["versions"].items()),
     ]
     said = [
-        f"{plural(found['cases'], 'case')} ({ranges})" if ranges else "No cases",
+        plural(found["cases"], "case") + (f" ({ranges})" if ranges else "") if found["cases"] else "No cases",
         f"{plural(found['certificates'], 'certificate')} about: {', '.join(found['statements']) or 'nothing'}",
         f"Verdicts: {verdicts or 'none'}",
         f"Reported and not checked: {', '.join(filter(None, figures))}",
@@ -91,6 +91,11 @@ def trusted(report: Report) -> list[str]:
     return sorted({lemma for detail in report.details for lemma in detail.trusted})
 
 
-def _range(name: str, cases: set[Case]) -> tuple[int, int]:
-    values = [getattr(case, name) for case in cases]
-    return min(values), max(values)
+def _ranges(report: Report) -> dict[str, tuple[int, int]]:
+    """The smallest and the largest value of each option that is a number, where all cases are of one family."""
+    found = {}
+    for i, (option, _) in enumerate(report.columns):
+        values = [cell for case in report.cases if isinstance(cell := report.cells(case)[i], int)]
+        if values:
+            found[option] = min(values), max(values)
+    return found

@@ -18,6 +18,7 @@ from m2bridge.certificate.files import read
 from m2bridge.report import Report, Row
 from m2bridge.report.content import VERDICTS
 from m2bridge.report.page import MARKS
+from m2bridge.report.words import case_of
 from tests.events import PATIENCE
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from selenium.webdriver.remote.webelement import WebElement
 
 ACCEPTED = Path(__file__).parents[1] / "certificates" / "accepted"
+NETWORKS = ACCEPTED.parent / "networks"
 NASTY = "</script><script>document.title = 'evil'</script> <b>&amp; 100%"
 ENTER, ESCAPE, BACKSPACE, SELECT_ALL = "\ue007", "\ue00c", "\ue003", "\ue009a\ue000"
 
@@ -94,7 +96,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(ACCEPTED, found)
     (found / "half.json").write_text("{", encoding="utf-8")
     case = {"d": 4, "d_out": 13, "a": 3, "t": 2}
-    Store(found).put_outcome(Outcome(case, "3.4", "timed-out", NASTY, "", 60.0, None, {}))
+    Store(found).put_outcome(
+        Outcome("attention", case, "d4-dout13-a3-t2", "3.4", "timed-out", NASTY, "", 60.0, None, {})
+    )
     return found
 
 
@@ -121,10 +125,10 @@ def test_it_asks_for_no_other_file_and_its_console_is_silent(page: Page) -> None
 
 
 SORT_KEYS: tuple[Callable[[Row], Any], ...] = (
-    lambda row: row.case.d,
-    lambda row: row.case.d_out,
-    lambda row: row.case.a,
-    lambda row: row.case.t,
+    lambda row: row.case.cells[0],
+    lambda row: row.case.cells[1],
+    lambda row: row.case.cells[2],
+    lambda row: row.case.cells[3],
     lambda row: row.statement,
     lambda row: VERDICTS.index(row.verdict),
     lambda row: row.reason,
@@ -137,7 +141,7 @@ def test_each_column_sorts_up_and_down(i: int, page: Page) -> None:
     def shown(row: Row) -> str:
         case, said = row.case, f"{MARKS[row.verdict]} {row.verdict.replace('_', ' ').lower()}"
         seconds = "–" if row.seconds is None else f"{row.seconds:.3f}"
-        numbers = map(str, (case.d, case.d_out, case.a, case.t))
+        numbers = map(str, case.cells)
         return (*numbers, row.statement, said, row.reason, seconds)[i]
 
     upwards = [shown(row) for row in sorted(page.report.rows, key=SORT_KEYS[i])]
@@ -157,8 +161,8 @@ def test_the_refuted_statement_comes_first_with_its_witness(page: Page) -> None:
 @pytest.mark.parametrize(
     ("words", "wanted"),
     [
-        ("d=1", lambda row: row.case.d == 1),  # neither 13 nor d'=1
-        ("d'=13 a=3", lambda row: (row.case.d_out, row.case.a) == (13, 3)),
+        ("d=1", lambda row: row.case.cells[0] == 1),  # neither 13 nor d'=1
+        ("d'=13 a=3", lambda row: row.case.cells[1:3] == (13, 3)),
         ("GENERATORS degree", lambda row: row.question == "closure"),
         ("no answer", lambda row: row.verdict == "NO_ANSWER"),
         ("orbit (1, 2, 0)", lambda row: "orbit (1, 2, 0)" in row.reason),
@@ -190,18 +194,21 @@ def test_the_grids_show_the_first_verdict_of_the_chosen_rows(statement: str, pag
     expected: dict[str, dict[tuple[str, str], str]] = {}
     for row in page.report.rows:  # refuted first
         if statement in ("", row.statement):
-            case = row.case
-            grid = expected.setdefault(f"a = {case.a}, t = {case.t}", {})
-            grid.setdefault((str(case.d), str(case.d_out)), MARKS[row.verdict])
+            d, d_out, a, t = row.case.cells
+            grid = expected.setdefault(f"a = {a}, t = {t}", {})
+            grid.setdefault((str(d), str(d_out)), MARKS[row.verdict])
     assert page.grids() == expected
 
 
 def test_a_cell_of_a_grid_opens_its_case_and_escape_closes_it(page: Page) -> None:
     link = page.find('#grids a[href="#d3-dout2-a2-t2"]')
-    assert link.get_attribute("aria-label") == "(d, d', a) = (3, 2, 2), t = 2: refuted"
+    assert (
+        link.get_attribute("aria-label")
+        == "neuromanifold of lightning self-attention, (d, d', a) = (3, 2, 2), t = 2: refuted"
+    )
     link.send_keys(ENTER)
     page.wait(page.opened)
-    assert page.text("#title") == "(d, d', a) = (3, 2, 2), t = 2"
+    assert page.text("#title") == "neuromanifold of lightning self-attention, (d, d', a) = (3, 2, 2), t = 2"
     page.find("#case").send_keys(ESCAPE)
     page.wait(lambda: not page.opened())
     assert "#" not in page.browser.current_url
@@ -228,8 +235,8 @@ def test_a_case_shows_verdicts_orbits_and_script(page: Page) -> None:
 
 def test_an_address_leads_to_each_case(page: Page) -> None:
     for case in {row.case for row in page.report.rows}:
-        page.open(f"#{case.key}").wait(page.opened)
-        assert page.text("#title") == str(case)
+        page.open(f"#{case.name}").wait(page.opened)
+        assert page.text("#title") == case.title
     page.open("#nowhere")
     assert not page.opened()
 
@@ -244,7 +251,7 @@ def test_text_of_a_file_stays_text(page: Page) -> None:
 
 def test_many_cases_are_shown_a_few_at_a_time(browser: Chrome, folder: Path, tmp_path: Path) -> None:
     row = report.collect(folder).rows[0]
-    rows = tuple(replace(row, case=replace(row.case, d=n)) for n in range(1, 1203))
+    rows = tuple(replace(row, case=case_of("attention", {"d": n, "d_out": 2, "a": 2, "t": 2})) for n in range(1, 1203))
     page = written(browser, Report(rows, (), ()), tmp_path).open()
     assert page.text("#shown") == "1202 of 1202 rows; the first 500 are in the table"
     for count in (500, 1000, 1202):
@@ -253,7 +260,16 @@ def test_many_cases_are_shown_a_few_at_a_time(browser: Chrome, folder: Path, tmp
             page.find("#more").click()
     assert not page.find("#more").is_displayed()
     page.open("#d1150-dout2-a2-t2").wait(page.opened)
-    assert page.text("#title").startswith("(d, d', a) = (1150, 2, 2)")
+    assert page.text("#title").endswith("(d, d', a) = (1150, 2, 2), t = 2")
+
+
+def test_networks_have_grids_of_widths_and_degrees(browser: Chrome, tmp_path: Path) -> None:
+    page = written(browser, report.collect(NETWORKS), tmp_path).open()
+    assert page.grids() == {"": {("2,2,1", "2"): "✓", ("2,2,2", "2"): "✓", ("3,2,1", "2"): "✗", ("4,6,5", "2"): "?"}}
+    page.write("widths=3,2,1")
+    assert page.column(0) == ["3,2,1", "3,2,1"]
+    page.open("#polynomial-network-3-2-1-r2").wait(page.opened)
+    assert page.text("#title") == "polynomial neural network of widths (3, 2, 1) and activation degree 2"
 
 
 def test_a_narrow_window_needs_no_sideways_scrolling(page: Page) -> None:

@@ -1,8 +1,8 @@
 """Write the certificates of this folder anew, from real runs: ``python -m tests.certificates``.
 
-``accepted`` has certificates as they come; ``rejected`` and ``too-expensive`` such with one change and a digest that
-fits, under the name of the check that has to notice it; ``program-not-checked`` such as another release might have
-written; ``malformed`` files that are not certificates.
+``accepted`` and ``networks`` have certificates as they come; ``rejected`` and ``too-expensive`` such with one change
+and a digest that fits, under the name of the check that has to notice it; ``program-not-checked`` such as another
+release might have written; ``malformed`` files that are not certificates.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from m2bridge import Macaulay2, SingleLayerAttention
-from m2bridge.certificate.certify import certify_all
+from m2bridge import Macaulay2, PolynomialNetwork, SingleLayerAttention
 from m2bridge.certificate.files import write
 from m2bridge.certificate.schema import Certificate, digest
+from m2bridge.certifying.certify import certify_all
 
 HERE = Path(__file__).parent
 CASES = {
@@ -30,12 +30,14 @@ CASES = {
     (2, 1, 2, 2): ("closure",),
     (2, 2, 1, 2): ("closure",),
 }
+NETWORKS = tuple(map(PolynomialNetwork, ([2, 2, 1], [2, 2, 2], [3, 2, 1], [4, 6, 5])))
 
 
 def main() -> None:
     """Run Macaulay2 for the accepted ones, and derive the others."""
     folders = {
-        name: HERE / name for name in ("accepted", "rejected", "too-expensive", "program-not-checked", "malformed")
+        name: HERE / name
+        for name in ("accepted", "networks", "rejected", "too-expensive", "program-not-checked", "malformed")
     }
     for folder in folders.values():
         shutil.rmtree(folder, ignore_errors=True)
@@ -46,6 +48,9 @@ def main() -> None:
             for certificate in certify_all(SingleLayerAttention(*case), questions, engine):
                 made[certificate.file_name] = certificate
                 write(certificate, folders["accepted"])
+    for network in NETWORKS:
+        for certificate in certify_all(network, ("expected-dimension",)):
+            write(certificate, folders["networks"])
     for outcome, changed in (("rejected", rejected(made)), ("too-expensive", too_expensive(made))):
         for name, certificate in changed.items():
             (folders[outcome] / f"{name}.json").write_text(certificate.to_text(), encoding="utf-8")
@@ -74,6 +79,7 @@ def rejected(made: dict[str, Certificate]) -> dict[str, Certificate]:
     """Certificates with one change, by the check that fails."""
     theorem, closure = made["d3-dout2-a2-t2-3.4.json"], made["d2-dout2-a1-t2-closure.json"]
     counted = made["d3-dout2-a1-t2-degree.json"]
+    names = [f"c_1_{i}_{p}_{q}" for i in range(1, 13) for p in range(1, 13) for q in range(p, 13)]
     generators, series = closure.evidence["generators"], closure.answer["hilbert_series"]
 
     def evidence(certificate: Certificate, **changes: Any) -> Certificate:
@@ -96,6 +102,7 @@ def rejected(made: dict[str, Certificate]) -> dict[str, Certificate]:
         "libraries.fibres": replace(theorem, libraries=theorem.libraries | {"fibres": "0" * 64}).sealed(),
         "file name": theorem,
         "field": replace(theorem, field="GF(7)").sealed(),
+        "name": replace(theorem, name="d3-dout2-a2-t3").sealed(),
         "trusted": replace(theorem, trusted=theorem.trusted[1:]).sealed(),
         "number of orbits": evidence(theorem, orbits=theorem.evidence["orbits"][1:]),
         "evidence.orbits": evidence(theorem, orbits=[]),
@@ -109,8 +116,13 @@ def rejected(made: dict[str, Certificate]) -> dict[str, Certificate]:
         "answer.verdicts[0].text": answer(theorem, verdicts=[verdicts[0] | {"text": "It is open."}, *verdicts[1:]]),
         "generator on the parametrization": evidence(closure, generators=["c_1_1_1_1**2", *generators[1:]]),
         "form of the closure": evidence(closure, generators=[*generators[1:], "__import__('os')"]),
-        "generators by degree.2": evidence(closure, generators=generators[1:]),
-        "ideal in degree 2": evidence(closure, generators=[generators[1], *generators[1:]]),
+        "generators": evidence(closure, generators=generators[1:]),
+        "evidence.generators": replace(
+            closure,
+            case={"d": 12, "d_out": 1, "a": 5, "t": 2},
+            name="d12-dout1-a5-t2",
+            evidence=closure.evidence | {"coordinates": names, "generators": []},
+        ).sealed(),
         "evidence.coordinates": evidence(closure, coordinates=closure.evidence["coordinates"][1:]),
         "answer.dimension": answer(closure, dimension=7),
         "answer.degree": answer(closure, degree=10),
@@ -126,19 +138,14 @@ def rejected(made: dict[str, Certificate]) -> dict[str, Certificate]:
 def too_expensive(made: dict[str, Certificate]) -> dict[str, Certificate]:
     """Certificates whose size says that checking them would take too much."""
     line, theorem = made["d1-dout2-a1-t2-closure.json"], made["d3-dout2-a2-t2-3.4.json"]
-    closure = made["d2-dout2-a1-t2-closure.json"]
 
     def generators(certificate: Certificate, *more: str) -> Certificate:
         return replace(certificate, evidence=certificate.evidence | {"generators": list(more)}).sealed()
 
-    names = [f"c_1_{i}_{p}_{q}" for i in range(1, 13) for p in range(1, 13) for q in range(p, 13)]
     return {
         "degree of a generator": generators(line, "c_1_1_1_1**9999"),
-        "case": replace(theorem, case={"d": 10**9 - 1, "d_out": 1, "a": 1, "t": 2}).sealed(),
-        "evidence": replace(
-            closure,
-            case={"d": 12, "d_out": 1, "a": 5, "t": 2},
-            evidence=closure.evidence | {"coordinates": names, "generators": []},
+        "case": replace(
+            theorem, case={"d": 10**9 - 1, "d_out": 1, "a": 1, "t": 2}, name="d999999999-dout1-a1-t2"
         ).sealed(),
     }
 

@@ -9,6 +9,7 @@ from m2bridge.families.attention.all_sizes.base_ideals import base_ideals
 from m2bridge.families.attention.all_sizes.cross_check import cross_check_all_sizes
 from m2bridge.families.attention.all_sizes.exact_ideals import exact_ideals
 from m2bridge.families.attention.statements import REGISTRY
+from tests.events import PATIENCE
 
 
 def test_macaulay2_and_linear_algebra_find_the_same_ideals(engine: Macaulay2) -> None:
@@ -28,7 +29,7 @@ def test_what_macaulay2_said_is_a_certificate_that_linear_algebra_accepts(engine
 def test_command(command: str, m2: str) -> None:
     """Exit code 1, since (iii) is refuted for some sizes; no case is asked for."""
     arguments = [command, "cross-check", "3.4", "--all-sizes", "--json", "--m2", m2]
-    done = subprocess.run(arguments, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(arguments, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert (done.returncode, done.stderr) == (1, "")
     found = json.loads(done.stdout)
     assert found["scope"] == "all d, d', a ≥ 1 and all t ≥ 2, in characteristic 0"

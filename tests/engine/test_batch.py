@@ -13,21 +13,26 @@ from pathlib import Path
 import psutil
 import pytest
 
-from m2bridge.batch.cases import Case, grid, ordered
+from m2bridge import SingleLayerAttention as Case
+from m2bridge.batch.cases import grid, ordered
 from m2bridge.batch.certifier import Certify, Settings
 from m2bridge.batch.plan import plan
 from m2bridge.batch.processes import Processes
 from m2bridge.batch.progress import Silent
 from m2bridge.batch.run import run
 from m2bridge.batch.store import Store
-from m2bridge.batch.task import Report, tasks
+from m2bridge.batch.task import Report, Task, tasks
+from m2bridge.batch.worker import Worker
 from m2bridge.certificate.files import read
-from m2bridge.certificate.schema import QUESTIONS
+from m2bridge.certifying.questions import questions
 from m2bridge.errors import BatchError
+from m2bridge.families import family
 from tests import quick
 from tests.batches import EXECUTORS, batch, certifying, ended, outcome, results
 from tests.events import wait_for, wait_for_end
 from tests.limits import HOUR
+
+QUESTIONS = tuple(questions("attention"))
 
 pytestmark = pytest.mark.engine
 
@@ -45,7 +50,7 @@ def serial_contents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, objec
 def contents(folder: Path, executor: str, m2: str) -> dict[str, object]:
     """The certificates of the twelve cases d ≤ 2, d' ≤ 4, without what differs from run to run."""
     store = Store(folder)
-    planned = plan(tasks(ordered(grid([1, 2], range(1, 5), [1, 2]))), store)
+    planned = plan(tasks(ordered(grid(family("attention"), {"d": "1,2", "d_out": "1..4", "a": "1,2"}))), store)
     assert len(planned.tasks) == 12
     summary = run(planned, lambda: EXECUTORS[executor](Settings(store, m2)), Silent())
     assert not summary.undecided, summary.to_text()
@@ -109,6 +114,55 @@ def test_a_death_is_forgiven_once(certify: Certify, tmp_path: Path, log: Path, m
     assert summary.answers == {"NOT_APPLICABLE": 3, "died": 1}
     assert outcome(folder, 2)["kind"] == "died"
     assert Counter(log.read_text().splitlines()) == {str(Case(d, 1, 1)): 1 for d in (1, 3, 4)}
+
+
+def test_a_worker_that_is_killed_while_it_is_idle_costs_nothing_but_time(
+    tmp_path: Path, log: Path, m2: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is killed when it has sent a report: no case had any part in that."""
+    real, killed = Worker.receive, set[int | None]()
+
+    def killing(self: Worker) -> object:
+        message = real(self)
+        if isinstance(message, tuple):
+            killed.add(self.process.pid)
+            self.process.kill()
+            self.process.join()
+        return message
+
+    monkeypatch.setattr(Worker, "receive", killing)
+    summary = batch(tmp_path / "results", m2, quick.quick, number=6)
+    assert summary.answers == {"NOT_APPLICABLE": 6}
+    assert Counter(log.read_text().splitlines()) == {str(Case(d, 1, 1)): 1 for d in range(1, 7)}
+    assert len(killed) == 6
+
+
+def test_workers_that_always_end_before_they_turn_to_a_case_are_an_error(
+    tmp_path: Path, log: Path, m2: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    give = Worker.give
+
+    def killing(self: Worker, task: Task) -> None:
+        self.process.kill()
+        self.process.join()
+        give(self, task)
+
+    monkeypatch.setattr(Worker, "give", killing)
+    with pytest.raises(BatchError, match="end before they begin; the last one was killed by SIGKILL"):
+        batch(tmp_path / "results", m2, quick.quick)
+
+
+@pytest.mark.parametrize("executor", ["processes", "dask"])
+def test_the_folder_for_temporary_files_may_have_a_long_name(
+    executor: str, tmp_path: Path, m2: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Longer than the name of a socket may be; nothing stays in it."""
+    (folder := tmp_path / ("x" * 100)).mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    with certifying(tmp_path / "results", m2, "--check", "3.3", "--executor", executor) as process:
+        _, said = ended(process)
+    assert (process.returncode, len(results(tmp_path / "results"))) == (0, 6), said
+    assert list(folder.iterdir()) == []
 
 
 def test_the_case_of_a_dask_worker_that_is_killed_is_done_once_by_another(tmp_path: Path, log: Path, m2: str) -> None:

@@ -14,7 +14,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from m2bridge.batch.cases import Case, grid, ordered
+from m2bridge import SingleLayerAttention as Case
+from m2bridge.batch.cases import grid, ordered
 from m2bridge.batch.certifier import Settings
 from m2bridge.batch.plan import plan
 from m2bridge.batch.processes import Processes
@@ -24,10 +25,13 @@ from m2bridge.batch.serial import Serial
 from m2bridge.batch.store import Store
 from m2bridge.batch.task import Task, tasks
 from m2bridge.certificate.files import read
-from m2bridge.certificate.schema import QUESTIONS
+from m2bridge.certifying.questions import questions
+from m2bridge.families import family
 from tests import quick
 from tests.batches import SMALL, batch, certifying, ended, held, results
 from tests.events import PATIENCE, wait_for, wait_for_end
+
+QUESTIONS = tuple(questions("attention"))
 
 pytestmark = pytest.mark.engine
 
@@ -142,7 +146,7 @@ def test_a_thousand_cases_with_a_death_after_every_fifty(tmp_path: Path, m2: str
     try:
         number = 1000
         store = Store(tmp_path)
-        cases = grid(range(1, 41), range(1, 26))
+        cases = grid(family("attention"), {"d": "1..40", "d_out": "1..25"})
         planned = plan(tasks(ordered(cases), "3.3"), store)
         summary = run(planned, lambda: Processes(Settings(store, m2, certify=quick.quick), 2), Lines())
     finally:

@@ -5,19 +5,21 @@ from pathlib import Path
 import pytest
 
 from m2bridge import Macaulay2, SingleLayerAttention
-from m2bridge.certificate.certify import certify, certify_all
 from m2bridge.certificate.files import write
-from m2bridge.certificate.schema import QUESTIONS
-from m2bridge.checker.fibre_scheme import fibre_scheme
-from m2bridge.checker.recheck import recheck
-from m2bridge.checker.verify import verify, verify_path
+from m2bridge.certifying.certify import certify, certify_all
+from m2bridge.certifying.questions import questions
+from m2bridge.certifying.verified import verify, verify_path
 from m2bridge.engine import Transcript
 from m2bridge.errors import EngineTimeoutError, InvalidCaseError
 from m2bridge.families.attention.fibres import fibres
 from m2bridge.families.attention.observation import observe
 from m2bridge.families.attention.orbits import orbits
 from m2bridge.render import Script
+from tests.fibre_scheme import fibre_scheme
 from tests.limits import HOUR, limit_after
+from tests.rechecking import recheck
+
+QUESTIONS = tuple(questions("attention"))
 
 GRID = [(d, d_out, a) for d in range(1, 5) for d_out in range(1, 5) for a in range(1, d + 1)]
 

@@ -13,10 +13,11 @@ from m2bridge.crosscheck import Outcome, compare, cross_check
 from m2bridge.engine import Engine
 from m2bridge.engine.answer import parse
 from m2bridge.errors import ContradictionError, MethodUnavailableError
+from m2bridge.families.attention.deduction import check
 from m2bridge.families.attention.fibres import Fibre, fibres
 from m2bridge.families.attention.formulas import dimension_formula
 from m2bridge.families.attention.linear_section import not_counted, section_points
-from m2bridge.families.attention.observation import check, observe
+from m2bridge.families.attention.observation import observe
 from m2bridge.families.attention.orbits import generic_orbit, orbits, representative
 from m2bridge.families.attention.statements import REGISTRY, GlobalStatement, OrbitStatement
 from tests.limits import HOUR, limit_after
@@ -65,7 +66,7 @@ def test_the_smallest_refutation_with_its_witness(engine: Engine) -> None:
     assert witness is not None
     assert refuted.name == "3.4 (iii)"
     assert witness.orbit == Orbit(1, 2, 0)
-    assert (Matrix(witness.A).rank(), Matrix(witness.V).rank()) == (1, 2)
+    assert (Matrix(witness.weights["A"]).rank(), Matrix(witness.weights["V"]).rank()) == (1, 2)
     assert witness.numbers["dimension"] == 13
     assert witness.numbers["tangent_dimension_at_least"] == 14
     assert (witness.predicted, witness.observed) == (False, True)
@@ -213,8 +214,10 @@ def test_the_number_of_tokens_does_not_matter_from_two_on(engine: Engine) -> Non
 def test_a_limit_leaves_statements_undecided(session: Macaulay2) -> None:
     with limit_after(session, 0, "fibres") as stuck:
         found = cross_check(SingleLayerAttention(3, 2), stuck, timeout=HOUR)
-    assert {verdict.verdict for verdict in found.verdicts} == {Outcome.UNDECIDED}
-    assert found.observations is None
+    decided = {v.name: v.verdict for v in found.verdicts if v.verdict is not Outcome.UNDECIDED}
+    assert decided == dict.fromkeys(("3.3", "A.5", "not-a-manifold"), Outcome.CONFIRMED)
+    assert found.observations is not None
+    assert (found.observations.orbits, found.observations.dimension) == ((), 14)
     assert "--timeout" in found.unfinished
     with pytest.raises(MethodUnavailableError):
         observe(SingleLayerAttention(2, 1, t=1), session)

@@ -7,8 +7,9 @@ import pytest
 from m2bridge import Macaulay2
 from m2bridge.engine.answer import parse
 from m2bridge.errors import MethodUnavailableError
-from m2bridge.families.deep_attention import DeepAttention, closedness
+from m2bridge.families.deep_attention import closedness
 from m2bridge.families.deep_attention.generic_fibre import GenericFibre, generic_fibre
+from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import observe
 from m2bridge.families.deep_attention.statements import STATEMENTS
 

@@ -222,7 +222,7 @@ def test_names_in_any_alphabet(program: Path, command: str, tmp_path: Path) -> N
     arguments = [command, "implicitize", str(path), "--m2", str(program), "--json"]
     poor = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     for variables in (os.environ, poor):
-        done = subprocess.run(arguments, capture_output=True, env=variables, timeout=300, check=False)
+        done = subprocess.run(arguments, capture_output=True, env=variables, timeout=PATIENCE, check=False)
         assert (done.returncode, done.stderr) == (0, b"")
         found = json.loads(done.stdout)
         assert found["coordinates"] == ["η_1", "كتاب", "é"]

@@ -23,7 +23,8 @@ from m2bridge.engine.scratch import Scratch, sweep
 from m2bridge.errors import EngineDiedError, EngineError
 from m2bridge.render import Script
 from tests.batches import EXECUTORS, certifying, results
-from tests.events import wait_for
+from tests.events import PATIENCE, wait_for
+from tests.limits import HOUR
 
 pytestmark = pytest.mark.engine
 
@@ -79,7 +80,7 @@ def python(program: Path, code: str, shell: str = 'exec "$@"', **environment: st
 
 
 def printed(process: subprocess.Popen[str]) -> list[str]:
-    out, errors = process.communicate(timeout=120)
+    out, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, errors
     return out.splitlines()
 
@@ -101,7 +102,7 @@ def test_no_process_survives_where_hang_ups_are_ignored(program: Path, start: st
         wait_for(looping.exists)
         assert len(session(leader)) > 1
         process.kill()
-        process.wait(60)
+        process.wait(PATIENCE)
         wait_for(lambda: not session(leader))
 
 
@@ -147,7 +148,7 @@ def test_a_batch_outlives_a_hang_up_that_it_ignores_and_leaves_nothing(
         descendants = psutil.Process(process.pid).children(recursive=True)
         assert any("M2" in p.name() for p in descendants)
         process.kill()
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE)
         wait_for(lambda: not any(running(p.pid) for p in descendants))
     sweep()
     assert [path for path in temporary.iterdir() if path.name.startswith("m2bridge")] == []
@@ -176,7 +177,7 @@ def test_folders_of_killed_processes_are_swept_at_the_next_start(program: Path, 
         sweep()
         assert folder.exists(), "its process lives"
         process.kill()
-        process.wait(60)
+        process.wait(PATIENCE)
         assert folder.exists()
         with Macaulay2(program) as engine:
             engine.start()
@@ -299,19 +300,19 @@ def test_a_forked_child_does_not_keep_the_session_of_a_killed_parent(program: Pa
         leader, child = map(int, process.stdout.readline().split())
         try:
             process.kill()
-            process.wait(60)
+            process.wait(PATIENCE)
             wait_for(lambda: not running(leader))
             assert running(child)
         finally:
             os.kill(child, signal.SIGKILL)
 
 
-@pytest.mark.parametrize("ending", ["exit 7", "while true do 1"])
-def test_children_that_nobody_waits_for(program: Path, ending: str) -> None:
+@pytest.mark.parametrize(("ending", "limit"), [("exit 7", HOUR), ("while true do 1", 1)])
+def test_children_that_nobody_waits_for(program: Path, ending: str, limit: float) -> None:
     """Where SIGCHLD is ignored nobody knows how Macaulay2 ended; it ends all the same, and starts again."""
     code = f"""
     try:
-        engine.run(Script("ending", "{ending}"), timeout=1)
+        engine.run(Script("ending", "{ending}"), timeout={limit})
     except EngineError as error:
         print(type(error).__name__)
     print(one(engine) != ())
@@ -351,9 +352,9 @@ def test_nothing_of_a_script_stays(program: Path) -> None:
 )
 def test_no_script_breaks_the_session_for_the_next_one(engine: Macaulay2, code: str) -> None:
     with suppress(EngineError):
-        engine.run(Script("careless", code), timeout=60)
+        engine.run(Script("careless", code), timeout=HOUR)
     script = Script("next", 'R = QQ[x]; mbEmit("x", x^2); mbEmit("length", mbLength ideal(x^2))')
-    answer = parse(engine.run(script, timeout=60).records)
+    answer = parse(engine.run(script, timeout=HOUR).records)
     assert (answer.integer("length"), str(answer.values["x"])) == (2, "x**2")
 
 
@@ -411,7 +412,7 @@ def test_few_open_files(program: Path, command: str, files: int) -> None:
     line = f'ulimit -n {files}; exec "$@"'
     arguments = [command, "closure", "--d", "2", "--d-out", "1", "--json", "--m2", str(program)]
     found = subprocess.run(
-        ["sh", "-c", line, "sh", *arguments], capture_output=True, text=True, timeout=120, check=False
+        ["sh", "-c", line, "sh", *arguments], capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     if found.returncode == 0:
         assert json.loads(found.stdout)["degree"] == 4
@@ -424,7 +425,7 @@ def test_few_open_files(program: Path, command: str, files: int) -> None:
 
 def test_too_few_open_files_for_workers(tmp_path: Path, m2: str) -> None:
     with certifying(tmp_path, m2, shell='ulimit -n 14; exec "$@"') as process:
-        _, said = process.communicate(timeout=120)
+        _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 5
     assert said.splitlines() == [
         "Error: BatchError: workers need 24 open files at least, and 14 are allowed here (ulimit -n)"

@@ -18,6 +18,7 @@ from m2bridge.families.attention.function import function_of, orbit_of
 from m2bridge.families.attention.membership import CLOSURE, INSIDE, OUTSIDE, Membership, membership
 from m2bridge.families.attention.model import Coordinates
 from m2bridge.maps.image import base_locus_script
+from tests.events import PATIENCE
 
 through_engine = settings(
     max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
@@ -211,7 +212,7 @@ def test_long_numbers_on_the_command_line(command: str, m2: str, number: str) ->
         [*arguments, "--function", f'{{"c_1_1_1_1": {number}}}'],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")

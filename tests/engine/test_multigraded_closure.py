@@ -1,24 +1,22 @@
 """Closures by multigraded implicitization: against elimination, and the proof of completeness."""
 
 import json
-from math import lcm, prod
+from math import prod
 
 import pytest
 from sympy import Expr, symbols
 
 from m2bridge import CoefficientField, PolynomialMap, SingleLayerAttention, closure, read_ideal
-from m2bridge.algebra.groebner import groebner_basis, leading_monomials
-from m2bridge.checker.completeness import kernel
+from m2bridge.algebra.hilbert_series import HilbertSeries
+from m2bridge.algebra.ring import Ideal
+from m2bridge.convert import macaulay2
+from m2bridge.convert.names import all_to_macaulay2
 from m2bridge.engine import Engine
 from m2bridge.engine.answer import parse
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
-from m2bridge.families.attention.chart import chart_slice
 from m2bridge.families.attention.formulas import degree_formula, dimension_formula
-from m2bridge.maps import completeness
 from m2bridge.maps.closure_result import Closure
-from m2bridge.maps.completeness import chart_script, prove_complete
-from m2bridge.maps.multigraded_closure import equations, graded_source
-from m2bridge.maps.subject import Subject
+from m2bridge.render import Script
 
 s, t = symbols("s t")
 PRIMES_TRIED = (32003, 31991, 31981, 31973, 31963)
@@ -53,72 +51,34 @@ def test_the_proved_ideal_is_that_of_elimination(engine: Engine, case: tuple[int
         ((3, 1, 3), {3: 20, 4: 90}),
         ((2, 4, 2), {2: 30, 3: 16, 4: 135}),
         ((4, 1, 1), {2: 270, 3: 200}),
+        ((3, 2, 1), {2: 198, 3: 40, 4: 225}),
+        ((2, 6, 2), {2: 75, 3: 80, 4: 651}),
+        ((3, 1, 3, 2, "full"), {1: 38, 3: 20, 4: 90}),
     ],
 )
-def test_the_chart_proves_more(engine: Engine, case: tuple[int, ...], counts: dict[int, int]) -> None:
+def test_the_core_proves_more(engine: Engine, case: tuple[int, ...], counts: dict[int, int]) -> None:
     """Numbers of generators from elimination; the degree from the projection formula."""
-    model = SingleLayerAttention(*case)
-    found = closure(model, engine)
+    model = SingleLayerAttention(*case[:4])
+    found = closure(model, engine, coordinates=case[4] if len(case) > 4 else None)
     assert (str(found.completeness), found.generator_degrees) == ("proved", counts)
     assert (found.dimension, found.degree) == (dimension_formula(model), degree_formula(model))
 
 
-def test_missing_generators_are_seen_on_the_slice(engine: Engine) -> None:
-    """The quadrics of (2, 2, 2) are not all: the cubics, of which there are none, and the quartics are found too."""
-    subject = Subject.of(SingleLayerAttention(2, 2))
-    quadrics = equations(graded_source(subject), 2)
-    known = prove_complete(quadrics, subject, engine)
-    assert known.series is not None
-    assert (known.found.max_degree, known.found.generator_counts) == (4, {2: 5, 4: 10})
-    assert known.remark.startswith("all generators")
-    nothing = equations(graded_source(Subject.of(SingleLayerAttention(2, 1))), 1)
-    known = prove_complete(nothing, Subject.of(SingleLayerAttention(2, 1)), engine)
-    assert known.found.generator_counts == {4: 1}
+def test_the_series_of_sections_is_that_of_a_groebner_basis(engine: Engine) -> None:
+    """The Hilbert series that linear algebra proves, against Macaulay2's of the generators modulo a prime."""
+    for case in [(2, 3, 2), (3, 1, 2), (4, 1, 1)]:
+        found = closure(SingleLayerAttention(*case), engine)
+        assert found.ideal is not None
+        assert found.hilbert_series is not None
+        assert found.hilbert_series == series_modulo_a_prime(found.ideal, engine)
 
 
-def test_higher_degrees_end_with_the_time(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    subject = Subject.of(SingleLayerAttention(2, 2))
-    quadrics = equations(graded_source(subject), 2)
-    monkeypatch.setattr(completeness, "implicitize", lambda source, degree: quadrics.found)  # no time for 3
-    known = prove_complete(quadrics, subject, engine)
-    assert (known.series, known.found) == (None, quadrics.found)
-    assert "not all generators; degree 3 takes longer" in known.unfinished
-
-
-def test_on_the_slice_another_prime_follows_an_unlucky_one(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Modulo 3 the image of (3, 1, 3) has more equations, which no generators over QQ give."""
-    monkeypatch.setattr(completeness, "_primes", lambda _: iter((3, 32003)))
-    found = closure(SingleLayerAttention(3, 1), engine, timeout=300)
-    assert (str(found.completeness), found.generator_degrees, found.degree) == ("proved", {3: 20, 4: 90}, 45)
-    assert "modulo 32003 " in found.completeness.reason
-
-
-def test_a_component_at_the_origin_is_seen(engine: Engine) -> None:
-    """The quartic of (2, 1, 2) times each coordinate: right on the chart, and not saturated."""
-    subject = Subject.of(SingleLayerAttention(2, 1))
-    (quartic,) = equations(graded_source(subject), 4).found.generators()
-
-    class Multiples:
-        def generators(self) -> tuple[object, ...]:
-            return tuple(quartic * coordinate for coordinate in quartic.ring.gens)
-
-    script = chart_script(Multiples(), subject, CoefficientField(32003))  # type: ignore[arg-type]
-    answer = parse(engine.run(script).records)
-    assert (answer.boolean("complete_on_slice"), answer.boolean("saturated")) == (True, False)
-
-
-@pytest.mark.parametrize("case", [(2, 2, 2), (2, 2, 1), (2, 3, 2), (3, 1, 1), (3, 1, 2), (3, 1, 3)])
-def test_the_slice_has_the_same_ideal_by_macaulay2_and_by_flint(engine: Engine, case: tuple[int, ...]) -> None:
-    """What certificates are verified with, against Macaulay2's kernel over QQ: each contains the other."""
-    sliced = chart_slice(SingleLayerAttention(*case))
-    found = closure(sliced.parametrization, engine, strategy="elimination").ideal
-    assert found is not None
-    theirs = [
-        {m: int(c * lcm(*(int(d.denominator) for d in g.values()))) for m, c in g.items()} for g in found.generators
-    ]
-    ours, size = list(kernel(sliced)), len(sliced.parametrization.coordinates)
-    leading = [leading_monomials(groebner_basis(gens, size)) for gens in (ours, theirs, [*ours, *theirs])]
-    assert leading[0] == leading[1] == leading[2]
+def series_modulo_a_prime(ideal: Ideal, engine: Engine) -> HilbertSeries:
+    names = all_to_macaulay2(ideal.ring.variables)
+    generators = macaulay2.sequence(macaulay2.polynomial(g, names) for g in ideal.generators)
+    body = f"mbEmitInvariants ideal matrix(ZZ/32003[{', '.join(names)}], {{{generators}}})\n"
+    answer = parse(engine.run(Script("series", body, ("wire", "invariants"))).records)
+    return HilbertSeries.from_numerator(answer.integer_pairs("hilbert_numerator"), len(names))
 
 
 def test_the_proof_asks_for_the_degree_that_it_needs(engine: Engine) -> None:
@@ -225,8 +185,8 @@ def test_the_first_degree_counts_independent_coordinates() -> None:
 
 
 def test_completeness_says_what_elimination_gave(engine: Engine) -> None:
-    linear = closure(SingleLayerAttention(1, 1, 1, 3), engine, coordinates="full")
-    assert linear.generator_degrees == {1: 8}
+    linear = closure(PolynomialMap.from_expressions([s, t], {"x": s, "y": t, "z": s - t}), engine)
+    assert linear.generator_degrees == {1: 1}
     assert linear.completeness.reason.endswith("gives, besides the linear ones, no generators")
     assert "gives generators of degree ≤ 2 and" in closure(CUBIC, engine).completeness.reason
     eliminated = closure(CUBIC, engine, strategy="elimination")

@@ -3,8 +3,9 @@
 import pytest
 
 from m2bridge import Macaulay2, closure
-from m2bridge.families.polynomial_network import PolynomialNetwork
+from m2bridge.families.polynomial_network.model import PolynomialNetwork
 from m2bridge.maps.rank import rank_result
+from tests.limits import HOUR
 
 
 @pytest.mark.parametrize(
@@ -13,5 +14,5 @@ from m2bridge.maps.rank import rank_result
 )
 def test_the_dimension_is_that_of_the_kernel(engine: Macaulay2, widths: tuple[int, ...], degree: int) -> None:
     network = PolynomialNetwork(widths, degree)
-    found = closure(network.parametrization(), engine, strategy="elimination", timeout=120)
+    found = closure(network.parametrization(), engine, strategy="elimination", timeout=HOUR)
     assert found.dimension == rank_result(network).lower

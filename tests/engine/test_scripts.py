@@ -10,12 +10,11 @@ from m2bridge.algebra.field import QQ
 from m2bridge.families.attention.all_sizes.base_ideals import base_ideals_script
 from m2bridge.families.attention.fibres import fibres_script
 from m2bridge.families.attention.orbit_criterion import orbit_script
-from m2bridge.families.deep_attention import DeepAttention, closedness, generic_fibre
-from m2bridge.implicitization import implicitize
+from m2bridge.families.deep_attention import closedness, generic_fibre
+from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.maps.closure import closure_script
-from m2bridge.maps.completeness import chart_script, completeness_script
+from m2bridge.maps.completeness import completeness_script
 from m2bridge.maps.jacobian_criterion import jacobian_script
-from m2bridge.maps.multigraded_closure import graded_source
 from m2bridge.maps.subject import Subject
 from m2bridge.render import Script
 from tests.events import PATIENCE
@@ -36,7 +35,6 @@ SCRIPTS: dict[str, Script] = {
     "jacobian-2-1-2": jacobian_script(subject(2, 1), QQ),
     "orbits-2-2-2": orbit_script(subject(2, 2), QQ),
     "fibres-3-2-2": fibres_script(SingleLayerAttention(3, 2, 2)),
-    "chart-2-1-2": chart_script(implicitize(graded_source(subject(2, 1)), 4), subject(2, 1), CoefficientField(32003)),
     "completeness-2-1-2-full": completeness_script(subject(2, 1, coordinates="full"), CoefficientField(32003)),
     "fibres-1-2-1": fibres_script(SingleLayerAttention(1, 2)),
     "all-sizes": base_ideals_script(),

@@ -144,7 +144,7 @@ def _large_cases() -> Iterator[Input]:
 
 
 def _decimal(number: int) -> str:
-    from m2bridge.algebra.linear_algebra import decimal
+    from m2bridge.digits import decimal
 
     return decimal(number)
 

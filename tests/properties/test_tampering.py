@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from m2bridge.certificate.files import read
 from m2bridge.certificate.schema import Certificate
-from m2bridge.checker.verify import verify, verify_path
+from m2bridge.certifying.verified import verify, verify_path
 from m2bridge.errors import CertificateError
 
 ACCEPTED = sorted((Path(__file__).parents[1] / "certificates" / "accepted").glob("*.json"))
-MATHEMATICS = ("answer", "evidence", "case", "question", "field", "trusted", "recheckable")
+MATHEMATICS = ("answer", "evidence", "case", "question", "field", "trusted", "name")
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -31,7 +31,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 def mathematical_places(data: dict[str, Any]) -> list[tuple[Any, ...]]:
     """For one token no statement applies, whatever d, d' and a are: a change of these leaves a true certificate."""
-    single = data["case"]["t"] == 1 and data["question"] != "closure"
+    single = data["case"].get("t") == 1 and data["question"] != "closure"
     return [
         place
         for name in MATHEMATICS
@@ -79,7 +79,9 @@ def test_a_change_of_the_mathematics_is_not_accepted(data: dict[str, Any]) -> No
         certificate = Certificate.from_json(data).sealed()
     except CertificateError:
         return
-    assert verify(certificate).outcome == "rejected"
+    result = verify(certificate)
+    known = result.check not in ("case", "question")  # another one may not exist
+    assert result.outcome == ("rejected" if known else "malformed")
 
 
 @settings(max_examples=200)

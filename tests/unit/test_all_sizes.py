@@ -9,8 +9,6 @@ import pytest
 from sympy import Matrix, Poly, groebner, symbols
 from sympy.utilities.iterables import partitions
 
-from m2bridge.checker.fibre_scheme import fibre_equations, fibre_scheme, quadratic_monomials, scheme
-from m2bridge.checker.recheck import recheck
 from m2bridge.crosscheck.compare import compare
 from m2bridge.families.attention.all_sizes import sizes
 from m2bridge.families.attention.all_sizes.conclusions import conclusion
@@ -29,6 +27,8 @@ from m2bridge.families.attention.orbits import Orbit, generic_orbit, orbits, rep
 from m2bridge.families.attention.statements import REGISTRY, OrbitStatement, Statement
 from m2bridge.families.attention.tangents import closure_dimension, tangent_lower_bounds
 from tests.all_sizes import basis, facts, models, point, points, verdicts
+from tests.fibre_scheme import fibre_equations, fibre_scheme, quadratic_monomials, scheme
+from tests.rechecking import recheck
 
 SMALL = models(4)
 

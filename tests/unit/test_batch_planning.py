@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from m2bridge import PolynomialNetwork
+from m2bridge import SingleLayerAttention as Case
 from m2bridge.alarm import alarm
-from m2bridge.batch.cases import Case, grid, numbers, ordered, read_cases
+from m2bridge.batch.cases import grid, ordered, read_cases
 from m2bridge.batch.certifier import Settings, put_outcomes
 from m2bridge.batch.claim import claim
 from m2bridge.batch.outcome import Outcome, kind_of, reason_of
@@ -23,15 +25,19 @@ from m2bridge.certificate.schema import Certificate
 from m2bridge.clock import limited
 from m2bridge.engine import Limits
 from m2bridge.errors import EngineDiedError, EngineMemoryError, EngineTimeoutError, InvalidCaseError, ScriptError
+from m2bridge.families import family
+from m2bridge.families.ranges import lists, ranges
+from tests.events import PATIENCE
 
+ATTENTION = family("attention")
 CASE = Case(2, 1)
 
 
 def certificate(case: Case = CASE, question: str = "3.2", verdict: str = "CONFIRMED") -> Certificate:
     verdicts = [{"verdict": verdict}]
     return Certificate(
-        1, case.to_json(), question, {"verdicts": verdicts}, {}, {"text": "", "digest": ""}, {}, "QQ", {},
-        [], [],
+        3, "attention", case.to_json(), case.key, question, {"verdicts": verdicts}, {}, [], "QQ",
+        {"text": "", "digest": ""}, {}, {},
     ).sealed()  # fmt: skip
 
 
@@ -40,7 +46,7 @@ def certificate(case: Case = CASE, question: str = "3.2", verdict: str = "CONFIR
     [("3", (3,)), ("1..4", (1, 2, 3, 4)), ("5,1,3", (1, 3, 5)), ("1..3,2..4, 9", (1, 2, 3, 4, 9)), ("2 .. 3", (2, 3))],
 )
 def test_ranges(text: str, found: tuple[int, ...]) -> None:
-    assert numbers("d", text) == found
+    assert ranges("d", text) == found
 
 
 @pytest.mark.parametrize(
@@ -65,24 +71,38 @@ def test_ranges(text: str, found: tuple[int, ...]) -> None:
 )
 def test_bad_ranges_name_the_option(text: str) -> None:
     with pytest.raises(InvalidCaseError, match=r"^d_out: "):
-        numbers("d_out", text)
+        ranges("d_out", text)
 
 
 def test_a_number_too_large_is_not_called_no_range() -> None:
     with pytest.raises(InvalidCaseError, match="too large: numbers have at most 9 digits"):
-        numbers("d", "1..99999999999999")
+        ranges("d", "1..99999999999999")
 
 
 def test_grid_keeps_a_at_most_d() -> None:
-    four = range(1, 5)
-    assert len(list(grid(four, four, four))) == 40
-    assert len(list(grid(four, four, four, all_a=True))) == 64
-    assert list(grid([3], [1])) == [Case(3, 1, 3, 2)]
+    four = {"d": "1..4", "d_out": "1..4", "a": "1..4"}
+    assert len(grid(ATTENTION, four)) == 40
+    assert len(grid(ATTENTION, four, every=True)) == 64
+    assert grid(ATTENTION, {"d": "3", "d_out": "1"}) == [Case(3, 1, 3, 2)]
+
+
+def test_a_grid_of_another_family() -> None:
+    found = grid(family("polynomial-network"), {"widths": "1..2,3,1", "degree": "2..3"})
+    assert found == [PolynomialNetwork([n, 3, 1], r) for n in (1, 2) for r in (2, 3)]
+    with pytest.raises(InvalidCaseError, match=r"^widths: is missing"):
+        grid(family("polynomial-network"), {})
+
+
+def test_lists_of_ranges() -> None:
+    assert list(lists("widths", "1..2,3")) == [(1, 3), (2, 3)]
+    for bad in ("1..2,", "2,x", "0,1", "1..99999,1..99999"):
+        with pytest.raises(InvalidCaseError, match=r"^widths: "):
+            lists("widths", bad)
 
 
 def test_a_grid_too_large_is_refused() -> None:
     with pytest.raises(InvalidCaseError, match="2250000 cases"):
-        list(grid(range(1, 1501), range(1, 1501)))
+        grid(ATTENTION, {"d": "1..1500", "d_out": "1..1500"})
 
 
 def test_order_is_by_effort_and_without_duplicates() -> None:
@@ -96,8 +116,8 @@ def test_files_of_cases(tmp_path: Path) -> None:
     table = tmp_path / "c.csv"
     table.write_text('d,d_out,a,t\n2,"1,3",,\n\n1..2,1,1..2,3\n')
     expected = [Case(2, 1), Case(2, 3), Case(1, 1, 1, 3), Case(2, 1, 1, 3), Case(2, 1, 2, 3)]
-    assert list(read_cases(toml)) == expected
-    assert list(read_cases(table)) == expected
+    assert list(read_cases(toml, ATTENTION)) == expected
+    assert list(read_cases(table, ATTENTION)) == expected
 
 
 @pytest.mark.parametrize(
@@ -131,15 +151,32 @@ def test_bad_files_of_cases_are_refused_with_their_place(tmp_path: Path, name: s
     path = tmp_path / name
     path.write_text(text)
     with pytest.raises(InvalidCaseError) as refused:
-        list(read_cases(path))
+        list(read_cases(path, ATTENTION))
     assert refused.value.option == "cases"
     assert said in refused.value.message
     assert "\n" not in refused.value.message
 
 
+def test_a_file_with_cases_of_several_families(tmp_path: Path) -> None:
+    path = tmp_path / "c.toml"
+    path.write_text(
+        '[[case]]\nd = 2\nd_out = 1\n[[case]]\nfamily = "polynomial-network"\nwidths = "2,1..2"\ndegree = 3\n'
+    )
+    found = list(read_cases(path, ATTENTION))
+    assert found == [Case(2, 1), PolynomialNetwork([2, 1], 3), PolynomialNetwork([2, 2], 3)]
+    assert [task.name for task in tasks(ordered(found))] == [
+        "d2-dout1-a2-t2",
+        "polynomial-network-2-1-r3",
+        "polynomial-network-2-2-r3",
+    ]
+    path.write_text('[[case]]\nfamily = "unheard-of"\n')
+    with pytest.raises(InvalidCaseError, match="case 1: family: there is no family 'unheard-of'"):
+        list(read_cases(path, ATTENTION))
+
+
 def test_a_missing_file_of_cases_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidCaseError, match=r"cannot be read"):
-        list(read_cases(tmp_path / "none.toml"))
+        list(read_cases(tmp_path / "none.toml", ATTENTION))
 
 
 def test_closures_are_asked_for_small_cases_only() -> None:
@@ -155,7 +192,7 @@ def test_closures_are_asked_for_small_cases_only() -> None:
 
 
 def put(store: Store, kind_error: Exception, question: str = "3.3") -> None:
-    put_outcomes(Settings(store), CASE, (question,), kind_error, "1.26")
+    put_outcomes(Settings(store), Task(CASE, (question,)), (question,), kind_error, "1.26")
 
 
 def test_certificates_and_outcomes_are_done(tmp_path: Path) -> None:
@@ -271,7 +308,7 @@ def test_the_claim_of_a_killed_process_is_free(tmp_path: Path) -> None:
     ready = context.Event()
     process = context.Process(target=hold, args=(tmp_path, ready), daemon=True)
     process.start()
-    assert ready.wait(60)
+    assert ready.wait(PATIENCE)
     with claim(tmp_path, "x") as mine:
         assert not mine
     process.kill()

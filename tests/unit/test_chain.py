@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -11,10 +10,10 @@ import pytest
 from sympy import Expr, Rational, diff, symbols
 
 from m2bridge import dimension
-from m2bridge.algebra.linear_algebra import LARGE_PRIME
+from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.errors import ContradictionError, ConversionError, InvalidCaseError, MethodUnavailableError
-from m2bridge.maps import bounds, chain, layer
+from m2bridge.maps import bounds
 from m2bridge.maps.chain import Chain
 from m2bridge.maps.chain_file import read_chain, read_model
 from m2bridge.maps.layer import Layer
@@ -311,8 +310,3 @@ def test_a_rank_above_a_bound_is_a_contradiction(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(bounds, "_image_degrees", lambda monomials, degrees: (0, 0))
     with pytest.raises(ContradictionError):
         rank_result(FUNCTIONS)
-
-
-@pytest.mark.parametrize("module", [layer, chain])
-def test_examples(module: object) -> None:
-    assert doctest.testmod(module).failed == 0  # type: ignore[arg-type]

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from m2bridge.cli import commands
+from m2bridge.cli.checking import membership_command
+from m2bridge.errors import InvalidCaseError
 from tests.events import PATIENCE
 
 CASE = ["--d", "2", "--d-out", "1"]
@@ -27,15 +29,27 @@ def run(command: str, *arguments: str, **variables: str) -> subprocess.Completed
     )
 
 
-def test_a_macaulay2_that_never_starts_ends_with_the_limit(command: str, tmp_path: Path) -> None:
-    """What needs no Macaulay2 is shown; a limit of its own, 120 seconds, is not waited for."""
+IMPATIENT = """
+from m2bridge.cli.main import main
+from m2bridge.engine import session
+from tests.limits import limit_when
+session._START_LIMIT = 1e6
+with limit_when(lambda: True):
+    main()
+"""
+"""The command; its limit is reached as soon as it waits for Macaulay2."""
+
+
+def test_a_macaulay2_that_never_starts_ends_with_the_limit(tmp_path: Path) -> None:
+    """What needs no Macaulay2 is shown."""
     silent = tmp_path / "M2"
     silent.write_text('#!/bin/sh\n[ "$1" = --version ] && echo 1.26.06 && exit\nexec sleep 1000\n')
     silent.chmod(0o755)
-    done = run(command, "closure", *CASE, "--timeout", "8", "--m2", str(silent))
-    assert done.returncode == 3
-    assert "1 quartic" in done.stdout
-    assert "did not start within the limit of 8 seconds" in done.stdout
+    one_token = ["--d", "2", "--d-out", "2", "--t", "1"]
+    done = run(sys.executable, "-c", IMPATIENT, "closure", *one_token, "--timeout", "3600", "--m2", str(silent))
+    assert done.returncode == 3, done.stderr
+    assert "5 quartics" in done.stdout
+    assert "did not start within the limit of 3600 seconds" in done.stdout
 
 
 def test_a_macaulay2_that_does_not_say_its_version(command: str, tmp_path: Path) -> None:
@@ -254,3 +268,11 @@ def test_a_mistake_of_ours_has_not_the_exit_code_of_a_refuted_statement(
     monkeypatch.setattr(commands.cli, "main", wrong)
     assert commands.run() == 5
     assert "ZeroDivisionError: unforeseen" in capsys.readouterr().err
+
+
+def test_weights_of_too_large_a_case_are_not_multiplied(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For (30, 30) that takes longer than anything else, and is refused afterwards."""
+    monkeypatch.setattr("m2bridge.families.attention.function.function_of", None)
+    rows = json.dumps([[1] * 30] * 30)
+    with pytest.raises(InvalidCaseError, match="418500 coordinates; at most"):
+        membership_command.main(["--d", "30", "--d-out", "30", "--A", rows, "--V", rows], standalone_mode=False)

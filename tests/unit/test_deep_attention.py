@@ -13,11 +13,12 @@ import pytest
 from click.testing import CliRunner
 
 from m2bridge import SingleLayerAttention, dimension
-from m2bridge.algebra.linear_algebra import LARGE_PRIME
+from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.cli import commands
 from m2bridge.errors import ContradictionError, InvalidCaseError
 from m2bridge.families import family
-from m2bridge.families.deep_attention import DeepAttention, block, bounds, lower_bounds, model, shape
+from m2bridge.families.deep_attention import block, bounds, lower_bounds, model, shape
+from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.network import Head, gradient, output
 from m2bridge.families.deep_attention.number_systems import Balls, PowerSeries, Residues, SeriesMatrix
 from m2bridge.families.deep_attention.shape import Shape, virtual_dimension

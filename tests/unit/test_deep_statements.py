@@ -9,11 +9,11 @@ import pytest
 
 from m2bridge import dimension
 from m2bridge.errors import MethodUnavailableError
-from m2bridge.families.deep_attention import DeepAttention
+from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import OBSERVABLES, observe
 from m2bridge.families.deep_attention.shape import Shape, reduced_dimension, virtual_dimension
 from m2bridge.families.deep_attention.statements import STATEMENTS, expectations, formulas
-from m2bridge.maps.statement import Statement
+from m2bridge.maps.statement import GlobalStatement
 
 BY_NAME = {f"{statement.key} {statement.part}".strip(): statement for statement in STATEMENTS}
 OF_DIMENSIONS = {name: statement for name, statement in BY_NAME.items() if statement.observable == "dimension"}
@@ -26,7 +26,7 @@ def observed(network: DeepAttention) -> int:
     return found.value
 
 
-def refuted(statement: Statement[DeepAttention], network: DeepAttention) -> bool:
+def refuted(statement: GlobalStatement[DeepAttention], network: DeepAttention) -> bool:
     """Whether a prediction fails."""
     assert statement.hypotheses(network) == ""
     return statement.predict(network) != observe(network, statement.observable).value

@@ -12,7 +12,8 @@ import m2bridge.families as registry
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families import families, family, family_names
 from m2bridge.families.definition import Family, integer, integers
-from m2bridge.families.polynomial_network import FAMILY, PolynomialNetwork
+from m2bridge.families.polynomial_network.family import FAMILY
+from m2bridge.families.polynomial_network.model import PolynomialNetwork
 from m2bridge.maps.model import HasStatements, Model
 from m2bridge.maps.rank import rank_result
 
@@ -100,7 +101,7 @@ def test_a_broken_package_is_named_and_hides_no_other(site: Path) -> None:
     install(site, "plug_curves", {"rational-normal-curve": "plug_curves:FAMILY"}, PLUG_IN)
     install(site, "plug_broken", {"broken": "plug_broken:FAMILY"}, "raise RuntimeError('no licence')")
     install(site, "plug_empty", {"empty": "plug_empty:FAMILY", "other": "plug_empty:OTHER"}, "OTHER = 3")
-    install(site, "plug_alias", {"alias": "m2bridge.families.polynomial_network:FAMILY"})
+    install(site, "plug_alias", {"alias": "m2bridge.families.polynomial_network.family:FAMILY"})
     loaded, failed = families()
     assert set(loaded) == {"attention", "deep-attention", "polynomial-network", "rational-normal-curve"}
     assert {name: str(reason) for name, reason in failed.items()} == {
@@ -149,16 +150,16 @@ def test_own_families_are_what_they_are_called() -> None:
 def test_nobody_imports_a_family_but_itself() -> None:
     """The registry loads it by name; the public names of the package are those of families too.
 
-    Attention is still known by some rooms (ARCHITECTURE.md, The map).
+    The command line has commands of the default family.
     """
     package = Path(registry.__file__).parents[1]
     for path in package.rglob("*.py"):
-        room, *folders = path.relative_to(package).parts
-        inside = folders[0] if room == "families" else ""
-        for name in registry.OWN.values() if path != package / "__init__.py" else ():
-            if ".attention." in name:
+        inside = path.relative_to(package / "families").parts[0] if path.is_relative_to(package / "families") else ""
+        known = path in (package / "__init__.py", package / "families" / "__init__.py")
+        for name, module in registry.OWN.items() if not known else ():
+            if name == registry.DEFAULT and path.parent.name == "cli":
                 continue
-            folder = name.split(":")[0].split(".")[-1]
+            folder = module.split(".")[-1]
             text = path.read_text(encoding="utf-8")
             assert inside == folder or not re.search(rf"families\.{folder}\b(?!:)", text), path
 

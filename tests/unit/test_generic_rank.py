@@ -9,14 +9,14 @@ from sympy import Expr, Matrix, Poly, symbols
 from m2bridge import CoefficientField, PolynomialMap, SingleLayerAttention
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.generic_rank import extension_degree, generic_rank
+from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.algebra.jacobian import differential_rank
-from m2bridge.algebra.linear_algebra import LARGE_PRIME
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.families.attention import tangents as tangent
 from m2bridge.families.attention.formulas import dimension_bound, dimension_formula
 from m2bridge.families.attention.orbits import Orbit
 from m2bridge.maps.dimension import Dimension, dimension
-from m2bridge.maps.jacobian_rank import Finding, jacobian_findings
+from m2bridge.maps.jacobian_rank import MethodValue, jacobian_findings
 from m2bridge.maps.subject import Subject
 
 s, t, u = symbols("s t u")
@@ -67,7 +67,7 @@ def test_an_inseparable_map_has_only_a_lower_bound(p: int) -> None:
 
 def test_a_lower_bound_below_a_value_is_no_disagreement() -> None:
     def found(*findings: tuple[int | None, str]) -> Dimension:
-        named = tuple(Finding(f"method {n}", value, status) for n, (value, status) in enumerate(findings))  # type: ignore[arg-type]
+        named = tuple(MethodValue(f"method {n}", value, status) for n, (value, status) in enumerate(findings))  # type: ignore[arg-type]
         return Dimension(Subject.of(SingleLayerAttention(2, 2)), QQ, named, None, 0.0)
 
     for agreeing in [

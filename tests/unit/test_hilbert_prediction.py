@@ -70,9 +70,9 @@ def test_series_has_the_dimension_and_the_degree_of_the_closure(case: tuple[int,
 def test_functions_on_determinantal_varieties() -> None:
     """Rank 1: a Segre cone; rank d − 1: a hypersurface of degree d; rank d: all matrices."""
     for n in range(9):
-        assert determinantal_hilbert_function(3, 1, n) == comb(n + 2, 2) ** 2
-        assert determinantal_hilbert_function(3, 2, n) == comb(n + 8, 8) - (comb(n + 5, 8) if n >= 3 else 0)
-        assert determinantal_hilbert_function(3, 3, n) == comb(n + 8, 8)
+        assert determinantal_hilbert_function(3, 3, 1, n) == comb(n + 2, 2) ** 2
+        assert determinantal_hilbert_function(3, 3, 2, n) == comb(n + 8, 8) - (comb(n + 5, 8) if n >= 3 else 0)
+        assert determinantal_hilbert_function(3, 3, 3, n) == comb(n + 8, 8)
 
 
 def with_series(series: HilbertSeries | None) -> Closure:
@@ -123,7 +123,7 @@ def test_without_a_prediction_nothing_is_computed() -> None:
 
 def test_closure_shows_the_prediction_beside_what_was_computed() -> None:
     found = closure(SingleLayerAttention(2, 1), strategy="multigraded", max_degree=3)
-    assert "H(0), …, H(3) as computed (a prediction for all sizes, which is not proved)" in str(found)
+    assert "H(0), …, H(3) as computed (by a formula for all sizes, proved in large degrees only)" in str(found)
     assert found.to_json()["predicted_hilbert_function"] == [1, 6, 21, 56]
     assert found.predicted_hilbert_function == found.hilbert_function
     wrong = replace(found, equations=replace(found.equations, hilbert_function=(1, 6, 20, 56)))

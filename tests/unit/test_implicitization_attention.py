@@ -9,7 +9,7 @@ from m2bridge.errors import ContradictionError, EngineTimeoutError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.structure import multigraded_attention
 from m2bridge.implicitization import hilbert_function, implicitize, multigraded
-from m2bridge.implicitization.grading import grading_with_weights
+from m2bridge.implicitization.multigraded_map import grading_with_multidegrees
 from tests.clocks import Looks
 from tests.polynomials import substituted
 
@@ -115,10 +115,10 @@ def _exponents(polynomial, size):
 
 def test_the_weights_of_attention_are_its_finest_grading():
     source = _case(3, 2, 2)
-    assert source.grading.weights[source.polynomial_map.coordinates.index("c_2_1_1_3")] == (0, 1, 1, 0, 0, 1, 0, 1)
-    coarse = [weight[2:] for weight in source.grading.weights]
+    assert source.grading.multidegrees[source.polynomial_map.coordinates.index("c_2_1_1_3")] == (0, 1, 1, 0, 0, 1, 0, 1)
+    coarse = [weight[2:] for weight in source.grading.multidegrees]
     with pytest.raises(ContradictionError):
-        grading_with_weights(source.polynomial_map, coarse)
+        grading_with_multidegrees(source.polynomial_map, coarse)
 
 
 def test_a_seed_changes_no_dimension():

@@ -9,15 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy import symbols
 
-from m2bridge.algebra.linear_algebra import LARGE_PRIME, primes_from, rank_mod
+from m2bridge.algebra.integers import LARGE_PRIME, primes_from
+from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.algebra.quotient import Quotient, combination
+from m2bridge.algebra.sparse_polynomial import restricted
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.structure import multigraded_attention
 from m2bridge.implicitization import generators, hilbert_function, implicitize, multigraded
-from m2bridge.implicitization.elimination import ModularElimination
-from m2bridge.implicitization.expansion import Expansions
-from m2bridge.implicitization.quotient import Quotient, combination
-from m2bridge.implicitization.slices import dense_slice, restricted
+from m2bridge.implicitization.elimination import Expansions, ModularElimination, dense_slice
 
 PRIME = 10007
 s, t, u = symbols("s t u")
@@ -97,9 +97,9 @@ def test_relations_with_large_coefficients_need_more_primes_or_elimination_over_
     roads = []
 
     def recording(number, make_echelon):
-        def recorded(space, workshop):
+        def recorded(space, context):
             roads.append((number, make_echelon.__name__))
-            return make_echelon(space, workshop)
+            return make_echelon(space, context)
 
         return recorded
 

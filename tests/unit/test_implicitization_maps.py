@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy import Matrix, Rational, symbols
 
-from m2bridge.algebra.linear_algebra import LARGE_PRIME, is_prime, rank
+from m2bridge.algebra.integers import LARGE_PRIME, is_prime, rational_denominator
+from m2bridge.algebra.linear_algebra import rank
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.implicitization import hilbert_function, implicitize, multigraded
-from m2bridge.implicitization.grading import finest_grading
-from m2bridge.implicitization.hilbert import random_prime
-from m2bridge.implicitization.relations import rational_denominator
+from m2bridge.implicitization.implicitize import random_prime
+from m2bridge.implicitization.multigraded_map import finest_grading
 from tests.polynomials import substituted
 
 s, t, u, v = symbols("s t u v")
@@ -103,7 +103,7 @@ def test_secant_of_the_veronese_surface_is_the_determinant():
 def test_hypersurface_without_any_symmetry_or_multigrading():
     images = {"x": s**2 + t * u, "y": s * t + 3 * u**2, "z": t**2 - s * u, "w": s * u + u**2}
     polynomial_map = PolynomialMap.from_expressions([s, t, u], images)
-    assert len(finest_grading(polynomial_map).weights[0]) == 1
+    assert len(finest_grading(polynomial_map).multidegrees[0]) == 1
     result = implicitize(multigraded(polynomial_map), 4)
     assert sum(result.generator_counts.values()) == 1
     (equation,) = result.generators()

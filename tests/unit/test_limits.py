@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from itertools import repeat
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -12,7 +13,8 @@ import pytest
 from sympy import Matrix, Rational, symbols
 
 from m2bridge import Closure, PolynomialMap, SingleLayerAttention, closure, dimension, image, singular_locus
-from m2bridge.clock import clock, limited
+from m2bridge.clock import clock, limited, watched
+from m2bridge.crosscheck import Outcome, cross_check
 from m2bridge.engine import Transcript
 from m2bridge.errors import EngineTimeoutError, InvalidCaseError
 from m2bridge.families.attention import bound_criterion
@@ -29,6 +31,7 @@ from m2bridge.families.attention.tangents import tangent_lower_bounds
 from m2bridge.maps.subject import Subject
 from m2bridge.render import Script
 from tests.clocks import Looks
+from tests.limits import HOUR
 
 MODEL = SingleLayerAttention(3, 2, 2)
 
@@ -162,13 +165,13 @@ def test_the_closure_of_an_image_comes_before_its_base_locus() -> None:
     """Both have a limit of their own, and what one of them found is shown when the other one is late."""
     engine = Late()
     polynomial_map = PolynomialMap.from_expressions(["s", "t"], LINE)
-    found = image(polynomial_map, engine, max_degree=2, timeout=60)
+    found = image(polynomial_map, engine, max_degree=2, timeout=HOUR)
     assert [script.name for script in engine.scripts] == ["base_locus"]
     assert found.closure.generator_degrees == {}
-    assert found.unfinished.startswith("base locus: Macaulay2 did not finish within the limit of 60 seconds")
-    both = image(polynomial_map, engine, strategy="elimination", timeout=60)
+    assert found.unfinished.startswith("base locus: Macaulay2 did not finish within the limit of 3600 seconds")
+    both = image(polynomial_map, engine, strategy="elimination", timeout=HOUR)
     assert [script.name for script in engine.scripts[1:]] == ["closure", "base_locus"]
-    assert both.unfinished.startswith("Macaulay2 did not finish within its part of the limit of 60 seconds")
+    assert both.unfinished.startswith("Macaulay2 did not finish within its part of the limit of 3600 seconds")
 
 
 def test_wrong_usage_is_found_before_anything_is_computed() -> None:
@@ -176,8 +179,27 @@ def test_wrong_usage_is_found_before_anything_is_computed() -> None:
     with pytest.raises(InvalidCaseError, match="max_degree"):
         image(PolynomialMap.from_expressions(["s", "t"], LINE), engine, max_degree=0)
     with pytest.raises(InvalidCaseError, match="needs an engine"):
-        closure(SingleLayerAttention(12, 12), timeout=60)
+        closure(SingleLayerAttention(12, 12), timeout=HOUR)
     assert engine.scripts == []
+
+
+class Endless(Listening):
+    """An engine that takes all the time there is."""
+
+    def run(self, script: Script, timeout: float | None = None) -> Transcript:
+        for _ in watched(repeat(None)):
+            pass
+        raise AssertionError("it ends by the limit")
+
+
+@pytest.mark.usefixtures("no_equations")
+def test_what_linear_algebra_tells_is_shown_when_macaulay2_takes_all_the_time() -> None:
+    """Nothing that is done after the deadline looks at the clock again."""
+    with limited(1e5, now=Looks()):
+        found = cross_check(SingleLayerAttention(4, 4), Endless())
+    decided = {v.name: v.verdict for v in found.verdicts if v.verdict is not Outcome.UNDECIDED}
+    assert decided == dict.fromkeys(("3.3", "A.5", "not-a-manifold"), Outcome.CONFIRMED)
+    assert found.unfinished.endswith("(0 of 26 orbits were done)")
 
 
 @pytest.mark.usefixtures("no_equations")

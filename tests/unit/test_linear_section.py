@@ -7,17 +7,17 @@ import pytest
 
 from m2bridge import Orbit, SingleLayerAttention
 from m2bridge.algebra.weighted_algebra import WeightedAlgebra
-from m2bridge.certificate.statements import statement_content
-from m2bridge.checker.recheck import _observations, recheck
+from m2bridge.certifying.questions import question_of
 from m2bridge.crosscheck import Outcome, compare
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention import formulas, linear_section
+from m2bridge.families.attention.deduction import deduce
 from m2bridge.families.attention.fibres import Fibre, Fibres
 from m2bridge.families.attention.formulas import degree_formula
 from m2bridge.families.attention.linear_section import MOST_POINTS, not_counted, section_algebra, section_points
-from m2bridge.families.attention.observation import deduce
 from m2bridge.families.attention.orbits import orbits
 from m2bridge.families.attention.statements import REGISTRY, degree
+from tests.rechecking import _observations, recheck
 
 GRID = [SingleLayerAttention(d, d_out, a) for d in range(1, 5) for d_out in range(1, 5) for a in range(1, d + 1)]
 SQUARES, SQUARES_FREE = [(2, 0, 0), (0, 2, 0), (0, 0, 2)], [(1, 1, 0), (1, 0, 1), (0, 1, 1)]
@@ -110,12 +110,12 @@ def test_what_is_not_counted_is_undecided() -> None:
     verdict = compare(DEGREE, recheck(model))
     assert verdict.verdict is Outcome.UNDECIDED
     assert "1 < α < d" in verdict.reason
-    content = statement_content("degree", model, recheck(model))
+    content = question_of("attention", "degree").content(model, recheck(model))
     assert (content.evidence["degree"], content.trusted) == (None, ())
 
 
 def test_a_section_that_fibres_do_not_divide(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("m2bridge.families.attention.observation.section_points", lambda model: 7)
+    monkeypatch.setattr("m2bridge.families.attention.deduction.section_points", lambda model: 7)
     model = SingleLayerAttention(2, 1, 1)
     at = {orbit: Fibre(2, 2) if orbit == Orbit(1, 1, 0) else Fibre(2, 1) for orbit in orbits(model)}
     with pytest.raises(ContradictionError, match="7 points"):

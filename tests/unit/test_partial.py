@@ -12,7 +12,8 @@ from m2bridge import Orbit, SingleLayerAttention, observe, singular_locus
 from m2bridge.batch.certifier import Settings, put_outcomes
 from m2bridge.batch.outcome import kind_of
 from m2bridge.batch.store import Store
-from m2bridge.certificate.certify import certify
+from m2bridge.batch.task import Task
+from m2bridge.certifying.certify import certify
 from m2bridge.crosscheck import CrossCheck, Outcome, Verdict, compare, cross_check
 from m2bridge.engine import Engine, Transcript
 from m2bridge.errors import ContradictionError, EngineError, EngineMemoryError, EngineTimeoutError
@@ -55,7 +56,7 @@ class Limited:
 
 def planted(observable: str, predict: Callable[[Orbit, SingleLayerAttention], bool | int]) -> OrbitStatement:
     """A wrong statement that applies to every case."""
-    return OrbitStatement("x", observable, "", "", observable, predict, lambda model: "")  # type: ignore[arg-type]
+    return OrbitStatement("x", observable, "", "", observable, predict, lambda model: "")
 
 
 STATEMENTS: tuple[Statement, ...] = (
@@ -109,14 +110,17 @@ def test_what_is_shown_of_the_orbits_that_were_done(recorded: Engine, case: tupl
         assert check.unfinished in check.to_text()
         assert check.to_json()["unfinished"] == check.unfinished
         assert len(check.to_json()["orbits"]) == (0 if seen is None else len(seen.orbits))
-        if seen is not None:
+        assert seen is not None
+        if not seen.orbits:
+            assert (seen.dimension, seen.products, seen.degree) == (whole.dimension, whole.products, None)
+        else:
             assert generic_orbit(model) in {fact.orbit for fact in seen.orbits}
             assert all(facts[fact.orbit] == fact for fact in seen.orbits)
             assert (seen.dimension, seen.degree, seen.closed) == (whole.dimension, whole.degree, whole.closed)
-            assert {*seen.missing, *(fact.orbit for fact in seen.orbits)} == set(orbits(model))
-            assert f"({len(seen.orbits)} of {len(orbits(model))} orbits were done)" in check.unfinished
-            assert all("orbits were done" in remark for remark in seen.remarks)
-    first = next(n for n, check in enumerate(found) if check.observations is not None)
+        assert {*seen.missing, *(fact.orbit for fact in seen.orbits)} == set(orbits(model))
+        assert f"({len(seen.orbits)} of {len(orbits(model))} orbits were done)" in check.unfinished
+        assert all("orbits were done" in remark for remark in seen.remarks)
+    first = next(n for n, check in enumerate(found) if check.observations and check.observations.orbits)
     assert first == BEFORE_ORBITS + 1 if model.d > 1 else 2
 
 
@@ -126,7 +130,10 @@ def verdict(check: CrossCheck, name: str) -> Verdict:
 
 def test_a_refutation_needs_one_orbit(recorded: Engine) -> None:
     _, found = checks((3, 2, 2), recorded)
-    dense, *_ = [check for check in found if check.observations is not None]
+    none, *_ = found
+    assert {v.name for v in none.verdicts if v.verdict is Outcome.CONFIRMED} == {"3.3", "A.5", "not-a-manifold"}
+    assert "Orbits (L" not in none.to_text()
+    dense, *_ = [check for check in found if check.observations is not None and check.observations.orbits]
     assert {v.name for v in dense.verdicts if v.verdict is Outcome.CONFIRMED} >= {
         "3.3",
         "3.4 (i)",
@@ -149,7 +156,7 @@ def test_a_refutation_needs_one_orbit(recorded: Engine) -> None:
 
 def test_what_can_still_be_said_is_about_the_orbits_that_were_done(recorded: Engine) -> None:
     _, found = checks((2, 1, 1), recorded)
-    check = next(check for check in found if check.observations is not None)
+    check = next(check for check in found if check.observations is not None and check.observations.orbits)
     for name, said in {
         "3.3": "holds all the same: computed 4, stated 4",
         "A.2 (special fibres)": "whether the conclusion holds is not known (",
@@ -178,7 +185,7 @@ def test_certificates_need_all_orbits(recorded: Engine, limit: type[EngineError]
         with pytest.raises(limit) as reached:
             certify(model, "3.3", Limited(recorded, answers, limit))
         assert kind_of(reached.value) == ("timed-out" if limit is EngineTimeoutError else "out-of-memory")
-        put_outcomes(settings, model, ("3.3",), reached.value, "1.26")
+        put_outcomes(settings, Task(model, ("3.3",)), ("3.3",), reached.value, "1.26")
         text = (tmp_path / "d3-dout2-a2-t2-3.3.outcome.json").read_text(encoding="utf-8")
         assert (f"({answers - BEFORE_ORBITS} of 8 orbits were done)" in text) == (answers > BEFORE_ORBITS)
     assert certify(model, "3.3", Limited(recorded, answers + 1, limit)).answer["verdicts"][0]["verdict"] == "CONFIRMED"
@@ -197,7 +204,7 @@ def test_the_singular_locus_of_some_orbits(
         done = max(0, answers - BEFORE_ORBITS)
         assert [statuses[status.orbit] for status in found.orbits] == list(found.orbits)
         assert len(found.orbits) == done
-        assert found.variety_dimension == (whole.variety_dimension if done else None)
+        assert found.variety_dimension == whole.variety_dimension
         if done == len(statuses):
             assert (found.components, found.unfinished) == (whole.components, "")
         else:

@@ -11,7 +11,6 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.linear_span import reduce_linearly
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ConversionError, InvalidCaseError, MethodUnavailableError
-from m2bridge.families.attention.chart import chart_slice
 from m2bridge.maps.elimination import elimination_values
 from m2bridge.maps.subject import Subject
 
@@ -59,7 +58,6 @@ def test_who_knows_that_relations_are_prime() -> None:
     assert known.prime
     assert not known.maybe_reducible
     assert known.restricted_to([0, 1]).prime
-    assert not chart_slice(low_rank).parametrization.maybe_reducible
     for prime in (False, True):
         circle = PolynomialMap.from_expressions([s, t], {"x": s, "y": t}, [s**2 + t**2 - 1], prime=prime)
         assert circle.restricted_to([1]).maybe_reducible is not prime

@@ -13,15 +13,15 @@ import pytest
 from sympy import Expr, Integer, Matrix, Poly, Symbol, symbols
 from sympy.polys.matrices import DomainMatrix
 
-from m2bridge.algebra.linear_algebra import LARGE_PRIME, rank_mod
+from m2bridge.algebra.integers import LARGE_PRIME
+from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.errors import ContradictionError, InvalidCaseError
-from m2bridge.families.polynomial_network import PolynomialNetwork, bounds, model
+from m2bridge.families.polynomial_network import bounds, model
 from m2bridge.families.polynomial_network.layers import layer_chain
+from m2bridge.families.polynomial_network.model import PolynomialNetwork
 from m2bridge.families.polynomial_network.statements import STATEMENTS, expected_dimension
-from m2bridge.implicitization.grading import grading_with_weights
 from m2bridge.implicitization.implicitize import implicitize
-from m2bridge.implicitization.multigraded_map import multigraded
-from m2bridge.implicitization.symmetry import coordinate_permutation
+from m2bridge.implicitization.multigraded_map import coordinate_permutation, grading_with_multidegrees, multigraded
 from m2bridge.maps.bounds import coordinate_bound
 from m2bridge.maps.map_model import MapModel
 from m2bridge.maps.model import Differentiates, HasStatements, HasUpperBounds, Model
@@ -197,7 +197,7 @@ def test_grading_and_symmetries(widths: tuple[int, ...], degree: int) -> None:
     grading = network.grading()
     assert grading is not None
     grading.check(found)
-    assert grading_with_weights(found, grading.coordinates).is_standard  # it is the finest one
+    assert grading_with_multidegrees(found, grading.coordinates).is_standard  # it is the finest one
     symmetries = network.symmetries()
     assert len(symmetries) == widths[0] - 1 + widths[-1] - 1
     for symmetry in symmetries:

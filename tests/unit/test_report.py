@@ -28,6 +28,7 @@ from m2bridge.report import escape
 from tests.certificates.__main__ import by_release, with_foreign_program
 
 ACCEPTED = Path(__file__).parents[1] / "certificates" / "accepted"
+NETWORKS = ACCEPTED.parent / "networks"
 MALFORMED = ACCEPTED.parent / "malformed"
 NASTY = '<script>alert("&")</script> 50% of $x_1$ {\\input}, a|b #~^\n"quoted", new line'
 
@@ -46,7 +47,8 @@ def folder(tmp_path: Path) -> Path:
 
 def outcome(numbers: tuple[int, int, int], question: str, kind: Kind, reason: str) -> Outcome:
     case = dict(zip(("d", "d_out", "a", "t"), (*numbers, 2), strict=True))
-    return Outcome(case, question, kind, reason, "", 60.0, 2**30, {"m2bridge": "0.1.0"})
+    name = "d{}-dout{}-a{}-t2".format(*numbers)
+    return Outcome("attention", case, name, question, kind, reason, "", 60.0, 2**30, {"m2bridge": "0.1.0"})
 
 
 def unpacked(page: str, name: str) -> Any:
@@ -59,7 +61,7 @@ def unpacked(page: str, name: str) -> Any:
 def test_refuted_statements_come_first_with_their_witness_in_words(folder: Path) -> None:
     rows = report.collect(folder).rows
     assert (rows[0].statement, rows[0].verdict) == ("3.4 (iii)", "REFUTED")
-    assert rows[0].witness.startswith("at orbit (1, 2, 0): stated no, computed yes (A = [1 0 0; 0 0 0; 0 0 0], V = ")
+    assert rows[0].witness.startswith("at orbit (1, 2, 0): stated no, computed yes (A = (1 0 0; 0 0 0; 0 0 0), V = ")
     assert [row.statement for row in rows if row.verdict == "REFUTED"] == ["3.4 (iii)", "A.4"]
 
 
@@ -67,7 +69,7 @@ def test_outcomes_count_until_there_is_a_certificate(folder: Path) -> None:
     found = report.collect(folder)
     failed = [row for row in found.rows if row.verdict == "NO_ANSWER"]
     assert [row.statement for row in failed] == ["3.4 (i)", "3.4 (ii)", "3.4 (iii)"]
-    assert {row.case.key for row in failed} == {"d4-dout4-a3-t2"}
+    assert {row.case.name for row in failed} == {"d4-dout4-a3-t2"}
     assert {row.reason for row in failed} == {f"timed-out (limit 1 min 0 s): {NASTY}"}
 
 
@@ -266,7 +268,8 @@ def test_the_page_holds_each_case_with_orbits_and_script(
 ) -> None:
     monkeypatch.setattr("m2bridge.report.page.CASES_IN_A_PART", 3)
     page = report.FORMATS["html"](report.collect(ACCEPTED))
-    where = unpacked(page, "table")["cases"].index([3, 2, 2, 2])
+    title = "neuromanifold of lightning self-attention, (d, d', a) = (3, 2, 2), t = 2"
+    where = unpacked(page, "table")["cases"].index(["d3-dout2-a2-t2", title, [3, 2, 2, 2]])
     sheet = unpacked(page, f"part-{where // 3}")[where % 3]
     (questions, script), *others = sheet["scripts"]
     assert (questions, others) == (["3.3", "3.4", "A.4", "degree"], [])
@@ -275,6 +278,41 @@ def test_the_page_holds_each_case_with_orbits_and_script(
     )
     assert [line[0] for _, _, lines in sheet["orbits"] for line in lines][:2] == ["(1, 1, 0)", "(1, 1, 1)"]
     assert [name for name, *_ in sheet["verdicts"] if name in ("3.3", "3.4 (iii)")][::-1] == ["3.3", "3.4 (iii)"]
+
+
+@pytest.fixture
+def mixed(tmp_path: Path) -> Path:
+    """Certificates about two families."""
+    for path in [*NETWORKS.iterdir(), ACCEPTED / "d3-dout2-a2-t2-3.4.json"]:
+        shutil.copy(path, tmp_path)
+    return tmp_path
+
+
+def test_networks_have_their_own_columns() -> None:
+    found = report.collect(NETWORKS)
+    assert (found.rows[0].verdict, found.rows[0].case.cells) == ("REFUTED", ("3,2,1", 2))
+    assert found.rows[0].reason == "dimension: computed 5, stated 6"
+    rows = list(csv.DictReader(io.StringIO(report.FORMATS["csv"](found))))
+    assert {(row["widths"], row["degree"]) for row in rows} == {
+        ("2,2,1", "2"),
+        ("2,2,2", "2"),
+        ("3,2,1", "2"),
+        ("4,6,5", "2"),
+    }
+    assert "Verdicts on polynomial neural networks" in report.FORMATS["html"](found)
+    assert "equal widths" in report.FORMATS["text"](found)
+
+
+@pytest.mark.parametrize("form", report.FORMATS)
+def test_families_may_be_mixed(form: str, mixed: Path) -> None:
+    found = report.collect(mixed)
+    assert {row.case.family for row in found.rows} == {"attention", "polynomial-network"}
+    text = report.FORMATS[form](found)
+    if form == "html":
+        assert "polynomial neural networks and single-layer lightning self-attention" in text
+        text = json.dumps(unpacked(text, "table"), ensure_ascii=False)
+    for name in ("d3-dout2-a2-t2", "polynomial-network-3-2-1-r2"):
+        assert (escape.latex(name) if form == "latex" else name) in text
 
 
 def test_latex_and_markdown_keep_text_as_text(folder: Path) -> None:

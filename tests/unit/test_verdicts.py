@@ -7,21 +7,22 @@ import pytest
 
 from m2bridge import Orbit, SingleLayerAttention
 from m2bridge.algebra.linear_span import linear_isomorphism
-from m2bridge.certificate.statements import statement_content
-from m2bridge.checker import recheck as rechecking
-from m2bridge.checker.fibre_scheme import fibre_scheme
-from m2bridge.checker.recheck import recheck
+from m2bridge.certificate.schema import Content
+from m2bridge.certifying.questions import question_of
 from m2bridge.crosscheck import Outcome, Verdict, compare
-from m2bridge.crosscheck.compare import NO_ORBIT, NONE_SPECIAL
-from m2bridge.crosscheck.evidence import CLOSURES, DETERMINANTAL, LEMMA, LOCAL, ORBITS, REDUCED, SECTION, ZERO
+from m2bridge.crosscheck.grounds import NO_ORBIT, NONE_SPECIAL
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.fibre_points import fibre_points
-from m2bridge.families.attention.observation import Observations
+from m2bridge.families.attention.observed import Observations
 from m2bridge.families.attention.orbits import orbits, representative
+from m2bridge.families.attention.preimages import Preimages
 from m2bridge.families.attention.statements import REGISTRY, GlobalStatement, Statement
-from m2bridge.families.attention.statements.statement import PAPER, nondegenerate
+from m2bridge.families.attention.statements.statement import WORDS, nondegenerate
 from m2bridge.families.attention.tokens import products_determine_functions
+from tests import rechecking
+from tests.rechecking import fibres_at, recheck
 
+PAPER = "Henry, Marchetti, Kohn"
 CASES = [(1, 2, 1), (2, 1, 1), (2, 2, 2), (3, 2, 1), (3, 2, 2), (3, 1, 2), (3, 3, 3)]
 
 
@@ -41,6 +42,10 @@ def seen(*case: int) -> Observations:
     return recheck(SingleLayerAttention(*case))
 
 
+def content(question: str, observed: Observations) -> Content:
+    return question_of("attention", question).content(observed.model, observed)
+
+
 def verdict(name: str, *case: int) -> Verdict:
     return compare(statement(name), seen(*case))
 
@@ -48,12 +53,12 @@ def verdict(name: str, *case: int) -> Verdict:
 E_1, E_2 = (1, 0, 0), (0, 1, 0)
 WRONG: dict[str, list[Callable[..., object]]] = {
     "3.2 (rank one)": [
-        lambda orbit, model: frozenset({representative(orbit, model)}),
-        lambda orbit, model: frozenset(),
-        lambda orbit, model: frozenset({representative(orbit, model), ((E_1, E_2, E_2), (E_1, E_1))}),
+        lambda orbit, model: Preimages(frozenset({representative(orbit, model)})),
+        lambda orbit, model: Preimages(frozenset()),
+        lambda orbit, model: Preimages(frozenset({representative(orbit, model), ((E_1, E_2, E_2), (E_1, E_1))})),
     ],
     "3.2 (zero)": [lambda model: False],
-    "3.2 (otherwise)": [lambda orbit, model: frozenset({representative(Orbit(1, 1, 1), model)})],
+    "3.2 (otherwise)": [lambda orbit, model: Preimages(frozenset({representative(Orbit(1, 1, 1), model)}))],
     "A.4": [lambda orbit, model: False, lambda orbit, model: orbit.s == 2, lambda orbit, model: True],
     "A.5": [lambda model: False],
     "A.6": [lambda orbit, model: False, lambda orbit, model: orbit != Orbit(1, 1, 1)],
@@ -86,15 +91,15 @@ def test_the_points_of_a_fibre_are_shown() -> None:
 @pytest.mark.parametrize("case", CASES)
 def test_points_are_as_many_as_the_scheme_says(case: tuple[int, int, int]) -> None:
     model = SingleLayerAttention(*case)
+    schemes = fibres_at(model)
     for orbit in orbits(model):
-        points, scheme = fibre_points(orbit, model), fibre_scheme(orbit, model)
-        assert scheme is not None
+        points, scheme = fibre_points(orbit, model), schemes[orbit]
         assert representative(orbit, model) in points
         assert len(points) == scheme.points == (2 if orbit == Orbit(1, 1, 0) else 1)
 
 
 def test_points_that_do_not_fit_the_scheme_stop_the_run(planting: pytest.MonkeyPatch) -> None:
-    planting.setattr("m2bridge.families.attention.observation.fibre_points", lambda orbit, model: frozenset())
+    planting.setattr("m2bridge.families.attention.deduction.fibre_points", lambda orbit, model: frozenset())
     with pytest.raises(ContradictionError, match="0 points solve the equations"):
         seen(2, 2)
 
@@ -115,7 +120,7 @@ def test_a_source_said_to_be_singular_where_it_is_smooth(
     """``singular`` needs more tangent vectors than the dimension; where there are none, nothing is claimed."""
     right = {s: compare(s, seen(*case)).verdict for s in REGISTRY}
     rechecking._observations.cache_clear()
-    planting.setattr("m2bridge.families.attention.observation.source_is_smooth", lambda o, m: m.alpha == m.d)
+    planting.setattr("m2bridge.families.attention.deduction.source_is_smooth", lambda o, m: m.alpha == m.d)
     observed = seen(*case)
     assert {fact.singular for fact in observed.orbits} == {True, None}
     for name in ("3.4 (iii)", "A.4", "singular-locus"):
@@ -126,7 +131,7 @@ def test_a_source_said_to_be_singular_where_it_is_smooth(
 
 
 def test_a_source_said_to_be_smooth_where_it_is_singular(planting: pytest.MonkeyPatch) -> None:
-    planting.setattr("m2bridge.families.attention.observation.source_is_smooth", lambda orbit, model: True)
+    planting.setattr("m2bridge.families.attention.deduction.source_is_smooth", lambda orbit, model: True)
     with pytest.raises(ContradictionError, match="smooth by its fibre, singular by tangent vectors"):
         seen(3, 2, 2)
 
@@ -168,16 +173,20 @@ def test_statements_carry_their_hypotheses() -> None:
 
 
 def test_trusted_lemmas_are_those_of_the_proof() -> None:
-    used = {name: verdict(name, 3, 2, 1).trusted for name in ("singular-locus", "degree", "A.5")}
-    assert used["singular-locus"] == (REDUCED, ORBITS, CLOSURES, LEMMA, DETERMINANTAL, ZERO)
-    assert used["degree"] == (REDUCED, ORBITS, SECTION)
-    assert used["A.5"] == ()
-    assert verdict("A.3", 3, 2, 1).trusted == (REDUCED, ORBITS, DETERMINANTAL)
-    assert LOCAL in verdict("3.4 (ii)", 3, 2, 1).trusted
+    used = {name: verdict(name, 3, 2, 1).trusted for name in ("singular-locus", "degree", "A.5", "A.3", "3.4 (ii)")}
+    names = {text: name for name, text in WORDS.lemmas.items()}
+    lemmas = {statement: [names[lemma] for lemma in trusted] for statement, trusted in used.items()}
+    assert lemmas == {
+        "singular-locus": ["reduced", "orbits", "closures-of-orbits", "fibre-lemma", "determinantal", "zero"],
+        "degree": ["reduced", "orbits", "section"],
+        "A.5": [],
+        "A.3": ["reduced", "orbits", "determinantal"],
+        "3.4 (ii)": ["reduced", "orbits", "local", "zero"],
+    }
     for s in REGISTRY:
         found = compare(s, seen(3, 2, 1))
         assert not any("normal" in lemma for lemma in found.trusted)
-        assert set(found.trusted) <= set(statement_content(s.key, SingleLayerAttention(3, 2, 1), seen(3, 2, 1)).trusted)
+        assert set(found.trusted) <= set(content(s.key, seen(3, 2, 1)).trusted)
 
 
 @pytest.mark.parametrize("model", [SingleLayerAttention(2, 2, t=3), SingleLayerAttention(3, 1, t=2)], ids=str)

@@ -20,11 +20,12 @@ from m2bridge.batch.allowance import LEAST_MEMORY, Allowance
 from m2bridge.batch.verifying import verify_files
 from m2bridge.certificate.files import read, write
 from m2bridge.certificate.schema import digest
-from m2bridge.certificate.scripts import script_of
-from m2bridge.checker.verify import verify_path
-from m2bridge.checker.verify_result import Finding
+from m2bridge.certifying.questions import question_of
+from m2bridge.certifying.verified import verify_path
+from m2bridge.checker.verify_result import VerifyResult
 from m2bridge.errors import BatchError, ContradictionError, InvalidCaseError
 from tests.events import PATIENCE, wait_for, wait_for_end
+from tests.limits import HOUR
 
 FOLDER = Path(__file__).parents[1] / "certificates"
 FILES = sorted(FOLDER.rglob("*.json"))
@@ -81,9 +82,13 @@ def test_whatever_a_file_is_the_others_get_their_findings(tmp_path: Path) -> Non
     assert said["sparse"][1:] == ("size", "more than 32 MiB, and no more is read of a file")
 
 
-def hostile(path: Path) -> Finding:
-    """What a file may do to the process that checks it, by its name."""
+def hostile(path: Path) -> VerifyResult:
+    """What a file may do to the process that checks it, by its name; what is late reaches its limit at once."""
     what, folder = path.name, path.parent
+    if what.startswith("late "):
+        assert 0 < signal.getitimer(signal.ITIMER_REAL)[0] <= HOUR
+        signal.setitimer(signal.ITIMER_REAL, 1e-3)
+        what = what.removeprefix("late ")
     if what == "loop in C":
         pow(3, 1 << 40, 1 << (1 << 24))
     elif what == "loop in Python":
@@ -102,12 +107,12 @@ def hostile(path: Path) -> Finding:
         os.kill(os.getpid(), signal.SIGKILL)
     elif what == "exit":
         os._exit(3)
-    return Finding("accepted", str(path))
+    return VerifyResult("accepted", str(path))
 
 
 EXPECTED = {
-    "loop in C": ("too-expensive", "time"),
-    "loop in Python": ("too-expensive", "time"),
+    "late loop in C": ("too-expensive", "time"),
+    "late loop in Python": ("too-expensive", "time"),
     "memory in Python": ("too-expensive", "memory"),
     "memory in FLINT": ("too-expensive", "memory"),
     "a mistake of ours": ("failed", "m2bridge itself"),
@@ -121,7 +126,7 @@ EXPECTED = {
 def test_limits_hold_and_a_process_that_ended_is_replaced(workers: int, tmp_path: Path) -> None:
     names = [name for bad in EXPECTED for name in (bad, f"good after {bad}")]
     there = children()
-    found = verify_files([tmp_path / name for name in names], Allowance(timeout=1.0), workers, hostile)
+    found = verify_files([tmp_path / name for name in names], Allowance(timeout=HOUR), workers, hostile)
     assert [Path(finding.name).name for finding in found] == names
     said = {Path(finding.name).name: (finding.outcome, finding.check) for finding in found}
     assert said == {name: EXPECTED.get(name, ("accepted", "")) for name in names}
@@ -129,11 +134,17 @@ def test_limits_hold_and_a_process_that_ended_is_replaced(workers: int, tmp_path
 
 
 def test_a_limit_is_named_with_what_to_do(tmp_path: Path) -> None:
-    paths = [tmp_path / name for name in ("loop in Python", "memory in Python", "kill")]
-    late, large, dead = verify_files(paths, Allowance(timeout=0.5, memory=2**30), 1, hostile)
-    assert late.found == "not decided within 0.5 s; --timeout gives it more"
+    paths = [tmp_path / name for name in ("late loop in Python", "memory in Python", "kill")]
+    late, large, dead = verify_files(paths, Allowance(timeout=HOUR, memory=2**30), 1, hostile)
+    assert late.found == "not decided within 60 min 0 s; --timeout gives it more"
     assert large.found == "not decided within 1 GiB of memory; --memory gives it more"
     assert dead.found == "what checks it was killed by SIGKILL, twice"
+
+
+def test_a_limit_is_a_number_of_seconds() -> None:
+    """What never ends reaches it on any machine."""
+    (found,) = verify_files([Path("loop in Python")], Allowance(timeout=0.25), 1, hostile)
+    assert found.found == "not decided within 0.25 s; --timeout gives it more"
 
 
 def test_a_large_file_takes_no_more_memory_than_allowed(tmp_path: Path) -> None:
@@ -164,7 +175,7 @@ def test_processes_that_are_killed_cost_nothing_but_time(monkeypatch: pytest.Mon
 
     def killing(self: verifier.Verifier) -> object:
         message = real(self)
-        if isinstance(message, Finding) and self.process.pid not in killed:
+        if isinstance(message, VerifyResult) and self.process.pid not in killed:
             killed.add(self.process.pid)
             self.process.kill()
             self.process.join()
@@ -177,8 +188,9 @@ def test_processes_that_are_killed_cost_nothing_but_time(monkeypatch: pytest.Mon
 
 def test_a_parent_that_is_killed_takes_its_processes_along_in_the_middle_of_c(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from m2bridge.batch.verifying import verify_files; "
-        "from tests.unit.test_verifying import hostile; verify_files([Path('loop in C')], workers=1, check=hostile)"
+        "from pathlib import Path; from m2bridge.batch.verifying import verify_files; "
+        "from tests.unit.test_verifying import HOUR, Allowance, hostile; "
+        "verify_files([Path('loop in C')], Allowance(timeout=HOUR), 1, hostile)"
     )
     process = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
     busy = wait_for_busy(process)
@@ -233,9 +245,9 @@ def test_a_closure_with_large_a_takes_no_more_than_with_a_equal_to_d(tmp_path: P
     """Q and K with α rows have all the functions; with 20 000 rows their Jacobian matrix took 19 GB."""
     small = read(FOLDER / "accepted" / "d2-dout1-a2-t2-closure.json")
     case = small.case | {"a": 20_000}
-    script = script_of("closure", SingleLayerAttention(**case))
+    script = question_of("attention", "closure").script(SingleLayerAttention(**case))
     assert script is not None
     text = {"text": script.body, "digest": digest(script.body)}
-    path = write(replace(small, case=case, script=text).sealed(), tmp_path)
+    path = write(replace(small, case=case, name="d2-dout1-a20000-t2", script=text).sealed(), tmp_path)
     (found,) = verify_files([path], Allowance(memory=2**29))
     assert found.accepted, found

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Single-layer lightning self-attention."""

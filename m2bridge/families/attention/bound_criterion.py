@@ -23,7 +23,7 @@ BOUND_SECONDS = 60.0
 
 
 def by_bounds(model: SingleLayerAttention) -> LocusFindings:
-    """LocusFindings from explicit tangent vectors, and from equations of low degree, over QQ.
+    """Findings from explicit tangent vectors, and from equations of low degree, over QQ.
 
     More independent tangent vectors than the dimension prove an orbit singular; equations whose differentials leave
     no more than the dimension prove it smooth, and the dense orbit is always smooth. The degree of the equations begins

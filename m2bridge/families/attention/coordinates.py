@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from m2bridge.engine import Engine
     from m2bridge.families.attention.orbits import Orbit
     from m2bridge.maps.agreement import LocusFindings
-    from m2bridge.maps.chart import ChartSlice
     from m2bridge.maps.closure_result import Closure
+    from m2bridge.maps.core import Core
 
 
 @dataclass(frozen=True, slots=True)
 class AttentionCoordinates:
-    """A :class:`~m2bridge.maps.model.Model`, with a chart and with orbits.
+    """A :class:`~m2bridge.maps.model.Model`, with a core and with orbits.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class AttentionCoordinates:
         return coordinate_names(self.shape, self.coordinates)
 
     def grading(self) -> Multigrading | None:
-        """The multidegree of c_k_i_p_q is (e_k, e_i, e_p + e_q); for full coordinates nobody chose one."""
+        """The multidegree of c_k_i_p_q is (e_k, e_i, e_p + e_q); none is chosen for full coordinates."""
         from m2bridge.families.attention.structure import grading
 
         return grading(self.shape, self.free_parametrization()) if self.coordinates == "reduced" else None
@@ -105,12 +105,18 @@ class AttentionCoordinates:
     def expected_dimension(self) -> tuple[int | None, str]:
         """Corollary 3.3."""
         from m2bridge.families.attention.formulas import dimension_formula
+        from m2bridge.families.attention.statements.statement import paper_hypotheses
 
         if self.shape.t == 1:
             return None, "Corollary 3.3 assumes t ≥ 2"
-        outside = self.shape.alpha == 1 and self.shape.d_out == 1
-        remark = "Corollary 3.3" + (", outside its hypothesis α > 1 or d' > 1" if outside else "")
+        remark = "Corollary 3.3" + (", outside its hypothesis α > 1 or d' > 1" if paper_hypotheses(self.shape) else "")
         return dimension_formula(self.shape), remark
+
+    def fibre_degree(self) -> int | None:
+        """By :func:`m2bridge.families.attention.formulas.degree_formula`, with the generic fibre of all sizes."""
+        from m2bridge.families.attention.formulas import degree_formula
+
+        return degree_formula(self.shape) if self.shape.t > 1 else None
 
     def predicted_hilbert_function(self, degree: int) -> int | None:
         """See :mod:`m2bridge.families.attention.hilbert_function`; the same in all coordinates."""
@@ -118,11 +124,11 @@ class AttentionCoordinates:
 
         return None if no_prediction(self.shape) else predicted_hilbert_function(self.shape, degree)
 
-    def chart_slice(self) -> ChartSlice | None:
-        """See :mod:`m2bridge.families.attention.chart`."""
-        from m2bridge.families.attention.chart import chart_slice
+    def core(self) -> Core | None:
+        """See :mod:`m2bridge.families.attention.core`."""
+        from m2bridge.families.attention.core import core
 
-        return chart_slice(self.shape) if self.coordinates == "reduced" and self.shape.d > 1 else None
+        return core(self.shape, self.coordinates)
 
     def no_orbits(self) -> str:
         """For one token the orbits classify no functions."""

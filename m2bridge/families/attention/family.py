@@ -3,38 +3,63 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING
 
 from m2bridge.errors import InvalidCaseError
-from m2bridge.families.attention.coordinates import AttentionCoordinates
 from m2bridge.families.attention.model import NAME, SingleLayerAttention
-from m2bridge.families.definition import CaseOption, Family, integer
+from m2bridge.families.definition import Family, integer_option
+
+if TYPE_CHECKING:
+    from m2bridge.families.question import Question
+    from m2bridge.maps.statement import Statement
+    from m2bridge.render import Script
 
 
-def build(**numbers: Any) -> AttentionCoordinates:
-    """The model with these numbers, in its default coordinates."""
-    return SingleLayerAttention(**numbers).in_coordinates()
-
-
-def from_key(key: str) -> AttentionCoordinates:
+def from_key(key: str) -> SingleLayerAttention:
     """The model with this key, such as ``d3-dout2-a2-t2``."""
     match = re.fullmatch(
         r"d([1-9][0-9]{0,8})-dout([1-9][0-9]{0,8})-a([1-9][0-9]{0,8})-t([1-9][0-9]{0,8})", key, re.ASCII
     )
     if match is None:
         raise InvalidCaseError("key", f"'{key}' does not name an attention model: write d3-dout2-a2-t2")
-    return SingleLayerAttention(*map(int, match.groups())).in_coordinates()
+    return SingleLayerAttention(*map(int, match.groups()))
+
+
+def _statements() -> tuple[Statement, ...]:
+    from m2bridge.families.attention.statements import REGISTRY
+
+    return REGISTRY
+
+
+def _questions() -> tuple[Question, ...]:
+    from m2bridge.families.attention.questions import QUESTIONS
+
+    return QUESTIONS
+
+
+def _program(model: SingleLayerAttention) -> Script | None:
+    from m2bridge.families.attention.scripts import fibres_program
+
+    return fibres_program(model)
 
 
 FAMILY = Family(
     name=NAME,
     title="single-layer lightning self-attention",
     options=(
-        CaseOption("d", integer, "input embedding dimension d"),
-        CaseOption("d_out", integer, "output embedding dimension d'"),
-        CaseOption("a", integer, "query/key dimension a; d when left out", required=False),
-        CaseOption("t", integer, "number of tokens", default="2"),
+        integer_option("d", "input embedding dimension d"),
+        integer_option("d_out", "output embedding dimension d'", symbol="d'"),
+        integer_option("a", "query/key dimension a; d when left out", required=False),
+        integer_option("t", "number of tokens", default="2"),
     ),
-    build=build,
+    build=SingleLayerAttention,
     from_key=from_key,
+    statements=_statements,
+    questions=_questions,
+    program=_program,
+    effort=lambda model: model.coordinate_count(model.default_coordinates),
+    left_out=lambda model: model.a > model.d,
+    kept="a ≤ d",
+    orbits="rk A, rk V, dim of the intersection of column space and row space",
+    prefix="",
 )

@@ -6,15 +6,17 @@ from m2bridge.algebra.field import QQ
 from m2bridge.engine import Engine
 from m2bridge.errors import EngineMemoryError, EngineTimeoutError
 from m2bridge.families.attention.components import orbit_components, undecided_orbits
+from m2bridge.families.attention.formulas import is_birational
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.observation import OrbitFacts, observe
+from m2bridge.families.attention.observation import observe
+from m2bridge.families.attention.observed import OrbitFacts
 from m2bridge.maps.agreement import LocusFindings
 from m2bridge.maps.singular_locus_result import OrbitStatus
 
 
 def fibres_apply(model: SingleLayerAttention) -> bool:
     """Whether the lemma of the method can be used: t ≥ 2, and not α = d' = 1 < d (where the map is two-to-one)."""
-    return model.t >= 2 and (model.alpha > 1 or model.d_out > 1 or model.d == 1)
+    return model.t >= 2 and is_birational(model)
 
 
 def by_fibres(model: SingleLayerAttention, engine: Engine) -> LocusFindings:

@@ -14,7 +14,7 @@ from m2bridge.algebra.linear_algebra import rank
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import Orbit, WeightPair, representative
-from m2bridge.families.attention.tangents import Function, function, sparse
+from m2bridge.families.attention.reduced_coordinates import Function, function, sparse
 
 
 def fibre_points(orbit: Orbit, model: SingleLayerAttention) -> frozenset[WeightPair]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from m2bridge.clock import clock, watched
-from m2bridge.engine import Engine
+from m2bridge.engine import Engine, given_or_own
 from m2bridge.engine.answer import Answer, parse
 from m2bridge.errors import EngineError, EngineMemoryError, EngineTimeoutError, InvalidCaseError, ParseError
 from m2bridge.families.attention.model import SingleLayerAttention
@@ -35,6 +35,11 @@ class Fibre:
         Length (degree) of the scheme.
     points : int
         Number of its geometric points.
+
+    Examples
+    --------
+    >>> Fibre(length=2, points=1).reduced
+    False
     """
 
     length: int
@@ -75,13 +80,15 @@ def check_orbits(model: SingleLayerAttention) -> None:
         raise InvalidCaseError("d", f"this case has {count} orbits; at most {MOST_ORBITS} can be observed")
 
 
-def fibres(model: SingleLayerAttention, engine: Engine, wanted: Sequence[Orbit] | None = None) -> Fibres:
+def fibres(model: SingleLayerAttention, engine: Engine | None = None, wanted: Sequence[Orbit] | None = None) -> Fibres:
     """Compute the fibres at representatives of orbits, in one run.
 
     Hypothesis: t ≥ 2.
 
     Parameters
     ----------
+    engine : Engine, optional
+        A Macaulay2 of its own is started, and ended, where none is given.
     wanted : sequence of Orbit, optional
         Some of the orbits, beginning with the dense one; all when left out.
 
@@ -94,10 +101,18 @@ def fibres(model: SingleLayerAttention, engine: Engine, wanted: Sequence[Orbit] 
     ------
     EngineError
         If Macaulay2 failed in another way, or reached a limit before the fibre over the dense orbit was computed.
+
+    Examples
+    --------
+    >>> found = fibres(SingleLayerAttention(d=2, d_out=1))
+    >>> found.at[Orbit(1, 1, 1)]
+    Fibre(length=2, points=1)
     """
     every = orbits(model) if wanted is None else tuple(sorted(wanted))
     try:
-        return _read(parse(engine.run(fibres_script(model, wanted), clock().remaining).records), model, every)
+        with given_or_own(engine) as engine:
+            records = engine.run(fibres_script(model, wanted), clock().remaining).records
+        return _read(parse(records), model, every)
     except (EngineTimeoutError, EngineMemoryError) as limit:
         answer = parse(limit.records)
         done = tuple(orbit for orbit in every if str(orbit) in answer)

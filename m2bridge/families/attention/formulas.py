@@ -15,8 +15,7 @@ def dimension_formula(model: SingleLayerAttention) -> int:
 
     Source: Henry, Marchetti, Kohn, Corollary 3.3.
     """
-    alpha, d = model.alpha, model.d
-    return alpha * (2 * d - alpha) + d * model.d_out - 1
+    return determinantal_dimension(model.d, model.d, model.alpha) + model.d * model.d_out - 1
 
 
 def dimension_bound(model: SingleLayerAttention) -> int:
@@ -44,14 +43,23 @@ def degree_formula(model: SingleLayerAttention) -> int:
 
     Source: ours (not in the paper), proved in the documentation of m2bridge.
     """
-    d, alpha = model.d, model.alpha
-    sheets = 2 if alpha == 1 and model.d_out == 1 and d > 1 else 1
-    return product_degree(model) * determinantal_degree(d, d, alpha) // sheets
+    sheets = 1 if is_birational(model) else 2
+    return product_degree(model) * determinantal_degree(model.d, model.d, model.alpha) // sheets
+
+
+def is_birational(model: SingleLayerAttention) -> bool:
+    """Whether the projective parametrization is birational onto its image, for t ≥ 2; otherwise it is two-to-one.
+
+    It is two-to-one exactly for α = d' = 1 < d, where A = k qᵀ and V = vᵀ have the same function as v qᵀ and kᵀ.
+
+    Source: Henry, Marchetti, Kohn, Corollary A.2; the case α = d' = 1 is ours.
+    """
+    return model.alpha > 1 or model.d_out > 1 or model.d == 1
 
 
 def product_degree(model: SingleLayerAttention) -> int:
     """The top intersection number (h_A + h_V)^(δ_A + δ_V) on P^δ_A × P^δ_V: C(δ_A + δ_V, δ_V)."""
-    dimension_a = model.alpha * (2 * model.d - model.alpha) - 1
+    dimension_a = determinantal_dimension(model.d, model.d, model.alpha) - 1
     dimension_v = model.d * model.d_out - 1
     return comb(dimension_a + dimension_v, dimension_v)
 

@@ -18,9 +18,10 @@ from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavaila
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import Orbit
 from m2bridge.families.attention.parametrization import check_coordinates
+from m2bridge.families.attention.reduced_coordinates import coordinate, indices, name
 
 MOST_BITS_OF_A_ROOT = 5000
-"""Of numerator and denominator of a number, no square, whose root is taken."""
+"""Bits of numerator or denominator of a number whose irrational square root is taken."""
 
 Forms = list[list[Matrix]]
 """``forms[k][i]`` is the symmetric matrix l_i v_kᵀ + v_k l_iᵀ of the quadratic form l_i v_k."""
@@ -28,15 +29,12 @@ Forms = list[list[Matrix]]
 
 def function_of(A: Matrix, V: Matrix) -> dict[str, Expr]:
     """The reduced function coordinates of weights with exact entries, without zeros."""
-    found: dict[str, Expr] = {}
-    for p in watched(range(A.rows)):
-        for i in range(A.cols):
-            for k in range(V.rows):
-                for q in range(V.cols):
-                    name = f"c_{k + 1}_{i + 1}_{min(p, q) + 1}_{max(p, q) + 1}"
-                    found[name] = found.get(name, Rational(0)) + A[p, i] * V[k, q]
-    expanded = {name: value.expand() for name, value in watched(found.items())}
-    return {name: value for name, value in expanded.items() if value != 0}
+    shape = SingleLayerAttention(A.cols, V.rows)
+    values = (
+        (name(index), coordinate(index, lambda p, i: A[p, i], lambda k, q: V[k, q]).expand())
+        for index in watched(indices(shape))
+    )
+    return {coordinate_name: value for coordinate_name, value in values if value != 0}
 
 
 def quadratic_forms(model: SingleLayerAttention, function: Mapping[str, Fraction | int]) -> Forms:
@@ -50,17 +48,11 @@ def quadratic_forms(model: SingleLayerAttention, function: Mapping[str, Fraction
     check_coordinates(model, "reduced")
     d = model.d
     forms = [[Matrix.zeros(d, d) for _ in range(d)] for _ in watched(range(model.d_out))]
-    names = {
-        f"c_{k + 1}_{i + 1}_{p + 1}_{q + 1}": (k, i, p, q)
-        for k in range(model.d_out)
-        for i in range(d)
-        for p in watched(range(d))
-        for q in range(p, d)
-    }
-    for name, value in watched(function.items()):
-        if name not in names:
-            raise InvalidCaseError("function", f"'{name:.60}' is not a coordinate: they are c_k_i_p_q with p ≤ q")
-        k, i, p, q = names[name]
+    places = {name(index): index for index in watched(indices(model))}
+    for given, value in watched(function.items()):
+        if given not in places:
+            raise InvalidCaseError("function", f"'{given:.60}' is not a coordinate: they are c_k_i_p_q with p ≤ q")
+        k, i, p, q = places[given]
         forms[k][i][p, q] += Rational(value)
         forms[k][i][q, p] += Rational(value)
     return forms
@@ -90,7 +82,7 @@ class Chart:
 
     @classmethod
     def of(cls, forms: Forms) -> Chart | None:
-        """The first chart that serves; ``None`` for the zero function."""
+        """The first chart that contains the fibre; ``None`` for the zero function."""
         for k, row in enumerate(forms):
             for i, form in enumerate(row):
                 if not form.is_zero_matrix:
@@ -119,7 +111,7 @@ class Chart:
 
 
 def _exchanged(items: Sequence, position: int) -> list:  # type: ignore[type-arg]
-    """The items with the first one and the one at this position exchanged."""
+    """The items, the first one exchanged with that at this position."""
     listed = list(items)
     listed[0], listed[position] = listed[position], listed[0]
     return listed
@@ -171,7 +163,7 @@ def fibre_points(
 
 
 def _square_root(value: Rational) -> Expr:
-    """√value; SymPy looks for factors of what is no square, which takes minutes for thousands of digits."""
+    """√value; where it is irrational SymPy looks for factors, which takes minutes for thousands of digits."""
     numbers = [abs(int(part)) for part in (value.p, value.q)]
     longest = max((n.bit_length() for n in numbers if isqrt(n) ** 2 != n), default=0)
     if longest > MOST_BITS_OF_A_ROOT:

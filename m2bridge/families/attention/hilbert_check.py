@@ -19,9 +19,9 @@ from m2bridge.presented import Presented
 
 TEXT = (
     "For t ≥ 2, and d ≤ 3 or d' = 1 or min(a, d) = 1: the Hilbert function of the Zariski closure is that of the "
-    "source less Λ² S_n Y and hooks (docs/all-sizes.md)."
+    "source less Λ² S_n Y and hooks (docs/completeness.md)."
 )
-SOURCE = "m2bridge, docs/all-sizes.md (a prediction, not a theorem)"
+SOURCE = "m2bridge, docs/completeness.md (proved as an upper bound, and in large degrees)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,20 +1,21 @@
-"""The Hilbert function of the closure, predicted for all sizes (ours; found by computation, and not proved).
+"""The Hilbert function of the closure, for all sizes (ours): an upper bound, which is exact in large degrees.
 
 X, H, Y stand for the spaces of dimension d (index i), d' (index k) and d (the variables y), S_λ for Schur functors. In
 degree n the coordinate ring of the source is C[D_α]_n ⊗ S_n(H ⊗ Y). From it are missing the forms that take different
 values at two preimages with k and v exchanged, and where these come together those that are odd in the difference:
 
-    H(n) = dim C[D_α]_n · C(n + d d' − 1, n) − dim S_n X · dim S_n H · C(dim S_n Y, 2)
+    h(n) = dim C[D_α]_n · C(n + d d' − 1, n) − dim S_n X · dim S_n H · C(dim S_n Y, 2)
            − Σ_{k=1}^{d−2} Σ_{i+j=k, i<α, j<d'} dim S_(n−i, 1^i) X · dim S_(n−j, 1^j) H · dim S_(2n−k−1, 1^(k+1)) Y.
 
-For d = 3, α ≥ 2, d' ≥ 2 there are fewer forms in the degrees 2 and 3. See docs/all-sizes.md for what is known.
+This is the number of sections of O(n) over the closure, proved in docs/completeness.md; the coordinate ring consists of
+some of them, and of all in large degrees. For d = 3, α ≥ 2, d' ≥ 2 fewer were seen in the degrees 2 and 3.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from math import comb
 
 from m2bridge.families.attention.model import SingleLayerAttention
@@ -25,7 +26,7 @@ FEWER_FORMS = {2: 3, 3: 8}
 
 
 def no_prediction(model: SingleLayerAttention) -> str:
-    """Why there is no prediction for a model; empty if there is one."""
+    """Why no prediction exists for a model; empty if one exists."""
     if reason := several_tokens(model):
         return reason
     if model.d >= 4 and model.d_out >= 2 and model.alpha >= 2:
@@ -41,13 +42,27 @@ def predicted_hilbert_function(model: SingleLayerAttention, n: int) -> int:
     >>> [predicted_hilbert_function(SingleLayerAttention(2, 1), n) for n in range(5)]
     [1, 6, 21, 56, 125]
     """
-    d, d_out = model.d, model.d_out
-    value = source_hilbert_function(model, n)
-    value -= _symmetric(d, n) * _symmetric(d_out, n) * comb(_symmetric(d, n), 2)
-    for i, j in _labels(model):
-        value -= _hook(d, n, i) * _hook(d_out, n, j) * _hook(d, 2 * n, i + j + 1)
-    if d == 3 and model.alpha >= 2 and d_out >= 2:
-        value -= FEWER_FORMS.get(n, 0) * _hook(d, n, 1) * _hook(d_out, n, 1)
+    value = sections_of(model, n)
+    if model.d == 3 and model.alpha >= 2 and model.d_out >= 2:
+        value -= FEWER_FORMS.get(n, 0) * _hook(model.d, n, 1) * _hook(model.d_out, n, 1)
+    return value
+
+
+def sections_of(model: SingleLayerAttention, n: int) -> int:
+    """The number of independent sections of O(n) over the closure, h(n) above; t ≥ 2."""
+    return section_count(model.d, model.d_out, model.d, model.alpha, n)
+
+
+def section_count(columns: int, rows: int, variables: int, rank: int, n: int) -> int:
+    """The same for the products of linear forms l_i, which span a space of dimension at most ``rank``, and v_k.
+
+    ``columns``, ``rows`` and ``variables`` are the dimensions of X, H and Y.
+    """
+    value = determinantal_hilbert_function(columns, variables, rank, n) * comb(n + variables * rows - 1, n)
+    value -= _symmetric(columns, n) * _symmetric(rows, n) * comb(_symmetric(variables, n), 2)
+    for i, j in product(range(rank), range(rows)):
+        if 1 <= i + j <= variables - 2:
+            value -= _hook(columns, n, i) * _hook(rows, n, j) * _hook(variables, 2 * n, i + j + 1)
     return value
 
 
@@ -66,25 +81,16 @@ def predicted_numerator(model: SingleLayerAttention, dimension: int) -> tuple[in
     return tuple(found)
 
 
-def source_hilbert_function(model: SingleLayerAttention, n: int) -> int:
-    """Bihomogeneous polynomials of degree (n, n) on {rk A ≤ α} × {V}.
+def determinantal_hilbert_function(columns: int, rows: int, rank: int, n: int) -> int:
+    """Polynomials of degree n on the matrices of rank at most ``rank``.
 
-    Source: Cauchy's formula on D_α, Bruns, Vetter, *Determinantal Rings*, Corollary 11.7.
+    The sum of dim S_λ(C^rows) · dim S_λ(C^columns) over the partitions λ of n with at most ``rank`` parts.
+
+    Source: Bruns, Vetter, *Determinantal Rings*, Corollary 11.7 (Cauchy's formula).
     """
-    return determinantal_hilbert_function(model.d, model.alpha, n) * comb(n + model.d * model.d_out - 1, n)
-
-
-def determinantal_hilbert_function(d: int, rank: int, n: int) -> int:
-    """Σ (dim S_λ C^d)² over the partitions λ of n with at most ``rank`` parts."""
-    if rank >= d:
-        return comb(n + d * d - 1, n)
-    return sum(_schur(shape, d) ** 2 for shape in _partitions(n, rank, n))
-
-
-def _labels(model: SingleLayerAttention) -> Iterator[tuple[int, int]]:
-    """(i, j) with 1 ≤ i + j ≤ d − 2, i < α and j < d'."""
-    pairs = ((i, j) for i in range(model.alpha) for j in range(model.d_out))
-    return ((i, j) for i, j in pairs if 1 <= i + j <= model.d - 2)
+    if rank >= min(rows, columns):
+        return comb(n + rows * columns - 1, n)
+    return sum(_schur(shape, rows) * _schur(shape, columns) for shape in _partitions(n, rank, n))
 
 
 def _symmetric(size: int, n: int) -> int:
@@ -93,7 +99,7 @@ def _symmetric(size: int, n: int) -> int:
 
 
 def _hook(size: int, n: int, legs: int) -> int:
-    """dim S_λ for λ = (n − legs, 1^legs); 0 if that is no partition."""
+    """dim S_λ for λ = (n − legs, 1^legs); 0 if that is not a partition."""
     arm = n - legs - 1
     return comb(size + arm, arm + legs + 1) * comb(arm + legs, legs) if arm >= 0 else 0
 

@@ -10,15 +10,15 @@ not in the paper; it is proved in the documentation of m2bridge, section Degrees
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations_with_replacement, product
 from math import prod
 from typing import Any
 
 import flint
 
-from m2bridge.algebra.linear_algebra import LARGE_PRIME
+from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.algebra.weighted_algebra import WeightedAlgebra
 from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.families.attention.reduced_coordinates import Index, coordinate, indices
 
 MOST_POINTS = 1500
 """Sections with more points are not counted."""
@@ -41,7 +41,7 @@ def section_points(model: SingleLayerAttention) -> int | None:
 
 
 def not_counted(model: SingleLayerAttention) -> str:
-    """Why the points of the section are not counted; empty if they are. It depends on the case only."""
+    """Why the points of the section are not counted; empty if they are. This depends on the case alone."""
     if 1 < model.alpha < model.d:
         return "for 1 < α < d no linear section is counted"
     if _many_points(_sizes(model)):
@@ -84,19 +84,17 @@ def _many_points(sizes: tuple[int, ...]) -> bool:
     return prod(range(max(sizes), _last_weight(sizes) + 1)) // prod(weights) > MOST_POINTS
 
 
-def _coordinates(model: SingleLayerAttention) -> dict[int, list[tuple[int, int, int, int]]]:
+def _coordinates(model: SingleLayerAttention) -> dict[int, list[Index]]:
     """The indices (k, i, p, q) of the coordinates of each weight."""
     step = 1 if model.alpha == 1 else model.d
-    pairs = combinations_with_replacement(range(model.d), 2)
-    found: dict[int, list[tuple[int, int, int, int]]] = {}
-    for (p, q), i, k in product(pairs, range(model.d), range(model.d_out)):
+    found: dict[int, list[Index]] = {}
+    for k, i, p, q in indices(model):
         found.setdefault(p + q + step * i + model.d * k, []).append((k, i, p, q))
     return found
 
 
-def _value(index: tuple[int, int, int, int], model: SingleLayerAttention, factors: Sequence[Factor]) -> Any:
+def _value(index: Index, model: SingleLayerAttention, factors: Sequence[Factor]) -> Any:
     """The coordinate c_{k,i,p,q} of the weights with these factors."""
-    k, i, p, q = index
     *first, last = factors
 
     def A(p: int, i: int) -> Any:
@@ -105,4 +103,4 @@ def _value(index: tuple[int, int, int, int], model: SingleLayerAttention, factor
     def V(k: int, q: int) -> Any:
         return last[q + model.d * k]
 
-    return A(p, i) * V(k, p) if p == q else A(p, i) * V(k, q) + A(q, i) * V(k, p)
+    return coordinate(index, A, V)

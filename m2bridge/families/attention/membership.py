@@ -5,36 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import ClassVar
 
-from sympy import Matrix, Rational, latex, zeros
+from sympy import Matrix, Rational, zeros
 
-from m2bridge.algebra.field import QQ
 from m2bridge.clock import clock, limited
 from m2bridge.convert.notation import exact_text
-from m2bridge.digits import any_length
 from m2bridge.engine import Engine, given_or_own
 from m2bridge.engine.answer import Answer, parse
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError
-from m2bridge.families.attention.formulas import determinantal_dimension, dimension_bound
+from m2bridge.families.attention.formulas import determinantal_dimension, dimension_bound, is_birational
 from m2bridge.families.attention.function import Chart, fibre_points, function_of, orbit_of, quadratic_forms
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import Orbit
 from m2bridge.families.attention.tangents import zero_tangent_dimension
-from m2bridge.layout import duration, facts, plural
-from m2bridge.presented import result_json
+from m2bridge.presented import Presented
 from m2bridge.render import Script, render
 
 INSIDE = "in the neuromanifold"
 CLOSURE = "only in the Zariski closure"
 OUTSIDE = "outside the Zariski closure"
-ZERO_FIBRE = "A = 0 or V = 0"
 
 Weights = tuple[Matrix, Matrix]
 
 
 @dataclass(frozen=True, slots=True)
-class Membership:
+class Membership(Presented):
     """Where a function lies.
 
     Parameters
@@ -55,10 +51,21 @@ class Membership:
         Empty for the zero function, about which Macaulay2 is not asked.
     seconds : float
     unfinished : str
-        Always empty: a limit is an error here, since nothing is known before the end.
+        Always empty: a limit is an error here, since everything is known at the end only.
     remark : str
-        Empty, or why the weights that were given are none of the model.
+        Empty, or why the weights that were given do not belong to the model.
+
+    Examples
+    --------
+    >>> found = membership(SingleLayerAttention(d=2, d_out=1), {"c_1_1_1_2": 1})
+    >>> found.place, found.length, found.singular
+    ('in the neuromanifold', 2, True)
+    >>> A, V = found.weights[0]
+    >>> A.tolist(), V.tolist()
+    ([[1, 0], [0, 0]], [[0, 1]])
     """
+
+    presentation: ClassVar[str] = "m2bridge.families.attention.presentation.membership"
 
     model: SingleLayerAttention
     place: str
@@ -93,62 +100,6 @@ class Membership:
         """Tangent dimension of the closure, at the zero function; ``None`` elsewhere."""
         return zero_tangent_dimension(self.model) if self.is_zero else None
 
-    def to_json(self) -> dict[str, Any]:
-        """A dictionary for ``json.dumps``; entries of weights are exact strings."""
-        orbit = None if self.orbit is None else {"r": self.orbit.r, "s": self.orbit.s, "m": self.orbit.m}
-        return result_json(self.model.to_json(), QQ, self.engine_version or None, self.seconds) | {
-            "place": self.place,
-            "orbit": orbit,
-            "fibre": ZERO_FIBRE if self.is_zero else None,
-            "fibre_dimension": self.fibre_dimension,
-            "fibre_length": self.length,
-            "fibre_points": None if self.is_zero else len(self.weights),
-            "weights": [{"A": _strings(A), "V": _strings(V)} for A, V in self.weights],
-            "singular": self.singular,
-            "tangent_dimension": self.tangent_dimension,
-            "boundary": self.boundary,
-            "remark": self.remark or None,
-        }
-
-    def to_text(self) -> str:
-        """For a person at a terminal."""
-        said = {True: "yes", False: "no", None: None}
-        named = ["one of them"] if self.is_zero else [f"weights {n}" for n in range(1, len(self.weights) + 1)]
-        weights = [f"A = {_row(A)}, V = {_row(V)}" for A, V in self.weights]
-        computed = f"Macaulay2 {self.engine_version}" if self.engine_version else "exact arithmetic"
-        lines = [
-            ("place", "the zero function, in the neuromanifold" if self.is_zero else self.place),
-            ("orbit (rk A, rk V, dim L∩U)", self.orbit),
-            ("fibre", self._fibre()),
-            *zip(named, weights, strict=True),
-            ("singular point of the closure", said[self.singular]),
-            ("tangent dimension", self.tangent_dimension),
-            ("boundary point", said[self.boundary]),
-            ("remark", self.remark or None),
-            ("computed by", f"{computed}, {duration(self.seconds)}"),
-        ]
-        return f"A function of lightning self-attention, {self.model}\n{facts(lines)}"
-
-    def _fibre(self) -> str | None:
-        if self.is_zero:
-            return f"all weights with {ZERO_FIBRE}: dimension {self.fibre_dimension}"
-        return f"length {self.length}, {plural(len(self.weights), 'point')}" if self.weights else None
-
-    def to_latex(self) -> str:
-        """The weights."""
-        with any_length():
-            pairs = [f"A = {latex(A)},\\; V = {latex(V)}" for A, V in self.weights]
-        if self.is_zero:
-            return rf"\{{(A, V) : A = 0 \text{{ or }} V = 0\}} \ni ({pairs[0]})"
-        return r",\quad ".join(pairs) or rf"\text{{{self.place}}}"
-
-    def to_macaulay2(self) -> str:
-        """The orbit, as a Macaulay2 sequence."""
-        return f"orbit = {self.orbit or 'null'}"
-
-    def _repr_latex_(self) -> str:
-        return f"${self.to_latex()}$"
-
 
 def membership(
     model: SingleLayerAttention,
@@ -178,6 +129,12 @@ def membership(
         If t = 1.
     ContradictionError
         If the weights that were found do not give the function.
+
+    Examples
+    --------
+    >>> function = {"c_1_1_1_1": 1, "c_1_1_2_2": 1}
+    >>> membership(SingleLayerAttention(d=2, d_out=1), function).place
+    'only in the Zariski closure'
     """
     if model.t == 1:
         raise MethodUnavailableError("membership is decided in reduced coordinates, which need t ≥ 2")
@@ -213,14 +170,13 @@ def _nonzero(
             raise ContradictionError(f"the weights A = {A}, V = {V} do not give the function")
     orbit = orbit_of(*weights[0])
     singular = length > 1 or model.alpha not in (model.d, orbit.r)
-    birational = model.d == 1 or model.alpha > 1 or model.d_out > 1
     return Membership(
         model,
         INSIDE if real else CLOSURE,
         orbit,
         weights,
         length,
-        singular if birational else None,
+        singular if is_birational(model) else None,
         length > len(points),
         engine.version,
         running.seconds,
@@ -233,7 +189,7 @@ def _give(weights: Weights, function: Mapping[str, Fraction | int]) -> bool:
 
 def _rank_remark(A: Matrix, model: SingleLayerAttention) -> str:
     rank = A.rank()
-    return f"the given weights are none of this model: rk A = {rank} > a = {model.a}" if rank > model.alpha else ""
+    return f"the given weights do not belong to this model: rk A = {rank} > a = {model.a}" if rank > model.alpha else ""
 
 
 def _zero(model: SingleLayerAttention, known: Weights | None, remark: str) -> Membership:
@@ -262,11 +218,3 @@ def _matrix(form: Matrix) -> str:
 def _moments(answer: Answer) -> tuple[list[Rational], Matrix]:
     first, second = answer.values["moments"]
     return [Rational(m) for m in first], Matrix(len(first), len(first), lambda i, j: Rational(second[i][j]))
-
-
-def _strings(matrix: Matrix) -> list[list[str]]:
-    return [[exact_text(entry) for entry in matrix.row(i)] for i in range(matrix.rows)]
-
-
-def _row(matrix: Matrix) -> str:
-    return "(" + "; ".join(" ".join(row) for row in _strings(matrix)) + ")"

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import comb
-from typing import TYPE_CHECKING, Literal, cast, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, cast, get_args
 
 from m2bridge.errors import InvalidCaseError
 
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
+    from m2bridge.engine import Engine
     from m2bridge.families.attention.coordinates import AttentionCoordinates
+    from m2bridge.families.attention.observed import Observations
+    from m2bridge.maps.statement import Statement
 
 NAME = "attention"
 """Of the family."""
@@ -24,7 +27,7 @@ Weights = Literal["attention", "factored"]
 
 
 LARGEST = 999_999_999
-"""Nothing about larger cases can be computed but formulas, and their numbers would fill pages."""
+"""Of each number: for larger cases only formulas can be computed, and their values would fill pages."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -46,12 +49,23 @@ class SingleLayerAttention:
     ------
     InvalidCaseError
         If one of them is not an integer, below 1 or above :data:`LARGEST`.
+
+    Examples
+    --------
+    >>> model = SingleLayerAttention(d=2, d_out=1)
+    >>> print(model)
+    (d, d', a) = (2, 1, 2), t = 2
+    >>> model.parametrization().images[1]
+    A_2_1*V_1_1 + A_1_1*V_1_2
     """
 
     d: int
     d_out: int
     a: int
     t: int
+
+    family: ClassVar[str] = NAME
+    needs_engine: ClassVar[bool] = True
 
     def __init__(self, d: int, d_out: int, a: int | None = None, t: int = 2) -> None:
         for option, value in (("d", d), ("d_out", d_out), ("a", d if a is None else a), ("t", t)):
@@ -99,7 +113,7 @@ class SingleLayerAttention:
         return "reduced" if self.t >= 2 else "full"
 
     def coordinate_count(self, coordinates: Coordinates) -> int:
-        """How many coordinates there are (for ``full``: coefficients that are not identically zero)."""
+        """Number of coordinates (for ``full``: coefficients that are not identically zero)."""
         quadratic = self.d * (self.d + 1) // 2
         if coordinates == "reduced":
             return self.d_out * self.d * quadratic
@@ -139,3 +153,18 @@ class SingleLayerAttention:
             raise InvalidCaseError("weights", f"unknown weights '{weights}': use attention or factored")
         if coordinates == "reduced" and self.t == 1:
             raise InvalidCaseError("coordinates", "reduced coordinates need t ≥ 2; use full coordinates for t = 1")
+
+    def statements(self) -> tuple[Statement, ...]:
+        """Those of the paper, and ours."""
+        from m2bridge.families.attention.statements import REGISTRY  # it imports this module
+
+        return REGISTRY
+
+    def observe(self, engine: Engine | None, *, certified: bool = False) -> Observations | None:
+        """See :func:`m2bridge.families.attention.observation.observe`; for one token there are no orbits to observe."""
+        from m2bridge.families.attention.observation import observe  # it imports this module, and SymPy
+
+        if self.t == 1 or engine is None:
+            return None
+        seen = observe(self, engine, partial=not certified)
+        return seen.certified() if certified else seen

@@ -19,7 +19,7 @@ from m2bridge.render import Script, render
 
 
 def by_orbits(found: Closure, model: AttentionCoordinates) -> LocusFindings:
-    """LocusFindings from all generators of the ideal of the closure, which is radical.
+    """Findings from all generators of the ideal of the closure, which is radical.
 
     A point is singular exactly when its tangent dimension exceeds the dimension, and all points of an orbit are alike.
     Hypothesis: t ≥ 2; ``model`` is what the closure is about.

@@ -21,7 +21,7 @@ WeightPair = tuple[IntegerMatrix, IntegerMatrix]
 
 MOST_PAIRS = 40_000
 MOST_ENTRIES = 1_000_000
-"""Of ranks (r, s) and of one matrix: what can be listed in seconds."""
+"""Pairs of ranks (r, s), and entries of one matrix, that can be listed in seconds."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -29,6 +29,11 @@ class Orbit:
     """The orbit of functions with rk A = r, rk V = s and dim(col A ∩ row V) = m; r, s ≥ 1.
 
     The zero function is an orbit of its own, kept apart because every cone contains it.
+
+    Examples
+    --------
+    >>> Orbit(1, 1, 0).in_closure_of(Orbit(2, 1, 1))
+    True
     """
 
     HEADER: ClassVar[tuple[str, ...]] = ("rk A", "rk V", "dim L∩U")
@@ -84,7 +89,7 @@ def orbits(model: SingleLayerAttention) -> tuple[Orbit, ...]:
 
 
 def orbit_count(model: SingleLayerAttention) -> int:
-    """How many orbits there are; raises as :func:`orbits`."""
+    """Number of orbits; raises as :func:`orbits`."""
     _check_size(model)
     ranks = ((r, s) for r in range(1, model.alpha + 1) for s in range(1, min(model.d, model.d_out) + 1))
     return sum(min(r, s) - max(0, r + s - model.d) + 1 for r, s in ranks)
@@ -104,7 +109,7 @@ def generic_orbit(model: SingleLayerAttention) -> Orbit:
 
 
 def dense_first(model: SingleLayerAttention) -> tuple[Orbit, ...]:
-    """All orbits, the dense one first: what is known of it says what the others mean."""
+    """All orbits, the dense one first: its fibre decides what those over the others mean."""
     dense = generic_orbit(model)
     return (dense, *(orbit for orbit in orbits(model) if orbit != dense))
 

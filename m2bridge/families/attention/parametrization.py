@@ -6,7 +6,7 @@ Source: Henry, Marchetti, Kohn (arXiv 2408.17221), Definition 1, proof of Theore
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable
 from itertools import combinations, product
 from math import comb
 
@@ -18,6 +18,7 @@ from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.clock import watched
 from m2bridge.errors import InvalidCaseError
+from m2bridge.families.attention import reduced_coordinates
 from m2bridge.families.attention.model import Coordinates, SingleLayerAttention, Weights
 
 Matrix = list[list[PolyElement]]
@@ -50,21 +51,12 @@ def coordinate_names(model: SingleLayerAttention, coordinates: Coordinates) -> t
     check_coordinates(model, coordinates)
     indices, tokens = range(model.d), range(model.t)
     if coordinates == "reduced":
-        return tuple(_reduced_name(*index) for index in _reduced_indices(model))
+        return tuple(map(reduced_coordinates.name, reduced_coordinates.indices(model)))
     return tuple(
         _full_name(k, j, monomial)
         for k, j in product(range(model.d_out), tokens)
         for monomial in sorted({_monomial(u, p, q, i, j) for u, p, q, i in product(tokens, indices, indices, indices)})
     )
-
-
-def _reduced_indices(model: SingleLayerAttention) -> Iterator[tuple[int, int, int, int]]:
-    indices = range(model.d)
-    return ((k, i, p, q) for k, i, p, q in product(range(model.d_out), indices, indices, indices) if p <= q)
-
-
-def _reduced_name(k: int, i: int, p: int, q: int) -> str:
-    return f"c_{k + 1}_{i + 1}_{p + 1}_{q + 1}"
 
 
 def _monomial(u: int, p: int, q: int, i: int, j: int) -> Monomial:
@@ -126,10 +118,15 @@ def _matrices(model: SingleLayerAttention, source: PolynomialRing, weights: Weig
 
 
 def _reduced_images(model: SingleLayerAttention, A: Matrix, V: Matrix) -> dict[str, PolyElement]:
+    a, v = _entries(A), _entries(V)
     return {
-        _reduced_name(k, i, p, q): V[k][p] * A[p][i] if p == q else V[k][p] * A[q][i] + V[k][q] * A[p][i]
-        for k, i, p, q in watched(_reduced_indices(model))
+        reduced_coordinates.name(index): reduced_coordinates.coordinate(index, a, v)
+        for index in watched(reduced_coordinates.indices(model))
     }
+
+
+def _entries(matrix: Matrix) -> Callable[[int, int], PolyElement]:
+    return lambda row, column: matrix[row][column]
 
 
 def _full_images(model: SingleLayerAttention, A: Matrix, V: Matrix) -> dict[str, PolyElement]:

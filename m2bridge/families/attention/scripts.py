@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.families.attention.fibres import fibres_script
@@ -10,6 +12,7 @@ from m2bridge.families.attention.orbit_criterion import orbit_script
 from m2bridge.maps.closure import closure_script
 from m2bridge.maps.jacobian_criterion import jacobian_script
 from m2bridge.maps.subject import Subject
+from m2bridge.render import Script
 
 
 def standalone(
@@ -43,3 +46,9 @@ def standalone(
     if model.t == 1:
         raise MethodUnavailableError("orbits classify functions of attention with t ≥ 2 only; use --method jacobian")
     return orbit_script(subject, field).standalone()
+
+
+@lru_cache(maxsize=256)
+def fibres_program(model: SingleLayerAttention) -> Script | None:
+    """The program behind the statements about a case; for one token there is none."""
+    return fibres_script(model) if model.t > 1 else None

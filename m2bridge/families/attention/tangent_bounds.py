@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from contextlib import suppress
 from itertools import combinations_with_replacement
 from math import prod
 
 from m2bridge.algebra.linear_algebra import sparse_rank
+from m2bridge.algebra.sparse_polynomial import Terms
 from m2bridge.clock import share, watched
 from m2bridge.errors import EngineTimeoutError, MethodUnavailableError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import Orbit, orbits, representative
-from m2bridge.families.attention.structure import multigraded_attention
-from m2bridge.families.attention.tangents import function, sparse
+from m2bridge.families.attention.reduced_coordinates import function, name, sparse
 from m2bridge.implicitization import implicitize
-from m2bridge.implicitization.substitution import Terms
-from m2bridge.maps.multigraded_closure import default_max_degree
+from m2bridge.maps.multigraded_closure import default_max_degree, graded_source
+from m2bridge.maps.subject import Subject
 
 Occurrences = dict[int, dict[tuple[int, ...], list[tuple[int, int]]]]
 """For each degree and each monomial, the polynomials in which it occurs, by number, and its coefficients there."""
 
-MOST_MONOMIALS = 125_000
-"""Bounds for the tangent dimensions use equations of the largest degree ≤ 4 with at most so many monomials."""
+MOST_MONOMIALS_FOR_BOUNDS = 125_000
+"""Bounds for the tangent dimensions use equations of the largest degree ≤ 4 with at most this many monomials."""
 
 
 def tangent_upper_bounds(model: SingleLayerAttention, max_degree: int | None = None) -> dict[Orbit, int]:
@@ -63,14 +63,16 @@ def tangent_upper_bounds(model: SingleLayerAttention, max_degree: int | None = N
     degree = default_degree(model) if max_degree is None else max_degree
     if degree < 1:
         return {}
-    source = multigraded_attention(model, "reduced")
+    source = graded_source(Subject.of(model, "reduced"))
     with share(0.75):
         implicitization = implicitize(source, degree)
     bounds: dict[Orbit, int] = {}
     with suppress(EngineTimeoutError):
-        found = _occurrences(watched(implicitization.sparse_generators()))
-        for orbit in orbits(model):
-            point = _point(orbit, model, source.polynomial_map.coordinates)
+        coordinates = source.polynomial_map.coordinates
+        points = {orbit: _point(orbit, model, coordinates) for orbit in watched(orbits(model))}
+        nonzero = {j for point in points.values() for j, value in enumerate(point) if value}
+        found = _occurrences(watched(implicitization.sparse_generators()), nonzero)
+        for orbit, point in points.items():
             bounds[orbit] = len(point) - _rank_at_sparse_point(found, point)
     return bounds
 
@@ -78,20 +80,23 @@ def tangent_upper_bounds(model: SingleLayerAttention, max_degree: int | None = N
 def _point(orbit: Orbit, model: SingleLayerAttention, coordinates: Sequence[str]) -> tuple[int, ...]:
     """The function coordinates of the representative, without the minors that its weights satisfy."""
     values = function(*map(sparse, representative(orbit, model)))
-    named = {"_".join(["c", *(str(i + 1) for i in key)]): value for key, value in values.items()}
+    named = {name(index): value for index, value in values.items()}
     return tuple(named.get(name, 0) for name in coordinates)
 
 
 def default_degree(model: SingleLayerAttention) -> int:
-    """The largest N ≤ 4 with at most MOST_MONOMIALS monomials of degree N in the coordinates; 0 if N = 2 has more."""
-    degree = default_max_degree(model.coordinate_count(model.default_coordinates), MOST_MONOMIALS)
+    """The largest N ≤ 4 with few enough monomials of degree N in the coordinates; 0 if N = 2 has too many."""
+    degree = default_max_degree(model.coordinate_count(model.default_coordinates), MOST_MONOMIALS_FOR_BOUNDS)
     return degree if degree > 1 else 0
 
 
-def _occurrences(polynomials: Iterable[Terms]) -> Occurrences:
+def _occurrences(polynomials: Iterable[Terms], nonzero: Container[int]) -> Occurrences:
+    """Without the monomials with two factors that are zero at all points; no derivative of these matters."""
     found: Occurrences = {}
     for number, polynomial in enumerate(polynomials):
         for monomial, coefficient in polynomial:
+            if len([j for j in monomial if j not in nonzero]) > 1:
+                continue
             found.setdefault(len(monomial), {}).setdefault(monomial, []).append((number, coefficient))
     return found
 

@@ -12,28 +12,13 @@ from itertools import product
 from m2bridge.algebra.linear_algebra import sparse_rank
 from m2bridge.clock import share, watched
 from m2bridge.errors import ContradictionError, EngineTimeoutError
+from m2bridge.families.attention.formulas import determinantal_dimension
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.orbits import IntegerMatrix, Orbit, dense_first, generic_orbit, representative
+from m2bridge.families.attention.orbits import Orbit, dense_first, generic_orbit, representative
+from m2bridge.families.attention.reduced_coordinates import Function, Sparse, function, sparse
 
-Sparse = Mapping[tuple[int, int], int]
-Function = dict[tuple[int, int, int, int], int]
-"""Reduced function coordinates: the key (k, i, p, q) with p ≤ q stands for c_{k,i,{p,q}}."""
 LowerBounds = dict[Orbit, tuple[int, Orbit]]
 """For orbits a lower bound for the tangent dimension, and the orbit where the tangent vectors are."""
-
-
-def sparse(matrix: IntegerMatrix) -> dict[tuple[int, int], int]:
-    """The nonzero entries of a matrix."""
-    return {(i, j): entry for i, row in enumerate(matrix) for j, entry in enumerate(row) if entry}
-
-
-def function(A: Sparse, V: Sparse) -> Function:
-    """The reduced function coordinates of (A, V): c_{k,i,{p,q}} collects A_pi V_kq and A_qi V_kp (once if p = q)."""
-    found: Function = {}
-    for ((p, i), a), ((k, q), v) in product(A.items(), V.items()):
-        key = (k, i, min(p, q), max(p, q))
-        found[key] = found.get(key, 0) + a * v
-    return found
 
 
 def _plus(first: Function, second: Function) -> Function:
@@ -91,7 +76,7 @@ def source_tangent_dimension(orbit: Orbit, model: SingleLayerAttention) -> int:
     tangent space is the space of all matrices. Harris, *Algebraic Geometry: A First Course*, Example 14.16.
     """
     rank_a = model.d if orbit.r < model.alpha else model.alpha
-    return rank_a * (2 * model.d - rank_a) + model.d * model.d_out
+    return determinantal_dimension(model.d, model.d, rank_a) + model.d * model.d_out
 
 
 def _differential(A: Sparse, V: Sparse, orbit: Orbit, model: SingleLayerAttention) -> Iterator[Function]:

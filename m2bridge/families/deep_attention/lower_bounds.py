@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import flint
 
-from m2bridge.algebra.linear_algebra import LARGE_PRIME, rank_mod
+from m2bridge.algebra.integers import LARGE_PRIME
+from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.clock import check, watched
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.families.deep_attention.block import Block, gradients, kernel_dimension, random_block, seen_dimension

@@ -225,7 +225,7 @@ class DeepAttention:
                 return expectation.value, expectation.statement
         return None, "no formula is known for such a network"
 
-    def statements(self) -> tuple[Statement[Any], ...]:
+    def statements(self) -> tuple[Statement, ...]:
         """See ``statements/``."""
         from m2bridge.families.deep_attention.statements import STATEMENTS  # it imports this module
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import flint
 
-from m2bridge.algebra.linear_algebra import LARGE_PRIME, rank_mod
+from m2bridge.algebra.integers import LARGE_PRIME
+from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.clock import watched
 from m2bridge.engine import Engine
 from m2bridge.errors import MethodUnavailableError

@@ -21,6 +21,8 @@ from m2bridge.maps.structure import Multigrading, Symmetry
 
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
+    from m2bridge.engine import Engine
+    from m2bridge.maps.observed_rank import ObservedRank
 
 NAME = "polynomial-network"
 MAX_PARAMETERS = 100_000
@@ -63,6 +65,7 @@ class PolynomialNetwork:
     widths: tuple[int, ...]
     degree: int
     family: ClassVar[str] = NAME
+    needs_engine: ClassVar[bool] = False
 
     def __init__(self, widths: Iterable[int], degree: int = 2) -> None:
         if isinstance(widths, str) or not isinstance(widths, Iterable):
@@ -188,11 +191,17 @@ class PolynomialNetwork:
         pairs = zip(inputs, covectors, strict=True)
         return [backpropagation.gradient(weights, self.degree, x, covector, prime) for x, covector in pairs]
 
-    def statements(self) -> tuple[Statement[Any], ...]:
+    def statements(self) -> tuple[Statement, ...]:
         """See ``statements.py``."""
         from m2bridge.families.polynomial_network.statements import STATEMENTS  # it imports this module
 
         return STATEMENTS
+
+    def observe(self, engine: Engine | None, *, certified: bool = False) -> ObservedRank:
+        """The dimension, by exact ranks and upper bounds; no engine takes part."""
+        from m2bridge.maps.observed_rank import observe_rank  # it imports FLINT
+
+        return observe_rank(self)
 
     def _check_expandable(self) -> None:
         most = structure.MAX_COORDINATES

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import comb
+from pathlib import Path
 
+from m2bridge.certificate.wording import wording
 from m2bridge.families.polynomial_network.model import PolynomialNetwork
-from m2bridge.maps.statement import Statement
+from m2bridge.maps.statement import GlobalStatement
 
-KILEEL_TRAGER_BRUNA = (
-    "Kileel, Trager, Bruna, On the Expressive Power of Deep Polynomial Neural Networks, NeurIPS 2019, arXiv 1905.12207"
-)
-FINKEL_AND_OTHERS = (
-    "Finkel, Rodriguez, Wu, Yahl, Activation degree thresholds and expressiveness of polynomial neural networks,"
-    " Algebraic Statistics 16 (2025), arXiv 2408.04569"
-)
+WORDS = wording(Path(__file__).parent / "words.toml")
 
 
 def expected_dimension(network: PolynomialNetwork) -> int:
@@ -27,36 +24,26 @@ def expected_dimension(network: PolynomialNetwork) -> int:
 
 
 def _nonlinear(network: PolynomialNetwork) -> str:
-    return (
-        "" if network.degree >= 2 else "assumes an activation degree r ≥ 2; linear networks have a larger gauge group"
-    )
+    return "" if network.degree >= 2 else WORDS.hypotheses["nonlinear"]
 
 
 def _equal_widths(network: PolynomialNetwork) -> str:
-    return _nonlinear(network) or ("" if len(set(network.widths)) == 1 else "assumes that all widths are equal")
+    return _nonlinear(network) or ("" if len(set(network.widths)) == 1 else WORDS.hypotheses["equal-widths"])
 
 
-STATEMENTS: tuple[Statement[PolynomialNetwork], ...] = (
-    Statement(
-        key="expected-dimension",
-        part="",
-        text=(
-            "The network has the expected dimension"
-            " min(Σ d_i d_{i−1} − Σ_{0<i<l} d_i, d_l·C(d_0 − 1 + r^(l−1), r^(l−1))). This is an expectation and not a"
-            " theorem: networks that refute it are called defective."
-        ),
-        source=f"{KILEEL_TRAGER_BRUNA}: an upper bound for every network",
-        observable="dimension",
-        predict=expected_dimension,
-        hypotheses=_nonlinear,
-    ),
-    Statement(
-        key="expected-dimension",
-        part="equal widths",
-        text="A network whose widths are all equal has the expected dimension for every r ≥ 2.",
-        source=f"{FINKEL_AND_OTHERS}: a theorem",
-        observable="dimension",
-        predict=expected_dimension,
-        hypotheses=_equal_widths,
-    ),
-)
+def _about_dimension(part: str, hypotheses: Callable[[PolynomialNetwork], str]) -> GlobalStatement[PolynomialNetwork]:
+    said = WORDS.words("expected-dimension", part)
+    return GlobalStatement(
+        said.key,
+        part,
+        said.text,
+        said.source,
+        said.observable,
+        expected_dimension,
+        hypotheses,
+        WORDS.computed[said.observable],
+        WORDS.trusted[said.observable],
+    )
+
+
+STATEMENTS = (_about_dimension("", _nonlinear), _about_dimension("equal widths", _equal_widths))

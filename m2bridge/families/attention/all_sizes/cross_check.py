@@ -28,7 +28,6 @@ def cross_check_all_sizes(
 
     Examples
     --------
-    >>> from m2bridge import Macaulay2
     >>> with Macaulay2() as engine:
     ...     found = cross_check_all_sizes(engine)
     >>> [(v.name, v.verdict) for v in found.verdicts if v.verdict != "CONFIRMED"]

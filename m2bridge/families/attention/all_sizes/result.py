@@ -114,6 +114,13 @@ class AllSizes(Presented):
     engine_version : str
         Empty if Macaulay2 was not used.
     seconds : float
+
+    Examples
+    --------
+    >>> with Macaulay2() as engine:
+    ...     found = cross_check_all_sizes(engine)
+    >>> len(found.strata)
+    4
     """
 
     presentation: ClassVar[str] = "m2bridge.families.attention.presentation.all_sizes"

@@ -16,7 +16,7 @@ from m2bridge.families.attention.statements import (
     theorem_3_2,
     theorem_3_4,
 )
-from m2bridge.families.attention.statements.statement import GlobalStatement, OrbitStatement, Statement
+from m2bridge.maps.statement import GlobalStatement, OrbitStatement, Statement
 
 REGISTRY: tuple[Statement, ...] = (
     *theorem_3_2.STATEMENTS,

@@ -2,7 +2,7 @@
 
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import Orbit
-from m2bridge.families.attention.statements.statement import OURS, OrbitStatement, nondegenerate
+from m2bridge.families.attention.statements.statement import about_orbits, nondegenerate
 
 
 def _singular(orbit: Orbit, model: SingleLayerAttention) -> bool:
@@ -13,17 +13,4 @@ def _singular(orbit: Orbit, model: SingleLayerAttention) -> bool:
     return orbit.r <= model.a - 1
 
 
-STATEMENTS = (
-    OrbitStatement(
-        key="singular-locus",
-        part="",
-        text=(
-            "For t ≥ 2, d ≥ 2, and α = min(a, d) > 1 or d' > 1: the singular points are zero and the functions with "
-            "rk A = rk V = 1 if a ≥ d; with rk V = 1 if a = 1 < d; with rk A ≤ a − 1 if 2 ≤ a < d."
-        ),
-        source=OURS,
-        observable="singular",
-        predict=_singular,
-        hypotheses=nondegenerate,
-    ),
-)
+STATEMENTS = (about_orbits("singular-locus", "", predict=_singular, hypotheses=nondegenerate),)

@@ -2,14 +2,9 @@
 
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import IntegerMatrix, Orbit, WeightPair, representative
-from m2bridge.families.attention.statements.statement import (
-    PAPER,
-    TOKENS,
-    GlobalStatement,
-    OrbitStatement,
-    Value,
-    several_tokens,
-)
+from m2bridge.families.attention.preimages import Preimages
+from m2bridge.families.attention.statements.statement import about_orbits, about_the_whole, several_tokens
+from m2bridge.maps.statement import Value
 
 
 def _rank_one(orbit: Orbit) -> bool:
@@ -27,7 +22,7 @@ def _exchanged(orbit: Orbit, model: SingleLayerAttention) -> Value:
     """
     A, V = representative(orbit, model)
     k, v = tuple(row[0] for row in A), V[0]
-    return frozenset({(A, V), _rank_one_weights(v, k, model)})
+    return Preimages(frozenset({(A, V), _rank_one_weights(v, k, model)}))
 
 
 def _rank_one_weights(k: tuple[int, ...], v: tuple[int, ...], model: SingleLayerAttention) -> WeightPair:
@@ -37,7 +32,7 @@ def _rank_one_weights(k: tuple[int, ...], v: tuple[int, ...], model: SingleLayer
 
 
 def _itself(orbit: Orbit, model: SingleLayerAttention) -> Value:
-    return frozenset({representative(orbit, model)})
+    return Preimages(frozenset({representative(orbit, model)}))
 
 
 def _only_zero(model: SingleLayerAttention) -> bool:
@@ -45,36 +40,7 @@ def _only_zero(model: SingleLayerAttention) -> bool:
 
 
 STATEMENTS = (
-    OrbitStatement(
-        key="3.2",
-        part="rank one",
-        text=(
-            f"{TOKENS}: up to rescaling (A, V) ~ (λA, V/λ), the fibre of A = k qᵀ, V = h vᵀ of rank one is "
-            "{(k qᵀ, h vᵀ), (v qᵀ, h kᵀ)}."
-        ),
-        source=f"{PAPER}, Theorem 3.2",
-        observable="fibre",
-        predict=_exchanged,
-        hypotheses=several_tokens,
-        concerns=_rank_one,
-    ),
-    GlobalStatement(
-        key="3.2",
-        part="zero",
-        text=f"{TOKENS}: if A = 0 or V = 0, the fibre is the set of all (A', V') with A' = 0 or V' = 0.",
-        source=f"{PAPER}, Theorem 3.2",
-        observable="zero_fibre",
-        predict=_only_zero,
-        hypotheses=several_tokens,
-    ),
-    OrbitStatement(
-        key="3.2",
-        part="otherwise",
-        text=f"{TOKENS}: every other fibre is one point, up to rescaling (A, V) ~ (λA, V/λ).",
-        source=f"{PAPER}, Theorem 3.2",
-        observable="fibre",
-        predict=_itself,
-        hypotheses=several_tokens,
-        concerns=_higher_rank,
-    ),
+    about_orbits("3.2", "rank one", predict=_exchanged, hypotheses=several_tokens, concerns=_rank_one),
+    about_the_whole("3.2", "zero", predict=_only_zero, hypotheses=several_tokens),
+    about_orbits("3.2", "otherwise", predict=_itself, hypotheses=several_tokens, concerns=_higher_rank),
 )

@@ -7,9 +7,9 @@ from m2bridge.families.deep_attention.statements import formulas
 from m2bridge.families.deep_attention.statements.dimensions import CONJECTURE_3_10, COROLLARY_3_8, DIMENSIONS
 from m2bridge.families.deep_attention.statements.weights import WEIGHTS
 from m2bridge.maps.model import Expectation
-from m2bridge.maps.statement import Statement
+from m2bridge.maps.statement import GlobalStatement
 
-STATEMENTS: tuple[Statement[DeepAttention], ...] = (*WEIGHTS, *DIMENSIONS)
+STATEMENTS: tuple[GlobalStatement[DeepAttention], ...] = (*WEIGHTS, *DIMENSIONS)
 
 _NAMES = {
     "3.8": "Eq. 14 (Corollary 3.8)",
@@ -37,6 +37,6 @@ def expectations(network: DeepAttention) -> tuple[Expectation, ...]:
     return tuple(found)
 
 
-def _name(statement: Statement[DeepAttention]) -> str:
+def _name(statement: GlobalStatement[DeepAttention]) -> str:
     key = f"{statement.key}, {statement.part}"
     return _NAMES.get(key) or _NAMES[statement.key]

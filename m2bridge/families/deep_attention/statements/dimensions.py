@@ -22,7 +22,7 @@ from m2bridge.families.deep_attention.statements.hypotheses import (
     softmax,
     together,
 )
-from m2bridge.maps.statement import Statement
+from m2bridge.maps.statement import GlobalStatement
 
 EQUATION_14 = "δ(d_0 + d_l − δ) + α_1(2d_0 − α_1) + Σ_{k≥2} α_k(2δ − α_k) − l"
 READ = "where α_k = min(a_k, d_{k−1}), hidden layers all of width δ ≤ d_0, d_l"
@@ -61,7 +61,7 @@ def _deep_heads(network: DeepAttention) -> int:
     return formulas.deep_heads(network.widths[0], network.a, network.heads, network.skip, network.softmax)
 
 
-COROLLARY_3_8 = Statement(
+COROLLARY_3_8 = GlobalStatement(
     key="3.8",
     part="",
     text=(
@@ -74,7 +74,7 @@ COROLLARY_3_8 = Statement(
     hypotheses=together(plain, lightning, several_tokens, bottleneck, ranks_above_one),
 )
 
-THEOREM_3_9 = Statement(
+THEOREM_3_9 = GlobalStatement(
     key="3.9",
     part="",
     text="For one layer, t ≥ 2 and softmax, the neuromanifold has the dimension α(2d − α) + d·d' of the pairs (A, V).",
@@ -84,7 +84,7 @@ THEOREM_3_9 = Statement(
     hypotheses=together(plain, softmax, several_tokens, single_layer),
 )
 
-CONJECTURE_3_10 = Statement(
+CONJECTURE_3_10 = GlobalStatement(
     key="3.10",
     part="",
     text=(
@@ -97,7 +97,7 @@ CONJECTURE_3_10 = Statement(
     hypotheses=together(plain, softmax, several_tokens, bottleneck),
 )
 
-THEOREM_L = Statement(
+THEOREM_L = GlobalStatement(
     key="L",
     part="",
     text=(
@@ -111,7 +111,7 @@ THEOREM_L = Statement(
     hypotheses=together(plain, lightning),
 )
 
-THEOREM_S = Statement(
+THEOREM_S = GlobalStatement(
     key="S",
     part="",
     text=(
@@ -124,7 +124,7 @@ THEOREM_S = Statement(
     hypotheses=together(plain, softmax),
 )
 
-SKIP_CONNECTIONS = Statement(
+SKIP_CONNECTIONS = GlobalStatement(
     key="skip",
     part="dimension",
     text=(
@@ -137,7 +137,7 @@ SKIP_CONNECTIONS = Statement(
     hypotheses=together(skip, one_head),
 )
 
-HEADS_AS_PRINTED = Statement(
+HEADS_AS_PRINTED = GlobalStatement(
     key="heads",
     part="only permutations",
     text=(
@@ -150,7 +150,7 @@ HEADS_AS_PRINTED = Statement(
     hypotheses=together(lightning, no_skip, single_layer, several_heads, several_tokens),
 )
 
-HEADS = Statement(
+HEADS = GlobalStatement(
     key="heads",
     part="one layer",
     text=(
@@ -165,7 +165,7 @@ HEADS = Statement(
     hypotheses=together(lightning, no_skip, single_layer, several_heads, several_tokens),
 )
 
-DEEP_HEADS = Statement(
+DEEP_HEADS = GlobalStatement(
     key="heads",
     part="several layers",
     text=(

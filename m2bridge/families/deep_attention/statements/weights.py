@@ -18,7 +18,7 @@ from m2bridge.families.deep_attention.statements.hypotheses import (
     three_threes,
     together,
 )
-from m2bridge.maps.statement import Statement
+from m2bridge.maps.statement import GlobalStatement
 
 READ = "as m2bridge reads it"
 
@@ -51,7 +51,7 @@ def _fibre_degree(network: DeepAttention) -> int:
     return 3 if min(2 * last, *widths[:-1]) == 2 else 1
 
 
-LEMMA_3_1 = Statement(
+LEMMA_3_1 = GlobalStatement(
     key="3.1",
     part="",
     text=(
@@ -64,7 +64,7 @@ LEMMA_3_1 = Statement(
     hypotheses=lambda network: "",
 )
 
-LEMMA_3_5 = Statement(
+LEMMA_3_5 = GlobalStatement(
     key="3.5",
     part="",
     text=(
@@ -77,7 +77,7 @@ LEMMA_3_5 = Statement(
     hypotheses=together(plain, bottleneck),
 )
 
-PROPOSITION_V = Statement(
+PROPOSITION_V = GlobalStatement(
     key="V",
     part="",
     text="For all widths and ranks, the virtual weights have the dimension D_virt of docs/deep-attention.md.",
@@ -87,7 +87,7 @@ PROPOSITION_V = Statement(
     hypotheses=plain,
 )
 
-LEMMA_3_6 = Statement(
+LEMMA_3_6 = GlobalStatement(
     key="3.6",
     part="",
     text="The function of lightning attention is P(XXᵀ)X, where P is made of the virtual weights.",
@@ -97,7 +97,7 @@ LEMMA_3_6 = Statement(
     hypotheses=together(plain, lightning),
 )
 
-THEOREM_3_7 = Statement(
+THEOREM_3_7 = GlobalStatement(
     key="3.7",
     part="points",
     text=(
@@ -110,7 +110,7 @@ THEOREM_3_7 = Statement(
     hypotheses=together(plain, lightning, several_tokens, bottleneck, ranks_above_one),
 )
 
-FIBRE_DIMENSION = Statement(
+FIBRE_DIMENSION = GlobalStatement(
     key="L",
     part="fibre",
     text=(
@@ -123,7 +123,7 @@ FIBRE_DIMENSION = Statement(
     hypotheses=together(plain, lightning),
 )
 
-FIBRE_DEGREE = Statement(
+FIBRE_DEGREE = GlobalStatement(
     key="L",
     part="points",
     text=(
@@ -137,7 +137,7 @@ FIBRE_DEGREE = Statement(
     hypotheses=together(plain, lightning, no_hidden_width_one),
 )
 
-SKIP_SCALINGS = Statement(
+SKIP_SCALINGS = GlobalStatement(
     key="skip",
     part="scalings",
     text="Skip connections break the symmetry that scales A against V in a layer.",
@@ -147,7 +147,7 @@ SKIP_SCALINGS = Statement(
     hypotheses=together(skip, one_head),
 )
 
-SKIP_ONE_TO_ONE = Statement(
+SKIP_ONE_TO_ONE = GlobalStatement(
     key="skip",
     part="one-to-one",
     text="With skip connections a generic function determines the weights (A, V) of all layers, up to finitely many.",
@@ -157,7 +157,7 @@ SKIP_ONE_TO_ONE = Statement(
     hypotheses=together(skip, one_head, several_tokens),
 )
 
-NOT_CLOSED = Statement(
+NOT_CLOSED = GlobalStatement(
     key="closed",
     part="",
     text=(

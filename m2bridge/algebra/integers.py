@@ -1,0 +1,47 @@
+"""Integers: primes, and fractions that are known modulo a number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import isqrt
+
+import flint
+
+LARGE_PRIME = 2147483647
+"""The Mersenne prime 2^31 − 1: the largest prime that both FLINT's word arithmetic and Macaulay2 take."""
+
+
+def is_prime(n: int) -> bool:
+    """Whether ``n`` is a prime number (proved, not probabilistic)."""
+    return n > 1 and bool(flint.fmpz(n).is_prime())
+
+
+def primes_from(largest: int) -> Iterator[int]:
+    """The prime numbers from this one downwards: where one is unlucky for a computation, the next is tried."""
+    return (n for n in range(largest, 1, -1) if is_prime(n))
+
+
+def integral(residues: Sequence[int], modulus: int) -> tuple[int, list[int]]:
+    """A common denominator, and the integers closest to zero that are congruent to it times each residue."""
+    denominator = 1
+    for residue in residues:
+        if residue > 1:
+            denominator *= rational_denominator(residue * denominator % modulus, modulus)
+    return denominator, [_symmetric(residue * denominator, modulus) if residue else 0 for residue in residues]
+
+
+def rational_denominator(residue: int, modulus: int) -> int:
+    """The denominator b ≤ √(p/2) of the fraction a/b, |a| ≤ √(p/2), congruent to the residue; 1 if none is."""
+    bound = isqrt(modulus // 2)
+    if residue <= bound or modulus - residue <= bound:
+        return 1
+    (r, s), (next_r, next_s) = (modulus, 0), (residue, 1)
+    while next_r > bound:
+        quotient = r // next_r
+        (r, s), (next_r, next_s) = (next_r, next_s), (r - quotient * next_r, s - quotient * next_s)
+    return abs(next_s) if abs(next_s) <= bound else 1
+
+
+def _symmetric(value: int, modulus: int) -> int:
+    residue = value % modulus
+    return residue - modulus if 2 * residue > modulus else residue

@@ -1,0 +1,80 @@
+"""The words of statements as data: what makes certificates and what checks them read both, and share nothing else."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """One statement in words.
+
+    Parameters
+    ----------
+    key, part : str
+        Number in the paper, or name, and part of it.
+    text : str
+        The statement, with its hypotheses.
+    source : str
+        Where it is stated.
+    observable : str
+        What it is about: ``dimension``, ``singular``, … .
+    """
+
+    key: str
+    part: str
+    text: str
+    source: str
+    observable: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """The words of all statements about a family.
+
+    Parameters
+    ----------
+    statements : tuple of Words
+    computed, trusted : dict of str to tuple of str
+        For each observable what is computed for a verdict on it, and the lemmas on which the verdict rests.
+    hypotheses : dict of str to str
+        By name why a statement does not apply.
+    lemmas : dict of str to str
+        By name.
+    closure : dict of str to object
+        By name what a Zariski closure rests on.
+    """
+
+    statements: tuple[Words, ...]
+    computed: dict[str, tuple[str, ...]]
+    trusted: dict[str, tuple[str, ...]]
+    hypotheses: dict[str, str]
+    lemmas: dict[str, str]
+    closure: dict[str, Any]
+
+    def about(self, key: str) -> tuple[Words, ...]:
+        """The statements with this key, in their order."""
+        return tuple(words for words in self.statements if words.key == key)
+
+    def words(self, key: str, part: str) -> Words:
+        """The statement with this key and part; KeyError if there is none."""
+        return {(words.key, words.part): words for words in self.statements}[key, part]
+
+
+@cache
+def wording(path: Path) -> Wording:
+    """The words in the file ``words.toml`` of a family."""
+    data = tomllib.loads(path.read_text(encoding="utf-8"))
+    lemmas, observables = data["lemmas"], data["observables"]
+    return Wording(
+        tuple(Words(**words) for words in data["statements"]),
+        {name: tuple(found["computed"]) for name, found in observables.items()},
+        {name: tuple(lemmas[lemma] for lemma in found["trusted"]) for name, found in observables.items()},
+        data.get("hypotheses", {}),
+        lemmas,
+        data.get("closure", {}),
+    )

@@ -1,0 +1,1 @@
+"""Making certificates: questions, observations, and the content that follows from them."""

@@ -1,0 +1,8 @@
+"""The checker of certificates about single-layer attention."""
+
+from m2bridge.checker.family import FamilyChecker
+from m2bridge.families.attention.checker.case import name
+from m2bridge.families.attention.checker.closure import closure
+from m2bridge.families.attention.checker.statements import QUESTIONS
+
+CHECKER = FamilyChecker("attention", name, {**QUESTIONS, "closure": closure})

@@ -1,0 +1,31 @@
+"""Polynomial neural networks as a family."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from m2bridge.families.definition import Family, integer_option, integers_option
+from m2bridge.families.polynomial_network.model import NAME, PolynomialNetwork
+
+if TYPE_CHECKING:
+    from m2bridge.maps.statement import Statement
+
+
+def _statements() -> tuple[Statement, ...]:
+    from m2bridge.families.polynomial_network.statements import STATEMENTS
+
+    return STATEMENTS
+
+
+FAMILY = Family(
+    name=NAME,
+    title="polynomial neural networks",
+    options=(
+        integers_option("widths", "widths of all layers, from the inputs to the outputs, such as 2,2,1"),
+        integer_option("degree", "activation degree r: neurons raise to the r-th power", default="2", symbol="r"),
+    ),
+    build=PolynomialNetwork,
+    from_key=PolynomialNetwork.from_key,
+    statements=_statements,
+    effort=lambda network: network.parameter_count,
+)

@@ -1,0 +1,17 @@
+"""The examples of the public names that need Macaulay2; all share one session."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from m2bridge.engine import Macaulay2
+from tests.examples import WITH_ENGINE, examples, failures, shared
+
+
+@pytest.mark.parametrize("name", [*sorted(WITH_ENGINE), "m2bridge"])
+def test_examples(name: str, m2: str, sessions: Callable[[Path], Macaulay2], monkeypatch: pytest.MonkeyPatch) -> None:
+    test = examples(name)
+    with shared(sessions(Path(m2)), monkeypatch) as names:
+        test.globs.update(names)
+        assert not failures(test)

@@ -1,0 +1,80 @@
+"""The examples in the docstrings of the public names, which are written as after ``from m2bridge import *``."""
+
+from __future__ import annotations
+
+import doctest
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import m2bridge
+from m2bridge.engine import Engine, Macaulay2
+
+NAMES = tuple(name for name in m2bridge.__all__ if name != "__version__")
+WITH_ENGINE = frozenset(
+    {
+        "AllSizes",
+        "Closure",
+        "Component",
+        "CrossCheck",
+        "Engine",
+        "EngineTimeoutError",
+        "Image",
+        "Limits",
+        "Macaulay2",
+        "Membership",
+        "Observations",
+        "OrbitFacts",
+        "SingularLocus",
+        "Transcript",
+        "Verdict",
+        "cross_check_all_sizes",
+        "fibres",
+        "image",
+        "implicitize",
+        "membership",
+        "observe",
+        "singular_locus",
+    }
+)
+"""Those whose examples need Macaulay2."""
+
+
+def examples(name: str) -> doctest.DocTest:
+    """The examples of a public name, or of the package; those of a constant are its class's."""
+    value = m2bridge if name == "m2bridge" else getattr(m2bridge, name)
+    found = doctest.DocTestFinder(recurse=False, exclude_empty=False).find(
+        value if hasattr(value, "__name__") else type(value), name, module=ModuleType(name), globs=_names()
+    )
+    return found[0]
+
+
+def failures(test: doctest.DocTest) -> str:
+    """What an example gives instead of what it says; empty if all is right."""
+    said: list[str] = []
+    doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test, out=said.append)
+    return "".join(said)
+
+
+def _names() -> dict[str, Any]:
+    return {name: getattr(m2bridge, name) for name in NAMES}
+
+
+@contextmanager
+def shared(engine: Macaulay2, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
+    """The public names, where every ``with Macaulay2()`` without limits takes the same session and does not end it."""
+
+    @contextmanager
+    def session(*arguments: Any, **options: Any) -> Iterator[Engine]:
+        if arguments or options:
+            with Macaulay2(*arguments, **options) as own:
+                yield own
+        else:
+            yield engine
+
+    with monkeypatch.context() as patched:
+        patched.setattr("m2bridge.engine.optional.Macaulay2", session)
+        yield {**_names(), "Macaulay2": session}

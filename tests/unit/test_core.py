@@ -1,0 +1,302 @@
+"""The core of a closure: its theorem's finite checks, its section counts against ranks, and planted mistakes."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import combinations, product
+from math import comb
+
+import flint
+import pytest
+
+from m2bridge.algebra.integers import LARGE_PRIME
+from m2bridge.algebra.linear_algebra import sparse_rank
+from m2bridge.clock import limited
+from m2bridge.errors import ContradictionError
+from m2bridge.families.attention.core import CoreSize, balanced_monomial, core, core_map, core_symmetries, least_degree
+from m2bridge.families.attention.formulas import degree_formula, dimension_formula
+from m2bridge.families.attention.hilbert_function import section_count, sections_of
+from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.implicitization import (
+    MultigradedMap,
+    hilbert_function,
+    implicitize,
+    implicitize_and_look_ahead,
+    multigraded,
+)
+from m2bridge.maps.core import Core
+from m2bridge.maps.core_completeness import core_ideal, prove_by_core, within_reach
+from m2bridge.maps.multigraded_closure import Equations, equations, graded_source
+from m2bridge.maps.subject import Subject
+from tests.clocks import Looks
+from tests.leading import series_of
+
+Vector = tuple[int, ...]
+SIZES = {
+    (1, 3, 1): (CoreSize(1, 1, 1), 2),
+    (2, 7, 1): (CoreSize(2, 1, 2), 3),
+    (2, 6, 2): (CoreSize(2, 2, 2), 3),
+    (3, 2, 2): (CoreSize(3, 2, 2), 3),
+    (4, 1, 2): (CoreSize(3, 2, 1), 4),
+    (4, 1, 4): (CoreSize(4, 4, 1), 1),
+    (5, 1, 1): (CoreSize(2, 1, 1), 3),
+    (5, 9, 2): (CoreSize(5, 2, 5), 6),
+}
+
+
+@pytest.mark.parametrize("case", SIZES, ids=str)
+def test_size_of_the_core_and_degree_of_the_minors_outside(case: tuple[int, int, int]) -> None:
+    model = SingleLayerAttention(*case)
+    assert (CoreSize.of(model), least_degree(model)) == SIZES[case]
+
+
+def test_bounds() -> None:
+    bounds = {(2, 1, 2): 4, (2, 2, 2): 4, (3, 2, 1): 5, (3, 2, 2): 6, (3, 3, 2): 6, (4, 4, 1): 6, (4, 2, 2): 8}
+    assert {size: CoreSize(*size).bound for size in bounds} == bounds
+
+
+# Finite checks of docs/completeness.md: homology in the weight that every representation has.
+
+
+def balanced(total: int, size: int) -> Vector:
+    return tuple(total // size + (place < total % size) for place in range(size))
+
+
+def compositions(total: int, size: int) -> Iterator[Vector]:
+    if size == 1:
+        yield (total,)
+        return
+    for first in range(total + 1):
+        for rest in compositions(total - first, size - 1):
+            yield (first, *rest)
+
+
+def second_syzygies(degrees: Vector, degree: int, size: int = 3) -> int:
+    """Tor_2 of ⊕ S_{n·degrees[0]}(C^size) ⊗ … over its polynomial ring, in one weight of a degree.
+
+    The first homology of the complex of sets of coordinates whose product divides the weight.
+    """
+    coordinates = [sum(parts, ()) for parts in product(*(compositions(d, size) for d in degrees))]
+    weight = sum((balanced(degree * d, size) for d in degrees), ())
+
+    def divides(face: Vector) -> bool:
+        return all(sum(coordinates[j][i] for j in face) <= w for i, w in enumerate(weight))
+
+    vertices = [j for j in range(len(coordinates)) if divides((j,))]
+    edges = [face for face in combinations(vertices, 2) if divides(face)]
+    number = {edge: i for i, edge in enumerate(edges)}
+    triangles = [(*edge, c) for edge in edges for c in vertices if c > edge[1] and divides((*edge, c))]
+    boundaries = [{number[b, c]: 1, number[a, c]: -1, number[a, b]: 1} for a, b, c in triangles]
+    return len(edges) - rank_modulo([{a: -1, b: 1} for a, b in edges]) - rank_modulo(boundaries)
+
+
+def rank_modulo(rows: list[dict[int, int]]) -> int:
+    """Modulo a prime, which can only make a homology larger."""
+    matrix = flint.nmod_mat(len(rows), 1 + max((j for row in rows for j in row), default=0), LARGE_PRIME)
+    for i, row in enumerate(rows):
+        for j, value in row.items():
+            matrix[i, j] = value % LARGE_PRIME
+    return int(matrix.rank())
+
+
+def test_segre_veronese_varieties_have_linear_syzygies_of_their_quadrics() -> None:
+    """Lemma 3: Tor_2 of A and of A' is zero in degree 4; in degree 3, where it lives, it is not."""
+    for degrees in [(1, 1, 2), (1, 1, 1)]:
+        assert second_syzygies(degrees, 4) == 0
+        assert second_syzygies(degrees, 3) > 0
+
+
+def antisymmetric_torsion(place: int, degree: int, size: int = 4) -> int:
+    """Tor_place of ⊕ Λ²S_nY over Sym(S²Y), dim Y = size, in the most balanced weight of a degree."""
+    weight = balanced(2 * degree, size)
+    ranks, dimensions = [], []
+    for i in (place + 1, place):
+        ranks.append(sparse_rank(koszul_differentials(i, degree - i, weight)))
+        dimensions.append(len(list(koszul_basis(i, degree - i, weight))))
+    return dimensions[1] - ranks[0] - ranks[1]
+
+
+def koszul_basis(i: int, n: int, weight: Vector) -> Iterator[tuple[tuple[Vector, ...], Vector, Vector]]:
+    """The wedge of i coordinates y_p y_q, and u ∧ v for monomials u < v of degree n."""
+    if n < 0:
+        return
+    squares, monomials = (list(compositions(total, len(weight))) for total in (2, n))
+    for wedge in combinations(squares, i):
+        rest = tuple(w - sum(factor[j] for factor in wedge) for j, w in enumerate(weight))
+        for u in monomials:
+            v = tuple(r - e for r, e in zip(rest, u, strict=True))
+            if u < v and min(v) >= 0:
+                yield wedge, u, v
+
+
+def koszul_differentials(i: int, n: int, weight: Vector) -> Iterator[dict[object, int]]:
+    """y_p y_q acts on u ∧ v by y_p u ∧ y_q v + y_q u ∧ y_p v, and y_p² by y_p u ∧ y_p v."""
+    for wedge, u, v in koszul_basis(i, n, weight):
+        image: Counter[object] = Counter()
+        for position, factor in enumerate(wedge):
+            rest = wedge[:position] + wedge[position + 1 :]
+            for first in {tuple(int(j == p) for j in range(len(u))) for p in range(len(u)) if factor[p]}:
+                left = tuple(a + b for a, b in zip(u, first, strict=True))
+                right = tuple(a + c - b for a, b, c in zip(v, first, factor, strict=True))
+                if left != right:
+                    sign = (-1) ** (position + (left > right))
+                    image[rest, min(left, right), max(left, right)] += sign
+        yield {key: value for key, value in image.items() if value}
+
+
+def test_antisymmetric_functions_have_linear_relations() -> None:
+    """Lemma 5: Tor_i in degree i + 1 only for i ≤ 2; its regularity 3 bounds the degrees. Tor_3 is in degree 6."""
+    torsion = {(i, n): antisymmetric_torsion(i, n) for i in range(4) for n in range(i, i + 4)}
+    assert {key for key, value in torsion.items() if value} == {(0, 1), (1, 2), (2, 3), (3, 6)}
+
+
+# The section counts.
+
+
+def map_of(size: CoreSize) -> MultigradedMap:
+    return multigraded(core_map(size), core_symmetries(size))
+
+
+@pytest.mark.parametrize(
+    ("size", "last", "excess"),
+    [
+        (CoreSize(2, 1, 1), 5, {}),
+        (CoreSize(2, 2, 2), 5, {}),
+        (CoreSize(3, 2, 1), 6, {}),
+        (CoreSize(3, 3, 1), 4, {}),
+        (CoreSize(4, 2, 1), 4, {}),
+        (CoreSize(3, 2, 2), 5, {2: 3, 3: 32}),
+        (CoreSize(4, 2, 2), 5, {2: 15, 3: 280, 4: 15}),
+    ],
+    ids=str,
+)
+def test_hilbert_functions_are_bounded_by_sections_and_reach_them(
+    size: CoreSize, last: int, excess: dict[int, int]
+) -> None:
+    values = hilbert_function(map_of(size), last, seed=1).values
+    counts = [section_count(size.columns, size.rows, size.variables, size.columns, n) for n in range(last + 1)]
+    assert {n: c - v for n, (c, v) in enumerate(zip(counts, values, strict=True)) if c != v} == excess
+
+
+@pytest.mark.parametrize("case", [(4, 2, 2), (5, 3, 4), (6, 2, 3), (3, 3, 3)], ids=str)
+def test_sections_have_the_degree_of_the_closure(case: tuple[int, int, int]) -> None:
+    """Where nothing was predicted too: the leading coefficient of h is the degree over the factorial."""
+    model = SingleLayerAttention(*case)
+    size = dimension_formula(model)
+    value = sum((-1) ** (size - 1 - n) * comb(size - 1, n) * sections_of(model, n + 1) for n in range(size))
+    assert value == degree_formula(model)
+
+
+# One weight is enough.
+
+
+@pytest.mark.parametrize("size", [CoreSize(2, 2, 2), CoreSize(3, 2, 1), CoreSize(3, 2, 2)], ids=str)
+def test_generators_are_seen_in_the_balanced_weight(size: CoreSize) -> None:
+    source = map_of(size)
+    counts = implicitize(source, 5).generator_counts
+    for degree in range(2, 6):
+        monomial = balanced_monomial(size, source.polynomial_map.coordinates, degree)
+        found, beyond = implicitize_and_look_ahead(source, degree - 1, monomial)
+        assert bool(beyond) == (degree in counts)
+        assert found.generator_counts == {n: count for n, count in counts.items() if n < degree}
+
+
+def test_indices_of_a_balanced_monomial() -> None:
+    size = CoreSize(4, 3, 2)
+    names = core_map(size).coordinates
+    indices = [names[j].split("_")[1:] for j in balanced_monomial(size, names, 6)]
+    for place, each in ((0, 3), (1, 2)):
+        assert set(Counter(index[place] for index in indices).values()) == {each}
+    assert set(Counter(p for index in indices for p in index[2:]).values()) == {3}
+
+
+# The proof.
+
+
+def known(model: SingleLayerAttention, degree: int) -> Equations:
+    return equations(graded_source(Subject.of(model)), degree)
+
+
+def core_of(model: SingleLayerAttention) -> Core:
+    found = core(model, "reduced")
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("case", [(2, 1, 1), (2, 2, 1), (2, 2, 2), (3, 1, 1)], ids=str)
+def test_a_groebner_basis_agrees(case: tuple[int, int, int]) -> None:
+    """The series of the same generators by the checker, over QQ; that ``verify`` accepts them is an engine test."""
+    model = SingleLayerAttention(*case)
+    proved = prove_by_core(known(model, 1), core_of(model))
+    generators = list(proved.found.sparse_generators())
+    size = model.coordinate_count("reduced")
+    assert proved.series == series_of(generators, size)
+    assert proved.series.degree == degree_formula(model)
+
+
+def test_generators_of_higher_degree_are_found() -> None:
+    """(3, 2, 2) needs degree 5, after degrees 2, 3 and 4; the Hilbert function is below the sections at first."""
+    model = SingleLayerAttention(3, 2, 2)
+    proved = prove_by_core(known(model, 2), core_of(model))
+    assert proved.found.generator_counts == {2: 45, 3: 136, 4: 675, 5: 4770}
+    assert proved.series is not None
+    assert (proved.series.dimension, proved.series.degree) == (13, degree_formula(model))
+
+
+WRONG: dict[str, Callable[[Core], Core]] = {
+    "too few sections": lambda right: replace(right, sections=lambda n: right.sections(n) - (n == 2)),
+    "other values for the closure": lambda right: replace(right, whole_sections=lambda n: right.whole_sections(n) + 1),
+    "a core of another size": lambda right: replace(right, source=core_of(SingleLayerAttention(3, 1, 2)).source),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_planted_mistakes_are_contradictions(name: str) -> None:
+    model = SingleLayerAttention(2, 2)
+    wrong = WRONG[name](core_of(model))
+    with pytest.raises(ContradictionError):
+        prove_by_core(known(model, 4), wrong)
+
+
+def test_too_many_sections_prove_nothing() -> None:
+    model = SingleLayerAttention(2, 2)
+    right = core_of(model)
+    wrong = replace(right, sections=lambda n: right.sections(n) + (n == 3))
+    found = prove_by_core(known(model, 4), wrong)
+    assert found.series is None
+    assert "in degree 3 decides nothing" in found.unfinished
+    assert core_ideal(replace(implicitize(right.source, 4), exact=False), right) is None
+    assert core_ideal(implicitize(right.source, 2), right) is None
+
+
+def test_a_limit_leaves_what_was_known() -> None:
+    """Whenever it ends the proof: nothing is claimed, and what is missing is said."""
+    model = SingleLayerAttention(2, 2)
+    start, right, looks = known(model, 2), core_of(model), Looks()
+    with limited(1e9, now=looks):
+        assert prove_by_core(start, right).series is not None
+    for number in range(1, looks.number - 1, max(looks.number // 30, 1)):
+        with limited(number, now=Looks()):
+            found = prove_by_core(start, right)
+        assert found.series is None
+        assert "--timeout" in found.unfinished
+        assert found.found.max_degree >= 2
+
+
+def test_what_is_out_of_reach() -> None:
+    assert within_reach(core_of(SingleLayerAttention(4, 1)))
+    model = SingleLayerAttention(4, 2, 2)
+    assert not within_reach(core_of(model))
+    found = prove_by_core(known(model, 2), core_of(model))
+    assert (found.series, found.found.max_degree) == (None, 2)
+    assert "up to degree 8 would have to be computed" in found.unfinished
+    assert core(SingleLayerAttention(2, 1, 2, 1), "full") is None
+
+
+def test_full_coordinates_have_the_same_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = SingleLayerAttention(2, 2)
+    full = core(model, "full")
+    assert full is not None
+    assert full.name == core_of(model).name
+    monkeypatch.setattr("m2bridge.families.attention.core.linear_isomorphism", lambda *_: None)
+    assert core(model, "full") is None
