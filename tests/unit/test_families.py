@@ -16,56 +16,9 @@ from m2bridge.families.polynomial_network.family import FAMILY
 from m2bridge.families.polynomial_network.model import PolynomialNetwork
 from m2bridge.maps.model import HasStatements, Model
 from m2bridge.maps.rank import rank_result
+from tests.plug_in import HERE
 
-PLUG_IN = """
-from dataclasses import dataclass
-
-from m2bridge.families.definition import CaseOption, Family, integer
-from m2bridge.algebra.polynomial_map import PolynomialMap
-
-
-@dataclass(frozen=True)
-class RationalNormalCurve:
-    '''The cone over the rational normal curve of degree n.'''
-
-    n: int
-    family = "rational-normal-curve"
-
-    @property
-    def key(self):
-        return f"n{self.n}"
-
-    @property
-    def title(self):
-        return f"cone over the rational normal curve of degree {self.n}"
-
-    def to_json(self):
-        return {"n": self.n}
-
-    def parametrization(self):
-        from sympy import symbols
-
-        s, t = symbols("s t")
-        return PolynomialMap.from_expressions([s, t], {f"x_{i}": s ** (self.n - i) * t**i for i in range(self.n + 1)})
-
-    def grading(self):
-        return None
-
-    def symmetries(self):
-        return ()
-
-    def gauge_dimension(self):
-        return 0
-
-
-FAMILY = Family(
-    name="rational-normal-curve",
-    title="rational normal curves",
-    options=(CaseOption("n", integer, "degree"),),
-    build=RationalNormalCurve,
-    from_key=lambda key: RationalNormalCurve(int(key.removeprefix("n"))),
-)
-"""
+PLUG_IN = (HERE / "rational_normal_curves.py").read_text(encoding="utf-8")
 
 
 def install(folder: Path, package: str, entries: dict[str, str], code: str = "") -> None:
@@ -91,10 +44,10 @@ def test_a_package_brings_a_family(site: Path) -> None:
     found = family("rational-normal-curve")
     model = found.from_options({"n": "3"})
     assert isinstance(model, Model)
-    assert not isinstance(model, HasStatements)
+    assert isinstance(model, HasStatements)
     assert (rank_result(model).lower, rank_result(model).status) == (2, "proved")
     assert found.from_json(model.to_json()) == model == found.from_key(model.key)
-    assert found.statements() == ()
+    assert [statement.part for statement in found.statements()] == ["right", "wrong"]
 
 
 def test_a_broken_package_is_named_and_hides_no_other(site: Path) -> None:

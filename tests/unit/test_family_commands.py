@@ -1,6 +1,7 @@
 """Commands about cases of any family, and about maps in files; no engine is needed for dimensions."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from click.testing import CliRunner, Result
 from m2bridge import SingleLayerAttention
 from m2bridge.cli import commands
 from m2bridge.families import family
+from tests.plug_in import install
 
 LAYERS = """
 [[layers]]
@@ -79,3 +81,53 @@ def test_keys_name_cases() -> None:
     again = family("attention").from_key(shape.key)
     assert (again.key, again.to_json()) == (shape.key, shape.to_json())
     assert family("attention").from_json(shape.to_json()).key == shape.key
+
+
+def test_a_family_of_somebody_else_from_beginning_to_end(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A package with entry points: dimension, cross-check, certify, verify and report, in processes of their own."""
+    site, results = tmp_path / "site", tmp_path / "results"
+    site.mkdir()
+    install(site)
+    monkeypatch.setenv("PYTHONPATH", str(site))
+
+    def m2bridge(*line: str, code: int = 0) -> str:
+        done = subprocess.run([command, *line], capture_output=True, text=True, check=False)
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout
+
+    own = ("--family", "rational-normal-curve")
+    assert json.loads(m2bridge("dimension", *own, "--n", "3", "--json"))["dimension"] == 2
+    assert "computed 2, stated 3" in m2bridge("cross-check", *own, "--n", "3", code=1)
+    assert m2bridge("cross-check", *own, "--n", "2").count("CONFIRMED") == 2
+    m2bridge("certify", *own, "--n", "1..3", "--out", str(results), "--workers", "2", code=1)
+    assert sorted(path.name for path in results.glob("*.json")) == [
+        f"rational-normal-curve-n{n}-dimension.json" for n in (1, 2, 3)
+    ]
+    assert json.loads(m2bridge("verify", str(results), "--json"))["counts"] == {"accepted": 3}
+    rows = json.loads(m2bridge("report", str(results), "--format", "json"))["rows"]
+    assert [(row["case"], row["verdict"]) for row in rows][:2] == [({"n": 1}, "REFUTED"), ({"n": 3}, "REFUTED")]
+    monkeypatch.delenv("PYTHONPATH")
+    found = json.loads(m2bridge("verify", str(results), "--json", code=5))["certificates"]
+    assert all("install the package that brings it" in certificate["found"] for certificate in found)
+    assert "there is no family 'rational-normal-curve'" in m2bridge("report", str(results))
+
+
+def test_networks_from_beginning_to_end(command: str, tmp_path: Path) -> None:
+    line = ("--family", "polynomial-network", "--widths", "2..3,2,1", "--degree", "2..3")
+
+    def m2bridge(*line: str, code: int = 0) -> str:
+        done = subprocess.run([command, *line], capture_output=True, text=True, check=False)
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout
+
+    summary = json.loads(m2bridge("certify", *line, "--out", str(tmp_path), "--json", code=1))
+    assert summary["cases"] == 4
+    assert summary["answers"]["REFUTED"] == 1  # (3, 2, 1), r = 2
+    assert json.loads(m2bridge("verify", str(tmp_path), "--json"))["counts"] == {"accepted": 4}
+    assert "3,2,1" in m2bridge("report", str(tmp_path))
+    again = m2bridge("certify", *line, "--out", str(tmp_path), "--json", code=1)
+    assert json.loads(again)["done_before"] == 4
+    said = m2bridge("cross-check", "expected-dimension", *line[:2], "--widths", "6,6,6,6", "--degree", "2")
+    assert said.count("CONFIRMED") == 2
