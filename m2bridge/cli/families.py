@@ -51,7 +51,7 @@ class FamilyBatch(FamilyCommand):
         from m2bridge.families import family as named
 
         options = () if family is None else named(family).options
-        return [click.Option([f"--{option.name.replace('_', '-')}"], help=option.help) for option in options]
+        return [as_parameter(option, several=True) for option in options]
 
 
 def _value(option: str, args: Sequence[str]) -> str | None:
@@ -72,13 +72,16 @@ def _options(name: str | None) -> list[click.Parameter]:
     return [as_parameter(option) for option in family(name).options]
 
 
-def as_parameter(option: CaseOption) -> click.Option:
-    """An option of a family on the command line; what is given for it is read by the family."""
+def as_parameter(option: CaseOption, several: bool = False) -> click.Option:
+    """An option of a family on the command line; what is given for it is read by the family.
+
+    Where ``several`` values may be given, defaults come in later.
+    """
     return click.Option(
         [f"--{option.name.replace('_', '-')}"],
         help=option.help,
-        show_default=not option.flag,
-        default=option.default,
+        show_default=not option.flag and not several,
+        default=None if several else option.default,
         is_flag=option.flag,
         flag_value="true" if option.flag else None,
     )

@@ -107,7 +107,16 @@ class Family:
     from_key : callable
         From :attr:`Model.key` back to the model; raises InvalidCaseError.
     statements : callable
-        All statements about the family. There is a question for each of their keys.
+        All statements about the family. There is a question for each of their keys, if it is ``certified``.
+    certified : callable
+        Whether a checker computes anew what the statements with a key predict; the others are cross-checked only.
+    apart : bool
+        Whether a question observes only what its statements are about (the models are
+        :class:`~m2bridge.maps.observing.ObservedInParts`), and is asked only where one of them applies, when everything
+        is asked; else all questions share one observation of everything.
+    grid : callable, optional
+        In a batch from one value for each option, by name, to the models that are meant; the one of ``build`` when left
+        out.
     figures : callable
         Figures about the family.
     questions : callable
@@ -132,6 +141,9 @@ class Family:
     build: Callable[..., Any]
     from_key: Callable[[str], Any]
     statements: Callable[[], tuple[Statement, ...]] = tuple
+    certified: Callable[[str], bool] = lambda key: True
+    apart: bool = False
+    grid: Callable[..., Iterable[Any]] | None = None
     figures: Callable[[], tuple[Figure, ...]] = tuple
     questions: Callable[[], tuple[Question, ...]] = tuple
     program: Callable[[Any], Script | None] = lambda model: None

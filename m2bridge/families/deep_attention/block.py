@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
-from typing import Any
+from typing import Any, Protocol
 
 from m2bridge.families.deep_attention.network import Head, Layer, Network, gradient
 from m2bridge.families.deep_attention.number_systems import NumberSystem
@@ -20,6 +20,29 @@ from m2bridge.families.deep_attention.shape import Shape, reduced_dimension
 Scalar = Any
 """An integer, or a rational number of FLINT."""
 _SIZE = 1000
+
+
+class Draws(Protocol):
+    """A source of numbers."""
+
+    def randrange(self, start: int, stop: int, /) -> int:
+        """A number from ``start`` on, below ``stop``."""
+        ...
+
+
+@dataclass(slots=True)
+class MinimalStandard:
+    """The generator x ↦ 48271·x modulo 2^31 − 1 (Park, Miller 1993), the same in every language.
+
+    A certificate names the point of a block by the seed; its checker makes the numbers anew.
+    """
+
+    state: int
+
+    def randrange(self, start: int, stop: int, /) -> int:
+        """The next state modulo the size of the range."""
+        self.state = self.state * 48271 % (2**31 - 1)
+        return start + self.state % (stop - start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +93,11 @@ class Block:
         return [*entries, *dm.entries()]
 
 
-def random_block(shape: Shape, random: Random, unit: Scalar = 1) -> Block:
-    """A block with the ranks of the shape, of random multiples of ``unit``; no matrix is skew-symmetric."""
+def random_block(shape: Shape, random: Draws, unit: Scalar = 1) -> Block:
+    """A block with the ranks of the shape, of random multiples of ``unit``; no matrix is skew-symmetric.
+
+    Drawn in turn: the C_k row by row, or a column and a row where the rank is one; the c_k; m. All are positive.
+    """
     size = min(shape.widths[0], 2)
 
     def row(length: int) -> tuple[Scalar, ...]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 from itertools import islice
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,14 @@ from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.clock import check, watched
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
-from m2bridge.families.deep_attention.block import Block, gradients, kernel_dimension, random_block, seen_dimension
+from m2bridge.families.deep_attention.block import (
+    Block,
+    MinimalStandard,
+    gradients,
+    kernel_dimension,
+    random_block,
+    seen_dimension,
+)
 from m2bridge.families.deep_attention.network import gradient
 from m2bridge.families.deep_attention.number_systems import Balls, FormalSoftmax, PowerSeries, Residues
 from m2bridge.families.deep_attention.parameters import Point
@@ -89,28 +97,49 @@ def _full(network: DeepAttention, characteristic: int) -> LowerBound:
 
 
 def _lightning_block(network: DeepAttention) -> Iterator[LowerBound]:
-    block, random, tokens = _block(network)
-    numbers = Residues(LARGE_PRIME)
-    found = watched(gradients(block, numbers, tokens, random))
-    rows = [_residues(row) for row in islice(found, block.columns + SPARE_ROWS)]
-    yield from _decided(network, block, rank_mod(rows, LARGE_PRIME), f"block mod {LARGE_PRIME}")
+    block = certified_block(network)
+    yield from _decided(network, block, _lightning_rank(block, min(network.t, 2)), f"block mod {LARGE_PRIME}")
 
 
 def _formal_block(network: DeepAttention) -> Iterator[LowerBound]:
-    block, random, tokens = _block(network)
-    numbers = FormalSoftmax(LARGE_PRIME, random)
-    found = watched(gradients(block, numbers, tokens, random))
-    rows = [_residues(row) for row in islice(found, block.columns + SPARE_ROWS)]
+    block = certified_block(network)
     method = f"block mod {LARGE_PRIME}, exponentials as unknowns"
-    yield from _decided(network, block, rank_mod(rows, LARGE_PRIME), method)
+    yield from _decided(network, block, _formal_rank(block), method)
 
 
 def _series_block(network: DeepAttention) -> Iterator[LowerBound]:
-    """Every input gives a row for each order; inputs are added until the rank does not grow."""
-    block, random, tokens = _block(network)
-    numbers = PowerSeries(LARGE_PRIME, int(3 ** (network.layers - 1)) + 1, (1, network.t - 1))
-    rank = _growing_rank(_orders(row, numbers.length) for row in gradients(block, numbers, tokens, random))
+    block = certified_block(network)
+    rank = _series_rank(block, network.t, network.layers)
     yield from _decided(network, block, rank, f"block mod {LARGE_PRIME}, power series")
+
+
+def block_rank(network: DeepAttention, block: Block) -> int:
+    """The rank of the differential of a block, by the quickest way that needs no hypothesis, if there is one."""
+    if not network.softmax:
+        return _lightning_rank(block, min(network.t, 2))
+    if network.layers <= SERIES_LAYERS:
+        return _series_rank(block, network.t, network.layers)
+    return _formal_rank(block)
+
+
+@lru_cache(maxsize=1024)
+def _lightning_rank(block: Block, tokens: int) -> int:
+    found = watched(gradients(block, Residues(LARGE_PRIME), tokens, Random(SEED)))
+    return rank_mod([_residues(row) for row in islice(found, block.columns + SPARE_ROWS)], LARGE_PRIME)
+
+
+@lru_cache(maxsize=1024)
+def _formal_rank(block: Block) -> int:
+    random = Random(SEED)
+    found = watched(gradients(block, FormalSoftmax(LARGE_PRIME, random), 2, random))
+    return rank_mod([_residues(row) for row in islice(found, block.columns + SPARE_ROWS)], LARGE_PRIME)
+
+
+@lru_cache(maxsize=1024)
+def _series_rank(block: Block, t: int, layers: int) -> int:
+    """Every input gives a row for each order; inputs are added until the rank does not grow."""
+    numbers = PowerSeries(LARGE_PRIME, int(3 ** (layers - 1)) + 1, (1, t - 1))
+    return _growing_rank(_orders(row, numbers.length) for row in gradients(block, numbers, 2, Random(SEED)))
 
 
 def _ball_block(network: DeepAttention) -> Iterator[LowerBound]:
@@ -132,9 +161,9 @@ def _ball_block(network: DeepAttention) -> Iterator[LowerBound]:
         precision *= 2
 
 
-def _block(network: DeepAttention) -> tuple[Block, Random, int]:
-    random = Random(SEED)
-    return random_block(network.shape, random), random, min(network.t, 2)
+def certified_block(network: DeepAttention) -> Block:
+    """The block whose rank is found; it depends on the seed and the ranks only."""
+    return random_block(network.shape, MinimalStandard(SEED))
 
 
 def _decided(network: DeepAttention, block: Block, rank: int, method: str) -> Iterator[LowerBound]:

@@ -7,7 +7,7 @@ Source: Henry, Marchetti, Kohn, *Geometry of Lightning Self-Attention: Identifia
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
@@ -22,6 +22,8 @@ from m2bridge.maps.structure import Multigrading, Symmetry
 
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
+    from m2bridge.engine import Engine
+    from m2bridge.families.deep_attention.observed import ObservedNetwork
 
 NAME = "deep-attention"
 Normalization = Literal["none", "softmax"]
@@ -71,6 +73,7 @@ class DeepAttention:
     skip: bool
     normalization: Normalization
     family: ClassVar[str] = NAME
+    needs_engine: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -230,6 +233,25 @@ class DeepAttention:
         from m2bridge.families.deep_attention.statements import STATEMENTS  # it imports this module
 
         return STATEMENTS
+
+    def part_needs_engine(self, observables: Collection[str]) -> bool:
+        """Fibres and closedness do."""
+        from m2bridge.families.deep_attention.observation import BY_ENGINE  # it imports this module
+
+        return not BY_ENGINE.keys().isdisjoint(observables)
+
+    def observe_part(
+        self, observables: Collection[str], engine: Engine | None, *, certified: bool = False
+    ) -> ObservedNetwork | None:
+        """See ``observation.py``; for a certificate ``certified.py``."""
+        from m2bridge.families.deep_attention.certified import certified_part  # they import this module
+        from m2bridge.families.deep_attention.observation import observe_part
+
+        return certified_part(self, observables) if certified else observe_part(self, observables, engine)
+
+    def observe(self, engine: Engine | None, *, certified: bool = False) -> ObservedNetwork | None:
+        """Everything that statements are about."""
+        return self.observe_part({stated.observable for stated in self.statements()}, engine, certified=certified)
 
     def values(self, parameters: Row, inputs: Sequence[Row], prime: int) -> list[list[int]]:
         """See :class:`~m2bridge.maps.model.Evaluates`; for lightning attention."""

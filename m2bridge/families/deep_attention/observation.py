@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
 from random import Random
 from typing import Any
 
@@ -11,15 +10,17 @@ import flint
 
 from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.algebra.linear_algebra import rank_mod
-from m2bridge.clock import watched
+from m2bridge.clock import limited, watched
 from m2bridge.engine import Engine
-from m2bridge.errors import MethodUnavailableError
+from m2bridge.errors import ContradictionError, EngineMemoryError, EngineTimeoutError, MethodUnavailableError
 from m2bridge.families.deep_attention.closedness import limit_outside
 from m2bridge.families.deep_attention.generic_fibre import generic_fibre
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.network import Head, Network, output, virtual_weights
 from m2bridge.families.deep_attention.number_systems import Balls, Matrix, NumberSystem, Residues
+from m2bridge.families.deep_attention.observed import Finding, ObservedNetwork
 from m2bridge.families.deep_attention.parameters import Point
+from m2bridge.families.deep_attention.shape import virtual_dimension
 from m2bridge.maps.dimension import dimension
 
 SEED = 20250418
@@ -30,32 +31,13 @@ MOST_ENTRIES = 2_000_000
 """Of a matrix whose rank is found here."""
 
 
-@dataclass(frozen=True, slots=True)
-class Observed:
-    """A value that was computed.
-
-    Parameters
-    ----------
-    value : bool or int
-    method : str
-        How, in one line.
-    proved : bool
-        Whether it is proved; a number that is not is a lower bound (for ``unseen_weights`` an upper one), an identity
-        that is not holds at random points.
-    """
-
-    value: bool | int
-    method: str
-    proved: bool
-
-
-def observe(network: DeepAttention, observable: str, engine: Engine | None = None) -> Observed:
+def observe(network: DeepAttention, observable: str, engine: Engine | None = None) -> Finding:
     """Compute what a statement predicts.
 
     Parameters
     ----------
     observable : str
-        As in :attr:`m2bridge.maps.statement.Statement.observable`.
+        As in :attr:`m2bridge.maps.statement.GlobalStatement.observable`.
     engine : Engine, optional
         For fibres and closedness.
 
@@ -64,21 +46,44 @@ def observe(network: DeepAttention, observable: str, engine: Engine | None = Non
     MethodUnavailableError
         If it cannot be computed for this network, or not without an engine.
     """
-    if observable in _BY_ENGINE:
+    if observable in BY_ENGINE:
         if engine is None:
             raise MethodUnavailableError(f"'{observable}' needs Macaulay2")
-        return _BY_ENGINE[observable](network, engine)
+        return BY_ENGINE[observable](network, engine)
     return _BY_RANKS[observable](network)
 
 
-def _dimension(network: DeepAttention) -> Observed:
+def observe_part(network: DeepAttention, observables: Collection[str], engine: Engine | None) -> ObservedNetwork:
+    """Compute all of these that can be; when a limit is reached, those before it."""
+    findings: dict[str, Finding] = {}
+    unfinished = ""
+    with limited(None) as running:
+        try:
+            for observable in (known for known in OBSERVABLES if known in observables):
+                findings[observable] = _attempted(network, observable, engine)
+        except (EngineTimeoutError, EngineMemoryError) as limit:
+            unfinished = str(limit)
+    version = engine.version if engine and not BY_ENGINE.keys().isdisjoint(findings) else ""
+    return ObservedNetwork(network, findings, version, running.seconds, unfinished)
+
+
+def _attempted(network: DeepAttention, observable: str, engine: Engine | None) -> Finding:
+    try:
+        return observe(network, observable, engine)
+    except MethodUnavailableError as reason:
+        return Finding(None, str(reason), proved=False)
+
+
+def _dimension(network: DeepAttention) -> Finding:
+    """All ways to find it, and the bound that it meets."""
     found = dimension(network)
     if found.dimension is None or found.lower is None:
         raise MethodUnavailableError(found.unfinished or "no bound was found")
-    return Observed(found.dimension, found.lower.method, found.status == "proved")
+    proved = found.status == "proved"
+    return Finding(found.dimension, found.lower.method, "" if proved else "at least", proved)
 
 
-def _attention_matrices(network: DeepAttention) -> Observed:
+def _attention_matrices(network: DeepAttention) -> Finding:
     """The rank of the differential of (K, Q) ↦ KᵀQ; at most d², and 2ad − a² because GL(a) acts freely for a ≤ d."""
     random, total, bound = Random(SEED), 0, 0
     for d, a in zip(network.widths, network.a, strict=False):
@@ -90,25 +95,32 @@ def _attention_matrices(network: DeepAttention) -> Observed:
             rows[a * d + e * d + j][i * d + j] = K[e][i]  # dQ_ej
         total += network.heads * rank_mod(rows, LARGE_PRIME)
         bound += network.heads * (d * d if a >= d else 2 * a * d - a * a)
-    return Observed(total, f"rank of the differential of (K, Q) ↦ KᵀQ modulo {LARGE_PRIME}", total == bound)
+    return _rank(total, bound, f"rank of the differential of (K, Q) ↦ KᵀQ modulo {LARGE_PRIME}")
 
 
-def _virtual_weights(network: DeepAttention) -> Observed:
+def _virtual_weights(network: DeepAttention) -> Finding:
     """The rank of the differential of (A, V) or (K, Q, V) ↦ (A'_1, …, A'_l, M), by tangents.
 
-    Proved where no more is possible because the bases of the hidden layers and of K, Q can be changed freely.
+    It is not more than the dimension of the flags and matrices that contain all virtual weights.
     """
+    if not network.is_plain:
+        raise MethodUnavailableError("virtual weights are those of one head without skip connections")
     n, count = network.widths[0], network.parameter_count
     _check_entries(count, network.layers * n * n + network.widths[-1] * n)
     random = Random(SEED)
     point = [random.randrange(LARGE_PRIME) for _ in range(count)]
     rows = [_tangent(network, point, i) for i in watched(range(count))]
     rank = rank_mod(rows, LARGE_PRIME)
-    free = all(after <= before for before, after in zip(network.widths, network.widths[1:-1], strict=False))
-    bases = [*network.widths[1:-1], *(a for a, d in zip(network.a, network.widths, strict=False) if a < d)]
-    bound = count - sum(size * size for size in bases)
     method = f"rank of the differential of weights ↦ virtual weights modulo {LARGE_PRIME}"
-    return Observed(rank, method, free and rank == bound)
+    return _rank(rank, virtual_dimension(network.shape), method)
+
+
+def _rank(rank: int, bound: int, method: str) -> Finding:
+    """A rank is exact if it attains an upper bound."""
+    if rank > bound:
+        raise ContradictionError(f"{method}: {rank}, above the upper bound {bound}")
+    proved = rank == bound
+    return Finding(rank, method, "" if proved else "at least", proved, {"rank": rank, "upper_bound": bound})
 
 
 def _tangent(network: DeepAttention, point: list[int], i: int) -> list[int]:
@@ -129,8 +141,10 @@ def _virtual_values(network: DeepAttention, point: list[int]) -> list[int]:
     return [int(entry) for matrix in (*matrices, M) for entry in matrix.entries()]
 
 
-def _normal_form(network: DeepAttention) -> Observed:
+def _normal_form(network: DeepAttention) -> Finding:
     """φ(X) = P(XXᵀ)X, with P by its recursion from virtual weights, at random points."""
+    if network.softmax or not network.is_plain:
+        raise MethodUnavailableError("the normal form is that of lightning attention, one head, no skip connections")
     _check_layers(network)
     numbers, random = Residues(LARGE_PRIME), Random(SEED)
     for _ in range(POINTS):
@@ -142,11 +156,12 @@ def _normal_form(network: DeepAttention) -> Observed:
         for A in matrices:
             Q = Q * S * Q.transpose() * A * Q
         if output(weights, X, numbers) != M * Q * X:
-            return Observed(False, f"differs at a point modulo {LARGE_PRIME}", True)
-    return Observed(True, _at_random_points(), False)
+            return Finding(False, f"differs at a point modulo {LARGE_PRIME}")
+    factors = 2 * 3**network.layers - 1
+    return Finding(True, _at_random_points(), proved=False, numbers={"factors": factors})
 
 
-def _scalings(network: DeepAttention) -> Observed:
+def _scalings(network: DeepAttention) -> Finding:
     """Whether V → 7V, A → A/7 in the first head of the first layer keeps the function, at random points."""
     _check_layers(network)
     if network.softmax:
@@ -158,11 +173,11 @@ def _scalings(network: DeepAttention) -> Observed:
         X = _random_matrix(network.widths[0], network.t, random, numbers)
         scaled = _scaled(weights, 7, seventh)
         if output(weights, X, numbers, network.skip) != output(scaled, X, numbers, network.skip):
-            return Observed(False, f"differs at a point modulo {LARGE_PRIME}", True)
-    return Observed(True, _at_random_points(), False)
+            return Finding(False, f"differs at a point modulo {LARGE_PRIME}")
+    return Finding(True, _at_random_points(), proved=False, numbers={"degree_in_values": 1, "degree_in_attention": 1})
 
 
-def _softmax_scalings(network: DeepAttention) -> Observed:
+def _softmax_scalings(network: DeepAttention) -> Finding:
     """The same in balls at one rational point; where the balls of both values are disjoint, the functions differ."""
     random, unit = Random(SEED), flint.fmpq(1, 10)
     numbers = Balls((1,) * network.t)
@@ -176,7 +191,7 @@ def _softmax_scalings(network: DeepAttention) -> Observed:
     )
     if all(one.overlaps(other) for one, other in pairs):
         raise MethodUnavailableError("the values with scaled weights cannot be told apart in balls")
-    return Observed(False, "differs at a rational point, in balls", True)
+    return Finding(False, "differs at a rational point, in balls")
 
 
 def _scaled(weights: Network, value: int, attention: Any) -> Network:
@@ -184,32 +199,38 @@ def _scaled(weights: Network, value: int, attention: Any) -> Network:
     return ((Head(head.A * attention, head.V * value), *heads), *layers)
 
 
-def _unseen_weights(network: DeepAttention) -> Observed:
+def _unseen_weights(network: DeepAttention) -> Finding:
     """The dimension of the (A, V) of all layers less that of the functions."""
     found = _dimension(network)
+    assert found.value is not None
+    bound = "at most" if found.bound else ""
+    return Finding(weight_count(network) - found.value, found.method, bound, found.proved)
+
+
+def weight_count(network: DeepAttention) -> int:
+    """The dimension of the (A, V) of all layers."""
     pairs = zip(network.widths, network.widths[1:], network.a, strict=False)
-    weights = sum(d * after + 2 * d * min(a, d) - min(a, d) ** 2 for d, after, a in pairs) * network.heads
-    return Observed(weights - int(found.value), found.method, found.proved)
+    return network.heads * sum(d * after + 2 * d * min(a, d) - min(a, d) ** 2 for d, after, a in pairs)
 
 
-def _fibre_dimension(network: DeepAttention, engine: Engine) -> Observed:
-    return Observed(generic_fibre(network, engine).dimension, GROEBNER, True)
+def _fibre_dimension(network: DeepAttention, engine: Engine) -> Finding:
+    return Finding(generic_fibre(network, engine).dimension, GROEBNER)
 
 
-def _fibre_degree(network: DeepAttention, engine: Engine) -> Observed:
-    return Observed(generic_fibre(network, engine).degree, GROEBNER, True)
+def _fibre_degree(network: DeepAttention, engine: Engine) -> Finding:
+    return Finding(generic_fibre(network, engine).degree, GROEBNER)
 
 
-def _closed(network: DeepAttention, engine: Engine) -> Observed:
+def _closed(network: DeepAttention, engine: Engine) -> Finding:
     """Not closed, if the example shows it; it never shows the contrary."""
     if not limit_outside(network, engine).proved:
         raise MethodUnavailableError("the example shows nothing")
-    return Observed(False, "a limit of networks that is no network, by a Gröbner basis over QQ", True)
+    return Finding(False, "a limit of networks that is no network, by a Gröbner basis over QQ")
 
 
 GROEBNER = "Gröbner basis over QQ of the equations of a fibre over random weights"
 
-_BY_RANKS: dict[str, Callable[[DeepAttention], Observed]] = {
+_BY_RANKS: dict[str, Callable[[DeepAttention], Finding]] = {
     "dimension": _dimension,
     "attention_matrices": _attention_matrices,
     "virtual_weights": _virtual_weights,
@@ -217,12 +238,12 @@ _BY_RANKS: dict[str, Callable[[DeepAttention], Observed]] = {
     "scalings_keep_the_function": _scalings,
     "unseen_weights": _unseen_weights,
 }
-_BY_ENGINE: dict[str, Callable[[DeepAttention, Engine], Observed]] = {
+BY_ENGINE: dict[str, Callable[[DeepAttention, Engine], Finding]] = {
     "fibre_dimension": _fibre_dimension,
     "fibre_degree": _fibre_degree,
     "closed": _closed,
 }
-OBSERVABLES = (*_BY_RANKS, *_BY_ENGINE)
+OBSERVABLES = (*_BY_RANKS, *BY_ENGINE)
 """What :func:`observe` can compute."""
 
 

@@ -29,8 +29,9 @@ def expectations(network: DeepAttention) -> tuple[Expectation, ...]:
     found = []
     for statement in DIMENSIONS:
         fails = statement.hypotheses(network)
-        if not fails:
-            found.append(Expectation(int(statement.predict(network)), _name(statement)))
+        predicted = statement.predict(network)
+        if not fails and isinstance(predicted, int):
+            found.append(Expectation(predicted, _name(statement)))
         elif statement is (CONJECTURE_3_10 if network.softmax else COROLLARY_3_8) and network.is_plain:
             formula = formulas.equation_16 if network.softmax else formulas.equation_14
             found.append(Expectation(formula(network.widths, network.a), _name(statement), fails))
