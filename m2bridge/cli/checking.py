@@ -88,11 +88,11 @@ def cross_check_command(statement: str, all_sizes: bool = False, **options: Any)
 
 def _needs_engine(model: Any, statements: list[Statement]) -> bool:
     from m2bridge.maps.model import IsObserved
-    from m2bridge.maps.observing import needs_engine
+    from m2bridge.maps.observing import needs_engine, wanted
 
     if not isinstance(model, IsObserved):  # a map in a file has no statements
         return False
-    return needs_engine(model, {statement.observable for statement in statements})
+    return needs_engine(model, wanted(model, statements))
 
 
 def _chosen(statement: str, name: str) -> list[Statement]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from m2bridge.maps.model import IsObserved
+from m2bridge.maps.statement import Statement
 
 if TYPE_CHECKING:
     from m2bridge.engine import Engine
@@ -25,6 +26,15 @@ class ObservedInParts(Protocol):
     ) -> Observed | None:
         """As :meth:`~m2bridge.maps.model.IsObserved.observe`, but of these observables only."""
         ...
+
+
+def wanted(model: IsObserved, statements: Iterable[Statement]) -> frozenset[str]:
+    """What statements are about; where Macaulay2 is needed, only those that apply."""
+    return frozenset(
+        statement.observable
+        for statement in statements
+        if not needs_engine(model, {statement.observable}) or not statement.hypotheses(model)
+    )
 
 
 def needs_engine(model: IsObserved, observables: Collection[str]) -> bool:

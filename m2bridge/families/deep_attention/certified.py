@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.clock import check, limited
 from m2bridge.families.deep_attention.block import kernel_dimension, seen_dimension
-from m2bridge.families.deep_attention.lower_bounds import SEED, block_rank, certified_block
+from m2bridge.families.deep_attention.lower_bounds import DISTINCT_TOKENS, SEED, block_rank, certified_block
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import observe, weight_count
 from m2bridge.families.deep_attention.observed import Finding, ObservedNetwork
@@ -57,8 +58,8 @@ def _numbers(network: DeepAttention, upper: int) -> dict[str, Any]:
         return {"lower_bound": upper}
     point = {"seed": SEED, "prime": LARGE_PRIME}
     if not network.is_plain:
-        found = rank_result(network, check=check)
-        return {"lower_bound": found.lower, "columns": found.columns}
+        few = replace(network, t=min(network.t, DISTINCT_TOKENS))
+        return {"lower_bound": rank_result(few, check=check).lower}
     block = certified_block(network)
     rank, unseen = block_rank(network, block), kernel_dimension(network.shape, network.t, network.softmax)
     decides = rank == block.columns - unseen
