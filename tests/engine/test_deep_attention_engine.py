@@ -32,7 +32,7 @@ FIBRES = [  # dimension, degree, points
 def test_fibres_are_as_stated(engine: Macaulay2, key: str, dimension: int, degree: int, points: int | None) -> None:
     network = DeepAttention.from_key(key)
     assert generic_fibre(network, engine) == GenericFibre(dimension, degree, points)
-    for name in ("3.7 points", "L fibre", "L points"):
+    for name in ("3.7", "fibre dimension", "fibre points"):
         statement = BY_NAME[name]
         if not statement.hypotheses(network):
             assert statement.predict(network) == observe(network, statement.observable, engine).value
@@ -42,11 +42,11 @@ def test_a_swap_that_is_no_swap_is_a_double_point(engine: Macaulay2) -> None:
     """Behind a hidden width 1 the vectors that could be exchanged are parallel: excluded by the hypothesis."""
     network = DeepAttention((2, 1, 1), 2)
     assert generic_fibre(network, engine) == GenericFibre(0, 2, 1)
-    assert "≥ 2" in BY_NAME["L points"].hypotheses(network)
+    assert "≥ 2" in BY_NAME["fibre points"].hypotheses(network)
 
 
 def test_theorem_3_7_without_its_hypothesis_is_refuted(engine: Macaulay2) -> None:
-    wrong = replace(BY_NAME["3.7 points"], hypotheses=lambda network: "")
+    wrong = replace(BY_NAME["3.7"], hypotheses=lambda network: "")
     for key in ("2-2-1-a2-1-t2", "2-2-1-a1-2-t2"):
         network = DeepAttention.from_key(key)
         assert wrong.predict(network) != observe(network, "fibre_degree", engine).value

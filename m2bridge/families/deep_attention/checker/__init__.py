@@ -1,4 +1,4 @@
-"""Deep attention networks: ranks at other points and modulo other primes, bounds and predictions of docs/deep-attention.md.
+"""Deep attention: ranks at other points and modulo other primes, bounds and predictions of docs/deep-attention.md.
 
 For one head and no skip connections the block of section 5; small networks of lightning attention by the rank of the
 whole differential as well. Softmax with several heads or skip connections is not decided.

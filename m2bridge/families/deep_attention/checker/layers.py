@@ -57,12 +57,8 @@ def virtual_rank(case: Case) -> int:
     count = sum(block.nrows() * block.ncols() for head in layers for name, block in head.items() if name != "A")
     if count * (len(layers) * n * n + case.d[-1] * n) > MOST:
         raise TooExpensiveError("case", f"{count} weights")
-    rows = []
-    for k, head in enumerate(layers):
-        for name, block in head.items():
-            for E in _units(block) if name != "A" else ():
-                rows.append(_virtual_tangent(layers, entering, k, name, E))
-    return rank(rows)
+    moves = [(k, kind, E) for k, head in enumerate(layers) for kind in "KQV" for E in _units(head[kind])]
+    return rank([_virtual_tangent(layers, entering, *move) for move in moves])
 
 
 def _virtual_tangent(layers: list[Head], entering: list[Any], k: int, name: str, E: Any) -> list[int]:
@@ -141,7 +137,7 @@ def normal_form_factors(layers: int) -> int | None:
     for k in range(1, layers + 1):
         A, V = (2 * k,), (2 * k + 1,)
         function = V + function + _turned(function) + A + function
-        Q = Q + (1, -1) + _turned(Q) + _turned(M) + A + M + Q
+        Q = (*Q, 1, -1, *_turned(Q), *_turned(M), *A, *M, *Q)
         M = V + M
     return len(function) if function == M + Q + (1,) else None
 
