@@ -194,14 +194,14 @@ def test_a_maker_with_a_wrong_bound_is_found_out(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_maker_with_a_bad_point_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A skew-symmetric matrix, with which the rank of the block is less; the checker has its point from the seed."""
+    """A matrix of too small a rank, so the block decides nothing; the checker has its point from the seed."""
     bad = lower_bounds.random_block
 
-    def skew(shape: Any, draws: Any, unit: Any = 1) -> Any:
+    def of_rank_one(shape: Any, draws: Any, unit: Any = 1) -> Any:
         made = bad(shape, draws, unit)
-        return replace(made, matrices=(((0, 1), (-1, 0)), *made.matrices[1:]))
+        return replace(made, matrices=(((1, 2), (2, 4)), *made.matrices[1:]))
 
-    monkeypatch.setattr(lower_bounds, "random_block", skew)
+    monkeypatch.setattr(lower_bounds, "random_block", of_rank_one)
     (found,) = certify_all(DeepAttention((3, 3, 3), 2), ["L"])
     assert found.answer["verdicts"][0]["verdict"] == "UNDECIDED"
     assert verify(found).outcome == "rejected"
