@@ -15,6 +15,9 @@ asked for, so that certificates are checked without what the models need.
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -111,8 +114,21 @@ def _claimed(group: str, name: str, otherwise: str) -> EntryPoint:
     return found[0]
 
 
-def _registered(group: str) -> dict[str, tuple[EntryPoint, ...]]:
-    """For each name who claims it; a package that is found twice on the path counts once."""
+def _registered(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
+    """For each name who claims it; the packages are read anew when a folder of the path has changed."""
+    return _read(group, tuple((folder, _changed(folder)) for folder in sys.path))
+
+
+def _changed(folder: str) -> int:
+    try:
+        return os.stat(folder or ".").st_mtime_ns
+    except OSError:
+        return 0
+
+
+@lru_cache(maxsize=16)
+def _read(group: str, path: tuple[tuple[str, int], ...]) -> Mapping[str, tuple[EntryPoint, ...]]:
+    """A package that is found twice on the path counts once. Reading all packages takes some hundredths of a second."""
     from importlib.metadata import EntryPoint, entry_points
 
     place = {GROUP: "family:FAMILY", CHECKERS: "checker:CHECKER"}[group]
