@@ -9,8 +9,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from m2bridge import SingleLayerAttention as Case
+from m2bridge.batch.case_lock import case_lock
 from m2bridge.batch.certifier import Certify, Settings
-from m2bridge.batch.claim import claim
 from m2bridge.batch.cluster import Dask
 from m2bridge.batch.executor import Executor
 from m2bridge.batch.plan import plan
@@ -88,6 +88,6 @@ def ended(process: subprocess.Popen[str]) -> tuple[str, str]:
 @contextmanager
 def held(folder: Path, name: str) -> Iterator[None]:
     """Be at this case, as another batch would, so that no batch in this folder ends in the block."""
-    with claim(folder, name) as mine:
+    with case_lock(folder, name) as mine:
         assert mine
         yield

@@ -1,4 +1,4 @@
-"""One worker's way with a task: claim it, answer it, store what comes of it."""
+"""One worker's way with a task: lock it, answer it, store what comes of it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from types import TracebackType
 from typing import Any, Self
 
 from m2bridge.alarm import alarm
-from m2bridge.batch.claim import claim
-from m2bridge.batch.outcome import Outcome, kind_of, reason_of, versions
+from m2bridge.batch.case_lock import case_lock
 from m2bridge.batch.store import NO_ROOM, Store
-from m2bridge.batch.task import Report, Task
+from m2bridge.batch.task import Task, TaskReport
+from m2bridge.batch.unanswered import Unanswered, kind_of, reason_of, versions
 from m2bridge.certificate.schema import Certificate
 from m2bridge.certifying.certify import certify_all
 from m2bridge.clock import clock, limited
@@ -72,19 +72,19 @@ def put_outcomes(settings: Settings, task: Task, questions: Sequence[str], error
     limits = settings.timeout, settings.memory
     about = task.case.family, task.case.to_json(), task.name
     for question in questions:
-        outcome = Outcome(*about, question, kind, reason, details, *limits, versions(macaulay2))
+        outcome = Unanswered(*about, question, kind, reason, details, *limits, versions(macaulay2))
         settings.store.put_outcome(outcome)
 
 
-def give_up(settings: Settings, task: Task, error: Exception, macaulay2: str) -> Report:
+def give_up(settings: Settings, task: Task, error: Exception, macaulay2: str) -> TaskReport:
     """Store the outcome of a task that nobody will perform."""
     store = settings.store
-    with storing(store), claim(store.folder, task.name) as mine:
+    with storing(store), case_lock(store.folder, task.name) as mine:
         if mine:
             done = store.answers(task)
             left = [question for question in task.questions if question not in done]
             put_outcomes(settings, task, left, error, macaulay2)
-        return Report(task, store.answers(task), 0.0, held=not mine)
+        return TaskReport(task, store.answers(task), 0.0, held=not mine)
 
 
 class Certifier:
@@ -105,7 +105,7 @@ class Certifier:
     def _version(self) -> str:
         return self._engine.version if self._engine else "none"
 
-    def perform(self, task: Task) -> Report:
+    def perform(self, task: Task) -> TaskReport:
         """Answer what is left of a task.
 
         Raises
@@ -114,13 +114,13 @@ class Certifier:
             If nothing can be stored.
         """
         store = self._settings.store
-        with limited(self._settings.timeout) as running, storing(store), claim(store.folder, task.name) as mine:
+        with limited(self._settings.timeout) as running, storing(store), case_lock(store.folder, task.name) as mine:
             if not mine:
-                return Report(task, {}, running.seconds, held=True)
+                return TaskReport(task, {}, running.seconds, held=True)
             done = store.answers(task)  # another batch, or a worker that died, may have come here before
             for questions in Task(task.case, tuple(q for q in task.questions if q not in done)).groups:
                 self._answer(task, questions)
-            return Report(task, store.answers(task), running.seconds)
+            return TaskReport(task, store.answers(task), running.seconds)
 
     def _answer(self, task: Task, questions: tuple[str, ...]) -> None:
         try:

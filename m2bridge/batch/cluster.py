@@ -16,7 +16,7 @@ from m2bridge.batch.certifier import Certifier, Settings, give_up
 from m2bridge.batch.executor import Started
 from m2bridge.batch.forkserver import check_files
 from m2bridge.batch.signals import interrupts_held
-from m2bridge.batch.task import Report, Task
+from m2bridge.batch.task import Task, TaskReport
 from m2bridge.engine.scratch import Scratch, sweep
 from m2bridge.errors import EngineDiedError, InvalidCaseError, MethodUnavailableError
 
@@ -84,7 +84,7 @@ class Dask:
                 raise InvalidCaseError("scheduler", f"no Dask scheduler answers at {scheduler}: {reason}") from None
             self._stack = stack.pop_all()
 
-    def run(self, tasks: Iterable[Task], started: Started) -> Iterator[Report]:
+    def run(self, tasks: Iterable[Task], started: Started) -> Iterator[TaskReport]:
         """See :meth:`m2bridge.batch.executor.Executor.run`; a task counts as started when it is submitted."""
         from distributed import as_completed
         from distributed.scheduler import KilledWorker
@@ -126,7 +126,7 @@ class Dask:
             sweep()
 
 
-def perform(task: Task, settings: Settings) -> Report:
+def perform(task: Task, settings: Settings) -> TaskReport:
     """In a Dask worker: perform a task with the Macaulay2 of this thread."""
     key = threading.get_ident(), settings
     if key not in _certifiers:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from types import TracebackType
 from typing import Protocol, Self
 
-from m2bridge.batch.task import Report, Task
+from m2bridge.batch.task import Task, TaskReport
 
 Started = Callable[[Task], None]
 """Is told of each task when a worker begins with it."""
@@ -15,7 +15,7 @@ Started = Callable[[Task], None]
 class Executor(Protocol):
     """Performs tasks; a context manager, at whose end all workers have ended."""
 
-    def run(self, tasks: Iterable[Task], started: Started) -> Iterator[Report]:
+    def run(self, tasks: Iterable[Task], started: Started) -> Iterator[TaskReport]:
         """Perform tasks; the reports, in the order in which they arrive.
 
         Raises

@@ -20,7 +20,7 @@ LEAST_FILES = 24
 _kept: list[Scratch] = []
 
 
-def prepare(module: str = "m2bridge.batch.preload") -> None:
+def prepare(module: str = "m2bridge.batch.worker_imports") -> None:
     """Start it, if it does not run, without waiting until it has imported a module and what that needs.
 
     Raises

@@ -14,7 +14,7 @@ from typing import Self
 from m2bridge.batch.certifier import Settings, give_up
 from m2bridge.batch.executor import Started
 from m2bridge.batch.said import Begun, Ready
-from m2bridge.batch.task import Report, Task
+from m2bridge.batch.task import Task, TaskReport
 from m2bridge.batch.worker import Worker
 from m2bridge.engine import locate
 from m2bridge.engine.scratch import sweep
@@ -63,7 +63,7 @@ class Processes:
         self._leaving: list[Worker] = []
         self._false_starts = 0
 
-    def run(self, tasks: Iterable[Task], started: Started) -> Iterator[Report]:
+    def run(self, tasks: Iterable[Task], started: Started) -> Iterator[TaskReport]:
         """See :meth:`m2bridge.batch.executor.Executor.run`."""
         waiting, deaths = deque(self._arranged(tasks)), Counter[Task]()
         while waiting or any(worker.task for worker in self._workers):
@@ -101,7 +101,7 @@ class Processes:
         listened = {w.connection: w for w in self._workers if w.task is not None or (waiting and not w.ready)}
         return [listened[connection] for connection in wait(list(listened), 1.0)]  # type: ignore[index]
 
-    def _heard(self, worker: Worker) -> Report | None:
+    def _heard(self, worker: Worker) -> TaskReport | None:
         """Hear what a worker says; its report, if that is what it says. A dead worker is let go."""
         message = worker.receive()
         if isinstance(message, M2BridgeError):
@@ -129,7 +129,7 @@ class Processes:
             how = worker.ended(time.monotonic() + _FAREWELL)
             raise BatchError(f"worker processes end before they begin; the last one {how}")
 
-    def _hanging(self) -> Iterator[Report]:
+    def _hanging(self) -> Iterator[TaskReport]:
         limit = self._settings.timeout
         for worker in list(self._workers):
             task = worker.task
@@ -139,7 +139,7 @@ class Processes:
                 self._dismiss(worker)
                 yield self._given_up(task, EngineTimeoutError(f"the case did not finish within {limit:.3g} seconds"))
 
-    def _given_up(self, task: Task, error: Exception) -> Report:
+    def _given_up(self, task: Task, error: Exception) -> TaskReport:
         return give_up(self._settings, task, error, locate(self._settings.program).version)
 
     def _dismiss(self, worker: Worker) -> None:

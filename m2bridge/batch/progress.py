@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 from m2bridge.batch.plan import Plan
-from m2bridge.batch.task import Report, Task
+from m2bridge.batch.task import Task, TaskReport
 from m2bridge.layout import duration
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Progress(Protocol):
         """A worker began with a task."""
         ...
 
-    def finished(self, report: Report) -> None:
+    def finished(self, report: TaskReport) -> None:
         """A task is done."""
         ...
 
@@ -46,7 +46,7 @@ class Silent:
     def started(self, task: Task) -> None:
         """See :meth:`Progress.started`."""
 
-    def finished(self, report: Report) -> None:
+    def finished(self, report: TaskReport) -> None:
         """See :meth:`Progress.finished`."""
 
 
@@ -66,7 +66,7 @@ class Lines:
     def started(self, task: Task) -> None:
         """See :meth:`Progress.started`."""
 
-    def finished(self, report: Report) -> None:
+    def finished(self, report: TaskReport) -> None:
         """See :meth:`Progress.finished`."""
         self._done += 1
         case, said = report.task.name, _counted(Counter(a for v in report.answers.values() for a in v))
@@ -100,7 +100,7 @@ class Live:
         """See :meth:`Progress.started`."""
         self._running[task] = time.monotonic()
 
-    def finished(self, report: Report) -> None:
+    def finished(self, report: TaskReport) -> None:
         """See :meth:`Progress.finished`."""
         self._running.pop(report.task, None)
         self._answers.update(answer for verdicts in report.answers.values() for answer in verdicts)

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from m2bridge.batch.executor import Executor, Started
-from m2bridge.batch.outcome import KINDS
 from m2bridge.batch.plan import Plan
 from m2bridge.batch.progress import Progress
-from m2bridge.batch.task import Report, Task
+from m2bridge.batch.task import Task, TaskReport
+from m2bridge.batch.unanswered import KINDS
 from m2bridge.layout import duration
 
 _PATIENCE = 0.5
@@ -64,6 +64,9 @@ class Summary:
         ran = f" in {duration(self.seconds)}" if self.done_before < self.cases else ""
         return f"cases: {self.cases}{ran}: {answers or 'no answers'}"
 
+    def __str__(self) -> str:
+        return self.to_text()
+
 
 def run(plan: Plan, start: Callable[[], Executor], progress: Progress) -> Summary:
     """Perform what a plan says is left.
@@ -91,7 +94,7 @@ def run(plan: Plan, start: Callable[[], Executor], progress: Progress) -> Summar
     return Summary(len(plan.tasks), plan.done, answers, time.monotonic() - begin)
 
 
-def _reports(tasks: tuple[Task, ...], executor: Executor, started: Started) -> Iterator[Report]:
+def _reports(tasks: tuple[Task, ...], executor: Executor, started: Started) -> Iterator[TaskReport]:
     while tasks:
         held = []
         for report in executor.run(tasks, started):

@@ -8,7 +8,7 @@ from typing import Self
 
 from m2bridge.batch.certifier import Certifier, Settings
 from m2bridge.batch.executor import Started
-from m2bridge.batch.task import Report, Task
+from m2bridge.batch.task import Task, TaskReport
 
 
 class Serial:
@@ -17,7 +17,7 @@ class Serial:
     def __init__(self, settings: Settings) -> None:
         self._certifier = Certifier(settings)
 
-    def run(self, tasks: Iterable[Task], started: Started) -> Iterator[Report]:
+    def run(self, tasks: Iterable[Task], started: Started) -> Iterator[TaskReport]:
         """See :meth:`Executor.run`."""
         for task in tasks:
             started(task)

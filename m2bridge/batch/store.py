@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from m2bridge.batch.outcome import SUFFIX, Kind, Outcome
 from m2bridge.batch.task import Task
+from m2bridge.batch.unanswered import SUFFIX, Kind, Unanswered
 from m2bridge.certificate.files import text_of, write, write_aside
 from m2bridge.certificate.schema import Certificate, file_name
 from m2bridge.convert.documents import read_json
@@ -77,7 +77,7 @@ class Store:
         write(certificate, self.folder)
         (self.folder / outcome_name(certificate.name, certificate.question)).unlink(missing_ok=True)
 
-    def put_outcome(self, outcome: Outcome) -> None:
+    def put_outcome(self, outcome: Unanswered) -> None:
         """Store an outcome, unless there is a certificate."""
         if _verdicts(self.folder / file_name(outcome.name, outcome.question)) is None:
             write_aside(outcome.to_text(), self.folder / outcome_name(outcome.name, outcome.question))

@@ -51,7 +51,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class TaskReport:
     """What became of a task.
 
     Parameters

@@ -20,9 +20,9 @@ from pathlib import Path
 from m2bridge.alarm import LONGEST
 from m2bridge.batch.allowance import Allowance
 from m2bridge.batch.forkserver import CONTEXT
-from m2bridge.batch.outcome import reason_of
 from m2bridge.batch.said import Begun, Ready
 from m2bridge.batch.signals import ENDING, interrupts_held
+from m2bridge.batch.unanswered import reason_of
 from m2bridge.checker.verify_result import VerifyResult
 from m2bridge.layout import duration
 

@@ -19,10 +19,10 @@ from m2bridge.batch.certifier import Certifier, Settings
 from m2bridge.batch.forkserver import CONTEXT, prepare
 from m2bridge.batch.said import Begun, Ready
 from m2bridge.batch.signals import ENDING, interrupts_held
-from m2bridge.batch.task import Report, Task
+from m2bridge.batch.task import Task, TaskReport
 from m2bridge.errors import BatchError, M2BridgeError
 
-Message = tuple[Report, int] | M2BridgeError | Ready | Begun
+Message = tuple[TaskReport, int] | M2BridgeError | Ready | Begun
 """A report with the memory of the worker and its Macaulay2, a reason for not going on, or how far it has come."""
 
 _FAREWELL = 5.0

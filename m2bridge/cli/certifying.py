@@ -143,7 +143,7 @@ def _executor(store: Store, planned: Plan, options: dict[str, Any]) -> Executor:
 
 
 def _kinds(text: str) -> frozenset[Any]:
-    from m2bridge.batch.outcome import KINDS
+    from m2bridge.batch.unanswered import KINDS
 
     kinds = frozenset(part.strip() for part in text.split(",") if part.strip())
     if unknown := sorted(kinds - set(KINDS)):

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from m2bridge.cli.families import FamilyCommand, family_options
+from m2bridge.cli.families import FamilyCommand, family_options, map_options
 from m2bridge.cli.options import case_options, request, run_options, timeout_option, within
 from m2bridge.cli.output import DONE, show
 from m2bridge.cli.progress import progress
@@ -17,6 +17,7 @@ from m2bridge.startup import importing
 @click.command("dimension", cls=FamilyCommand)
 @case_options
 @family_options
+@map_options
 @click.option("--method", default="auto", show_default=True, help="auto, elimination, jacobian, formula or all.")
 @run_options
 def dimension_command(method: Any, **options: Any) -> int:
@@ -38,6 +39,7 @@ def dimension_command(method: Any, **options: Any) -> int:
 @click.command("closure", cls=FamilyCommand)
 @case_options
 @family_options
+@map_options
 @click.option(
     "--strategy", default="auto", show_default=True, help="auto, multigraded, elimination or ungraded-elimination."
 )
@@ -71,6 +73,7 @@ def closure_command(strategy: Any, max_degree: int | None, weights: Any = None, 
 @click.command("singular-locus", cls=FamilyCommand)
 @case_options
 @family_options
+@map_options
 @click.option("--method", default="auto", show_default=True, help="auto, fibres, orbits, jacobian or all.")
 @click.option("--ideals", is_flag=True, help="Compute the ideals of the components too.")
 @run_options

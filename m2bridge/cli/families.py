@@ -18,6 +18,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 CASE = ("d", "d_out", "a", "t", "coordinates", "weights")
 """The options of the default family, which those of another family, or a map, replace."""
 
+_NUMBERS = ("d", "d_out", "a")
 _REPLACED = "m2bridge.cli.families"
 
 
@@ -97,6 +98,16 @@ def family_options(command: Command) -> Command:
     )
 
 
+def map_options(command: Command) -> Command:
+    """``FILE``, the same as ``--map FILE``, and a choice of its output coordinates."""
+    outputs = (
+        "Of the map in FILE only these coordinates: x,y. They are outputs of the last layer where there are layers."
+    )
+    path = click.Path(exists=True, dir_okay=False, path_type=Path)
+    command = click.option("--outputs", metavar="NAMES", help=outputs)(command)
+    return click.argument("named_file", metavar="[FILE]", required=False, type=path)(command)
+
+
 def named_case(options: dict[str, Any]) -> Any | None:
     """The model that ``--family`` or ``--map`` names, taken out of a command's options; ``None`` if neither does.
 
@@ -107,17 +118,27 @@ def named_case(options: dict[str, Any]) -> Any | None:
     click.UsageError
         If the file cannot be read, or both are given.
     """
-    name, file = options.pop("family", None), options.pop("file", None)
+    name, file, argument = (options.pop(option, None) for option in ("family", "file", "named_file"))
+    outputs = options.pop("outputs", None)
+    if argument is not None and (file is not None or any(options.get(option) is not None for option in _NUMBERS)):
+        raise click.UsageError(f"'{argument}' and a case, or --map, exclude each other")
+    file = argument if file is None else file
     if name is not None and file is not None:
-        raise click.UsageError("--family and --map exclude each other")
+        raise click.UsageError("--family and a file exclude each other")
     if file is not None:
-        return _read(file)
+        return _chosen(_read(file), outputs)
+    if outputs is not None:
+        raise click.UsageError("--outputs needs a map in a file")
     if name is None:
         return None
     from m2bridge.families import family
 
     chosen = family(name)
     return chosen.from_options({option.name: options.pop(option.name, None) for option in chosen.options})
+
+
+def _chosen(model: Any, outputs: str | None) -> Any:
+    return model if outputs is None else model.restricted_to([name.strip() for name in outputs.split(",")])
 
 
 def _read(file: Path) -> Any:

@@ -43,7 +43,7 @@ def verify_command(paths: Sequence[Path], workers: int | None, timeout: float, m
     hold a program that nobody checked. Outcomes of a batch (*.outcome.json), which say why there is no certificate, are
     counted and left out.
     """
-    from m2bridge.batch.outcome import SUFFIX
+    from m2bridge.batch.unanswered import SUFFIX
     from m2bridge.batch.verifying import verify_files
 
     named = list(json_files(paths))

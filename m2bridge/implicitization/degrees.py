@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
+from typing import TYPE_CHECKING
 
-from m2bridge.algebra.lattice import Vector
-from m2bridge.algebra.sparse_polynomial import Monomial, Terms
 from m2bridge.clock import check, watched
 from m2bridge.errors import EngineTimeoutError
 from m2bridge.implicitization.multidegrees import MultidegreeOrbits, PackedGrading, multiply
+
+if TYPE_CHECKING:
+    from m2bridge.algebra.lattice import Vector
+    from m2bridge.algebra.sparse_polynomial import Monomial, Terms
 
 SparseRow = tuple[tuple[int, int], ...]
 """A polynomial of the ideal in one multidegree: positions of its monomials and their coefficients."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import flint
 
@@ -18,7 +18,9 @@ from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.algebra.linear_algebra import elimination_price, reduced_echelon
 from m2bridge.algebra.sparse_polynomial import IntegerPolynomial, Monomial, gradient_at, monomial_of, restricted
 from m2bridge.clock import check, watched
-from m2bridge.implicitization.multigraded_map import MultigradedMap
+
+if TYPE_CHECKING:
+    from m2bridge.implicitization.multigraded_map import MultigradedMap
 
 Column = list[int]
 PackedPolynomial = dict[int, int]

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import flint
 
 from m2bridge.algebra.integers import integral
 from m2bridge.algebra.linear_algebra import rank_of, reduced_echelon
 from m2bridge.algebra.quotient import Index, Quotient, SparseVector, combination
-from m2bridge.algebra.sparse_polynomial import Monomial
 from m2bridge.clock import watched
-from m2bridge.implicitization.degrees import Neighbour, SparseRow
+
+if TYPE_CHECKING:
+    from m2bridge.algebra.sparse_polynomial import Monomial
+    from m2bridge.implicitization.degrees import Neighbour, SparseRow
 
 
 @dataclass(frozen=True, slots=True)

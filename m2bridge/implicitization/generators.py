@@ -17,16 +17,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from random import Random
+from typing import TYPE_CHECKING
 
 from m2bridge.algebra.integers import LARGE_PRIME, primes_from
-from m2bridge.algebra.sparse_polynomial import Terms
 from m2bridge.errors import ContradictionError
 from m2bridge.implicitization.degrees import Degree, GradedPiece, MonomialSpace
 from m2bridge.implicitization.elimination import ModularElimination
 from m2bridge.implicitization.generated_part import GeneratedPart, Products
 from m2bridge.implicitization.multidegrees import PackedGrading
-from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.implicitization.relations import Echelon, ExactEchelon, ModularEchelon, Substitution
+
+if TYPE_CHECKING:
+    from m2bridge.algebra.sparse_polynomial import Terms
+    from m2bridge.implicitization.multigraded_map import MultigradedMap
 
 PRIMES = 16
 """How many large primes are kept: the first for one guess, four for a better one; others where those are unlucky."""

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log2
 from random import Random
+from typing import TYPE_CHECKING
 
 from m2bridge.algebra.integers import is_prime
-from m2bridge.algebra.sparse_polynomial import Monomial
 from m2bridge.clock import watched
 from m2bridge.errors import EngineTimeoutError, InvalidCaseError
 from m2bridge.implicitization.degrees import Degree, GradedPiece, MonomialSpace, complete_degrees
@@ -27,8 +27,11 @@ from m2bridge.implicitization.linear_part import (
     linear_part,
 )
 from m2bridge.implicitization.multidegrees import PackedGrading
-from m2bridge.implicitization.multigraded_map import MultigradedMap, Permutation
 from m2bridge.implicitization.result import GeneratorOrbit, Implicitization
+
+if TYPE_CHECKING:
+    from m2bridge.algebra.sparse_polynomial import Monomial
+    from m2bridge.implicitization.multigraded_map import MultigradedMap, Permutation
 
 LOWEST_PRIME = 1 << 30
 PRIMES_IN_RANGE = 50_000_000

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from m2bridge.algebra.sparse_polynomial import Terms
 from m2bridge.clock import watched
 from m2bridge.implicitization.multigraded_map import Grading, MultigradedMap, Permutation
 from m2bridge.implicitization.relations import ExactEchelon, Substitution
+
+if TYPE_CHECKING:
+    from m2bridge.algebra.sparse_polynomial import Terms
 
 
 @dataclass(frozen=True, slots=True)

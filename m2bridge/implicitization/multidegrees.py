@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from m2bridge.algebra.lattice import Vector
-from m2bridge.algebra.sparse_polynomial import Monomial
 from m2bridge.clock import watched
-from m2bridge.implicitization.multigraded_map import MultigradedMap, Permutation
+
+if TYPE_CHECKING:
+    from m2bridge.algebra.lattice import Vector
+    from m2bridge.algebra.sparse_polynomial import Monomial
+    from m2bridge.implicitization.multigraded_map import MultigradedMap, Permutation
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,17 +11,19 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd, lcm
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sympy import Symbol
 from sympy.solvers.simplex import InfeasibleLPError, lpmin
 
 from m2bridge.algebra.lattice import Vector, integer_kernel, short_basis
 from m2bridge.algebra.linear_algebra import rank
-from m2bridge.algebra.polynomial_map import PolynomialMap
-from m2bridge.algebra.sparse_polynomial import IntegerPolynomial
 from m2bridge.clock import watched
 from m2bridge.errors import ContradictionError, MethodUnavailableError
+
+if TYPE_CHECKING:
+    from m2bridge.algebra.polynomial_map import PolynomialMap
+    from m2bridge.algebra.sparse_polynomial import IntegerPolynomial
 
 Permutation = tuple[int, ...]
 
@@ -73,6 +75,7 @@ def multigraded(
 
     Examples
     --------
+    >>> from m2bridge import PolynomialMap
     >>> from sympy import symbols
     >>> s, t = symbols("s t")
     >>> cubic = PolynomialMap.from_expressions([s, t], {"x": s**3, "y": s**2*t, "z": s*t**2, "w": t**3})

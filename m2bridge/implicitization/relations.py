@@ -10,16 +10,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from math import gcd, prod
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import flint
 
 from m2bridge.algebra.integers import integral
 from m2bridge.algebra.linear_algebra import elimination_price, leading_columns
-from m2bridge.algebra.sparse_polynomial import Monomial, Terms
 from m2bridge.clock import check, watched
-from m2bridge.implicitization.elimination import ModularElimination
-from m2bridge.implicitization.multigraded_map import MultigradedMap
+
+if TYPE_CHECKING:
+    from m2bridge.algebra.sparse_polynomial import Monomial, Terms
+    from m2bridge.implicitization.elimination import ModularElimination
+    from m2bridge.implicitization.multigraded_map import MultigradedMap
 
 ROWS_READ = 32
 """So many entries of a column are read at once where the shortest columns are looked for."""

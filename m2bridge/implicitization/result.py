@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sympy.polys.rings import PolyElement, PolyRing
 
-from m2bridge.algebra.lattice import Vector
 from m2bridge.algebra.ring import Ideal, PolynomialRing
 from m2bridge.algebra.sparse_polynomial import Terms, exponents_of
 from m2bridge.clock import watched
-from m2bridge.implicitization.multigraded_map import MultigradedMap, Permutation
 from m2bridge.startup import collection_paused
+
+if TYPE_CHECKING:
+    from m2bridge.algebra.lattice import Vector
+    from m2bridge.implicitization.multigraded_map import MultigradedMap, Permutation
 
 
 @dataclass(frozen=True, slots=True)

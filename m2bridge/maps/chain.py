@@ -98,10 +98,7 @@ class Chain:
             If there is no output of such a name, or no output is left.
         """
         last = self.layers[-1]
-        if not outputs:
-            raise InvalidCaseError("outputs", "choose at least one output")
-        if unknown := [name for name in outputs if name not in last.outputs]:
-            raise InvalidCaseError("outputs", f"there is no output '{unknown[0]}': use {', '.join(last.outputs)}")
+        check_outputs(outputs, last.outputs)
         chosen = last.polynomial_map.restricted_to([last.outputs.index(name) for name in outputs])
         return Chain((*self.layers[:-1], Layer(chosen, last.inputs)), self.title, self.key)
 
@@ -185,3 +182,11 @@ class Chain:
 @lru_cache(maxsize=8)
 def _reduced(layers: tuple[Layer, ...], prime: int) -> tuple[ReducedLayer, ...]:
     return tuple(layer.modulo(prime) for layer in layers)
+
+
+def check_outputs(chosen: Sequence[str], outputs: Sequence[str]) -> None:
+    """Raise InvalidCaseError unless some of these outputs are chosen, each once."""
+    if not chosen or len(set(chosen)) < len(chosen):
+        raise InvalidCaseError("outputs", "choose at least one output, and each of them once")
+    if unknown := [name for name in chosen if name not in outputs]:
+        raise InvalidCaseError("outputs", f"there is no output '{unknown[0]}': use {', '.join(outputs)}")

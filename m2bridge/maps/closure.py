@@ -12,7 +12,7 @@ from m2bridge.clock import clock, limited
 from m2bridge.engine import Engine
 from m2bridge.engine.answer import Answer, parse
 from m2bridge.errors import EngineMemoryError, EngineTimeoutError, InvalidCaseError, MethodUnavailableError
-from m2bridge.implicitization import MultigradedMap
+from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.maps.closure_result import Closure, Strategy
 from m2bridge.maps.completeness import prove_complete
 from m2bridge.maps.elimination import elimination_values, empty_source

@@ -13,7 +13,7 @@ from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.ring import Ideal, is_homogeneous
 from m2bridge.clock import watched
 from m2bridge.convert.notation import polynomial_text, sparse_text
-from m2bridge.implicitization import Implicitization
+from m2bridge.implicitization.result import Implicitization
 from m2bridge.maps.jacobian_rank import Status
 from m2bridge.maps.model import HasFibreDegree, PredictsHilbertFunction
 from m2bridge.maps.subject import Subject

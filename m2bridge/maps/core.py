@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from m2bridge.implicitization import MultigradedMap
+from m2bridge.implicitization.multigraded_map import MultigradedMap
 
 
 @dataclass(frozen=True, slots=True)

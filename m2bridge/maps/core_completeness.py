@@ -8,7 +8,8 @@ from math import comb
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.clock import clock
 from m2bridge.errors import ContradictionError, EngineTimeoutError
-from m2bridge.implicitization import Implicitization, implicitize, implicitize_and_look_ahead
+from m2bridge.implicitization.implicitize import implicitize, implicitize_and_look_ahead
+from m2bridge.implicitization.result import Implicitization
 from m2bridge.maps.core import Core
 from m2bridge.maps.multigraded_closure import Equations, up_to
 

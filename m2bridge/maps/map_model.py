@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
-from m2bridge.maps.chain import Chain
+from m2bridge.maps.chain import Chain, check_outputs
 from m2bridge.maps.layer import Layer
 from m2bridge.maps.model import Model
 from m2bridge.maps.structure import Multigrading, Symmetry
@@ -40,6 +40,19 @@ class MapModel:
             "relations": list(map(str, given.relations)),
             "coordinates": {name: str(image) for name, image in zip(given.coordinates, given.images, strict=True)},
         }
+
+    def restricted_to(self, outputs: Sequence[str]) -> MapModel:
+        """The same map followed by the projection to some of the coordinates.
+
+        Raises
+        ------
+        InvalidCaseError
+            If there is no coordinate of such a name, or none is left.
+        """
+        names = self.polynomial_map.coordinates
+        check_outputs(outputs, names)
+        chosen = self.polynomial_map.restricted_to([names.index(name) for name in outputs])
+        return MapModel(chosen, self.title, self.key)
 
     def parametrization(self) -> PolynomialMap:
         """The map itself."""

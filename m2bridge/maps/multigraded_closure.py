@@ -8,8 +8,10 @@ from math import comb
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.clock import share
 from m2bridge.errors import EngineTimeoutError
-from m2bridge.implicitization import Implicitization, MultigradedMap, implicitize, multigraded
+from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.implicitization.linear_part import linear_part
+from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
+from m2bridge.implicitization.result import Implicitization
 from m2bridge.maps.subject import Subject
 
 LARGEST_DEGREE = 4

@@ -8,7 +8,7 @@ from m2bridge.algebra.linear_algebra import sparse_rank
 from m2bridge.algebra.sparse_polynomial import gradient_of_terms, value_at
 from m2bridge.clock import share, watched
 from m2bridge.errors import ContradictionError
-from m2bridge.implicitization import Implicitization
+from m2bridge.implicitization.result import Implicitization
 from m2bridge.maps.jacobian_rank import Status, jacobian_findings
 from m2bridge.maps.subject import Subject
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sympy import Expr
 
@@ -16,8 +16,10 @@ from m2bridge.convert.notation import (
     shortened_text,
 )
 from m2bridge.layout import duration, facts
-from m2bridge.maps.closure_result import Closure
 from m2bridge.presented import result_json
+
+if TYPE_CHECKING:
+    from m2bridge.maps.closure_result import Closure
 
 
 def json(closure: Closure) -> dict[str, Any]:

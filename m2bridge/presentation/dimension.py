@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from m2bridge.layout import facts, table
-from m2bridge.maps.dimension import Dimension
-from m2bridge.maps.model import Expectation
 from m2bridge.presented import computed_by, result_json
+
+if TYPE_CHECKING:
+    from m2bridge.maps.dimension import Dimension
+    from m2bridge.maps.model import Expectation
 
 
 def json(found: Dimension) -> dict[str, Any]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from m2bridge.layout import facts
-from m2bridge.maps.image import Image
+
+if TYPE_CHECKING:
+    from m2bridge.maps.image import Image
 
 
 def json(image: Image) -> dict[str, Any]:

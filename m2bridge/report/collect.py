@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from m2bridge._version import __version__
-from m2bridge.batch.outcome import SUFFIX
+from m2bridge.batch.unanswered import SUFFIX
 from m2bridge.certificate.files import read, text_of
 from m2bridge.certificate.schema import Certificate
 from m2bridge.certifying.program import foreign_program
@@ -17,7 +17,7 @@ from m2bridge.errors import CertificateError, ConversionError, InvalidCaseError
 from m2bridge.families.question import Row as Answer
 from m2bridge.report.content import VERDICTS, Detail, Problem, Report, Row, Table
 from m2bridge.report.escape import line
-from m2bridge.report.outcome import outcome_rows
+from m2bridge.report.unanswered import outcome_rows
 from m2bridge.report.words import case_of, orbit_table, verdict_words
 
 

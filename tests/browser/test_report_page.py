@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from m2bridge import report
-from m2bridge.batch.outcome import Outcome
 from m2bridge.batch.store import Store
+from m2bridge.batch.unanswered import Unanswered
 from m2bridge.certificate.files import read
 from m2bridge.report import Report, Row
 from m2bridge.report.content import VERDICTS
@@ -97,7 +97,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (found / "half.json").write_text("{", encoding="utf-8")
     case = {"d": 4, "d_out": 13, "a": 3, "t": 2}
     Store(found).put_outcome(
-        Outcome("attention", case, "d4-dout13-a3-t2", "3.4", "timed-out", NASTY, "", 60.0, None, {})
+        Unanswered("attention", case, "d4-dout13-a3-t2", "3.4", "timed-out", NASTY, "", 60.0, None, {})
     )
     return found
 

@@ -21,7 +21,7 @@ from m2bridge.batch.processes import Processes
 from m2bridge.batch.progress import Silent
 from m2bridge.batch.run import run
 from m2bridge.batch.store import Store
-from m2bridge.batch.task import Report, Task, tasks
+from m2bridge.batch.task import Task, TaskReport, tasks
 from m2bridge.batch.worker import Worker
 from m2bridge.certificate.files import read
 from m2bridge.certifying.questions import questions
@@ -92,7 +92,7 @@ def test_a_worker_that_cannot_be_interrupted_is_killed(
 ) -> None:
     folder, mark, look = tmp_path / "results", log.with_suffix(".hanging"), Processes._hanging
 
-    def later(pool: Processes) -> Iterator[Report]:
+    def later(pool: Processes) -> Iterator[TaskReport]:
         """The limit and all patience with the worker that hangs are over as soon as it has said that it does."""
         for worker in pool._workers if mark.exists() else ():
             if str(worker.process.pid) == mark.read_text().split(" ")[0]:

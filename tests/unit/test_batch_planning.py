@@ -13,14 +13,14 @@ import pytest
 from m2bridge import PolynomialNetwork
 from m2bridge import SingleLayerAttention as Case
 from m2bridge.alarm import alarm
+from m2bridge.batch.case_lock import case_lock
 from m2bridge.batch.cases import grid, ordered, read_cases
 from m2bridge.batch.certifier import Settings, put_outcomes
-from m2bridge.batch.claim import claim
-from m2bridge.batch.outcome import Outcome, kind_of, reason_of
 from m2bridge.batch.plan import plan
 from m2bridge.batch.progress import Lines
 from m2bridge.batch.store import Store
-from m2bridge.batch.task import Report, Task, tasks
+from m2bridge.batch.task import Task, TaskReport, tasks
+from m2bridge.batch.unanswered import Unanswered, kind_of, reason_of
 from m2bridge.certificate.schema import Certificate
 from m2bridge.clock import limited
 from m2bridge.engine import Limits
@@ -283,22 +283,22 @@ def test_kinds(error: Exception, kind: str, tmp_path: Path) -> None:
     assert kind_of(error) == kind
     put(Store(tmp_path), error)
     (path,) = tmp_path.iterdir()
-    stored = Outcome(**json.loads(path.read_text()))
+    stored = Unanswered(**json.loads(path.read_text()))
     assert (stored.kind, stored.question, stored.case) == (kind, "3.3", CASE.to_json())
     assert stored.reason == reason_of(error)
     assert bool(stored.details) == (kind == "failed")
 
 
 def test_a_claim_excludes_others_and_leaves_nothing(tmp_path: Path) -> None:
-    with claim(tmp_path, "x") as first, claim(tmp_path, "x") as second, claim(tmp_path, "y") as other:
+    with case_lock(tmp_path, "x") as first, case_lock(tmp_path, "x") as second, case_lock(tmp_path, "y") as other:
         assert (first, second, other) == (True, False, True)
-    with claim(tmp_path, "x") as again:
+    with case_lock(tmp_path, "x") as again:
         assert again
     assert list((tmp_path / ".claims").iterdir()) == []
 
 
 def hold(folder: Path, ready: "multiprocessing.synchronize.Event") -> None:
-    with claim(folder, "x"):
+    with case_lock(folder, "x"):
         ready.set()
         multiprocessing.Event().wait()
 
@@ -309,11 +309,11 @@ def test_the_claim_of_a_killed_process_is_free(tmp_path: Path) -> None:
     process = context.Process(target=hold, args=(tmp_path, ready), daemon=True)
     process.start()
     assert ready.wait(PATIENCE)
-    with claim(tmp_path, "x") as mine:
+    with case_lock(tmp_path, "x") as mine:
         assert not mine
     process.kill()
     process.join()
-    with claim(tmp_path, "x") as mine:
+    with case_lock(tmp_path, "x") as mine:
         assert mine
 
 
@@ -339,6 +339,6 @@ def test_progress_that_nobody_can_read_is_dropped() -> None:
     with open("/dev/full", "w", encoding="utf-8", buffering=1) as full:
         lines = Lines(full)
         for _ in range(3):
-            lines.finished(Report(Task(CASE, ("3.2",)), {"3.2": ("CONFIRMED",)}, 1.0))
+            lines.finished(TaskReport(Task(CASE, ("3.2",)), {"3.2": ("CONFIRMED",)}, 1.0))
         with suppress(OSError):
             full.close()

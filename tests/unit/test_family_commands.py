@@ -83,6 +83,28 @@ def test_keys_name_cases() -> None:
     assert family("attention").from_json(shape.to_json()).key == shape.key
 
 
+def test_a_file_by_itself_and_some_of_its_outputs(tmp_path: Path) -> None:
+    file = "examples/whitney_umbrella.toml"
+    whole = json.loads(run("dimension", file, "--json").output)
+    assert whole | {"seconds": 0} == json.loads(run("dimension", "--map", file, "--json").output) | {"seconds": 0}
+    some = json.loads(run("dimension", file, "--outputs", "z", "--json").output)
+    assert (whole["dimension"], some["dimension"]) == (2, 1)
+    layers = tmp_path / "layers.toml"
+    layers.write_text(LAYERS.replace('outputs = { z = "e*u + f*v" }', 'outputs = { z = "e*u + f*v", w = "e*u" }'))
+    two, one = (json.loads(run("dimension", str(layers), *more, "--json").output) for more in ((), ("--outputs", "w")))
+    assert (two["dimension"], one["dimension"]) == (4, 2)  # w is a square times a number
+    for line, said in {
+        ("dimension", file, "--outputs", "q"): "there is no output 'q'",
+        ("dimension", file, "--outputs", "x,x"): "each of them once",
+        ("dimension", "--d", "2", "--d-out", "1", "--outputs", "x"): "--outputs needs a map in a file",
+        ("dimension", file, "--d", "2"): "exclude each other",
+        ("dimension", file, "--family", "polynomial-network", "--widths", "2,1"): "exclude each other",
+    }.items():
+        found = run(*line)
+        assert found.exit_code != 0
+        assert said in str(found.exception) + found.output
+
+
 def test_a_family_of_somebody_else_from_beginning_to_end(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,8 @@ import ast
 import re
 import subprocess
 import sys
+from collections.abc import Collection
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -142,3 +144,39 @@ def test_sympy_is_not_imported_before_it_is_needed(module: str) -> None:
 def test_every_folder_and_module_is_on_the_map() -> None:
     names = {path.relative_to(PACKAGE).parts[0].removesuffix(".py") for path in sources()}
     assert names == set().union(*LAYERS)
+
+
+LONGEST = 15
+"""Modules in a chain of imports."""
+
+
+def test_no_chain_of_imports_is_long() -> None:
+    """Imports at the top of modules; those for types, and those inside functions, do not count."""
+    names = {
+        ".".join(p.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): p for p in sources()
+    }
+
+    @cache
+    def length(name: str) -> int:
+        return 1 + max(map(length, _imported(names[name], names) - {name}), default=0)
+
+    assert max(map(length, names)) <= LONGEST
+
+
+def _imported(path: Path, names: Collection[str]) -> set[str]:
+    found = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom) and node.module:
+            found |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+    return {
+        name
+        for name in found
+        if name in names and not (names[name].name == "__init__.py" and found & _below(name, names))
+    }
+
+
+def _below(name: str, names: Collection[str]) -> set[str]:
+    """The modules of a package: importing one of them is not importing what its ``__init__`` gathers."""
+    return {other for other in names if other.startswith(f"{name}.")}

@@ -10,9 +10,9 @@ import pytest
 
 from m2bridge import Orbit, SingleLayerAttention, observe, singular_locus
 from m2bridge.batch.certifier import Settings, put_outcomes
-from m2bridge.batch.outcome import kind_of
 from m2bridge.batch.store import Store
 from m2bridge.batch.task import Task
+from m2bridge.batch.unanswered import kind_of
 from m2bridge.certifying.certify import certify
 from m2bridge.crosscheck import CrossCheck, Outcome, Verdict, compare, cross_check
 from m2bridge.engine import Engine, Transcript

@@ -19,8 +19,8 @@ import pytest
 from click.testing import CliRunner
 
 from m2bridge import report
-from m2bridge.batch.outcome import Kind, Outcome
 from m2bridge.batch.store import Store
+from m2bridge.batch.unanswered import Kind, Unanswered
 from m2bridge.certificate import files
 from m2bridge.cli import commands, reporting
 from m2bridge.cli.reporting import report_command
@@ -45,10 +45,10 @@ def folder(tmp_path: Path) -> Path:
     return results
 
 
-def outcome(numbers: tuple[int, int, int], question: str, kind: Kind, reason: str) -> Outcome:
+def outcome(numbers: tuple[int, int, int], question: str, kind: Kind, reason: str) -> Unanswered:
     case = dict(zip(("d", "d_out", "a", "t"), (*numbers, 2), strict=True))
     name = "d{}-dout{}-a{}-t2".format(*numbers)
-    return Outcome("attention", case, name, question, kind, reason, "", 60.0, 2**30, {"m2bridge": "0.1.0"})
+    return Unanswered("attention", case, name, question, kind, reason, "", 60.0, 2**30, {"m2bridge": "0.1.0"})
 
 
 def unpacked(page: str, name: str) -> Any:

@@ -21,7 +21,7 @@ from m2bridge.families.attention.formulas import dimension_formula
 from m2bridge.families.attention.hilbert_function import section_count, sections_of
 from m2bridge.families.attention.model import Coordinates, SingleLayerAttention
 from m2bridge.families.attention.parametrization import entries
-from m2bridge.implicitization import multigraded
+from m2bridge.implicitization.multigraded_map import multigraded
 from m2bridge.maps.core import Core
 
 Weight = tuple[str, int, int]

@@ -10,6 +10,7 @@ from m2bridge.families.attention.linear_section import not_counted
 from m2bridge.families.attention.orbits import IntegerMatrix, Orbit, orbits, representative
 from m2bridge.families.attention.preimages import Preimages
 from m2bridge.families.attention.tangents import zero_tangent_dimension
+from m2bridge.layout import facts, table
 from m2bridge.maps.singular_locus_result import zero_text
 from m2bridge.maps.statement import Value
 
@@ -172,6 +173,16 @@ class ObservedAttention:
         if not self.orbits:
             return None
         return Orbit.LEGEND, (*HEADER, "Theorem 3.4 (iii) says"), [_row(fact, self) for fact in self.orbits]
+
+    def to_text(self: Observations) -> str:  # type: ignore[misc]
+        """For a person at a terminal."""
+        shown = self.table()
+        orbits = [] if shown is None else ["", f"  {shown[0]}", table(*shown[1:])]
+        title = f"Observations of the {self.model.title}, over QQ"
+        return "\n".join([title, facts([*self.facts(), *(("agreement", remark) for remark in self.remarks)]), *orbits])
+
+    def __str__(self: Observations) -> str:  # type: ignore[misc]
+        return self.to_text()
 
     def to_json(self: Observations) -> dict[str, Any]:  # type: ignore[misc]
         """A dictionary for ``json.dumps``."""

@@ -32,9 +32,9 @@ def _statements() -> tuple[Statement, ...]:
 
 
 def _questions() -> tuple[Question, ...]:
-    from m2bridge.families.attention.questions import QUESTIONS
+    from m2bridge.families.attention.closure_question import CLOSURE
 
-    return QUESTIONS
+    return (CLOSURE,)
 
 
 def _program(model: SingleLayerAttention) -> Script | None:

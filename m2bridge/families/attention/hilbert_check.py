@@ -12,7 +12,7 @@ from m2bridge.families.attention.hilbert_function import (
     predicted_numerator,
 )
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.implicitization import Implicitization
+from m2bridge.implicitization.result import Implicitization
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
 from m2bridge.presented import Presented

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.clock import watched
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.implicitization import MultigradedMap
-from m2bridge.implicitization.multigraded_map import coordinate_permutation
+from m2bridge.implicitization.multigraded_map import MultigradedMap, coordinate_permutation
 from m2bridge.maps.multigraded_closure import graded_source
 from m2bridge.maps.structure import Multigrading, Permutation, Symmetry, Vector
 from m2bridge.maps.subject import Subject

@@ -15,7 +15,7 @@ from m2bridge.errors import EngineTimeoutError, MethodUnavailableError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import Orbit, orbits, representative
 from m2bridge.families.attention.reduced_coordinates import function, name, sparse
-from m2bridge.implicitization import implicitize
+from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.maps.multigraded_closure import default_max_degree, graded_source
 from m2bridge.maps.subject import Subject
 

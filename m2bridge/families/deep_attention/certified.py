@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from m2bridge.algebra.integers import LARGE_PRIME
@@ -61,10 +61,15 @@ def _numbers(network: DeepAttention, upper: int) -> dict[str, Any]:
         few = replace(network, t=min(network.t, DISTINCT_TOKENS))
         return {"lower_bound": rank_result(few, check=check).lower}
     block = certified_block(network)
-    rank, unseen = block_rank(network, block), kernel_dimension(network.shape, network.t, network.softmax)
+    rank = _block_rank(block, network.t, network.layers, network.softmax)
+    unseen = kernel_dimension(network.shape, network.t, network.softmax)
     decides = rank == block.columns - unseen
     value = seen_dimension(network.shape, network.t, network.softmax) if decides else rank
     return {"lower_bound": value, "columns": block.columns, "rank": rank, "unseen": unseen, **point}
+
+
+_block_rank = lru_cache(maxsize=1024)(block_rank)
+"""Networks of many widths have one block."""
 
 
 def _unseen_weights(network: DeepAttention) -> Finding:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import lru_cache
 from itertools import islice
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -113,29 +112,24 @@ def _series_block(network: DeepAttention) -> Iterator[LowerBound]:
     yield from _decided(network, block, rank, f"block mod {LARGE_PRIME}, power series")
 
 
-def block_rank(network: DeepAttention, block: Block) -> int:
+def block_rank(block: Block, t: int, layers: int, softmax: bool) -> int:
     """The rank of the differential of a block, by the quickest way that needs no hypothesis, if there is one."""
-    if not network.softmax:
-        return _lightning_rank(block, min(network.t, 2))
-    if network.layers <= SERIES_LAYERS:
-        return _series_rank(block, network.t, network.layers)
-    return _formal_rank(block)
+    if not softmax:
+        return _lightning_rank(block, min(t, 2))
+    return _series_rank(block, t, layers) if layers <= SERIES_LAYERS else _formal_rank(block)
 
 
-@lru_cache(maxsize=1024)
 def _lightning_rank(block: Block, tokens: int) -> int:
     found = watched(gradients(block, Residues(LARGE_PRIME), tokens, Random(SEED)))
     return rank_mod([_residues(row) for row in islice(found, block.columns + SPARE_ROWS)], LARGE_PRIME)
 
 
-@lru_cache(maxsize=1024)
 def _formal_rank(block: Block) -> int:
     random = Random(SEED)
     found = watched(gradients(block, FormalSoftmax(LARGE_PRIME, random), 2, random))
     return rank_mod([_residues(row) for row in islice(found, block.columns + SPARE_ROWS)], LARGE_PRIME)
 
 
-@lru_cache(maxsize=1024)
 def _series_rank(block: Block, t: int, layers: int) -> int:
     """Every input gives a row for each order; inputs are added until the rank does not grow."""
     numbers = PowerSeries(LARGE_PRIME, int(3 ** (layers - 1)) + 1, (1, t - 1))

@@ -21,7 +21,6 @@ from m2bridge.families.deep_attention.number_systems import Balls, Matrix, Numbe
 from m2bridge.families.deep_attention.observed import Finding, ObservedNetwork
 from m2bridge.families.deep_attention.parameters import Point
 from m2bridge.families.deep_attention.shape import virtual_dimension
-from m2bridge.maps.dimension import dimension
 
 SEED = 20250418
 POINTS = 8
@@ -76,6 +75,8 @@ def _attempted(network: DeepAttention, observable: str, engine: Engine | None) -
 
 def _dimension(network: DeepAttention) -> Finding:
     """All ways to find it, and the bound that it meets."""
+    from m2bridge.maps.dimension import dimension  # needs SymPy, which is slow to import
+
     found = dimension(network)
     if found.dimension is None or found.lower is None:
         raise MethodUnavailableError(found.unfinished or "no bound was found")

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import csv as csv_files
 import io
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from m2bridge.families.deep_attention.figure import Figure3
 from m2bridge.families.deep_attention.presentation.picture import picture
 from m2bridge.layout import facts, table
-from m2bridge.maps.dimension import Dimension
 from m2bridge.presented import computed_by
+
+if TYPE_CHECKING:
+    from m2bridge.families.deep_attention.figure import Figure3
+    from m2bridge.maps.dimension import Dimension
 
 HEADER = ("delta", "lightning", "lightning_status", "eq_14", "softmax", "softmax_status", "eq_16")
 

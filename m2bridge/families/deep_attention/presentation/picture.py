@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from m2bridge.families.deep_attention.figure import Figure3
-from m2bridge.maps.dimension import Dimension
+if TYPE_CHECKING:
+    from m2bridge.families.deep_attention.figure import Figure3
+    from m2bridge.maps.dimension import Dimension
 
 WIDTH, HEIGHT = 880, 430
 LEFT, TOP, BOTTOM = 70, 62, 352

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from m2bridge.batch.outcome import Outcome
+from m2bridge.batch.unanswered import Unanswered
 from m2bridge.certifying.questions import question_of
 from m2bridge.errors import CertificateError, InvalidCaseError
 from m2bridge.layout import duration
@@ -18,7 +18,7 @@ def outcome_rows(data: Any, file: str) -> list[Row]:
     Parameters
     ----------
     data : object
-        What :class:`m2bridge.batch.Outcome` writes.
+        What :class:`m2bridge.batch.Unanswered` writes.
     file : str
 
     Raises
@@ -27,7 +27,7 @@ def outcome_rows(data: Any, file: str) -> list[Row]:
         If it is something else.
     """
     try:
-        outcome = Outcome(**data)
+        outcome = Unanswered(**data)
         case = case_of(outcome.family, outcome.case)
         names = question_of(outcome.family, outcome.question).names()
         reason = f"{outcome.kind}{_limit(outcome)}: {outcome.reason}".encode().decode()
@@ -38,7 +38,7 @@ def outcome_rows(data: Any, file: str) -> list[Row]:
     return [Row(case, outcome.question, name, "", "NO_ANSWER", reason, "", reported, file) for name in names]
 
 
-def _limit(outcome: Outcome) -> str:
+def _limit(outcome: Unanswered) -> str:
     """The limit of the batch that was reached; a reason may name what was left of it."""
     if outcome.kind == "timed-out" and outcome.timeout is not None:
         return f" (limit {duration(outcome.timeout)})"

@@ -16,7 +16,7 @@ SUFFIX = ".outcome.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Unanswered:
     """Why a question has no certificate.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Claims: only one process at a time works on a case, whichever batch it belongs to."""
+"""Locks on cases: only one process at a time works on a case, whichever batch it belongs to."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _UNSUPPORTED = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS)
 
 
 @contextmanager
-def claim(results: Path, name: str) -> Iterator[bool]:
-    """Claim a case for the time of the block; whether it was free.
+def case_lock(results: Path, name: str) -> Iterator[bool]:
+    """Lock a case for the time of the block; whether it was free.
 
-    The claim is a lock that the kernel holds for this process, not the file on which it is put: it ends with the
-    process, however that ends, so that no claim is ever stale. On file systems without locks every claim is granted;
+    The lock is one that the kernel holds for this process, not the file on which it is put: it ends with the
+    process, however that ends, so that none is ever stale. On file systems without locks every case is free;
     then two batches may do the same work, and the later certificate replaces the earlier one.
     """
     path = results / FOLDER / name

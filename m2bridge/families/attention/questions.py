@@ -1,5 +1,0 @@
-"""What can be certified about attention beside the statements."""
-
-from m2bridge.families.attention.closure_question import CLOSURE
-
-QUESTIONS = (CLOSURE,)
