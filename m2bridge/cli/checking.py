@@ -69,7 +69,7 @@ def cross_check_command(statement: str, all_sizes: bool = False, **options: Any)
     asked = request(options)
     if asked.field != QQ:
         raise InvalidCaseError("field", "statements are about characteristic 0: cross-checks are over QQ")
-    alone = not getattr(asked.model, "needs_engine", False)  # a map in a file has no statements
+    alone = not _needs_engine(asked.model, chosen)
     with (
         within(asked.timeout) as clock,
         nullcontext() if alone else asked.engine() as engine,
@@ -86,6 +86,15 @@ def cross_check_command(statement: str, all_sizes: bool = False, **options: Any)
 
         found = cross_check(asked.model, engine, chosen)
     return _shown(found, asked.form, clock)
+
+
+def _needs_engine(model: Any, statements: list[Statement]) -> bool:
+    from m2bridge.maps.model import IsObserved
+    from m2bridge.maps.observing import needs_engine, wanted
+
+    if not isinstance(model, IsObserved):  # a map in a file has no statements
+        return False
+    return needs_engine(model, wanted(model, statements))
 
 
 def _chosen(statement: str, name: str) -> list[Statement]:

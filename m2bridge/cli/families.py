@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from m2bridge.errors import ConversionError, InvalidCaseError
+
+if TYPE_CHECKING:
+    from m2bridge.families.definition import CaseOption
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -52,7 +55,7 @@ class FamilyBatch(FamilyCommand):
         from m2bridge.families import family as named
 
         options = () if family is None else named(family).options
-        return [click.Option([f"--{option.name.replace('_', '-')}"], help=option.help) for option in options]
+        return [as_parameter(option, several=True) for option in options]
 
 
 def _value(option: str, args: Sequence[str]) -> str | None:
@@ -70,12 +73,22 @@ def _options(name: str | None) -> list[click.Parameter]:
         return []
     from m2bridge.families import family
 
-    return [
-        click.Option(
-            [f"--{option.name.replace('_', '-')}"], help=option.help, show_default=True, default=option.default
-        )
-        for option in family(name).options
-    ]
+    return [as_parameter(option) for option in family(name).options]
+
+
+def as_parameter(option: CaseOption, several: bool = False) -> click.Option:
+    """An option of a family on the command line; what is given for it is read by the family.
+
+    Where ``several`` values may be given, defaults come in later.
+    """
+    return click.Option(
+        [f"--{option.name.replace('_', '-')}"],
+        help=option.help,
+        show_default=not option.flag and not several,
+        default=None if several else option.default,
+        is_flag=option.flag,
+        flag_value="true" if option.flag else None,
+    )
 
 
 def family_options(command: Command) -> Command:
