@@ -10,7 +10,7 @@ import pytest
 
 import m2bridge.families as registry
 from m2bridge.errors import InvalidCaseError
-from m2bridge.families import OWN, families, family, family_names
+from m2bridge.families import families, family, family_names
 from m2bridge.families.definition import Family, integer, integers
 from m2bridge.families.polynomial_network.family import FAMILY
 from m2bridge.families.polynomial_network.model import PolynomialNetwork
