@@ -15,6 +15,7 @@ asked for, so that certificates are checked without what the models need.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from functools import lru_cache
@@ -36,6 +37,8 @@ DEFAULT = "attention"
 
 OWN = {
     "attention": "m2bridge.families.attention",
+    "attention-all-sizes": "m2bridge.families.attention.all_sizes",
+    "deep-attention": "m2bridge.families.deep_attention",
     "polynomial-network": "m2bridge.families.polynomial_network",
 }
 """The families of this package, one line each: a folder with ``family:FAMILY`` and ``checker:CHECKER``."""
@@ -116,13 +119,20 @@ def _claimed(group: str, name: str) -> EntryPoint:
 
 
 def _registered(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
-    """For each name who claims it; a package that is found twice on the path counts once."""
-    return _on_path(group, tuple(sys.path))
+    """For each name who claims it; the packages are read anew when a folder of the path has changed."""
+    return _read(group, tuple((folder, _changed(folder)) for folder in sys.path))
 
 
-@lru_cache(maxsize=8)
-def _on_path(group: str, path: tuple[str, ...]) -> Mapping[str, tuple[EntryPoint, ...]]:
-    """The same for a path on which modules are looked for; reading all metadata takes many milliseconds."""
+def _changed(folder: str) -> int:
+    try:
+        return os.stat(folder or ".").st_mtime_ns
+    except OSError:
+        return 0
+
+
+@lru_cache(maxsize=16)
+def _read(group: str, path: tuple[tuple[str, int], ...]) -> Mapping[str, tuple[EntryPoint, ...]]:
+    """A package that is found twice on the path counts once. Reading all packages takes some hundredths of a second."""
     from importlib.metadata import EntryPoint, entry_points
 
     place = {GROUP: "family:FAMILY", CHECKERS: "checker:CHECKER"}[group]
