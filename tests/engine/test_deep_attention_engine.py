@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from m2bridge import Macaulay2
+from m2bridge import Macaulay2, cross_check
 from m2bridge.engine.answer import parse
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.families.deep_attention import closedness
@@ -43,6 +43,17 @@ def test_a_swap_that_is_no_swap_is_a_double_point(engine: Macaulay2) -> None:
     network = DeepAttention((2, 1, 1), 2)
     assert generic_fibre(network, engine) == GenericFibre(0, 2, 1)
     assert "≥ 2" in BY_NAME["fibre points"].hypotheses(network)
+
+
+def test_a_cross_check_starts_macaulay2_where_a_statement_needs_it(engine: Macaulay2) -> None:
+    network = DeepAttention((2, 2, 1), (2, 1))
+    found = cross_check(network, engine)
+    verdicts = {verdict.name: str(verdict.verdict) for verdict in found.verdicts}
+    assert (verdicts["fibre (points)"], verdicts["fibre (dimension)"], verdicts["L"]) == ("CONFIRMED",) * 3
+    assert verdicts["3.7"] == verdicts["closed"] == "NOT_APPLICABLE"
+    assert found.engine_version == engine.version
+    alone = cross_check(network, None, [BY_NAME["L"], BY_NAME["closed"]])
+    assert (alone.engine_version, [str(v.verdict) for v in alone.verdicts]) == ("", ["CONFIRMED", "NOT_APPLICABLE"])
 
 
 def test_theorem_3_7_without_its_hypothesis_is_refuted(engine: Macaulay2) -> None:
