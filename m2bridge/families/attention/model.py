@@ -163,8 +163,8 @@ class SingleLayerAttention:
 
     def observe(self, engine: Engine | None, *, certified: bool = False) -> Observations | None:
         """See :func:`m2bridge.families.attention.observation.observe`; for one token there are no orbits to observe."""
-        observe = imported("m2bridge.families.attention.observation").observe  # with SymPy, while Macaulay2 starts
         if self.t == 1 or engine is None:
             return None
+        observe = imported("m2bridge.families.attention.observation").observe  # with SymPy, while Macaulay2 starts
         seen: Observations = observe(self, engine, partial=not certified)
         return seen.certified() if certified else seen
