@@ -24,6 +24,7 @@ from m2bridge.errors import ContradictionError
 from m2bridge.implicitization.degrees import Degree, GradedPiece, MonomialSpace
 from m2bridge.implicitization.elimination import ModularElimination
 from m2bridge.implicitization.generated_part import GeneratedPart, Products
+from m2bridge.implicitization.lifting import has_no_larger_rank, proved_relations
 from m2bridge.implicitization.multidegrees import PackedGrading
 from m2bridge.implicitization.relations import Echelon, ExactEchelon, ModularEchelon, Substitution
 
@@ -113,15 +114,13 @@ def _proved_piece(
     generated = GeneratedPart.of(products, prime)
     generators: tuple[Terms, ...] = ()
     if len(generated.chosen) < products.size:
-        columns, dual = _new_columns(echelon, free, generated)
-        # One after the other: where coefficients are too large for the primes, the first relation fails already.
-        for j in columns:
-            generators += (echelon.relation(j),)
-            if not context.substitution.vanishes(generators[-1]):
-                return None
-        complete = len(generated.chosen) + len(generators) == products.size
-        if not complete or not _has_no_larger_rank(generated, dual):
+        columns, places = _new_columns(echelon, free, generated)
+        relations = proved_relations(echelon, columns, context.eliminations, context.substitution)
+        if relations is None or len(generated.chosen) + len(relations) < products.size:
             return None
+        if not has_no_larger_rank(generated, products, places, context.primes):
+            return None
+        generators = relations
     position = {monomial: i for i, monomial in enumerate(monomials)} if keep_ideal else {}
     ideal = [products.polynomial(index, position) for index in generated.chosen] if keep_ideal else []
     ideal += [tuple((position[m], c) for m, c in generator) for generator in generators] if keep_ideal else []
@@ -130,25 +129,16 @@ def _proved_piece(
     return GradedPiece(multidegree, orbit_size, monomials, echelon.pivots, proved, tuple(ideal), generators)
 
 
-def _new_columns(echelon: Echelon, free: list[int], generated: GeneratedPart) -> tuple[list[int], list[list[int]]]:
+def _new_columns(echelon: Echelon, free: list[int], generated: GeneratedPart) -> tuple[list[int], list[int]]:
     """Free candidates whose relations complete the generated part to the ideal; those with few terms if possible.
 
     Relations correspond to free monomials, and those of some free monomials complete the generated part iff the
-    monomials form a basis modulo it. Relations with few terms are taken first. The functionals dual to that basis
-    are returned with them.
+    monomials form a basis modulo it. Relations with few terms are taken first. The places of the monomials among the
+    free ones are returned with them.
     """
     start = len(generated.functionals) - len(free)
     place = {column: start + i for i, column in enumerate(free)}
     nonzero = [column for column in free if generated.functionals[place[column]]]
-    columns = generated.complement(echelon.by_support(nonzero), place)
     # The list of generators begins with those of most terms.
-    return columns[::-1], generated.dual([place[column] for column in columns])
-
-
-def _has_no_larger_rank(generated: GeneratedPart, dual: list[list[int]]) -> bool:
-    """Whether the products span over QQ no more than modulo the prime, so that no new generator is among them.
-
-    As many functionals as there are new generators, independent modulo the prime and so over QQ, and zero on all
-    products prove it. Only where rational reconstruction does not find them the rank is computed.
-    """
-    return generated.is_annihilated(dual) or generated.rational_rank() <= len(generated.chosen)
+    columns = generated.complement(echelon.by_support(nonzero), place)[::-1]
+    return columns, [place[column] for column in columns]
