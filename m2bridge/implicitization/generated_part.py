@@ -139,6 +139,8 @@ class GeneratedPart:
 
         All functionals are evaluated at once, as digits of one large integer.
         """
+        if not functionals:
+            return True
         size = max((sum(abs(c) for _, c in row) for row in self.products), default=0)
         bound = size * max((abs(value) for vector in functionals for value in vector), default=0)
         # Sums are at most bound in absolute value, so no digit runs over and only zero has all digits zero.

@@ -19,7 +19,8 @@ from itertools import islice
 from random import Random
 from typing import TYPE_CHECKING
 
-from m2bridge.algebra.integers import LARGE_PRIME, primes_from
+from m2bridge.algebra.integers import primes_from
+from m2bridge.algebra.linear_algebra import large_primes
 from m2bridge.errors import ContradictionError
 from m2bridge.implicitization.degrees import Degree, GradedPiece, MonomialSpace
 from m2bridge.implicitization.elimination import ModularElimination
@@ -32,8 +33,12 @@ if TYPE_CHECKING:
     from m2bridge.algebra.sparse_polynomial import Terms
     from m2bridge.implicitization.multigraded_map import MultigradedMap
 
+FAST_MODULUS = 1515531528
+"""Up to this number, about 2^30.5, FLINT multiplies matrices in half the time that larger moduli take."""
 PRIMES = 16
-"""How many large primes are kept: the first for one guess, four for a better one; others where those are unlucky."""
+"""How many primes below it are kept: the first for a guess, others where it is unlucky."""
+LIFTING_PRIMES = 2
+"""How many primes of 62 bits, not slower than those of 31, help to lift to QQ what is too large for the first one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +54,16 @@ class Context:
     def of(cls, source: MultigradedMap, max_degree: int, seed: int) -> Context:
         """Prepare the computation for a map up to a degree."""
         grading = PackedGrading.of(source, max_degree)
-        primes = tuple(islice(_primes(source), PRIMES))
+        primes = tuple(islice(_harmless(primes_from(FAST_MODULUS), source), PRIMES))
         first = ModularElimination.of(source, max_degree, Random(seed), primes[0])
-        others = [first.modulo(prime, Random(seed)) for prime in primes[1:4]]
+        lifting = islice(_harmless(large_primes(), source), LIFTING_PRIMES)
+        others = [first.modulo(prime, Random(seed)) for prime in lifting]
         return cls(grading, primes, (first, *others), Substitution.of(source))
 
 
-def _primes(source: MultigradedMap) -> Iterator[int]:
+def _harmless(primes: Iterator[int], source: MultigradedMap) -> Iterator[int]:
     coefficients = {abs(c) for image in source.integral_images for c in image.values()}
-    return (prime for prime in primes_from(LARGE_PRIME) if all(c % prime for c in coefficients))
+    return (prime for prime in primes if all(c % prime for c in coefficients))
 
 
 def compute_piece(

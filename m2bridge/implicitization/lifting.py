@@ -29,20 +29,29 @@ def proved_relations(
     QQ.
     """
     roads: tuple[Callable[[Sequence[Monomial]], Echelon], ...] = (
+        lambda monomials: ModularEchelon.of(monomials, eliminations[1:2]),
         lambda monomials: ModularEchelon.of(monomials, eliminations),
         lambda monomials: ExactEchelon.of(monomials, substitution),
     )
     found = dict(_vanishing(echelon, columns, substitution))
     for eliminated in roads:
         missing = [column for column in columns if column not in found]
-        if missing:
-            kept = sorted({*echelon.pivots, *missing})
-            again = eliminated([echelon.monomials[column] for column in kept])
-            if tuple(kept[i] for i in again.pivots) != tuple(echelon.pivots):
-                return None  # What was taken for a basis is none.
+        if not missing:
+            break
+        kept = sorted({*echelon.pivots, *missing})
+        again = eliminated([echelon.monomials[column] for column in kept])
+        pivots = tuple(kept[i] for i in again.pivots)
+        if _rank_and_pivots(pivots) < _rank_and_pivots(echelon.pivots):
+            return None  # The echelon form, not these primes, is unlucky.
+        if pivots == echelon.pivots:
             relations = _vanishing(again, [kept.index(column) for column in missing], substitution)
             found |= {kept[i]: relation for i, relation in relations}
     return tuple(found[column] for column in columns) if len(found) == len(columns) else None
+
+
+def _rank_and_pivots(pivots: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+    """Smaller where a prime is less unlucky: over QQ the rank is the largest and pivots are as far left as they can."""
+    return -len(pivots), pivots
 
 
 def _vanishing(echelon: Echelon, columns: Iterable[int], substitution: Substitution) -> Iterator[tuple[int, Terms]]:
