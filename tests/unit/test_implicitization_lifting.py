@@ -48,6 +48,13 @@ def test_functionals_with_large_values_are_lifted_by_several_primes_without_a_ra
     assert lifting.has_no_larger_rank(generated, Rows(matrix, 3), [2], (11, 13, 17, 19))
 
 
+def test_functionals_that_are_zero_prove_nothing(monkeypatch):
+    monkeypatch.setattr(lifting, "integral", lambda residues, _: (1, [0] * len(residues)))
+    generated = GeneratedPart.of(Rows([[1, 0], [0, 5]], 2), 5)
+    assert len(generated.chosen) == 1
+    assert not lifting.has_no_larger_rank(generated, Rows([[1, 0], [0, 5]], 2), [1], (5,))
+
+
 @given(st.integers(-500, 500), st.integers(1, 500))
 def test_remainders_modulo_several_primes_determine_a_fraction(numerator, denominator):
     primes = (1009, 1013, 1019)
