@@ -8,8 +8,8 @@ generators proved by substitution) and that are linearly independent modulo p, s
 these polynomials is M, both are equal to the true dimensions and the polynomials are a basis of the ideal. The new
 generators are minimal when what lower degrees generate has over QQ no larger dimension than modulo p; linear
 functionals over ZZ that vanish on it show that. Relations and functionals that are too large for one prime are lifted
-by more (:mod:`m2bridge.implicitization.lifting`). If a guess cannot be proved even so, p was unlucky: the multidegree is
-done again, first modulo several primes, then by elimination over QQ, with another prime for the products each time.
+by more (:mod:`m2bridge.implicitization.lifting`). If a guess cannot be proved even so, the multidegree is done again,
+first modulo several primes, then by elimination over QQ, with another prime for the products each time.
 """
 
 from __future__ import annotations
