@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from m2bridge.families.attention.observation import observe
     from m2bridge.families.attention.observed import Observations, OrbitFacts
     from m2bridge.families.attention.orbits import Orbit
+    from m2bridge.families.deep_attention.model import DeepAttention
     from m2bridge.families.polynomial_network.model import PolynomialNetwork
     from m2bridge.maps.chain import Chain
     from m2bridge.maps.chain_file import read_model
@@ -90,6 +91,7 @@ _HOMES = {
         "InvalidCaseError",
         "ContradictionError",
     ),
+    "families.deep_attention.model": ("DeepAttention",),
     "families.polynomial_network.model": ("PolynomialNetwork",),
     "maps.chain": ("Chain",),
     "maps.chain_file": ("read_model",),
@@ -119,6 +121,7 @@ __all__ = [
     "ContradictionError",
     "CrossCheck",
     "Decision",
+    "DeepAttention",
     "Dimension",
     "Engine",
     "EngineMemoryError",

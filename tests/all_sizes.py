@@ -8,13 +8,13 @@ import islpy as isl
 
 from m2bridge.families.attention.all_sizes.basis import Basis
 from m2bridge.families.attention.all_sizes.decide import decide, prediction_of
-from m2bridge.families.attention.all_sizes.exact_ideals import exact_ideals
 from m2bridge.families.attention.all_sizes.facts import Facts
 from m2bridge.families.attention.all_sizes.fibre_theorem import fibre_theorem
 from m2bridge.families.attention.all_sizes.result import SizesVerdict
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import Orbit
 from m2bridge.families.attention.statements import REGISTRY
+from tests.exact_ideals import exact_ideals
 
 
 def models(largest: int) -> list[SingleLayerAttention]:

@@ -59,10 +59,20 @@ def _cases(chosen: Family, given: Mapping[str, tuple[Any, ...]], every: bool) ->
     """All combinations, but those that the family leaves out."""
     if (size := prod(map(len, given.values()))) > MOST:
         raise InvalidCaseError(next(iter(given)), f"this grid has {size} cases; at most {MOST} go into one batch")
-    for values in product(*given.values()):
-        case = chosen.build(**dict(zip(given, values, strict=True)))
+    for number, case in enumerate(_models(chosen, given), 1):
+        if number > MOST:
+            raise InvalidCaseError(next(iter(given)), f"this grid has more than {MOST} cases, too many for one batch")
         if every or not chosen.left_out(case):
             yield case
+
+
+def _models(chosen: Family, given: Mapping[str, tuple[Any, ...]]) -> Iterator[Case]:
+    for values in product(*given.values()):
+        named = dict(zip(given, values, strict=True))
+        if chosen.grid is None:
+            yield chosen.build(**named)
+        else:
+            yield from chosen.grid(**named)
 
 
 def read_cases(path: Path, chosen: Family, every: bool = False) -> Iterator[Case]:

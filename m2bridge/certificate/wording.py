@@ -47,6 +47,8 @@ class Wording:
         By name.
     closure : dict of str to object
         By name what a Zariski closure rests on.
+    phrases : dict of str to str
+        Sets of cases in words, and the conditions that they are short for.
     """
 
     statements: tuple[Words, ...]
@@ -55,6 +57,7 @@ class Wording:
     hypotheses: dict[str, str]
     lemmas: dict[str, str]
     closure: dict[str, Any]
+    phrases: dict[str, str]
 
     def about(self, key: str) -> tuple[Words, ...]:
         """The statements with this key, in their order."""
@@ -71,10 +74,11 @@ def wording(path: Path) -> Wording:
     data = tomllib.loads(path.read_text(encoding="utf-8"))
     lemmas, observables = data["lemmas"], data["observables"]
     return Wording(
-        tuple(Words(**words) for words in data["statements"]),
-        {name: tuple(found["computed"]) for name, found in observables.items()},
+        tuple(Words(**words) for words in data.get("statements", ())),
+        {name: tuple(found.get("computed", ())) for name, found in observables.items()},
         {name: tuple(lemmas[lemma] for lemma in found["trusted"]) for name, found in observables.items()},
         data.get("hypotheses", {}),
         lemmas,
         data.get("closure", {}),
+        data.get("phrases", {}),
     )

@@ -15,10 +15,11 @@ from m2bridge.families import family
 from m2bridge.families.definition import Family
 from m2bridge.families.question import Question, Row
 from m2bridge.layout import matrix_text, name_with_part, value_text
+from m2bridge.maps.observing import needs_engine, observe
 from m2bridge.maps.statement import GlobalStatement, Statement
 
 STATEMENTS = "statements"
-"""The observation that all statements share."""
+"""The observation that all statements share, if those of a family are not observed apart."""
 
 
 @cache
@@ -28,7 +29,7 @@ def questions(name: str) -> Mapping[str, Question]:
     by_key: dict[str, list[Statement]] = {}
     for statement in chosen.statements():
         by_key.setdefault(statement.key, []).append(statement)
-    stated = [_stated(key, tuple(parts), chosen) for key, parts in by_key.items()]
+    stated = [_stated(key, tuple(parts), chosen) for key, parts in by_key.items() if chosen.certified(key)]
     return {question.key: question for question in (*stated, *chosen.questions())}
 
 
@@ -48,20 +49,22 @@ def question_of(name: str, key: str) -> Question:
 
 def _stated(key: str, statements: tuple[Statement, ...], chosen: Family) -> Question:
     """The question whether these statements, with one key, are true."""
+    observables = tuple(dict.fromkeys(statement.observable for statement in statements))
     return Question(
         key,
-        STATEMENTS,
-        _observe,
+        " ".join([STATEMENTS, *sorted(observables)]) if chosen.apart else STATEMENTS,
+        partial(_observe, observables),
         partial(_content, statements),
         chosen.program,
         partial(_rows, statements),
         lambda: tuple(name_with_part(key, statement.part) for statement in statements),
-        needs_engine=lambda model: bool(model.needs_engine),
+        usual=lambda model: not chosen.apart or any(not statement.hypotheses(model) for statement in statements),
+        needs_engine=lambda model: needs_engine(model, observables),
     )
 
 
-def _observe(model: Any, engine: Engine | None) -> Any:
-    return model.observe(engine, certified=True)
+def _observe(observables: tuple[str, ...], model: Any, engine: Engine | None) -> Any:
+    return observe(model, observables, engine, certified=True)
 
 
 def _content(statements: tuple[Statement, ...], model: Any, seen: Any) -> Content:

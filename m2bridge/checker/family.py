@@ -30,8 +30,8 @@ def verdict(words: Words, hypothesis: str | None, outcome: str, **found: Any) ->
     return said | {"verdict": "NOT_APPLICABLE" if hypothesis else outcome} | found
 
 
-def global_verdict(words: Words, hypothesis: str | None, predicted: int, observed: int | None) -> dict[str, Any]:
-    """On a statement that predicts one number, or yes or no; ``None`` is what was not decided."""
+def global_verdict(words: Words, hypothesis: str | None, predicted: int | None, observed: int | None) -> dict[str, Any]:
+    """On a statement that predicts one number, or yes or no; ``None`` is what was not decided, or has no meaning."""
     vacuous = words.observable == "special_fibre_points" and observed == 0  # there are none
     outcome = "UNDECIDED" if observed is None else "CONFIRMED" if vacuous or observed == predicted else "REFUTED"
     return verdict(words, hypothesis, outcome, predicted=predicted, observed=observed)

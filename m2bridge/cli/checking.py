@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from m2bridge.algebra.field import QQ
-from m2bridge.cli.families import FamilyCommand, family_options
+from m2bridge.cli.families import ALL_SIZES, FamilyCommand, family_options
 from m2bridge.cli.options import case_options, request, run_options, within
 from m2bridge.cli.output import DONE, REFUTED, UNDECIDED, show
 from m2bridge.cli.progress import progress
@@ -63,11 +63,13 @@ def cross_check_command(statement: str, all_sizes: bool = False, **options: Any)
     if all_sizes:
         return _cross_check_all_sizes(_chosen(statement, DEFAULT), options)
     family = options.get("family") or DEFAULT
+    if family == ALL_SIZES:
+        raise InvalidCaseError("family", "statements for all sizes are cross-checked by --all-sizes")
     chosen = [] if options.get("file") else _chosen(statement, family)
     asked = request(options)
     if asked.field != QQ:
         raise InvalidCaseError("field", "statements are about characteristic 0: cross-checks are over QQ")
-    alone = not getattr(asked.model, "needs_engine", False)  # a map in a file has no statements
+    alone = not _needs_engine(asked.model, chosen)
     with (
         within(asked.timeout) as clock,
         nullcontext() if alone else asked.engine() as engine,
@@ -84,6 +86,15 @@ def cross_check_command(statement: str, all_sizes: bool = False, **options: Any)
 
         found = cross_check(asked.model, engine, chosen)
     return _shown(found, asked.form, clock)
+
+
+def _needs_engine(model: Any, statements: list[Statement]) -> bool:
+    from m2bridge.maps.model import IsObserved
+    from m2bridge.maps.observing import needs_engine, wanted
+
+    if not isinstance(model, IsObserved):  # a map in a file has no statements
+        return False
+    return needs_engine(model, wanted(model, statements))
 
 
 def _chosen(statement: str, name: str) -> list[Statement]:
@@ -106,9 +117,20 @@ def _chosen(statement: str, name: str) -> list[Statement]:
 
 
 def _cross_check_all_sizes(statements: list[Statement], options: dict[str, Any]) -> int:
-    for name, usual in (("d", None), ("d_out", None), ("a", None), ("t", 2), ("field", QQ), ("coordinates", None)):
-        if options[name] != usual:
-            raise InvalidCaseError(name, "has no meaning with --all-sizes, which is about all sizes, over QQ")
+    usual = {
+        "family": None,
+        "file": None,
+        "d": None,
+        "d_out": None,
+        "a": None,
+        "t": 2,
+        "field": QQ,
+        "coordinates": None,
+    }
+    for name, value in usual.items():
+        if options.get(name, value) != value:
+            option = "map" if name == "file" else name
+            raise InvalidCaseError(option, "has no meaning with --all-sizes, which is about all sizes, over QQ")
     limits = Limits(memory=options["memory"])
     with (
         within(options["timeout"]) as clock,

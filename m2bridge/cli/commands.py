@@ -9,6 +9,7 @@ import click
 from m2bridge._version import __version__
 from m2bridge.cli import certifying, checking, computing, reporting, verifying
 from m2bridge.cli.doctor import doctor_command
+from m2bridge.cli.figure import figure_group
 from m2bridge.cli.implicitize import implicitize_command
 from m2bridge.cli.output import DONE, FAILED, INTERRUPTED, NO_ENGINE, UNDECIDED, USAGE
 from m2bridge.errors import (
@@ -40,6 +41,7 @@ COMMANDS = (
     *certifying.COMMANDS,
     *verifying.COMMANDS,
     *reporting.COMMANDS,
+    figure_group,
     doctor_command,
 )
 

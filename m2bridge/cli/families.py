@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from m2bridge.errors import ConversionError
+from m2bridge.errors import ConversionError, InvalidCaseError
+
+if TYPE_CHECKING:
+    from m2bridge.families.definition import CaseOption
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 CASE = ("d", "d_out", "a", "t", "coordinates", "weights")
 """The options of the default family, which those of another family, or a map, replace."""
+
+ALL_SIZES = "attention-all-sizes"
+"""The family of the one case that ``--all-sizes`` names."""
 
 _NUMBERS = ("d", "d_out", "a")
 _REPLACED = "m2bridge.cli.families"
@@ -49,7 +55,7 @@ class FamilyBatch(FamilyCommand):
         from m2bridge.families import family as named
 
         options = () if family is None else named(family).options
-        return [click.Option([f"--{option.name.replace('_', '-')}"], help=option.help) for option in options]
+        return [as_parameter(option, several=True) for option in options]
 
 
 def _value(option: str, args: Sequence[str]) -> str | None:
@@ -67,12 +73,22 @@ def _options(name: str | None) -> list[click.Parameter]:
         return []
     from m2bridge.families import family
 
-    return [
-        click.Option(
-            [f"--{option.name.replace('_', '-')}"], help=option.help, show_default=True, default=option.default
-        )
-        for option in family(name).options
-    ]
+    return [as_parameter(option) for option in family(name).options]
+
+
+def as_parameter(option: CaseOption, several: bool = False) -> click.Option:
+    """An option of a family on the command line; what is given for it is read by the family.
+
+    Where ``several`` values may be given, defaults come in later.
+    """
+    return click.Option(
+        [f"--{option.name.replace('_', '-')}"],
+        help=option.help,
+        show_default=not option.flag and not several,
+        default=None if several else option.default,
+        is_flag=option.flag,
+        flag_value="true" if option.flag else None,
+    )
 
 
 def family_options(command: Command) -> Command:
@@ -101,7 +117,7 @@ def named_case(options: dict[str, Any]) -> Any | None:
     Raises
     ------
     InvalidCaseError
-        If there is no such family, or no such case of it.
+        If there is no such family, or no such case of it, or the case is not one model.
     click.UsageError
         If the file cannot be read, or both are given.
     """
@@ -119,9 +135,13 @@ def named_case(options: dict[str, Any]) -> Any | None:
     if name is None:
         return None
     from m2bridge.families import family
+    from m2bridge.maps.model import HasCoordinateSystems, Model
 
     chosen = family(name)
-    return chosen.from_options({option.name: options.pop(option.name, None) for option in chosen.options})
+    model = chosen.from_options({option.name: options.pop(option.name, None) for option in chosen.options})
+    if not isinstance(model, Model | HasCoordinateSystems):
+        raise InvalidCaseError("family", f"{model.title} is not one model: it can be certified, and nothing else")
+    return model
 
 
 def _chosen(model: Any, outputs: str | None) -> Any:

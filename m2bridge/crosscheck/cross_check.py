@@ -13,6 +13,7 @@ from m2bridge.crosscheck.verdict import Verdict
 from m2bridge.engine import Engine, given_or_own
 from m2bridge.errors import EngineMemoryError, EngineTimeoutError, InvalidCaseError
 from m2bridge.maps.model import Stated
+from m2bridge.maps.observing import needs_engine, observe, wanted
 from m2bridge.maps.statement import Statement
 from m2bridge.presented import Presented
 
@@ -98,7 +99,7 @@ def cross_check(
         raise InvalidCaseError("model", f"there are no statements about a {getattr(model, 'title', model)}")
     asked = model.statements() if statements is None else tuple(statements)
     with limited(timeout):
-        if not model.needs_engine:
+        if not needs_engine(model, wanted(model, asked)):
             return _cross_check(model, None, asked)
         with given_or_own(engine) as used:
             return _cross_check(model, used, asked)
@@ -107,7 +108,7 @@ def cross_check(
 def _cross_check(model: Stated, engine: Engine | None, statements: Sequence[Statement]) -> CrossCheck:
     running, version = clock(), engine.version if engine else ""
     try:
-        seen = model.observe(engine)
+        seen = observe(model, wanted(model, statements), engine)
     except (EngineTimeoutError, EngineMemoryError) as limit:
         verdicts = tuple(without_observations(statement, model, str(limit)) for statement in statements)
         return CrossCheck(model, verdicts, None, version, running.seconds, str(limit))

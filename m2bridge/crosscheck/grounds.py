@@ -120,6 +120,8 @@ class Grounds:
         if self.concerned is None:
             if self.vacuous:
                 return f"; the conclusion is {NONE_SPECIAL}"
+            if not self.predicted:
+                return ""
             if not self.observed:
                 return f"; whether the conclusion holds is not known{self._done()}"
             holds = "holds all the same" if self.predicted == self.observed else "would be false"

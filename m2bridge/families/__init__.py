@@ -15,6 +15,9 @@ asked for, so that certificates are checked without what the models need.
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +37,8 @@ DEFAULT = "attention"
 
 OWN = {
     "attention": "m2bridge.families.attention",
+    "attention-all-sizes": "m2bridge.families.attention.all_sizes",
+    "deep-attention": "m2bridge.families.deep_attention",
     "polynomial-network": "m2bridge.families.polynomial_network",
 }
 """The families of this package, one line each: a folder with ``family:FAMILY`` and ``checker:CHECKER``."""
@@ -60,7 +65,7 @@ def family(name: str) -> Family:
     """
     from m2bridge.families.definition import Family
 
-    entry = _claimed(GROUP, name, f"there is no family '{name}': use {', '.join(family_names())}")
+    entry = _claimed(GROUP, name)
     loaded = _load(entry)
     if not isinstance(loaded, Family):
         raise _broken(entry, f"{entry.value} is not an m2bridge.families.definition.Family")
@@ -79,7 +84,7 @@ def checker(name: str) -> FamilyChecker:
     """
     from m2bridge.checker.family import FamilyChecker
 
-    entry = _claimed(CHECKERS, name, f"no checker for the family '{name}': install the package that brings it")
+    entry = _claimed(CHECKERS, name)
     loaded = _load(entry)
     if not isinstance(loaded, FamilyChecker):
         raise _broken(entry, f"{entry.value} is not an m2bridge.checker.family.FamilyChecker")
@@ -99,19 +104,35 @@ def families() -> tuple[dict[str, Family], dict[str, InvalidCaseError]]:
     return loaded, failed
 
 
-def _claimed(group: str, name: str, otherwise: str) -> EntryPoint:
+def _claimed(group: str, name: str) -> EntryPoint:
     """The only entry of this name."""
-    found = _registered(group).get(name, ())
+    registered = _registered(group)
+    found = registered.get(name, ())
+    if not found and group == CHECKERS:
+        raise InvalidCaseError("family", f"no checker for the family '{name}': install the package that brings it")
     if not found:
-        raise InvalidCaseError("family", otherwise)
+        raise InvalidCaseError("family", f"there is no family '{name}': use {', '.join(sorted(registered))}")
     if len(found) > 1:
         claims = " and ".join(f"{_package(entry)} ({entry.value})" for entry in found)
         raise InvalidCaseError("family", f"the name '{name}' is claimed by {claims}: remove all but one")
     return found[0]
 
 
-def _registered(group: str) -> dict[str, tuple[EntryPoint, ...]]:
-    """For each name who claims it; a package that is found twice on the path counts once."""
+def _registered(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
+    """For each name who claims it; the packages are read anew when a folder of the path has changed."""
+    return _read(group, tuple((folder, _changed(folder)) for folder in sys.path))
+
+
+def _changed(folder: str) -> int:
+    try:
+        return os.stat(folder or ".").st_mtime_ns
+    except OSError:
+        return 0
+
+
+@lru_cache(maxsize=16)
+def _read(group: str, path: tuple[tuple[str, int], ...]) -> Mapping[str, tuple[EntryPoint, ...]]:
+    """A package that is found twice on the path counts once. Reading all packages takes some hundredths of a second."""
     from importlib.metadata import EntryPoint, entry_points
 
     place = {GROUP: "family:FAMILY", CHECKERS: "checker:CHECKER"}[group]

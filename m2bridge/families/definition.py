@@ -31,6 +31,8 @@ class CaseOption:
         What stands for it when it is left out, as text.
     required : bool
         Whether it has to be given where there is no default.
+    flag : bool
+        Whether it is given without a value: ``--skip``. Then ``read`` gets any text.
     symbol : str
         How tables call it; the name when left out.
     several : callable, optional
@@ -43,6 +45,7 @@ class CaseOption:
     help: str
     default: str | None = None
     required: bool = True
+    flag: bool = False
     symbol: str = ""
     several: Callable[[str, str], Iterable[Any]] | None = None
 
@@ -62,6 +65,32 @@ class CaseOption:
 
 
 @dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure of a paper that can be computed anew.
+
+    Parameters
+    ----------
+    number : str
+        As in the paper; names it on the command line.
+    title : str
+        What it shows, in one line.
+    options : tuple of CaseOption
+        What can be chosen; all have a default.
+    compute : callable
+        From the values of the options, by name, to a result that also has ``to_csv`` and ``to_svg``.
+    """
+
+    number: str
+    title: str
+    options: tuple[CaseOption, ...]
+    compute: Callable[..., Any]
+
+    def from_options(self, given: Mapping[str, str | None]) -> Any:
+        """The figure for options on the command line; raises InvalidCaseError with the name of a bad option."""
+        return self.compute(**read_options(self.options, given))
+
+
+@dataclass(frozen=True, slots=True)
 class Family:
     """A family of models.
 
@@ -78,7 +107,18 @@ class Family:
     from_key : callable
         From :attr:`Model.key` back to the model; raises InvalidCaseError.
     statements : callable
-        All statements about the family. There is a question for each of their keys.
+        All statements about the family. There is a question for each of their keys, if it is ``certified``.
+    certified : callable
+        Whether a checker computes anew what the statements with a key predict; the others are cross-checked only.
+    apart : bool
+        Whether a question observes only what its statements are about (the models are
+        :class:`~m2bridge.maps.observing.ObservedInParts`), and is asked only where one of them applies, when everything
+        is asked; else all questions share one observation of everything.
+    grid : callable, optional
+        In a batch from one value for each option, by name, to the models that are meant; the one of ``build`` when left
+        out.
+    figures : callable
+        Figures about the family.
     questions : callable
         What can be certified beside the statements.
     program : callable
@@ -101,6 +141,10 @@ class Family:
     build: Callable[..., Any]
     from_key: Callable[[str], Any]
     statements: Callable[[], tuple[Statement, ...]] = tuple
+    certified: Callable[[str], bool] = lambda key: True
+    apart: bool = False
+    grid: Callable[..., Iterable[Any]] | None = None
+    figures: Callable[[], tuple[Figure, ...]] = tuple
     questions: Callable[[], tuple[Question, ...]] = tuple
     program: Callable[[Any], Script | None] = lambda model: None
     effort: Callable[[Any], int] = lambda model: 0
@@ -122,19 +166,7 @@ class Family:
             If one is missing, unknown, or does not say what it should.
         """
         self._check_names(name for name, text in given.items() if text is not None)
-        values = {}
-        for option in self.options:
-            text = given.get(option.name)
-            text = option.default if text is None else text
-            if text is None and not option.required:
-                continue
-            if text is None:
-                raise InvalidCaseError(option.name, f"is missing: {option.help}")
-            try:
-                values[option.name] = option.read(text)
-            except ValueError as reason:
-                raise InvalidCaseError(option.name, str(reason)) from None
-        return self.build(**values)
+        return self.build(**read_options(self.options, given))
 
     def from_json(self, content: object) -> Any:
         """The case that :meth:`Model.to_json` wrote.
@@ -160,6 +192,29 @@ class Family:
             raise InvalidCaseError(
                 str(unknown[0]), f"is not an option of the family {self.name}: use {', '.join(self._names())}"
             )
+
+
+def read_options(options: Iterable[CaseOption], given: Mapping[str, str | None]) -> dict[str, Any]:
+    """The values of options from text, or their defaults.
+
+    Raises
+    ------
+    InvalidCaseError
+        If one is missing, or does not say what it should.
+    """
+    values = {}
+    for option in options:
+        text = given.get(option.name)
+        text = option.default if text is None else text
+        if text is None and not option.required:
+            continue
+        if text is None:
+            raise InvalidCaseError(option.name, f"is missing: {option.help}")
+        try:
+            values[option.name] = option.read(text)
+        except ValueError as reason:
+            raise InvalidCaseError(option.name, str(reason)) from None
+    return values
 
 
 def integer(text: str) -> int:

@@ -11,8 +11,8 @@ from m2bridge.clock import limited, share
 from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, EngineTimeoutError, InvalidCaseError
 from m2bridge.maps.closure import closure
-from m2bridge.maps.jacobian_rank import MethodValue, Status, jacobian_findings
-from m2bridge.maps.model import HasExpectedDimension
+from m2bridge.maps.jacobian_rank import MethodValue, Status, best_upper_bound, jacobian_findings
+from m2bridge.maps.model import Expectation, HasExpectations, HasExpectedDimension, Model, UpperBound
 from m2bridge.maps.subject import Case, Subject
 from m2bridge.presented import Presented
 
@@ -40,6 +40,8 @@ class Dimension(Presented):
     findings: tuple[MethodValue, ...]
     engine_version: str | None
     seconds: float
+    upper: UpperBound | None = None
+    expected: tuple[Expectation, ...] = ()
 
     @property
     def dimension(self) -> int | None:
@@ -66,6 +68,20 @@ class Dimension(Presented):
         values = {value for value, status in given if status != "lower bound"}
         bounds = [value for value, status in given if status == "lower bound"]
         return bool(given) and len(values) <= 1 and max(bounds, default=0) <= min(values, default=inf)
+
+    @property
+    def lower(self) -> MethodValue | None:
+        """The method with the largest proved lower bound, the first of those that have it."""
+        found = [f for f in self.findings if f.status in ("proved", "lower bound") and f.value is not None]
+        return max(found, key=lambda finding: finding.value or 0, default=None)
+
+    @property
+    def defect(self) -> int | None:
+        """How much the first expectation whose hypotheses hold exceeds the dimension, if that is proved."""
+        values = [e.value for e in self.expected if e.value is not None and not e.fails]
+        if not values or self.status != "proved" or self.dimension is None:
+            return None
+        return values[0] - self.dimension
 
     @property
     def unfinished(self) -> str:
@@ -125,7 +141,17 @@ def dimension(
             findings.append(_by_elimination(case, engine, field, coordinates))
     _check_consistent(findings)
     version = engine.version if eliminates and engine is not None else None
-    return Dimension(subject, field, tuple(findings), version, running.seconds)
+    upper = best_upper_bound(subject.model, field)
+    return Dimension(subject, field, tuple(findings), version, running.seconds, upper, _expectations(subject.model))
+
+
+def _expectations(model: Model) -> tuple[Expectation, ...]:
+    if isinstance(model, HasExpectations):
+        return model.expectations()
+    if not isinstance(model, HasExpectedDimension):
+        return ()
+    value, remark = model.expected_dimension()
+    return (Expectation(value, "", remark) if value is None else Expectation(value, remark),)
 
 
 def _by_formula(subject: Subject) -> MethodValue:

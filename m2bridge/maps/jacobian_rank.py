@@ -11,9 +11,9 @@ from m2bridge.algebra.generic_rank import generic_rank
 from m2bridge.algebra.integers import LARGE_PRIME, primes_from
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.clock import check
-from m2bridge.errors import EngineTimeoutError
+from m2bridge.errors import ContradictionError, EngineTimeoutError, MethodUnavailableError
 from m2bridge.maps.map_model import MapModel
-from m2bridge.maps.model import Differentiates, HasUpperBounds, Model
+from m2bridge.maps.model import Differentiates, HasLowerBounds, HasUpperBounds, Model, UpperBound
 from m2bridge.maps.rank import rank_result
 from m2bridge.maps.subject import Subject
 
@@ -54,9 +54,11 @@ def jacobian_findings(subject: Subject, field: CoefficientField = QQ) -> list[Me
     It is a lower bound for the dimension, as parameters are free. Proved to be the dimension when it attains an upper
     bound that needs no computation: the number of coordinates, of parameters less the dimension of the gauge group, or
     one that the model knows. In characteristic p the rank can be less than the dimension at every point. Models that
-    can be differentiated without being expanded are not expanded.
+    can be differentiated without being expanded are not expanded. A model that knows lower bounds is asked for them.
     """
     subject.check_field(field)
+    if isinstance(subject.model, HasLowerBounds):
+        return _by_lower_bounds(subject.model, subject.model, field)
     if isinstance(subject.model, Differentiates) and not isinstance(subject.model, MapModel):
         return [_by_evaluation(subject.model, field)]
     p = field.characteristic
@@ -132,3 +134,25 @@ def _by_evaluation(model: Model, field: CoefficientField) -> MethodValue:
     if found.status == "proved":
         return MethodValue(name, found.lower, "proved", f"the rank attains an upper bound: {found.upper.reason}")
     return MethodValue(name, found.lower, "lower bound", f"rank at random points; at most {found.upper.value}")
+
+
+def best_upper_bound(model: Model, field: CoefficientField) -> UpperBound | None:
+    """The smallest upper bound that the model knows."""
+    bounds = model.upper_bounds(field.characteristic) if isinstance(model, HasUpperBounds) else ()
+    return min(bounds, key=lambda bound: bound.value, default=None)
+
+
+def _by_lower_bounds(model: Model, source: HasLowerBounds, field: CoefficientField) -> list[MethodValue]:
+    """Those that were found until the limit on time or size, and the limit."""
+    upper = best_upper_bound(model, field)
+    found: list[MethodValue] = []
+    try:
+        for bound in source.lower_bounds(field.characteristic):
+            if upper is not None and bound.value > upper.value:
+                raise ContradictionError(f"the bound {bound} exceeds the upper bound {upper.value}: {upper.reason}")
+            proved = upper is not None and bound.value == upper.value
+            remark = f"{bound.reason}; {'attains' if proved else 'below'} an upper bound" if upper else bound.reason
+            found.append(MethodValue(bound.method, bound.value, "proved" if proved else "lower bound", remark))
+    except (EngineTimeoutError, MethodUnavailableError) as limit:
+        found.append(MethodValue("rank", None, "unfinished", str(limit)))
+    return found

@@ -9,7 +9,7 @@ What names a model is an attribute; what may take time is a method, so that ``is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -143,6 +143,33 @@ class UpperBound:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class LowerBound:
+    """A proved lower bound for the dimension of the closure of the image.
+
+    Parameters
+    ----------
+    value : int
+    method : str
+        How it was found, in a few words: the line of a table.
+    reason : str
+        What was computed.
+    """
+
+    value: int
+    method: str
+    reason: str
+
+
+@runtime_checkable
+class HasLowerBounds(Protocol):
+    """Knows ways of its own to bound its dimension from below, which take the place of the general one."""
+
+    def lower_bounds(self, characteristic: int) -> Iterator[LowerBound]:
+        """Bounds that are proved in this characteristic, each computed when it is asked for, the quickest first."""
+        ...
+
+
 @runtime_checkable
 class HasUpperBounds(Protocol):
     """Knows upper bounds for its dimension, beyond the number of parameters and of coordinates."""
@@ -197,6 +224,34 @@ class HasExpectedDimension(Protocol):
 
     def expected_dimension(self) -> tuple[int | None, str]:
         """The value of the formula, ``None`` where it does not apply; and its name, or why it does not apply."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What a statement says about the dimension of a model.
+
+    Parameters
+    ----------
+    value : int or None
+        Its formula, also where its hypotheses do not hold; ``None`` where it has no meaning.
+    statement : str
+        The statement.
+    fails : str
+        Which of its hypotheses fails; empty if all hold.
+    """
+
+    value: int | None
+    statement: str
+    fails: str = ""
+
+
+@runtime_checkable
+class HasExpectations(Protocol):
+    """Belongs to a family with several formulas for the dimension."""
+
+    def expectations(self) -> tuple[Expectation, ...]:
+        """What each of them says, the most important one first."""
         ...
 
 

@@ -28,7 +28,7 @@ class Witness:
 
     orbit: NamedOrbit | None
     weights: Mapping[str, IntegerMatrix]
-    predicted: Value
+    predicted: Value | None
     observed: Value | None
     numbers: Mapping[str, int]
 

@@ -49,7 +49,7 @@ class GlobalStatement(Generic[M]):
     observable : str
         What it predicts: ``dimension``, ``degree``, ``closed``, … .
     predict : callable
-        The prediction for a model.
+        The prediction for a model; ``None`` where it has no meaning, as its hypotheses exclude.
     hypotheses : callable
         Why the statement does not apply to a model; empty if it does.
     computed, trusted : tuple of str
@@ -64,7 +64,7 @@ class GlobalStatement(Generic[M]):
     text: str
     source: str
     observable: str
-    predict: Callable[[M], Value]
+    predict: Callable[[M], Value | None]
     hypotheses: Callable[[M], str]
     computed: tuple[str, ...] = ()
     trusted: tuple[str, ...] = ()

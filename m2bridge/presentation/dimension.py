@@ -9,6 +9,7 @@ from m2bridge.presented import computed_by, result_json
 
 if TYPE_CHECKING:
     from m2bridge.maps.dimension import Dimension
+    from m2bridge.maps.model import Expectation
 
 
 def json(found: Dimension) -> dict[str, Any]:
@@ -16,9 +17,22 @@ def json(found: Dimension) -> dict[str, Any]:
     return result_json(found.subject.case, found.field, found.engine_version, found.seconds) | {
         "dimension": found.dimension,
         "status": found.status,
+        "upper_bound": found.upper and {"value": found.upper.value, "reason": found.upper.reason},
+        "lower_bound": found.lower and {"value": found.lower.value, "method": found.lower.method},
+        "expected": [_expectation(expectation) for expectation in found.expected],
+        "defect": found.defect,
         "methods": [finding.to_json() for finding in found.findings],
         "agree": found.agree,
         "unfinished": found.unfinished or None,
+    }
+
+
+def _expectation(expectation: Expectation) -> dict[str, Any]:
+    return {
+        "value": expectation.value,
+        "statement": expectation.statement or None,
+        "applies": not expectation.fails,
+        "fails": expectation.fails or None,
     }
 
 
@@ -31,11 +45,24 @@ def text(found: Dimension) -> str:
     return "\n".join(
         [
             f"Dimension of the {found.subject.title}, over {found.field}",
-            facts([("dimension", f"{found.dimension} affine ({found.status})"), ("", verdict)]),
+            facts([("dimension", f"{found.dimension} affine ({found.status})"), ("", verdict), *_around(found)]),
             table(("method", "dimension", "status", "remark"), rows),
             facts([("computed by", computed_by(found.engine_version, found.seconds))]),
         ]
     )
+
+
+def _around(found: Dimension) -> list[tuple[str, str]]:
+    """The upper bound, and what was expected where the formula has a name."""
+    upper = [("at most", f"{found.upper.value}: {found.upper.reason}")] if found.upper else []
+    expected = [
+        (
+            "" if number else "expected",
+            f"{e.value} by {e.statement}" + (f", which does not apply: {e.fails}" if e.fails else ""),
+        )
+        for number, e in enumerate(e for e in found.expected if e.value is not None)
+    ]
+    return upper + expected
 
 
 def _verdict(found: Dimension) -> str:

@@ -173,9 +173,9 @@ class Report:
 
     @property
     def columns(self) -> tuple[tuple[str, str], ...]:
-        """Name and heading of the columns that name a case: its options, or its name where families are mixed."""
+        """Name and heading of the columns that name a case: its options, or its name where these are not the same."""
         found = {tuple((option, heading) for option, heading, _ in case.options) for case in self.cases}
-        return next(iter(found)) if len(found) == 1 else (("case", "case"),)
+        return (len(found) == 1 and next(iter(found))) or (("case", "case"),)
 
     def cells(self, case: Case) -> tuple[Cell, ...]:
         """What stands in these columns."""

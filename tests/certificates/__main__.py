@@ -1,8 +1,8 @@
 """Write the certificates of this folder anew, from real runs: ``python -m tests.certificates``.
 
-``accepted`` and ``networks`` have certificates as they come; ``rejected`` and ``too-expensive`` such with one change
-and a digest that fits, under the name of the check that has to notice it; ``program-not-checked`` such as another
-release might have written; ``malformed`` files that are not certificates.
+``accepted``, ``all-sizes`` and ``networks`` have certificates as they come; ``rejected`` and ``too-expensive`` such
+with one change and a digest that fits, under the name of the check that has to notice it; ``program-not-checked`` such
+as another release might have written; ``malformed`` files that are not certificates.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from m2bridge import Macaulay2, PolynomialNetwork, SingleLayerAttention
 from m2bridge.certificate.files import write
 from m2bridge.certificate.schema import Certificate, digest
 from m2bridge.certifying.certify import certify_all
+from m2bridge.families.attention.all_sizes.model import EverySize
 
 HERE = Path(__file__).parent
 CASES = {
@@ -31,14 +32,13 @@ CASES = {
     (2, 2, 1, 2): ("closure",),
 }
 NETWORKS = tuple(map(PolynomialNetwork, ([2, 2, 1], [2, 2, 2], [3, 2, 1], [4, 6, 5])))
+ALL_SIZES = ("3.2", "3.4", "A.2", "A.4", "degree")
+FOLDERS = ("accepted", "all-sizes", "networks", "rejected", "too-expensive", "program-not-checked", "malformed")
 
 
 def main() -> None:
     """Run Macaulay2 for the accepted ones, and derive the others."""
-    folders = {
-        name: HERE / name
-        for name in ("accepted", "networks", "rejected", "too-expensive", "program-not-checked", "malformed")
-    }
+    folders = {name: HERE / name for name in FOLDERS}
     for folder in folders.values():
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
@@ -48,6 +48,8 @@ def main() -> None:
             for certificate in certify_all(SingleLayerAttention(*case), questions, engine):
                 made[certificate.file_name] = certificate
                 write(certificate, folders["accepted"])
+        for certificate in certify_all(EverySize(), ALL_SIZES, engine):
+            write(certificate, folders["all-sizes"])
     for network in NETWORKS:
         for certificate in certify_all(network, ("expected-dimension",)):
             write(certificate, folders["networks"])

@@ -2,14 +2,19 @@
 
 import json
 import subprocess
+from pathlib import Path
 
 from m2bridge import Macaulay2
-from m2bridge.families.attention.all_sizes import certificate
+from m2bridge.certificate.files import write
+from m2bridge.certifying.certify import certify_all
+from m2bridge.certifying.questions import questions
+from m2bridge.certifying.verified import verify_path
 from m2bridge.families.attention.all_sizes.base_ideals import base_ideals
-from m2bridge.families.attention.all_sizes.cross_check import cross_check_all_sizes
-from m2bridge.families.attention.all_sizes.exact_ideals import exact_ideals
-from m2bridge.families.attention.statements import REGISTRY
+from m2bridge.families.attention.all_sizes.model import EverySize
 from tests.events import PATIENCE
+from tests.exact_ideals import exact_ideals
+
+KEYS = tuple(questions("attention-all-sizes"))
 
 
 def test_macaulay2_and_linear_algebra_find_the_same_ideals(engine: Macaulay2) -> None:
@@ -19,11 +24,9 @@ def test_macaulay2_and_linear_algebra_find_the_same_ideals(engine: Macaulay2) ->
     assert found.boundary_family
 
 
-def test_what_macaulay2_said_is_a_certificate_that_linear_algebra_accepts(engine: Macaulay2) -> None:
-    found = cross_check_all_sizes(engine)
-    assert [v.name for v in found.verdicts if v.verdict != "CONFIRMED"] == ["3.4 (iii)", "A.4"]
-    content = json.loads(json.dumps(certificate.content(found.verdicts, found.strata, found.basis)))
-    assert certificate.recheck(content, REGISTRY, base_locus_empty=True, boundary_family=True) is None
+def test_what_macaulay2_said_is_certified_and_accepted(engine: Macaulay2, tmp_path: Path) -> None:
+    for certificate in certify_all(EverySize(), KEYS, engine):
+        assert verify_path(write(certificate, tmp_path)).accepted
 
 
 def test_command(command: str, m2: str) -> None:
@@ -41,3 +44,18 @@ def test_command(command: str, m2: str) -> None:
     (refuted,) = [v for v in found["verdicts"] if v["verdict"] == "REFUTED"]
     assert refuted["fails_for"]["words"] == "2 ≤ a < d, except (a, d') = (2, 1)"
     assert len(found["ideals"]) == 13
+
+
+def test_certificates_of_the_command(command: str, m2: str, tmp_path: Path) -> None:
+    """Written by one command, and gone on with by another; verified and reported without Macaulay2."""
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([command, *arguments], capture_output=True, text=True, timeout=PATIENCE, check=False)
+
+    out = ("--out", str(tmp_path), "--executor", "serial", "--m2", m2)
+    first = run("certify", "--all-sizes", "--check", "3.3", *out)
+    assert (first.returncode, first.stdout.splitlines()[0]) == (0, "cases: 1 (1 questions), done: 0, to do: 1")
+    second = run("certify", "--all-sizes", "--check", "3.3,A.4", *out, "--json")
+    assert (second.returncode, json.loads(second.stdout)["answers"]) == (1, {"CONFIRMED": 1, "REFUTED": 1})
+    assert run("verify", str(tmp_path)).returncode == 0
+    assert "false for 2 ≤ a < d, except (a, d') = (2, 1)" in run("report", str(tmp_path)).stdout

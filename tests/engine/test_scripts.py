@@ -10,6 +10,8 @@ from m2bridge.algebra.field import QQ
 from m2bridge.families.attention.all_sizes.base_ideals import base_ideals_script
 from m2bridge.families.attention.fibres import fibres_script
 from m2bridge.families.attention.orbit_criterion import orbit_script
+from m2bridge.families.deep_attention import closedness, generic_fibre
+from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.maps.closure import closure_script
 from m2bridge.maps.completeness import completeness_script
 from m2bridge.maps.jacobian_criterion import jacobian_script
@@ -36,6 +38,9 @@ SCRIPTS: dict[str, Script] = {
     "completeness-2-1-2-full": completeness_script(subject(2, 1, coordinates="full"), CoefficientField(32003)),
     "fibres-1-2-1": fibres_script(SingleLayerAttention(1, 2)),
     "all-sizes": base_ideals_script(),
+    "not-closed-3-3-3": closedness.script(DeepAttention((3, 3, 3), 2, 3)),
+    "generic-fibre-2-2-1": generic_fibre.script(DeepAttention((2, 2, 1), (1, 2), 2)),
+    "generic-fibre-3-1-two-tokens": generic_fibre.script(DeepAttention((3, 1), 1, 2)),
 }
 
 

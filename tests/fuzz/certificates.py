@@ -21,7 +21,7 @@ from typing import Any
 
 ACCEPTED = sorted(
     path
-    for name in ("accepted", "networks")
+    for name in ("accepted", "all-sizes", "networks")
     for path in (Path(__file__).parents[1] / "certificates" / name).glob("*.json")
 )
 REPORTED = {"reported", "seconds", "peak_memory", "versions", "digest"}

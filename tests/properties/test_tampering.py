@@ -14,7 +14,8 @@ from m2bridge.certificate.schema import Certificate
 from m2bridge.certifying.verified import verify, verify_path
 from m2bridge.errors import CertificateError
 
-ACCEPTED = sorted((Path(__file__).parents[1] / "certificates" / "accepted").glob("*.json"))
+FOLDERS = [Path(__file__).parents[1] / "certificates" / name for name in ("accepted", "all-sizes")]
+ACCEPTED = [path for folder in FOLDERS for path in sorted(folder.glob("*.json"))]
 MATHEMATICS = ("answer", "evidence", "case", "question", "field", "trusted", "name")
 
 

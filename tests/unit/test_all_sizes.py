@@ -12,7 +12,6 @@ from sympy.utilities.iterables import partitions
 from m2bridge.crosscheck.compare import compare
 from m2bridge.families.attention.all_sizes import sizes
 from m2bridge.families.attention.all_sizes.conclusions import conclusion
-from m2bridge.families.attention.all_sizes.exact_ideals import exact_ideal
 from m2bridge.families.attention.all_sizes.facts import GENERIC
 from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, DETERMINED, BaseCase
 from m2bridge.families.attention.all_sizes.formulas import ambient_exceeds_dimension, tangents_exceed_dimension
@@ -27,6 +26,7 @@ from m2bridge.families.attention.orbits import Orbit, generic_orbit, orbits, rep
 from m2bridge.families.attention.statements import REGISTRY, OrbitStatement, Statement
 from m2bridge.families.attention.tangents import closure_dimension, tangent_lower_bounds
 from tests.all_sizes import basis, facts, models, point, points, verdicts
+from tests.exact_ideals import exact_ideal
 from tests.fibre_scheme import fibre_equations, fibre_scheme, quadratic_monomials, scheme
 from tests.rechecking import recheck
 

@@ -24,13 +24,16 @@ from m2bridge.families.attention.checker.case import Case, function
 
 FOLDER = Path(__file__).parents[1] / "certificates" / "accepted"
 NETWORKS = FOLDER.parent / "networks"
-SAMPLES = [*sorted(FOLDER.glob("*.json")), *sorted(NETWORKS.glob("*.json"))]
+ALL_SIZES = FOLDER.parent / "all-sizes"
+SAMPLES = [path for folder in (FOLDER, NETWORKS, ALL_SIZES) for path in sorted(folder.glob("*.json"))]
 PACKAGE = Path(m2bridge.__file__).parent
 CHECKER = [
     *PACKAGE.glob("checker/*.py"),
-    *PACKAGE.glob("families/*/checker.py"),
-    *PACKAGE.glob("families/*/checker/*.py"),
+    *PACKAGE.glob("families/attention/checker/*.py"),
+    PACKAGE / "families" / "polynomial_network" / "checker.py",
 ]
+"""The general part and the first two families; the checker of another family is read apart."""
+FOR_ALL_SIZES = list(PACKAGE.glob("families/*/all_sizes/checker/*.py"))
 ALONE = """
 import resource, sys
 from pathlib import Path
@@ -38,7 +41,8 @@ resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]), int(sys.argv[1])))
 
 class Missing:
     def find_spec(self, name, *rest):
-        if name.split(".")[0] in ("sympy", "pexpect", "jinja2", "click", "numpy", "rich", "psutil"):
+        own = name.startswith("m2bridge.families.attention.all_sizes.") and ".checker" not in name
+        if own or name.split(".")[0] in ("sympy", "pexpect", "jinja2", "click", "numpy", "rich", "psutil"):
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, Missing())
 
@@ -61,7 +65,9 @@ def test_a_sample_is_accepted(path: Path) -> None:
     assert verify_path(path).accepted
 
 
-def test_it_needs_python_and_flint_only() -> None:
+def test_it_needs_python_flint_and_isl_only() -> None:
+    """For all sizes isl, and none of the modules that make the certificates."""
+    alone(ALL_SIZES / "attention-all-sizes-3.4.json")
     kinds = ("d3-dout2-a2-t2-3.4", "d2-dout2-a2-t1-3.4", "d2-dout2-a1-t2-closure", "d2-dout2-a2-t1-closure")
     alone(
         *(FOLDER / f"{name}.json" for name in kinds), NETWORKS / "polynomial-network-2-2-1-r2-expected-dimension.json"
@@ -70,7 +76,16 @@ def test_it_needs_python_and_flint_only() -> None:
 
 def test_it_has_at_most_a_thousand_lines() -> None:
     assert len(CHECKER) > 9
-    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in CHECKER) <= 1000
+    assert lines(CHECKER) <= 1000
+
+
+def test_for_all_sizes_it_has_fewer_than_four_hundred() -> None:
+    assert len(FOR_ALL_SIZES) == 5
+    assert lines(FOR_ALL_SIZES) < 400
+
+
+def lines(paths: list[Path]) -> int:
+    return sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths)
 
 
 def changed(certificate: Certificate, path: tuple[Any, ...], value: Any) -> Certificate:
@@ -209,6 +224,6 @@ def test_a_family_without_a_checker_fails_and_says_what_to_install() -> None:
     assert result.found == "no checker for the family 'tensors': install the package that brings it"
 
 
-@pytest.mark.parametrize("name", ["attention", "polynomial-network"])
+@pytest.mark.parametrize("name", ["attention", "attention-all-sizes", "polynomial-network"])
 def test_checkers_are_what_they_are_called(name: str) -> None:
     assert checker(name).family == name

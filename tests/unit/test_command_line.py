@@ -13,6 +13,7 @@ from m2bridge.cli.checking import membership_command
 from m2bridge.errors import InvalidCaseError
 from tests.events import PATIENCE
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 CASE = ["--d", "2", "--d-out", "1"]
 CERTIFICATES = Path(__file__).parents[1] / "certificates"
 
@@ -89,6 +90,21 @@ def test_large_cases_end_with_the_limit(command: str, arguments: list[str]) -> N
             for option in ("--d", "--a", "--t")
         ),
         (["cross-check", "--all-sizes", "--field", "GF(7)"], "--field: has no meaning"),
+        (["cross-check", "--all-sizes", "--family", "polynomial-network"], "--family: has no meaning"),
+        (["cross-check", "--all-sizes", "--map", str(EXAMPLES / "twisted_cubic.toml")], "--map: has no meaning"),
+        (["cross-check", "3.4", "--family", "attention-all-sizes"], "--family: statements for all sizes are cross"),
+        (["dimension", "--family", "attention-all-sizes"], "--family: lightning self-attention for all d"),
+        *(
+            (["certify", "--all-sizes", "--out", "/none", *given], f"{given[0]}: has no meaning with --all-sizes")
+            for given in (
+                ["--d", "2"],
+                ["--t", "2"],
+                ["--all-a"],
+                ["--cases", "x.csv"],
+                ["--family", "polynomial-network"],
+            )
+        ),
+        (["certify", "--all-sizes", "--out", "/none", "--check", "closure"], "--check: unknown question 'closure'"),
         (["cross-check", "hilbert", "--all-sizes"], "--all-sizes: the Hilbert function is compared case by case"),
         (["closure", *CASE, "--a", "0"], "--a:"),
         (["closure", *CASE, "--t", "0"], "--t:"),

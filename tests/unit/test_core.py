@@ -55,6 +55,15 @@ def test_bounds() -> None:
     assert {size: CoreSize(*size).bound for size in bounds} == bounds
 
 
+def test_the_bound_is_that_of_the_lemmas() -> None:
+    """One more than those for t_0(S) and t_1(M), the latter over all hooks; the same with A and Vᵀ exchanged."""
+    for m, e, f in product(range(2, 7), range(1, 7), range(1, 7)):
+        if max(e, f) <= m <= e + f:
+            hooks = [max(i, j) + 1 for i in range(e) for j in range(f) if 1 <= i + j <= m - 2]
+            expected = max(m * min(e, f) - 1, 3, *(g + 2 for g in hooks)) + 1
+            assert CoreSize(m, e, f).bound == CoreSize(m, f, e).bound == expected
+
+
 # Finite checks of docs/completeness.md: homology in the weight that every representation has.
 
 
@@ -201,6 +210,15 @@ def test_generators_are_seen_in_the_balanced_weight(size: CoreSize) -> None:
         assert found.generator_counts == {n: count for n, count in counts.items() if n < degree}
 
 
+@pytest.mark.parametrize("size", [(2, 1, 1), (2, 2, 1), (2, 1, 2), (2, 2, 2), (3, 2, 1), (3, 3, 1)], ids=str)
+def test_no_generators_just_above_the_bound(size: tuple[int, int, int]) -> None:
+    """What the theorem says and the program does not look for: in degree B + 1 there are none."""
+    core_size = CoreSize(*size)
+    source = map_of(core_size)
+    monomial = balanced_monomial(core_size, source.polynomial_map.coordinates, core_size.bound + 1)
+    assert implicitize_and_look_ahead(source, core_size.bound, monomial)[1] == 0
+
+
 def test_indices_of_a_balanced_monomial() -> None:
     size = CoreSize(4, 3, 2)
     names = core_map(size).coordinates
@@ -267,6 +285,16 @@ def test_too_many_sections_prove_nothing() -> None:
     assert "in degree 3 decides nothing" in found.unfinished
     assert core_ideal(replace(implicitize(right.source, 4), exact=False), right) is None
     assert core_ideal(implicitize(right.source, 2), right) is None
+
+
+def test_values_are_computed_up_to_where_the_sections_begin() -> None:
+    """Also where the generators are of lower degree: a core whose sections are too many in degree 5, with B = 7."""
+    model = SingleLayerAttention(2, 2)
+    right = core_of(model)
+    wrong = replace(right, sections=lambda n: right.sections(n) + (n == 5), bound=7)
+    proved = prove_by_core(known(model, 1), wrong)
+    assert proved.found.max_degree == 5
+    assert proved.series == prove_by_core(known(model, 1), right).series
 
 
 def test_a_limit_leaves_what_was_known() -> None:

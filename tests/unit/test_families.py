@@ -40,7 +40,13 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_package_brings_a_family(site: Path) -> None:
     install(site, "plug_curves", {"rational-normal-curve": "plug_curves:FAMILY"}, PLUG_IN)
-    assert family_names() == ("attention", "polynomial-network", "rational-normal-curve")
+    assert family_names() == (
+        "attention",
+        "attention-all-sizes",
+        "deep-attention",
+        "polynomial-network",
+        "rational-normal-curve",
+    )
     found = family("rational-normal-curve")
     model = found.from_options({"n": "3"})
     assert isinstance(model, Model)
@@ -56,7 +62,13 @@ def test_a_broken_package_is_named_and_hides_no_other(site: Path) -> None:
     install(site, "plug_empty", {"empty": "plug_empty:FAMILY", "other": "plug_empty:OTHER"}, "OTHER = 3")
     install(site, "plug_alias", {"alias": "m2bridge.families.polynomial_network.family:FAMILY"})
     loaded, failed = families()
-    assert set(loaded) == {"attention", "polynomial-network", "rational-normal-curve"}
+    assert set(loaded) == {
+        "attention",
+        "attention-all-sizes",
+        "deep-attention",
+        "polynomial-network",
+        "rational-normal-curve",
+    }
     assert {name: str(reason) for name, reason in failed.items()} == {
         "alias": "family: the family 'alias' of the package plug_alias cannot be used: it calls itself"
         " 'polynomial-network'",

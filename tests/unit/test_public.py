@@ -10,7 +10,7 @@ Transcript
 Verdict __version__ closure cross_check cross_check_all_sizes dimension fibres image membership observe read_ideal
 singular_locus
 Chain ContradictionError EngineMemoryError EngineTimeoutError InvalidCaseError Layer M2BridgeError
-Plan PolynomialNetwork
+DeepAttention Plan PolynomialNetwork
 certify implicitize plan read_map read_model verify
 """
 

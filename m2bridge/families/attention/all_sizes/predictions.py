@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from m2bridge.families.attention.all_sizes.facts import Formula
+from m2bridge.families.attention.all_sizes.wording import WORDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +27,8 @@ class Hypothesis:
     reason: str
 
 
-PAPER = (Hypothesis("(a >= 2 and d >= 2) or dp >= 2", "the paper assumes α > 1 or d' > 1, with α = min(a, d)"),)
-NONDEGENERATE = (
-    *PAPER,
-    Hypothesis(
-        "d >= 2",
-        "m2bridge adds the hypothesis d ≥ 2, which the paper does not state; for d = 1 every function has rank at most "
-        "one and the neuromanifold is the linear space R^d'",
-    ),
-)
+PAPER = (Hypothesis("(a >= 2 and d >= 2) or dp >= 2", WORDS.hypotheses["not-degenerate"]),)
+NONDEGENERATE = (*PAPER, Hypothesis("d >= 2", WORDS.hypotheses["two-dimensions"]))
 
 
 @dataclass(frozen=True, slots=True)

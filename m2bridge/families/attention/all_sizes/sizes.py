@@ -25,16 +25,21 @@ IS_ORBIT = (
 
 def sizes(condition: str = "") -> isl.Set:
     """The sizes that satisfy a condition."""
-    return _set(SIZE, POSITIVE, condition)
+    return isl.Set(text_of(condition))
+
+
+def text_of(condition: str = "") -> str:
+    """The sizes that satisfy a condition, as text in the library's language."""
+    return _text(SIZE, POSITIVE, condition)
 
 
 def orbits(condition: str = "") -> isl.Set:
     """The pairs of a size and one of its orbits that satisfy a condition."""
-    return _set(ORBIT, IS_ORBIT, condition)
+    return isl.Set(_text(ORBIT, IS_ORBIT, condition))
 
 
-def _set(names: str, always: str, condition: str) -> isl.Set:
-    return isl.Set(f"{{ [{names}] : {always}{f' and ({condition})' if condition else ''} }}")
+def _text(names: str, always: str, condition: str) -> str:
+    return f"{{ [{names}] : {always}{f' and ({condition})' if condition else ''} }}"
 
 
 def with_some(orbit_set: isl.Set) -> isl.Set:

@@ -3,36 +3,50 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 
 import islpy as isl
 
-from m2bridge.families.attention.all_sizes.sizes import sizes
+from m2bridge.certificate.wording import wording
+from m2bridge.errors import MethodUnavailableError
+from m2bridge.families.attention.all_sizes.sizes import sizes, text, text_of
 
-PHRASES = {
-    "all d, d', a": "",
-    "no size": "1 = 0",
-    "d = 1": "d = 1",
-    "d ≥ 2": "d >= 2",
-    "d = d' = 1": "d = 1 and dp = 1",
-    "d = 1 < d'": "d = 1 and dp >= 2",
-    "d = 1 or a = d' = 1": "d = 1 or (a = 1 and dp = 1)",
-    "a = d' = 1 < d": "a = 1 and dp = 1 and d >= 2",
-    "all d, d', a except a = d' = 1 < d": "not (a = 1 and dp = 1 and d >= 2)",
-    "d' = 1 and min(a, d) = 1": "dp = 1 and (a = 1 or d = 1)",
-    "d' ≥ 2 or min(a, d) ≥ 2": "dp >= 2 or (a >= 2 and d >= 2)",
-    "d ≥ 2, except a = d' = 1": "d >= 2 and not (a = 1 and dp = 1)",
-    "2 ≤ a < d": "2 <= a and a < d",
-    "2 ≤ a < d, except (a, d') = (2, 1)": "2 <= a and a < d and not (a = 2 and dp = 1)",
-    "a ≥ d ≥ 2, or a = 1 < d with d' ≥ 2, or (a, d') = (2, 1) with d ≥ 3": (
-        "(a >= d and d >= 2) or (a = 1 and a < d and dp >= 2) or (a = 2 and dp = 1 and d >= 3)"
-    ),
-}
+WORDS = wording(Path(__file__).parent / "words.toml")
+
+PHRASES = WORDS.phrases
 """Phrases, and the conditions that they are short for: a phrase is used for the set of its condition only."""
 
 
 def words(some: isl.Set) -> str:
     """The set for people: ``2 ≤ a < d, except (a, d') = (2, 1)``."""
     return next((phrase for phrase, known in _phrases() if some.is_equal(known)), _plain(some))
+
+
+def canonical(some: isl.Set) -> str:
+    """The one text that a certificate has for this set; isl, and each release of it, writes a set in many ways.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If there is no phrase for it in ``words.toml``.
+    """
+    for phrase, known in _phrases():
+        if some.is_equal(known):
+            return text_of(PHRASES[phrase])
+    raise MethodUnavailableError(f"a certificate needs a phrase in words.toml for {text(some)}")
+
+
+def phrase(text: str) -> str:
+    """The words for a set in a certificate; ValueError if the text is not canonical."""
+    found = _phrase_of().get(text)
+    if found is None:
+        raise ValueError(f"not a set of sizes: {text!r:.80}")
+    return found
+
+
+@cache
+def _phrase_of() -> dict[str, str]:
+    return {text_of(condition): phrase for phrase, condition in PHRASES.items()}
 
 
 @cache

@@ -74,14 +74,14 @@ def fibre(orbit: Orbit, case: Case) -> tuple[int, list[Pair]]:
     """Length and points, with A_11 = V_11 = 1; V_1q is one of the roots of t² − c_{1,1,1,q} t + c_{1,1,q,q}."""
     c, V = function(representative(orbit)), representative(orbit)[1]
     roots = [{V.get((0, q), 0), c.get((0, 0, 0, q), 0) - V.get((0, q), 0)} for q in range(1, case.d)]
-    points = [pair for z in product(*roots) if function(pair := _weights(c, (1, *z), case)) == c]
+    points = [pair for z in product(*roots) if function(pair := weights(c, (1, *z), case)) == c]
     excess = [_excess(*point, case) for point in points]
     if any(excess) and len(points) > 1:
         raise ContradictionError(f"the fibre over orbit {orbit} of {case} has several points, some not reduced")
     return len(points) + sum(excess), points
 
 
-def _weights(c: Function, z: tuple[int, ...], case: Case) -> Pair:
+def weights(c: Function, z: tuple[int, ...], case: Case) -> Pair:
     """The only (A, V) with A_11 = 1 and first row z of V that can have the function c."""
     d = range(case.d)
     A = {(q, i): c.get((0, i, 0, q), 0) - (z[q] * c.get((0, i, 0, 0), 0) if q else 0) for q in d for i in d}

@@ -7,8 +7,13 @@ from typing import Any
 import islpy as isl
 
 from m2bridge.families.attention.all_sizes import sizes
-from m2bridge.families.attention.all_sizes.certificate import counterexample_json, ideals_json, stratum_json
-from m2bridge.families.attention.all_sizes.result import SCOPE, AllSizes, Counterexample, NotApplicable, SizesVerdict
+from m2bridge.families.attention.all_sizes.certificate import (
+    counterexample_json,
+    counterexample_text,
+    ideals_json,
+    stratum_json,
+)
+from m2bridge.families.attention.all_sizes.result import SCOPE, AllSizes, NotApplicable, SizesVerdict
 from m2bridge.families.attention.all_sizes.wording import words
 from m2bridge.layout import duration, facts, table
 
@@ -95,7 +100,7 @@ def _verdict_text(verdict: SizesVerdict) -> str:
     lines = [f"{name} {words(some)}" for name, some in said if not some.is_empty()]
     lines += [_not_applicable_text(out) for out in verdict.not_applicable]
     if verdict.counterexample is not None:
-        lines += _counterexample_text(verdict.counterexample)
+        lines.append(f"the first counterexample: {counterexample_text(counterexample_json(verdict.counterexample))}")
     first = f"  {verdict.verdict:<{WIDTH}}  {verdict.name}: {verdict.text}"
     return "\n".join([first, *(f"  {'':{WIDTH}}  → {line}" for line in lines)])
 
@@ -109,18 +114,6 @@ def _not_applicable_text(out: NotApplicable) -> str:
     parts = [(name, some) for name, some in said if not some.is_empty()]
     conclusion = parts[0][0] if len(parts) == 1 else ", ".join(f"{name} for {words(some)}" for name, some in parts)
     return f"does not apply for {words(out.sizes)}: {out.reason}; there it {conclusion}"
-
-
-def _counterexample_text(found: Counterexample) -> list[str]:
-    where = f"the first counterexample: (d, d', a) = ({found.model.d}, {found.model.d_out}, {found.model.a})"
-    if found.orbit is None:
-        return [where]
-    numbers = "".join(f", {name.replace('_', ' ')} {value}" for name, value in found.numbers.items())
-    return [f"{where}, orbit {found.orbit}, A = {_matrix(found.A)}, V = {_matrix(found.V)}{numbers}"]
-
-
-def _matrix(rows: tuple[tuple[int, ...], ...]) -> str:
-    return "(" + "; ".join(" ".join(map(str, row)) for row in rows) + ")"
 
 
 def _signs(condition: str) -> str:

@@ -1,4 +1,4 @@
-"""What :mod:`.base_ideals` asks of Macaulay2, by linear algebra: another form of the equations, another method.
+"""What ``all_sizes/base_ideals.py`` asks of Macaulay2, by linear algebra: other equations, another method.
 
 With x_q = V_1q − z_q the equation (k, i, p, q) of the fibre is
 

@@ -1,0 +1,89 @@
+"""What is observed of a network for a certificate: only what its checker computes anew, without Macaulay2."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from functools import lru_cache, partial
+from typing import Any
+
+from m2bridge.algebra.integers import LARGE_PRIME
+from m2bridge.clock import check, limited
+from m2bridge.families.deep_attention.block import kernel_dimension, seen_dimension
+from m2bridge.families.deep_attention.lower_bounds import DISTINCT_TOKENS, SEED, block_rank, certified_block
+from m2bridge.families.deep_attention.model import DeepAttention
+from m2bridge.families.deep_attention.observation import observe, weight_count
+from m2bridge.families.deep_attention.observed import Finding, ObservedNetwork
+from m2bridge.maps.rank import rank_result
+
+
+def certified_part(network: DeepAttention, observables: Collection[str]) -> ObservedNetwork | None:
+    """Those of the observables that can be certified; ``None`` if there are none.
+
+    Softmax with several heads or skip connections is left out: no checker computes it anew.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If the network is too large for one of them.
+    """
+    with limited(None) as running:
+        asked = [name for name in sorted(observables) if name in _CERTIFIED and _can(network, name)]
+        findings = {name: _CERTIFIED[name](network) for name in asked}
+    return ObservedNetwork(network, findings, "", running.seconds) if findings else None
+
+
+def _can(network: DeepAttention, observable: str) -> bool:
+    if observable == "virtual_weights":
+        return network.is_plain
+    if observable == "normal_form":
+        return network.is_plain and not network.softmax
+    if observable == "scalings_keep_the_function":
+        return not network.softmax
+    return observable == "attention_matrices" or network.is_plain or not network.softmax
+
+
+def _dimension(network: DeepAttention) -> Finding:
+    upper = network.upper_bounds(0)[0].value
+    numbers = _numbers(network, upper)
+    lower = numbers["lower_bound"]
+    proved = lower == upper
+    found = {**numbers, "upper_bound": upper}
+    return Finding(lower, "ranks modulo a prime", "" if proved else "at least", proved, found)
+
+
+def _numbers(network: DeepAttention, upper: int) -> dict[str, Any]:
+    """The lower bound and the ranks behind it."""
+    if network.softmax and network.t == 1:  # every matrix of bounded rank is the function of a network
+        return {"lower_bound": upper}
+    point = {"seed": SEED, "prime": LARGE_PRIME}
+    if not network.is_plain:
+        few = replace(network, t=min(network.t, DISTINCT_TOKENS))
+        return {"lower_bound": rank_result(few, check=check).lower}
+    block = certified_block(network)
+    rank = _block_rank(block, network.t, network.layers, network.softmax)
+    unseen = kernel_dimension(network.shape, network.t, network.softmax)
+    decides = rank == block.columns - unseen
+    value = seen_dimension(network.shape, network.t, network.softmax) if decides else rank
+    return {"lower_bound": value, "columns": block.columns, "rank": rank, "unseen": unseen, **point}
+
+
+_block_rank = lru_cache(maxsize=1024)(block_rank)
+"""Networks of many widths have one block."""
+
+
+def _unseen_weights(network: DeepAttention) -> Finding:
+    found, weights = _dimension(network), weight_count(network)
+    assert found.value is not None
+    bound = "at most" if found.bound else ""
+    return Finding(weights - found.value, found.method, bound, found.proved, {**found.numbers, "weights": weights})
+
+
+_CERTIFIED: dict[str, Callable[[DeepAttention], Finding]] = {
+    "attention_matrices": partial(observe, observable="attention_matrices"),
+    "dimension": _dimension,
+    "normal_form": partial(observe, observable="normal_form"),
+    "scalings_keep_the_function": partial(observe, observable="scalings_keep_the_function"),
+    "unseen_weights": _unseen_weights,
+    "virtual_weights": partial(observe, observable="virtual_weights"),
+}

@@ -1,0 +1,29 @@
+"""Deep attention: ranks at other points and modulo other primes, bounds and predictions of docs/deep-attention.md.
+
+For one head and no skip connections the block of section 5; small networks of lightning attention by the rank of the
+whole differential as well. Softmax with several heads or skip connections is not decided.
+"""
+
+from m2bridge.certificate.schema import Certificate, Content
+from m2bridge.checker.family import FamilyChecker, global_verdict, statements
+from m2bridge.families.deep_attention.checker.case import name, read
+from m2bridge.families.deep_attention.checker.observed import observed
+from m2bridge.families.deep_attention.checker.predicted import WORDS, hypothesis, prediction
+
+KEYS = ("3.1", "3.5", "V", "3.6", "3.8", "3.9", "3.10", "L", "S", "skip", "heads")
+
+
+def expected(certificate: Certificate) -> Content:
+    """The content of a certificate on the statements with a key."""
+    case, about = read(certificate.case), WORDS.about(certificate.question)
+    found = {words.observable: observed(case, words.observable) for words in about}
+    seen = {observable: numbers for observable, (_, numbers) in sorted(found.items()) if numbers}
+    verdicts = []
+    for words in about:
+        predicted = prediction(case, words.key, words.part) if seen else None
+        fails = hypothesis(case, words.key, words.part)
+        verdicts.append(global_verdict(words, fails, predicted, found[words.observable][0]))
+    return statements(WORDS, certificate.question, verdicts, seen)
+
+
+CHECKER = FamilyChecker("deep-attention", name, dict.fromkeys(KEYS, expected))

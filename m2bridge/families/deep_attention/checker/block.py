@@ -1,0 +1,204 @@
+"""The block of docs/deep-attention.md, 5: its differential by dual numbers over power series modulo a prime.
+
+The output is m X T_{l+1} with T_1 = 1, T_{k+1} = T_k σ(T_kᵀ H_k T_k) and H_k = Xᵀ C_k X. A number is a pair of a value
+and a slope, both in GF(p)[h]/(h^length). Softmax is that of inputs εX, with h = ε²; beyond six layers each exponential
+is a random number, whose slope is known (Ax's theorem).
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from random import Random
+from typing import Any
+
+import flint
+
+from m2bridge.checker.algebra import PRIME
+from m2bridge.errors import ContradictionError, TooExpensiveError
+from m2bridge.families.deep_attention.checker.case import Case
+
+SEED, STATED_PRIME = 20250417, 2**31 - 1
+SERIES_LAYERS = 6
+MOST = 10**8
+Number = tuple[Any, Any]
+Matrix = list[list[Number]]
+Exponential = Callable[[int, int, Number], Number]
+
+
+@dataclass(frozen=True)
+class Block:
+    """``size`` inputs; the ranks of C_1, C_2, …; how many layers follow with C_k = c_k mᵀm; tokens x, y, …, y."""
+
+    size: int
+    ranks: tuple[int, ...]
+    behind: int
+    t: int
+    softmax: bool
+
+    @property
+    def layers(self) -> int:
+        """All of them."""
+        return len(self.ranks) + self.behind
+
+    @property
+    def columns(self) -> int:
+        """Entries of the C_k and m, and the c_k."""
+        return self.size**2 * len(self.ranks) + self.behind + self.size
+
+    @property
+    def length(self) -> int:
+        """Of the power series."""
+        return 3 ** (self.layers - 1) + 1 if self.softmax and self.layers <= SERIES_LAYERS else 1
+
+
+def unseen(case: Case) -> int:
+    """The kernel that the differential of the block always has."""
+    several = sum(space > 1 for space in case.narrowest)
+    return 0 if case.softmax else len(case.a) + max(0, several - case.whole)
+
+
+def columns_and_rank(case: Case) -> tuple[int, int]:
+    """At the point of the certificate modulo another prime than its own, and at another point modulo its prime."""
+    size = min(case.d[0], 2)
+    ranks = tuple(min(rank, size) for rank, space in zip(case.ranks, case.narrowest, strict=True) if space > 1)
+    t = case.t if case.softmax else min(case.t, 2)
+    block = Block(size, ranks, len(case.a) - len(ranks), t, case.softmax)
+    return block.columns, _rank(block, block.columns - unseen(case))
+
+
+@cache
+def _rank(block: Block, most: int) -> int:
+    if block.columns**2 * block.layers * block.length > MOST:
+        raise TooExpensiveError("case", f"a block of {block.layers} layers")
+    here = _rank_at(block, _stated_point(block), PRIME, most)
+    random = Random(1)
+    other = [random.randrange(1, STATED_PRIME) for _ in range(2 * block.columns)]
+    elsewhere = _rank_at(block, other, STATED_PRIME, most)
+    if here != elsewhere:
+        raise ContradictionError(f"ranks {here} and {elsewhere} of {block}")
+    return here
+
+
+def _stated_point(block: Block) -> list[int]:
+    """From the seed in the certificate, by the minimal standard generator (Park, Miller 1993)."""
+    found, state = [], SEED
+    for _ in range(2 * block.columns):
+        state = state * 48271 % (2**31 - 1)
+        found.append(1 + state % 999)
+    return found
+
+
+def _parameters(block: Block, point: Sequence[int]) -> list[int]:
+    """All C_k row by row, the c_k, m."""
+    numbers, found = iter(point), list[int]()
+    for rank in block.ranks:
+        if rank == block.size:
+            found += [next(numbers) for _ in range(block.size**2)]
+        else:
+            column, row = ([next(numbers) for _ in range(block.size)] for _ in range(2))
+            found += [x * y for x in column for y in row]
+    return found + [next(numbers) for _ in range(block.behind + block.size)]
+
+
+def _rank_at(block: Block, point: Sequence[int], prime: int, most: int) -> int:
+    """Inputs are added, twice as many each time, until the rank is all that it can be."""
+    parameters, random, rows, rank = _parameters(block, point), Random(2), list[list[int]](), -1
+    for count in (3, 3, 6, 12, *[block.columns] * 3):
+        for _ in range(count):
+            rows += _rows(block, parameters, prime, random)
+        rank = flint.nmod_mat(len(rows), block.columns, [x for row in rows for x in row], prime).rank()
+        if rank >= most:
+            break
+    return int(rank)
+
+
+def _rows(block: Block, parameters: Sequence[int], prime: int, random: Random) -> Iterator[list[int]]:
+    """The derivatives of each order of each output at random tokens, by all parameters."""
+    tokens = min(block.t, 2)
+    X = [[random.randrange(prime) for _ in range(tokens)] for _ in range(block.size)]
+    chosen = [[[random.randrange(1, prime) for _ in "xy"] for _ in "xy"] for _ in range(block.layers)]
+    ring = _Ring(prime, block.length, block.t)
+    slopes = []
+    for i in range(block.columns):
+        numbers = [ring.number(x, int(i == j)) for j, x in enumerate(parameters)]
+        slopes.append([slope for _, slope in _output(block, ring, numbers, X, chosen)])
+    for output in zip(*slopes, strict=True):
+        yield from ([int(slope[order]) for slope in output] for order in range(block.length))
+
+
+def _output(block: Block, ring: "_Ring", numbers: list[Number], X: list[list[int]], chosen: Any) -> list[Number]:
+    size, square = block.size, block.size**2
+    m = [numbers[-size:]]
+    tokens = [[ring.number(x) for x in row] for row in X]
+    T = [[ring.number(int(i == j)) for j in range(len(X[0]))] for i in range(len(X[0]))]
+    for k in range(block.layers):
+        if k < len(block.ranks):
+            C = [numbers[square * k + size * i : square * k + size * (i + 1)] for i in range(size)]
+        else:
+            c = numbers[square * len(block.ranks) + k - len(block.ranks)]
+            C = [[ring.times(c, ring.times(x, y)) for y in m[0]] for x in m[0]]
+        moved = ring.product(tokens, T)
+        scores = ring.product(ring.product(_transposed(moved), C), moved)
+        T = ring.product(T, ring.softmax(scores, chosen[k]) if block.softmax else scores)
+    return ring.product(m, ring.product(tokens, T))[0]
+
+
+def _transposed(A: Matrix) -> Matrix:
+    return [list(row) for row in zip(*A, strict=True)]
+
+
+@dataclass(frozen=True)
+class _Ring:
+    """Dual numbers over GF(prime)[h]/(h^length); the second token stands for t − 1 equal ones."""
+
+    prime: int
+    length: int
+    t: int
+
+    def number(self, value: int, slope: int = 0) -> Number:
+        return flint.nmod_poly([value % self.prime], self.prime), flint.nmod_poly([slope], self.prime)
+
+    def times(self, x: Number, y: Number) -> Number:
+        n = self.length
+        return x[0].mul_low(y[0], n), x[0].mul_low(y[1], n) + x[1].mul_low(y[0], n)
+
+    def product(self, A: Matrix, B: Matrix) -> Matrix:
+        columns = list(zip(*B, strict=True))
+        return [[self._inner(row, column) for column in columns] for row in A]
+
+    def _inner(self, row: Sequence[Number], column: Sequence[Number]) -> Number:
+        found = [self.times(x, y) for x, y in zip(row, column, strict=True)]
+        return sum((x for x, _ in found[1:]), found[0][0]), sum((x for _, x in found[1:]), found[0][1])
+
+    def softmax(self, scores: Matrix, chosen: list[list[int]]) -> Matrix:
+        """Of each column, with the number of equal tokens."""
+        counts = [1, self.t - 1]
+        exponentials = [
+            [self._exponential(z, e, count) for z, e in zip(row, numbers, strict=True)]
+            for row, numbers, count in zip(scores, chosen, counts, strict=True)
+        ]
+        totals = [(x[0] + y[0], x[1] + y[1]) for x, y in zip(*exponentials, strict=True)]
+        inverses = list(map(self._inverse, totals))
+        return [[self.times(x, y) for x, y in zip(row, inverses, strict=True)] for row in exponentials]
+
+    def _exponential(self, z: Number, chosen: int, count: int) -> Number:
+        """``count`` times e^(hz), or of a random number instead."""
+        if self.length == 1:
+            value = flint.nmod_poly([chosen * count], self.prime)
+            return value, value.mul_low(z[1], 1)
+        h = flint.nmod_poly([0, 1], self.prime)
+        value = self._series(z[0].mul_low(h, self.length)) * count
+        return value, value.mul_low(z[1].mul_low(h, self.length), self.length)
+
+    def _series(self, z: Any) -> Any:
+        """E = e^z from E′ = z′E, for z without constant term."""
+        known, slopes = [1], [j * int(z[j]) for j in range(self.length)]
+        for k in range(1, self.length):
+            total = sum(slopes[j] * known[k - j] for j in range(1, k + 1))
+            known.append(total * pow(k, -1, self.prime) % self.prime)
+        return flint.nmod_poly(known, self.prime)
+
+    def _inverse(self, x: Number) -> Number:
+        n = self.length
+        value = x[0].inverse_series_trunc(n)
+        return value, -value.mul_low(value, n).mul_low(x[1], n)

@@ -1,0 +1,102 @@
+"""What is computed of a network, with the numbers that a certificate holds of it."""
+
+from collections.abc import Callable
+from functools import cache
+
+from m2bridge.errors import ContradictionError, TooExpensiveError
+from m2bridge.families.deep_attention.checker import layers
+from m2bridge.families.deep_attention.checker.block import SEED, STATED_PRIME, columns_and_rank, unseen
+from m2bridge.families.deep_attention.checker.case import Case, matrices, upper_bound, virtual
+
+Found = tuple[int | None, dict[str, int]]
+"""The value, if it is decided, and numbers; none where nothing is computed."""
+
+MOST_LAYERS = 12
+SMALL = 60
+"""Weights of networks whose whole differential is computed beside the block."""
+
+
+def observed(case: Case, observable: str) -> Found:
+    """TooExpensiveError for what is too large."""
+    return _OBSERVED[observable](case)
+
+
+def _bounded(rank: int, bound: int) -> Found:
+    if rank > bound:
+        raise ContradictionError(f"a rank {rank} above the bound {bound}")
+    return (rank if rank == bound else None), {"rank": rank, "upper_bound": bound}
+
+
+def _attention_matrices(case: Case) -> Found:
+    rank = case.heads * sum(layers.attention_rank(d, a) for d, _, a in case.layers)
+    return _bounded(rank, case.heads * sum(matrices(d, a) for d, _, a in case.layers))
+
+
+def _virtual_weights(case: Case) -> Found:
+    return _bounded(layers.virtual_rank(case), virtual(case, len(case.a))) if case.plain else (None, {})
+
+
+def _identity(case: Case) -> None:
+    if len(case.a) > MOST_LAYERS:
+        raise TooExpensiveError("case", f"identities of more than {MOST_LAYERS} layers")
+
+
+def _normal_form(case: Case) -> Found:
+    if case.softmax or not case.plain:
+        return None, {}
+    _identity(case)
+    factors = layers.normal_form_factors(len(case.a))
+    return factors is not None, {"factors": factors or 0}
+
+
+def _scalings(case: Case) -> Found:
+    if case.softmax:
+        return None, {}
+    _identity(case)
+    values, attention = layers.degrees_in_first_layer()
+    return values == attention, {"degree_in_values": values, "degree_in_attention": attention}
+
+
+@cache
+def _dimension(case: Case) -> Found:
+    if case.softmax and not case.plain:
+        return None, {}
+    upper = upper_bound(case)
+    if case.softmax and case.t == 1:
+        return upper, {"lower_bound": upper, "upper_bound": upper}
+    if not case.plain:
+        lower, numbers = layers.function_rank(case, upper), dict[str, int]()
+    else:
+        columns, rank = columns_and_rank(case)
+        kernel = unseen(case)
+        numbers = {"columns": columns, "rank": rank, "unseen": kernel, "seed": SEED, "prime": STATED_PRIME}
+        lower = upper if rank == columns - kernel else rank
+        _check_small(case, upper)
+    if lower > upper:
+        raise ContradictionError(f"a rank {lower} above the bound {upper}")
+    return (lower if lower == upper else None), {**numbers, "lower_bound": lower, "upper_bound": upper}
+
+
+def _check_small(case: Case, upper: int) -> None:
+    """The same by the whole differential."""
+    small = sum(d * after + 2 * d * a for d, after, a in case.layers) <= SMALL
+    if small and not case.softmax and (found := layers.function_rank(case, upper)) != upper:
+        raise ContradictionError(f"the block gives {upper}, the whole differential {found}")
+
+
+def _unseen_weights(case: Case) -> Found:
+    dimension, numbers = _dimension(case)
+    if not numbers:
+        return None, {}
+    weights = case.heads * sum(d * after + matrices(d, a) for d, after, a in case.layers)
+    return (None if dimension is None else weights - dimension), {**numbers, "weights": weights}
+
+
+_OBSERVED: dict[str, Callable[[Case], Found]] = {
+    "attention_matrices": _attention_matrices,
+    "dimension": _dimension,
+    "normal_form": _normal_form,
+    "scalings_keep_the_function": _scalings,
+    "unseen_weights": _unseen_weights,
+    "virtual_weights": _virtual_weights,
+}

@@ -1,0 +1,197 @@
+"""The polynomial map of a lightning attention network, expanded by FLINT.
+
+The function is P(XXᵀ)X, where P is a matrix of polynomials in a symmetric matrix S: Q_1 = 1, and layer k makes
+Σ_h V_h Q S Qᵀ A_h Q of Q, plus Q itself with a skip connection.
+
+For t ≥ d_0, and for a single layer and t ≥ 2, the coordinates are the coefficients of P: ``c_k_i_…`` belongs to P_ki,
+and its last numbers are the exponents of S_11, S_12, …, S_nn. Otherwise they are coefficients of the first token of the
+output, ``f_k_…`` with the exponents of X_11, X_12, …, X_nt: as many as are linearly independent for all P. (The other
+tokens have the same coefficients, up to the order of the tokens.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations_with_replacement
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import flint
+
+from m2bridge.algebra.field import QQ
+from m2bridge.algebra.linear_algebra import pivot_columns
+from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.clock import check, watched
+from m2bridge.errors import InvalidCaseError
+from m2bridge.families.deep_attention.bounds import coefficient_count
+from m2bridge.families.deep_attention.parameters import blocks, names
+
+if TYPE_CHECKING:
+    from m2bridge.families.deep_attention.model import DeepAttention
+
+MAX_COORDINATES = 20_000
+MAX_PRODUCTS = 3_000_000
+"""Products of terms, when nothing is collected in between: some twenty seconds."""
+_PRODUCTS_PER_SECOND = 150_000
+
+Exponents = tuple[int, ...]
+Polynomial = dict[Exponents, int]
+Entries = list[list[Any]]
+
+
+def expanded(network: DeepAttention) -> PolynomialMap:
+    """The map from the parameters to the coordinates.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the functions are not polynomial, or too large to be expanded.
+    """
+    _check_size(network)
+    P = _symmetric_coefficients(network)
+    images = _named(P, "c") if _sees_all(network) else _coefficients_of_a_token(network, P)
+    source = PolynomialRing(QQ, names(network.widths, network.a, network.heads))
+    ring, domain = source.sympy_ring, source.field.domain
+    polynomials = (ring.from_dict({e: domain(c) for e, c in image.items()}) for image in images.values())
+    return PolynomialMap(source, tuple(images), tuple(polynomials))
+
+
+def _sees_all(network: DeepAttention) -> bool:
+    """Whether the function determines P: XXᵀ is any symmetric matrix, or P is linear in it."""
+    return network.t >= network.widths[0] or (network.layers == 1 and network.t > 1)
+
+
+def _check_size(network: DeepAttention) -> None:
+    if network.softmax:
+        raise InvalidCaseError(
+            "normalization",
+            "softmax functions are not polynomial: they have a dimension, but no Zariski closure to be computed",
+        )
+    if network.layers > 9 or network.widths[0] > 99 or coefficient_count(network) > MAX_COORDINATES:
+        raise InvalidCaseError("widths", f"this network has more than {MAX_COORDINATES} coordinates to write down")
+    products = _product_count(network)
+    if products > MAX_PRODUCTS:
+        raise InvalidCaseError(
+            "widths",
+            f"the expansion of this network takes about {products:.0e} products of terms; at most {MAX_PRODUCTS:.0e}"
+            " are made (its dimension needs no expansion)",
+        )
+    check(products / _PRODUCTS_PER_SECOND)
+
+
+def _product_count(network: DeepAttention) -> int:
+    """Products of terms in all layers, if nothing were collected in between; in the first one Q = 1."""
+    n, terms, products = network.widths[0], 1, 0
+    for k, (d, a, after) in enumerate(zip(network.widths, network.a, network.widths[1:], strict=False)):
+        matrix = a if a < d else 1
+        new = network.heads * matrix * (d**3 * n**2 * terms**3 if k else d**2)
+        products += new * after * n
+        terms = new + terms * network.skip
+    return products
+
+
+def _symmetric_coefficients(network: DeepAttention) -> dict[tuple[int, int, Exponents], Polynomial]:
+    """The coefficients of P that are not identically zero, by output k, input i and exponents of S."""
+    n = network.widths[0]
+    variables = n * (n + 1) // 2
+    context = flint.fmpz_mpoly_ctx.get([f"v{i}" for i in range(variables + network.parameter_count)], "degrevlex")
+    generators = iter(context.gens())
+    S: Entries = [[None] * n for _ in range(n)]
+    for p, q in combinations_with_replacement(range(n), 2):
+        S[p][q] = S[q][p] = next(generators)
+    matrices = {
+        (block.layer, block.head, block.kind): [
+            [next(generators) for _ in range(block.columns)] for _ in range(block.rows)
+        ]
+        for block in blocks(network.widths, network.a, network.heads)
+    }
+    Q: Entries = [[context.constant(int(i == j)) for j in range(n)] for i in range(n)]
+    for k in range(1, network.layers + 1):
+        heads = [_head(matrices, k, h, Q, S) for h in watched(range(1, network.heads + 1))]
+        Q = _sum([Q, *heads] if network.skip else heads)
+    found: dict[tuple[int, int, Exponents], Polynomial] = {}
+    for k, row in enumerate(Q, 1):
+        for i, entry in enumerate(row, 1):
+            for exponents, c in entry.to_dict().items():
+                place = (k, i, tuple(map(int, exponents[:variables])))
+                found.setdefault(place, {})[tuple(map(int, exponents[variables:]))] = int(c)
+    return {
+        place: found[place] for place in sorted(found, key=lambda p: (p[:2], tuple(-e for e in p[2]))) if any(place[2])
+    }
+
+
+def _head(matrices: dict[tuple[int, int, str], Entries], k: int, h: int, Q: Entries, S: Entries) -> Entries:
+    """V Q S Qᵀ A Q."""
+    if (k, h, "A") in matrices:
+        AQ = _product(matrices[k, h, "A"], Q)
+    else:
+        AQ = _product(_transposed(matrices[k, h, "K"]), _product(matrices[k, h, "Q"], Q))
+    QSQ = _product(_product(Q, S), _transposed(Q))
+    return _product(matrices[k, h, "V"], _product(QSQ, AQ))
+
+
+def _product(left: Entries, right: Entries) -> Entries:
+    columns = _transposed(right)
+    return [[_inner(row, column) for column in columns] for row in watched(left)]
+
+
+def _inner(row: list[Any], column: list[Any]) -> Any:
+    products = [x * y for x, y in zip(row, column, strict=True)]
+    return sum(products[1:], products[0])
+
+
+def _transposed(matrix: Entries) -> Entries:
+    return [list(column) for column in zip(*matrix, strict=True)]
+
+
+def _sum(matrices: list[Entries]) -> Entries:
+    return [
+        [sum(entries[1:], entries[0]) for entries in zip(*rows, strict=True)] for rows in zip(*matrices, strict=True)
+    ]
+
+
+def _named(P: dict[tuple[int, int, Exponents], Polynomial], letter: str) -> dict[str, Polynomial]:
+    return {"_".join([letter, str(k), str(i), *map(str, e)]): image for (k, i, e), image in P.items()}
+
+
+def _coefficients_of_a_token(
+    network: DeepAttention, P: dict[tuple[int, int, Exponents], Polynomial]
+) -> dict[str, Polynomial]:
+    """Coefficients of Σ_i P_ki(XXᵀ) X_i1 that are linearly independent as linear forms in those of P_k1, …, P_kn."""
+    places = sorted({(i, e) for _, i, e in P}, key=lambda place: (place[0], tuple(-x for x in place[1])))
+    columns = dict(_monomials_in_tokens(network, places))
+    monomials = sorted({m for column in columns.values() for m in column}, reverse=True)
+    rows = [[columns[place].get(m, 0) for m in monomials] for place in places]
+    chosen, _ = pivot_columns(rows)
+    images: dict[str, Polynomial] = {}
+    for k in range(1, network.widths[-1] + 1):
+        for j in chosen:
+            terms = [
+                (row[j], P[k, *place]) for place, row in zip(places, rows, strict=True) if row[j] and (k, *place) in P
+            ]
+            if image := _combination(terms):
+                images["_".join(["f", str(k), *map(str, monomials[j])])] = image
+    return images
+
+
+def _monomials_in_tokens(
+    network: DeepAttention, places: list[tuple[int, Exponents]]
+) -> Iterator[tuple[tuple[int, Exponents], Polynomial]]:
+    """For each i and exponents e the polynomial S^e X_i1 in X, where S = XXᵀ."""
+    n, t = network.widths[0], network.t
+    context = flint.fmpz_mpoly_ctx.get([f"x{i}" for i in range(n * t)], "degrevlex")
+    gens = context.gens()
+    X = [gens[i * t : (i + 1) * t] for i in range(n)]
+    entries = [_inner(X[p], X[q]) for p, q in combinations_with_replacement(range(n), 2)]
+    for i, exponents in watched(places):
+        value = prod((s**e for s, e in zip(entries, exponents, strict=True)), start=X[i - 1][0])
+        yield (i, exponents), {tuple(map(int, m)): int(c) for m, c in value.to_dict().items()}
+
+
+def _combination(terms: list[tuple[int, Polynomial]]) -> Polynomial:
+    total: Polynomial = {}
+    for factor, polynomial in terms:
+        for exponents, c in polynomial.items():
+            total[exponents] = total.get(exponents, 0) + factor * c
+    return {exponents: c for exponents, c in total.items() if c}

@@ -1,0 +1,278 @@
+"""What is observed about a network, by computations that share nothing with the predictions of ``statements/``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from random import Random
+from typing import Any
+
+import flint
+
+from m2bridge.algebra.integers import LARGE_PRIME
+from m2bridge.algebra.linear_algebra import rank_mod
+from m2bridge.clock import limited, watched
+from m2bridge.engine import Engine
+from m2bridge.errors import ContradictionError, EngineMemoryError, EngineTimeoutError, MethodUnavailableError
+from m2bridge.families.deep_attention.closedness import limit_outside
+from m2bridge.families.deep_attention.generic_fibre import generic_fibre
+from m2bridge.families.deep_attention.model import DeepAttention
+from m2bridge.families.deep_attention.network import Head, Network, output, virtual_weights
+from m2bridge.families.deep_attention.number_systems import Balls, Matrix, NumberSystem, Residues
+from m2bridge.families.deep_attention.observed import Finding, ObservedNetwork
+from m2bridge.families.deep_attention.parameters import Point
+from m2bridge.families.deep_attention.shape import virtual_dimension
+
+SEED = 20250418
+POINTS = 8
+MOST_LAYERS = 12
+"""Functions of more layers have so large a degree that random points say little about identities."""
+MOST_ENTRIES = 2_000_000
+"""Of a matrix whose rank is found here."""
+
+
+def observe(network: DeepAttention, observable: str, engine: Engine | None = None) -> Finding:
+    """Compute what a statement predicts.
+
+    Parameters
+    ----------
+    observable : str
+        As in :attr:`m2bridge.maps.statement.GlobalStatement.observable`.
+    engine : Engine, optional
+        For fibres and closedness.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If it cannot be computed for this network, or not without an engine.
+    """
+    if observable in BY_ENGINE:
+        if engine is None:
+            raise MethodUnavailableError(f"'{observable}' needs Macaulay2")
+        return BY_ENGINE[observable](network, engine)
+    return _BY_RANKS[observable](network)
+
+
+def observe_part(network: DeepAttention, observables: Collection[str], engine: Engine | None) -> ObservedNetwork:
+    """Compute all of these that can be; when a limit is reached, those before it."""
+    findings: dict[str, Finding] = {}
+    unfinished = ""
+    with limited(None) as running:
+        try:
+            for observable in (known for known in OBSERVABLES if known in observables):
+                findings[observable] = _attempted(network, observable, engine)
+        except (EngineTimeoutError, EngineMemoryError) as limit:
+            unfinished = str(limit)
+    version = engine.version if engine and not BY_ENGINE.keys().isdisjoint(findings) else ""
+    return ObservedNetwork(network, findings, version, running.seconds, unfinished)
+
+
+def _attempted(network: DeepAttention, observable: str, engine: Engine | None) -> Finding:
+    try:
+        return observe(network, observable, engine)
+    except MethodUnavailableError as reason:
+        return Finding(None, str(reason), proved=False)
+
+
+def _dimension(network: DeepAttention) -> Finding:
+    """All ways to find it, and the bound that it meets."""
+    from m2bridge.maps.dimension import dimension  # needs SymPy, which is slow to import
+
+    found = dimension(network)
+    if found.dimension is None or found.lower is None:
+        raise MethodUnavailableError(found.unfinished or "no bound was found")
+    proved = found.status == "proved"
+    return Finding(found.dimension, found.lower.method, "" if proved else "at least", proved)
+
+
+def _attention_matrices(network: DeepAttention) -> Finding:
+    """The rank of the differential of (K, Q) ↦ KᵀQ; at most d², and 2ad − a² because GL(a) acts freely for a ≤ d."""
+    random, total, bound = Random(SEED), 0, 0
+    for d, a in zip(network.widths, network.a, strict=False):
+        _check_entries(2 * a * d, d * d)
+        K, Q = ([[random.randrange(LARGE_PRIME) for _ in range(d)] for _ in range(a)] for _ in range(2))
+        rows = [[0] * (d * d) for _ in range(2 * a * d)]
+        for e, i, j in watched((e, i, j) for e in range(a) for i in range(d) for j in range(d)):
+            rows[e * d + i][i * d + j] = Q[e][j]  # dK_ei
+            rows[a * d + e * d + j][i * d + j] = K[e][i]  # dQ_ej
+        total += network.heads * rank_mod(rows, LARGE_PRIME)
+        bound += network.heads * (d * d if a >= d else 2 * a * d - a * a)
+    return _rank(total, bound, f"rank of the differential of (K, Q) ↦ KᵀQ modulo {LARGE_PRIME}")
+
+
+def _virtual_weights(network: DeepAttention) -> Finding:
+    """The rank of the differential of (A, V) or (K, Q, V) ↦ (A'_1, …, A'_l, M), by tangents.
+
+    It is not more than the dimension of the flags and matrices that contain all virtual weights.
+    """
+    if not network.is_plain:
+        raise MethodUnavailableError("virtual weights are those of one head without skip connections")
+    n, count = network.widths[0], network.parameter_count
+    _check_entries(count, network.layers * n * n + network.widths[-1] * n)
+    random = Random(SEED)
+    point = [random.randrange(LARGE_PRIME) for _ in range(count)]
+    rows = [_tangent(network, point, i) for i in watched(range(count))]
+    rank = rank_mod(rows, LARGE_PRIME)
+    method = f"rank of the differential of weights ↦ virtual weights modulo {LARGE_PRIME}"
+    return _rank(rank, virtual_dimension(network.shape), method)
+
+
+def _rank(rank: int, bound: int, method: str) -> Finding:
+    """A rank is exact if it attains an upper bound."""
+    if rank > bound:
+        raise ContradictionError(f"{method}: {rank}, above the upper bound {bound}")
+    proved = rank == bound
+    return Finding(rank, method, "" if proved else "at least", proved, {"rank": rank, "upper_bound": bound})
+
+
+def _tangent(network: DeepAttention, point: list[int], i: int) -> list[int]:
+    """The derivative of the virtual weights along parameter i: they are polynomials of low degree in it.
+
+    With the other parameters fixed, A'_k and M are of degree at most 2 in it, so that the derivative at 0 is
+    (4f(1) − f(2) − 3f(0))/2.
+    """
+    f0, f1, f2 = (
+        _virtual_values(network, [*point[:i], (point[i] + step) % LARGE_PRIME, *point[i + 1 :]]) for step in range(3)
+    )
+    half = pow(2, -1, LARGE_PRIME)
+    return [(4 * y1 - y2 - 3 * y0) * half % LARGE_PRIME for y0, y1, y2 in zip(f0, f1, f2, strict=True)]
+
+
+def _virtual_values(network: DeepAttention, point: list[int]) -> list[int]:
+    matrices, M = virtual_weights(_network(network, point, Residues(LARGE_PRIME)))
+    return [int(entry) for matrix in (*matrices, M) for entry in matrix.entries()]
+
+
+def _normal_form(network: DeepAttention) -> Finding:
+    """φ(X) = P(XXᵀ)X, with P by its recursion from virtual weights, at random points."""
+    if network.softmax or not network.is_plain:
+        raise MethodUnavailableError("the normal form is that of lightning attention, one head, no skip connections")
+    _check_layers(network)
+    numbers, random = Residues(LARGE_PRIME), Random(SEED)
+    for _ in range(POINTS):
+        weights = _network(network, _random_point(network, random), numbers)
+        X = _random_matrix(network.widths[0], network.t, random, numbers)
+        matrices, M = virtual_weights(weights)
+        S = X * X.transpose()
+        Q = _identity(network.widths[0], numbers)
+        for A in matrices:
+            Q = Q * S * Q.transpose() * A * Q
+        if output(weights, X, numbers) != M * Q * X:
+            return Finding(False, f"differs at a point modulo {LARGE_PRIME}")
+    factors = 2 * 3**network.layers - 1
+    return Finding(True, _at_random_points(), proved=False, numbers={"factors": factors})
+
+
+def _scalings(network: DeepAttention) -> Finding:
+    """Whether V → 7V, A → A/7 in the first head of the first layer keeps the function, at random points."""
+    _check_layers(network)
+    if network.softmax:
+        return _softmax_scalings(network)
+    numbers, random = Residues(LARGE_PRIME), Random(SEED)
+    seventh = pow(7, -1, LARGE_PRIME)
+    for _ in range(POINTS):
+        weights = _network(network, _random_point(network, random), numbers)
+        X = _random_matrix(network.widths[0], network.t, random, numbers)
+        scaled = _scaled(weights, 7, seventh)
+        if output(weights, X, numbers, network.skip) != output(scaled, X, numbers, network.skip):
+            return Finding(False, f"differs at a point modulo {LARGE_PRIME}")
+    return Finding(True, _at_random_points(), proved=False, numbers={"degree_in_values": 1, "degree_in_attention": 1})
+
+
+def _softmax_scalings(network: DeepAttention) -> Finding:
+    """The same in balls at one rational point; where the balls of both values are disjoint, the functions differ."""
+    random, unit = Random(SEED), flint.fmpq(1, 10)
+    numbers = Balls((1,) * network.t)
+    weights = _network(network, [random.randrange(1, 10) * unit for _ in range(network.parameter_count)], numbers)
+    X = numbers.matrix([[random.randrange(-9, 10) * unit for _ in range(network.t)] for _ in range(network.widths[0])])
+    scaled = _scaled(weights, 7, flint.arb(1) / 7)
+    pairs = zip(
+        output(weights, X, numbers, network.skip).entries(),
+        output(scaled, X, numbers, network.skip).entries(),
+        strict=True,
+    )
+    if all(one.overlaps(other) for one, other in pairs):
+        raise MethodUnavailableError("the values with scaled weights cannot be told apart in balls")
+    return Finding(False, "differs at a rational point, in balls")
+
+
+def _scaled(weights: Network, value: int, attention: Any) -> Network:
+    (head, *heads), *layers = weights
+    return ((Head(head.A * attention, head.V * value), *heads), *layers)
+
+
+def _unseen_weights(network: DeepAttention) -> Finding:
+    """The dimension of the (A, V) of all layers less that of the functions."""
+    found = _dimension(network)
+    assert found.value is not None
+    bound = "at most" if found.bound else ""
+    return Finding(weight_count(network) - found.value, found.method, bound, found.proved)
+
+
+def weight_count(network: DeepAttention) -> int:
+    """The dimension of the (A, V) of all layers."""
+    pairs = zip(network.widths, network.widths[1:], network.a, strict=False)
+    return network.heads * sum(d * after + 2 * d * min(a, d) - min(a, d) ** 2 for d, after, a in pairs)
+
+
+def _fibre_dimension(network: DeepAttention, engine: Engine) -> Finding:
+    return Finding(generic_fibre(network, engine).dimension, GROEBNER)
+
+
+def _fibre_degree(network: DeepAttention, engine: Engine) -> Finding:
+    return Finding(generic_fibre(network, engine).degree, GROEBNER)
+
+
+def _closed(network: DeepAttention, engine: Engine) -> Finding:
+    """Not closed, if the example shows it; it never shows the contrary."""
+    if not limit_outside(network, engine).proved:
+        raise MethodUnavailableError("the example shows nothing")
+    return Finding(False, "a limit of networks that is no network, by a Gröbner basis over QQ")
+
+
+GROEBNER = "Gröbner basis over QQ of the equations of a fibre over random weights"
+
+_BY_RANKS: dict[str, Callable[[DeepAttention], Finding]] = {
+    "dimension": _dimension,
+    "attention_matrices": _attention_matrices,
+    "virtual_weights": _virtual_weights,
+    "normal_form": _normal_form,
+    "scalings_keep_the_function": _scalings,
+    "unseen_weights": _unseen_weights,
+}
+BY_ENGINE: dict[str, Callable[[DeepAttention, Engine], Finding]] = {
+    "fibre_dimension": _fibre_dimension,
+    "fibre_degree": _fibre_degree,
+    "closed": _closed,
+}
+OBSERVABLES = (*_BY_RANKS, *BY_ENGINE)
+"""What :func:`observe` can compute."""
+
+
+def _network(network: DeepAttention, point: Sequence[Any], numbers: NumberSystem) -> Network:
+    return Point.read(network.widths, network.a, network.heads, point, numbers).network()
+
+
+def _random_point(network: DeepAttention, random: Random) -> list[int]:
+    return [random.randrange(LARGE_PRIME) for _ in range(network.parameter_count)]
+
+
+def _random_matrix(rows: int, columns: int, random: Random, numbers: NumberSystem) -> Matrix:
+    return numbers.matrix([[random.randrange(LARGE_PRIME) for _ in range(columns)] for _ in range(rows)])
+
+
+def _identity(n: int, numbers: NumberSystem) -> Matrix:
+    return numbers.matrix([[int(i == j) for j in range(n)] for i in range(n)])
+
+
+def _at_random_points() -> str:
+    return f"equal at {POINTS} random points modulo {LARGE_PRIME}"
+
+
+def _check_layers(network: DeepAttention) -> None:
+    if network.layers > MOST_LAYERS:
+        raise MethodUnavailableError(f"identities are looked at for at most {MOST_LAYERS} layers")
+
+
+def _check_entries(rows: int, columns: int) -> None:
+    if rows * columns > MOST_ENTRIES:
+        raise MethodUnavailableError(f"a matrix of {rows} × {columns} entries; at most {MOST_ENTRIES} are handled")

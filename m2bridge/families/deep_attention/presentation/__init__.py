@@ -1,0 +1,1 @@
+"""How results about deep attention networks are shown."""

@@ -1,0 +1,101 @@
+"""Fibres of deep attention and a limit that is no network, by Macaulay2."""
+
+from dataclasses import replace
+
+import pytest
+
+from m2bridge import Macaulay2, cross_check
+from m2bridge.engine.answer import parse
+from m2bridge.errors import MethodUnavailableError
+from m2bridge.families.deep_attention import closedness
+from m2bridge.families.deep_attention.generic_fibre import GenericFibre, generic_fibre
+from m2bridge.families.deep_attention.model import DeepAttention
+from m2bridge.families.deep_attention.observation import observe
+from m2bridge.families.deep_attention.statements import STATEMENTS
+
+BY_NAME = {f"{statement.key} {statement.part}".strip(): statement for statement in STATEMENTS}
+FIBRES = [  # dimension, degree, points
+    ("2-2-1-a2-2-t2", 0, 1, 1),
+    ("2-2-2-a2-2-t2", 0, 1, 1),
+    ("2-2-1-a2-1-t2", 0, 2, 2),
+    ("2-2-1-a1-2-t2", 1, 3, None),
+    ("2-2-2-a1-1-t2", 1, 1, None),
+    ("2-2-1-a2-2-t1", 2, 3, None),
+    ("2-2-2-a2-2-t1", 2, 1, None),
+    ("2-1-a1-t2", 0, 2, 2),
+    ("3-2-a1-t2", 0, 1, 1),
+    ("3-1-a2-t3", 0, 1, 1),
+]
+
+
+@pytest.mark.parametrize(("key", "dimension", "degree", "points"), FIBRES)
+def test_fibres_are_as_stated(engine: Macaulay2, key: str, dimension: int, degree: int, points: int | None) -> None:
+    network = DeepAttention.from_key(key)
+    assert generic_fibre(network, engine) == GenericFibre(dimension, degree, points)
+    for name in ("3.7", "fibre dimension", "fibre points"):
+        statement = BY_NAME[name]
+        if not statement.hypotheses(network):
+            assert statement.predict(network) == observe(network, statement.observable, engine).value
+
+
+def test_a_swap_that_is_no_swap_is_a_double_point(engine: Macaulay2) -> None:
+    """Behind a hidden width 1 the vectors that could be exchanged are parallel: excluded by the hypothesis."""
+    network = DeepAttention((2, 1, 1), 2)
+    assert generic_fibre(network, engine) == GenericFibre(0, 2, 1)
+    assert "≥ 2" in BY_NAME["fibre points"].hypotheses(network)
+
+
+def test_a_cross_check_starts_macaulay2_where_a_statement_needs_it(engine: Macaulay2) -> None:
+    network = DeepAttention((2, 2, 1), (2, 1))
+    found = cross_check(network, engine)
+    verdicts = {verdict.name: str(verdict.verdict) for verdict in found.verdicts}
+    assert (verdicts["fibre (points)"], verdicts["fibre (dimension)"], verdicts["L"]) == ("CONFIRMED",) * 3
+    assert verdicts["3.7"] == verdicts["closed"] == "NOT_APPLICABLE"
+    assert found.engine_version == engine.version
+    alone = cross_check(network, None, [BY_NAME["L"], BY_NAME["closed"]])
+    assert (alone.engine_version, [str(v.verdict) for v in alone.verdicts]) == ("", ["CONFIRMED", "NOT_APPLICABLE"])
+
+
+def test_theorem_3_7_without_its_hypothesis_is_refuted(engine: Macaulay2) -> None:
+    wrong = replace(BY_NAME["3.7"], hypotheses=lambda network: "")
+    for key in ("2-2-1-a2-1-t2", "2-2-1-a1-2-t2"):
+        network = DeepAttention.from_key(key)
+        assert wrong.predict(network) != observe(network, "fibre_degree", engine).value
+
+
+def test_two_layers_are_not_closed(engine: Macaulay2) -> None:
+    network = DeepAttention((3, 3, 3), (3, 2), 3)
+    found = closedness.limit_outside(network, engine)
+    assert found == closedness.LimitOutside(True, True, True, True, True)
+    statement = BY_NAME["closed"]
+    assert statement.predict(network) is observe(network, "closed", engine).value is False
+    for other in (DeepAttention((3, 3, 3), 2, 2), DeepAttention((2, 2, 2), 2, 3), DeepAttention((3, 3, 3), (1, 2), 3)):
+        assert statement.hypotheses(other)
+        with pytest.raises(MethodUnavailableError):
+            closedness.limit_outside(other, engine)
+
+
+SKEW = "skew = sub(matrix{ {0, 0, 1}, {0, 0, 1}"
+LIMIT = "(map(functions, family, {0} | gens functions)) limit"
+A_NETWORK = """functionMatrix(sub(matrix{ {0, 1, 2}, {-1, 0, 3}, {-2, -3, 0} }, functions),
+    sub(matrix{ {1, 2, 3}, {2, 4, 6}, {1, 2, 3} }, functions), id_(functions^3),
+    genericSymmetricMatrix(functions, sym_1, 3))"""
+LAST = "-- So B has rank one"
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "refused"),
+    [
+        (SKEW, SKEW.replace("{0, 0, 1}, {0, 0, 1}", "{0, 0, 1}, {0, 1, 1}"), "networks_for_all_epsilon"),
+        ("{ {0, 1, 0}, {0, 0, 0}, {0, 0, 0} }", "{ {0, 0, 0}, {0, 0, 0}, {0, 0, 0} }", "rank_one"),
+        ("{0, 0, 0}, {1, 2, 1} }", "{0, 0, 0}, {0, 0, 0} }", "columns_span"),
+        (LIMIT, A_NETWORK, "no_network"),
+    ],
+)
+def test_changed_examples_show_nothing(engine: Macaulay2, right: str, wrong: str, refused: str) -> None:
+    """A matrix that is not skew-symmetric, limits that are zero, and a network in place of the limit."""
+    script = closedness.script(DeepAttention((3, 3, 3), 2, 3))
+    assert right in script.body
+    body = script.body if refused == "no_network" else script.body.partition(LAST)[0]
+    answer = parse(engine.run(replace(script, body=body.replace(right, wrong)), 60).records)
+    assert answer.boolean(refused) is False

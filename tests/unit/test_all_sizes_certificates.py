@@ -1,0 +1,345 @@
+"""Certificates for all sizes: a round trip, every change and mistakes on both sides noticed, how they are shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import islpy as isl
+import pytest
+
+from m2bridge import report
+from m2bridge.certificate.files import read, write
+from m2bridge.certificate.schema import Certificate
+from m2bridge.certifying.certify import certify_all
+from m2bridge.certifying.questions import questions
+from m2bridge.certifying.verified import verify_path
+from m2bridge.checker.verify import verify
+from m2bridge.engine import Engine
+from m2bridge.engine.protocol import Transcript
+from m2bridge.errors import CertificateError, ContradictionError, MethodUnavailableError
+from m2bridge.families import family
+from m2bridge.families.attention.all_sizes import facts, fibre_theorem, patterns, predictions, sizes, wording
+from m2bridge.families.attention.all_sizes.certificate import ideals_json
+from m2bridge.families.attention.all_sizes.checker import facts as checked_facts
+from m2bridge.families.attention.all_sizes.checker import fibres, ideals, statements
+from m2bridge.families.attention.all_sizes.model import EverySize
+from m2bridge.families.attention.all_sizes.predictions import OrbitPrediction, SizePrediction
+from m2bridge.families.attention.checker.case import Case, orbits, representative
+from m2bridge.render import Script
+from tests.all_sizes import basis, points
+
+SAMPLES = Path(__file__).parents[1] / "certificates" / "all-sizes"
+KEYS = tuple(questions("attention-all-sizes"))
+
+
+@pytest.fixture(scope="module")
+def made(recorded: Engine) -> dict[str, Certificate]:
+    return {certificate.question: certificate for certificate in certify_all(EverySize(), KEYS, recorded)}
+
+
+def sample(key: str) -> Certificate:
+    return read(SAMPLES / f"attention-all-sizes-{key}.json")
+
+
+def test_every_statement_is_certified_and_accepted(made: Mapping[str, Certificate], tmp_path: Path) -> None:
+    assert set(made) == set(questions("attention")) - {"closure"}
+    for certificate in made.values():
+        found = verify_path(write(certificate, tmp_path))
+        assert found.accepted, found
+    said = {key: [v["verdict"] for v in certificate.answer["verdicts"]] for key, certificate in made.items()}
+    assert {key for key, verdicts in said.items() if "REFUTED" in verdicts} == {"3.4", "A.4"}
+    assert {verdict for verdicts in said.values() for verdict in verdicts} == {"CONFIRMED", "REFUTED"}
+
+
+def test_sets_are_read_by_isl_and_are_those_of_the_program(made: Mapping[str, Certificate]) -> None:
+    verdict = made["3.4"].answer["verdicts"][2]
+    wrong = sizes.sizes("2 <= a and a < d and not (a = 2 and dp = 1)")
+    assert isl.Set(verdict["fails_for"]).is_equal(wrong)
+    assert isl.Set(verdict["holds_for"]).is_equal(sizes.sizes("d >= 2 and not (a = 1 and dp = 1)").subtract(wrong))
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """Every value, whole lists and objects too."""
+    yield path, value
+    if isinstance(value, dict | list):
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from places(inner, (*path, key))
+
+
+def near(value: Any) -> Iterator[Any]:
+    if isinstance(value, bool):
+        yield from (not value, int(value), None)
+    elif isinstance(value, int):
+        yield from (value + 1, float(value), str(value))
+    elif isinstance(value, str):
+        yield from (f"{value} ", value[:-1] if value else "x", None)
+    elif isinstance(value, list):
+        yield from ([*value, None], value[1:] if value else [[]], {})
+    elif isinstance(value, dict):
+        yield from (value | {"more": 1}, dict(list(value.items())[1:]) if value else [], None)
+    else:
+        yield from ({}, 0, "")
+
+
+def changed(certificate: Certificate, path: tuple[Any, ...], value: Any) -> dict[str, Any]:
+    data = certificate.to_json()
+    inner: Any = data
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    return data
+
+
+def test_every_changed_value_is_noticed() -> None:
+    """With a digest that fits, so that the content alone can say no."""
+    certificate = sample("A.4")
+    tried = 0
+    for name in ("answer", "evidence", "trusted", "name", "field"):
+        for path, value in places(certificate.to_json()[name], (name,)):
+            others = list(near(value))
+            data = changed(certificate, path, others[tried % len(others)])
+            tried += 1
+            try:
+                found = verify(Certificate.from_json(data).sealed())
+            except CertificateError:  # a text that is none
+                assert name not in ("answer", "evidence") or len(path) == 1
+            else:
+                assert (found.outcome, found.check.split(".")[0].split("[")[0]) == ("rejected", name), path
+    assert tried > 350
+
+
+@pytest.mark.parametrize("case", [{"d": 3}, {"d": 3, "d_out": 2, "a": 2, "t": 2}])
+def test_no_number_names_the_case(case: dict[str, int]) -> None:
+    found = verify(Certificate.from_json(changed(sample("3.4"), ("case",), case)).sealed())
+    assert (found.outcome, found.check) == ("malformed", "case")
+
+
+def test_another_question_is_not_answered() -> None:
+    found = verify(Certificate.from_json(changed(sample("3.4"), ("question",), "A.4")).sealed())
+    assert (found.outcome, found.check) == ("rejected", "answer.verdicts")
+    found = verify(Certificate.from_json(changed(sample("3.4"), ("question",), "closure")).sealed())
+    assert (found.outcome, found.check) == ("malformed", "question")
+
+
+def test_an_equal_set_in_other_words_is_not_canonical() -> None:
+    path = ("answer", "verdicts", 2, "fails_for")
+    right = sample("3.4").answer["verdicts"][2]["fails_for"]
+    other = "{ [d, dp, a] : 2 <= a < d and 1 <= dp and not (a = 2 and dp = 1) }"
+    assert isl.Set(other).is_equal(isl.Set(right))
+    assert verify(Certificate.from_json(changed(sample("3.4"), path, other)).sealed()).check == ".".join(
+        ("answer", "verdicts[2]", "fails_for")
+    )
+
+
+def test_a_set_without_a_phrase_is_not_certified() -> None:
+    with pytest.raises(MethodUnavailableError, match=r"needs a phrase in words.toml for .*a = 7"):
+        wording.canonical(sizes.sizes("a = 7"))
+    assert [wording.phrase(wording.canonical(sizes.sizes(c))) for c in wording.PHRASES.values()] == [*wording.PHRASES]
+
+
+class Lying:
+    """An engine whose answers have one text replaced by another."""
+
+    version = "9.99"
+
+    def __init__(self, engine: Engine, text: str, by: str) -> None:
+        self._engine, self._text, self._by = engine, text, by
+
+    def run(self, script: Script, timeout: float | None = None) -> Transcript:
+        answer = self._engine.run(script, timeout)
+        records = tuple(record.replace(self._text, self._by) for record in answer.records)
+        assert records != answer.records
+        return Transcript(records, answer.output, answer.seconds, self.version)
+
+
+@pytest.mark.parametrize("name", ["base_locus_empty", "boundary_family"])
+def test_a_wrong_identity_is_not_accepted(name: str, recorded: Engine) -> None:
+    said = {"base_locus_empty": "base_locus_empty", "boundary_family": "family_without_real_points"}[name]
+    lying = Lying(recorded, f'"{said}","value":true', f'"{said}","value":false')
+    (certificate,) = certify_all(EverySize(), ["A.2" if name == "base_locus_empty" else "A.6"], lying)
+    assert "UNDECIDED" in [verdict["verdict"] for verdict in certificate.answer["verdicts"]]
+    assert verify(certificate).check == f"evidence.{name}"
+
+
+def test_a_wrong_ideal_is_not_certified_and_one_without_use_not_accepted(recorded: Engine) -> None:
+    """Three of the ideals prove nothing, and their values are compared all the same."""
+    with pytest.raises(ContradictionError, match="no base case has the pattern"):
+        certify_all(EverySize(), ["3.3"], Lying(recorded, '[[2],"1"],[[1],"-1"]', '[[2],"1"],[[1],"-2"]'))
+    at = [(i["r"], i["s"], i["m"], i["d"]) for i in sample("3.4").evidence["ideals"]].index((1, 2, 0, 4))
+    path = ("evidence", "ideals", at, "groebner_basis", 0, 0, 1)
+    found = verify(Certificate.from_json(changed(sample("3.4"), path, "2")).sealed())
+    assert (found.outcome, found.check.startswith(f"evidence.ideals[{at}]")) == ("rejected", True)
+
+
+WRONG_PREDICTIONS = {
+    ("A.4", ""): predictions.PREDICTIONS["singular-locus", ""],
+    ("A.3", ""): OrbitPrediction("critical", "r = 1 and s = 1", predictions.NONDEGENERATE),
+    ("A.2", "birational"): SizePrediction("birational"),
+    ("3.4", "ii"): OrbitPrediction("boundary", "r = 1 and s = 1 and m = 1", predictions.PAPER),
+}
+
+
+@pytest.mark.parametrize("stated", WRONG_PREDICTIONS)
+def test_a_wrong_prediction_is_not_accepted(
+    stated: tuple[str, str], recorded: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(predictions.PREDICTIONS, stated, WRONG_PREDICTIONS[stated])
+    (certificate,) = certify_all(EverySize(), [stated[0]], recorded)
+    assert verify(certificate).check.startswith("answer.verdicts")
+
+
+def test_a_wrong_pattern_is_not_certified(recorded: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    rule = "({k} <= m and {q} = {k}) or (m < {k} and {k} <= s and {q} = r + {k}) or (m = 0 and {k} = 1 and {q} = 1)"
+    for module in (patterns, fibre_theorem):
+        monkeypatch.setattr(module, "entry_of_v", lambda k, q: rule.format(k=k, q=q))
+    with pytest.raises(ContradictionError):
+        certify_all(EverySize(), ["3.4"], recorded)
+
+
+def test_a_wrong_fact_is_not_accepted(recorded: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Smooth where the source is singular: then the printed statement would be true for a = 2 < d too."""
+    monkeypatch.setattr(facts, "SOURCE_SINGULAR", "1 = 0")
+    (certificate,) = certify_all(EverySize(), ["A.4"], recorded)
+    assert [verdict["verdict"] for verdict in certificate.answer["verdicts"]] == ["CONFIRMED"]
+    assert verify(certificate).check.startswith("answer.verdicts[0]")
+
+
+@pytest.fixture
+def forgotten() -> Iterator[None]:
+    """What the checker remembers is forgotten before and after."""
+    caches = (statements.content, fibres.fibres, checked_facts.seen, ideals.ideal)
+    for cache in caches:
+        cache.cache_clear()
+    yield
+    for cache in caches:
+        cache.cache_clear()
+
+
+def test_the_checker_knows_entries_and_dense_orbits_by_other_rules() -> None:
+    larger = 4
+    rules = {
+        (name, i, j): points(fibres.orbits(fibres.entry(name, str(i), str(j))), larger)
+        for name, i, j in product("AV", range(larger), range(larger))
+    }
+    for d, dp, a in product(range(1, larger + 1), repeat=3):
+        for orbit in orbits(Case(d, dp, a, 2)):
+            matrices = dict(zip("AV", representative(orbit), strict=True))
+            for (name, i, j), where in rules.items():
+                assert ((d, dp, a, *orbit) in where) == bool(matrices[name].get((i, j)))
+    assert checked_facts.generic().is_equal(sizes.orbits(facts.GENERIC))
+    assert fibres.orbits().is_equal(sizes.orbits())
+    assert ideals.evidence() == ideals_json(basis())
+
+
+WRONG_ENTRIES = {
+    "A with one column less": ("{row} < r", "{row} + 1 < r"),
+    "rows e_{r+k} of V": ("r + {row} - m", "r + {row}"),
+    "row 1 of V without e_1": ("m = 0 and {row} = 0", "m = 0 and {row} = 7"),
+    "no rows of V after m": ("m <= {row} and", "1 = 0 and"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG_ENTRIES)
+def test_a_wrong_entry_of_the_checker_is_noticed(what: str, monkeypatch: pytest.MonkeyPatch, forgotten: None) -> None:
+    right, (text, by) = fibres.entry, WRONG_ENTRIES[what]
+
+    def wrong(matrix: str, row: str, column: str) -> str:
+        said = right(matrix, row, column)
+        replaced = said.replace(text.format(row=row), by.format(row=row))
+        assert replaced != said or (matrix == "A") != ("A" in what)
+        return replaced
+
+    monkeypatch.setattr(fibres, "entry", wrong)
+    with pytest.raises(ContradictionError):
+        verify(sample("3.4"))
+
+
+@pytest.mark.parametrize(
+    ("condition", "base"), [(condition, base) for condition, bases in fibres.STRATA.items() for base in bases], ids=str
+)
+def test_every_base_case_of_the_checker_is_needed(
+    condition: str, base: ideals.Base, monkeypatch: pytest.MonkeyPatch, forgotten: None
+) -> None:
+    """Without one some places are not covered, or the place with z² = z is not found."""
+    bases = fibres.STRATA[condition]
+    monkeypatch.setitem(fibres.STRATA, condition, {other: kind for other, kind in bases.items() if other != base})
+    with pytest.raises((ContradictionError, KeyError), match=r"no base case is there for|\(\(1, 1, 0\), 2\)"):
+        verify(sample("3.4"))
+
+
+@pytest.mark.parametrize("kind", [ideals.POINT, ideals.SQUARES, ideals.TWO_POINTS])
+def test_a_wrong_kind_of_ideal_is_noticed(kind: str, monkeypatch: pytest.MonkeyPatch, forgotten: None) -> None:
+    for condition, bases in dict(fibres.STRATA).items():
+        for base, right in bases.items():
+            if right != kind:
+                monkeypatch.setitem(fibres.STRATA, condition, bases | {base: kind})
+                with pytest.raises(ContradictionError, match="is not what"):
+                    fibres.fibres()
+                monkeypatch.setitem(fibres.STRATA, condition, bases)
+
+
+def test_a_stratum_that_is_left_out_is_noticed(monkeypatch: pytest.MonkeyPatch, forgotten: None) -> None:
+    bases = dict(fibres.STRATA)
+    first = bases.pop("r >= 2")
+    monkeypatch.setattr(fibres, "STRATA", {"r >= 2 and r <= 5": first, **bases})
+    with pytest.raises(ContradictionError, match="not all orbits, each once"):
+        verify(sample("3.4"))
+
+
+WRONG_STATED = {
+    ("3.2", "otherwise"): (0, "fibre_itself", "1 = 1", "1 = 1"),
+    ("3.4", "i"): (2, "closed", "1 = 1", ""),
+    ("3.4", "iii"): (2, "singular", "r = 1 and s = 1 and m = 0", "1 = 1"),
+    ("A.2", "birational"): (0, "birational", "1 = 1", ""),
+    ("degree", ""): (0, "degree", "1 = 1", ""),
+}
+
+
+@pytest.mark.parametrize("stated", WRONG_STATED)
+def test_a_wrong_prediction_of_the_checker_is_noticed(
+    stated: tuple[str, str], monkeypatch: pytest.MonkeyPatch, forgotten: None
+) -> None:
+    monkeypatch.setitem(statements.STATED, stated, WRONG_STATED[stated])
+    assert verify(sample(stated[0])).check.startswith("answer.verdicts")
+
+
+@pytest.mark.parametrize("form", report.FORMATS)
+def test_a_report_shows_them(form: str) -> None:
+    found = report.collect(SAMPLES)
+    assert not found.problems
+    assert found.columns == (("case", "case"),)
+    assert {(row.statement, row.verdict) for row in found.rows} >= {("3.4 (iii)", "REFUTED"), ("degree", "CONFIRMED")}
+    text = report.FORMATS[form](found)
+    assert "attention" in text
+    if form in ("text", "csv"):
+        assert "false for 2 ≤ a < d, except (a, d') = (2, 1); true for" in text
+        assert "(d, d', a) = (3, 2, 2), orbit (1, 2, 0), A = (1 0 0; 0 0 0; 0 0 0), V = (1 1 0; 0 0 1)" in text
+        assert "where the rest of it is false" in text
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("verdict",), "CONFIRMED"),
+        (("fails_for",), "{ [d, dp, a] : "),
+        (("fails_for",), None),
+        (("counterexample",), {"d": 3}),
+        (("not_applicable",), [{}]),
+    ],
+)
+def test_a_report_does_not_use_what_does_not_follow(path: tuple[str, ...], value: Any, tmp_path: Path) -> None:
+    data = changed(sample("3.4"), ("answer", "verdicts", 2, *path), value)
+    write(Certificate.from_json(data).sealed(), tmp_path)
+    found = report.collect(tmp_path)
+    assert (len(found.rows), len(found.problems)) == (0, 1)
+
+
+def test_the_case_in_all_its_forms() -> None:
+    chosen = family("attention-all-sizes")
+    assert chosen.from_json(json.loads(json.dumps(EverySize().to_json()))) == EverySize() == chosen.from_options({})
+    assert chosen.from_key(EverySize().key) == EverySize()
+    assert chosen.label(EverySize()) == "attention-all-sizes"

@@ -1,0 +1,260 @@
+"""Certificates about deep attention: what is certified is accepted, and what is changed is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from random import Random
+from typing import Any
+
+import pytest
+
+from m2bridge.certificate.schema import Certificate
+from m2bridge.certifying.certify import certify_all
+from m2bridge.certifying.questions import questions
+from m2bridge.checker.verify import verify
+from m2bridge.errors import InvalidCaseError
+from m2bridge.families import family
+from m2bridge.families.deep_attention import lower_bounds
+from m2bridge.families.deep_attention.checker import block as checker_block
+from m2bridge.families.deep_attention.checker.case import read, upper_bound
+from m2bridge.families.deep_attention.checker.layers import function_rank, normal_form_factors
+from m2bridge.families.deep_attention.family import FAMILY
+from m2bridge.families.deep_attention.model import NAME, DeepAttention
+from m2bridge.families.deep_attention.statements import STATEMENTS, formulas
+
+KEYS = tuple(questions(NAME))
+KINDS = [
+    DeepAttention((3, 3, 3), (1, 2)),
+    DeepAttention((2, 3, 1, 2), (2, 1, 1)),
+    DeepAttention((2, 2), 1, 1),
+    DeepAttention((1, 2, 1), 2),
+    DeepAttention((3, 2, 3), 2, 3, normalization="softmax"),
+    DeepAttention((2, 1, 2), 1, 2, normalization="softmax"),
+    DeepAttention((3, 2), 2, 1, normalization="softmax"),
+    DeepAttention((2, 2, 2), 2, skip=True),
+    DeepAttention((2, 2), 2, skip=True, normalization="softmax"),
+    DeepAttention((3, 3), 3, heads=2),
+    DeepAttention((3, 1), 2, heads=2),
+    DeepAttention((2, 2, 2), 1, 2, 2),
+    DeepAttention((4, 3, 2), 2, 1),
+]
+
+
+def certificates(network: DeepAttention) -> list[Certificate]:
+    return certify_all(network, KEYS)
+
+
+def changed(certificate: Certificate, path: tuple[Any, ...], value: Any) -> Certificate:
+    """With another value at this place, and sealed again."""
+    data = certificate.to_json()
+    inner: Any = data
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    return Certificate.from_json(data).sealed()
+
+
+def leaves(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else None
+    if items is None:
+        yield path, data
+    else:
+        for key, value in items:
+            yield from leaves(value, (*path, key))
+
+
+@pytest.mark.parametrize("network", KINDS, ids=lambda network: network.key)
+def test_what_is_certified_is_accepted(network: DeepAttention) -> None:
+    for certificate in certificates(network):
+        assert verify(certificate).accepted, (certificate.question, verify(certificate))
+
+
+def test_what_is_certified() -> None:
+    """Fibres and closedness rest on Macaulay2 alone; they are cross-checked only."""
+    assert set(KEYS) == {statement.key for statement in STATEMENTS} - {"3.7", "fibre", "closed"}
+    assert not any(question.needs_engine(KINDS[0]) for question in questions(NAME).values())
+    assert DeepAttention((3, 3, 3), 2).part_needs_engine({"dimension", "fibre_degree"})
+    assert not DeepAttention((3, 3, 3), 2).part_needs_engine({"dimension"})
+
+
+def test_verdicts_of_certificates() -> None:
+    (about,) = certify_all(KINDS[0], ["3.8"])
+    (verdict,) = about.answer["verdicts"]
+    assert (verdict["verdict"], verdict["predicted"], verdict["observed"]) == ("NOT_APPLICABLE", 20, 18)
+    (about,) = certify_all(DeepAttention((2, 2, 2), 2, skip=True), ["skip"])
+    found = {verdict["part"]: verdict["verdict"] for verdict in about.answer["verdicts"]}
+    assert found == {"scalings": "REFUTED", "one-to-one": "REFUTED", "dimension": "CONFIRMED"}
+    (about,) = certify_all(DeepAttention((2, 2), 2, skip=True, normalization="softmax"), ["skip"])
+    assert {verdict["verdict"] for verdict in about.answer["verdicts"]} == {"UNDECIDED"}
+    assert about.evidence == {}
+    (about,) = certify_all(DeepAttention((3, 3), 3, heads=2), ["heads"])
+    verdict = about.answer["verdicts"][0]
+    assert (verdict["verdict"], verdict["predicted"], verdict["observed"]) == ("REFUTED", 34, 32)
+
+
+def test_every_change_of_a_number_is_rejected() -> None:
+    tried = 0
+    kinds = ((KINDS[0], "3.1 3.6 3.8 V"), (KINDS[4], "S"), (KINDS[7], "skip"), (KINDS[9], "heads"))
+    for network, keys in kinds:
+        for certificate in certify_all(network, keys.split()):
+            content = {"evidence": certificate.evidence, "answer": certificate.answer}
+            for path, value in leaves(content):
+                others: list[Any] = [not value] if isinstance(value, bool) else []
+                if isinstance(value, int) and not isinstance(value, bool):
+                    others = [value + 1, value - 1, -value - 1]
+                if isinstance(value, str):
+                    others = [value + " ", "CONFIRMED" if value != "CONFIRMED" else "REFUTED"]
+                if value is None:
+                    others = [0, ""]
+                for other in others:
+                    assert not verify(changed(certificate, path, other)).accepted, (path, value, other)
+                    tried += 1
+    assert tried > 200
+
+
+def test_a_certificate_of_another_network_is_rejected() -> None:
+    """Unless it is, with the name of that network, true of it as well."""
+    (certificate,) = certify_all(KINDS[0], ["L"])
+    same = 0
+    for path, value in leaves(certificate.case):
+        if path[0] == "skip":
+            continue
+        moved = changed(certificate, ("case", *path), value + 1 if isinstance(value, int) else "softmax")
+        assert not verify(moved).accepted
+        network = DeepAttention(**moved.case)
+        (own,) = certify_all(network, ["L"])
+        named = replace(moved, name=own.name).sealed()
+        assert verify(named).accepted == ((own.answer, own.evidence) == (named.answer, named.evidence))
+        same += verify(named).accepted
+    assert 1 <= same <= 3  # the dimension is the same for all t ≥ 2
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        {"widths": [2]},
+        {"widths": [2, 0]},
+        {"widths": [2, 2], "a": [1, 1]},
+        {"a": []},
+        {"t": True},
+        {"heads": 0},
+        {"skip": 1},
+        {"widths": [2, 3, 2], "skip": True},
+        {"normalization": "relu"},
+        {"more": 1},
+    ],
+)
+def test_cases_that_do_not_exist(case: dict[str, Any]) -> None:
+    (certificate,) = certify_all(DeepAttention((2, 2, 2), 2), ["L"])
+    moved = replace(certificate, case=certificate.case | case).sealed()
+    assert verify(moved).outcome == "malformed"
+
+
+PLANTED = [
+    (
+        "theorem_l",
+        lambda w, a, t: formulas.virtual_weights(w, a, len(a)) - len(a),
+        DeepAttention((3, 3, 3), (1, 2)),
+        "L",
+    ),
+    ("theorem_l", lambda w, a, t: formulas.virtual_weights(w, a, len(a)), DeepAttention((2, 2, 2), 2), "L"),
+    ("theorem_s", lambda w, a, t: formulas.virtual_weights(w, a, len(a)) - len(a), KINDS[4], "S"),
+    ("equation_14", lambda w, a: formulas.equation_16(w, a), DeepAttention((3, 3, 3), 2), "3.8"),
+    ("equation_16", lambda w, a: 24, KINDS[4], "3.10"),
+    ("heads_as_printed", lambda d, o, a, h: 32, DeepAttention((3, 3), 3, heads=2), "heads"),
+    ("skip_connections", lambda d, a, t, softmax: 16, DeepAttention((2, 2, 2), 2, skip=True), "skip"),
+    ("matrices_of_rank", lambda n, r: 2 * n * r, DeepAttention((3, 2), 2), "3.1"),
+]
+
+
+@pytest.mark.parametrize(("formula", "wrong", "network", "key"), PLANTED, ids=[f"{p[0]}-{p[2].key}" for p in PLANTED])
+def test_a_maker_with_a_wrong_prediction_is_found_out(
+    monkeypatch: pytest.MonkeyPatch, formula: str, wrong: Any, network: DeepAttention, key: str
+) -> None:
+    (right,) = certify_all(network, [key])
+    monkeypatch.setattr(formulas, formula, wrong)
+    (found,) = certify_all(network, [key])
+    assert found.answer != right.answer
+    assert verify(found).outcome == "rejected"
+    assert verify(right).accepted
+
+
+def test_a_maker_with_a_wrong_bound_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A formula for what a block decides that counts the skew parts which are not seen."""
+    from m2bridge.families.deep_attention import bounds, certified
+
+    network = DeepAttention((3, 3, 3), (1, 2))
+    monkeypatch.setattr(certified, "seen_dimension", lambda shape, t, softmax: 20)
+    monkeypatch.setattr(bounds, "reduced_dimension", lambda shape, whole: 22)
+    (found,) = certify_all(network, ["3.8"])
+    assert found.evidence["dimension"]["lower_bound"] == found.evidence["dimension"]["upper_bound"] == 20
+    assert verify(found).outcome == "rejected"
+
+
+def test_a_maker_with_a_bad_point_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A matrix of too small a rank, so the block decides nothing; the checker has its point from the seed."""
+    bad = lower_bounds.random_block
+
+    def of_rank_one(shape: Any, draws: Any, unit: Any = 1) -> Any:
+        made = bad(shape, draws, unit)
+        return replace(made, matrices=(((1, 2), (2, 4)), *made.matrices[1:]))
+
+    monkeypatch.setattr(lower_bounds, "random_block", of_rank_one)
+    (found,) = certify_all(DeepAttention((3, 3, 3), 2), ["L"])
+    assert found.answer["verdicts"][0]["verdict"] == "UNDECIDED"
+    assert verify(found).outcome == "rejected"
+
+
+def test_the_bounds_of_the_checker_are_those_of_the_maker() -> None:
+    """Written twice: flags and codimensions there, subspaces here."""
+    random, compared = Random(7), 0
+    for layers, t, heads, skip, sigma in product((1, 2, 3), (1, 2, 3), (1, 2, 5), (False, True), ("none", "softmax")):
+        for _ in range(30):
+            widths = (
+                [random.randint(1, 5)] * (layers + 1) if skip else [random.randint(1, 5) for _ in range(layers + 1)]
+            )
+            network = DeepAttention(widths, [random.randint(1, 6) for _ in range(layers)], t, heads, skip, sigma)
+            assert upper_bound(read(network.to_json())) == network.upper_bounds(0)[0].value, network
+            assert FAMILY.label(network) == family_name(network)
+            compared += 1
+    assert compared > 3000
+
+
+def family_name(network: DeepAttention) -> str:
+    from m2bridge.families.deep_attention.checker import CHECKER
+
+    return CHECKER.name(network.to_json())
+
+
+def test_the_block_is_the_whole_differential() -> None:
+    """The two ways of the checker, which share nothing."""
+    for w, a, t in product(product((1, 2, 3), repeat=3), product((1, 2), repeat=2), (1, 2)):
+        case = read(DeepAttention(w, a, t).to_json())
+        columns, rank = checker_block.columns_and_rank(case)
+        assert rank == columns - checker_block.unseen(case)
+        assert function_rank(case, upper_bound(case)) == upper_bound(case)
+
+
+def test_the_normal_form_is_one_word() -> None:
+    assert [normal_form_factors(layers) for layers in (1, 2, 3, 4)] == [5, 17, 53, 161]
+
+
+def test_grids_have_every_combination_of_ranks() -> None:
+    from m2bridge.batch.cases import grid
+
+    chosen = family(NAME)
+    found = grid(chosen, {"widths": "1..2,2,3", "a": "1..3"})
+    assert len(found) == len(set(found)) == 2 * 9
+    assert {network.a for network in found} == set(product((1, 2, 3), repeat=2))
+    assert {network.a for network in grid(chosen, {"widths": "2,2,3", "a": "1..2,3"})} == {(1, 3), (2, 3)}
+    softmax = grid(
+        chosen, {"widths": "2,2", "a": "1", "normalization": "none,softmax", "heads": "1..2", "skip": "true"}
+    )
+    assert len(softmax) == 4
+    assert all(network.skip for network in softmax)
+    with pytest.raises(InvalidCaseError, match="combinations"):
+        grid(chosen, {"widths": ",".join(["2"] * 31), "a": "1..2"})
+    with pytest.raises(InvalidCaseError, match="neither true nor false"):
+        grid(chosen, {"widths": "2,2", "a": "1", "skip": "yes"})

@@ -1,0 +1,177 @@
+"""Statements about deep attention: predictions against dimensions proved by ranks; wrong versions are noticed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import pytest
+
+from m2bridge import dimension
+from m2bridge.errors import MethodUnavailableError
+from m2bridge.families.deep_attention.model import DeepAttention
+from m2bridge.families.deep_attention.observation import OBSERVABLES, observe
+from m2bridge.families.deep_attention.shape import Shape, reduced_dimension, virtual_dimension
+from m2bridge.families.deep_attention.statements import STATEMENTS, expectations, formulas
+from m2bridge.maps.statement import GlobalStatement
+
+BY_NAME = {f"{statement.key} {statement.part}".strip(): statement for statement in STATEMENTS}
+OF_DIMENSIONS = {name: statement for name, statement in BY_NAME.items() if statement.observable == "dimension"}
+
+
+def observed(network: DeepAttention) -> int:
+    """The dimension, proved by ranks."""
+    found = observe(network, "dimension")
+    assert found.proved
+    return found.value
+
+
+def refuted(statement: GlobalStatement[DeepAttention], network: DeepAttention) -> bool:
+    """Whether a prediction fails."""
+    assert statement.hypotheses(network) == ""
+    return statement.predict(network) != observe(network, statement.observable).value
+
+
+def networks() -> list[DeepAttention]:
+    shapes = [(w, a) for w in product((1, 2, 3), repeat=3) for a in product((1, 2), repeat=2)]
+    shapes += [(w, (2, 1, 2)) for w in product((1, 2), repeat=4)] + [(w, (2,)) for w in product((1, 2, 3), repeat=2)]
+    found = [DeepAttention(w, a, t) for (w, a) in shapes for t in (1, 2)]
+    found += [replace(network, normalization="softmax") for network in found[::3]]
+    found += [DeepAttention((d, d, d), a, t, skip=True) for d, a, t in product((1, 2, 3), (1, 2), (1, 2))]
+    found += [DeepAttention((d, d), 2, 2, skip=True, normalization="softmax") for d in (1, 2, 3)]
+    found += [DeepAttention((d, o), a, 2, h) for d, o, a, h in product((1, 2, 3), (1, 2, 3), (1, 2, 3), (2, 3, 4))]
+    found += [DeepAttention((d,) * 3, 2, 2, 2, skip) for d, skip in product((2, 3), (False, True))]
+    return found
+
+
+def test_what_is_stated_by_m2bridge_holds() -> None:
+    """Also its conjectures, in these cases; the paper's formulas hold under their hypotheses."""
+    decided = dict.fromkeys(OF_DIMENSIONS, 0)
+    exceptions = set()
+    for network in networks():
+        value = observed(network)
+        for name, statement in OF_DIMENSIONS.items():
+            if not statement.hypotheses(network):
+                decided[name] += 1
+                if statement.predict(network) != value:
+                    exceptions.add(name)
+    assert exceptions == {"heads only permutations"}
+    assert min(decided.values()) >= 3, decided
+
+
+def test_symmetries_of_heads_are_more_than_permutations() -> None:
+    """GL_H mixes heads whose attention matrices are any matrices: with d = d' = a = 3 and two heads, 32 and not 34."""
+    network = DeepAttention((3, 3), 3, 2, heads=2)
+    assert refuted(BY_NAME["heads only permutations"], network)
+    assert (observed(network), BY_NAME["heads only permutations"].predict(network)) == (32, 34)
+
+
+@pytest.mark.parametrize(
+    ("name", "network", "wrong"),
+    [
+        ("L", DeepAttention((3, 3, 3), 2), lambda n: formulas.theorem_l(n.widths, n.a, n.t) + n.layers),
+        ("L", DeepAttention((3, 3, 3), (1, 2)), lambda n: formulas.virtual_weights(n.widths, n.a, 2) - 2),
+        ("L", DeepAttention((3, 3, 3, 3), (2, 1, 2)), lambda n: formulas.virtual_weights(n.widths, n.a, 3) - 3),
+        ("L", DeepAttention((2, 2, 2), 2, 1), lambda n: formulas.theorem_l(n.widths, n.a, 2)),
+        ("S", DeepAttention((3, 3), 2, normalization="softmax"), lambda n: formulas.theorem_l(n.widths, n.a, 2)),
+        ("3.8", DeepAttention((3, 3, 3), 2), lambda n: formulas.equation_16(n.widths, n.a)),
+        ("skip dimension", DeepAttention((2, 2), 2, skip=True), lambda n: formulas.theorem_l(n.widths, n.a, 2) + 1),
+        ("heads one layer", DeepAttention((3, 3), 3, heads=2), lambda n: 2 * formulas.theorem_l(n.widths, n.a, 2)),
+        ("3.1", DeepAttention((3, 2), 2, heads=2), lambda n: 2 * 2 * 2 * 3),
+        ("3.5", DeepAttention((3, 2, 3), 2), lambda n: formulas.equation_14(n.widths, n.a)),
+        ("V", DeepAttention((2, 3, 2), 2), lambda n: formulas.equation_16(n.widths, n.a)),
+        ("V", DeepAttention((5, 4, 1), (4, 1)), lambda n: formulas.equation_16(n.widths, n.a)),
+        ("3.6", DeepAttention((2, 3, 2), 2), lambda n: False),
+    ],
+)
+def test_wrong_versions_are_refuted(name: str, network: DeepAttention, wrong: object) -> None:
+    assert not refuted(BY_NAME[name], network)
+    assert refuted(replace(BY_NAME[name], predict=wrong), network)
+
+
+def test_equation_14_where_a_rank_is_one() -> None:
+    """Its hypotheses exclude the case; without them it would be refuted: the skew part of A_2 is not seen."""
+    network = DeepAttention((3, 3, 3), (1, 2))
+    assert "α_1 = 1" in BY_NAME["3.8"].hypotheses(network)
+    assert refuted(replace(BY_NAME["3.8"], hypotheses=lambda _: ""), network)
+    assert formulas.equation_14(network.widths, network.a) == 20
+    assert observed(network) == 18
+
+
+def test_equation_14_is_right_with_rank_one_exactly_where_all_later_ranks_are_one() -> None:
+    for a in product((1, 2, 3), repeat=2):
+        network = DeepAttention((3, 3, 3), a)
+        rank_one_stays = a[0] > 1 or a[1] == 1
+        assert (formulas.equation_14(network.widths, a) == observed(network)) == rank_one_stays, a
+
+
+def test_the_formulas_are_those_of_the_bounds() -> None:
+    """Written twice: by flags from the last layer, and by subspaces and codimensions."""
+    for layers, most in ((1, 5), (2, 4), (3, 3)):
+        for w, a in product(product(range(1, most + 1), repeat=layers + 1), product(range(1, most + 1), repeat=layers)):
+            shape = Shape(w, a)
+            assert formulas.theorem_l(w, a, 2) == reduced_dimension(shape, shape.first_rank_one) - layers
+            assert formulas.theorem_l(w, a, 1) == reduced_dimension(shape, 0) - layers
+            assert formulas.theorem_s(w, a, 2) == virtual_dimension(shape)
+
+
+@pytest.mark.parametrize(("a", "value"), [((1, 2), 33), ((1, 3), 36), ((1, 4), 37)])
+def test_defects(a: tuple[int, int], value: int) -> None:
+    found = dimension(DeepAttention((4, 4, 4), a))
+    assert [(e.value, bool(e.fails)) for e in found.expected] == [(value, True), (31, False)]
+    assert found.defect == 0
+
+
+def test_expectations_name_the_hypothesis_that_fails() -> None:
+    first, second = expectations(DeepAttention((2, 3, 2), 2))
+    assert (first.value, second.value, second.fails) == (13, 10, "")
+    assert "hidden widths of at most" in first.fails
+    assert expectations(DeepAttention((4, 3, 2, 4), 2))[0].value is None
+    assert DeepAttention((3, 3), 2, normalization="softmax").expected_dimension() == (17, "Theorem 3.9")
+    assert DeepAttention((2, 3), 2, heads=2, normalization="softmax").expected_dimension()[0] is None
+
+
+def test_virtual_weights_of_all_small_shapes() -> None:
+    """Proposition V: ranks of the differential, proved under the width hypothesis, and never more than predicted."""
+    for w, a in product(product((1, 2, 3), repeat=3), product((1, 2), repeat=2)):
+        network = DeepAttention(w, a)
+        assert not refuted(BY_NAME["V"], network), network
+        if not BY_NAME["3.5"].hypotheses(network):
+            assert observe(network, "virtual_weights").proved
+            assert not refuted(BY_NAME["3.5"], network)
+
+
+def test_attention_matrices() -> None:
+    for d, a, heads in product((1, 2, 3, 4), (1, 2, 3, 5), (1, 2)):
+        network = DeepAttention((d, 2, 1), a, heads=heads)
+        assert observe(network, "attention_matrices").proved
+        assert not refuted(BY_NAME["3.1"], network)
+
+
+@pytest.mark.parametrize("t", [1, 2, 3])
+def test_the_normal_form_is_an_identity(t: int) -> None:
+    for widths in [(2, 3, 2), (3, 1), (1, 2, 2, 1), (4, 3, 2)]:
+        assert not refuted(BY_NAME["3.6"], DeepAttention(widths, 2, t))
+
+
+@pytest.mark.parametrize("layers", [1, 2, 3])
+def test_skip_connections_keep_the_scalings_of_lightning_attention(layers: int) -> None:
+    """And so an l-dimensional family of weights has the same function; with softmax the printed statements hold."""
+    lightning = DeepAttention((2,) * (layers + 1), 2, skip=True)
+    softmax = replace(lightning, normalization="softmax")
+    for name in ("skip scalings", "skip one-to-one"):
+        assert refuted(BY_NAME[name], lightning)
+        assert not refuted(BY_NAME[name], softmax)
+    assert observe(lightning, "unseen_weights").value == layers
+    assert observe(softmax, "scalings_keep_the_function").proved
+
+
+def test_every_statement_can_be_observed() -> None:
+    assert {statement.observable for statement in STATEMENTS} == set(OBSERVABLES)
+    assert len(BY_NAME) == len(STATEMENTS)
+    for observable in ("closed", "fibre_degree"):
+        with pytest.raises(MethodUnavailableError, match="needs Macaulay2"):
+            observe(DeepAttention((3, 3, 3), 2, 3), observable)
+    for observable in ("normal_form", "virtual_weights", "attention_matrices"):
+        with pytest.raises(MethodUnavailableError, match="at most"):
+            observe(DeepAttention((400,) * 15, 2), observable)

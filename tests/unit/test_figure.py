@@ -1,0 +1,125 @@
+"""Figure 3: values, forms, and a picture whose points are where the values say."""
+
+from __future__ import annotations
+
+import csv
+import json
+from io import StringIO
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner, Result
+
+from m2bridge.cli import commands
+from m2bridge.clock import limited
+from m2bridge.errors import EngineTimeoutError, InvalidCaseError
+from m2bridge.families.deep_attention import lower_bounds
+from m2bridge.families.deep_attention.figure import figure_3
+from m2bridge.families.deep_attention.presentation import picture
+from tests.clocks import Looks
+
+SVG = "{http://www.w3.org/2000/svg}"
+VALUES = {3: 23, 4: 38, 5: 55, 6: 74, 7: 95, 8: 118, 9: 143, 10: 170}
+
+
+def run(*line: str) -> Result:
+    return CliRunner().invoke(commands.cli, ["figure", "3", *line])
+
+
+def test_the_values_of_the_figure(tmp_path: Path) -> None:
+    """All of them proved; softmax has two more, one for each scaling."""
+    file = tmp_path / "figure3.svg"
+    result = run("--json", "--out", str(file))
+    found = json.loads(result.output)
+    assert (result.exit_code, found["proved"]) == (0, True)
+    assert {p["delta"]: p["lightning"]["dimension"] for p in found["points"]} == VALUES
+    assert {p["delta"]: p["softmax"]["dimension"] - 2 for p in found["points"]} == VALUES
+    for point in found["points"]:
+        for kind in ("lightning", "softmax"):
+            assert (
+                point[kind]["upper_bound"]["value"] == point[kind]["lower_bound"]["value"] == point[kind]["dimension"]
+            )
+    page = ElementTree.parse(file).getroot()
+    assert len(page.findall(f"{SVG}polyline")) == 2
+    numbers = {text.text for text in page.findall(f"{SVG}text")}
+    assert {*map(str, VALUES.values()), "proved dimension", "172"} <= numbers
+    assert "all values proved" in (page.findtext(f"{SVG}title") or "")
+
+
+def test_points_are_where_the_values_say() -> None:
+    """Points of a panel lie on the line of the formula, equally spaced, at heights in proportion to the values."""
+    page = ElementTree.fromstring(picture.picture(figure_3(deltas=(3, 5, 7))))
+    circles = [(float(c.get("cx", "")), float(c.get("cy", ""))) for c in page.findall(f"{SVG}circle")]
+    line = page.findall(f"{SVG}polyline")[0].get("points", "")
+    (x1, y1), (x2, y2), (x3, y3) = points = [tuple(map(float, pair.split(","))) for pair in line.split()]
+    assert all(point in circles for point in points)
+    assert x3 - x2 == pytest.approx(x2 - x1, abs=0.2)
+    ticks = {t.text: float(t.get("y", "")) - 4.5 for t in page.findall(f"{SVG}text") if t.get("text-anchor") == "end"}
+    for y, value in ((y1, 23), (y2, 55), (y3, 95)):
+        assert (ticks["0"] - y) / (ticks["0"] - ticks["100"]) == pytest.approx(value / 100, abs=0.01)
+
+
+def test_tables() -> None:
+    rows = list(csv.DictReader(StringIO(run("--csv", "--delta", "3..4", "--t", "2").output)))
+    assert [(row["delta"], row["lightning"], row["eq_16"]) for row in rows] == [("3", "23", "25"), ("4", "38", "40")]
+    text = run("--layers", "3", "--delta", "2").output
+    assert "l = 3, t = 3, a = 2" in text
+    found = figure_3(1, 2, 9, [2])
+    assert found.to_macaulay2() == "dimensions = {{2, 7, 8}}"
+    assert "2 & 7 & 8" in found.to_latex()
+
+
+def test_hollow_points_are_lower_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lower_bounds, "_lightning_block", lambda network: iter(()))
+    monkeypatch.setattr("m2bridge.maps.rank.SPARE_ROWS", -3)
+    found = figure_3(deltas=[3])
+    assert not found.proved
+    page = picture.picture(found)
+    assert "hollow points are lower bounds" in page
+    assert page.count('fill="white" stroke="#0b5394"') == 2  # the point, and the legend
+
+
+def test_what_was_found_until_the_limit() -> None:
+    """A limit that ends with the first point, and one that ends before."""
+    with limited(10**9, looks := Looks()):
+        figure_3(deltas=[3])
+    with limited(looks.number + 1, Looks()):
+        found = figure_3(deltas=[3, 4])
+    assert [point.delta for point in found.points] == [3]
+    assert "did not finish" in found.unfinished
+    with limited(1, Looks()), pytest.raises(EngineTimeoutError):
+        figure_3(deltas=[3])
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (("--delta", "0..3"), "--widths: must be at least 1"),
+        (("--delta", "x"), "--delta: 'x' is neither a width nor a range"),
+        (("--delta", "5..3"), "--delta: must be from 1 to 100 widths, not 0"),
+        (("--layers", "0"), "--layers: must be at least 1"),
+        (("--a", "0"), "--a: must be at least 1"),
+        (("--out", ""), "the name is empty"),
+        (("4",), "unexpected extra argument"),
+        (("--layers", "two"), "--layers: 'two' is not an integer"),
+    ],
+)
+def test_bad_input_gets_one_line(
+    line: tuple[str, ...], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["m2bridge", "figure", "3", *line])
+    assert commands.run() == 2
+    (complaint,) = capsys.readouterr().err.splitlines()
+    assert said in complaint
+
+
+def test_there_are_points_or_a_refusal() -> None:
+    with pytest.raises(InvalidCaseError):
+        figure_3(deltas=[])
+
+
+def test_figures_are_found_in_their_families() -> None:
+    assert "3  Dimensions of deep networks" in CliRunner().invoke(commands.cli, ["figure", "--help"]).output
+    unknown = CliRunner().invoke(commands.cli, ["figure", "4"])
+    assert (unknown.exit_code, "No such command '4'" in unknown.output) == (2, True)
