@@ -44,6 +44,7 @@ ALONE: list[tuple[Case, int]] = [
     ((3, 3, 3), 4),
     ((4, 4, 4), 2),
     ((4, 4, 4), 3),
+    ((4, 4, 4), 4),
 ]
 COMMAND = "from m2bridge.cli.main import main; main()"
 

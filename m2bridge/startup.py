@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import gc
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
+from types import ModuleType
 
 
 @contextmanager
@@ -23,6 +26,14 @@ def importing() -> Iterator[None]:
         gc.freeze()
         gc.enable()
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def imported(name: str) -> ModuleType:
+    """A module; imported as by :func:`importing`, unless it is there already."""
+    if name not in sys.modules:
+        with importing():
+            import_module(name)
+    return sys.modules[name]
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import isqrt
+from math import isqrt, prod
 
 import flint
 
@@ -19,6 +19,12 @@ def is_prime(n: int) -> bool:
 def primes_from(largest: int) -> Iterator[int]:
     """The prime numbers from this one downwards: where one is unlucky for a computation, the next is tried."""
     return (n for n in range(largest, 1, -1) if is_prime(n))
+
+
+def chinese_remainder(primes: Sequence[int]) -> tuple[int, list[int]]:
+    """The product of different primes and, for each, a number that is 1 modulo this one and 0 modulo the others."""
+    modulus = prod(primes)
+    return modulus, [modulus // p * pow(modulus // p, -1, p) for p in primes]
 
 
 def integral(residues: Sequence[int], modulus: int) -> tuple[int, list[int]]:

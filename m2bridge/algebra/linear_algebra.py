@@ -58,7 +58,7 @@ def rank_of(matrix: Any) -> int:
     """
     rows, columns = matrix.nrows(), matrix.ncols()
     found = -1
-    for tried, prime in enumerate(_large_primes(), 1):
+    for tried, prime in enumerate(large_primes(), 1):
         check(elimination_price(rows, columns))
         modulo = int(flint.nmod_mat(matrix, prime).rank())
         if modulo > found:
@@ -81,7 +81,7 @@ def _norm_bits(vectors: Iterable[Sequence[Any]], number: int) -> int:
     return sum(sorted(bits, reverse=True)[:number])
 
 
-def _large_primes() -> Iterator[int]:
+def large_primes() -> Iterator[int]:
     """The primes between 2^61 and 2^62, the largest first."""
     n = 1 << _PRIME_BITS + 1
     while True:

@@ -90,7 +90,7 @@ class Grounds:
         if self.hypothesis:
             return f"{self.hypothesis}{self._still()}"
         if not self.looked:
-            return self.unfinished
+            return self.unfinished or f"{self.observable.replace('_', ' ')}: not observed"
         words = self.observable.replace("_", " ")
         if self.vacuous:
             return f"{words}: {self._nothing()}"

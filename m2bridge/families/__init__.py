@@ -19,6 +19,7 @@ import os
 import sys
 from collections.abc import Mapping
 from functools import lru_cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from m2bridge.errors import InvalidCaseError
@@ -65,6 +66,9 @@ def family(name: str) -> Family:
     """
     from m2bridge.families.definition import Family
 
+    if name in OWN:  # the names of this package's families are taken; they are found without reading others
+        own: Family = import_module(f"{OWN[name]}.family").FAMILY
+        return own
     entry = _claimed(GROUP, name)
     loaded = _load(entry)
     if not isinstance(loaded, Family):
@@ -84,6 +88,9 @@ def checker(name: str) -> FamilyChecker:
     """
     from m2bridge.checker.family import FamilyChecker
 
+    if name in OWN:
+        own: FamilyChecker = import_module(f"{OWN[name]}.checker").CHECKER
+        return own
     entry = _claimed(CHECKERS, name)
     loaded = _load(entry)
     if not isinstance(loaded, FamilyChecker):
@@ -118,6 +125,13 @@ def _claimed(group: str, name: str) -> EntryPoint:
     return found[0]
 
 
+def _own(group: str, name: str) -> EntryPoint:
+    from importlib.metadata import EntryPoint
+
+    place = {GROUP: "family:FAMILY", CHECKERS: "checker:CHECKER"}[group]
+    return EntryPoint(name, f"{OWN[name]}.{place}", group)
+
+
 def _registered(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
     """For each name who claims it; the packages are read anew when a folder of the path has changed."""
     return _read(group, tuple((folder, _changed(folder)) for folder in sys.path))
@@ -133,11 +147,10 @@ def _changed(folder: str) -> int:
 @lru_cache(maxsize=16)
 def _read(group: str, path: tuple[tuple[str, int], ...]) -> Mapping[str, tuple[EntryPoint, ...]]:
     """A package that is found twice on the path counts once. Reading all packages takes some hundredths of a second."""
-    from importlib.metadata import EntryPoint, entry_points
+    from importlib.metadata import entry_points
 
-    place = {GROUP: "family:FAMILY", CHECKERS: "checker:CHECKER"}[group]
     claims: dict[str, dict[tuple[str, str], EntryPoint]] = {}
-    own = (EntryPoint(name, f"{folder}.{place}", group) for name, folder in OWN.items())
+    own = (_own(group, name) for name in OWN)
     for entry in (*own, *entry_points(group=group)):
         claims.setdefault(entry.name, {}).setdefault((_package(entry), entry.value), entry)
     return {name: tuple(found.values()) for name, found in claims.items()}

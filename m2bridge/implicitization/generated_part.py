@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import flint
 
-from m2bridge.algebra.integers import integral
 from m2bridge.algebra.linear_algebra import rank_of, reduced_echelon
 from m2bridge.algebra.quotient import Index, Quotient, SparseVector, combination
 from m2bridge.clock import watched
@@ -135,18 +134,19 @@ class GeneratedPart:
             dual.append(vector)
         return dual
 
-    def is_annihilated(self, dual: Sequence[Sequence[int]]) -> bool:
-        """Whether functionals, lifted to ZZ, vanish on all products; then so do they on what these span over QQ.
+    def is_annihilated(self, functionals: Sequence[Sequence[int]]) -> bool:
+        """Whether functionals over ZZ vanish on all products; then so do they on what these span over QQ.
 
         All functionals are evaluated at once, as digits of one large integer.
         """
-        lifted = [integral(vector, self.prime)[1] for vector in watched(dual)]
+        if not functionals:
+            return True
         size = max((sum(abs(c) for _, c in row) for row in self.products), default=0)
-        bound = size * max((abs(value) for vector in lifted for value in vector), default=0)
+        bound = size * max((abs(value) for vector in functionals for value in vector), default=0)
         # Sums are at most bound in absolute value, so no digit runs over and only zero has all digits zero.
         width = (2 * bound + 1).bit_length() + 1
         packed = [
-            sum(c << width * k for k, c in enumerate(column) if c) for column in watched(zip(*lifted, strict=True))
+            sum(c << width * k for k, c in enumerate(column) if c) for column in watched(zip(*functionals, strict=True))
         ]
         return not any(sum([c * packed[place] for place, c in row]) for row in watched(self.products))
 

@@ -7,8 +7,9 @@ side, polynomials are exhibited that vanish identically over ZZ (products of gen
 generators proved by substitution) and that are linearly independent modulo p, so over QQ. When rank plus number of
 these polynomials is M, both are equal to the true dimensions and the polynomials are a basis of the ideal. The new
 generators are minimal when what lower degrees generate has over QQ no larger dimension than modulo p; linear
-functionals over ZZ that vanish on it show that. If a guess cannot be proved, the multidegree is done again, first
-modulo several primes, then by elimination over QQ, with another prime for the products as long as theirs is unlucky.
+functionals over ZZ that vanish on it show that. Relations and functionals that are too large for one prime are lifted
+by more (:mod:`m2bridge.implicitization.lifting`). If a guess cannot be proved even so, the multidegree is done again,
+first modulo several primes, then by elimination over QQ, with another prime for the products each time.
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ from itertools import islice
 from random import Random
 from typing import TYPE_CHECKING
 
-from m2bridge.algebra.integers import LARGE_PRIME, primes_from
+from m2bridge.algebra.integers import primes_from
+from m2bridge.algebra.linear_algebra import large_primes
 from m2bridge.errors import ContradictionError
 from m2bridge.implicitization.degrees import Degree, GradedPiece, MonomialSpace
 from m2bridge.implicitization.elimination import ModularElimination
 from m2bridge.implicitization.generated_part import GeneratedPart, Products
+from m2bridge.implicitization.lifting import has_no_larger_rank, proved_relations
 from m2bridge.implicitization.multidegrees import PackedGrading
 from m2bridge.implicitization.relations import Echelon, ExactEchelon, ModularEchelon, Substitution
 
@@ -31,8 +34,12 @@ if TYPE_CHECKING:
     from m2bridge.algebra.sparse_polynomial import Terms
     from m2bridge.implicitization.multigraded_map import MultigradedMap
 
+FAST_MODULUS = 1515531528
+"""Up to this number, about 2^30.5, FLINT multiplies matrices in half the time that larger moduli take."""
 PRIMES = 16
-"""How many large primes are kept: the first for one guess, four for a better one; others where those are unlucky."""
+"""How many primes below it are kept: the first for a guess, others where it is unlucky."""
+LIFTING_PRIMES = 2
+"""How many primes of 62 bits, not slower than those of 31, help to lift to QQ what is too large for the first one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +55,16 @@ class Context:
     def of(cls, source: MultigradedMap, max_degree: int, seed: int) -> Context:
         """Prepare the computation for a map up to a degree."""
         grading = PackedGrading.of(source, max_degree)
-        primes = tuple(islice(_primes(source), PRIMES))
+        primes = tuple(islice(_harmless(primes_from(FAST_MODULUS), source), PRIMES))
         first = ModularElimination.of(source, max_degree, Random(seed), primes[0])
-        others = [first.modulo(prime, Random(seed)) for prime in primes[1:4]]
+        lifting = islice(_harmless(large_primes(), source), LIFTING_PRIMES)
+        others = [first.modulo(prime, Random(seed)) for prime in lifting]
         return cls(grading, primes, (first, *others), Substitution.of(source))
 
 
-def _primes(source: MultigradedMap) -> Iterator[int]:
+def _harmless(primes: Iterator[int], source: MultigradedMap) -> Iterator[int]:
     coefficients = {abs(c) for image in source.integral_images for c in image.values()}
-    return (prime for prime in primes_from(LARGE_PRIME) if all(c % prime for c in coefficients))
+    return (prime for prime in primes if all(c % prime for c in coefficients))
 
 
 def compute_piece(
@@ -113,15 +121,13 @@ def _proved_piece(
     generated = GeneratedPart.of(products, prime)
     generators: tuple[Terms, ...] = ()
     if len(generated.chosen) < products.size:
-        columns, dual = _new_columns(echelon, free, generated)
-        # One after the other: where coefficients are too large for the primes, the first relation fails already.
-        for j in columns:
-            generators += (echelon.relation(j),)
-            if not context.substitution.vanishes(generators[-1]):
-                return None
-        complete = len(generated.chosen) + len(generators) == products.size
-        if not complete or not _has_no_larger_rank(generated, dual):
+        columns, places = _new_columns(echelon, free, generated)
+        relations = proved_relations(echelon, columns, context.eliminations, context.substitution)
+        if relations is None or len(generated.chosen) + len(relations) < products.size:
             return None
+        if not has_no_larger_rank(generated, products, places, context.primes):
+            return None
+        generators = relations
     position = {monomial: i for i, monomial in enumerate(monomials)} if keep_ideal else {}
     ideal = [products.polynomial(index, position) for index in generated.chosen] if keep_ideal else []
     ideal += [tuple((position[m], c) for m, c in generator) for generator in generators] if keep_ideal else []
@@ -130,25 +136,16 @@ def _proved_piece(
     return GradedPiece(multidegree, orbit_size, monomials, echelon.pivots, proved, tuple(ideal), generators)
 
 
-def _new_columns(echelon: Echelon, free: list[int], generated: GeneratedPart) -> tuple[list[int], list[list[int]]]:
+def _new_columns(echelon: Echelon, free: list[int], generated: GeneratedPart) -> tuple[list[int], list[int]]:
     """Free candidates whose relations complete the generated part to the ideal; those with few terms if possible.
 
     Relations correspond to free monomials, and those of some free monomials complete the generated part iff the
-    monomials form a basis modulo it. Relations with few terms are taken first. The functionals dual to that basis
-    are returned with them.
+    monomials form a basis modulo it. Relations with few terms are taken first. The places of the monomials among the
+    free ones are returned with them.
     """
     start = len(generated.functionals) - len(free)
     place = {column: start + i for i, column in enumerate(free)}
     nonzero = [column for column in free if generated.functionals[place[column]]]
-    columns = generated.complement(echelon.by_support(nonzero), place)
     # The list of generators begins with those of most terms.
-    return columns[::-1], generated.dual([place[column] for column in columns])
-
-
-def _has_no_larger_rank(generated: GeneratedPart, dual: list[list[int]]) -> bool:
-    """Whether the products span over QQ no more than modulo the prime, so that no new generator is among them.
-
-    As many functionals as there are new generators, independent modulo the prime and so over QQ, and zero on all
-    products prove it. Only where rational reconstruction does not find them the rank is computed.
-    """
-    return generated.is_annihilated(dual) or generated.rational_rank() <= len(generated.chosen)
+    columns = generated.complement(echelon.by_support(nonzero), place)[::-1]
+    return columns, [place[column] for column in columns]

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
-from math import gcd, prod
+from math import gcd
 from typing import TYPE_CHECKING, Any, Protocol
 
 import flint
 
-from m2bridge.algebra.integers import integral
+from m2bridge.algebra.integers import chinese_remainder, integral
 from m2bridge.algebra.linear_algebra import elimination_price, leading_columns
 from m2bridge.clock import check, watched
 
@@ -29,6 +29,10 @@ ROWS_READ = 32
 
 class Echelon(Protocol):
     """A basis among monomials, and the expression of the others in it."""
+
+    @property
+    def monomials(self) -> tuple[Monomial, ...]:
+        """All of them."""
 
     @property
     def pivots(self) -> tuple[int, ...]:
@@ -79,9 +83,7 @@ class ModularEchelon:
                 heappush(queue, (count, stop, negative))
 
     def relation(self, column: int) -> Terms:
-        primes = [int(matrix.modulus()) for matrix in self.matrices]
-        modulus = prod(primes)
-        weights = [modulus // p * pow(modulus // p, -1, p) for p in primes]
+        modulus, weights = chinese_remainder([int(matrix.modulus()) for matrix in self.matrices])
         pairs = list(zip(weights, self.matrices, strict=True))
         rows = watched(range(len(self.pivots)))
         residues = [-sum([weight * int(matrix[row, column]) for weight, matrix in pairs]) % modulus for row in rows]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from m2bridge.maps.orbit_methods import NamedOrbit
 from m2bridge.maps.statement import Value, value_json
@@ -120,3 +120,31 @@ class Observed(Protocol):
     def to_json(self) -> dict[str, Any]:
         """A dictionary for ``json.dumps``."""
         ...
+
+
+class WithoutOrbits:
+    """The part of :class:`Observed` about orbits, where there are none."""
+
+    __slots__ = ()
+
+    weights: ClassVar[tuple[str, ...]] = ()
+
+    def all_orbits(self) -> tuple[Any, ...]:
+        """None."""
+        return ()
+
+    def at_orbits(self, observable: str) -> Mapping[Any, Value | None]:
+        """Nothing."""
+        return {}
+
+    def doubt(self, observable: str, orbits: Sequence[Any]) -> str:
+        """Nothing."""
+        return ""
+
+    def witness(self, orbits: Sequence[Any]) -> tuple[Any, Mapping[str, Any], dict[str, int]]:
+        """There are no orbits where a statement could fail."""
+        raise LookupError("there are no orbits")
+
+    def table(self) -> None:
+        """There is none."""
+        return

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from m2bridge.clock import check, limited
 from m2bridge.maps.model import Model
+from m2bridge.maps.observed import WithoutOrbits
 from m2bridge.maps.rank import RankResult, rank_result
 from m2bridge.maps.statement import Value
 
 
 @dataclass(frozen=True, slots=True)
-class ObservedRank:
+class ObservedRank(WithoutOrbits):
     """See :class:`m2bridge.maps.observed.Observed`; there are no orbits.
 
     Parameters
@@ -30,7 +30,6 @@ class ObservedRank:
     engine_version: str = ""
     unfinished: str = ""
     progress: str = ""
-    weights: tuple[str, ...] = ()
 
     @property
     def dimension(self) -> int | None:
@@ -47,22 +46,6 @@ class ObservedRank:
             return "not decided by this method"
         return f"the dimension is at least {self.found.lower} and at most {self.found.upper.value}"
 
-    def all_orbits(self) -> tuple[Any, ...]:
-        """None."""
-        return ()
-
-    def at_orbits(self, observable: str) -> Mapping[Any, Value | None]:
-        """Nothing."""
-        return {}
-
-    def doubt(self, observable: str, orbits: Sequence[Any]) -> str:
-        """Nothing."""
-        return ""
-
-    def witness(self, orbits: Sequence[Any]) -> tuple[Any, Mapping[str, Any], dict[str, int]]:
-        """There are no orbits where a statement could fail."""
-        raise LookupError("there are no orbits")
-
     def numbers(self) -> dict[str, int]:
         """Both bounds."""
         return {"lower_bound": self.found.lower, "upper_bound": self.found.upper.value}
@@ -76,10 +59,6 @@ class ObservedRank:
         if self.dimension is not None:
             return [("dimension", f"{self.dimension} affine (proved)")]
         return [("dimension", f"at least {self.found.lower}, at most {self.found.upper.value}")]
-
-    def table(self) -> None:
-        """There is none."""
-        return
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary for ``json.dumps``."""

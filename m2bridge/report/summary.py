@@ -95,7 +95,7 @@ def _ranges(report: Report) -> dict[str, tuple[int, int]]:
     """The smallest and the largest value of each option that is a number, where all cases are of one family."""
     found = {}
     for i, (option, _) in enumerate(report.columns):
-        values = [cell for case in report.cases if isinstance(cell := report.cells(case)[i], int)]
+        values = [cell for case in report.cases if type(cell := report.cells(case)[i]) is int]
         if values:
             found[option] = min(values), max(values)
     return found

@@ -89,6 +89,8 @@ def test_verdicts_of_certificates() -> None:
     (about,) = certify_all(DeepAttention((2, 2), 2, skip=True, normalization="softmax"), ["skip"])
     assert {verdict["verdict"] for verdict in about.answer["verdicts"]} == {"UNDECIDED"}
     assert about.evidence == {}
+    rows = questions(NAME)["skip"].rows(about)
+    assert {row.reason.partition(": ")[2] for row in rows} == {"not observed"}
     (about,) = certify_all(DeepAttention((3, 3), 3, heads=2), ["heads"])
     verdict = about.answer["verdicts"][0]
     assert (verdict["verdict"], verdict["predicted"], verdict["observed"]) == ("REFUTED", 34, 32)

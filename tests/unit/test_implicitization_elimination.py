@@ -18,6 +18,7 @@ from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.structure import multigraded_attention
 from m2bridge.implicitization import generators, hilbert_function, implicitize, multigraded
 from m2bridge.implicitization.elimination import Expansions, ModularElimination, dense_slice
+from m2bridge.implicitization.relations import Substitution
 
 PRIME = 10007
 s, t, u = symbols("s t u")
@@ -89,24 +90,29 @@ def test_dense_images_are_evaluated_and_not_expanded(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("scale", "road"),
-    [((7, 11), "_guess"), ((1000003, 999983), "_better_guess"), ((2**89 - 1, 3**50), "_exact")],
-    ids=["one prime", "several primes", "over QQ"],
+    ("scale", "moduli", "exact"),
+    [((7, 11), 1, 0), ((30011, 30013), 2, 0), ((10**9 + 7, 10**12 + 39), 3, 0), ((2**89 - 1, 3**50), 3, 1)],
+    ids=["one prime", "a larger prime", "several primes", "over QQ"],
 )
-def test_relations_with_large_coefficients_need_more_primes_or_elimination_over_the_rationals(scale, road, monkeypatch):
-    roads = []
+def test_relations_with_large_coefficients_need_more_primes_or_elimination_over_the_rationals(
+    scale, moduli, exact, monkeypatch
+):
+    used, eliminated = [], []
+    modular, rational = ModularElimination.echelon, Substitution.echelon
 
-    def recording(number, make_echelon):
-        def recorded(space, context):
-            roads.append((number, make_echelon.__name__))
-            return make_echelon(space, context)
+    def recorded(elimination, monomials):
+        used.append(elimination.points.prime)
+        return modular(elimination, monomials)
 
-        return recorded
+    def recorded_over_the_rationals(substitution, monomials):
+        eliminated.append(len(monomials))
+        return rational(substitution, monomials)
 
-    echelons = [(recording(i, make), prime) for i, (make, prime) in enumerate(generators._ECHELONS)]
-    monkeypatch.setattr(generators, "_ECHELONS", echelons)
+    monkeypatch.setattr(ModularElimination, "echelon", recorded)
+    monkeypatch.setattr(Substitution, "echelon", recorded_over_the_rationals)
     result = implicitize(multigraded(_scaled_conic(*scale)), 2)
-    assert max(roads)[1] == road
+    assert len(set(used)) == moduli
+    assert len(eliminated) == exact
     assert sorted(abs(c) for _, c in next(result.sparse_generators())) == [1, scale[0] * scale[1]]
     assert result.exact
 
@@ -114,7 +120,7 @@ def test_relations_with_large_coefficients_need_more_primes_or_elimination_over_
 @pytest.mark.parametrize("number", [1, 3, 6])
 def test_unlucky_primes_for_products_are_replaced(number):
     """Modulo these primes generators are dependent that are not so over QQ; a twisted cubic in other coordinates."""
-    n = prod(islice(primes_from(LARGE_PRIME), number))
+    n = prod(islice(primes_from(generators.FAST_MODULUS), number))
     images = {
         "x": s * t**2,
         "y": 2 * s**3 + (n + 1) * s**2 * t - s * t**2 - n * t**3,
@@ -130,9 +136,9 @@ def test_unlucky_primes_for_products_are_replaced(number):
 
 def test_an_unlucky_prime_is_left_out():
     # x z = y² modulo the first prime only.
-    polynomial_map = PolynomialMap.from_expressions(
-        [s, t, u], {"x": s**2, "y": s * t, "z": t**2 + LARGE_PRIME * s * u, "w": u**2}
-    )
+    first = next(primes_from(generators.FAST_MODULUS))
+    images = {"x": s**2, "y": s * t, "z": t**2 + first * s * u, "w": u**2}
+    polynomial_map = PolynomialMap.from_expressions([s, t, u], images)
     result = implicitize(multigraded(polynomial_map), 4)
     assert result.hilbert_function == hilbert_function(multigraded(polynomial_map), 4).values
     assert result.exact

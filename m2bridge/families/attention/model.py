@@ -11,6 +11,7 @@ from math import comb
 from typing import TYPE_CHECKING, ClassVar, Literal, cast, get_args
 
 from m2bridge.errors import InvalidCaseError
+from m2bridge.startup import imported
 
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
@@ -162,9 +163,8 @@ class SingleLayerAttention:
 
     def observe(self, engine: Engine | None, *, certified: bool = False) -> Observations | None:
         """See :func:`m2bridge.families.attention.observation.observe`; for one token there are no orbits to observe."""
-        from m2bridge.families.attention.observation import observe  # it imports this module, and SymPy
-
         if self.t == 1 or engine is None:
             return None
-        seen = observe(self, engine, partial=not certified)
+        observe = imported("m2bridge.families.attention.observation").observe  # with SymPy, while Macaulay2 starts
+        seen: Observations = observe(self, engine, partial=not certified)
         return seen.certified() if certified else seen

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from m2bridge.families.deep_attention.model import DeepAttention
+from m2bridge.maps.observed import WithoutOrbits
 from m2bridge.maps.statement import Value
 
 
@@ -44,7 +45,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class ObservedNetwork:
+class ObservedNetwork(WithoutOrbits):
     """See :class:`m2bridge.maps.observed.Observed`; there are no orbits.
 
     Parameters
@@ -64,7 +65,6 @@ class ObservedNetwork:
     seconds: float
     unfinished: str = ""
     remarks: tuple[str, ...] = ()
-    weights: tuple[str, ...] = ()
 
     @property
     def progress(self) -> str:
@@ -85,22 +85,6 @@ class ObservedNetwork:
             return f"{words}: {found.method}"
         return f"{words}: {found.bound} {found.value} ({found.method})"
 
-    def all_orbits(self) -> tuple[Any, ...]:
-        """None."""
-        return ()
-
-    def at_orbits(self, observable: str) -> Mapping[Any, Value | None]:
-        """Nothing."""
-        return {}
-
-    def doubt(self, observable: str, orbits: Sequence[Any]) -> str:
-        """Nothing."""
-        return ""
-
-    def witness(self, orbits: Sequence[Any]) -> tuple[Any, Mapping[str, Any], dict[str, int]]:
-        """There are no orbits where a statement could fail."""
-        raise LookupError("there are no orbits")
-
     def numbers(self) -> dict[str, int]:
         """Ranks and bounds."""
         return {
@@ -117,10 +101,6 @@ class ObservedNetwork:
     def facts(self) -> list[tuple[str, str | None]]:
         """Each value, and how it was found."""
         return [(observable.replace("_", " "), _said(found)) for observable, found in self.findings.items()]
-
-    def table(self) -> None:
-        """There is none."""
-        return
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary for ``json.dumps``."""
