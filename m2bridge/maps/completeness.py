@@ -41,9 +41,9 @@ def prove_complete(known: Equations, subject: Subject, engine: Engine) -> Equati
     prime is tried.
 
     K is found by elimination, in linear coordinates with few terms: the closures of a map in two systems of linear
-    coordinates correspond, with their Hilbert functions, and the above is about any of them. Where the model knows a core,
-    linear algebra proves it instead, or nothing does: then elimination, in more coordinates, would take longer still; see
-    :class:`m2bridge.maps.core.Core`.
+    coordinates correspond, with their Hilbert functions, and the above is about any of them. Where the model knows a
+    core, linear algebra proves it instead, or nothing does: then elimination, in more coordinates, would take longer
+    still; see :class:`m2bridge.maps.core.Core`.
 
     Where it is seen that generators are missing, those of higher degree are found too, as far as the time goes.
 
