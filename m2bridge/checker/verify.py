@@ -15,9 +15,8 @@ from m2bridge.families import checker
 def verify(certificate: Certificate, name: str = "") -> VerifyResult:
     """Compute the content of a certificate from scratch and compare it, value by value, with what is stored.
 
-    The program in it is not looked at, but for its digest. ``name`` is what the result calls it; the file name that it
-    should have when left out. Raises ContradictionError if independent methods disagree: then the checker itself is
-    wrong, not the certificate.
+    The program in it is not looked at, but for its digest. ``name`` is what the result calls it, if not its file name.
+    Raises ContradictionError if independent methods disagree: then the checker itself is wrong, not the certificate.
     """
     name, release = name or certificate.file_name, certificate.release
     try:
@@ -26,7 +25,8 @@ def verify(certificate: Certificate, name: str = "") -> VerifyResult:
         failure = unknown or _seals(certificate, family)
         found = failure or family.questions[certificate.question](certificate)
     except InvalidCaseError as reason:
-        return VerifyResult("failed", name, "family", certificate.family, reason.message)
+        sealed = certificate.digest == certificate.computed_digest()
+        return VerifyResult("failed" if sealed else "rejected", name, "family", certificate.family, reason.message)
     except TooExpensiveError as reason:
         return VerifyResult("too-expensive", name, reason.place, found=reason.message)
     failure = found if isinstance(found, Difference) else _differs(certificate, found)

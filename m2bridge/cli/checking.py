@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from m2bridge.algebra.field import QQ
-from m2bridge.cli.families import ALL_SIZES, FamilyCommand, family_options
+from m2bridge.cli.families import ALL_SIZES, FamilyCommand, family_options, tool
 from m2bridge.cli.options import case_options, request, run_options, within
 from m2bridge.cli.output import DONE, REFUTED, UNDECIDED, show
 from m2bridge.cli.progress import progress
@@ -26,11 +26,6 @@ if TYPE_CHECKING:
     from sympy import Matrix
 
     from m2bridge.clock import Clock
-    from m2bridge.crosscheck import CrossCheck
-    from m2bridge.families.attention.all_sizes.result import AllSizes
-    from m2bridge.families.attention.hilbert_check import HilbertCheck
-    from m2bridge.families.attention.membership import Weights
-    from m2bridge.families.attention.model import SingleLayerAttention
     from m2bridge.maps.statement import Statement
 
 MOST_BYTES = 10_000_000
@@ -78,8 +73,7 @@ def cross_check_command(statement: str, all_sizes: bool = False, **options: Any)
         if statement == HILBERT:
             assert engine is not None
             with importing():
-                from m2bridge.families.attention.hilbert_check import hilbert_check
-
+                hilbert_check = tool("hilbert_check")
             return _shown(hilbert_check(asked.model, engine), asked.form, clock)
         with importing():
             from m2bridge.crosscheck import cross_check
@@ -139,13 +133,13 @@ def _cross_check_all_sizes(statements: list[Statement], options: dict[str, Any])
     ):
         engine.start()
         with importing():
-            from m2bridge.families.attention.all_sizes.cross_check import cross_check_all_sizes
+            cross_check_all_sizes = tool("cross_check_all_sizes")
 
         found = cross_check_all_sizes(engine, statements)
     return _shown(found, options["form"], clock)
 
 
-def _shown(found: CrossCheck | AllSizes | HilbertCheck, form: str, clock: Clock) -> int:
+def _shown(found: Any, form: str, clock: Clock) -> int:
     show(found, form, clock)
     return REFUTED if found.refuted else UNDECIDED if found.undecided else DONE
 
@@ -173,7 +167,7 @@ def membership_command(function: str | None, A: str | None, V: str | None, **opt
             values = _of_weights(model, *weights)
         with asked.engine() as engine, progress(f"membership for {model}"):
             with importing():
-                from m2bridge.families.attention.membership import membership
+                membership = tool("membership")
 
             found = membership(model, values, engine, weights=weights)
     return show(found, asked.form, clock)
@@ -206,7 +200,7 @@ def _matrix(option: str, text: str | None, rows: int, columns: int) -> list[list
     return [[_rational(option, entry) for entry in row] for row in data]
 
 
-def _weights(A: list[list[Fraction]], V: list[list[Fraction]]) -> Weights:
+def _weights(A: list[list[Fraction]], V: list[list[Fraction]]) -> tuple[Matrix, Matrix]:
     with importing():
         from sympy import Matrix, Rational
 
@@ -214,11 +208,9 @@ def _weights(A: list[list[Fraction]], V: list[list[Fraction]]) -> Weights:
     return first, second
 
 
-def _of_weights(model: SingleLayerAttention, A: Matrix, V: Matrix) -> dict[str, Fraction]:
+def _of_weights(model: Any, A: Matrix, V: Matrix) -> dict[str, Fraction]:
     with importing():
-        from m2bridge.families.attention.function import function_of
-        from m2bridge.families.attention.parametrization import check_coordinates
-
+        function_of, check_coordinates = tool("function_of"), tool("check_coordinates")
     check_coordinates(model, "reduced")
     values = function_of(A, V)
     return {name: Fraction(int(value.p), int(value.q)) for name, value in values.items()}

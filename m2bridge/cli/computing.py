@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from m2bridge.cli.families import FamilyCommand, family_options, map_options
+from m2bridge.cli.families import FamilyCommand, family_options, map_options, tool
 from m2bridge.cli.options import case_options, request, run_options, timeout_option, within
 from m2bridge.cli.output import DONE, show
 from m2bridge.cli.progress import progress
@@ -104,8 +104,7 @@ def script_command(computation: str, method: str, **options: Any) -> int:
     asked = request(options)
     with within(asked.timeout):
         with importing():
-            from m2bridge.families.attention.scripts import standalone
-
+            standalone = tool("standalone")
         text = standalone(computation, asked.model, asked.field, asked.coordinates, method)
     click.echo(text, nl=False)
     return DONE

@@ -111,6 +111,13 @@ def map_options(command: Command) -> Command:
     return click.argument("named_file", metavar="[FILE]", required=False, type=path)(command)
 
 
+def tool(name: str) -> Callable[..., Any]:
+    """A function of the default family that a command of its own calls."""
+    from m2bridge.families import DEFAULT, family
+
+    return family(DEFAULT).tool(name)
+
+
 def named_case(options: dict[str, Any]) -> Any | None:
     """The model that ``--family`` or ``--map`` names, taken out of a command's options; ``None`` if neither does.
 

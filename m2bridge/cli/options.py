@@ -19,7 +19,6 @@ from m2bridge.clock import Clock, clock, limited
 from m2bridge.engine import Limits, Macaulay2
 from m2bridge.engine.protocol import MOST_MEMORY
 from m2bridge.errors import InvalidCaseError
-from m2bridge.families.attention.model import SingleLayerAttention
 
 GRACE = 0.4
 """Seconds after the limit, in which loops that look at the clock come first and show what was found."""
@@ -164,16 +163,19 @@ def request(options: dict[str, Any]) -> Request:
     """Take the shared options out of a command's options."""
     model = named_case(options)
     if model is None:
-        model = _attention(options)
+        model = _default_family(options)
     names = ("field", "coordinates", "timeout", "memory", "program", "form")
     return Request(model, **{name: options.pop(name, None) for name in names})
 
 
-def _attention(options: dict[str, Any]) -> SingleLayerAttention:
+def _default_family(options: dict[str, Any]) -> Any:
+    from m2bridge.families import DEFAULT, family
+
     for option, meaning in (("d", "the input embedding dimension"), ("d_out", "the output embedding dimension")):
         if options[option] is None:
             raise InvalidCaseError(option, f"is missing: {meaning}")
-    return SingleLayerAttention(options.pop("d"), options.pop("d_out"), options.pop("a"), options.pop("t"))
+    numbers = {name: options.pop(name) for name in ("d", "d_out", "a", "t")}
+    return family(DEFAULT).build(**numbers)
 
 
 def _all(command: Command, *options: Callable[[Command], Command]) -> Command:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from m2bridge.errors import InvalidCaseError
@@ -131,6 +132,8 @@ class Family:
         Those that it does not leave out, in words.
     orbits : str
         What names an orbit, in words, where the functions of a model fall into orbits.
+    tools : dict of str to str
+        Functions by which commands of the family alone do their work, as ``module:name``; see :meth:`tool`.
     prefix : str, optional
         Before the key in names of files; the name of the family when left out.
     """
@@ -151,7 +154,14 @@ class Family:
     left_out: Callable[[Any], bool] = lambda model: False
     kept: str = "these numbers"
     orbits: str = ""
+    tools: Mapping[str, str] = field(default_factory=dict)
     prefix: str | None = None
+
+    def tool(self, name: str) -> Callable[..., Any]:
+        """The function of this name; imported when it is asked for."""
+        module, _, function = self.tools[name].partition(":")
+        tool: Callable[..., Any] = getattr(import_module(module), function)
+        return tool
 
     def label(self, model: Any) -> str:
         """One word for a case, unlike that of any case of another family."""

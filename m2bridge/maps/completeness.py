@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.integers import primes_from
-from m2bridge.algebra.linear_span import reduce_linearly
+from m2bridge.algebra.linear_span import in_sparse_coordinates, reduce_linearly
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.clock import clock, share
 from m2bridge.engine import Engine
@@ -39,8 +40,10 @@ def prove_complete(known: Equations, subject: Subject, engine: Engine) -> Equati
     J = I, for every degree. No luck enters: an unlucky prime makes the proof fail, not the claim; then the next smaller
     prime is tried.
 
-    K is found by elimination. Where the model knows a core, linear algebra proves it instead, or nothing does: then
-    elimination, in more coordinates, would take longer still; see :class:`m2bridge.maps.core.Core`.
+    K is found by elimination, in linear coordinates with few terms: the closures of a map in two systems of linear
+    coordinates correspond, with their Hilbert functions, and the above is about any of them. Where the model knows a
+    core, linear algebra proves it instead, or nothing does: then elimination, in more coordinates, would take longer
+    still; see :class:`m2bridge.maps.core.Core`.
 
     Where it is seen that generators are missing, those of higher degree are found too, as far as the time goes.
 
@@ -65,7 +68,7 @@ def prove_complete(known: Equations, subject: Subject, engine: Engine) -> Equati
 def _by_elimination(known: Equations, subject: Subject, engine: Engine) -> Equations:
     known = replace(known, engine_version=engine.version)
     unlucky = []
-    for field in map(CoefficientField, islice(_primes(subject.parametrization), PRIMES)):
+    for field in map(CoefficientField, islice(_primes(_eliminated_map(subject)), PRIMES)):
         answer, limit = _answer(subject, field, engine)
         if limit:
             return _undecided(known, limit)
@@ -124,9 +127,14 @@ def _all_unlucky(known: Equations, primes: Sequence[int]) -> Equations:
 
 def completeness_script(subject: Subject, field: CoefficientField) -> Script:
     """The Macaulay2 program that computes the ideal of the image modulo a prime."""
-    independent = reduce_linearly(subject.parametrization).reduced
-    values = elimination_values(independent, field) | {"title": f"{subject.title}, over {field}"}
+    values = elimination_values(_eliminated_map(subject), field) | {"title": f"{subject.title}, over {field}"}
     return render("completeness", ("wire", "invariants"), values)
+
+
+@lru_cache(maxsize=4)
+def _eliminated_map(subject: Subject) -> PolynomialMap:
+    """The map as it is eliminated: independent coordinates, with few terms."""
+    return in_sparse_coordinates(reduce_linearly(subject.parametrization).reduced)
 
 
 def _primes(parametrization: PolynomialMap) -> Iterator[int]:

@@ -227,3 +227,11 @@ def test_a_family_without_a_checker_fails_and_says_what_to_install() -> None:
 @pytest.mark.parametrize("name", ["attention", "attention-all-sizes", "polynomial-network"])
 def test_checkers_are_what_they_are_called(name: str) -> None:
     assert checker(name).family == name
+
+
+def test_a_family_that_nobody_knows_is_rejected_unless_it_is_sealed() -> None:
+    """With a fitting digest it may be the certificate of a package that is not installed here."""
+    whole = read(SAMPLES[0])
+    changed = replace(whole, family="cttention")
+    assert (verify(changed).outcome, verify(changed).check) == ("rejected", "family")
+    assert (verify(changed.sealed()).outcome, verify(changed.sealed()).check) == ("failed", "family")

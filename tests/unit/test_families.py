@@ -112,17 +112,12 @@ def test_own_families_are_what_they_are_called() -> None:
 
 
 def test_nobody_imports_a_family_but_itself() -> None:
-    """The registry loads it by name; the public names of the package are those of families too.
-
-    The command line has commands of the default family.
-    """
+    """The registry loads it by name; the public names of the package are those of families too."""
     package = Path(registry.__file__).parents[1]
     for path in package.rglob("*.py"):
         inside = path.relative_to(package / "families").parts[0] if path.is_relative_to(package / "families") else ""
         known = path in (package / "__init__.py", package / "families" / "__init__.py")
-        for name, module in registry.OWN.items() if not known else ():
-            if name == registry.DEFAULT and path.parent.name == "cli":
-                continue
+        for module in registry.OWN.values() if not known else ():
             folder = module.split(".")[-1]
             text = path.read_text(encoding="utf-8")
             assert inside == folder or not re.search(rf"families\.{folder}\b(?!:)", text), path

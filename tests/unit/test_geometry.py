@@ -11,7 +11,7 @@ from m2bridge.algebra.hilbert_series import HilbertSeries, n
 from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.algebra.jacobian import differential_rank, jacobian_at, random_point, tangent_dimension
 from m2bridge.algebra.linear_algebra import pivot_columns, rank
-from m2bridge.algebra.linear_span import linear_isomorphism, reduce_linearly
+from m2bridge.algebra.linear_span import in_sparse_coordinates, linear_isomorphism, reduce_linearly
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.digits import decimal, integer
@@ -164,3 +164,18 @@ def test_numbers_of_any_size() -> None:
     assert decimal(-12) == "-12"
     assert rank([[huge, 2 * huge], [1, 2]]) == 1
     assert pivot_columns([[0, 2, 4], [0, 1, 2]]) == ([1], [[0, 1, 2]])
+
+
+@pytest.mark.parametrize("case", [(2, 1, 2), (3, 1, 1), (2, 2, 1)], ids=str)
+def test_sparse_coordinates_span_the_same_by_fewer_terms(case: tuple[int, int, int]) -> None:
+    """Of one token: sums of three products of weights become sums of two."""
+    full = SingleLayerAttention(*case).parametrization("full")
+    first_token = [i for i, name in enumerate(full.coordinates) if name.split("_")[2] == "1"]
+    independent = reduce_linearly(full.restricted_to(first_token)).reduced
+    sparse = in_sparse_coordinates(independent)
+    assert linear_isomorphism(independent, sparse) is not None
+    assert linear_isomorphism(sparse, independent) is not None
+    before, after = (sum(map(len, given.images)) for given in (independent, sparse))
+    assert after <= before
+    assert sparse.coordinates == independent.coordinates
+    assert all(len(given.images) == len(independent.images) for given in (sparse, reduce_linearly(sparse).reduced))

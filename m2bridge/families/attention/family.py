@@ -61,5 +61,13 @@ FAMILY = Family(
     left_out=lambda model: model.a > model.d,
     kept="a ≤ d",
     orbits="rk A, rk V, dim of the intersection of column space and row space",
+    tools={
+        "check_coordinates": "m2bridge.families.attention.parametrization:check_coordinates",
+        "cross_check_all_sizes": "m2bridge.families.attention.all_sizes.cross_check:cross_check_all_sizes",
+        "function_of": "m2bridge.families.attention.function:function_of",
+        "hilbert_check": "m2bridge.families.attention.hilbert_check:hilbert_check",
+        "membership": "m2bridge.families.attention.membership:membership",
+        "standalone": "m2bridge.families.attention.scripts:standalone",
+    },
     prefix="",
 )
