@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from m2bridge.errors import InvalidCaseError
 
@@ -30,8 +30,12 @@ if TYPE_CHECKING:
     from m2bridge.checker.family import FamilyChecker
     from m2bridge.families.definition import Family
 
+T = TypeVar("T")
+
 GROUP = "m2bridge.families"
 CHECKERS = "m2bridge.checkers"
+_PLACES = {GROUP: "family:FAMILY", CHECKERS: "checker:CHECKER"}
+"""Where the folder of a family has them."""
 
 DEFAULT = "attention"
 """The family of cases that name none."""
@@ -66,16 +70,7 @@ def family(name: str) -> Family:
     """
     from m2bridge.families.definition import Family
 
-    if name in OWN:  # the names of this package's families are taken; they are found without reading others
-        own: Family = import_module(f"{OWN[name]}.family").FAMILY
-        return own
-    entry = _claimed(GROUP, name)
-    loaded = _load(entry)
-    if not isinstance(loaded, Family):
-        raise _broken(entry, f"{entry.value} is not an m2bridge.families.definition.Family")
-    if loaded.name != name:
-        raise _broken(entry, f"it calls itself '{loaded.name}'")
-    return loaded
+    return _found(GROUP, name, Family, lambda loaded: loaded.name)
 
 
 def checker(name: str) -> FamilyChecker:
@@ -88,15 +83,24 @@ def checker(name: str) -> FamilyChecker:
     """
     from m2bridge.checker.family import FamilyChecker
 
+    return _found(CHECKERS, name, FamilyChecker, lambda loaded: loaded.family)
+
+
+def _found(group: str, name: str, kind: type[T], own_name: Callable[[T], str]) -> T:
+    """What is registered under a name, of the right kind and with that name.
+
+    The names of this package's families are taken; they are found without reading other packages.
+    """
     if name in OWN:
-        own: FamilyChecker = import_module(f"{OWN[name]}.checker").CHECKER
+        module, _, attribute = _PLACES[group].partition(":")
+        own: T = getattr(import_module(f"{OWN[name]}.{module}"), attribute)
         return own
-    entry = _claimed(CHECKERS, name)
+    entry = _claimed(group, name)
     loaded = _load(entry)
-    if not isinstance(loaded, FamilyChecker):
-        raise _broken(entry, f"{entry.value} is not an m2bridge.checker.family.FamilyChecker")
-    if loaded.family != name:
-        raise _broken(entry, f"it calls itself '{loaded.family}'")
+    if not isinstance(loaded, kind):
+        raise _broken(entry, f"{entry.value} is not an {kind.__module__}.{kind.__qualname__}")
+    if own_name(loaded) != name:
+        raise _broken(entry, f"it calls itself '{own_name(loaded)}'")
     return loaded
 
 
@@ -128,8 +132,7 @@ def _claimed(group: str, name: str) -> EntryPoint:
 def _own(group: str, name: str) -> EntryPoint:
     from importlib.metadata import EntryPoint
 
-    place = {GROUP: "family:FAMILY", CHECKERS: "checker:CHECKER"}[group]
-    return EntryPoint(name, f"{OWN[name]}.{place}", group)
+    return EntryPoint(name, f"{OWN[name]}.{_PLACES[group]}", group)
 
 
 def _registered(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:

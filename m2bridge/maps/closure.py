@@ -11,7 +11,13 @@ from m2bridge.algebra.ring import Ideal
 from m2bridge.clock import clock, limited
 from m2bridge.engine import Engine
 from m2bridge.engine.answer import Answer, parse
-from m2bridge.errors import EngineMemoryError, EngineTimeoutError, InvalidCaseError, MethodUnavailableError
+from m2bridge.errors import (
+    ContradictionError,
+    EngineMemoryError,
+    EngineTimeoutError,
+    InvalidCaseError,
+    MethodUnavailableError,
+)
 from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.maps.closure_result import Closure, Strategy
 from m2bridge.maps.completeness import prove_complete
@@ -188,6 +194,9 @@ def _multigraded(
 
 def _multigraded_dimension(known: Equations, bound: tuple[int | None, Status]) -> tuple[int | None, Status]:
     if known.series is not None:
+        if bound[1] == "proved" and bound[0] != known.series.dimension:
+            ranks = f"ranks of the differential prove dimension {bound[0]}"
+            raise ContradictionError(f"the ideal has dimension {known.series.dimension}, but {ranks}")
         return known.series.dimension, "proved"
     try:
         return image_dimension(bound, known.found)

@@ -24,6 +24,7 @@ from m2bridge.implicitization import (
     implicitize_and_look_ahead,
     multigraded,
 )
+from m2bridge.maps.closure import _multigraded_dimension
 from m2bridge.maps.core import Core
 from m2bridge.maps.core_completeness import core_ideal, prove_by_core, within_reach
 from m2bridge.maps.multigraded_closure import Equations, equations, graded_source
@@ -328,3 +329,14 @@ def test_full_coordinates_have_the_same_core(monkeypatch: pytest.MonkeyPatch) ->
     assert full.name == core_of(model).name
     monkeypatch.setattr("m2bridge.families.attention.core.linear_isomorphism", lambda *_: None)
     assert core(model, "full") is None
+
+
+def test_a_dimension_that_ranks_refute_stops_the_run() -> None:
+    """The dimension of a proved Hilbert series is held against ranks of the differential, which know no ideal."""
+    model = SingleLayerAttention(2, 1, 1)
+    proved = prove_by_core(known(model, 1), core_of(model))
+    assert proved.series is not None
+    right = proved.series.dimension
+    assert _multigraded_dimension(proved, (right, "proved")) == (right, "proved")
+    with pytest.raises(ContradictionError, match="ranks of the differential prove"):
+        _multigraded_dimension(proved, (right - 1, "proved"))

@@ -5,7 +5,7 @@ and a slope, both in GF(p)[h]/(h^length). Softmax is that of inputs εX, with h 
 is a random number, whose slope is known (Ax's theorem).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from random import Random
@@ -22,7 +22,6 @@ SERIES_LAYERS = 6
 MOST = 10**8
 Number = tuple[Any, Any]
 Matrix = list[list[Number]]
-Exponential = Callable[[int, int, Number], Number]
 
 
 @dataclass(frozen=True)
