@@ -1,0 +1,65 @@
+"""The cross-check of statements about deep attention for all sizes at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from m2bridge.clock import limited
+from m2bridge.engine import Engine
+from m2bridge.errors import ContradictionError, MethodUnavailableError
+from m2bridge.families.deep_attention.all_sizes.blocks import block_ranks
+from m2bridge.families.deep_attention.all_sizes.decide import NORMAL_FORM, Stated, decide, verdict
+from m2bridge.families.deep_attention.all_sizes.layer_identities import layer_identities
+from m2bridge.families.deep_attention.all_sizes.predictions import PREDICTIONS
+from m2bridge.families.deep_attention.all_sizes.result import EverySizeFound, EveryVerdict
+from m2bridge.families.deep_attention.statements import STATEMENTS
+
+
+def stated_for_all_sizes() -> tuple[Stated, ...]:
+    """Those that have a form for all sizes."""
+    return tuple(statement for statement in STATEMENTS if statement.key in (*PREDICTIONS, NORMAL_FORM))
+
+
+def cross_check_deep_attention(
+    engine: Engine | None = None, statements: Sequence[Stated] = (), timeout: float | None = None
+) -> EverySizeFound:
+    """Decide statements for all widths and ranks, any number of layers, and all t, assuming none of them.
+
+    Parameters
+    ----------
+    engine : Engine, optional
+        Is not needed.
+    statements : sequence of GlobalStatement
+        All that have a form for all sizes when left out.
+    timeout : float, optional
+        Seconds.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If a statement has no form for all sizes.
+    ContradictionError
+        If an identity does not hold, or independent computations disagree.
+
+    Examples
+    --------
+    >>> found = cross_check_deep_attention()
+    >>> {verdict.verdict for verdict in found.verdicts}
+    {'CONFIRMED'}
+    """
+    known = stated_for_all_sizes()
+    chosen = [statement for statement in statements if statement in known] or known
+    if statements and not set(statements) & set(known):
+        keys = ", ".join(statement.key for statement in known)
+        raise MethodUnavailableError(f"the statement {statements[0].key} has no form for all sizes; these have: {keys}")
+    with limited(timeout) as running:
+        if wrong := [name for name, holds in layer_identities().items() if not holds]:
+            raise ContradictionError(f"the identity of a layer does not hold: {', '.join(wrong)}")
+        found = tuple(map(_verdict, chosen))
+        return EverySizeFound(found, tuple(layer_identities()), block_ranks(), running.seconds)
+
+
+def _verdict(statement: Stated) -> EveryVerdict:
+    if statement.key == NORMAL_FORM:
+        return verdict(statement, "normal_form", "CONFIRMED")
+    return decide(statement, PREDICTIONS[statement.key])

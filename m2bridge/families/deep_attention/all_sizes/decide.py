@@ -1,0 +1,111 @@
+"""Verdicts for all sizes: predictions and what is counted, layer by layer; where they differ, the smallest network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
+
+from m2bridge.clock import watched
+from m2bridge.errors import ContradictionError, MethodUnavailableError
+from m2bridge.families.deep_attention.all_sizes.counted import Path, counted, spans
+from m2bridge.families.deep_attention.all_sizes.numbers import END, LAYER
+from m2bridge.families.deep_attention.all_sizes.predictions import Prediction
+from m2bridge.families.deep_attention.all_sizes.result import EveryVerdict, Example, Outside
+from m2bridge.families.deep_attention.all_sizes.wording import WORDS
+from m2bridge.families.deep_attention.model import DeepAttention
+from m2bridge.families.deep_attention.observation import observe
+from m2bridge.maps.statement import GlobalStatement
+
+MOST_LAYERS, LARGEST = 3, 3
+"""Of the networks among which counterexamples are looked for: layers, widths and ranks."""
+NORMAL_FORM = "3.6"
+Stated = GlobalStatement[DeepAttention]
+
+
+def decide(statement: Stated, prediction: Prediction) -> EveryVerdict:
+    """The verdict on a statement about a dimension.
+
+    Raises
+    ------
+    ContradictionError
+        If a rank is not what is counted.
+    """
+    if counts_alike(prediction):
+        return verdict(statement, prediction.counts, "CONFIRMED", None, tuple(_outside(statement, prediction)))
+    found = _counterexample(statement, prediction)
+    return verdict(statement, prediction.counts, "UNDECIDED" if found is None else "REFUTED", found)
+
+
+def verdict(
+    statement: Stated, observable: str, decision: str, found: Example | None = None, outside: tuple[Outside, ...] = ()
+) -> EveryVerdict:
+    """With the words about the statement and about what was computed."""
+    computed, trusted = WORDS.computed[observable], WORDS.trusted[observable]
+    return EveryVerdict(
+        statement.key, statement.text, statement.source, decision, found, outside, computed, trusted  # type: ignore[arg-type]
+    )
+
+
+def counts_alike(prediction: Prediction) -> bool:
+    """Whether M and every layer add what is counted, and subspaces grow as counted; then so do all sums."""
+    known = counted(prediction.counts)
+    return (
+        END.function(prediction.end).equals(known.end, END.where(prediction.end_assumed))
+        and LAYER.function(prediction.layer).equals(known.layer, LAYER.where(prediction.layer_assumed))
+        and (not prediction.spans or LAYER.function(prediction.spans).equals(spans(), LAYER.where("k >= 2")))
+    )
+
+
+@cache
+def small_networks(normalization: str) -> tuple[DeepAttention, ...]:
+    """Networks of few layers, the smallest sum of widths, ranks and tokens first."""
+    numbers, found = range(1, LARGEST + 1), []
+    for layers in range(1, MOST_LAYERS + 1):
+        for widths, a, t in product(product(numbers, repeat=layers + 1), product(numbers, repeat=layers), (1, 2)):
+            found.append(DeepAttention(widths, a, t, normalization=normalization))
+    return tuple(sorted(found, key=lambda n: (sum(n.widths) + sum(n.a) + n.t, n.layers, n.widths, n.a, n.t)))
+
+
+def _networks(prediction: Prediction) -> Iterator[DeepAttention]:
+    return watched(small_networks("softmax" if prediction.counts == "softmax" else "none"))
+
+
+def known_dimension(network: DeepAttention, counts: str) -> int:
+    """What is counted for a network."""
+    known = counted(counts)
+    return Path.of(network).total(known.end, known.layer)
+
+
+def _counterexample(statement: Stated, prediction: Prediction) -> Example | None:
+    end, layer = END.function(prediction.end), LAYER.function(prediction.layer)
+    for network in _networks(prediction):
+        if not statement.hypotheses(network):
+            stated = Path.of(network).total(end, layer)
+            if stated != known_dimension(network, prediction.counts):
+                return _example(network, prediction.counts, stated)
+    return None
+
+
+def _outside(statement: Stated, prediction: Prediction) -> Iterator[Outside]:
+    """For each hypothesis the first network that has a formula, and another dimension."""
+    seen = set[str]()
+    for network in _networks(prediction):
+        fails, stated = statement.hypotheses(network), statement.predict(network)
+        kind = fails.partition(";")[0]
+        if not fails or kind in seen or not isinstance(stated, int):
+            continue
+        if stated != known_dimension(network, prediction.counts):
+            seen.add(kind)
+            yield Outside(fails, _example(network, prediction.counts, stated))
+
+
+def _example(network: DeepAttention, counts: str, stated: int) -> Example:
+    """With the dimension by ranks, which has to be what is counted."""
+    found = observe(network, "virtual_weights" if counts == "virtual_weights" else "dimension")
+    if found.decided is None:
+        raise MethodUnavailableError(f"the dimension of {network.title}: {found.method}")
+    known = known_dimension(network, counts)
+    if found.decided != known:
+        raise ContradictionError(f"{network.title}: {found.decided} by ranks, {known} counted layer by layer")
+    return Example(network, known, stated)

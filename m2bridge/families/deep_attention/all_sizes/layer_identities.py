@@ -1,0 +1,78 @@
+"""What one layer does to two tokens in a plane, as identities of polynomials; they hold in every layer.
+
+With "one block decides" they are all that the dimension for any number of layers needs; docs/deep-attention.md, 10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import flint
+
+Column = list[Any]
+_NAMES = ("a", "b", "c", "d", "u1", "u2", "y1", "y2", "k", "h")
+
+
+@cache
+def layer_identities() -> dict[str, bool]:
+    """By names whether they hold."""
+    return {**dict(_lightning()), **dict(_softmax()), "normal form": _normal_form()}
+
+
+def _lightning() -> Iterator[tuple[str, bool]]:
+    """Tokens u and v = κu + hy, and S = uuᵀ + vvᵀ; τ = 1 + κ²."""
+    a, b, c, d, u1, u2, y1, y2, kappa, h = flint.fmpz_mpoly_ctx.get(_NAMES, flint.Ordering.degrevlex).gens()
+    A, u, y = [[a, b], [c, d]], [u1, u2], [y1, y2]
+    v = [kappa * x + h * z for x, z in zip(u, y, strict=True)]
+    first, second = _moved(A, u, v, u), _moved(A, u, v, v)
+    tau = 1 + kappa**2
+    parallel = [x - tau * _form(A, u, u) * z for x, z in zip(first, u, strict=True)]
+    yield "parallel tokens", all(_divides(h, entry) for entry in parallel)
+    apart = [
+        new - kappa * old - tau * h * _form(A, u, y) * z for new, old, z in zip(second, first, u, strict=True)
+    ]
+    yield "ratio of tokens", all(_divides(h**2, entry) for entry in apart)
+    yield "determinant", _determinant(first, second) == _determinant(u, v) ** 3 * (a * d - b * c)
+    skew = [[0 * a, h], [-h, 0 * a]]
+    yield "skew part", _form(skew, u, u) == 0 and _form(skew, u, y) == h * _determinant(u, y)
+
+
+def _softmax() -> Iterator[tuple[str, bool]]:
+    """Tokens x, y, …, y with δ = x − y; a token z becomes y + π(z)δ with π = e^ζ/(e^ζ + t − 1), ζ = δᵀAz."""
+    names = ("a", "b", "c", "d", "x1", "x2", "y1", "y2", "t", "z")
+    a, b, c, d, x1, x2, y1, y2, t, z = flint.fmpz_mpoly_ctx.get(names, flint.Ordering.degrevlex).gens()
+    A, x, y, delta = [[a, b], [c, d]], [x1, x2], [y1, y2], [x1 - y1, x2 - y2]
+    approximate = (1 + z) * t**2 - (t + (t - 1) * z) * (t + z)
+    yield "weights of softmax", _divides(z**2, approximate)
+    scores = _form(A, delta, x) - _form(A, delta, y)
+    yield "difference of tokens", scores == _form(A, delta, delta)
+    total = [p + (t - 1) * q for p, q in zip(x, y, strict=True)]
+    yield "mean of tokens", _form(A, delta, x) + (t - 1) * _form(A, delta, y) == _form(A, delta, total)
+
+
+def _moved(A: list[Column], u: Column, v: Column, token: Column) -> Column:
+    """SA applied to a token."""
+    along, across = _form(A, u, token), _form(A, v, token)
+    return [along * x + across * z for x, z in zip(u, v, strict=True)]
+
+
+def _form(A: list[Column], x: Column, y: Column) -> Any:
+    """xᵀAy."""
+    return sum(x[i] * A[i][j] * y[j] for i in range(2) for j in range(2))
+
+
+def _determinant(x: Column, y: Column) -> Any:
+    return x[0] * y[1] - x[1] * y[0]
+
+
+def _divides(divisor: Any, polynomial: Any) -> bool:
+    return bool(divmod(polynomial, divisor)[1] == 0)
+
+
+def _normal_form() -> bool:
+    """V φ φᵀ A φ with φ = M Q X is V M Q⁺ X with Q⁺ = Q X Xᵀ Qᵀ Mᵀ A M Q, letter by letter; small letters are transposed."""
+    token = "MQX"
+    turned = token[::-1].lower()
+    return "V" + token + turned + "A" + token == "VM" + "QXxqmAMQ" + "X"

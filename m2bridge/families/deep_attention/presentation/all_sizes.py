@@ -1,0 +1,105 @@
+"""A cross-check of deep attention for all sizes, for people and programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from m2bridge.families.deep_attention.all_sizes.blocks import BlockRank
+from m2bridge.families.deep_attention.all_sizes.result import SCOPE, EverySizeFound, EveryVerdict, Example, Outside
+from m2bridge.layout import duration, facts
+
+WIDTH = 14
+"""Of the column of verdicts."""
+
+
+def json(found: EverySizeFound) -> dict[str, Any]:
+    """Every verdict, and what was computed."""
+    return {
+        "scope": SCOPE,
+        "field": "QQ",
+        "seconds": round(found.seconds, 3),
+        "verdicts": [
+            {
+                "statement": verdict.statement,
+                **verdict_json(verdict),
+                "computed": list(verdict.computed),
+                "trusted": list(verdict.trusted),
+            }
+            for verdict in found.verdicts
+        ],
+        **evidence_json(found),
+    }
+
+
+def evidence_json(found: EverySizeFound) -> dict[str, Any]:
+    """What was computed, for a certificate."""
+    return {"identities": list(found.identities), "blocks": [_block_json(block) for block in found.blocks]}
+
+
+def _block_json(block: BlockRank) -> dict[str, Any]:
+    return {"network": block.network.key, "columns": block.columns, "rank": block.rank}
+
+
+def verdict_json(verdict: EveryVerdict) -> dict[str, Any]:
+    """One verdict, for a certificate."""
+    return {
+        "text": verdict.text,
+        "source": verdict.source,
+        "verdict": verdict.verdict,
+        "counterexample": None if verdict.counterexample is None else _example_json(verdict.counterexample),
+        "outside": [{"hypothesis": out.hypothesis, **_example_json(out.example)} for out in verdict.outside],
+    }
+
+
+def _example_json(example: Example) -> dict[str, Any]:
+    return {"network": example.network.key, "computed": example.computed, "stated": example.stated}
+
+
+def text(found: EverySizeFound) -> str:
+    """What was computed, and the verdicts."""
+    computed = facts(
+        [
+            ("identities", f"of one layer: {', '.join(found.identities)}"),
+            ("ranks", f"all {len(found.blocks)} blocks of at most 3 layers have the kernel that they always have"),
+            ("computed by", f"integer sets (isl) and exact linear algebra (FLINT), {duration(found.seconds)}"),
+        ]
+    )
+    parts = [f"Cross-check of deep attention for {SCOPE}", computed, ""]
+    return "\n".join([*parts, *("\n".join(_lines(verdict)) for verdict in found.verdicts)])
+
+
+def _lines(verdict: EveryVerdict) -> Iterator[str]:
+    yield f"  {verdict.verdict:<{WIDTH}}  {verdict.statement}: {verdict.text}"
+    if verdict.verdict == "CONFIRMED":
+        yield f"  {'':{WIDTH}}  → true for all networks to which it applies"
+    if verdict.counterexample is not None:
+        yield f"  {'':{WIDTH}}  → the first counterexample: {example_text(_example_json(verdict.counterexample))}"
+    for out in verdict.outside:
+        yield f"  {'':{WIDTH}}  → {outside_text(_outside_json(out))}"
+
+
+def _outside_json(out: Outside) -> dict[str, Any]:
+    return {"hypothesis": out.hypothesis, **_example_json(out.example)}
+
+
+def example_text(example: dict[str, Any]) -> str:
+    """In words, from the data."""
+    return f"{example['network']}: computed {example['computed']}, stated {example['stated']}"
+
+
+def outside_text(out: dict[str, Any]) -> str:
+    """In words, from the data."""
+    return f"does not apply: {out['hypothesis']}; there it would be false, first for {example_text(out)}"
+
+
+def latex(found: EverySizeFound) -> str:
+    """A table of the verdicts, for a paper."""
+    rows = " \\\\\n".join(rf"\text{{{v.statement}}} & \text{{{v.verdict.lower()}}}" for v in found.verdicts)
+    return f"\\begin{{array}}{{ll}}\n\\text{{statement}} & \\text{{verdict}} \\\\\n\\hline\n{rows}\n\\end{{array}}"
+
+
+def macaulay2(found: EverySizeFound) -> str:
+    """For each statement the verdict, as a Macaulay2 hash table."""
+    entries = ", ".join(f'"{verdict.statement}" => "{verdict.verdict}"' for verdict in found.verdicts)
+    return f"verdicts = hashTable {{{entries}}}"
