@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from m2bridge.cli.families import ALL_SIZES, FamilyBatch
+from m2bridge.cli.families import FamilyBatch, every_size
 from m2bridge.cli.options import MemorySize, NewPath, Seconds, engine_option
 from m2bridge.cli.output import DONE, REFUTED, UNDECIDED
 from m2bridge.engine import locate
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.option("--a", help="Query/key dimensions a; d when left out.")
 @click.option("--t", help="Numbers of tokens; 2 when left out.")
 @click.option("--family", default="attention", help="Another family: --family polynomial-network --widths 1..3,2,1.")
-@click.option("--all-sizes", is_flag=True, help="Theorems for all d, d', a and t ≥ 2 at once, in place of a grid.")
+@click.option("--all-sizes", is_flag=True, help="Theorems for all sizes at once, in place of a grid.")
 @click.option("--all-a", is_flag=True, help="Take the cases with a > d too; they have the same functions as a = d.")
 @click.option("--cases", "file", type=click.Path(path_type=Path), help="A .toml or .csv file of cases.")
 @click.option("--check", default="all", show_default=True, help="Questions: all, or 3.2,3.4 or all,closure.")
@@ -110,7 +110,7 @@ def _cases(name: str, options: dict[str, Any]) -> Iterable[Any]:
     from m2bridge.families import family
 
     if options["all_sizes"]:
-        return [_every_size(name, options)]
+        return [every_size(name, options, ("file", "all_a")).build()]
     chosen = family(name)
     texts = {option.name: options.get(option.name) for option in chosen.options}
     if options["file"] is not None:
@@ -121,18 +121,6 @@ def _cases(name: str, options: dict[str, Any]) -> Iterable[Any]:
     if not cases:
         raise InvalidCaseError("a", none_left(chosen))
     return cases
-
-
-def _every_size(name: str, options: dict[str, Any]) -> Any:
-    """The one case of the theorems for all sizes."""
-    from m2bridge.families import DEFAULT, family
-
-    usual = {"d": None, "d_out": None, "a": None, "t": None, "file": None, "all_a": False}
-    given = [option for option, value in usual.items() if options.get(option, value) != value]
-    if given or name != DEFAULT:
-        option = {"file": "cases"}.get(given[0], given[0]) if given else "family"
-        raise InvalidCaseError(option, "has no meaning with --all-sizes, which is about all sizes at once")
-    return family(ALL_SIZES).build()
 
 
 def _executor(store: Store, planned: Plan, options: dict[str, Any]) -> Executor:

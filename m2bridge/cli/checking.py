@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from m2bridge.algebra.field import QQ
-from m2bridge.cli.families import ALL_SIZES, FamilyCommand, family_options, tool
+from m2bridge.cli.families import FamilyCommand, every_size, family_options, tool
 from m2bridge.cli.options import case_options, request, run_options, within
 from m2bridge.cli.output import DONE, REFUTED, UNDECIDED, show
 from m2bridge.cli.progress import progress
@@ -41,7 +41,7 @@ EVERY = "all"
 
 @click.command("cross-check", cls=FamilyCommand)
 @click.argument("statement", default=EVERY)
-@click.option("--all-sizes", is_flag=True, help="For all d, d', a and t ≥ 2 at once, without --d, --d-out, --a, --t.")
+@click.option("--all-sizes", is_flag=True, help="For all sizes at once, without --d, --a, --widths and so on.")
 @case_options
 @family_options
 @run_options
@@ -55,10 +55,10 @@ def cross_check_command(statement: str, all_sizes: bool = False, **options: Any)
     """
     if all_sizes and statement == HILBERT:
         raise InvalidCaseError("all_sizes", "the Hilbert function is compared case by case: give --d and --d-out")
-    if all_sizes:
-        return _cross_check_all_sizes(_chosen(statement, DEFAULT), options)
     family = options.get("family") or DEFAULT
-    if family == ALL_SIZES:
+    if all_sizes:
+        return _cross_check_all_sizes(statement, family, options)
+    if _is_every_size(family):
         raise InvalidCaseError("family", "statements for all sizes are cross-checked by --all-sizes")
     chosen = [] if options.get("file") else _chosen(statement, family)
     asked = request(options)
@@ -80,6 +80,13 @@ def cross_check_command(statement: str, all_sizes: bool = False, **options: Any)
 
         found = cross_check(asked.model, engine, chosen)
     return _shown(found, asked.form, clock)
+
+
+def _is_every_size(name: str) -> bool:
+    """Whether the family has one case only, all sizes of another family."""
+    from m2bridge.families import family
+
+    return not family(name).options
 
 
 def _needs_engine(model: Any, statements: list[Statement]) -> bool:
@@ -110,30 +117,24 @@ def _chosen(statement: str, name: str) -> list[Statement]:
     return chosen
 
 
-def _cross_check_all_sizes(statements: list[Statement], options: dict[str, Any]) -> int:
-    usual = {
-        "family": None,
-        "file": None,
-        "d": None,
-        "d_out": None,
-        "a": None,
-        "t": 2,
-        "field": QQ,
-        "coordinates": None,
-    }
-    for name, value in usual.items():
-        if options.get(name, value) != value:
-            option = "map" if name == "file" else name
-            raise InvalidCaseError(option, "has no meaning with --all-sizes, which is about all sizes, over QQ")
+def _cross_check_all_sizes(statement: str, name: str, options: dict[str, Any]) -> int:
+    from m2bridge.families import family
+
+    chosen = family(name)
+    field = None if options["field"] == QQ else options["field"]
+    every = every_size(name, options | {"field": field}, ("file", "field", "coordinates"))
+    statements = _chosen(statement, name)
+    alone = not any(question.needs_engine(every.build()) for question in every.questions())
     limits = Limits(memory=options["memory"])
     with (
         within(options["timeout"]) as clock,
-        Macaulay2(options["program"], limits) as engine,
+        nullcontext() if alone else Macaulay2(options["program"], limits) as engine,
         progress("cross-check for all sizes"),
     ):
-        engine.start()
+        if engine is not None:
+            engine.start()
         with importing():
-            cross_check_all_sizes = tool("cross_check_all_sizes")
+            cross_check_all_sizes = chosen.tool("cross_check_all_sizes")
 
         found = cross_check_all_sizes(engine, statements)
     return _shown(found, options["form"], clock)

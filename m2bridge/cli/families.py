@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -11,15 +11,12 @@ import click
 from m2bridge.errors import ConversionError, InvalidCaseError
 
 if TYPE_CHECKING:
-    from m2bridge.families.definition import CaseOption
+    from m2bridge.families.definition import CaseOption, Family
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 CASE = ("d", "d_out", "a", "t", "coordinates", "weights")
 """The options of the default family, which those of another family, or a map, replace."""
-
-ALL_SIZES = "attention-all-sizes"
-"""The family of the one case that ``--all-sizes`` names."""
 
 _NUMBERS = ("d", "d_out", "a")
 _REPLACED = "m2bridge.cli.families"
@@ -116,6 +113,28 @@ def tool(name: str) -> Callable[..., Any]:
     from m2bridge.families import DEFAULT, family
 
     return family(DEFAULT).tool(name)
+
+
+def every_size(name: str, options: Mapping[str, Any], more: Iterable[str] = ()) -> Family:
+    """The family of the one case that ``--all-sizes`` names for a family.
+
+    Raises
+    ------
+    InvalidCaseError
+        If it has none, or a size, or one of ``more`` options, is given.
+    """
+    from m2bridge.families import family
+
+    chosen = family(name)
+    usual = {option.name: option.default for option in chosen.options}
+    for option in (*usual, *more):
+        given = options.get(option)
+        if given not in (None, False) and str(given) != usual.get(option):
+            name = {"file": "cases" if "all_a" in options else "map"}.get(option, option)
+            raise InvalidCaseError(name, "has no meaning with --all-sizes, which is about all sizes at once, over QQ")
+    if not chosen.all_sizes:
+        raise InvalidCaseError("all_sizes", f"no statement about {chosen.title} has a form for all sizes")
+    return family(chosen.all_sizes)
 
 
 def named_case(options: dict[str, Any]) -> Any | None:

@@ -44,6 +44,7 @@ OWN = {
     "attention": "m2bridge.families.attention",
     "attention-all-sizes": "m2bridge.families.attention.all_sizes",
     "deep-attention": "m2bridge.families.deep_attention",
+    "deep-attention-all-sizes": "m2bridge.families.deep_attention.all_sizes",
     "polynomial-network": "m2bridge.families.polynomial_network",
 }
 """The families of this package, one line each: a folder with ``family:FAMILY`` and ``checker:CHECKER``."""

@@ -132,6 +132,9 @@ class Family:
         Those that it does not leave out, in words.
     orbits : str
         What names an orbit, in words, where the functions of a model fall into orbits.
+    all_sizes : str
+        The family with one case, all sizes of this one; empty if no statement has a form for them. Its certificates
+        are those of ``--all-sizes``, and the tool ``cross_check_all_sizes`` is its cross-check.
     tools : dict of str to str
         Functions by which commands of the family alone do their work, as ``module:name``; see :meth:`tool`.
     prefix : str, optional
@@ -154,6 +157,7 @@ class Family:
     left_out: Callable[[Any], bool] = lambda model: False
     kept: str = "these numbers"
     orbits: str = ""
+    all_sizes: str = ""
     tools: Mapping[str, str] = field(default_factory=dict)
     prefix: str | None = None
 

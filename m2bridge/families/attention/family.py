@@ -61,6 +61,7 @@ FAMILY = Family(
     left_out=lambda model: model.a > model.d,
     kept="a ≤ d",
     orbits="rk A, rk V, dim of the intersection of column space and row space",
+    all_sizes="attention-all-sizes",
     tools={
         "check_coordinates": "m2bridge.families.attention.parametrization:check_coordinates",
         "cross_check_all_sizes": "m2bridge.families.attention.all_sizes.cross_check:cross_check_all_sizes",

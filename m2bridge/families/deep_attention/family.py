@@ -74,4 +74,8 @@ FAMILY = Family(
     grid=_grid,
     figures=_figures,
     effort=lambda network: network.parameter_count,
+    all_sizes="deep-attention-all-sizes",
+    tools={
+        "cross_check_all_sizes": ("m2bridge.families.deep_attention.all_sizes.cross_check:cross_check_deep_attention")
+    },
 )

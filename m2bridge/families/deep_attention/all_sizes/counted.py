@@ -1,9 +1,9 @@
 """What is known of the dimension of every network: one number for M and one for each layer.
 
-Virtual weights are a tower of subspaces W_l ⊆ … ⊆ W_1 and matrices on them ("Proposition V"). An attention matrix of rank
-x adds as many rows and columns to the subspace behind it as it has, or fills the space of dimension r that it lives
-in. Spaces of matrices are counted by their codimensions. What the function does not see of the virtual weights is
-found in ``layer_identities.py``: the scaling of each layer, and skew-symmetric parts behind a layer of rank one.
+Virtual weights are a tower of subspaces W_l ⊆ … ⊆ W_1 and matrices on them ("Proposition V"). An attention matrix of
+rank x adds 2x dimensions to the subspace behind it, or fills the space of dimension r that it lives in. Spaces of
+matrices are counted by their codimensions. What the function does not see of the virtual weights is the scaling of each
+layer, and skew-symmetric parts behind a layer of rank one; that rests on ``layer_identities.py``.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.deep_attention.all_sizes.counted import Path, counted, spans
 from m2bridge.families.deep_attention.all_sizes.numbers import END, LAYER
 from m2bridge.families.deep_attention.all_sizes.predictions import Prediction
-from m2bridge.families.deep_attention.all_sizes.result import EveryVerdict, Example, Outside
+from m2bridge.families.deep_attention.all_sizes.result import Decision, EveryVerdict, Example, Outside
 from m2bridge.families.deep_attention.all_sizes.wording import WORDS
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import observe
@@ -38,13 +38,15 @@ def decide(statement: Stated, prediction: Prediction) -> EveryVerdict:
 
 
 def verdict(
-    statement: Stated, observable: str, decision: str, found: Example | None = None, outside: tuple[Outside, ...] = ()
+    statement: Stated,
+    observable: str,
+    decision: Decision,
+    found: Example | None = None,
+    outside: tuple[Outside, ...] = (),
 ) -> EveryVerdict:
     """With the words about the statement and about what was computed."""
     computed, trusted = WORDS.computed[observable], WORDS.trusted[observable]
-    return EveryVerdict(
-        statement.key, statement.text, statement.source, decision, found, outside, computed, trusted  # type: ignore[arg-type]
-    )
+    return EveryVerdict(statement.key, statement.text, statement.source, decision, found, outside, computed, trusted)
 
 
 def counts_alike(prediction: Prediction) -> bool:

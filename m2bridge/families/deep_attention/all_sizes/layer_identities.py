@@ -30,9 +30,7 @@ def _lightning() -> Iterator[tuple[str, bool]]:
     tau = 1 + kappa**2
     parallel = [x - tau * _form(A, u, u) * z for x, z in zip(first, u, strict=True)]
     yield "parallel tokens", all(_divides(h, entry) for entry in parallel)
-    apart = [
-        new - kappa * old - tau * h * _form(A, u, y) * z for new, old, z in zip(second, first, u, strict=True)
-    ]
+    apart = [new - kappa * old - tau * h * _form(A, u, y) * z for new, old, z in zip(second, first, u, strict=True)]
     yield "ratio of tokens", all(_divides(h**2, entry) for entry in apart)
     yield "determinant", _determinant(first, second) == _determinant(u, v) ** 3 * (a * d - b * c)
     skew = [[0 * a, h], [-h, 0 * a]]
@@ -72,7 +70,11 @@ def _divides(divisor: Any, polynomial: Any) -> bool:
 
 
 def _normal_form() -> bool:
-    """V φ φᵀ A φ with φ = M Q X is V M Q⁺ X with Q⁺ = Q X Xᵀ Qᵀ Mᵀ A M Q, letter by letter; small letters are transposed."""
-    token = "MQX"
-    turned = token[::-1].lower()
-    return "V" + token + turned + "A" + token == "VM" + "QXxqmAMQ" + "X"
+    """The step of Lemma 3.6: V φφᵀAφ is M⁺Q⁺X for φ = MQX, M⁺ = VM and Q⁺ = Q S Qᵀ(MᵀAM)Q, letter by letter."""
+    token, gram, virtual = "MQX", "X" + _transposed("X"), _transposed("M") + "A" + "M"
+    longer = "Q" + gram + _transposed("Q") + virtual + "Q"
+    return "V" + token + _transposed(token) + "A" + token == "VM" + longer + "X"
+
+
+def _transposed(word: str) -> str:
+    return word[::-1].swapcase()

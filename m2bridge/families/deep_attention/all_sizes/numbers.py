@@ -98,6 +98,4 @@ class Space:
 
 
 END = Space("n, s, e, h", "1 <= s <= n and s <= e and 0 <= h and (h >= 1 or s = n or s = e)")
-LAYER = Space(
-    "n, r, s, x, p, k, t", "1 <= s <= r <= n and 1 <= x <= r and 0 <= p < k and 1 <= t and (k >= 2 or r = n)"
-)
+LAYER = Space("n, r, s, x, p, k, t", "1 <= s <= r <= n and 1 <= x <= r and 0 <= p < k and 1 <= t and (k >= 2 or r = n)")
