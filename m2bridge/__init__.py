@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from m2bridge.families.attention.observation import observe
     from m2bridge.families.attention.observed import Observations, OrbitFacts
     from m2bridge.families.attention.orbits import Orbit
+    from m2bridge.families.deep_attention.all_sizes.cross_check import cross_check_deep_attention
+    from m2bridge.families.deep_attention.all_sizes.result import DeepAttentionAllSizes
     from m2bridge.families.deep_attention.model import DeepAttention
     from m2bridge.families.polynomial_network.model import PolynomialNetwork
     from m2bridge.maps.chain import Chain
@@ -62,6 +64,8 @@ _HOMES = {
     "maps.dimension": ("Dimension", "dimension"),
     "families.attention.all_sizes.cross_check": ("cross_check_all_sizes",),
     "families.attention.all_sizes.result": ("AllSizes",),
+    "families.deep_attention.all_sizes.cross_check": ("cross_check_deep_attention",),
+    "families.deep_attention.all_sizes.result": ("DeepAttentionAllSizes",),
     "families.attention.fibres": ("Fibre", "fibres"),
     "maps.image": ("Image", "image", "implicitize"),
     "maps.singular_locus_result": ("Component", "OrbitStatus", "SingularLocus"),
@@ -122,6 +126,7 @@ __all__ = [
     "CrossCheck",
     "Decision",
     "DeepAttention",
+    "DeepAttentionAllSizes",
     "Dimension",
     "Engine",
     "EngineMemoryError",
@@ -154,6 +159,7 @@ __all__ = [
     "closure",
     "cross_check",
     "cross_check_all_sizes",
+    "cross_check_deep_attention",
     "dimension",
     "fibres",
     "image",

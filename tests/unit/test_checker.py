@@ -33,7 +33,7 @@ CHECKER = [
     PACKAGE / "families" / "polynomial_network" / "checker.py",
 ]
 """The general part and the first two families; the checker of another family is read apart."""
-FOR_ALL_SIZES = list(PACKAGE.glob("families/*/all_sizes/checker/*.py"))
+FOR_ALL_SIZES = list(PACKAGE.glob("families/attention/all_sizes/checker/*.py"))
 ALONE = """
 import resource, sys
 from pathlib import Path

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from random import Random
@@ -23,6 +22,7 @@ from m2bridge.families.deep_attention.checker.layers import function_rank, norma
 from m2bridge.families.deep_attention.family import FAMILY
 from m2bridge.families.deep_attention.model import NAME, DeepAttention
 from m2bridge.families.deep_attention.statements import STATEMENTS, formulas
+from tests.changing import changed, leaves, others
 
 KEYS = tuple(questions(NAME))
 KINDS = [
@@ -44,25 +44,6 @@ KINDS = [
 
 def certificates(network: DeepAttention) -> list[Certificate]:
     return certify_all(network, KEYS)
-
-
-def changed(certificate: Certificate, path: tuple[Any, ...], value: Any) -> Certificate:
-    """With another value at this place, and sealed again."""
-    data = certificate.to_json()
-    inner: Any = data
-    for key in path[:-1]:
-        inner = inner[key]
-    inner[path[-1]] = value
-    return Certificate.from_json(data).sealed()
-
-
-def leaves(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else None
-    if items is None:
-        yield path, data
-    else:
-        for key, value in items:
-            yield from leaves(value, (*path, key))
 
 
 @pytest.mark.parametrize("network", KINDS, ids=lambda network: network.key)
@@ -103,14 +84,7 @@ def test_every_change_of_a_number_is_rejected() -> None:
         for certificate in certify_all(network, keys.split()):
             content = {"evidence": certificate.evidence, "answer": certificate.answer}
             for path, value in leaves(content):
-                others: list[Any] = [not value] if isinstance(value, bool) else []
-                if isinstance(value, int) and not isinstance(value, bool):
-                    others = [value + 1, value - 1, -value - 1]
-                if isinstance(value, str):
-                    others = [value + " ", "CONFIRMED" if value != "CONFIRMED" else "REFUTED"]
-                if value is None:
-                    others = [0, ""]
-                for other in others:
+                for other in others(value):
                     assert not verify(changed(certificate, path, other)).accepted, (path, value, other)
                     tried += 1
     assert tried > 200

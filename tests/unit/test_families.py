@@ -44,6 +44,7 @@ def test_a_package_brings_a_family(site: Path) -> None:
         "attention",
         "attention-all-sizes",
         "deep-attention",
+        "deep-attention-all-sizes",
         "polynomial-network",
         "rational-normal-curve",
     )
@@ -66,6 +67,7 @@ def test_a_broken_package_is_named_and_hides_no_other(site: Path) -> None:
         "attention",
         "attention-all-sizes",
         "deep-attention",
+        "deep-attention-all-sizes",
         "polynomial-network",
         "rational-normal-curve",
     }

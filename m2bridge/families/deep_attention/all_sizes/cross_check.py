@@ -11,7 +11,7 @@ from m2bridge.families.deep_attention.all_sizes.blocks import block_ranks
 from m2bridge.families.deep_attention.all_sizes.decide import NORMAL_FORM, Stated, decide, verdict
 from m2bridge.families.deep_attention.all_sizes.layer_identities import layer_identities
 from m2bridge.families.deep_attention.all_sizes.predictions import PREDICTIONS
-from m2bridge.families.deep_attention.all_sizes.result import EverySizeFound, EveryVerdict
+from m2bridge.families.deep_attention.all_sizes.result import DeepAttentionAllSizes, EveryVerdict
 from m2bridge.families.deep_attention.statements import STATEMENTS
 
 
@@ -22,7 +22,7 @@ def stated_for_all_sizes() -> tuple[Stated, ...]:
 
 def cross_check_deep_attention(
     engine: Engine | None = None, statements: Sequence[Stated] = (), timeout: float | None = None
-) -> EverySizeFound:
+) -> DeepAttentionAllSizes:
     """Decide statements for all widths and ranks, any number of layers, and all t, assuming none of them.
 
     Parameters
@@ -56,7 +56,7 @@ def cross_check_deep_attention(
         if wrong := [name for name, holds in layer_identities().items() if not holds]:
             raise ContradictionError(f"the identity of a layer does not hold: {', '.join(wrong)}")
         found = tuple(map(_verdict, chosen))
-        return EverySizeFound(found, tuple(layer_identities()), block_ranks(), running.seconds)
+        return DeepAttentionAllSizes(found, tuple(layer_identities()), block_ranks(), running.seconds)
 
 
 def _verdict(statement: Stated) -> EveryVerdict:

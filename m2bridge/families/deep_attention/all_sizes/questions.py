@@ -9,7 +9,7 @@ from m2bridge.certificate.schema import Certificate, Content
 from m2bridge.engine import Engine
 from m2bridge.families.deep_attention.all_sizes.cross_check import cross_check_deep_attention, stated_for_all_sizes
 from m2bridge.families.deep_attention.all_sizes.model import EveryNetwork
-from m2bridge.families.deep_attention.all_sizes.result import EverySizeFound
+from m2bridge.families.deep_attention.all_sizes.result import DeepAttentionAllSizes
 from m2bridge.families.deep_attention.presentation.all_sizes import (
     evidence_json,
     example_text,
@@ -19,11 +19,11 @@ from m2bridge.families.deep_attention.presentation.all_sizes import (
 from m2bridge.families.question import Question, Row, never
 
 
-def _observe(model: EveryNetwork, engine: Engine | None) -> EverySizeFound:
+def _observe(model: EveryNetwork, engine: Engine | None) -> DeepAttentionAllSizes:
     return cross_check_deep_attention()
 
 
-def _content(key: str, model: EveryNetwork, found: EverySizeFound) -> Content:
+def _content(key: str, model: EveryNetwork, found: DeepAttentionAllSizes) -> Content:
     verdict = next(verdict for verdict in found.verdicts if verdict.statement == key)
     trusted = () if verdict.verdict == "UNDECIDED" else verdict.trusted
     return Content({"verdicts": [verdict_json(verdict)]}, evidence_json(found), trusted)

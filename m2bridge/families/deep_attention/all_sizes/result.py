@@ -74,7 +74,7 @@ class EveryVerdict:
 
 
 @dataclass(frozen=True, slots=True)
-class EverySizeFound(Presented):
+class DeepAttentionAllSizes(Presented):
     """Verdicts for all sizes, and what they rest on.
 
     Parameters

@@ -6,14 +6,20 @@ from collections.abc import Iterator
 from typing import Any
 
 from m2bridge.families.deep_attention.all_sizes.blocks import BlockRank
-from m2bridge.families.deep_attention.all_sizes.result import SCOPE, EverySizeFound, EveryVerdict, Example, Outside
+from m2bridge.families.deep_attention.all_sizes.result import (
+    SCOPE,
+    DeepAttentionAllSizes,
+    EveryVerdict,
+    Example,
+    Outside,
+)
 from m2bridge.layout import duration, facts
 
 WIDTH = 14
 """Of the column of verdicts."""
 
 
-def json(found: EverySizeFound) -> dict[str, Any]:
+def json(found: DeepAttentionAllSizes) -> dict[str, Any]:
     """Every verdict, and what was computed."""
     return {
         "scope": SCOPE,
@@ -32,7 +38,7 @@ def json(found: EverySizeFound) -> dict[str, Any]:
     }
 
 
-def evidence_json(found: EverySizeFound) -> dict[str, Any]:
+def evidence_json(found: DeepAttentionAllSizes) -> dict[str, Any]:
     """What was computed, for a certificate."""
     return {"identities": list(found.identities), "blocks": [_block_json(block) for block in found.blocks]}
 
@@ -56,12 +62,15 @@ def _example_json(example: Example) -> dict[str, Any]:
     return {"network": example.network.key, "computed": example.computed, "stated": example.stated}
 
 
-def text(found: EverySizeFound) -> str:
+def text(found: DeepAttentionAllSizes) -> str:
     """What was computed, and the verdicts."""
     computed = facts(
         [
             ("identities", f"of one layer: {', '.join(found.identities)}"),
-            ("ranks", f"all {len(found.blocks)} blocks of at most 3 layers have the kernel that they always have"),
+            (
+                "ranks",
+                f"all {len(found.blocks)} blocks of at most 3 layers (softmax: 2) have their least kernel",
+            ),
             ("computed by", f"integer sets (isl) and exact linear algebra (FLINT), {duration(found.seconds)}"),
         ]
     )
@@ -93,13 +102,13 @@ def outside_text(out: dict[str, Any]) -> str:
     return f"does not apply: {out['hypothesis']}; there it would be false, first for {example_text(out)}"
 
 
-def latex(found: EverySizeFound) -> str:
+def latex(found: DeepAttentionAllSizes) -> str:
     """A table of the verdicts, for a paper."""
     rows = " \\\\\n".join(rf"\text{{{v.statement}}} & \text{{{v.verdict.lower()}}}" for v in found.verdicts)
     return f"\\begin{{array}}{{ll}}\n\\text{{statement}} & \\text{{verdict}} \\\\\n\\hline\n{rows}\n\\end{{array}}"
 
 
-def macaulay2(found: EverySizeFound) -> str:
+def macaulay2(found: DeepAttentionAllSizes) -> str:
     """For each statement the verdict, as a Macaulay2 hash table."""
     entries = ", ".join(f'"{verdict.statement}" => "{verdict.verdict}"' for verdict in found.verdicts)
     return f"verdicts = hashTable {{{entries}}}"

@@ -1,0 +1,210 @@
+"""Deep attention for all sizes at once: what is counted, what is predicted, and that planted mistakes are noticed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+
+from m2bridge.cli import commands
+from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError
+from m2bridge.families import family
+from m2bridge.families.deep_attention.all_sizes import counted, cross_check, decide, predictions
+from m2bridge.families.deep_attention.all_sizes.blocks import blocks
+from m2bridge.families.deep_attention.all_sizes.counted import LAYERS, Path
+from m2bridge.families.deep_attention.all_sizes.cross_check import cross_check_deep_attention, stated_for_all_sizes
+from m2bridge.families.deep_attention.all_sizes.decide import known_dimension, small_networks
+from m2bridge.families.deep_attention.all_sizes.layer_identities import layer_identities
+from m2bridge.families.deep_attention.all_sizes.model import NAME, EveryNetwork
+from m2bridge.families.deep_attention.all_sizes.numbers import END, LAYER
+from m2bridge.families.deep_attention.all_sizes.predictions import (
+    PREDICTIONS,
+    WHOLE,
+    Prediction,
+    equation,
+    symmetric_matrices,
+    whole_matrices,
+)
+from m2bridge.families.deep_attention.model import DeepAttention
+from m2bridge.families.deep_attention.observation import observe
+from tests.deep import jacobian_rank
+
+STATED = {statement.key: statement for statement in stated_for_all_sizes()}
+
+
+def test_all_are_confirmed_and_where_hypotheses_are_needed() -> None:
+    found = cross_check_deep_attention()
+    assert [(v.statement, v.verdict) for v in found.verdicts] == [(key, "CONFIRMED") for key in STATED]
+    outside = {
+        v.statement: [(out.example.network.key, out.example.computed) for out in v.outside] for v in found.verdicts
+    }
+    assert outside["3.8"] == [("2-1-a2-t1", 4), ("1-2-1-a1-1-t2", 1), ("2-2-2-a1-2-t2", 8)]
+    assert not outside["L"] + outside["S"] + outside["V"]
+
+
+def test_what_is_counted_is_the_rank() -> None:
+    """Of the differential over QQ of the definition, by tangents, in other code; four layers are there as well."""
+    random = Random(3)
+    networks = [
+        DeepAttention((2, 3, 2, 2, 2), (1, 2, 2, 1)),
+        DeepAttention((3, 3, 3), (1, 2)),
+        DeepAttention((3, 3), 1, 1),
+    ]
+    networks += random.sample(small_networks("none")[:1500], 25)
+    for network in networks:
+        rank = jacobian_rank(network.widths, network.a, network.t, inputs=60)
+        assert known_dimension(network, "lightning") == rank, network
+
+
+@pytest.mark.parametrize("key", PREDICTIONS)
+def test_a_prediction_is_that_of_the_statement(key: str) -> None:
+    """Wherever its hypotheses hold, and there all layers are as it assumes."""
+    statement, prediction, compared = STATED[key], PREDICTIONS[key], 0
+    end, layer = END.function(prediction.end), LAYER.function(prediction.layer)
+    assumed = LAYER.function([(prediction.layer_assumed, "1")])
+    for network in small_networks("softmax" if prediction.counts == "softmax" else "none")[::7]:
+        if not statement.hypotheses(network):
+            path = Path.of(network)
+            assert path.total(end, layer) == statement.predict(network)
+            assert all(assumed(point) == 1 for point in path.layers)
+            compared += 1
+    assert compared > 3
+
+
+def prediction(key: str, **changes: Any) -> Prediction:
+    return replace(PREDICTIONS[key], **changes)
+
+
+def _moved(condition: str) -> tuple[tuple[str, str], ...]:
+    return (*whole_matrices(condition, 1), *symmetric_matrices(f"not {condition}", 1))
+
+
+WRONG = {
+    "without the scalings": (
+        "L",
+        prediction("L", layer=(*whole_matrices(WHOLE, 0), *symmetric_matrices(f"not {WHOLE}", 0))),
+    ),
+    "the skew parts are seen": ("L", prediction("L", layer=_moved("(t >= 2)"))),
+    "after the second layer of rank one": ("L", prediction("L", layer=_moved("(t >= 2 and p <= 1)"))),
+    "as with several tokens": ("L", prediction("L", layer=_moved("(p = 0)"))),
+    "spans of one rank": ("V", prediction("V", spans=(("s + x <= r", "s + x"), ("s + x > r", "r")))),
+    "no subspaces": ("V", prediction("V", layer=(("", "x*(2*r - x)"),))),
+    "Eq. 14 for all ranks": ("3.8", prediction("3.8", layer=equation(0))),
+    "Eq. 16 with Eq. 14": ("3.10", prediction("3.10", layer=equation(1))),
+    "M of all sizes": ("S", prediction("S", end=(("", "n*e"),))),
+    "one layer without values": ("3.9", prediction("3.9", end=(("h = 0", "0"),))),
+}
+SMALLEST = {
+    "without the scalings": ("1-1-a1-t1", 1, 2),
+    "the skew parts are seen": ("2-2-1-a1-2-t2", 6, 7),
+    "after the second layer of rank one": ("2-2-1-a1-2-t2", 6, 7),
+    "as with several tokens": ("2-1-a2-t1", 4, 5),
+    "no subspaces": ("3-2-1-a1-1-t1", 12, 11),
+    "Eq. 14 for all ranks": ("1-2-a1-t2", 2, 3),
+    "Eq. 16 with Eq. 14": ("1-1-a1-t2-softmax", 2, 1),
+    "M of all sizes": ("2-1-2-a1-1-t1-softmax", 3, 4),
+    "one layer without values": ("1-1-a1-t2-softmax", 2, 1),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_statement_is_refuted_by_the_smallest_network(name: str) -> None:
+    key, wrong = WRONG[name]
+    found = decide.decide(STATED[key], wrong)
+    if name not in SMALLEST:  # the sums of small networks are right, but the reason is not
+        assert (found.verdict, found.counterexample) == ("UNDECIDED", None)
+        return
+    assert found.verdict == "REFUTED"
+    assert found.counterexample is not None
+    at = found.counterexample
+    assert (at.network.key, at.computed, at.stated) == SMALLEST[name]
+    exact = observe(at.network, "virtual_weights" if wrong.counts == "virtual_weights" else "dimension")
+    assert exact.decided == at.computed
+
+
+def test_a_number_counted_wrongly_is_found_by_a_rank(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = tuple((where, f"{number} + 1") for where, number in LAYERS["lightning"])
+    monkeypatch.setattr(decide, "counted", lambda what: replace(counted.counted(what), layer=LAYER.function(wrong)))
+    with pytest.raises(ContradictionError, match="counted layer by layer"):
+        decide.decide(STATED["L"], PREDICTIONS["L"])
+
+
+def test_an_identity_that_does_not_hold_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert all(layer_identities().values())
+    monkeypatch.setattr(cross_check, "layer_identities", lambda: {**layer_identities(), "determinant": False})
+    with pytest.raises(ContradictionError, match="determinant"):
+        cross_check_deep_attention()
+
+
+@pytest.mark.parametrize("name", ["_moved", "_form", "_determinant", "_transposed"])
+def test_identities_can_fail(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from m2bridge.families.deep_attention.all_sizes import layer_identities as module
+
+    right = getattr(module, name)
+    planted = {
+        "_moved": lambda A, u, v, token: right(A, u, u, token),
+        "_form": lambda A, x, y: right(A, x, y) + x[0],
+        "_determinant": lambda x, y: right(x, y) + 1,
+        "_transposed": lambda word: word,
+    }
+    monkeypatch.setattr(module, name, planted[name])
+    assert not all(module.layer_identities.__wrapped__().values())
+
+
+def test_conditions_that_overlap_or_leave_gaps() -> None:
+    with pytest.raises(ContradictionError, match="two numbers"):
+        LAYER.function([("k >= 1", "1"), ("k = 2", "2")])
+    gap = LAYER.function([("k >= 2", "1")])
+    assert not gap.equals(gap, LAYER.where())
+    assert gap.equals(gap, LAYER.where("k >= 2"))
+    with pytest.raises(ContradictionError, match="no number"):
+        gap((2, 2, 1, 1, 0, 1, 2))
+
+
+def test_blocks_are_all_patterns() -> None:
+    found = list(blocks())
+    assert len(found) == len(set(found)) == 2 * (3 + 7 + 15) + 3 + 7
+    assert {network.layers for network in found} == {1, 2, 3}
+
+
+def test_the_case_and_its_statements() -> None:
+    chosen = family(NAME)
+    assert chosen.from_json(EveryNetwork().to_json()) == EveryNetwork() == chosen.from_key("all-sizes")
+    assert chosen.label(EveryNetwork()) == NAME
+    with pytest.raises(InvalidCaseError, match="all-sizes"):
+        chosen.from_key("3-3-a1-t2")
+    heads = [s for s in family("deep-attention").statements() if s.key == "heads"]
+    with pytest.raises(MethodUnavailableError, match=r"heads has no form for all sizes; these have: 3\.5"):
+        cross_check_deep_attention(statements=heads)
+
+
+def _lines() -> Iterator[tuple[list[str], int, str]]:
+    deep = ["cross-check", "--family", "deep-attention", "--all-sizes"]
+    yield [*deep, "3.8"], 0, "first for 2-2-2-a1-2-t2: computed 8, stated 9"
+    yield [*deep, "L", "--format", "latex"], 0, r"\text{confirmed}"
+    yield [*deep, "L", "--format", "m2"], 0, 'hashTable {"L" => "CONFIRMED"}'
+    yield [*deep, "--json", "S"], 0, '"identities": ['
+    yield [*deep, "--widths", "2,2"], 2, "--widths: has no meaning with --all-sizes"
+    yield [*deep, "--skip"], 2, "--skip: has no meaning with --all-sizes"
+    yield [*deep, "--field", "GF(7)"], 2, "--field: has no meaning with --all-sizes"
+    yield [*deep[:2], "polynomial-network", "--all-sizes"], 2, "--all-sizes: no statement about polynomial"
+    yield ["cross-check", "--family", NAME], 2, "cross-checked by --all-sizes"
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "said"), list(_lines()), ids=lambda part: " ".join(part) if isinstance(part, list) else ""
+)
+def test_the_command(
+    line: list[str], code: int, said: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["m2bridge", *line])
+    assert commands.run() == code
+    shown = capsys.readouterr()
+    assert said in shown.out + shown.err
+
+
+def test_predictions_are_of_known_kinds() -> None:
+    assert {prediction.counts for prediction in predictions.PREDICTIONS.values()} == set(LAYERS)
