@@ -29,7 +29,7 @@ def questions(name: str) -> Mapping[str, Question]:
     by_key: dict[str, list[Statement]] = {}
     for statement in chosen.statements():
         by_key.setdefault(statement.key, []).append(statement)
-    stated = [_stated(key, tuple(parts), chosen) for key, parts in by_key.items() if chosen.certified(key)]
+    stated = [_stated(key, tuple(parts), chosen) for key, parts in by_key.items()]
     return {question.key: question for question in (*stated, *chosen.questions())}
 
 
@@ -55,11 +55,18 @@ def _stated(key: str, statements: tuple[Statement, ...], chosen: Family) -> Ques
         " ".join([STATEMENTS, *sorted(observables)]) if chosen.apart else STATEMENTS,
         partial(_observe, observables),
         partial(_content, statements),
-        chosen.program,
+        lambda model: chosen.program(model, key),
         partial(_rows, statements),
         lambda: tuple(name_with_part(key, statement.part) for statement in statements),
-        usual=lambda model: not chosen.apart or any(not statement.hypotheses(model) for statement in statements),
+        usual=lambda model: not chosen.apart or _usual(model, statements),
         needs_engine=lambda model: needs_engine(model, observables),
+    )
+
+
+def _usual(model: Any, statements: tuple[Statement, ...]) -> bool:
+    """Of what is observed apart: what applies, and does not take Macaulay2."""
+    return any(
+        not statement.hypotheses(model) and not needs_engine(model, (statement.observable,)) for statement in statements
     )
 
 

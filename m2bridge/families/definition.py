@@ -108,9 +108,7 @@ class Family:
     from_key : callable
         From :attr:`Model.key` back to the model; raises InvalidCaseError.
     statements : callable
-        All statements about the family. There is a question for each of their keys, if it is ``certified``.
-    certified : callable
-        Whether a checker computes anew what the statements with a key predict; the others are cross-checked only.
+        All statements about the family. There is a question for each of their keys.
     apart : bool
         Whether a question observes only what its statements are about (the models are
         :class:`~m2bridge.maps.observing.ObservedInParts`), and is asked only where one of them applies, when everything
@@ -123,7 +121,7 @@ class Family:
     questions : callable
         What can be certified beside the statements.
     program : callable
-        The Macaulay2 program behind the statements for a model; ``None`` if no program is needed.
+        From a model and a key to the Macaulay2 program behind the statements with this key; ``None`` if none is.
     effort : callable
         A rough measure of how long a model takes: a batch begins with the short ones.
     left_out : callable
@@ -147,12 +145,11 @@ class Family:
     build: Callable[..., Any]
     from_key: Callable[[str], Any]
     statements: Callable[[], tuple[Statement, ...]] = tuple
-    certified: Callable[[str], bool] = lambda key: True
     apart: bool = False
     grid: Callable[..., Iterable[Any]] | None = None
     figures: Callable[[], tuple[Figure, ...]] = tuple
     questions: Callable[[], tuple[Question, ...]] = tuple
-    program: Callable[[Any], Script | None] = lambda model: None
+    program: Callable[[Any, str], Script | None] = lambda model, key: None
     effort: Callable[[Any], int] = lambda model: 0
     left_out: Callable[[Any], bool] = lambda model: False
     kept: str = "these numbers"

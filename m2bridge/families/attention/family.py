@@ -37,7 +37,7 @@ def _questions() -> tuple[Question, ...]:
     return (CLOSURE,)
 
 
-def _program(model: SingleLayerAttention) -> Script | None:
+def _program(model: SingleLayerAttention, key: str) -> Script | None:
     from m2bridge.families.attention.scripts import fibres_program
 
     return fibres_program(model)

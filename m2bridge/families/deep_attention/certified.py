@@ -1,4 +1,7 @@
-"""What is observed of a network for a certificate: only what its checker computes anew, without Macaulay2."""
+"""What is observed of a network for a certificate: only what its checker computes anew, without Macaulay2.
+
+Fibres and closedness are found by Macaulay2 here, and by the checker without.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,23 @@ from typing import Any
 
 from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.clock import check, limited
+from m2bridge.engine import Engine
 from m2bridge.families.deep_attention.block import kernel_dimension, seen_dimension
+from m2bridge.families.deep_attention.closedness import concerns
+from m2bridge.families.deep_attention.generic_fibre import MOST_UNKNOWNS, unknown_count
 from m2bridge.families.deep_attention.lower_bounds import DISTINCT_TOKENS, SEED, block_rank, certified_block
 from m2bridge.families.deep_attention.model import DeepAttention
-from m2bridge.families.deep_attention.observation import observe, weight_count
+from m2bridge.families.deep_attention.observation import BY_ENGINE, observe, weight_count
 from m2bridge.families.deep_attention.observed import Finding, ObservedNetwork
 from m2bridge.maps.rank import rank_result
 
+CERTIFIED_LAYERS = 2
+"""Of the networks whose fibres are certified: Gröbner bases of fibres of three layers take minutes."""
 
-def certified_part(network: DeepAttention, observables: Collection[str]) -> ObservedNetwork | None:
+
+def certified_part(
+    network: DeepAttention, observables: Collection[str], engine: Engine | None
+) -> ObservedNetwork | None:
     """Those of the observables that can be certified; ``None`` if there are none.
 
     Softmax with several heads or skip connections is left out: no checker computes it anew.
@@ -28,12 +39,23 @@ def certified_part(network: DeepAttention, observables: Collection[str]) -> Obse
         If the network is too large for one of them.
     """
     with limited(None) as running:
-        asked = [name for name in sorted(observables) if name in _CERTIFIED and _can(network, name)]
-        findings = {name: _CERTIFIED[name](network) for name in asked}
-    return ObservedNetwork(network, findings, "", running.seconds) if findings else None
+        asked = [name for name in sorted(observables) if can_be_certified(network, name)]
+        findings = {name: _found(network, name, engine) for name in asked}
+    version = engine.version if engine and not BY_ENGINE.keys().isdisjoint(findings) else ""
+    return ObservedNetwork(network, findings, version, running.seconds) if findings else None
 
 
-def _can(network: DeepAttention, observable: str) -> bool:
+def _found(network: DeepAttention, observable: str, engine: Engine | None) -> Finding:
+    return _CERTIFIED[observable](network) if observable in _CERTIFIED else observe(network, observable, engine)
+
+
+def can_be_certified(network: DeepAttention, observable: str) -> bool:
+    """Whether the checker computes it anew."""
+    if observable == "closed":
+        return not concerns(network)
+    if observable in ("fibre_dimension", "fibre_degree"):
+        small = network.layers <= CERTIFIED_LAYERS and unknown_count(network) <= MOST_UNKNOWNS
+        return small and network.is_plain and not network.softmax
     if observable == "virtual_weights":
         return network.is_plain
     if observable == "normal_form":

@@ -14,9 +14,7 @@ from m2bridge.families.ranges import MOST, ranges
 
 if TYPE_CHECKING:
     from m2bridge.maps.statement import Statement
-
-_NEEDS_MACAULAY2 = ("3.7", "fibre", "closed")
-"""Keys of statements that rest on a Gröbner basis, which no checker computes anew."""
+    from m2bridge.render import Script
 
 
 def _statements() -> tuple[Statement, ...]:
@@ -29,6 +27,17 @@ def _figures() -> tuple[Figure, ...]:
     from m2bridge.families.deep_attention.figure import FIGURE  # needs SymPy, which is slow to import
 
     return (FIGURE,)
+
+
+def _program(network: DeepAttention, key: str) -> Script | None:
+    """Behind fibres and closedness."""
+    from m2bridge.families.deep_attention import closedness, generic_fibre
+    from m2bridge.families.deep_attention.certified import can_be_certified
+
+    if key == "closed":
+        return closedness.script(network) if can_be_certified(network, key) else None
+    fibres = key in ("3.7", "fibre") and can_be_certified(network, "fibre_degree")
+    return generic_fibre.script(network) if fibres else None
 
 
 def _ranks(option: str, text: str) -> tuple[tuple[tuple[int, ...], ...]]:
@@ -69,7 +78,7 @@ FAMILY = Family(
     build=DeepAttention,
     from_key=DeepAttention.from_key,
     statements=_statements,
-    certified=lambda key: key not in _NEEDS_MACAULAY2,
+    program=_program,
     apart=True,
     grid=_grid,
     figures=_figures,

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from random import Random
 
 from m2bridge.clock import clock
 from m2bridge.engine import Engine
 from m2bridge.engine.answer import parse
 from m2bridge.errors import MethodUnavailableError
+from m2bridge.families.deep_attention.block import MinimalStandard
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.render import Script, render
 
@@ -57,13 +57,19 @@ def generic_fibre(network: DeepAttention, engine: Engine) -> GenericFibre:
     return GenericFibre(dimension, answer.integer("degree"), points)
 
 
+def unknown_count(network: DeepAttention) -> int:
+    """The number of entries of all B_k and N in the chart."""
+    n = network.widths[0]
+    return network.layers * (n * n - 1) + n * network.widths[-1]
+
+
 def script(network: DeepAttention) -> Script:
     """The program."""
     if network.softmax or not network.is_plain:
         raise MethodUnavailableError("fibres are computed for lightning attention, one head, no skip connections")
-    n, outputs, l = network.widths[0], network.widths[-1], network.layers
-    if (count := l * (n * n - 1) + n * outputs) > MOST_UNKNOWNS:
+    if (count := unknown_count(network)) > MOST_UNKNOWNS:
         raise MethodUnavailableError(f"the fibre has {count} unknowns; at most {MOST_UNKNOWNS} are tried")
+    n, outputs, l = network.widths[0], network.widths[-1], network.layers
     attention, M = _random_weights(network)
     names = [[[f"inner_({k},{i},{j})" for j in range(1, n + 1)] for i in range(1, n + 1)] for k in range(1, l + 1)]
     values = [[f"outer_({i},{j})" for j in range(1, n + 1)] for i in range(1, outputs + 1)]
@@ -88,10 +94,11 @@ def script(network: DeepAttention) -> Script:
 
 
 def _random_weights(network: DeepAttention) -> tuple[list[Rows], Rows]:
-    """Virtual weights for which the chart meets all orbits, from random weights."""
-    random = Random(SEED)
+    """Virtual weights for which the chart meets all orbits, from random weights; a checker makes them anew."""
+    random = MinimalStandard(SEED)
     while True:
-        parameters = [random.randrange(1, _SIZE) * random.choice((-1, 1)) for _ in range(network.parameter_count)]
+        count = network.parameter_count
+        parameters = [random.randrange(1, _SIZE) * (-1) ** random.randrange(0, 2) for _ in range(count)]
         attention, M = network.virtual_weights(parameters)
         if all(A[0][0] for A in attention) and any(row[0] for row in M):
             return attention, M

@@ -247,7 +247,7 @@ class DeepAttention:
         from m2bridge.families.deep_attention.certified import certified_part  # they import this module
         from m2bridge.families.deep_attention.observation import observe_part
 
-        return certified_part(self, observables) if certified else observe_part(self, observables, engine)
+        return certified_part(self, observables, engine) if certified else observe_part(self, observables, engine)
 
     def observe(self, engine: Engine | None, *, certified: bool = False) -> ObservedNetwork | None:
         """Everything that statements are about."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import asdict
 from random import Random
 from typing import Any
 
@@ -14,7 +15,7 @@ from m2bridge.clock import limited, watched
 from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, EngineMemoryError, EngineTimeoutError, MethodUnavailableError
 from m2bridge.families.deep_attention.closedness import limit_outside
-from m2bridge.families.deep_attention.generic_fibre import generic_fibre
+from m2bridge.families.deep_attention.generic_fibre import generic_fibre, unknown_count
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.network import Head, Network, output, virtual_weights
 from m2bridge.families.deep_attention.number_systems import Balls, Matrix, NumberSystem, Residues
@@ -215,18 +216,23 @@ def weight_count(network: DeepAttention) -> int:
 
 
 def _fibre_dimension(network: DeepAttention, engine: Engine) -> Finding:
-    return Finding(generic_fibre(network, engine).dimension, GROEBNER)
+    found = generic_fibre(network, engine)
+    numbers = {"unknowns": unknown_count(network), "dimension": found.dimension}
+    return Finding(found.dimension, GROEBNER, numbers=numbers)
 
 
 def _fibre_degree(network: DeepAttention, engine: Engine) -> Finding:
-    return Finding(generic_fibre(network, engine).degree, GROEBNER)
+    found = generic_fibre(network, engine)
+    numbers = {"unknowns": unknown_count(network), "degree": found.degree}
+    return Finding(found.degree, GROEBNER, numbers=numbers)
 
 
 def _closed(network: DeepAttention, engine: Engine) -> Finding:
     """Not closed, if the example shows it; it never shows the contrary."""
-    if not limit_outside(network, engine).proved:
+    found = limit_outside(network, engine)
+    if not found.proved:
         raise MethodUnavailableError("the example shows nothing")
-    return Finding(False, "a limit of networks that is no network, by a Gröbner basis over QQ")
+    return Finding(False, "a limit of networks that is no network, by a Gröbner basis over QQ", numbers=asdict(found))
 
 
 GROEBNER = "Gröbner basis over QQ of the equations of a fibre over random weights"

@@ -1,7 +1,8 @@
 """Deep attention: ranks at other points and modulo other primes, bounds and predictions of docs/deep-attention.md.
 
 For one head and no skip connections the block of section 5; small networks of lightning attention by the rank of the
-whole differential as well. Softmax with several heads or skip connections is not decided.
+whole differential as well. Fibres by Gröbner bases, the limit that is no network by its factors. Softmax with several
+heads or skip connections is not decided.
 """
 
 from m2bridge.certificate.schema import Certificate, Content
@@ -10,7 +11,7 @@ from m2bridge.families.deep_attention.checker.case import name, read
 from m2bridge.families.deep_attention.checker.observed import observed
 from m2bridge.families.deep_attention.checker.predicted import WORDS, hypothesis, prediction
 
-KEYS = ("3.1", "3.5", "V", "3.6", "3.8", "3.9", "3.10", "L", "S", "skip", "heads")
+KEYS = ("3.1", "3.5", "V", "3.6", "3.7", "fibre", "closed", "3.8", "3.9", "3.10", "L", "S", "skip", "heads")
 
 
 def expected(certificate: Certificate) -> Content:

@@ -7,6 +7,9 @@ from m2bridge.errors import ContradictionError, TooExpensiveError
 from m2bridge.families.deep_attention.checker import layers
 from m2bridge.families.deep_attention.checker.block import SEED, STATED_PRIME, columns_and_rank, unseen
 from m2bridge.families.deep_attention.checker.case import Case, matrices, upper_bound, virtual
+from m2bridge.families.deep_attention.checker.fibres import fibre, unknowns
+from m2bridge.families.deep_attention.checker.limit import limit_outside
+from m2bridge.families.deep_attention.checker.predicted import hypothesis
 
 Found = tuple[int | None, dict[str, int]]
 """The value, if it is decided, and numbers; none where nothing is computed."""
@@ -92,9 +95,33 @@ def _unseen_weights(case: Case) -> Found:
     return (None if dimension is None else weights - dimension), {**numbers, "weights": weights}
 
 
+def _fibre_dimension(case: Case) -> Found:
+    if not unknowns(case):
+        return None, {}
+    dimension, _ = fibre(case)
+    return dimension, {"unknowns": unknowns(case), "dimension": dimension}
+
+
+def _fibre_degree(case: Case) -> Found:
+    if not unknowns(case):
+        return None, {}
+    _, degree = fibre(case)
+    return degree, {"unknowns": unknowns(case), "degree": degree}
+
+
+def _closed(case: Case) -> Found:
+    if hypothesis(case, "closed", ""):
+        return None, {}
+    found = limit_outside()
+    return (False if all(found.values()) else None), dict(found)
+
+
 _OBSERVED: dict[str, Callable[[Case], Found]] = {
     "attention_matrices": _attention_matrices,
+    "closed": _closed,
     "dimension": _dimension,
+    "fibre_degree": _fibre_degree,
+    "fibre_dimension": _fibre_dimension,
     "normal_form": _normal_form,
     "scalings_keep_the_function": _scalings,
     "unseen_weights": _unseen_weights,

@@ -17,11 +17,15 @@ HYPOTHESES: dict[tuple[str, str], tuple[str, ...]] = {
     ("3.5", ""): ("plain", "one-hidden-width", "bottleneck"),
     ("V", ""): ("plain",),
     ("3.6", ""): ("plain", "lightning"),
+    ("3.7", ""): PAPER,
     ("3.8", ""): PAPER,
     ("3.9", ""): ("plain", "softmax", "several-tokens", "single-layer"),
     ("3.10", ""): SOFTMAX,
     ("L", ""): ("plain", "lightning"),
     ("S", ""): ("plain", "softmax"),
+    ("fibre", "dimension"): ("plain", "lightning"),
+    ("fibre", "points"): ("plain", "lightning", "no-hidden-width-one"),
+    ("closed", ""): ("plain", "lightning", "three-threes"),
     ("skip", "scalings"): ("skip", "one-head"),
     ("skip", "one-to-one"): ("skip", "one-head", "several-tokens"),
     ("skip", "dimension"): ("skip", "one-head"),
@@ -53,6 +57,8 @@ def _fails(case: Case, names: tuple[str, ...]) -> str | None:
         "one-hidden-width": len(set(case.d[1:-1])) < 2,
         "bottleneck": max(case.d[1:-1], default=0) <= min(case.d[0], case.d[-1]),
         "equal-widths": len(set(case.d)) == 1 and case.d[0] > 1,
+        "no-hidden-width-one": min(case.d[:-1]) > 1,
+        "three-threes": case.d == (3, 3, 3) and min(case.a) > 1 and case.t > 2,
     }
     ones = [k for k, (d, _, a) in enumerate(case.layers, 1) if min(a, d) == 1]
     single = len(case.a) == 1
@@ -116,11 +122,25 @@ def _skip(case: Case) -> int:
     return sum(d * d + matrices(d, a) - (not case.softmax) for a in case.a)
 
 
+def _linear_spaces(case: Case) -> int:
+    """How many linear spaces a fibre is, up to scalings."""
+    if min(case.d) > 1:
+        return 1
+    last = case.ranks[-1]
+    if case.whole == len(case.a):  # a column of A_l for the row of M
+        return 1 + (last == 1)
+    return 3 if min(2 * last, case.narrowest[-1]) == 2 else 1
+
+
 _PREDICTIONS: dict[tuple[str, str], Callable[[Case], int | None]] = {
     ("3.1", ""): lambda case: case.heads * sum(matrices(d, a) for d, _, a in case.layers),
     ("3.5", ""): _equation_16,
     ("V", ""): lambda case: virtual(case, len(case.a)),
     ("3.6", ""): lambda case: True,
+    ("3.7", ""): lambda case: 1,
+    ("fibre", "dimension"): lambda case: (len(case.a) - case.whole) * comb(case.d[0], 2),
+    ("fibre", "points"): _linear_spaces,
+    ("closed", ""): lambda case: False,
     ("3.8", ""): _equation_14,
     ("3.9", ""): _equation_16,
     ("3.10", ""): _equation_16,

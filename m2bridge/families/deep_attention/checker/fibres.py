@@ -1,0 +1,110 @@
+"""The fibre over the function of random weights, by a Gröbner basis over QQ in FLINT.
+
+Unknowns are all virtual weights (B_1, …, B_l, N), where the entry (1, 1) of each B_k is that of A_k.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import count
+from typing import Any
+
+from m2bridge.checker.algebra import groebner_basis, hilbert_series, minimal, ring
+from m2bridge.families.deep_attention.checker.case import Case
+
+MOST_UNKNOWNS, MOST_LAYERS, SEED = 25, 2, 1
+Matrix = list[list[Any]]
+
+
+def product(*factors: Matrix) -> Matrix:
+    """Of matrices of numbers or polynomials."""
+    found, *others = factors
+    for B in others:
+        columns = list(zip(*B, strict=True))
+        found = [[sum(x * y for x, y in zip(row, column, strict=True)) for column in columns] for row in found]
+    return found
+
+
+def transposed(A: Matrix) -> Matrix:
+    """Rows for columns."""
+    return [list(row) for row in zip(*A, strict=True)]
+
+
+def unknowns(case: Case) -> int:
+    """Of the equations of a fibre; 0 if it is not looked at."""
+    n = case.d[0]
+    found = len(case.a) * (n * n - 1) + n * case.d[-1]
+    small = found <= MOST_UNKNOWNS and len(case.a) <= MOST_LAYERS
+    return found if small and case.plain and not case.softmax else 0
+
+
+@cache
+def fibre(case: Case) -> tuple[int, int]:
+    """Dimension and degree of the fibre up to scalings, from the leading monomials of its equations."""
+    attention, M = _weights(case)
+    n, last = case.d[0], case.d[-1]
+    inputs = [*range(n * case.t)] if case.t < n else [*range(n * (n + 1) // 2)]
+    context, weights = ring(unknowns(case) + len(inputs)), ring(unknowns(case))
+    names = iter(context.gens())
+    one = context.constant(1)
+    B = [[[one * A[0][0] if i == j == 0 else next(names) for j in range(n)] for i in range(n)] for A in attention]
+    N = [[next(names) for _ in range(n)] for _ in range(last)]
+    X, S = _inputs(case, list(names))
+    here, there = _function(B, N, S, X, one), _function(attention, M, S, X, one)
+    differences = [x - y for row, other in zip(here, there, strict=True) for x, y in zip(row, other, strict=True)]
+    equations = [f for difference in differences for f in _coefficients(difference, weights)]
+    basis = groebner_basis(equations, weights)
+    leading = minimal(tuple(map(int, f.monomial(0))) for f in basis)
+    numerator, dimension = hilbert_series(leading, unknowns(case))
+    return dimension, sum(numerator)
+
+
+def _inputs(case: Case, names: list[Any]) -> tuple[Matrix | None, Matrix]:
+    """For t < n the tokens X and S = XXᵀ; else S alone, any symmetric matrix."""
+    n = case.d[0]
+    if case.t < n:
+        X = [names[case.t * i : case.t * (i + 1)] for i in range(n)]
+        return X, product(X, transposed(X))
+    entry = {(i, j): names.pop() for i in range(n) for j in range(i, n)}
+    return None, [[entry[min(i, j), max(i, j)] for j in range(n)] for i in range(n)]
+
+
+def _function(attention: Sequence[Matrix], M: Matrix, S: Matrix, X: Matrix | None, one: Any) -> Matrix:
+    """M Q_{l+1} X with Q_{k+1} = Q_k S Q_kᵀ A_k Q_k; without X for t ≥ n."""
+    Q = [[one * int(i == j) for j in range(len(S))] for i in range(len(S))]
+    for A in attention:
+        Q = product(Q, S, transposed(Q), A, Q)
+    return product(M, Q) if X is None else product(M, Q, X)
+
+
+def _coefficients(polynomial: Any, weights: Any) -> list[Any]:
+    """In the inputs: polynomials in the weights, the first variables."""
+    found: dict[tuple[int, ...], dict[tuple[int, ...], Any]] = {}
+    size = weights.nvars()
+    for exponents, c in polynomial.terms():
+        found.setdefault(tuple(exponents[size:]), {})[tuple(exponents[:size])] = c
+    return [weights.from_dict(terms) for terms in found.values()]
+
+
+def _weights(case: Case) -> tuple[list[Matrix], Matrix]:
+    """The virtual weights of the first random weights for which the chart meets all orbits of scalings."""
+    draws = _draws()
+    while True:
+        M, attention = [[int(i == j) for j in range(case.d[0])] for i in range(case.d[0])], []
+        for n, m, a in case.layers:
+            A = _matrix(draws, n, n) if a >= n else product(transposed(_matrix(draws, a, n)), _matrix(draws, a, n))
+            attention.append(product(transposed(M), A, M))
+            M = product(_matrix(draws, m, n), M)
+        if all(A[0][0] for A in attention) and any(row[0] for row in M):
+            return attention, M
+
+
+def _draws() -> Iterator[int]:
+    """±1, …, ±5: size and sign by the minimal standard generator (Park, Miller 1993)."""
+    state = SEED
+    for _ in count():
+        size, sign = (state := state * 48271 % (2**31 - 1)), (state := state * 48271 % (2**31 - 1))
+        yield (1 + size % 5) * (-1) ** (sign % 2)
+
+
+def _matrix(draws: Iterator[int], rows: int, columns: int) -> Matrix:
+    return [[next(draws) for _ in range(columns)] for _ in range(rows)]
