@@ -5,6 +5,8 @@ from dataclasses import replace
 import pytest
 
 from m2bridge import Macaulay2, cross_check
+from m2bridge.certifying.certify import certify_all
+from m2bridge.certifying.verified import verify
 from m2bridge.engine.answer import parse
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.families.deep_attention import closedness
@@ -42,7 +44,7 @@ def test_a_swap_that_is_no_swap_is_a_double_point(engine: Macaulay2) -> None:
     """Behind a hidden width 1 the vectors that could be exchanged are parallel: excluded by the hypothesis."""
     network = DeepAttention((2, 1, 1), 2)
     assert generic_fibre(network, engine) == GenericFibre(0, 2, 1)
-    assert "≥ 2" in BY_NAME["fibre points"].hypotheses(network)
+    assert "the last one is 1" in BY_NAME["fibre points"].hypotheses(network)
 
 
 def test_a_cross_check_starts_macaulay2_where_a_statement_needs_it(engine: Macaulay2) -> None:
@@ -99,3 +101,28 @@ def test_changed_examples_show_nothing(engine: Macaulay2, right: str, wrong: str
     body = script.body if refused == "no_network" else script.body.partition(LAST)[0]
     answer = parse(engine.run(replace(script, body=body.replace(right, wrong)), 60).records)
     assert answer.boolean(refused) is False
+
+
+CERTIFIED = ["2-2-1-a2-2-t2", "2-2-1-a2-1-t2", "2-2-1-a1-2-t2", "2-2-1-a2-2-t1", "2-1-1-a2-2-t2", "3-1-a2-t2"]
+
+
+@pytest.mark.parametrize("key", CERTIFIED)
+def test_fibres_are_certified_and_computed_anew_without_macaulay2(engine: Macaulay2, key: str) -> None:
+    for certificate in certify_all(DeepAttention.from_key(key), ["3.7", "fibre"], engine):
+        assert "groebner" not in certificate.script["text"]
+        assert verify(certificate).accepted, verify(certificate)
+        evidence = certificate.evidence
+        for name in evidence:
+            number = name.removeprefix("fibre_")
+            wrong = evidence | {name: evidence[name] | {number: evidence[name][number] + 1}}
+            assert verify(replace(certificate, evidence=wrong).sealed()).check == f"evidence.{name}.{number}"
+
+
+def test_closedness_is_certified_and_computed_anew_without_macaulay2(engine: Macaulay2) -> None:
+    (certificate,) = certify_all(DeepAttention((3, 3, 3), (3, 2), 3), ["closed"], engine)
+    assert certificate.answer["verdicts"][0]["verdict"] == "CONFIRMED"
+    assert "no_network" in certificate.script["text"]
+    assert verify(certificate).accepted
+    (outside,) = certify_all(DeepAttention((2, 2, 2), 2, 3), ["closed"], engine)
+    assert (outside.answer["verdicts"][0]["verdict"], outside.evidence) == ("NOT_APPLICABLE", {})
+    assert verify(outside).accepted

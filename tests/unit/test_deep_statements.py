@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import pytest
 
 from m2bridge import dimension
 from m2bridge.errors import MethodUnavailableError
+from m2bridge.families.deep_attention import words
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import OBSERVABLES, observe
 from m2bridge.families.deep_attention.shape import Shape, reduced_dimension, virtual_dimension
@@ -164,6 +166,27 @@ def test_skip_connections_keep_the_scalings_of_lightning_attention(layers: int) 
         assert not refuted(BY_NAME[name], softmax)
     assert observe(lightning, "unseen_weights").value == layers
     assert observe(softmax, "scalings_keep_the_function").proved
+
+
+def test_identities_are_exact_and_can_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Words in matrices: with transposes that are not turned around, or a value matrix too many, they differ."""
+    for network in (DeepAttention((2, 3, 2, 3, 1), 2), DeepAttention((2, 2), 2, heads=3, skip=True)):
+        for observable in ("normal_form", "scalings_keep_the_function")[network.skip :]:
+            assert observe(network, observable).proved
+    assert observe(DeepAttention((1,) * 13, 1), "normal_form").numbers == {"factors": 2 * 3**12 - 1}
+    assert observe(DeepAttention((1,) * 900, 1), "scalings_keep_the_function").value is True
+    right = words.layer
+    monkeypatch.setattr(words, "_transposed", lambda word: word)
+    assert observe(DeepAttention((2, 2, 2), 2), "normal_form").value is False
+    monkeypatch.undo()
+
+    def squared(number: int, heads: int = 1, scaled: bool = False) -> Any:
+        return tuple(replace(head, V=head.V * head.V) for head in right(number, heads, scaled))
+
+    monkeypatch.setattr(words, "layer", squared)
+    assert observe(DeepAttention((2, 2), 2), "scalings_keep_the_function").value is False
+    with pytest.raises(TypeError, match="no entries"):
+        words.WordSystem().matrix([[1]])
 
 
 def test_every_statement_can_be_observed() -> None:

@@ -7,10 +7,10 @@ QQ AllSizes Closure CoefficientField Component CrossCheck Decision
 Dimension Engine Fibre Ideal Image Limits Macaulay2 Membership
 Observations Orbit OrbitFacts OrbitStatus Outcome PolynomialMap PolynomialRing Script SingleLayerAttention SingularLocus
 Transcript
-Verdict __version__ closure cross_check cross_check_all_sizes cross_check_deep_attention dimension fibres image membership observe read_ideal
+Verdict __version__ closure cross_check cross_check_all_sizes dimension fibres image membership observe read_ideal
 singular_locus
 Chain ContradictionError EngineMemoryError EngineTimeoutError InvalidCaseError Layer M2BridgeError
-DeepAttention DeepAttentionAllSizes Plan PolynomialNetwork
+DeepAttention DeepAttentionAllSizes cross_check_deep_attention Plan PolynomialNetwork
 certify implicitize plan read_map read_model verify
 """
 

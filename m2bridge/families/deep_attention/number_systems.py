@@ -36,7 +36,7 @@ class NumberSystem(Protocol):
         ...
 
 
-class _Lightning:
+class Lightning:
     """Scores are not normalized: σ is the identity."""
 
     __slots__ = ()
@@ -51,7 +51,7 @@ class _Lightning:
 
 
 @dataclass(frozen=True, slots=True)
-class Integers(_Lightning):
+class Integers(Lightning):
     """ZZ."""
 
     def matrix(self, rows: Rows) -> Matrix:
@@ -60,7 +60,7 @@ class Integers(_Lightning):
 
 
 @dataclass(frozen=True, slots=True)
-class Residues(_Lightning):
+class Residues(Lightning):
     """GF(p)."""
 
     prime: int

@@ -14,19 +14,20 @@ from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.clock import limited, watched
 from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, EngineMemoryError, EngineTimeoutError, MethodUnavailableError
+from m2bridge.families.deep_attention import words
 from m2bridge.families.deep_attention.closedness import limit_outside
 from m2bridge.families.deep_attention.generic_fibre import generic_fibre, unknown_count
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.network import Head, Network, output, virtual_weights
-from m2bridge.families.deep_attention.number_systems import Balls, Matrix, NumberSystem, Residues
+from m2bridge.families.deep_attention.number_systems import Balls, NumberSystem, Residues
 from m2bridge.families.deep_attention.observed import Finding, ObservedNetwork
 from m2bridge.families.deep_attention.parameters import Point
 from m2bridge.families.deep_attention.shape import virtual_dimension
 
 SEED = 20250418
-POINTS = 8
 MOST_LAYERS = 12
-"""Functions of more layers have so large a degree that random points say little about identities."""
+"""The function is a word of 2·3^l − 1 letters."""
+MOST_HEADS = 1000
 MOST_ENTRIES = 2_000_000
 """Of a matrix whose rank is found here."""
 
@@ -144,39 +145,34 @@ def _virtual_values(network: DeepAttention, point: list[int]) -> list[int]:
 
 
 def _normal_form(network: DeepAttention) -> Finding:
-    """φ(X) = P(XXᵀ)X, with P by its recursion from virtual weights, at random points."""
+    """φ(X) = P(XXᵀ)X, with P by its recursion from virtual weights: both sides are one word in matrices of any size."""
     if network.softmax or not network.is_plain:
         raise MethodUnavailableError("the normal form is that of lightning attention, one head, no skip connections")
-    _check_layers(network)
-    numbers, random = Residues(LARGE_PRIME), Random(SEED)
-    for _ in range(POINTS):
-        weights = _network(network, _random_point(network, random), numbers)
-        X = _random_matrix(network.widths[0], network.t, random, numbers)
-        matrices, M = virtual_weights(weights)
-        S = X * X.transpose()
-        Q = _identity(network.widths[0], numbers)
-        for A in matrices:
-            Q = Q * S * Q.transpose() * A * Q
-        if output(weights, X, numbers) != M * Q * X:
-            return Finding(False, f"differs at a point modulo {LARGE_PRIME}")
-    factors = 2 * 3**network.layers - 1
-    return Finding(True, _at_random_points(), proved=False, numbers={"factors": factors})
+    if network.layers > MOST_LAYERS:
+        raise MethodUnavailableError(f"words are written for at most {MOST_LAYERS} layers; --all-sizes decides all")
+    letters = tuple(map(words.layer, range(network.layers)))
+    matrices, M = virtual_weights(letters)
+    S, Q = words.X * words.X.transpose(), words.Words.one()
+    for A in matrices:
+        Q = Q * S * Q.transpose() * A * Q
+    found = output(letters, words.X, words.WordSystem())
+    return Finding(found == M * Q * words.X, "both sides as words in matrices", numbers={"factors": found.length})
 
 
 def _scalings(network: DeepAttention) -> Finding:
-    """Whether V → 7V, A → A/7 in the first head of the first layer keeps the function, at random points."""
-    _check_layers(network)
+    """Whether V → cV, A → A/c in the first head of the first layer keeps the function, as words with powers of c."""
     if network.softmax:
         return _softmax_scalings(network)
-    numbers, random = Residues(LARGE_PRIME), Random(SEED)
-    seventh = pow(7, -1, LARGE_PRIME)
-    for _ in range(POINTS):
-        weights = _network(network, _random_point(network, random), numbers)
-        X = _random_matrix(network.widths[0], network.t, random, numbers)
-        scaled = _scaled(weights, 7, seventh)
-        if output(weights, X, numbers, network.skip) != output(scaled, X, numbers, network.skip):
-            return Finding(False, f"differs at a point modulo {LARGE_PRIME}")
-    return Finding(True, _at_random_points(), proved=False, numbers={"degree_in_values": 1, "degree_in_attention": 1})
+    if network.heads > MOST_HEADS:
+        raise MethodUnavailableError(f"words are written for at most {MOST_HEADS} heads")
+    plain, scaled = (
+        output([words.layer(0, network.heads, c)], words.X, words.WordSystem(), network.skip) for c in (False, True)
+    )
+    if plain != scaled:
+        return Finding(False, "the first layer with cV and A/c has other words")
+    (head, *_) = words.layer(0, network.heads)
+    degrees = {"degree_in_values": plain.degree(head.V), "degree_in_attention": plain.degree(head.A)}
+    return Finding(True, "the first layer with cV and A/c has the same words", numbers=degrees)
 
 
 def _softmax_scalings(network: DeepAttention) -> Finding:
@@ -256,27 +252,6 @@ OBSERVABLES = (*_BY_RANKS, *BY_ENGINE)
 
 def _network(network: DeepAttention, point: Sequence[Any], numbers: NumberSystem) -> Network:
     return Point.read(network.widths, network.a, network.heads, point, numbers).network()
-
-
-def _random_point(network: DeepAttention, random: Random) -> list[int]:
-    return [random.randrange(LARGE_PRIME) for _ in range(network.parameter_count)]
-
-
-def _random_matrix(rows: int, columns: int, random: Random, numbers: NumberSystem) -> Matrix:
-    return numbers.matrix([[random.randrange(LARGE_PRIME) for _ in range(columns)] for _ in range(rows)])
-
-
-def _identity(n: int, numbers: NumberSystem) -> Matrix:
-    return numbers.matrix([[int(i == j) for j in range(n)] for i in range(n)])
-
-
-def _at_random_points() -> str:
-    return f"equal at {POINTS} random points modulo {LARGE_PRIME}"
-
-
-def _check_layers(network: DeepAttention) -> None:
-    if network.layers > MOST_LAYERS:
-        raise MethodUnavailableError(f"identities are looked at for at most {MOST_LAYERS} layers")
 
 
 def _check_entries(rows: int, columns: int) -> None:
