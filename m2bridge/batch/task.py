@@ -10,6 +10,9 @@ from m2bridge.certifying.questions import question_of, questions
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families import family
 
+LONGEST_NAME = 200
+"""Bytes of the name of a case: with the question and what a store adds a name of a file has at most 255."""
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -82,10 +85,22 @@ def tasks(cases: Iterable[Case], check: str = "all") -> tuple[Task, ...]:
     Raises
     ------
     InvalidCaseError
-        If a question is unknown.
+        If a question is unknown, or the name of a case is too long for a file.
     """
     asked = tuple(dict.fromkeys(part.strip() for part in check.split(",")))
-    return tuple(Task(case, _questions(case, asked)) for case in cases)
+    return tuple(_task(case, asked) for case in cases)
+
+
+def _task(case: Case, asked: Sequence[str]) -> Task:
+    task = Task(case, _questions(case, asked))
+    if (length := len(task.name.encode())) > LONGEST_NAME:
+        named_by = family(case.family).options
+        raise InvalidCaseError(
+            named_by[0].name if named_by else "family",
+            f"'{task.name:.40}…' has a name of {length} letters, and results are files of at most {LONGEST_NAME}:"
+            " 'dimension' and 'cross-check' have no such limit",
+        )
+    return task
 
 
 def _questions(case: Case, asked: Sequence[str]) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from m2bridge.families.deep_attention.closedness import concerns
 from m2bridge.families.deep_attention.generic_fibre import MOST_UNKNOWNS, unknown_count
 from m2bridge.families.deep_attention.lower_bounds import DISTINCT_TOKENS, SEED, block_rank, certified_block
 from m2bridge.families.deep_attention.model import DeepAttention
-from m2bridge.families.deep_attention.observation import BY_ENGINE, observe, weight_count
+from m2bridge.families.deep_attention.observation import BY_ENGINE, MOST_LAYERS, observe, weight_count
 from m2bridge.families.deep_attention.observed import Finding, ObservedNetwork
 from m2bridge.maps.rank import rank_result
 
@@ -59,7 +59,7 @@ def can_be_certified(network: DeepAttention, observable: str) -> bool:
     if observable == "virtual_weights":
         return network.is_plain
     if observable == "normal_form":
-        return network.is_plain and not network.softmax
+        return network.is_plain and not network.softmax and network.layers <= MOST_LAYERS
     if observable == "scalings_keep_the_function":
         return not network.softmax
     return observable == "attention_matrices" or network.is_plain or not network.softmax

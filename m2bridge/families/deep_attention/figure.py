@@ -85,6 +85,8 @@ def figure_3(
     widths = tuple(deltas)
     if not 1 <= len(widths) <= MOST_POINTS:
         raise InvalidCaseError("delta", f"must be from 1 to {MOST_POINTS} widths, not {len(widths)}")
+    if min(widths) < 1:
+        raise InvalidCaseError("delta", f"must be of widths that are at least 1, not {min(widths)}")
     if layers < 1:
         raise InvalidCaseError("layers", f"must be at least 1, not {layers}")
     points: list[FigurePoint] = []

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import cache
 
-from m2bridge.errors import ContradictionError, TooExpensiveError
+from m2bridge.errors import ContradictionError
 from m2bridge.families.deep_attention.checker import layers
 from m2bridge.families.deep_attention.checker.block import SEED, STATED_PRIME, columns_and_rank, unseen
 from m2bridge.families.deep_attention.checker.case import Case, matrices, upper_bound, virtual
@@ -39,15 +39,9 @@ def _virtual_weights(case: Case) -> Found:
     return _bounded(layers.virtual_rank(case), virtual(case, len(case.a))) if case.plain else (None, {})
 
 
-def _identity(case: Case) -> None:
-    if len(case.a) > MOST_LAYERS:
-        raise TooExpensiveError("case", f"identities of more than {MOST_LAYERS} layers")
-
-
 def _normal_form(case: Case) -> Found:
-    if case.softmax or not case.plain:
+    if case.softmax or not case.plain or len(case.a) > MOST_LAYERS:
         return None, {}
-    _identity(case)
     factors = layers.normal_form_factors(len(case.a))
     return factors is not None, {"factors": factors or 0}
 
@@ -55,7 +49,6 @@ def _normal_form(case: Case) -> Found:
 def _scalings(case: Case) -> Found:
     if case.softmax:
         return None, {}
-    _identity(case)
     values, attention = layers.degrees_in_first_layer()
     return values == attention, {"degree_in_values": values, "degree_in_attention": attention}
 
