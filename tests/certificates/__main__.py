@@ -1,8 +1,8 @@
 """Write the certificates of this folder anew, from real runs: ``python -m tests.certificates``.
 
-``accepted``, ``all-sizes`` and ``networks`` have certificates as they come; ``rejected`` and ``too-expensive`` such
-with one change and a digest that fits, under the name of the check that has to notice it; ``program-not-checked`` such
-as another release might have written; ``malformed`` files that are not certificates.
+``accepted``, ``all-sizes``, ``networks`` and ``deep`` have certificates as they come; ``rejected`` and
+``too-expensive`` such with one change and a digest that fits, under the name of the check that has to notice it;
+``program-not-checked`` such as another release might have written; ``malformed`` files that are not certificates.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from m2bridge import Macaulay2, PolynomialNetwork, SingleLayerAttention
+from m2bridge import DeepAttention, Macaulay2, PolynomialNetwork, SingleLayerAttention
 from m2bridge.certificate.files import write
 from m2bridge.certificate.schema import Certificate, digest
 from m2bridge.certifying.certify import certify_all
 from m2bridge.families.attention.all_sizes.model import EverySize
+from m2bridge.families.deep_attention.all_sizes.model import EveryNetwork
 
 HERE = Path(__file__).parent
 CASES = {
@@ -33,7 +34,16 @@ CASES = {
 }
 NETWORKS = tuple(map(PolynomialNetwork, ([2, 2, 1], [2, 2, 2], [3, 2, 1], [4, 6, 5])))
 ALL_SIZES = ("3.2", "3.4", "A.2", "A.4", "degree")
-FOLDERS = ("accepted", "all-sizes", "networks", "rejected", "too-expensive", "program-not-checked", "malformed")
+DEEP = (
+    (DeepAttention([3, 3, 3], [1, 2]), ("3.1", "3.6", "3.8", "L", "V")),
+    (DeepAttention([3, 2, 3], 2, 3, normalization="softmax"), ("3.10", "S")),
+    (DeepAttention([2, 2, 2], 2, skip=True), ("skip",)),
+    (DeepAttention([3, 3], 3, heads=2), ("heads",)),
+    (DeepAttention([2, 2, 1], [2, 1]), ("3.7", "fibre")),
+    (DeepAttention([3, 3, 3], [3, 2], 3), ("closed",)),
+)
+DEEP_ALL_SIZES = ("3.6", "3.8", "L", "S")
+FOLDERS = ("accepted", "all-sizes", "networks", "deep", "rejected", "too-expensive", "program-not-checked", "malformed")
 
 
 def main() -> None:
@@ -50,6 +60,7 @@ def main() -> None:
                 write(certificate, folders["accepted"])
         for certificate in certify_all(EverySize(), ALL_SIZES, engine):
             write(certificate, folders["all-sizes"])
+        write_deep(folders["deep"], engine)
     for network in NETWORKS:
         for certificate in certify_all(network, ("expected-dimension",)):
             write(certificate, folders["networks"])
@@ -59,6 +70,15 @@ def main() -> None:
     write(with_foreign_program(made["d2-dout1-a1-t2-degree.json"]), folders["program-not-checked"])
     for name, text in malformed(made["d2-dout1-a1-t2-degree.json"].to_text()).items():
         (folders["malformed"] / f"{name}.json").write_text(text, encoding="utf-8")
+
+
+def write_deep(folder: Path, engine: Macaulay2) -> None:
+    """Those about deep attention."""
+    for network, questions in DEEP:
+        for certificate in certify_all(network, questions, engine):
+            write(certificate, folder)
+    for certificate in certify_all(EveryNetwork(), DEEP_ALL_SIZES):
+        write(certificate, folder)
 
 
 def by_release(certificate: Certificate, release: str) -> Certificate:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from m2bridge.certificate.schema import Certificate
 from m2bridge.certifying.certify import certify_all
 from m2bridge.certifying.questions import questions
+from m2bridge.certifying.verified import verify_path
 from m2bridge.checker.verify import verify
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families import family
@@ -24,6 +26,7 @@ from m2bridge.families.deep_attention.model import NAME, DeepAttention
 from m2bridge.families.deep_attention.statements import STATEMENTS, formulas
 from tests.changing import changed, leaves, others
 
+SAMPLES = Path(__file__).parents[1] / "certificates" / "deep"
 KEYS = tuple(key for key, question in questions(NAME).items() if not question.needs_engine(DeepAttention((2, 2), 1)))
 KINDS = [
     DeepAttention((3, 3, 3), (1, 2)),
@@ -50,6 +53,12 @@ def certificates(network: DeepAttention) -> list[Certificate]:
 def test_what_is_certified_is_accepted(network: DeepAttention) -> None:
     for certificate in certificates(network):
         assert verify(certificate).accepted, (certificate.question, verify(certificate))
+
+
+@pytest.mark.parametrize("path", sorted(SAMPLES.glob("*.json")), ids=lambda path: path.stem)
+def test_a_sample_is_accepted(path: Path) -> None:
+    """With the program of this release, where one is behind it."""
+    assert verify_path(path).accepted, verify_path(path)
 
 
 def test_what_is_certified() -> None:
