@@ -1,0 +1,58 @@
+"""A question about ideals of one ring, as a Macaulay2 program."""
+
+from __future__ import annotations
+
+from m2bridge.algebra.ring import Ideal
+from m2bridge.clock import clock, limited
+from m2bridge.convert import macaulay2
+from m2bridge.engine import Engine, given_or_own
+from m2bridge.engine.answer import Answer, parse
+from m2bridge.errors import ConversionError
+from m2bridge.render import Script, render
+
+RING = "givenRing"
+"""The ring of all ideals of a question, in its program."""
+
+
+def ask(
+    name: str,
+    ideals: dict[str, Ideal],
+    engine: Engine | None,
+    timeout: float | None,
+    libraries: tuple[str, ...] = ("wire",),
+    **values: str,
+) -> Answer:
+    """What the program of this name answers.
+
+    Raises
+    ------
+    ConversionError
+        If the ideals are not of one ring.
+    EngineError
+        If Macaulay2 does not answer within the limits.
+    """
+    script = question(name, ideals, libraries, **values)
+    with limited(timeout), given_or_own(engine) as engine:
+        return parse(engine.run(script, clock().remaining).records)
+
+
+def question(name: str, ideals: dict[str, Ideal], libraries: tuple[str, ...] = ("wire",), **values: str) -> Script:
+    """The program ``templates/<name>.m2.j2`` for these ideals, by the names that they have in it.
+
+    Raises
+    ------
+    ConversionError
+        If the ideals are not of one ring.
+    """
+    ring = next(iter(ideals.values())).ring
+    check_one_ring(*ideals.values())
+    written = {given: macaulay2.ideal(ideal, RING) for given, ideal in ideals.items()}
+    return render(name, libraries, {"ring": macaulay2.ring(ring), "ideals": written} | values)
+
+
+def check_one_ring(*ideals: Ideal) -> None:
+    """Raise ConversionError if the ideals are of different rings."""
+    first = ideals[0].ring
+    for other in ideals[1:]:
+        if other.ring != first:
+            raise ConversionError(f"ideals of different rings, {first} and {other.ring}")
