@@ -70,13 +70,13 @@ def element(ring: PolynomialRing, given: Any) -> PolyElement:
         return _from_terms(ring, _names(given), ((m, _number(given.ring.domain, c)) for m, c in given.items()))
     if isinstance(given, _Flint):
         return _from_terms(ring, _names(given), ((m, _flint_number(c)) for m, c in given.to_dict().items()))
+    rational = PolynomialRing(QQ, ring.variables)
     if isinstance(given, str):
-        rational = PolynomialRing(QQ, ring.variables)
         found = read_polynomial(given, rational)
-        return found if ring.field == QQ else element(ring, found)
-    if isinstance(given, Poly):
-        given = given.as_expr()
-    return ring.polynomial(_plain(given) if isinstance(given, Expr) else given)
+    else:
+        expression = given.as_expr() if isinstance(given, Poly) else given
+        found = rational.polynomial(_plain(expression) if isinstance(expression, Expr) else expression)
+    return found if ring.field == QQ else element(ring, found)
 
 
 def _flat(given: Iterable[Any]) -> Iterator[Any]:
