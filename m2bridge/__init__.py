@@ -45,6 +45,10 @@ if TYPE_CHECKING:
     from m2bridge.families.attention.orbits import Orbit
     from m2bridge.families.deep_attention.model import DeepAttention
     from m2bridge.families.polynomial_network.model import PolynomialNetwork
+    from m2bridge.ideals.construct import ideal
+    from m2bridge.ideals.mrdi import read_mrdi
+    from m2bridge.ideals.sage_text import read_sage_text
+    from m2bridge.ideals.singular_locus import IdealSingularLocus, IrreducibleComponent
     from m2bridge.maps.chain import Chain
     from m2bridge.maps.chain_file import read_model
     from m2bridge.maps.closure import closure
@@ -93,6 +97,10 @@ _HOMES = {
     ),
     "families.deep_attention.model": ("DeepAttention",),
     "families.polynomial_network.model": ("PolynomialNetwork",),
+    "ideals.construct": ("ideal",),
+    "ideals.mrdi": ("read_mrdi",),
+    "ideals.sage_text": ("read_sage_text",),
+    "ideals.singular_locus": ("IdealSingularLocus", "IrreducibleComponent"),
     "maps.chain": ("Chain",),
     "maps.chain_file": ("read_model",),
     "maps.layer": ("Layer",),
@@ -128,8 +136,10 @@ __all__ = [
     "EngineTimeoutError",
     "Fibre",
     "Ideal",
+    "IdealSingularLocus",
     "Image",
     "InvalidCaseError",
+    "IrreducibleComponent",
     "Layer",
     "Limits",
     "M2BridgeError",
@@ -156,6 +166,7 @@ __all__ = [
     "cross_check_all_sizes",
     "dimension",
     "fibres",
+    "ideal",
     "image",
     "implicitize",
     "membership",
@@ -164,6 +175,8 @@ __all__ = [
     "read_ideal",
     "read_map",
     "read_model",
+    "read_mrdi",
+    "read_sage_text",
     "singular_locus",
     "verify",
 ]

@@ -12,7 +12,7 @@ from sympy.polys.rings import PolyElement
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.linear_algebra import Row
 from m2bridge.algebra.ring import PolynomialRing, is_homogeneous, is_name, not_a_name, total_degree
-from m2bridge.algebra.verbs import MapVerbs
+from m2bridge.algebra.verbs.of_maps import MapVerbs
 from m2bridge.clock import watched
 from m2bridge.errors import ConversionError, InvalidCaseError
 

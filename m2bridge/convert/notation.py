@@ -121,7 +121,9 @@ def ideal_macaulay2(field: Any, coordinates: Sequence[str], generators: Sequence
     ring = f"{_glossary(coordinates, names)}R = {macaulay2.field(field)}[{', '.join(names)}]"
     if not generators:
         return f"{ring}\nI = ideal(0_R)"
-    return f"{ring}\nI = ideal {macaulay2.sequence(macaulay2.polynomial(g, names) for g in watched(generators))}"
+    written = (macaulay2.polynomial(g, names) for g in watched(generators))
+    pairs = zip(generators, written, strict=True)
+    return f"{ring}\nI = ideal {macaulay2.sequence(f'({text})_R' if g.is_ground else text for g, text in pairs)}"
 
 
 def _glossary(names: Sequence[str], written: Sequence[str]) -> str:

@@ -179,5 +179,3 @@ def _plain(expression: Expr) -> Expr:
     if len(set(plain.values())) < len(plain):
         raise ConversionError(f"'{expression}' has different symbols with one name")
     return expression.xreplace({symbol: name for symbol, name in plain.items() if symbol != name})
-
-

@@ -39,7 +39,7 @@ def image(
     relations = Ideal(source, _relations(polynomial_map, source))
     if polynomial_map.maybe_reducible:
         values["relationsIdeal"] = macaulay2.ideal(relations, RING)
-    return ask("ideal_image", {"givenIdeal": add(ideal, relations)}, engine, timeout, **values).ideal("image")
+    return ask("ideal_image", {"givenIdeal": add(ideal, relations)}, engine, timeout, values).ideal("image")
 
 
 def _relations(polynomial_map: PolynomialMap, source: PolynomialRing) -> tuple[PolyElement, ...]:

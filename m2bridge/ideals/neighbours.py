@@ -26,9 +26,7 @@ def to_flint(ideal: Ideal) -> list[Any]:
     if p := ideal.ring.field.characteristic:
         domain = ideal.ring.field.domain
         modular = flint.nmod_mpoly_ctx.get(names, modulus=p, ordering=order)
-        return [
-            modular.from_dict({m: int(domain.to_int(c)) % p for m, c in g.items()}) for g in _generators(ideal)
-        ]
+        return [modular.from_dict({m: int(domain.to_int(c)) % p for m, c in g.items()}) for g in _generators(ideal)]
     rational = flint.fmpq_mpoly_ctx.get(names, order)
     return [
         rational.from_dict({m: flint.fmpq(int(c.numerator), int(c.denominator)) for m, c in g.items()})

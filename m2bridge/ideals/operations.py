@@ -37,7 +37,7 @@ def intersect(
     if not others:
         return ideal
     named = {f"ideal{number}": given for number, given in enumerate((ideal, *others))}
-    answer = ask("ideal_intersection", named, engine, timeout, names=f"({', '.join(named)})")
+    answer = ask("ideal_intersection", named, engine, timeout, {"names": f"({', '.join(named)})"})
     return answer.ideal("intersection")
 
 
@@ -51,7 +51,9 @@ def eliminate(
     kept = [place for place, name in enumerate(ideal.ring.variables) if name not in names]
     written = dict(zip(ideal.ring.variables, all_to_macaulay2(ideal.ring.variables), strict=True))
     listed = f"{{{', '.join(written[name] for name in names)}}}"
-    found = ask("ideal_elimination", {"givenIdeal": ideal}, engine, timeout, eliminated=listed).ideal("elimination")
+    found = ask("ideal_elimination", {"givenIdeal": ideal}, engine, timeout, {"eliminated": listed}).ideal(
+        "elimination"
+    )
     smaller = PolynomialRing(ideal.ring.field, tuple(ideal.ring.variables[place] for place in kept))
     generators = tuple(
         smaller.sympy_ring.from_dict({tuple(m[place] for place in kept): c for m, c in generator.items()})

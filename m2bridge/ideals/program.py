@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from m2bridge.algebra.ring import Ideal
 from m2bridge.clock import clock, limited
 from m2bridge.convert import macaulay2
@@ -19,8 +21,8 @@ def ask(
     ideals: dict[str, Ideal],
     engine: Engine | None,
     timeout: float | None,
+    values: Mapping[str, str] | None = None,
     libraries: tuple[str, ...] = ("wire",),
-    **values: str,
 ) -> Answer:
     """What the program of this name answers.
 
@@ -31,12 +33,17 @@ def ask(
     EngineError
         If Macaulay2 does not answer within the limits.
     """
-    script = question(name, ideals, libraries, **values)
+    script = question(name, ideals, values, libraries)
     with limited(timeout), given_or_own(engine) as engine:
         return parse(engine.run(script, clock().remaining).records)
 
 
-def question(name: str, ideals: dict[str, Ideal], libraries: tuple[str, ...] = ("wire",), **values: str) -> Script:
+def question(
+    name: str,
+    ideals: dict[str, Ideal],
+    values: Mapping[str, str] | None = None,
+    libraries: tuple[str, ...] = ("wire",),
+) -> Script:
     """The program ``templates/<name>.m2.j2`` for these ideals, by the names that they have in it.
 
     Raises
@@ -47,7 +54,7 @@ def question(name: str, ideals: dict[str, Ideal], libraries: tuple[str, ...] = (
     ring = next(iter(ideals.values())).ring
     check_one_ring(*ideals.values())
     written = {given: macaulay2.ideal(ideal, RING) for given, ideal in ideals.items()}
-    return render(name, libraries, {"ring": macaulay2.ring(ring), "ideals": written} | values)
+    return render(name, libraries, {"ring": macaulay2.ring(ring), "ideals": written, **(values or {})})
 
 
 def check_one_ring(*ideals: Ideal) -> None:

@@ -112,7 +112,7 @@ def singular_locus(
 
     Source: Hartshorne, *Algebraic Geometry*, Theorem I.5.1; Eisenbud, *Commutative Algebra*, Corollaries 10.14, 16.20.
     """
-    script = question("ideal_singular_locus", {"givenIdeal": ideal}, most_minors=str(MOST_MINORS))
+    script = question("ideal_singular_locus", {"givenIdeal": ideal}, {"most_minors": str(MOST_MINORS)})
     with limited(timeout), given_or_own(engine) as engine:
         late = ""
         try:

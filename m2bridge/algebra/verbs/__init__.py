@@ -9,9 +9,8 @@ from m2bridge.algebra.verbs.components import Components
 from m2bridge.algebra.verbs.geometry import Geometry
 from m2bridge.algebra.verbs.invariants import Invariants
 from m2bridge.algebra.verbs.neighbours import Neighbours
-from m2bridge.algebra.verbs.of_maps import MapVerbs
 
-__all__ = ["IdealVerbs", "MapVerbs"]
+__all__ = ["IdealVerbs"]
 
 
 class IdealVerbs(Arithmetic, Invariants, Components, Geometry, Neighbours):
