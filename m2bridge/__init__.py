@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from m2bridge.families.deep_attention.model import DeepAttention
     from m2bridge.families.polynomial_network.model import PolynomialNetwork
     from m2bridge.ideals.construct import ideal
+    from m2bridge.ideals.file import read_ideal_file
     from m2bridge.ideals.mrdi import read_mrdi
     from m2bridge.ideals.sage_text import read_sage_text
     from m2bridge.ideals.singular_locus import IdealSingularLocus, IrreducibleComponent
@@ -98,6 +99,7 @@ _HOMES = {
     "families.deep_attention.model": ("DeepAttention",),
     "families.polynomial_network.model": ("PolynomialNetwork",),
     "ideals.construct": ("ideal",),
+    "ideals.file": ("read_ideal_file",),
     "ideals.mrdi": ("read_mrdi",),
     "ideals.sage_text": ("read_sage_text",),
     "ideals.singular_locus": ("IdealSingularLocus", "IrreducibleComponent"),
@@ -173,6 +175,7 @@ __all__ = [
     "observe",
     "plan",
     "read_ideal",
+    "read_ideal_file",
     "read_map",
     "read_model",
     "read_mrdi",

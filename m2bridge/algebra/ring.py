@@ -15,7 +15,11 @@ from sympy.polys.orderings import grevlex
 from sympy.polys.rings import PolyElement, PolyRing
 
 from m2bridge.algebra.field import CoefficientField
-from m2bridge.algebra.verbs import IdealVerbs
+from m2bridge.algebra.verbs.arithmetic import Arithmetic
+from m2bridge.algebra.verbs.components import Components
+from m2bridge.algebra.verbs.geometry import Geometry
+from m2bridge.algebra.verbs.invariants import Invariants
+from m2bridge.algebra.verbs.neighbours import Neighbours
 from m2bridge.errors import ConversionError
 from m2bridge.presented import Presented
 
@@ -135,7 +139,7 @@ def _sympy_ring(ring: PolynomialRing) -> PolyRing:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ideal(Presented, IdealVerbs):
+class Ideal(Presented, Arithmetic, Invariants, Components, Geometry, Neighbours):
     """An ideal of a polynomial ring, given by generators; :func:`m2bridge.ideal` reads them as people write them.
 
     What can be done with ideals are its methods. Those that ask Macaulay2 take ``engine``, a session to use (one is

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from m2bridge.algebra.ring import Ideal
 from m2bridge.convert.notation import polynomial_text
 from m2bridge.engine import Engine
-from m2bridge.ideals.program import ask
+from m2bridge.ideals.program import ask, tidy
 
 
 def radical(ideal: Ideal, engine: Engine | None = None, timeout: float | None = None) -> Ideal:
     """The radical."""
-    return ask("ideal_radical", {"givenIdeal": ideal}, engine, timeout).ideal("radical")
+    return tidy(ask("ideal_radical", {"givenIdeal": ideal}, engine, timeout).ideal("radical"))
 
 
 def minimal_primes(ideal: Ideal, engine: Engine | None = None, timeout: float | None = None) -> tuple[Ideal, ...]:
@@ -44,7 +44,7 @@ def is_radical(ideal: Ideal, engine: Engine | None = None, timeout: float | None
 
 def ordered(ideals: Iterable[Ideal]) -> tuple[Ideal, ...]:
     """The ideals in the same order in all versions of Macaulay2."""
-    return tuple(sorted(ideals, key=order))
+    return tuple(sorted(map(tidy, ideals), key=order))
 
 
 def order(ideal: Ideal) -> tuple[int, list[str]]:

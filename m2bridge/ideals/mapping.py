@@ -12,7 +12,7 @@ from m2bridge.convert.names import all_to_macaulay2
 from m2bridge.engine import Engine
 from m2bridge.errors import ConversionError
 from m2bridge.ideals.arithmetic import add
-from m2bridge.ideals.program import RING, ask
+from m2bridge.ideals.program import RING, ask, tidy
 
 
 def preimage(ideal: Ideal, polynomial_map: PolynomialMap) -> Ideal:
@@ -39,7 +39,8 @@ def image(
     relations = Ideal(source, _relations(polynomial_map, source))
     if polynomial_map.maybe_reducible:
         values["relationsIdeal"] = macaulay2.ideal(relations, RING)
-    return ask("ideal_image", {"givenIdeal": add(ideal, relations)}, engine, timeout, values).ideal("image")
+    answer = ask("ideal_image", {"givenIdeal": add(ideal, relations)}, engine, timeout, values)
+    return tidy(answer.ideal("image"))
 
 
 def _relations(polynomial_map: PolynomialMap, source: PolynomialRing) -> tuple[PolyElement, ...]:

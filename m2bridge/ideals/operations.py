@@ -11,7 +11,7 @@ from m2bridge.convert.names import all_to_macaulay2
 from m2bridge.engine import Engine
 from m2bridge.errors import ConversionError
 from m2bridge.ideals.comparison import principal
-from m2bridge.ideals.program import ask
+from m2bridge.ideals.program import ask, tidy
 
 
 def saturate(ideal: Ideal, other: object, engine: Engine | None = None, timeout: float | None = None) -> Ideal:
@@ -27,7 +27,7 @@ def quotient(ideal: Ideal, other: object, engine: Engine | None = None, timeout:
 def _with_other(name: str, ideal: Ideal, other: object, engine: Engine | None, timeout: float | None) -> Ideal:
     second = other if isinstance(other, Ideal) else principal(ideal, other)
     answer = ask(name, {"givenIdeal": ideal, "otherIdeal": second}, engine, timeout)
-    return answer.ideal(name.removeprefix("ideal_"))
+    return tidy(answer.ideal(name.removeprefix("ideal_")))
 
 
 def intersect(
@@ -38,7 +38,7 @@ def intersect(
         return ideal
     named = {f"ideal{number}": given for number, given in enumerate((ideal, *others))}
     answer = ask("ideal_intersection", named, engine, timeout, {"names": f"({', '.join(named)})"})
-    return answer.ideal("intersection")
+    return tidy(answer.ideal("intersection"))
 
 
 def eliminate(
@@ -59,4 +59,4 @@ def eliminate(
         smaller.sympy_ring.from_dict({tuple(m[place] for place in kept): c for m, c in generator.items()})
         for generator in found.generators
     )
-    return Ideal(smaller, generators)
+    return tidy(Ideal(smaller, generators))

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from m2bridge.algebra.ring import Ideal
+from sympy.polys.rings import PolyElement
+
+from m2bridge.algebra.field import QQ
+from m2bridge.algebra.ring import Ideal, total_degree
 from m2bridge.clock import clock, limited
 from m2bridge.convert import macaulay2
 from m2bridge.engine import Engine, given_or_own
@@ -63,3 +66,17 @@ def check_one_ring(*ideals: Ideal) -> None:
     for other in ideals[1:]:
         if other.ring != first:
             raise ConversionError(f"ideals of different rings, {first} and {other.ring}")
+
+
+def tidy(ideal: Ideal) -> Ideal:
+    """The ideal with its generators in an order that all versions of Macaulay2 share: by degree, the largest first.
+
+    Over QQ leading coefficients are positive.
+    """
+    signed = (-g if ideal.ring.field == QQ and g.LC < 0 else g for g in ideal.generators)
+    return Ideal(ideal.ring, tuple(sorted(signed, key=_rank)))
+
+
+def _rank(polynomial: PolyElement) -> tuple[int, list[tuple[int, ...]]]:
+    """Smaller for lower degrees, and for larger monomials of the same degree."""
+    return total_degree(polynomial), [m[::-1] for m in polynomial.monoms()]

@@ -12,7 +12,7 @@ from m2bridge.engine import Engine, given_or_own
 from m2bridge.engine.answer import Answer, parse
 from m2bridge.errors import EngineMemoryError, EngineTimeoutError, MethodUnavailableError
 from m2bridge.ideals.decomposition import order
-from m2bridge.ideals.program import question
+from m2bridge.ideals.program import question, tidy
 from m2bridge.layout import printable
 from m2bridge.presented import Presented
 
@@ -67,7 +67,7 @@ class IdealSingularLocus(Presented):
     --------
     >>> locus = ideal("x^2 - y^2*z").singular_locus()
     >>> locus.variety_dimension, locus.dimension, locus.ideal.generators
-    (2, 1, (y, x))
+    (2, 1, (x, y))
     """
 
     presentation: ClassVar[str] = "m2bridge.presentation.ideal_singular_locus"
@@ -125,7 +125,7 @@ def singular_locus(
             printable(title),
             _components(answer, "components", "component_dimensions", "component_degrees"),
             _components(answer, "primes", "dimensions", "degrees"),
-            answer.ideal("singular_ideal") if "singular_ideal" in answer else None,
+            tidy(answer.ideal("singular_ideal")) if "singular_ideal" in answer else None,
             engine.version,
             clock().seconds,
             late,
@@ -145,7 +145,7 @@ def _components(answer: Answer, *names: str) -> tuple[IrreducibleComponent, ...]
     if names[-1] not in answer:
         return None
     primes, dimensions, degrees = names
-    measured = zip(answer.ideals(primes), answer.integers(dimensions), answer.integers(degrees), strict=True)
+    measured = zip(map(tidy, answer.ideals(primes)), answer.integers(dimensions), answer.integers(degrees), strict=True)
     found = [IrreducibleComponent(*parts) for parts in measured]
     return tuple(sorted(found, key=lambda component: (-component.dimension, component.degree, order(component.ideal))))
 

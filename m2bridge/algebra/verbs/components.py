@@ -75,7 +75,7 @@ class Components:
         Examples
         --------
         >>> [str(prime.generators) for prime in ideal("x^2", "x*y").associated_primes()]
-        ['(x,)', '(y, x)']
+        ['(x,)', '(x, y)']
         """
         return function("ideals.decomposition.associated_primes")(self, engine, timeout)
 
