@@ -32,6 +32,7 @@ WITH_ENGINE = frozenset(
         "CrossCheck",
         "Engine",
         "EngineTimeoutError",
+        "FreeResolution",
         "IdealSingularLocus",
         "Image",
         "IrreducibleComponent",

@@ -10,6 +10,7 @@ from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.ring import Ideal
 from m2bridge.clock import watched
+from m2bridge.convert.wire import PolynomialMatrix
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.ideals.program import check_one_ring
 
@@ -38,6 +39,13 @@ def power(ideal: Ideal, exponent: int) -> Ideal:
     _check_size(comb(count + exponent - 1, exponent) if count else 1)
     chosen = combinations_with_replacement(ideal.generators, exponent)
     return Ideal(ideal.ring, _distinct(prod(factors, start=one) for factors in watched(chosen)))
+
+
+def jacobian(ideal: Ideal) -> PolynomialMatrix:
+    """The partial derivatives: a row for each generator, a column for each variable."""
+    ring = ideal.ring.sympy_ring
+    rows = tuple(tuple(g.diff(variable) for variable in ring.gens) for g in watched(ideal.generators))
+    return PolynomialMatrix(ring, rows, len(ring.gens))
 
 
 def _distinct(generators: Iterable[PolyElement]) -> tuple[PolyElement, ...]:

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from sympy import Expr
+from sympy.polys.rings import PolyElement
+
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.ring import Ideal
 from m2bridge.engine import Engine
-from m2bridge.ideals.program import ask
+from m2bridge.ideals.program import ask, tidy
+
+
+def groebner_basis(ideal: Ideal, engine: Engine | None = None, timeout: float | None = None) -> tuple[PolyElement, ...]:
+    """The reduced Gröbner basis."""
+    answer = ask("ideal_groebner_basis", {"givenIdeal": ideal}, engine, timeout)
+    return tidy(Ideal(ideal.ring, tuple(g.monic() for g in answer.ideal("groebner_basis").generators))).generators
+
+
+def hilbert_polynomial(ideal: Ideal, engine: Engine | None = None, timeout: float | None = None) -> Expr:
+    """The Hilbert polynomial."""
+    return hilbert_series(ideal, engine, timeout).polynomial
 
 
 def hilbert_series(ideal: Ideal, engine: Engine | None = None, timeout: float | None = None) -> HilbertSeries:

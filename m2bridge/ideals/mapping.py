@@ -9,10 +9,16 @@ from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import Ideal, PolynomialRing
 from m2bridge.convert import macaulay2
 from m2bridge.convert.names import all_to_macaulay2
+from m2bridge.convert.wire import PolynomialMatrix
 from m2bridge.engine import Engine
 from m2bridge.errors import ConversionError
-from m2bridge.ideals.arithmetic import add
+from m2bridge.ideals import arithmetic
 from m2bridge.ideals.program import RING, ask, tidy
+
+
+def jacobian(polynomial_map: PolynomialMap) -> PolynomialMatrix:
+    """The partial derivatives of the images: a row for each coordinate, a column for each parameter."""
+    return arithmetic.jacobian(Ideal(polynomial_map.source, polynomial_map.images))
 
 
 def preimage(ideal: Ideal, polynomial_map: PolynomialMap) -> Ideal:
@@ -39,7 +45,7 @@ def image(
     relations = Ideal(source, _relations(polynomial_map, source))
     if polynomial_map.maybe_reducible:
         values["relationsIdeal"] = macaulay2.ideal(relations, RING)
-    answer = ask("ideal_image", {"givenIdeal": add(ideal, relations)}, engine, timeout, values)
+    answer = ask("ideal_image", {"givenIdeal": arithmetic.add(ideal, relations)}, engine, timeout, values)
     return tidy(answer.ideal("image"))
 
 

@@ -8,14 +8,34 @@ from typing import TYPE_CHECKING
 from m2bridge.algebra.verbs.delegate import function
 
 if TYPE_CHECKING:
+    from sympy import Expr
+    from sympy.polys.rings import PolyElement
+
+    from m2bridge.algebra.betti_table import BettiTable
     from m2bridge.algebra.hilbert_series import HilbertSeries
+    from m2bridge.convert.wire import PolynomialMatrix
     from m2bridge.engine import Engine
+    from m2bridge.ideals.resolution import FreeResolution
 
 
 class Invariants:
     """Numbers that belong to an ideal; they do not change when the field is enlarged."""
 
     __slots__ = ()
+
+    def groebner_basis(self, engine: Engine | None = None, timeout: float | None = None) -> tuple[PolyElement, ...]:
+        """The reduced Gröbner basis for the graded reverse lexicographic order, which belongs to the ideal alone.
+
+        Leading coefficients are 1; elements of low degree come first.
+
+        Source: Cox, Little, O'Shea, *Ideals, Varieties, and Algorithms*, section 2.7.
+
+        Examples
+        --------
+        >>> ideal("x^2 + y", "x*y - 1").groebner_basis()
+        (x**2 + y, x*y - 1, y**2 + x)
+        """
+        return function("ideals.invariants.groebner_basis")(self, engine, timeout)
 
     def dimension(self, engine: Engine | None = None, timeout: float | None = None) -> int:
         """The dimension of the variety in affine space, the Krull dimension of the quotient; −1 for the unit ideal.
@@ -70,3 +90,63 @@ class Invariants:
         HilbertSeries(numerator=(1, 1), dimension=2)
         """
         return function("ideals.invariants.hilbert_series")(self, engine, timeout)
+
+    def hilbert_polynomial(self, engine: Engine | None = None, timeout: float | None = None) -> Expr:
+        """The Hilbert polynomial in n: the values of the Hilbert function in all large degrees n.
+
+        Of the quotient by a homogeneous ideal; for others of the quotient by the leading forms, see
+        :meth:`hilbert_series`.
+
+        Source: Bruns, Herzog, *Cohen–Macaulay Rings*, Theorem 4.1.3.
+
+        Examples
+        --------
+        >>> ideal("x*z - y^2", "y*w - z^2", "x*w - y*z").hilbert_polynomial()
+        3*n + 1
+        """
+        return function("ideals.invariants.hilbert_polynomial")(self, engine, timeout)
+
+    def betti_table(self, engine: Engine | None = None, timeout: float | None = None) -> BettiTable:
+        """The graded Betti numbers of the quotient by a homogeneous ideal.
+
+        Raises
+        ------
+        MethodUnavailableError
+            If a generator is not homogeneous.
+
+        Source: Eisenbud, *The Geometry of Syzygies*, chapter 1.
+
+        Examples
+        --------
+        >>> print(ideal("x*z - y^2", "y*w - z^2", "x*w - y*z").betti_table())
+               0  1  2
+        total  1  3  2
+            0  1  .  .
+            1  .  3  2
+        """
+        return function("ideals.resolution.betti_table")(self, engine, timeout)
+
+    def resolution(self, engine: Engine | None = None, timeout: float | None = None) -> FreeResolution:
+        """A free resolution of the quotient: the minimal one where all generators are homogeneous, else any.
+
+        Source: Eisenbud, *Commutative Algebra*, chapters 19 and 20.
+
+        Examples
+        --------
+        >>> koszul = ideal("x", "y").resolution()
+        >>> koszul.ranks, koszul.degrees
+        ((1, 2, 1), ((0,), (1, 1), (2,)))
+        """
+        return function("ideals.resolution.resolution")(self, engine, timeout)
+
+    def jacobian(self) -> PolynomialMatrix:
+        """The Jacobian matrix of the generators: a row for each generator, a column for each variable.
+
+        Macaulay2's ``jacobian`` is its transpose. No engine is needed.
+
+        Examples
+        --------
+        >>> ideal("x^2 - y^2*z").jacobian().rows
+        ((2*x, -2*y*z, -y**2),)
+        """
+        return function("ideals.arithmetic.jacobian")(self)

@@ -10,6 +10,7 @@ from m2bridge.algebra.verbs.delegate import function
 
 if TYPE_CHECKING:
     from m2bridge.algebra.ring import Ideal
+    from m2bridge.convert.wire import PolynomialMatrix
     from m2bridge.engine import Engine
     from m2bridge.maps.image import Image
     from m2bridge.maps.singular_locus_result import SingularLocus
@@ -47,6 +48,18 @@ class MapVerbs:
         ideal(t**2 - 1, t**3 + 1) of QQ[t]
         """
         return function("ideals.mapping.preimage")(ideal, self)
+
+    def jacobian(self) -> PolynomialMatrix:
+        """The Jacobian matrix of the images: a row for each coordinate, a column for each parameter.
+
+        Examples
+        --------
+        >>> from sympy import symbols
+        >>> s, t = symbols("s t")
+        >>> PolynomialMap.from_expressions([s, t], {"x": s**2, "y": s*t}).jacobian().rows
+        ((2*s, 0), (t, s))
+        """
+        return function("ideals.mapping.jacobian")(self)
 
     def singular_locus(
         self, engine: Engine | None = None, field: CoefficientField = QQ, *, timeout: float | None = None
