@@ -63,7 +63,8 @@ class BettiTable:
         """As Macaulay2 shows it: the number in row r and column i is that of degree i + r."""
         steps = range(self.projective_dimension + 1)
         slopes = [j - i for i, j, _ in self.numbers] or [0]
-        rows = [["", *map(str, steps)], ["total", *map(str, self.totals)]]
-        for row in range(min(slopes), max(slopes) + 1):
-            rows.append([str(row), *(str(self.number(i, i + row) or ".") for i in steps)])
-        return aligned(rows)
+        counts = [
+            [str(row), *(str(self.number(i, i + row) or ".") for i in steps)]
+            for row in range(min(slopes), max(slopes) + 1)
+        ]
+        return aligned([["", *map(str, steps)], ["total", *map(str, self.totals)], *counts])
