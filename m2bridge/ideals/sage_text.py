@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from keyword import iskeyword
 
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.ring import Ideal, is_name
@@ -20,7 +21,7 @@ _PROGRAM = re.compile(
 
 def to_sage_text(ideal: Ideal) -> str:
     """The program; polynomials are in strings, which Sage's preparser leaves alone."""
-    if refused := [name for name in ideal.ring.variables if not is_name(name)]:
+    if refused := [name for name in ideal.ring.variables if not is_name(name) or iskeyword(name)]:
         raise ConversionError(f"Sage takes no variable of the name {refused[0]!r:.60}")
     names = ", ".join(f'"{name}"' for name in ideal.ring.variables)
     generators = "".join(f'    "{polynomial_text(g).replace("**", "^")}",\n' for g in ideal.generators)

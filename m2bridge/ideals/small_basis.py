@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from math import gcd, lcm
+from math import comb, gcd, lcm
 
 import flint
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ
-from m2bridge.algebra.ring import Ideal
+from m2bridge.algebra.ring import Ideal, total_degree
 
 LIMITS = (60, 200, 2000)
 """Polynomials in a basis, terms of a polynomial, bits of a coefficient."""
 MOST_TERMS = 1000
 """Of all generators together."""
+MOST_MONOMIALS = 5000
+"""Up to twice the degree of the generators: a bound for what a reduction goes through, which no limit of FLINT is."""
 
 Basis = frozenset[tuple[tuple[tuple[int, ...], int], ...]]
 
@@ -24,7 +26,9 @@ def small_basis(ideal: Ideal) -> Basis | None:
     ``None`` if the ideal is not over QQ, or its basis not found within the limits.
     """
     count = len(ideal.ring.variables)
-    if ideal.ring.field != QQ or not count or sum(map(len, ideal.generators)) > MOST_TERMS:
+    degree = max(map(total_degree, ideal.generators), default=0)
+    large = sum(map(len, ideal.generators)) > MOST_TERMS or comb(count + 2 * degree, count) > MOST_MONOMIALS
+    if ideal.ring.field != QQ or not count or large:
         return None
     context = flint.fmpz_mpoly_ctx.get(tuple(f"x{i}" for i in range(count)), flint.Ordering.degrevlex)
     given = flint.fmpz_mpoly_vec([context.from_dict(_integers(g)) for g in ideal.generators], context)

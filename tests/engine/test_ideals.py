@@ -9,10 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sympy import Poly, groebner, symbols
 
-from m2bridge import CoefficientField, Engine, Ideal, Macaulay2, PolynomialMap, ideal
+from m2bridge import CoefficientField, Engine, Ideal, Macaulay2, PolynomialMap, Script, ideal
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.hilbert_series import HilbertSeries, n
 from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.engine.answer import parse
 from m2bridge.errors import ConversionError, EngineTimeoutError, MethodUnavailableError
 from m2bridge.ideals.small_basis import small_basis
 
@@ -215,6 +216,23 @@ def test_groebner_bases_are_those_of_sympy(engine: Macaulay2) -> None:
             found = ideal(listed, variables="x y z", field=CoefficientField(p)).groebner_basis(engine)
             assert set(found) == set(ideal([Poly(g, x, y, z, **options) for g in expected.exprs]).generators)
             assert all(g.LC == 1 for g in found)
+
+
+WRITTEN = [
+    ideal("x^2 - 2/3*c_1_2", "alpha*ω - 5"),
+    ideal("R^2 - I", "I*c"),
+    ideal("e*i - res", "gens^2", field=SEVEN),
+    ideal(1, "1/2", variables="x"),
+    ideal(variables="x y"),
+]
+
+
+@pytest.mark.parametrize("given_ideal", WRITTEN, ids=str)
+def test_macaulay2_reads_its_own_text(engine: Macaulay2, given_ideal: Ideal) -> None:
+    text = given_ideal.to_macaulay2()
+    name = text.split("\n")[-len(given_ideal.generators) or -1].split(" = ")[0]
+    found = parse(engine.run(Script("text", f'{text}\nmbEmit("read", {name})')).records).ideal("read")
+    assert (found.ring, found.generators) == (given_ideal.ring, given_ideal.generators)
 
 
 def test_a_limit_on_time(engine: Macaulay2) -> None:

@@ -337,6 +337,19 @@ def test_preimages_are_substitutions() -> None:
         ideal("x").preimage(cubic)
 
 
+def test_bases_are_sought_where_they_are_small_only() -> None:
+    """FLINT's limits do not end a long reduction: (y + z + 1)^1000 here, 10^22 terms in many variables."""
+    assert small_basis(ideal("x^1000 - y", "x - y - z - 1")) is None
+    assert small_basis(ideal("x_0^9 - 1", "x_0 - " + " - ".join(f"x_{i}" for i in range(1, 60)))) is None
+    assert small_basis(ideal("x", field=SEVEN)) is None
+
+
+@pytest.mark.parametrize("name", ["lambda", "class"])
+def test_words_of_python_are_no_names_in_sage(name: str) -> None:
+    with pytest.raises(ConversionError, match="Sage"):
+        ideal(name).to_sage_text()
+
+
 def test_how_ideals_are_shown() -> None:
     many = ideal([f"x_{i}" for i in range(30)])
     assert str(many).endswith("… and 18 more) of QQ[x_0, x_1, x_2, x_3, x_4, x_5, …, x_29]")
