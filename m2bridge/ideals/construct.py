@@ -51,7 +51,7 @@ def ideal(
     >>> print(ideal("x^2 - 1/2*y", variables=["y", "x"], field=CoefficientField(7)))
     ideal(x**2 + 3*y) of GF(7)[y, x]
     """
-    listed = list(_flat(generators))
+    listed = list(flat(generators))
     ring = PolynomialRing(field or _field(listed), _variables(listed, variables))
     return Ideal(ring, tuple(filter(None, (element(ring, given) for given in listed))))
 
@@ -79,10 +79,11 @@ def element(ring: PolynomialRing, given: Any) -> PolyElement:
     return found if ring.field == QQ else element(ring, found)
 
 
-def _flat(given: Iterable[Any]) -> Iterator[Any]:
+def flat(given: Iterable[Any]) -> Iterator[Any]:
+    """The items, and those of lists and tuples among them."""
     for item in given:
         if isinstance(item, list | tuple):
-            yield from _flat(item)
+            yield from flat(item)
         else:
             yield item
 

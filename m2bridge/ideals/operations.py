@@ -11,6 +11,7 @@ from m2bridge.convert.names import all_to_macaulay2
 from m2bridge.engine import Engine
 from m2bridge.errors import ConversionError
 from m2bridge.ideals.comparison import principal
+from m2bridge.ideals.construct import flat
 from m2bridge.ideals.program import ask, tidy
 
 
@@ -31,21 +32,24 @@ def _with_other(name: str, ideal: Ideal, other: object, engine: Engine | None, t
 
 
 def intersect(
-    ideal: Ideal, others: Sequence[Ideal], engine: Engine | None = None, timeout: float | None = None
+    ideal: Ideal, others: Sequence[Ideal | Sequence[Ideal]], engine: Engine | None = None, timeout: float | None = None
 ) -> Ideal:
     """The intersection with other ideals."""
     if not others:
         return ideal
-    named = {f"ideal{number}": given for number, given in enumerate((ideal, *others))}
+    named = {f"ideal{number}": given for number, given in enumerate((ideal, *flat(others)))}
     answer = ask("ideal_intersection", named, engine, timeout, {"names": f"({', '.join(named)})"})
     return tidy(answer.ideal("intersection"))
 
 
 def eliminate(
-    ideal: Ideal, variables: Sequence[str | Symbol], engine: Engine | None = None, timeout: float | None = None
+    ideal: Ideal,
+    variables: Sequence[str | Symbol | Sequence[str | Symbol]],
+    engine: Engine | None = None,
+    timeout: float | None = None,
 ) -> Ideal:
     """What the ideal contains in the other variables, as an ideal of their ring."""
-    names = [str(variable) for variable in variables]
+    names = list(dict.fromkeys(map(str, flat(variables))))
     if unknown := [name for name in names if name not in ideal.ring.variables]:
         raise ConversionError(f"{unknown[0]!r:.60} is not a variable of {ideal.ring}")
     kept = [place for place, name in enumerate(ideal.ring.variables) if name not in names]

@@ -54,16 +54,18 @@ def question(
     ConversionError
         If the ideals are not of one ring.
     """
-    ring = next(iter(ideals.values())).ring
     check_one_ring(*ideals.values())
+    ring = next(iter(ideals.values())).ring
     written = {given: macaulay2.ideal(ideal, RING) for given, ideal in ideals.items()}
     return render(name, libraries, {"ring": macaulay2.ring(ring), "ideals": written, **(values or {})})
 
 
 def check_one_ring(*ideals: Ideal) -> None:
-    """Raise ConversionError if the ideals are of different rings."""
+    """Raise ConversionError if the ideals are of different rings, or something is no ideal."""
     first = ideals[0].ring
     for other in ideals[1:]:
+        if not isinstance(other, Ideal):
+            raise ConversionError(f"a {type(other).__name__} is not an ideal: make one by m2bridge.ideal")
         if other.ring != first:
             raise ConversionError(f"ideals of different rings, {first} and {other.ring}")
 

@@ -72,14 +72,13 @@ def test_by_hand(
     assert all(prime.contains(locus.ideal) for prime in components(locus))
 
 
-def test_the_naive_criterion_is_wrong_where_dimensions_differ(engine: Macaulay2) -> None:
-    """With the codimension of the whole variety, all of a line beside a plane would be singular."""
-    plane_and_line = ideal("z*x", "z*(y - 1)", "z*(z - 1)*0 + z*x")
-    naive = plane_and_line + ideal("z", "x", "y - 1")  # 1 × 1 minors
-    assert naive.dimension(engine) == 0
-    assert components(plane_and_line.singular_locus(engine)) == {ideal("x", "y - 1", "z")}
-    skew = ideal("z*x", "z*y", "z*(z - 1)")  # a plane and a point: the point alone is smooth
-    assert components(skew.singular_locus(engine)) == set()
+def test_the_criterion_for_the_whole_ideal_is_wrong_where_dimensions_differ(engine: Macaulay2) -> None:
+    """A plane, and beside it a cusp in another plane: the gradients have rank 1 at the cusp, the codimension of all."""
+    beside = ideal("z*(z - 1)", "(x^2 - y^3)*(z - 1)", variables="x y z")
+    entries = [entry for row in beside.jacobian().rows for entry in row]
+    assert (beside + ideal(entries)).dimension(engine) == -1
+    assert beside.codimension(engine) == 1
+    assert components(beside.singular_locus(engine)) == {ideal("x", "y", "z")}
 
 
 def test_characteristic_p(engine: Macaulay2) -> None:

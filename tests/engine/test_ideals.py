@@ -110,11 +110,21 @@ def test_elimination(engine: Macaulay2) -> None:
     surface = ideal("x - t - u", "y - t^2 - 2*t*u", "z - t^3 - 3*t^2*u", variables="t u x y z")
     found = surface.eliminate("t", "u", engine=engine)
     assert found == ideal("4*x^3*z - 3*x^2*y^2 - 6*x*y*z + 4*y^3 + z^2", variables="x y z")
+    assert surface.eliminate(["t", "u", "t"], engine=engine).generators == found.generators
     assert surface.eliminate(engine=engine).equals(surface, engine)
     assert ideal("x", "y").eliminate("x", "y", engine=engine).generators == ()
     assert str(ideal("x", "x + 1").eliminate("x", engine=engine)) == "ideal(1) of QQ[]"
     with pytest.raises(ConversionError, match="not a variable"):
         surface.eliminate("v", engine=engine)
+
+
+def test_what_is_no_ideal_is_refused(engine: Macaulay2) -> None:
+    with pytest.raises(ConversionError, match="int is not an ideal"):
+        ideal("x").intersect(3, engine=engine)  # type: ignore[arg-type]
+    with pytest.raises(ConversionError, match="different rings"):
+        ideal("x").intersect([ideal("y")], engine=engine)
+    with pytest.raises(ConversionError, match="unknown name"):
+        ideal("x").quotient("y", engine)
 
 
 def test_images(engine: Macaulay2) -> None:

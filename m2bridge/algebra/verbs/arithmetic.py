@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from m2bridge.algebra.verbs.delegate import function
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sympy import Symbol
 
     from m2bridge.algebra.ring import Ideal
@@ -104,7 +106,9 @@ class Arithmetic:
         """
         return function("ideals.comparison.contains")(self, other, engine, timeout)
 
-    def intersect(self, *others: Ideal, engine: Engine | None = None, timeout: float | None = None) -> Ideal:
+    def intersect(
+        self, *others: Ideal | Sequence[Ideal], engine: Engine | None = None, timeout: float | None = None
+    ) -> Ideal:
         """The intersection with other ideals of the ring: it defines the union of the varieties.
 
         Source: Cox, Little, O'Shea, *Ideals, Varieties, and Algorithms*, section 4.3.
@@ -143,7 +147,12 @@ class Arithmetic:
         """
         return function("ideals.operations.saturate")(self, other, engine, timeout)
 
-    def eliminate(self, *variables: str | Symbol, engine: Engine | None = None, timeout: float | None = None) -> Ideal:
+    def eliminate(
+        self,
+        *variables: str | Symbol | Sequence[str | Symbol],
+        engine: Engine | None = None,
+        timeout: float | None = None,
+    ) -> Ideal:
         """The elimination ideal: what the ideal contains in the other variables, as an ideal of their ring.
 
         It defines the closure of the projection of V(I) to the other coordinates.
