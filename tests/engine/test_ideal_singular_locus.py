@@ -43,6 +43,7 @@ KNOWN: list[tuple[list[str], str, int, list[list[str]]]] = [
     (["x*y*(x + y)"], "x y z", 2, [["x", "y"]]),  # three planes in a line
     (["y*(y - x^2)"], "x y", 1, [["x", "y"]]),  # tangent curves: the point is found although gradients are parallel
     (["z*(x^2 - y^3)", "w*(x^2 - y^3)"], "x y z w", 3, [["x", "y"], ["z", "w", "x^2 - y^3"]]),  # it meets the plane
+    (["y*(x^2 - y^2*z)", "(z - 1)*(x^2 - y^2*z)"], "x y z", 2, [["x", "y"]]),  # a line through a singular point
     # irreducible over QQ only
     (["x^2 + y^2"], "x y", 1, [["x", "y"]]),
     (["x^2 - 2"], "x y", 1, []),
