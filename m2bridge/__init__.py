@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 from m2bridge._version import __version__
 
 if TYPE_CHECKING:
-    from m2bridge.algebra.betti_table import BettiTable
     from m2bridge.algebra.field import QQ, CoefficientField
     from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.algebra.ring import Ideal, PolynomialRing
@@ -49,7 +48,6 @@ if TYPE_CHECKING:
     from m2bridge.ideals.construct import ideal
     from m2bridge.ideals.file import read_ideal_file
     from m2bridge.ideals.mrdi import read_mrdi
-    from m2bridge.ideals.resolution import FreeResolution
     from m2bridge.ideals.sage_text import read_sage_text
     from m2bridge.ideals.singular_locus import IdealSingularLocus, IrreducibleComponent
     from m2bridge.maps.chain import Chain
@@ -104,8 +102,6 @@ _HOMES = {
     "ideals.file": ("read_ideal_file",),
     "ideals.mrdi": ("read_mrdi",),
     "ideals.sage_text": ("read_sage_text",),
-    "algebra.betti_table": ("BettiTable",),
-    "ideals.resolution": ("FreeResolution",),
     "ideals.singular_locus": ("IdealSingularLocus", "IrreducibleComponent"),
     "maps.chain": ("Chain",),
     "maps.chain_file": ("read_model",),
@@ -128,7 +124,6 @@ def __dir__() -> list[str]:
 __all__ = [
     "QQ",
     "AllSizes",
-    "BettiTable",
     "Chain",
     "Closure",
     "CoefficientField",
@@ -142,7 +137,6 @@ __all__ = [
     "EngineMemoryError",
     "EngineTimeoutError",
     "Fibre",
-    "FreeResolution",
     "Ideal",
     "IdealSingularLocus",
     "Image",

@@ -50,13 +50,6 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]], indent: str =
     return "\n".join([aligned(lines[0]), rule, *map(aligned, lines[1:])])
 
 
-def aligned(rows: Sequence[Sequence[str]], gap: str = "  ") -> str:
-    """Columns of text, each to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = (gap.join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
-    return "\n".join(lines)
-
-
 def facts(rows: Iterable[tuple[str, object]], indent: str = "  ") -> str:
     """Aligned ``name   value`` lines; rows whose value is ``None`` are left out."""
     kept = [(name, value) for name, value in rows if value is not None]

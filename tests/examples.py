@@ -32,7 +32,6 @@ WITH_ENGINE = frozenset(
         "CrossCheck",
         "Engine",
         "EngineTimeoutError",
-        "FreeResolution",
         "IdealSingularLocus",
         "Image",
         "IrreducibleComponent",

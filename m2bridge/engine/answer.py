@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from m2bridge.algebra.ring import Ideal
-from m2bridge.convert.wire import PolynomialMatrix, decode
+from m2bridge.convert.wire import decode
 from m2bridge.errors import ParseError
 
 Kind = TypeVar("Kind")
@@ -38,16 +38,15 @@ class Answer:
         """A list of integers."""
         return self._list(name, int)
 
+    def lists(self, name: str) -> list[list[Any]]:
+        """A list of lists."""
+        return self._list(name, list)
+
     def integer_lists(self, name: str) -> list[list[int]]:
         """A list of lists of integers."""
-        listed = self._list(name, list)
-        if not all(type(number) is int for numbers in listed for number in numbers):
+        if not all(type(number) is int for numbers in self.lists(name) for number in numbers):
             raise ParseError(f"the field '{name}' is not a list of lists of integers")
-        return listed
-
-    def matrices(self, name: str) -> list[PolynomialMatrix]:
-        """A list of matrices."""
-        return self._list(name, PolynomialMatrix)
+        return self.lists(name)
 
     def integer_pairs(self, name: str) -> dict[int, int]:
         """A list of pairs of integers, as a mapping."""

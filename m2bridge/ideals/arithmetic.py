@@ -8,11 +8,11 @@ from math import comb, prod
 
 from sympy.polys.rings import PolyElement
 
-from m2bridge.algebra.ring import Ideal
+from m2bridge.algebra.ring import Ideal, total_degree
 from m2bridge.clock import watched
-from m2bridge.convert.wire import PolynomialMatrix
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.ideals.program import check_one_ring
+from m2bridge.values import Matrix, Module
 
 MOST_PRODUCTS = 100_000
 """Generators of a product or power, before those that occur twice are left out."""
@@ -41,11 +41,13 @@ def power(ideal: Ideal, exponent: int) -> Ideal:
     return Ideal(ideal.ring, _distinct(prod(factors, start=one) for factors in watched(chosen)))
 
 
-def jacobian(ideal: Ideal) -> PolynomialMatrix:
+def jacobian(ideal: Ideal) -> Matrix:
     """The partial derivatives: a row for each generator, a column for each variable."""
-    ring = ideal.ring.sympy_ring
-    rows = tuple(tuple(g.diff(variable) for variable in ring.gens) for g in watched(ideal.generators))
-    return PolynomialMatrix(ring, rows, len(ring.gens))
+    variables = ideal.ring.sympy_ring.gens
+    target = Module(ideal.ring, tuple((-total_degree(generator),) for generator in ideal.generators))
+    source = Module(ideal.ring, ((-1,),) * len(variables))
+    rows = tuple(tuple(g.diff(variable) for variable in variables) for g in watched(ideal.generators))
+    return Matrix(target, source, rows, (0,))
 
 
 def _distinct(generators: Iterable[PolyElement]) -> tuple[PolyElement, ...]:

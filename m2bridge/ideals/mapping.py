@@ -9,14 +9,14 @@ from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import Ideal, PolynomialRing
 from m2bridge.convert import macaulay2
 from m2bridge.convert.names import all_to_macaulay2
-from m2bridge.convert.wire import PolynomialMatrix
 from m2bridge.engine import Engine
 from m2bridge.errors import ConversionError
 from m2bridge.ideals import arithmetic
 from m2bridge.ideals.program import RING, ask, tidy
+from m2bridge.values import Matrix
 
 
-def jacobian(polynomial_map: PolynomialMap) -> PolynomialMatrix:
+def jacobian(polynomial_map: PolynomialMap) -> Matrix:
     """The partial derivatives of the images: a row for each coordinate, a column for each parameter."""
     return arithmetic.jacobian(Ideal(polynomial_map.source, polynomial_map.images))
 

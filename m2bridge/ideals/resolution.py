@@ -2,49 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from itertools import pairwise
 
-from m2bridge.algebra.betti_table import BettiTable
 from m2bridge.algebra.ring import Ideal, is_homogeneous
-from m2bridge.convert.wire import PolynomialMatrix
 from m2bridge.engine import Engine
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.ideals.program import ask
+from m2bridge.values import BettiTable, Complex, Matrix, Module
 
 
-@dataclass(frozen=True, slots=True)
-class FreeResolution:
-    """A resolution of a module by free modules F_0 ← F_1 ← … of a polynomial ring.
-
-    Parameters
-    ----------
-    degrees : tuple of tuples of int
-        The degrees of the generators of each module.
-    maps : tuple of PolynomialMatrix
-        The map from F_i to F_(i − 1) for i = 1, 2, …; its columns are the images of the generators.
-
-    Examples
-    --------
-    >>> ideal("x", "y").resolution().maps[1].rows
-    ((-y,), (x,))
-    """
-
-    degrees: tuple[tuple[int, ...], ...]
-    maps: tuple[PolynomialMatrix, ...]
-
-    @property
-    def ranks(self) -> tuple[int, ...]:
-        """The ranks of the modules."""
-        return tuple(map(len, self.degrees))
-
-
-def resolution(ideal: Ideal, engine: Engine | None = None, timeout: float | None = None) -> FreeResolution:
+def resolution(ideal: Ideal, engine: Engine | None = None, timeout: float | None = None) -> Complex:
     """A free resolution of the quotient; the minimal one where the ideal is homogeneous."""
     answer = ask("ideal_resolution", {"givenIdeal": ideal}, engine, timeout)
-    return FreeResolution(
-        tuple(map(tuple, answer.integer_lists("degrees"))),
-        tuple(answer.matrices("matrices")),
-    )
+    modules = [Module(ideal.ring, tuple((j,) for j in degrees)) for degrees in answer.integer_lists("degrees")]
+    differentials = [
+        Matrix(target, source, tuple(map(tuple, rows)), (0,))
+        for (target, source), rows in zip(pairwise(modules), answer.lists("differentials"), strict=True)
+    ]
+    return Complex(ideal.ring, 0, tuple(modules), tuple(differentials))
 
 
 def betti_table(ideal: Ideal, engine: Engine | None = None, timeout: float | None = None) -> BettiTable:
@@ -57,5 +32,5 @@ def betti_table(ideal: Ideal, engine: Engine | None = None, timeout: float | Non
     """
     if not all(map(is_homogeneous, ideal.generators)):
         raise MethodUnavailableError("Betti numbers are for homogeneous ideals: this one has other generators")
-    answer = ask("ideal_betti_table", {"givenIdeal": ideal}, engine, timeout)
-    return BettiTable(tuple(sorted((i, j, count) for i, j, count in answer.integer_lists("betti_numbers"))))
+    listed = ask("ideal_betti_table", {"givenIdeal": ideal}, engine, timeout).integer_lists("betti_numbers")
+    return BettiTable(tuple(((i, (j,), j), count) for i, j, count in sorted(listed)))

@@ -76,7 +76,7 @@ def test_by_hand(
 def test_the_criterion_for_the_whole_ideal_is_wrong_where_dimensions_differ(engine: Macaulay2) -> None:
     """A plane, and beside it a cusp in another plane: the gradients have rank 1 at the cusp, the codimension of all."""
     beside = ideal("z*(z - 1)", "(x^2 - y^3)*(z - 1)", variables="x y z")
-    entries = [entry for row in beside.jacobian().rows for entry in row]
+    entries = [entry for row in beside.jacobian().entries for entry in row]
     assert (beside + ideal(entries)).dimension(engine) == -1
     assert beside.codimension(engine) == 1
     assert components(beside.singular_locus(engine)) == {ideal("x", "y", "z")}

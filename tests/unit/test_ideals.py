@@ -122,6 +122,7 @@ def test_sums_products_powers() -> None:
 def test_ideals_of_different_rings_are_not_combined() -> None:
     first, second = ideal("x", variables="x y"), ideal("x", variables="y x")
     assert first != second
+    assert first != ideal("y", variables="y x")  # the same exponents
     for combined in (lambda: first + second, lambda: first * second, lambda: first.contains(second)):
         with pytest.raises(ConversionError, match="different rings"):
             combined()

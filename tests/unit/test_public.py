@@ -12,7 +12,7 @@ singular_locus
 Chain ContradictionError EngineMemoryError EngineTimeoutError InvalidCaseError Layer M2BridgeError
 DeepAttention Plan PolynomialNetwork
 certify implicitize plan read_map read_model verify
-BettiTable FreeResolution IdealSingularLocus IrreducibleComponent ideal read_ideal_file read_mrdi read_sage_text
+IdealSingularLocus IrreducibleComponent ideal read_ideal_file read_mrdi read_sage_text
 """
 
 

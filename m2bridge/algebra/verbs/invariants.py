@@ -8,14 +8,9 @@ from typing import TYPE_CHECKING
 from m2bridge.algebra.verbs.delegate import function
 
 if TYPE_CHECKING:
-    from sympy import Expr
-    from sympy.polys.rings import PolyElement
-
-    from m2bridge.algebra.betti_table import BettiTable
     from m2bridge.algebra.hilbert_series import HilbertSeries
-    from m2bridge.convert.wire import PolynomialMatrix
     from m2bridge.engine import Engine
-    from m2bridge.ideals.resolution import FreeResolution
+    from m2bridge.values import BettiTable, Complex, GroebnerBasis, HilbertPolynomial, Matrix
 
 
 class Invariants:
@@ -23,7 +18,7 @@ class Invariants:
 
     __slots__ = ()
 
-    def groebner_basis(self, engine: Engine | None = None, timeout: float | None = None) -> tuple[PolyElement, ...]:
+    def groebner_basis(self, engine: Engine | None = None, timeout: float | None = None) -> GroebnerBasis:
         """The reduced Gröbner basis for the graded reverse lexicographic order, which belongs to the ideal alone.
 
         Leading coefficients are 1; elements of low degree come first.
@@ -32,7 +27,7 @@ class Invariants:
 
         Examples
         --------
-        >>> ideal("x^2 + y", "x*y - 1").groebner_basis()
+        >>> ideal("x^2 + y", "x*y - 1").groebner_basis().generators
         (x**2 + y, x*y - 1, y**2 + x)
         """
         return function("ideals.invariants.groebner_basis")(self, engine, timeout)
@@ -91,8 +86,8 @@ class Invariants:
         """
         return function("ideals.invariants.hilbert_series")(self, engine, timeout)
 
-    def hilbert_polynomial(self, engine: Engine | None = None, timeout: float | None = None) -> Expr:
-        """The Hilbert polynomial in n: the values of the Hilbert function in all large degrees n.
+    def hilbert_polynomial(self, engine: Engine | None = None, timeout: float | None = None) -> HilbertPolynomial:
+        """The Hilbert polynomial: the values of the Hilbert function in all large degrees.
 
         Of the quotient by a homogeneous ideal; for others of the quotient by the leading forms, see
         :meth:`hilbert_series`.
@@ -101,8 +96,9 @@ class Invariants:
 
         Examples
         --------
-        >>> ideal("x*z - y^2", "y*w - z^2", "x*w - y*z").hilbert_polynomial()
-        3*n + 1
+        >>> cubic = ideal("x*z - y^2", "y*w - z^2", "x*w - y*z")
+        >>> print(cubic.hilbert_polynomial(), cubic.hilbert_polynomial().to_sympy("n"))
+        -2*P_0 + 3*P_1 3*n + 1
         """
         return function("ideals.invariants.hilbert_polynomial")(self, engine, timeout)
 
@@ -119,14 +115,14 @@ class Invariants:
         Examples
         --------
         >>> print(ideal("x*z - y^2", "y*w - z^2", "x*w - y*z").betti_table())
-               0  1  2
-        total  1  3  2
-            0  1  .  .
-            1  .  3  2
+               0 1 2
+        total: 1 3 2
+            0: 1 . .
+            1: . 3 2
         """
         return function("ideals.resolution.betti_table")(self, engine, timeout)
 
-    def resolution(self, engine: Engine | None = None, timeout: float | None = None) -> FreeResolution:
+    def resolution(self, engine: Engine | None = None, timeout: float | None = None) -> Complex:
         """A free resolution of the quotient: the minimal one where all generators are homogeneous, else any.
 
         Source: Eisenbud, *Commutative Algebra*, chapters 19 and 20.
@@ -134,19 +130,21 @@ class Invariants:
         Examples
         --------
         >>> koszul = ideal("x", "y").resolution()
-        >>> koszul.ranks, koszul.degrees
-        ((1, 2, 1), ((0,), (1, 1), (2,)))
+        >>> [module.degrees for module in koszul.modules]
+        [((0,),), ((1,), (1,)), ((2,),)]
+        >>> koszul.differentials[1].entries
+        ((-y,), (x,))
         """
         return function("ideals.resolution.resolution")(self, engine, timeout)
 
-    def jacobian(self) -> PolynomialMatrix:
+    def jacobian(self) -> Matrix:
         """The Jacobian matrix of the generators: a row for each generator, a column for each variable.
 
         Macaulay2's ``jacobian`` is its transpose. No engine is needed.
 
         Examples
         --------
-        >>> ideal("x^2 - y^2*z").jacobian().rows
+        >>> ideal("x^2 - y^2*z").jacobian().entries
         ((2*x, -2*y*z, -y**2),)
         """
         return function("ideals.arithmetic.jacobian")(self)

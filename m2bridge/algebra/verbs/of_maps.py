@@ -10,10 +10,10 @@ from m2bridge.algebra.verbs.delegate import function
 
 if TYPE_CHECKING:
     from m2bridge.algebra.ring import Ideal
-    from m2bridge.convert.wire import PolynomialMatrix
     from m2bridge.engine import Engine
     from m2bridge.maps.image import Image
     from m2bridge.maps.singular_locus_result import SingularLocus
+    from m2bridge.values import Matrix
 
 
 class MapVerbs:
@@ -49,14 +49,14 @@ class MapVerbs:
         """
         return function("ideals.mapping.preimage")(ideal, self)
 
-    def jacobian(self) -> PolynomialMatrix:
+    def jacobian(self) -> Matrix:
         """The Jacobian matrix of the images: a row for each coordinate, a column for each parameter.
 
         Examples
         --------
         >>> from sympy import symbols
         >>> s, t = symbols("s t")
-        >>> PolynomialMap.from_expressions([s, t], {"x": s**2, "y": s*t}).jacobian().rows
+        >>> PolynomialMap.from_expressions([s, t], {"x": s**2, "y": s*t}).jacobian().entries
         ((2*s, 0), (t, s))
         """
         return function("ideals.mapping.jacobian")(self)
