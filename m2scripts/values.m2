@@ -281,3 +281,9 @@ mbHilbertPolynomial = items -> new ProjectiveHilbertPolynomial from items
 mbBettiTable = items -> new BettiTally from items
 mbReferenced = key -> if mbTable#?key then mbTable#key else error "the value of this reference is gone, or belongs to another workspace"
 mbTogether = parts -> fold(join, {}, parts)
+mbFactors = factors -> new Product from apply(factors, (base, n) -> new Power from {base, n})
+mbSymbolGiven = name -> if match("^[[:alpha:]]", name) then (
+    if isGlobalSymbol name then getGlobalSymbol name else mbSymbol name) else getGlobalSymbol(Core.Dictionary, name)
+mbTableFrom = (kind, items) -> (
+    if kind == "HashTable" then hashTable items
+    else new (value Core.Dictionary#kind) from apply(items, (k, v) -> k => v))
