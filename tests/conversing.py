@@ -28,9 +28,13 @@ def answers(program: Path, folder: Path, questions: Sequence[tuple[str, Mapping[
             'if mbTestDone then mbEmit("value", mbTestValue)',
             "dictionaryPath = drop(dictionaryPath, 1); close mbTestOut;",
         ]
-    (folder / "all.m2").write_text("\n".join(lines) + "\n", encoding="utf-8")
     done = subprocess.run(
-        [program, *OPTIONS], input="\n".join(lines) + "\n", capture_output=True, encoding="utf-8", errors="replace", check=False
+        [program, *OPTIONS],
+        input="\n".join(lines) + "\n",
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
     )
     return [_answer(folder / f"{i}.json", done.stdout + done.stderr) for i in range(len(questions))]
 

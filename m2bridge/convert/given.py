@@ -39,6 +39,7 @@ from m2bridge.values.rings import (
 )
 
 _GROUP = 1000
+_CONTAINERS = (list, tuple, set, frozenset)
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9']*")
 
 
@@ -81,9 +82,9 @@ def _shared_ring(items: Iterable[Any]) -> PolyRing | None:
 
 def _leaves(items: Iterable[Any]) -> Iterable[Any]:
     for item in items:
-        if isinstance(item, list | tuple | set | frozenset):
+        if type(item) in _CONTAINERS:
             yield from _leaves(item)
-        elif isinstance(item, dict):
+        elif type(item) is dict:
             yield from _leaves(item.values())
         elif isinstance(item, MatrixBase):
             yield from item.flat()
@@ -93,9 +94,9 @@ def _leaves(items: Iterable[Any]) -> Iterable[Any]:
 
 def _in_ring(value: Any, shared: PolyRing | None) -> Any:
     """The value with its SymPy expressions in the shared ring."""
-    if isinstance(value, list | tuple | set | frozenset):
+    if type(value) in _CONTAINERS:
         return type(value)(_in_ring(item, shared) for item in value)
-    if isinstance(value, dict):
+    if type(value) is dict:
         return {_in_ring(k, shared): _in_ring(v, shared) for k, v in value.items()}
     if isinstance(value, Expr) and value.free_symbols:
         return _polynomial(value, shared)
@@ -282,9 +283,6 @@ def _(value: FracElement) -> str:
 
 @_written.register
 def _(value: Poly) -> str:
-    order = PolynomialRing if value.domain.is_Exact else None
-    if order is None:
-        raise inexact(f"coefficients in {value.domain}")
     below = ring_of_domain(value.domain)
     names = tuple(map(str, value.gens))
     over = PolynomialRing(below, names) if isinstance(below, CoefficientField) else Algebra(below, names)
