@@ -31,13 +31,15 @@ mbKeptRings = () -> (
     mbKnown)
 
 -- Strings are bytes: those outside ASCII are numbers, in an array of their own kind.
-mbBytes = new HashTable from apply(128..255, i ->
-    ascii i => concatenate("\\u00", mbHexDigits#(i // 16), mbHexDigits#(i % 16)))
-mbString = s -> if not match("[^ !#-\\[\\]-~]", s) then concatenate("\"", s, "\"") else mbQuote s
-mbForeign = s -> concatenate("\"", apply(characters s, c ->
-    if mbBytes#?c then mbBytes#c else if mbEscapes#?c then mbEscapes#c else c), "\"")
+mbBytes = apply(256, i -> (
+    if i < 32 or i > 126 then concatenate("\\u00", mbHexDigits#(i // 16), mbHexDigits#(i % 16))
+    else if i == 34 then "\\\"" else if i == 92 then "\\\\" else ascii {i}))
+mbForeign = s -> concatenate("\"", apply(ascii s, byte -> mbBytes#byte), "\"")
+mbString = s -> concatenate("\"", s, "\"")
 mbEncode String := s -> (
-    if match("[^\\x00-\\x7f]", s) then mbArray {"\"Bytes\"", mbForeign s} else mbString s)
+    if not match("[^ !#-\\[\\]-~]", s) then mbString s
+    else if any(ascii s, byte -> byte > 127) then mbArray {"\"Bytes\"", mbForeign s}
+    else mbForeign s)
 
 mbTagged = (tag, items) -> mbArray prepend(mbString tag, items)
 mbValues = items -> mbArray apply(toList items, mbEncode)
@@ -57,14 +59,16 @@ mbComplexNumber = x -> mbArray {mbReal realPart x, mbReal imaginaryPart x}
 mbVariableIndex = i -> (
     if instance(i, ZZ) then toString i
     else if instance(i, Symbol) then mbString toString i
+    else if instance(i, RingElement) and member(i, gens ring i) then mbVariableIndex baseName i
     else error("no counterpart for the index ", toString i))
 mbNameOf = x -> (
     if instance(x, Symbol) then mbArray {mbEncode toString x}
     else mbArray prepend(mbEncode toString x#0, apply(if instance(x#1, Sequence) then toList x#1 else {x#1}, mbVariableIndex)))
 
 mbPosition = (R, x) -> if instance(x, ZZ) then x else position(gens R, y -> y === x or baseName y === baseName x)
-mbWeyl = R -> if not R.?WeylAlgebra then "[]" else mbArray apply(select(R.WeylAlgebra, p -> instance(p, List) or
-    instance(p, Option) or instance(p, Sequence)), p -> mbIntegers apply(toList p, x -> mbPosition(R, x)))
+mbWeyl = R -> mbArray apply(toList (options monoid R).WeylAlgebra, p -> (
+    if not instance(p, BasicList) or #p != 2 then error "a homogenized Weyl algebra has no counterpart";
+    mbIntegers apply(toList p, x -> mbPosition(R, x))))
 mbSkew = R -> if R.?SkewCommutative then mbIntegers R.SkewCommutative else "[]"
 
 mbOrderPart = (name, size) -> mbArray {mbString toString name,
@@ -72,8 +76,8 @@ mbOrderPart = (name, size) -> mbArray {mbString toString name,
 mbDescribeAlgebra = R -> (
     k := coefficientRing R;
     o := options monoid R;
-    mbTagged("Algebra", {mbRingPlace k, mbArray apply(R.generatorSymbols, mbNameOf), toString o.DegreeRank,
-        mbArray apply(o.Degrees, mbIntegers), mbArray apply(toList o.MonomialOrder, mbOrderPart),
+    mbTagged("Algebra", {mbRingPlace k, mbArray apply(gens R, x -> mbNameOf baseName x), toString o.DegreeRank,
+        mbArray apply(o.Degrees, mbIntegers), mbArray apply(toList o.MonomialOrder, part -> mbOrderPart(part#0, part#1)),
         if o.Inverses === true then "true" else "false", if o.Join === false then "false" else "true", mbWeyl R, mbSkew R}))
 
 mbIsReal = R -> instance(R, InexactField) and toString class R == "RealField"
@@ -104,7 +108,6 @@ mbRingPlace = R -> (
     toString mbPlaces#R)
 
 -- The data of an element of a ring.
-mbTerm = (k, c, m) -> concatenate("[", mbData(k, c), apply(m, (v, e) -> ("," | mbExponent v | "," | mbExponent e)), "]")
 mbPolynomialData = (R, f) -> (
     k := coefficientRing R;
     (cc, mm) := mbRawPairs(mbRaw k, mbRaw f);
@@ -281,3 +284,9 @@ mbHilbertPolynomial = items -> new ProjectiveHilbertPolynomial from items
 mbBettiTable = items -> new BettiTally from items
 mbReferenced = key -> if mbTable#?key then mbTable#key else error "the value of this reference is gone, or belongs to another workspace"
 mbTogether = parts -> fold(join, {}, parts)
+mbFactors = factors -> new Product from apply(factors, (base, n) -> new Power from {base, n})
+mbSymbolGiven = name -> if match("^[[:alpha:]]", name) then (
+    if isGlobalSymbol name then getGlobalSymbol name else mbSymbol name) else getGlobalSymbol(Core.Dictionary, name)
+mbTableFrom = (kind, items) -> (
+    if kind == "HashTable" then hashTable items
+    else new (value Core.Dictionary#kind) from apply(items, (k, v) -> k => v))

@@ -73,7 +73,7 @@ class Algebra:
     degrees : tuple of tuples of int
         The degree of each variable, without those of the coefficients.
     order : tuple of pairs
-        The monomial order, as Macaulay2 says it: ``(("Lex", 2),)``, ``(("GRevLex", (1, 1)),)``, ``(("Weights", …), …)``.
+        The monomial order, as Macaulay2 says it: ``(("Lex", 2),)``, ``(("GRevLex", (1, 1)),)`` …
     inverses : bool
         Laurent polynomials.
     weyl : tuple of pairs
@@ -140,7 +140,7 @@ class Algebra:
             parts.append(f"WeylAlgebra => ({', '.join(f'{name(a)} => {name(b)}' for a, b in self.weyl)})")
         if self.skew:
             parts.append(f"SkewCommutative => ({', '.join(map(name, self.skew))})")
-        return f"{self.coefficients}[{', '.join(parts)}]"
+        return f"{ring_text(self.coefficients)}[{', '.join(parts)}]"
 
 
 @dataclass(frozen=True, slots=True)
