@@ -47,6 +47,11 @@ if TYPE_CHECKING:
     from m2bridge.families.deep_attention.all_sizes.result import DeepAttentionAllSizes
     from m2bridge.families.deep_attention.model import DeepAttention
     from m2bridge.families.polynomial_network.model import PolynomialNetwork
+    from m2bridge.ideals.construct import ideal
+    from m2bridge.ideals.file import read_ideal_file
+    from m2bridge.ideals.mrdi import read_mrdi
+    from m2bridge.ideals.sage_text import read_sage_text
+    from m2bridge.ideals.singular_locus import IdealSingularLocus, IrreducibleComponent
     from m2bridge.maps.chain import Chain
     from m2bridge.maps.chain_file import read_model
     from m2bridge.maps.closure import closure
@@ -97,6 +102,11 @@ _HOMES = {
     ),
     "families.deep_attention.model": ("DeepAttention",),
     "families.polynomial_network.model": ("PolynomialNetwork",),
+    "ideals.construct": ("ideal",),
+    "ideals.file": ("read_ideal_file",),
+    "ideals.mrdi": ("read_mrdi",),
+    "ideals.sage_text": ("read_sage_text",),
+    "ideals.singular_locus": ("IdealSingularLocus", "IrreducibleComponent"),
     "maps.chain": ("Chain",),
     "maps.chain_file": ("read_model",),
     "maps.layer": ("Layer",),
@@ -133,8 +143,10 @@ __all__ = [
     "EngineTimeoutError",
     "Fibre",
     "Ideal",
+    "IdealSingularLocus",
     "Image",
     "InvalidCaseError",
+    "IrreducibleComponent",
     "Layer",
     "Limits",
     "M2BridgeError",
@@ -162,14 +174,18 @@ __all__ = [
     "cross_check_deep_attention",
     "dimension",
     "fibres",
+    "ideal",
     "image",
     "implicitize",
     "membership",
     "observe",
     "plan",
     "read_ideal",
+    "read_ideal_file",
     "read_map",
     "read_model",
+    "read_mrdi",
+    "read_sage_text",
     "singular_locus",
     "verify",
 ]

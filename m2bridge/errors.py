@@ -6,6 +6,7 @@
     ├── ResourceError            a template or Macaulay2 script is missing from the installation
     ├── InvalidCaseError         the case asked for does not exist or cannot be stored
     ├── ConversionError          a value has no counterpart on the other side of the bridge
+    ├── ValueTypeError           a value of Macaulay2 has no counterpart in Python
     ├── RenderError              a template could not be filled in
     ├── ParseError               an answer does not follow the wire format
     ├── MethodUnavailableError   the method does not apply to this case
@@ -74,6 +75,34 @@ class InvalidCaseError(M2BridgeError):
 
 class ConversionError(M2BridgeError):
     """A value has no counterpart on the other side of the bridge."""
+
+
+class ValueTypeError(M2BridgeError):
+    """A value of Macaulay2 whose type has no counterpart in Python.
+
+    Attributes
+    ----------
+    kind : str
+        The class of the value in Macaulay2.
+
+    Examples
+    --------
+    >>> try:
+    ...     raise ValueTypeError("FunctionClosure")
+    ... except ValueTypeError as error:
+    ...     print(error)
+    a value of the class FunctionClosure has no counterpart in Python; ask for what you need of it, or for a reference
+    """
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind)
+        self.kind = kind
+
+    def __str__(self) -> str:
+        return (
+            f"a value of the class {self.kind} has no counterpart in Python; "
+            "ask for what you need of it, or for a reference"
+        )
 
 
 class RenderError(M2BridgeError):

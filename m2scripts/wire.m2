@@ -50,8 +50,12 @@ mbVariable = x -> (
         mbArray join({mbQuote toString x#0}, apply(if instance(x#1, Sequence) then toList x#1 else {x#1}, mbIndex)))
     else error("no wire encoder for the variable ", toString x))
 
+-- Rings whose elements would be taken for those of an ordinary polynomial ring, or lose their order, are refused.
+mbIsOrdinary = R -> (
+    instance(R, PolynomialRing) and isCommutative R and (options monoid R).Inverses =!= true
+    and all(toList (options monoid R).MonomialOrder, part -> member(part#0, {MonomialSize, GRevLex, Position})))
 mbRing = R -> (
-    if not instance(R, PolynomialRing) then error("no wire encoder for elements of ", toString R);
+    if not mbIsOrdinary R then error("no wire encoder for elements of ", toString R);
     mbArray {"\"PolynomialRing\"", mbField coefficientRing R, mbArray apply(gens R, x -> mbVariable baseName x)})
 
 mbDigits = apply(100, toString)

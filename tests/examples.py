@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
@@ -14,6 +15,15 @@ import m2bridge
 from m2bridge.engine import Engine, Macaulay2
 
 NAMES = tuple(name for name in m2bridge.__all__ if name != "__version__")
+VERBS = {
+    f"{kind.__name__}.{name}": method
+    for kind in (m2bridge.Ideal, m2bridge.PolynomialMap)
+    for part in kind.__mro__
+    if part.__module__.startswith("m2bridge.algebra.verbs")
+    for name, method in vars(part).items()
+    if inspect.isfunction(method) and method.__doc__
+}
+"""The methods of ideals and maps, which are public, too."""
 WITH_ENGINE = frozenset(
     {
         "AllSizes",
@@ -22,7 +32,9 @@ WITH_ENGINE = frozenset(
         "CrossCheck",
         "Engine",
         "EngineTimeoutError",
+        "IdealSingularLocus",
         "Image",
+        "IrreducibleComponent",
         "Limits",
         "Macaulay2",
         "Membership",
@@ -37,15 +49,18 @@ WITH_ENGINE = frozenset(
         "implicitize",
         "membership",
         "observe",
+        "read_ideal_file",
         "singular_locus",
     }
 )
 """Those whose examples need Macaulay2."""
+ASKING = frozenset(name for name, method in VERBS.items() if "engine" in inspect.signature(method).parameters)
+"""The methods that ask it."""
 
 
 def examples(name: str) -> doctest.DocTest:
     """The examples of a public name, or of the package; those of a constant are its class's."""
-    value = m2bridge if name == "m2bridge" else getattr(m2bridge, name)
+    value = m2bridge if name == "m2bridge" else VERBS.get(name) or getattr(m2bridge, name)
     found = doctest.DocTestFinder(recurse=False, exclude_empty=False).find(
         value if hasattr(value, "__name__") else type(value), name, module=ModuleType(name), globs=_names()
     )

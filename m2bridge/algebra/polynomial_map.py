@@ -12,12 +12,13 @@ from sympy.polys.rings import PolyElement
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.linear_algebra import Row
 from m2bridge.algebra.ring import PolynomialRing, is_homogeneous, is_name, not_a_name, total_degree
+from m2bridge.algebra.verbs.of_maps import MapVerbs
 from m2bridge.clock import watched
 from m2bridge.errors import ConversionError, InvalidCaseError
 
 
 @dataclass(frozen=True, slots=True)
-class PolynomialMap:
+class PolynomialMap(MapVerbs):
     """A polynomial map from a subvariety of affine space to affine space, defined over the integers or rationals.
 
     Parameters

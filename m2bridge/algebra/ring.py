@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from numbers import Rational
+from typing import ClassVar
 from unicodedata import normalize
 
 from sympy import Expr, Float, Symbol
@@ -14,7 +15,13 @@ from sympy.polys.orderings import grevlex
 from sympy.polys.rings import PolyElement, PolyRing
 
 from m2bridge.algebra.field import CoefficientField
+from m2bridge.algebra.verbs.arithmetic import Arithmetic
+from m2bridge.algebra.verbs.components import Components
+from m2bridge.algebra.verbs.geometry import Geometry
+from m2bridge.algebra.verbs.invariants import Invariants
+from m2bridge.algebra.verbs.neighbours import Neighbours
 from m2bridge.errors import ConversionError
+from m2bridge.presented import Presented
 
 LONGEST_NAME = 100
 """Characters in the name of a variable that people write."""
@@ -57,6 +64,10 @@ class PolynomialRing:
             raise ConversionError(f"a polynomial ring needs distinct variables; '{repeated[0]}' occurs twice")
         if not "".join(self.variables).isascii():
             _check_letters(self.variables)
+
+    def __str__(self) -> str:
+        shown = self.variables if len(self.variables) <= 12 else (*self.variables[:6], "…", self.variables[-1])
+        return f"{self.field}[{', '.join(shown)}]"
 
     @property
     def sympy_ring(self) -> PolyRing:
@@ -127,9 +138,13 @@ def _sympy_ring(ring: PolynomialRing) -> PolyRing:
     return PolyRing([Symbol(name) for name in ring.variables], ring.field.domain, grevlex)
 
 
-@dataclass(frozen=True, slots=True)
-class Ideal:
-    """An ideal of a polynomial ring, given by generators.
+@dataclass(frozen=True, slots=True, eq=False)
+class Ideal(Presented, Arithmetic, Invariants, Components, Geometry, Neighbours):
+    """An ideal of a polynomial ring, given by generators; :func:`m2bridge.ideal` reads them as people write them.
+
+    What can be done with ideals are its methods. Those that ask Macaulay2 take ``engine``, a session to use (one is
+    started, and ended, where none is given), and ``timeout``, a limit in seconds. All computations are over the field
+    of the ring, and ``==`` compares ideals, not generators.
 
     Parameters
     ----------
@@ -144,6 +159,8 @@ class Ideal:
     >>> Ideal(ring, (x * z - y**2, x - z)).generator_degrees
     {1: 1, 2: 1}
     """
+
+    presentation: ClassVar[str] = "m2bridge.presentation.ideal"
 
     ring: PolynomialRing
     generators: tuple[PolyElement, ...]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import click
 
 from m2bridge.cli.families import FamilyCommand, family_options, map_options, tool
+from m2bridge.cli.ideals import ideal_option, singular_locus_of_ideal
 from m2bridge.cli.options import case_options, request, run_options, timeout_option, within
 from m2bridge.cli.output import DONE, show
 from m2bridge.cli.progress import progress
@@ -76,9 +78,12 @@ def closure_command(strategy: Any, max_degree: int | None, weights: Any = None, 
 @map_options
 @click.option("--method", default="auto", show_default=True, help="auto, fibres, orbits, jacobian or all.")
 @click.option("--ideals", is_flag=True, help="Compute the ideals of the components too.")
+@ideal_option
 @run_options
-def singular_locus_command(method: Any, ideals: bool, **options: Any) -> int:
-    """Singular locus of the Zariski closure, orbit by orbit and by components."""
+def singular_locus_command(method: Any, ideals: bool, ideal_file: Path | None, **options: Any) -> int:
+    """Singular locus of the Zariski closure, orbit by orbit and by components; with --ideal, of any variety."""
+    if ideal_file is not None:
+        return singular_locus_of_ideal(ideal_file, **options)
     asked = request(options)
     with (
         within(asked.timeout) as clock,

@@ -12,6 +12,8 @@ from typing import Any
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import CoefficientField
+from m2bridge.algebra.ring import Ideal, PolynomialRing
+from m2bridge.clock import watched
 from m2bridge.convert.names import all_to_macaulay2
 from m2bridge.digits import decimal
 
@@ -21,6 +23,18 @@ _GROUP = 200
 def field(value: CoefficientField) -> str:
     """``QQ`` or ``ZZ/p``."""
     return f"ZZ/{value.characteristic}" if value.characteristic else "QQ"
+
+
+def ring(value: PolynomialRing) -> str:
+    """A polynomial ring, such as ``QQ[x, y]``: the one place that writes a ring of an ideal into a program."""
+    return f"{field(value.field)}[{', '.join(all_to_macaulay2(value.variables))}]"
+
+
+def ideal(value: Ideal, name: str) -> str:
+    """An ideal of the ring with this name; zero and constant generators are of that ring, too."""
+    names = all_to_macaulay2(value.ring.variables)
+    generators = sequence(polynomial(generator, names) for generator in watched(value.generators))
+    return f"ideal matrix({name}, {{{generators}}})"
 
 
 def polynomial(value: PolyElement, names: Sequence[str] | None = None) -> str:

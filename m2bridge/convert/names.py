@@ -38,9 +38,19 @@ def all_to_macaulay2(names: Sequence[str]) -> tuple[str, ...]:
     )
 
 
+def plain_to_macaulay2(name: str) -> str:
+    """How the variable is written where Macaulay2 takes no indices; :func:`from_macaulay2` reads it, too."""
+    return name if re.fullmatch(r"[A-Za-z]", name) else _PLAIN + _escaped(name)
+
+
 def from_macaulay2(base: str, index: Sequence[int] = ()) -> str:
     """The name of the variable with this base and these indices; inverse of :func:`to_macaulay2`."""
     return "_".join([_unescaped(base), *map(str, index)])
+
+
+def escaped(name: str, plain: bool = False) -> str:
+    """A whole name as one symbol of letters and digits; :func:`from_macaulay2` reads it back."""
+    return (_PLAIN if plain else _ESCAPED) + _escaped(name)
 
 
 def _base(base: str) -> str:

@@ -116,12 +116,16 @@ def ideal_latex(generators: Sequence[PolyElement]) -> str:
 
 
 def ideal_macaulay2(field: Any, coordinates: Sequence[str], generators: Sequence[PolyElement]) -> str:
-    """A Macaulay2 program that defines the ring ``R`` and the ideal ``I``."""
+    """A Macaulay2 program that defines the ring ``R`` and the ideal ``I``; longer names where variables have these."""
     names = all_to_macaulay2(coordinates)
-    ring = f"{_glossary(coordinates, names)}R = {macaulay2.field(field)}[{', '.join(names)}]"
+    ring, ideal = ("R" if "R" not in names else "coordinateRing"), ("I" if "I" not in names else "givenIdeal")
+    header = f"{_glossary(coordinates, names)}{ring} = {macaulay2.field(field)}[{', '.join(names)}]"
     if not generators:
-        return f"{ring}\nI = ideal(0_R)"
-    return f"{ring}\nI = ideal {macaulay2.sequence(macaulay2.polynomial(g, names) for g in watched(generators))}"
+        return f"{header}\n{ideal} = ideal(0_{ring})"
+    written = (macaulay2.polynomial(g, names) for g in watched(generators))
+    pairs = zip(generators, written, strict=True)
+    listed = macaulay2.sequence(f"({text})_{ring}" if g.is_ground else text for g, text in pairs)
+    return f"{header}\n{ideal} = ideal {listed}"
 
 
 def _glossary(names: Sequence[str], written: Sequence[str]) -> str:

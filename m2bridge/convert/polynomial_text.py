@@ -18,6 +18,7 @@ from unicodedata import category
 
 from sympy.polys.rings import PolyElement
 
+from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing, normal_form
 from m2bridge.digits import integer
 from m2bridge.errors import ConversionError
@@ -51,11 +52,27 @@ def read_polynomial(text: str, ring: PolynomialRing) -> PolyElement:
 
     Examples
     --------
-    >>> from m2bridge.algebra.field import QQ
     >>> read_polynomial("2*(s - t)^2", PolynomialRing(QQ, ("s", "t")))
     2*s**2 - 4*s*t + 2*t**2
     """
     return _Reader(text, ring).whole()
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """The names that occur in the text of a polynomial, each once, in the order in which they occur.
+
+    Raises
+    ------
+    ConversionError
+        With the column, if a character cannot stand in such a text.
+
+    Examples
+    --------
+    >>> names_in("x^2 - 3*y_1*z")
+    ('x', 'y_1', 'z')
+    """
+    tokens = _Reader(text, PolynomialRing(QQ, ())).tokens
+    return tuple(dict.fromkeys(normal_form(found) for kind, found, _ in tokens if kind == "name"))
 
 
 @dataclass(slots=True)

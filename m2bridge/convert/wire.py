@@ -1,4 +1,4 @@
-"""Macaulay2 to SymPy: reads the wire format written by ``m2scripts/wire.m2``.
+"""Macaulay2 to Python: reads the wire format written by ``m2scripts/wire.m2``, and by ``values.m2`` in workspaces.
 
 ===============================  ==================================================
 Macaulay2                        Python
@@ -12,6 +12,8 @@ element of a polynomial ring     sympy.polys.rings.PolyElement
 Ideal                            m2bridge.algebra.ring.Ideal
 Matrix over a polynomial ring    m2bridge.convert.wire.PolynomialMatrix
 ===============================  ==================================================
+
+Values of a workspace are read by :mod:`m2bridge.convert.value_wire`; docs/values.md lists them.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from sympy.polys.rings import PolyElement, PolyRing
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import Ideal, PolynomialRing
 from m2bridge.convert.names import from_macaulay2
+from m2bridge.convert.value_wire import decode_value
 from m2bridge.digits import integer
 from m2bridge.errors import M2BridgeError, ParseError
 
@@ -81,9 +84,7 @@ def _matrix(ring: list[Any], rows: int, columns: int, entries: list[Any]) -> Pol
         raise ParseError(f"{len(entries)} entries for a matrix of {rows} rows and {columns} columns")
     over = _sympy_ring(ring)
     listed = _polynomials(over, entries)
-    return PolynomialMatrix(
-        over, tuple(tuple(listed[start : start + columns]) for start in range(0, rows * columns, columns)), columns
-    )
+    return PolynomialMatrix(over, tuple(tuple(listed[i * columns : (i + 1) * columns]) for i in range(rows)), columns)
 
 
 def _sympy_ring(ring: list[Any]) -> PolyRing:
@@ -143,4 +144,5 @@ _READERS: dict[str, Callable[..., Any]] = {
     "RingElement": _ring_element,
     "Ideal": _ideal,
     "Matrix": _matrix,
+    "Value": decode_value,
 }

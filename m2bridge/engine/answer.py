@@ -38,6 +38,16 @@ class Answer:
         """A list of integers."""
         return self._list(name, int)
 
+    def lists(self, name: str) -> list[list[Any]]:
+        """A list of lists."""
+        return self._list(name, list)
+
+    def integer_lists(self, name: str) -> list[list[int]]:
+        """A list of lists of integers."""
+        if not all(type(number) is int for numbers in self.lists(name) for number in numbers):
+            raise ParseError(f"the field '{name}' is not a list of lists of integers")
+        return self.lists(name)
+
     def integer_pairs(self, name: str) -> dict[int, int]:
         """A list of pairs of integers, as a mapping."""
         pairs = self._list(name, list)

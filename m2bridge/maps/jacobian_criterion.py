@@ -13,6 +13,7 @@ from m2bridge.convert.names import all_to_macaulay2
 from m2bridge.engine import Engine
 from m2bridge.engine.answer import parse
 from m2bridge.errors import ContradictionError, EngineMemoryError, EngineTimeoutError, MethodUnavailableError
+from m2bridge.ideals.decomposition import is_prime
 from m2bridge.maps.agreement import LocusFindings
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.elimination import elimination_values
@@ -62,8 +63,8 @@ def by_jacobian(found: Closure, engine: Engine) -> LocusFindings:
 def _components(found: Closure, ideal: Ideal, engine: Engine) -> tuple[Component, ...]:
     title = found.subject.title
     if found.subject.parametrization.maybe_reducible:
-        _check_prime(ideal, title, engine)
-    answer = parse(engine.run(_script("jacobian_criterion", ideal, title), clock().remaining).records)
+        _check_prime(ideal, engine)
+    answer = parse(engine.run(_script(ideal, title), clock().remaining).records)
     primes = answer.ideals("minimal_primes")
     measured = zip(primes, answer.integers("dimensions"), answer.integers("degrees"), strict=True)
     components = (_component(found, prime, dimension, degree) for prime, dimension, degree in measured)
@@ -76,16 +77,16 @@ def jacobian_script(subject: Subject, field: CoefficientField) -> Script:
     return render("jacobian_criterion", values=elimination_values(independent, field) | {"title": subject.title})
 
 
-def _check_prime(ideal: Ideal, title: str, engine: Engine) -> None:
-    if not parse(engine.run(_script("prime", ideal, title), clock().remaining).records).boolean("prime"):
+def _check_prime(ideal: Ideal, engine: Engine) -> None:
+    if not is_prime(ideal, engine):
         raise MethodUnavailableError(
             "the closure of the image is reducible, and the Jacobian criterion is for irreducible varieties: take the "
             "components of the source one by one"
         )
 
 
-def _script(name: str, ideal: Ideal, title: str) -> Script:
-    """The Macaulay2 program of this name for an ideal that is known."""
+def _script(ideal: Ideal, title: str) -> Script:
+    """The Macaulay2 program for an ideal that is known."""
     names = all_to_macaulay2(ideal.ring.variables)
     values = {
         "title": title,
@@ -93,7 +94,7 @@ def _script(name: str, ideal: Ideal, title: str) -> Script:
         "coordinates": ", ".join(names),
         "generators": macaulay2.sequence(macaulay2.polynomial(g, names) for g in ideal.generators),
     }
-    return render(name, values=values)
+    return render("jacobian_criterion", values=values)
 
 
 def _component(found: Closure, prime: Ideal, dimension: int, degree: int) -> Component:

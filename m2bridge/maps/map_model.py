@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.algebra.ring import Ideal
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.maps.chain import Chain, check_outputs
 from m2bridge.maps.layer import Layer
@@ -122,5 +123,6 @@ def as_model(case: object) -> Model:
     if isinstance(case, PolynomialMap):
         return MapModel(case, f"{TITLE} to {len(case.coordinates)} coordinates")
     if not isinstance(case, Model):
-        raise InvalidCaseError("case", f"must be a model or a PolynomialMap, not a {type(case).__name__}")
+        hint = "; an Ideal has methods of its own, such as singular_locus()" if isinstance(case, Ideal) else ""
+        raise InvalidCaseError("case", f"must be a model or a PolynomialMap, not a {type(case).__name__}{hint}")
     return case

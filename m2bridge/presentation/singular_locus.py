@@ -5,11 +5,14 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-from m2bridge.convert.notation import degree_summary, ideal_latex, ideal_macaulay2, polynomial_text
+from m2bridge.algebra.ring import Ideal
+from m2bridge.convert.notation import SHOWN, degree_summary, ideal_latex, ideal_macaulay2, polynomial_text
 from m2bridge.layout import facts, table
 from m2bridge.maps.singular_locus_result import Component, OrbitStatus, SingularLocus, zero_text
 from m2bridge.presented import computed_by, result_json
 
+SHORT = 60
+"""Characters of equations that are shown in a table."""
 SAID = {True: "singular", False: "smooth", None: "undecided"}
 
 
@@ -98,8 +101,17 @@ def tangent_text(status: OrbitStatus) -> str:
 
 
 def _component_row(component: Component) -> tuple[object, ...]:
-    equations = "–" if component.ideal is None else degree_summary(component.ideal.generator_degrees)
-    return component.description, component.dimension, "–" if component.degree is None else component.degree, equations
+    degree = "–" if component.degree is None else component.degree
+    return component.description, component.dimension, degree, _equations(component.ideal)
+
+
+def _equations(ideal: Ideal | None) -> str:
+    """The generators where they are few and short, else their degrees."""
+    if ideal is None:
+        return "–"
+    written = ", ".join(polynomial_text(generator) for generator in ideal.generators[:SHOWN])
+    short = len(ideal.generators) <= SHOWN and len(written) <= SHORT
+    return f"V({written})" if short else degree_summary(ideal.generator_degrees)
 
 
 def latex(locus: SingularLocus) -> str:

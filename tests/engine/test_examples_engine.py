@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from m2bridge.engine import Macaulay2
-from tests.examples import WITH_ENGINE, examples, failures, shared
+from tests.examples import ASKING, WITH_ENGINE, examples, failures, shared
 
 
-@pytest.mark.parametrize("name", [*sorted(WITH_ENGINE), "m2bridge"])
+@pytest.mark.parametrize("name", [*sorted(WITH_ENGINE | ASKING), "m2bridge"])
 def test_examples(name: str, m2: str, sessions: Callable[[Path], Macaulay2], monkeypatch: pytest.MonkeyPatch) -> None:
     test = examples(name)
     with shared(sessions(Path(m2)), monkeypatch) as names:

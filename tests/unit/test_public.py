@@ -12,6 +12,7 @@ singular_locus
 Chain ContradictionError EngineMemoryError EngineTimeoutError InvalidCaseError Layer M2BridgeError
 DeepAttention DeepAttentionAllSizes cross_check_deep_attention Plan PolynomialNetwork
 certify implicitize plan read_map read_model verify
+IdealSingularLocus IrreducibleComponent ideal read_ideal_file read_mrdi read_sage_text
 """
 
 

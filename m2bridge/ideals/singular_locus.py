@@ -1,0 +1,154 @@
+"""The singular locus of the variety of any ideal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from m2bridge.algebra.ring import Ideal
+from m2bridge.clock import clock, limited
+from m2bridge.engine import Engine, given_or_own
+from m2bridge.engine.answer import Answer, parse
+from m2bridge.errors import EngineMemoryError, EngineTimeoutError, MethodUnavailableError
+from m2bridge.ideals.decomposition import order
+from m2bridge.ideals.program import question, tidy
+from m2bridge.layout import printable
+from m2bridge.presented import Presented
+
+MOST_MINORS = 20_000
+"""Minors of the Jacobian matrix of one component."""
+
+
+@dataclass(frozen=True, slots=True)
+class IrreducibleComponent:
+    """A component of a variety that is irreducible over the field of its ring.
+
+    Parameters
+    ----------
+    ideal : Ideal
+        Its prime ideal.
+    dimension, degree : int
+        Affine dimension, and degree of the closure in projective space.
+
+    Examples
+    --------
+    >>> axes = ideal("x*y").singular_locus()
+    >>> [(component.dimension, component.degree) for component in axes.variety]
+    [(1, 1), (1, 1)]
+    """
+
+    ideal: Ideal
+    dimension: int
+    degree: int
+
+
+@dataclass(frozen=True, slots=True)
+class IdealSingularLocus(Presented):
+    """The singular locus of the variety V(I) of an ideal, as a set of points.
+
+    Parameters
+    ----------
+    given : Ideal
+        I.
+    title : str
+    variety : tuple of IrreducibleComponent, or None
+        The irreducible components of V(I); ``None`` if they were not found within the limits.
+    components : tuple of IrreducibleComponent, or None
+        Those of the singular locus; none of them if V(I) is smooth.
+    ideal : Ideal or None
+        The radical ideal of the singular locus; the unit ideal if V(I) is smooth.
+    engine_version : str
+    seconds : float
+    unfinished : str
+        Empty, or the limit that was reached.
+
+    Examples
+    --------
+    >>> locus = ideal("x^2 - y^2*z").singular_locus()
+    >>> locus.variety_dimension, locus.dimension, locus.ideal.generators
+    (2, 1, (x, y))
+    """
+
+    presentation: ClassVar[str] = "m2bridge.presentation.ideal_singular_locus"
+
+    given: Ideal
+    title: str
+    variety: tuple[IrreducibleComponent, ...] | None
+    components: tuple[IrreducibleComponent, ...] | None
+    ideal: Ideal | None
+    engine_version: str
+    seconds: float
+    unfinished: str = ""
+
+    @property
+    def variety_dimension(self) -> int | None:
+        """Affine dimension of V(I); −1 if it is empty."""
+        return _dimension(self.variety)
+
+    @property
+    def dimension(self) -> int | None:
+        """Affine dimension of the singular locus; −1 if it is empty."""
+        return _dimension(self.components)
+
+
+def singular_locus(
+    ideal: Ideal, engine: Engine | None = None, timeout: float | None = None, *, title: str = ""
+) -> IdealSingularLocus:
+    """The singular locus of V(I), where I is any ideal over the perfect field QQ or GF(p).
+
+    With the minimal primes P_i of I, the reduced variety V(I) is singular at a point
+
+    * of one V(P_i) only, if and only if the Jacobian matrix of P_i has rank below the codimension of P_i there: P_i is
+      a prime ideal over a perfect field, so the Jacobian criterion applies;
+    * of several V(P_i): the local ring has several minimal primes, so it is no domain, and not regular.
+
+    So the locus is the union of the V(P_i + minors) and the V(P_i + P_j).
+
+    Raises
+    ------
+    MethodUnavailableError
+        If there are more than :data:`MOST_MINORS` minors of one component.
+
+    Source: Hartshorne, *Algebraic Geometry*, Theorem I.5.1; Eisenbud, *Commutative Algebra*, Corollaries 10.14, 16.20.
+    """
+    script = question("ideal_singular_locus", {"givenIdeal": ideal}, {"most_minors": str(MOST_MINORS)})
+    with limited(timeout), given_or_own(engine) as engine:
+        late = ""
+        try:
+            answer = parse(engine.run(script, clock().remaining).records)
+        except (EngineTimeoutError, EngineMemoryError) as limit:
+            answer, late = parse(limit.records), str(limit)
+        _check_minors(answer)
+        return IdealSingularLocus(
+            ideal,
+            printable(title),
+            _components(answer, "components", "component_dimensions", "component_degrees"),
+            _components(answer, "primes", "dimensions", "degrees"),
+            tidy(answer.ideal("singular_ideal")) if "singular_ideal" in answer else None,
+            engine.version,
+            clock().seconds,
+            late,
+        )
+
+
+def _check_minors(answer: Answer) -> None:
+    most = max(answer.integers("minors"), default=0) if "minors" in answer else 0
+    if most > MOST_MINORS:
+        raise MethodUnavailableError(
+            f"the Jacobian criterion takes {most} minors for one component here, more than {MOST_MINORS}"
+        )
+
+
+def _components(answer: Answer, *names: str) -> tuple[IrreducibleComponent, ...] | None:
+    """The components whose primes, dimensions and degrees have these names, the largest first."""
+    if names[-1] not in answer:
+        return None
+    primes, dimensions, degrees = names
+    measured = zip(map(tidy, answer.ideals(primes)), answer.integers(dimensions), answer.integers(degrees), strict=True)
+    found = [IrreducibleComponent(*parts) for parts in measured]
+    return tuple(sorted(found, key=lambda component: (-component.dimension, component.degree, order(component.ideal))))
+
+
+def _dimension(components: Sequence[IrreducibleComponent] | None) -> int | None:
+    return None if components is None else max((component.dimension for component in components), default=-1)

@@ -1,0 +1,236 @@
+"""Singular loci of any ideals, against the Jacobian criterion done by hand."""
+
+import json
+import subprocess
+from itertools import product
+from math import prod
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sympy.polys.rings import PolyElement
+
+from m2bridge import CoefficientField, Engine, Ideal, IdealSingularLocus, Macaulay2, ideal, read_ideal_file
+from m2bridge.algebra.field import QQ
+from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.cli.commands import run
+from m2bridge.errors import EngineTimeoutError, MethodUnavailableError
+from m2bridge.ideals import singular_locus as module
+from m2bridge.render import Script
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "ideals"
+
+# generators, variables: dimension of V(I), components of the singular locus; by hand, from the partial derivatives and
+# the points where components meet.
+KNOWN: list[tuple[list[str], str, int, list[list[str]]]] = [
+    (["x^2 - y^2*z"], "x y z", 2, [["x", "y"]]),  # Whitney umbrella
+    (["y^2 - x^3"], "x y", 1, [["x", "y"]]),  # cusp
+    (["x^2 + y^2 - z^2"], "x y z", 2, [["x", "y", "z"]]),  # cone
+    (["x^2 + y^2 - 1"], "x y", 1, []),  # circle
+    (["x^2*y^2 + y^2*z^2 + z^2*x^2 - x*y*z"], "x y z", 2, [["x", "y"], ["x", "z"], ["y", "z"]]),  # Steiner
+    (["x*z - y^2", "y*w - z^2", "x*w - y*z"], "x y z w", 2, [["x", "y", "z", "w"]]),  # cone over the twisted cubic
+    # not radical
+    (["x^2"], "x y", 1, []),  # a double line is a line
+    (["x^2", "x*y"], "x y", 1, []),  # a line with an embedded point
+    (["(y^2 - x^3)^2"], "x y", 1, [["x", "y"]]),
+    # several components: where they meet, and nowhere else
+    (["x*y"], "x y", 1, [["x", "y"]]),
+    (["x*z", "x*w", "y*z", "y*w"], "x y z w", 2, [["x", "y", "z", "w"]]),  # two planes in a point
+    (["x*(x - 1)"], "x y", 1, []),  # parallel lines
+    (["x*z", "y*z"], "x y z", 2, [["x", "y", "z"]]),  # a plane and a line through it
+    (["z*(z - 1)", "x*z", "y*z"], "x y z", 2, []),  # a plane and a point beside it
+    (["x*y*(x + y)"], "x y z", 2, [["x", "y"]]),  # three planes in a line
+    (["y*(y - x^2)"], "x y", 1, [["x", "y"]]),  # tangent curves: the point is found although gradients are parallel
+    (["z*(x^2 - y^3)", "w*(x^2 - y^3)"], "x y z w", 3, [["x", "y"], ["z", "w", "x^2 - y^3"]]),  # it meets the plane
+    (["y*(x^2 - y^2*z)", "(z - 1)*(x^2 - y^2*z)"], "x y z", 2, [["x", "y"]]),  # a line through a singular point
+    # irreducible over QQ only
+    (["x^2 + y^2"], "x y", 1, [["x", "y"]]),
+    (["x^2 - 2"], "x y", 1, []),
+    # nothing, everything
+    (["1"], "x y", -1, []),
+    (["0"], "x y", 2, []),
+    (["x", "y"], "x y", 0, []),
+]
+
+
+def components(locus: IdealSingularLocus) -> set[Ideal]:
+    assert locus.components is not None
+    return {component.ideal for component in locus.components}
+
+
+@pytest.mark.parametrize(("generators", "variables", "dimension", "expected"), KNOWN, ids=lambda value: str(value))
+def test_by_hand(
+    engine: Macaulay2, generators: list[str], variables: str, dimension: int, expected: list[list[str]]
+) -> None:
+    locus = ideal(generators, variables=variables).singular_locus(engine)
+    assert not locus.unfinished
+    assert locus.variety_dimension == dimension
+    assert components(locus) == {ideal(*listed, variables=variables) for listed in expected}
+    assert locus.ideal is not None
+    if not expected:
+        assert (locus.dimension, locus.ideal) == (-1, ideal(1, variables=variables))
+    assert all(prime.contains(locus.ideal) for prime in components(locus))
+
+
+def test_the_criterion_for_the_whole_ideal_is_wrong_where_dimensions_differ(engine: Macaulay2) -> None:
+    """A plane, and beside it a cusp in another plane: the gradients have rank 1 at the cusp, the codimension of all."""
+    beside = ideal("z*(z - 1)", "(x^2 - y^3)*(z - 1)", variables="x y z")
+    entries = [entry for row in beside.jacobian().entries for entry in row]
+    assert (beside + ideal(entries)).dimension(engine) == -1
+    assert beside.codimension(engine) == 1
+    assert components(beside.singular_locus(engine)) == {ideal("x", "y", "z")}
+
+
+def test_characteristic_p(engine: Macaulay2) -> None:
+    """x^p − y is smooth, x² + y²·z modulo 2 is singular where y = 0; over QQ it is the umbrella."""
+    two = CoefficientField(2)
+    assert components(ideal("x^2 - y", field=two).singular_locus(engine)) == set()
+    locus = ideal("x^2 + y^2*z", field=two).singular_locus(engine)
+    assert [str(component.ideal) for component in locus.components or ()] == ["ideal(x, y) of GF(2)[x, y, z]"]
+
+
+def partial_derivatives(f: PolyElement) -> list[PolyElement]:
+    return [f.diff(x) for x in f.ring.gens]
+
+
+curves = st.dictionaries(
+    st.tuples(st.integers(0, 3), st.integers(0, 3)).filter(lambda m: sum(m) <= 3),
+    st.integers(-2, 2),
+    min_size=2,
+    max_size=4,
+)
+
+
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(first=curves, second=curves, p=st.sampled_from([0, 5]))
+def test_plane_curves(
+    any_engine: Engine, first: dict[tuple[int, int], int], second: dict[tuple[int, int], int], p: int
+) -> None:
+    """Of a curve f·g² the singular points are the zeros of its reduced equation and of its partial derivatives."""
+    ring = PolynomialRing(CoefficientField(p), ("x", "y"))
+    domain = ring.sympy_ring.domain
+    f, g = (ring.sympy_ring.from_dict({m: domain(c) for m, c in h.items() if domain(c)}) for h in (first, second))
+    if not f * g:
+        return
+    locus = Ideal(ring, (f * g**2,)).singular_locus(any_engine)
+    (curve,) = Ideal(ring, (f * g**2,)).to_flint()
+    (reduced,) = ideal([prod((factor for factor, _ in curve.factor()[1]), start=curve * 0 + 1)]).generators
+    by_hand = Ideal(ring, tuple(filter(None, [reduced, *partial_derivatives(reduced)])))
+    assert locus.ideal is not None
+    assert by_hand.radical(any_engine).equals(locus.ideal, any_engine)
+    if p:
+        assert _zeros(by_hand) == _zeros(locus.ideal)
+
+
+def _zeros(given_ideal: Ideal) -> set[tuple[int, ...]]:
+    points = product(range(5), repeat=2)
+    return {
+        p for p in points if not any(g.evaluate(list(zip(g.ring.gens, p, strict=True))) for g in given_ideal.generators)
+    }
+
+
+def test_too_many_minors(engine: Macaulay2, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_MINORS", 2)
+    with pytest.raises(MethodUnavailableError, match="18 minors"):
+        ideal("x*z - y^2", "y*w - z^2", "x*w - y*z").singular_locus(engine)
+
+
+class Late:
+    """An engine that reaches its limit when the components of the variety are known."""
+
+    version = "0"
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def run(self, script: Script, timeout: float | None = None) -> None:
+        records = self._engine.run(script, timeout).records
+        raise EngineTimeoutError("the limit", records=records[:3])
+
+
+def test_what_was_found_until_the_limit_is_kept(engine: Macaulay2) -> None:
+    locus = ideal("x*y").singular_locus(Late(engine))  # type: ignore[arg-type]
+    assert locus.unfinished == "the limit"
+    assert locus.variety_dimension == 1
+    assert locus.dimension is None is locus.components
+    assert "not finished" in str(locus)
+    assert locus.to_json()["components"] is None
+    assert "not finished" in locus.to_latex() + locus.to_macaulay2()
+
+
+# file: dimension of the variety, its components, dimension of the singular locus, its components
+SHOWN = {
+    "whitney_umbrella": (2, 1, 1, [["x", "y"]]),
+    "three_components": (2, 3, 0, [["x", "y", "z"]]),
+    "steiner_surface": (2, 1, 1, [["x", "y"], ["x", "z"], ["y", "z"]]),
+}
+
+
+def test_every_example_is_tested() -> None:
+    assert {path.stem for path in EXAMPLES.glob("*.toml")} == set(SHOWN)
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_examples(engine: Macaulay2, name: str) -> None:
+    given_ideal, title = read_ideal_file((EXAMPLES / f"{name}.toml").read_text(encoding="utf-8"))
+    record = json.loads(json.dumps(module.singular_locus(given_ideal, engine, title=title).to_json()))
+    found = (record["variety_dimension"], len(record["variety"]), record["dimension"])
+    assert (*found, [component["generators"] for component in record["components"]]) == SHOWN[name]
+
+
+def test_forms(engine: Macaulay2) -> None:
+    locus = ideal("x^2 - y^2*z").singular_locus(engine)
+    assert "V(x, y)" in str(locus)
+    assert locus.to_json()["generators"] == ["x", "y"]
+    assert locus.to_latex() == r"\operatorname{Sing} = V\left\langle x,\; y \right\rangle"
+    assert locus.to_macaulay2() == "R = QQ[x, y, z]\nI = ideal {x,\n    y}"
+    smooth = ideal("x", variables="x y").singular_locus(engine)
+    assert "smooth" in str(smooth)
+    assert smooth.to_latex() == r"\operatorname{Sing} = \varnothing"
+
+
+def test_the_map_has_the_same_locus(command: str, m2: str) -> None:
+    """The umbrella is parametrized in examples/whitney_umbrella.toml, with other names for the same equation."""
+    asked = [command, "singular-locus", "--map", str(EXAMPLES.parent / "whitney_umbrella.toml"), "--m2", m2, "--json"]
+    done = subprocess.run(asked, capture_output=True, text=True, check=True)
+    (component,) = json.loads(done.stdout)["components"]
+    assert sorted(component["generators"]) == ["x", "y"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--d", "2"], "--ideal and --d exclude each other"),
+        (["--method", "jacobian"], "--ideal and --method exclude each other"),
+        (["--family", "attention"], "--ideal and --family exclude each other"),
+        (["--field", "GF(4)"], "not a prime"),
+        (["--ideal", "nowhere.toml"], "nowhere.toml"),
+        (["--ideal", str(EXAMPLES.parent / "segre.toml")], "'ideal' is missing"),
+    ],
+)
+def test_bad_arguments_get_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
+) -> None:
+    asked = ["m2bridge", "singular-locus", "--ideal", str(EXAMPLES / "whitney_umbrella.toml"), *arguments]
+    monkeypatch.setattr("sys.argv", asked)
+    assert run() == 2
+    said = capsys.readouterr()
+    assert words in said.err
+    assert (said.out, said.err.count("\n")) == ("", 1)
+
+
+def test_on_the_command_line_over_another_field(command: str, m2: str) -> None:
+    asked = [command, "singular-locus", "--ideal", str(EXAMPLES / "whitney_umbrella.toml"), "--m2", m2]
+    done = subprocess.run([*asked, "--field", "GF(2)"], capture_output=True, text=True, check=True)
+    assert "over GF(2)" in done.stdout
+    assert "V(x, y)" in done.stdout
+
+
+def test_fields_of_components(engine: Macaulay2) -> None:
+    """Two conjugate lines are one component over QQ, and meet in one point over every field."""
+    locus = ideal("x^2 + y^2").singular_locus(engine)
+    assert locus.variety is not None
+    assert [(c.dimension, c.degree) for c in locus.variety] == [(1, 2)]
+    assert locus.given.ring.field == QQ
+    assert components(locus) == {ideal("x", "y")}

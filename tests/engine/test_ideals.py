@@ -1,0 +1,347 @@
+"""Ideals by both versions of Macaulay2, against what books say, closed formulas, and enumeration."""
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import combinations, pairwise, product
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sympy import Poly, groebner, symbols
+
+from m2bridge import CoefficientField, Engine, Ideal, Macaulay2, PolynomialMap, Script, ideal
+from m2bridge.algebra.field import QQ
+from m2bridge.algebra.hilbert_series import HilbertSeries, n
+from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.engine.answer import parse
+from m2bridge.errors import ConversionError, EngineTimeoutError, MethodUnavailableError
+from m2bridge.ideals.small_basis import small_basis
+
+TWISTED_CUBIC = ideal("x*z - y^2", "y*w - z^2", "x*w - y*z", variables="x y z w")
+XY = PolynomialRing(QQ, ("x", "y"))
+FIVE, SEVEN = CoefficientField(5), CoefficientField(7)
+
+
+def sets(*listed: Sequence[str], variables: str) -> set[Ideal]:
+    """Ideals by their generators."""
+    return {ideal(*generators, variables=variables) for generators in listed}
+
+
+def test_twisted_cubic(engine: Macaulay2) -> None:
+    """Harris, Algebraic Geometry, 1.10: prime, of codimension 2 and degree 3; 3n + 1 functions of degree n."""
+    cubic = TWISTED_CUBIC
+    assert cubic.is_prime(engine)
+    assert (cubic.dimension(engine), cubic.codimension(engine), cubic.degree(engine)) == (2, 2, 3)
+    assert cubic.hilbert_series(engine).numerator == (1, 2)
+    assert cubic.hilbert_polynomial(engine).to_sympy("n") == 3 * n + 1
+    assert cubic.betti_table(engine).rows == {(0, 0): 1, (1, 1): 3, (2, 1): 2}
+    assert cubic.is_radical(engine)
+    assert cubic.radical(engine).equals(cubic, engine)
+
+
+def test_a_complete_intersection_that_contains_the_twisted_cubic(engine: Macaulay2) -> None:
+    """Cox, Little, O'Shea, section 4.4: two of its quadrics meet in the cubic and a line."""
+    two = ideal("x*z - y^2", "x*w - y*z", variables="x y z w")
+    line = ideal("x", "y", variables="x y z w")
+    assert set(two.minimal_primes(engine)) == {TWISTED_CUBIC, line}
+    assert two.quotient(line, engine) == TWISTED_CUBIC
+    assert two.saturate("x", engine) == TWISTED_CUBIC
+    assert TWISTED_CUBIC.intersect(line, engine=engine) == two
+
+
+def test_an_embedded_component(engine: Macaulay2) -> None:
+    """Eisenbud, Commutative Algebra, section 3.3: (x², xy) = (x) ∩ (x², y), associated primes (x) and (x, y)."""
+    given_ideal = ideal("x^2", "x*y")
+    found = given_ideal.primary_decomposition(engine)
+    assert len(found) == 2
+    assert found[0].intersect(found[1], engine=engine) == given_ideal
+    assert set(given_ideal.associated_primes(engine)) == sets(["x"], ["x", "y"], variables="x y")
+    assert set(given_ideal.minimal_primes(engine)) == sets(["x"], variables="x y")
+    assert given_ideal.radical(engine) == ideal("x", variables="x y")
+    assert not given_ideal.is_radical(engine)
+    assert given_ideal.saturate(ideal("x", "y"), engine) == ideal("x", variables="x y")
+
+
+def test_adjacent_minors(engine: Macaulay2) -> None:
+    """Diaconis, Eisenbud, Sturmfels (1998): of a 2 × 3 matrix, adjacent minors meet in all minors and a plane."""
+    adjacent = ideal("a*e - b*d", "b*f - c*e")
+    everything = adjacent + ideal("a*f - c*d", variables="a b c d e f")
+    assert set(adjacent.minimal_primes(engine)) == {everything, ideal("b", "e", variables="a b c d e f")}
+    assert adjacent.is_radical(engine)
+    assert not adjacent.is_prime(engine)
+
+
+def test_primes_depend_on_the_field(engine: Macaulay2) -> None:
+    """−1 is a square modulo 5, and not modulo 7."""
+    assert ideal("x^2 + 1").is_prime(engine)
+    assert ideal("x^2 + 1", field=SEVEN).is_prime(engine)
+    found = ideal("x^2 + 1", field=FIVE).minimal_primes(engine)
+    assert [str(prime) for prime in found] == ["ideal(x + 2) of GF(5)[x]", "ideal(x - 2) of GF(5)[x]"]
+
+
+def test_powers_of_p_in_characteristic_p(engine: Macaulay2) -> None:
+    two = CoefficientField(2)
+    assert ideal("x^2 + y^2", field=two).radical(engine) == ideal("x + y", field=two)
+    assert ideal("x^2 + y^2*z", field=two).is_prime(engine)
+
+
+def test_unit_and_zero_ideal(engine: Macaulay2) -> None:
+    one, zero = ideal(1, variables="x y"), ideal(variables="x y")
+    assert (one.dimension(engine), one.codimension(engine), one.degree(engine)) == (-1, 3, 0)
+    assert (zero.dimension(engine), zero.codimension(engine), zero.degree(engine)) == (2, 0, 1)
+    for decompose in (one.minimal_primes, one.primary_decomposition, one.associated_primes):
+        assert decompose(engine) == ()
+    for decompose in (zero.minimal_primes, zero.primary_decomposition, zero.associated_primes):
+        assert decompose(engine) == (zero,)
+    assert (one.is_prime(engine), zero.is_prime(engine)) == (False, True)
+    assert (one.is_radical(engine), zero.is_radical(engine)) == (True, True)
+    assert (one.radical(engine), zero.radical(engine)) == (one, zero)
+    assert one.intersect(zero, engine=engine) == zero
+    assert (zero.quotient(zero, engine), one.quotient(zero, engine)) == (one, one)
+    assert (zero.saturate(one, engine), zero.saturate(zero, engine)) == (zero, one)
+    assert one.contains(zero, engine)
+    assert not zero.contains(one, engine)
+    assert zero.equals(zero, engine)
+    assert not zero.equals(one, engine)
+
+
+def test_elimination(engine: Macaulay2) -> None:
+    """Cox, Little, O'Shea, section 3.3: the tangent surface of the twisted cubic."""
+    surface = ideal("x - t - u", "y - t^2 - 2*t*u", "z - t^3 - 3*t^2*u", variables="t u x y z")
+    found = surface.eliminate("t", "u", engine=engine)
+    assert found == ideal("4*x^3*z - 3*x^2*y^2 - 6*x*y*z + 4*y^3 + z^2", variables="x y z")
+    assert surface.eliminate(["t", "u", "t"], engine=engine).generators == found.generators
+    assert surface.eliminate(engine=engine).equals(surface, engine)
+    assert ideal("x", "y").eliminate("x", "y", engine=engine).generators == ()
+    assert str(ideal("x", "x + 1").eliminate("x", engine=engine)) == "ideal(1) of QQ[]"
+    with pytest.raises(ConversionError, match="not a variable"):
+        surface.eliminate("v", engine=engine)
+
+
+def test_what_is_no_ideal_is_refused(engine: Macaulay2) -> None:
+    with pytest.raises(ConversionError, match="int is not an ideal"):
+        ideal("x").intersect(3, engine=engine)  # type: ignore[arg-type]
+    with pytest.raises(ConversionError, match="different rings"):
+        ideal("x").intersect([ideal("y")], engine=engine)
+    with pytest.raises(ConversionError, match="unknown name"):
+        ideal("x").quotient("y", engine)
+
+
+def test_images(engine: Macaulay2) -> None:
+    s, t = symbols("s t")
+    square = PolynomialMap.from_expressions([s, t], {"x": s**2, "y": t})
+    assert ideal("s^2 - t", variables="s t").image(square, engine) == ideal("x - y")
+    assert ideal("s", variables="s t").image(square, engine) == ideal("x", variables="x y")
+    assert ideal("s^2", variables="s t").image(square, engine) == ideal("x", variables="x y")
+    assert ideal("s^3", variables="s t").image(square, engine) == ideal("x^2", variables="x y")
+    assert ideal(1, variables="s t").image(square, engine) == ideal(1, variables="x y")
+    assert ideal(variables="s t").image(square, engine).generators == ()
+    double_line = PolynomialMap.from_expressions([s, t], {"x": s, "y": t}, [s**2])
+    assert ideal(variables="s t").image(double_line, engine) == ideal("x", variables="x y")
+
+
+def test_groups_of_names(engine: Macaulay2) -> None:
+    """Names that mean something to Macaulay2, in any alphabet, with indices."""
+    given_ideal = ideal("e*i", "ω*gens - c_1_2", "res^2*c_1")
+    assert given_ideal.equals(given_ideal + given_ideal * given_ideal, engine)
+    assert {prime.ring for prime in given_ideal.minimal_primes(engine)} == {given_ideal.ring}
+    union = given_ideal.minimal_primes(engine)
+    assert union[0].intersect(*union[1:], engine=engine).equals(given_ideal.radical(engine), engine)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_squarefree_monomial_ideals(engine: Macaulay2, seed: int) -> None:
+    """Miller, Sturmfels, Combinatorial Commutative Algebra, 1.2: minimal primes are minimal vertex covers."""
+    variables = ["a", "b", "c", "d", "e"]
+    triples = list(combinations(variables, 3)) + list(combinations(variables, 2))
+    edges = triples[seed :: 4 + seed]
+    given_ideal = ideal(["*".join(edge) for edge in edges], variables=variables)
+    covers = [
+        set(cover)
+        for size in range(6)
+        for cover in combinations(variables, size)
+        if all({*cover} & {*e} for e in edges)
+    ]
+    minimal = [cover for cover in covers if not any(other < cover for other in covers)]
+    expected = {ideal(sorted(cover), variables=variables) for cover in minimal}
+    assert set(given_ideal.minimal_primes(engine)) == expected
+    assert given_ideal.codimension(engine) == min(map(len, minimal))
+    assert given_ideal.degree(engine) == sum(len(cover) == min(map(len, minimal)) for cover in minimal)
+
+
+HOMOGENEOUS = [
+    TWISTED_CUBIC,
+    ideal("x^2", "x*y", "y^3"),
+    ideal("x^2 - y*z", "y^2 - x*z", "z^2 - x*y", "x*y*z", field=CoefficientField(101)),
+    ideal("a*d - b*c", "a*f - b*e", "c*f - d*e") ** 2,
+    ideal("x^2", "2*x^2 + x*y", "x*y", "x^3 - y^3"),
+    ideal(1, variables="x y"),
+    ideal(variables="x y"),
+]
+
+
+@pytest.mark.parametrize("given_ideal", HOMOGENEOUS, ids=str)
+def test_resolutions(engine: Macaulay2, given_ideal: Ideal) -> None:
+    """Compositions vanish, entries have the right degrees, and ranks and Betti numbers give the Hilbert series.
+
+    Eisenbud, The Geometry of Syzygies, Corollary 1.10: the numerator over (1 − T)^n is Σ (−1)^i β_ij T^j.
+    """
+    resolution, table = given_ideal.resolution(engine), given_ideal.betti_table(engine)
+    assert resolution.betti == table
+    for first, second in pairwise(resolution.differentials):
+        columns = list(zip(*second.entries, strict=True))
+        products = [
+            sum((a * b for a, b in zip(row, c, strict=True)), first.ring.sympy_ring.zero)
+            for row in first.entries
+            for c in columns
+        ]
+        assert not any(products)
+    for step, matrix in enumerate(resolution.differentials):
+        for row, target in zip(matrix.entries, resolution.modules[step].degrees, strict=True):
+            for entry, source in zip(row, resolution.modules[step + 1].degrees, strict=True):
+                assert {sum(m) for m in entry} <= {source[0] - target[0]} - {0}  # no units: the resolution is minimal
+    numerator: Counter[int] = Counter()
+    for (i, _, j), count in table.entries:
+        numerator[j] += (-1) ** i * count
+    variables = len(given_ideal.ring.variables)
+    series = given_ideal.hilbert_series(engine)
+    assert HilbertSeries.from_numerator(numerator, variables) == series
+    assert series.polynomial == given_ideal.hilbert_polynomial(engine).to_sympy("n")
+
+
+def test_resolutions_of_other_ideals(engine: Macaulay2) -> None:
+    with pytest.raises(MethodUnavailableError, match="homogeneous"):
+        ideal("x^2 - y").betti_table(engine)
+    found = ideal("x^2 - y", "x*y - 1").resolution(engine)
+    (generators,) = found.differentials[0].entries
+    assert ideal(list(generators)) == ideal("x^2 - y", "x*y - 1")
+
+
+def test_groebner_bases_are_those_of_sympy(engine: Macaulay2) -> None:
+    x, y, z = symbols("x y z")
+    for listed in (
+        [x**2 + 3 * y, 2 * x * y - 1],
+        [x**3 - y * z, y**2 - x * z, z**2 - x**2 * y * 7],
+        [x * y * z - 1, x + y],
+    ):
+        for p in (0, 101):
+            options = {"modulus": p} if p else {"domain": "QQ"}
+            expected = groebner(listed, x, y, z, order="grevlex", **options)
+            found = ideal(listed, variables="x y z", field=CoefficientField(p)).groebner_basis(engine)
+            assert set(found) == set(ideal([Poly(g, x, y, z, **options) for g in expected.exprs]).generators)
+            assert all(g.LC == 1 for g in found)
+
+
+WRITTEN = [
+    ideal("x^2 - 2/3*c_1_2", "alpha*ω - 5"),
+    ideal("R^2 - I", "I*c"),
+    ideal("e*i - res", "gens^2", field=SEVEN),
+    ideal(1, "1/2", variables="x"),
+    ideal(variables="x y"),
+]
+
+
+@pytest.mark.parametrize("given_ideal", WRITTEN, ids=str)
+def test_macaulay2_reads_its_own_text(engine: Macaulay2, given_ideal: Ideal) -> None:
+    text = given_ideal.to_macaulay2()
+    name = text.split("\n")[-len(given_ideal.generators) or -1].split(" = ")[0]
+    found = parse(engine.run(Script("text", f'{text}\nmbEmit("read", {name})')).records).ideal("read")
+    assert (found.ring, found.generators) == (given_ideal.ring, given_ideal.generators)
+
+
+def test_a_limit_on_time(engine: Macaulay2) -> None:
+    large = ideal([f"x_{i}^7 + x_{(i + 1) % 9}^5*x_{(i + 3) % 9} - {i + 2}*x_{(i + 5) % 9}^6 + 1" for i in range(9)])
+    with pytest.raises(EngineTimeoutError):
+        large.primary_decomposition(engine, timeout=0.5)
+
+
+small = st.integers(-2, 2).filter(bool)
+polynomials = st.dictionaries(st.tuples(*[st.integers(0, 2)] * 3), small, min_size=1, max_size=2)
+fields = st.sampled_from([QQ, CoefficientField(2), CoefficientField(3), CoefficientField(101)])
+
+
+@st.composite
+def pairs(draw: st.DrawFn, over: st.SearchStrategy[CoefficientField] = fields) -> tuple[Ideal, Ideal]:
+    """Two ideals of one ring."""
+    ring = PolynomialRing(draw(over), ("x", "y", "z"))
+    domain = ring.sympy_ring.domain
+
+    def drawn() -> Ideal:
+        listed = draw(st.lists(polynomials, min_size=1, max_size=3))
+        terms = ({m: domain(c) for m, c in f.items() if domain(c)} for f in listed)
+        return Ideal(ring, tuple(filter(None, map(ring.sympy_ring.from_dict, terms))))
+
+    return drawn(), drawn()
+
+
+FEW = settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+
+
+@FEW
+@given(pair=pairs())
+def test_laws_of_operations(any_engine: Engine, pair: tuple[Ideal, Ideal]) -> None:
+    first, second = pair
+    asked = any_engine
+    both, quotient = first.intersect(second, engine=asked), first.quotient(second, asked)
+    saturation = first.saturate(second, asked)
+    assert both.contains(first * second, asked)
+    assert first.contains(both, asked)
+    assert second.contains(both, asked)
+    assert first.contains(quotient * second, asked)
+    assert quotient.contains(first, asked)
+    assert saturation.contains(quotient, asked)
+    assert saturation.quotient(second, asked).equals(saturation, asked)
+    assert (first + second).contains(first, asked)
+    assert both.dimension(asked) == max(first.dimension(asked), second.dimension(asked))
+    eliminated = first.eliminate("x", engine=asked)
+    assert all(first.contains(generator, asked) for generator in eliminated.generators)
+
+
+@FEW
+@given(pair=pairs())
+def test_laws_of_decompositions(any_engine: Engine, pair: tuple[Ideal, Ideal]) -> None:
+    given_ideal, asked = pair[0], any_engine
+    radical = given_ideal.radical(asked)
+    one = ideal(1, variables=given_ideal.ring.variables, field=given_ideal.ring.field)
+    components = given_ideal.primary_decomposition(asked)
+    primes, minimal = given_ideal.associated_primes(asked), given_ideal.minimal_primes(asked)
+    assert radical.contains(given_ideal, asked)
+    assert radical.is_radical(asked)
+    assert one.intersect(*components, engine=asked).equals(given_ideal, asked)
+    assert one.intersect(*minimal, engine=asked).equals(radical, asked)
+    assert all(prime.is_prime(asked) for prime in primes)
+    assert len(components) == len(primes)
+    assert all(any(c.radical(asked).equals(p, asked) for p in primes) for c in components)
+    assert all(any(m.equals(p, asked) for p in primes) for m in minimal)
+    assert given_ideal.dimension(asked) == max((p.dimension(asked) for p in minimal), default=-1)
+    assert given_ideal.is_prime(asked) == (len(minimal) == 1 and minimal[0].equals(given_ideal, asked))
+
+
+@FEW
+@given(pair=pairs())
+def test_flint_and_macaulay2_agree(any_engine: Engine, pair: tuple[Ideal, Ideal]) -> None:
+    first, second = pair
+    if first.ring.field == QQ and None not in (small_basis(first), small_basis(second), small_basis(first + second)):
+        assert first.contains(second) == first.contains(second, any_engine)
+        assert first.equals(second) == first.equals(second, any_engine)
+        assert first.equals(first + first * second) is True
+
+
+@FEW
+@given(pair=pairs(st.just(CoefficientField(3))))
+def test_points_over_a_small_field(any_engine: Engine, pair: tuple[Ideal, Ideal]) -> None:
+    """Radical, product and intersection have the zeros that they should have, at all 27 points over GF(3)."""
+    first, second = pair
+    assert _zeros(first.radical(any_engine)) == _zeros(first)
+    assert _zeros(first.intersect(second, engine=any_engine)) == _zeros(first) | _zeros(second)
+    assert _zeros(first * second) == _zeros(first) | _zeros(second)
+    assert _zeros(first + second) == _zeros(first) & _zeros(second)
+
+
+def _zeros(given_ideal: Ideal) -> set[tuple[int, ...]]:
+    points = product(range(3), repeat=3)
+    return {
+        point
+        for point in points
+        if not any(g.evaluate(list(zip(g.ring.gens, point, strict=True))) for g in given_ideal.generators)
+    }

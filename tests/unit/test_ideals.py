@@ -1,0 +1,364 @@
+"""Ideals without an engine: how people write them, sums and products, equality by FLINT, forms for other programs."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import flint
+import pytest
+import sympy
+from hypothesis import given
+from hypothesis import strategies as st
+from sympy import GF as SympyGF
+from sympy import ZZ, Poly, Symbol, symbols
+
+from m2bridge import CoefficientField, Ideal, PolynomialMap, ideal, read_ideal, read_mrdi, read_sage_text
+from m2bridge.algebra.field import QQ
+from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.errors import ConversionError, MethodUnavailableError
+from m2bridge.ideals.file import read_ideal_file
+from m2bridge.ideals.program import tidy
+from m2bridge.ideals.small_basis import small_basis
+
+x, y, z = symbols("x y z")
+SEVEN = CoefficientField(7)
+RING = PolynomialRing(QQ, ("x", "y", "z"))
+
+
+@pytest.fixture(autouse=True)
+def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing here starts Macaulay2."""
+    monkeypatch.delattr("m2bridge.engine.session.Macaulay2.start")
+    monkeypatch.delattr("m2bridge.engine.session.Macaulay2.run")
+
+
+def same(first: Ideal, second: Ideal) -> bool:
+    """The same generators, not only the same ideal."""
+    return first.ring == second.ring and first.generators == second.generators
+
+
+WRITTEN: list[Any] = [
+    x**2 - sympy.Rational(2, 3) * y * z,
+    "x^2 - 2/3*y*z",
+    "(x)**2 - y*2*z/3",
+    Poly(x**2 - sympy.Rational(2, 3) * y * z, x, y, z),
+    Poly(x**2 - sympy.Rational(2, 3) * y * z, z, x, y).as_expr(),
+    Symbol("x", positive=True) ** 2 - sympy.Rational(2, 3) * y * Symbol("z", real=True),
+    RING.polynomial(x**2 - sympy.Rational(2, 3) * y * z),
+    ideal("x^2 - 2/3*y*z").to_flint()[0],
+    [["x^2 - 2/3*y*z"]],
+]
+
+
+@pytest.mark.parametrize("written", WRITTEN, ids=repr)
+def test_polynomials_as_people_have_them(written: Any) -> None:
+    assert same(ideal(written), Ideal(RING, (RING.polynomial(x**2 - sympy.Rational(2, 3) * y * z),)))
+
+
+def test_order_of_variables_left_out() -> None:
+    assert ideal("x_10 + x_2 + b").ring.variables == ("b", "x_2", "x_10")
+    assert ideal(Poly(x + y, y, x)).ring.variables == ("y", "x")
+    assert ideal("x + y", variables="y, x").ring.variables == ("y", "x")
+    assert ideal(flint.fmpz_mpoly_ctx.get(("u", "v"), flint.Ordering.lex).gens()).ring.variables == ("u", "v")
+
+
+def test_fields_of_what_is_given() -> None:
+    assert ideal(Poly(x, x, domain=SympyGF(7))).ring.field == SEVEN
+    assert ideal(Poly(x, x, domain=ZZ)).ring.field == QQ
+    assert ideal(flint.nmod_mpoly_ctx.get(("u",), modulus=7).gens()).ring.field == SEVEN
+    assert ideal("x", field=SEVEN).ring.field == SEVEN
+
+
+def test_other_rings_and_fields_are_converted_term_by_term() -> None:
+    half = RING.polynomial(x / 2 + y)
+    assert str(ideal(half, variables="y x", field=SEVEN)) == "ideal(y - 3*x) of GF(7)[y, x]"
+    assert ideal("x^6 - 1", variables="x", field=SEVEN).generators[0] == ideal(x**6 - 1, field=SEVEN).generators[0]
+    assert not ideal("7*x", field=SEVEN).generators
+
+
+REFUSED: list[tuple[Any, str]] = [
+    (0.5 * x, "not exact"),
+    (1 / x, "not a polynomial"),
+    (sympy.sqrt(2) * x, "not a polynomial"),
+    ("x.y", "column 2"),
+    ("__import__('os')", "column"),
+    (True, "bool"),
+    (None, "NoneType"),
+    (x / 7, "no meaning over GF(7)"),
+    ("x/7", "no meaning over GF(7)"),
+    ("w", "unknown name"),
+    (RING.polynomial(z), "not a variable"),
+    (Symbol("x", positive=True) + Symbol("x"), "one name"),
+    (flint.fmpq(1, 2), "fmpq"),
+    (Poly(x * sympy.Symbol("a"), x), "not a polynomial"),
+]
+
+
+@pytest.mark.parametrize(("written", "words"), REFUSED, ids=repr)
+def test_what_is_no_polynomial_is_refused(written: Any, words: str) -> None:
+    with pytest.raises(ConversionError, match=words.replace("(", r"\(").replace(")", r"\)")):
+        ideal(written, variables="x y", field=SEVEN)
+
+
+def test_numbers_alone_have_no_ring() -> None:
+    with pytest.raises(ConversionError, match="variables"):
+        ideal(1, 0)
+    assert same(ideal(variables="x"), Ideal(PolynomialRing(QQ, ("x",)), ()))
+
+
+def test_sums_products_powers() -> None:
+    first, second = ideal("x", "y"), ideal("x", "x - y")
+    assert (first + second).generators == ideal("x", "y", "x - y").generators
+    assert (first * second).generators == ideal("x^2", "x^2 - x*y", "x*y", "x*y - y^2").generators
+    assert (first**3).generators == ideal("x^3", "x^2*y", "x*y^2", "y^3").generators
+    assert (first**0).generators == ideal(1, variables="x y").generators
+    zero = ideal(variables="x y")
+    assert not (zero**2).generators
+    assert (zero**0).generators == (zero.ring.sympy_ring.one,)
+    assert not (zero * first).generators
+
+
+def test_ideals_of_different_rings_are_not_combined() -> None:
+    first, second = ideal("x", variables="x y"), ideal("x", variables="y x")
+    assert first != second
+    assert first != ideal("y", variables="y x")  # the same exponents
+    for combined in (lambda: first + second, lambda: first * second, lambda: first.contains(second)):
+        with pytest.raises(ConversionError, match="different rings"):
+            combined()
+    with pytest.raises(TypeError):
+        first + 1  # type: ignore[operator]
+    with pytest.raises(TypeError):
+        first**-1
+    with pytest.raises(MethodUnavailableError, match="products"):
+        ideal([f"x_{i}" for i in range(100)]) ** 4
+
+
+def test_equality_is_that_of_ideals() -> None:
+    circle = ideal("x^2 + y^2 - 1")
+    assert circle == ideal("2 - 2*x^2 - 2*y^2")
+    assert ideal("x + y", "x - y") == ideal("x", "y")
+    assert ideal("x^2 + y", "x*y - 1") == ideal("x*y - 1", "x^2 + y", "y^2 + x")
+    assert ideal("x^2", variables="x y") != ideal("x", variables="x y")
+    assert ideal(1, variables="x y") == ideal("x", "x + 1", variables="x y")
+    assert circle != "x"
+    assert len({ideal("x + y", "x - y"), ideal("x", "y"), ideal("x", "y", field=SEVEN)}) == 2
+
+
+coefficients = st.integers(-3, 3).filter(bool)
+monomials = st.tuples(*[st.integers(0, 2)] * 3)
+polynomials = st.dictionaries(monomials, coefficients, min_size=1, max_size=3)
+ideals = st.lists(polynomials, min_size=1, max_size=3).map(
+    lambda listed: Ideal(
+        RING, tuple(RING.sympy_ring.from_dict({m: QQ.domain(c) for m, c in f.items()}) for f in listed)
+    )
+)
+
+
+@given(ideals)
+def test_bases_by_flint_are_those_of_sympy(given_ideal: Ideal) -> None:
+    """Both are the reduced Gröbner basis, up to factors."""
+    found = small_basis(given_ideal)
+    if found is None:  # too large for the limits
+        return
+    expected = sympy.groebner([g.as_expr() for g in given_ideal.generators], x, y, z, order="grevlex")
+    primitive = {tuple(sorted(Poly(g, x, y, z).primitive()[1].terms())) for g in expected.exprs}
+    assert {tuple(sorted(terms)) for terms in found} == primitive
+
+
+@given(ideals, st.permutations(range(3)), polynomials)
+def test_other_generators_of_the_same_ideal(given_ideal: Ideal, order: list[int], factor: dict[Any, int]) -> None:
+    multiplier = RING.sympy_ring.from_dict({m: QQ.domain(c) for m, c in factor.items()})
+    generators = [given_ideal.generators[i] for i in order if i < len(given_ideal.generators)]
+    more = [generators[0] * multiplier + g * 2 for g in generators[1:]]
+    other = Ideal(RING, (generators[0] * -3, *more))
+    if small_basis(given_ideal) is not None and small_basis(other) is not None:
+        assert other == given_ideal
+        assert hash(other) == hash(given_ideal)
+        assert all(g in given_ideal for g in other.generators)
+
+
+names = st.sampled_from(["x", "y", "c_1_2", "c_1", "c", "alpha", "N", "e", "i", "ω", "x_10"])
+
+
+@st.composite
+def any_ideals(draw: Callable[..., Any]) -> Ideal:
+    """Over QQ or a prime field, with all sorts of names; the zero and unit ideal, too."""
+    field = draw(st.sampled_from([QQ, SEVEN, CoefficientField(2), CoefficientField(2**31 - 1)]))
+    variables = draw(st.lists(names, min_size=1, max_size=4, unique=True))
+    ring = PolynomialRing(field, tuple(variables))
+    number = st.integers(-(10**30), 10**30)
+    denominator = st.integers(1, 10**6).filter(lambda n: not field.characteristic or n % field.characteristic)
+    exponents = st.tuples(*[st.integers(0, 40)] * len(variables))
+    domain = ring.sympy_ring.domain
+    terms = st.dictionaries(exponents, st.tuples(number, denominator), max_size=4)
+    listed = draw(st.lists(terms, max_size=3))
+    found = [{m: domain(n) / domain(d) for m, (n, d) in f.items()} for f in listed]
+    return Ideal(
+        ring, tuple(filter(None, (ring.sympy_ring.from_dict({m: c for m, c in f.items() if c}) for f in found)))
+    )
+
+
+@given(any_ideals())
+def test_every_form_reads_back_to_the_same_ideal(given_ideal: Ideal) -> None:
+    assert same(ideal(given_ideal.to_sympy()), given_ideal)
+    assert same(read_sage_text(given_ideal.to_sage_text()), given_ideal)
+    assert same(read_mrdi(json.loads(json.dumps(given_ideal.to_mrdi("Oscar")))), given_ideal)
+    assert same(read_ideal(given_ideal.to_json()), given_ideal)
+    if given_ideal.ring.field == QQ:
+        assert same(read_mrdi(json.loads(json.dumps(given_ideal.to_mrdi()))), given_ideal)
+    if all(name.isascii() for name in given_ideal.ring.variables):
+        assert same(ideal(given_ideal.to_flint()), given_ideal)
+
+
+def _in(domain: Any, number: Any) -> Any:
+    """One of Sage's numbers in a domain of SymPy."""
+    return domain(int(number)) if domain.is_FiniteField else domain(int(number.numerator()), int(number.denominator()))
+
+
+def test_sage_itself_reads_the_text() -> None:
+    """The parts of Sage that come with the wheel of Macaulay2 know polynomial rings."""
+    constructor = pytest.importorskip("sage.rings.polynomial.polynomial_ring_constructor")
+    fields = {"QQ": pytest.importorskip("sage.rings.rational_field").QQ}
+    fields["GF"] = pytest.importorskip("sage.rings.finite_rings.finite_field_constructor").GF
+    for given_ideal in (ideal("x^2 - 2/3*c_1_2 + 1", "c_1_2*y^3 - 5"), ideal("x^2 - 2/3*y", "x*y", field=SEVEN)):
+        header, program = given_ideal.to_sage_text().split("\n", 1)
+        assert header == "from sage.all import GF, QQ, PolynomialRing"
+        scope: dict[str, Any] = {**fields, "PolynomialRing": constructor.PolynomialRing}
+        exec(program, scope)  # what the user of Sage does
+        found = [{tuple(m): c for m, c in g.dict().items()} for g in scope["I"].gens()]
+        expected = [dict(g) for g in given_ideal.generators]
+        domain = given_ideal.ring.sympy_ring.domain
+        assert [{m: _in(domain, c) for m, c in f.items()} for f in found] == expected
+        assert tuple(map(str, scope["R"].gens())) == given_ideal.ring.variables
+
+
+OSCAR = {
+    "_ns": {"Oscar": ["https://github.com/oscar-system/Oscar.jl", "1.4.0"]},
+    "_type": {"name": "MPolyIdeal", "params": "31f400f8-14ab-42a8-a2df-69ba76a07ea1"},
+    "data": [[[["1", "1"], "100"], [["0", "2"], "5"]]],
+    "_refs": {
+        "31f400f8-14ab-42a8-a2df-69ba76a07ea1": {
+            "_type": {
+                "name": "MPolyRing",
+                "params": {"_type": {"name": "FiniteField", "_instance": "fpField"}, "data": "101"},
+            },
+            "data": {"symbols": ["x", "y"]},
+        }
+    },
+}
+"""As Oscar writes it."""
+
+
+def test_a_file_as_oscar_writes_it() -> None:
+    assert str(read_mrdi(OSCAR)) == "ideal(-x*y + 5*y**2) of GF(101)[x, y]"
+    assert read_mrdi(OSCAR).to_mrdi("Oscar")["data"] == OSCAR["data"]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"_ns": {"Elsewhere": []}}, "Elsewhere"),
+        ({"_type": {"name": "MPolyRingElem", "params": "31f400f8-14ab-42a8-a2df-69ba76a07ea1"}}, "not an ideal"),
+        ({"_refs": {}}, "31f400f8"),
+        ({"data": [[[["1"], "1"]]]}, "not a term"),
+        ({"data": [[[["-1", "0"], "1"]]]}, "not a term"),
+        ({"data": [[[["1", "0"], "1//101"]]]}, "not a term"),
+        ({"data": [[[["1", "0"], "1"], [["1", "0"], "2"]]]}, "not a term"),
+        ({"data": [[["1", "0"]]]}, "mrdi"),
+        ({"data": 3}, "mrdi"),
+    ],
+    ids=repr,
+)
+def test_other_files_are_refused_in_one_line(change: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConversionError, match=words) as refused:
+        read_mrdi({**OSCAR, **change})
+    assert "\n" not in str(refused.value)
+
+
+def test_files_in_the_interchange_format(tmp_path: Path) -> None:
+    path = tmp_path / "ideal.mrdi"
+    ideal("x^2 - y").write_mrdi(path)
+    assert same(read_mrdi(path), ideal("x^2 - y"))
+    path.write_text("{")
+    with pytest.raises(ConversionError, match="not JSON"):
+        read_mrdi(path)
+    with pytest.raises(ConversionError, match="namespace"):
+        ideal("x").to_mrdi("Singular")
+    with pytest.raises(ConversionError, match="Oscar"):
+        ideal("x", field=SEVEN).to_mrdi()
+
+
+FILE = '[ideal]\nvariables = ["x", "y"]\ngenerators = ["x^2 - 1/2*y"]\n'
+
+
+def test_an_ideal_in_a_file() -> None:
+    assert same(read_ideal_file(FILE)[0], ideal("x^2 - 1/2*y"))
+    assert same(read_ideal_file(FILE, SEVEN)[0], ideal("x^2 - 1/2*y", field=SEVEN))
+    found, title = read_ideal_file(FILE + 'field = "GF(7)"\ntitle = "a parabola"\n')
+    assert same(found, ideal("x^2 - 1/2*y", field=SEVEN))
+    assert title == "a parabola"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "'ideal' is missing"),
+        ("ideal = 3", "must be a table"),
+        ('[ideal]\nvariables = ["x"]', "'generators' is missing"),
+        (FILE + "color = 1", "unknown key"),
+        (FILE.replace('"y"', '"x"'), "occurs twice"),
+        (FILE.replace('"y"', '"2"'), "not a name"),
+        (FILE.replace('["x", "y"]', "[]"), "one at least"),
+        (FILE.replace("1/2*y", "w"), "generators 1: column 7: unknown name 'w'"),
+        (FILE + 'field = "GF(4)"', "not a prime"),
+        (FILE + 'field = "GF(2)"', "no meaning over GF"),
+        (FILE + "title = 3", "title"),
+    ],
+)
+def test_a_bad_file_is_refused_in_one_line(text: str, words: str) -> None:
+    with pytest.raises(ConversionError, match=words) as refused:
+        read_ideal_file(text)
+    assert "\n" not in str(refused.value)
+
+
+def test_fields_that_contradict_each_other() -> None:
+    with pytest.raises(ConversionError, match="asked for"):
+        read_ideal_file(FILE + 'field = "GF(7)"', CoefficientField(5))
+
+
+def test_preimages_are_substitutions() -> None:
+    s, t = symbols("s t")
+    cubic = PolynomialMap.from_expressions([s, t], {"x": s**2, "y": s * t, "z": t**2 / 2})
+    assert ideal("x*z - 1/2*y^2").preimage(cubic).generators == ()
+    assert cubic.preimage(ideal("x", variables="x y z")).generators == ideal("s^2", variables="s t").generators
+    circle = PolynomialMap.from_expressions([s, t], {"x": s}, [s**2 + t**2 - 1])
+    assert circle.preimage(ideal("x")).generators == ideal("s", "s^2 + t^2 - 1").generators
+    with pytest.raises(ConversionError, match="the target"):
+        ideal("x").preimage(cubic)
+
+
+def test_bases_are_sought_where_they_are_small_only() -> None:
+    """FLINT's limits do not end a long reduction: (y + z + 1)^1000 here, 10^22 terms in many variables."""
+    assert small_basis(ideal("x^1000 - y", "x - y - z - 1")) is None
+    assert small_basis(ideal("x_0^9 - 1", "x_0 - " + " - ".join(f"x_{i}" for i in range(1, 60)))) is None
+    assert small_basis(ideal("x", field=SEVEN)) is None
+
+
+@pytest.mark.parametrize("name", ["lambda", "class"])
+def test_words_of_python_are_no_names_in_sage(name: str) -> None:
+    with pytest.raises(ConversionError, match="Sage"):
+        ideal(name).to_sage_text()
+
+
+def test_how_ideals_are_shown() -> None:
+    many = ideal([f"x_{i}" for i in range(30)])
+    assert str(many).endswith("… and 18 more) of QQ[x_0, x_1, x_2, x_3, x_4, x_5, …, x_29]")
+    assert ideal("x^2 - y").to_latex() == r"\left\langle x^{2} - y \right\rangle"
+    assert ideal("x^2 - y").to_macaulay2() == "R = QQ[x, y]\nI = ideal {x^2-y}"
+    assert ideal(1, "1/2", variables="x").to_macaulay2() == "R = QQ[x]\nI = ideal {(1)_R,\n    (1/2)_R}"
+
+
+def test_generators_of_results_are_in_order() -> None:
+    shuffled = ideal("y", "x", "z^2 - x", "-x*y", variables="x y z")
+    assert tidy(shuffled).generators == ideal("x", "y", "x*y", "z^2 - x", variables="x y z").generators
