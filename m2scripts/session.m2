@@ -13,6 +13,11 @@ mbShared = new Dictionary
     -- It gives the value of the last statement; 'load' would keep the names of all files besides.
     load' := value Core#"private dictionary"#"simpleLoad";
     core := select(dictionaryPath, d -> d =!= User#"private dictionary");
+
+    -- 'restart' would leave a process that nobody waits for.
+    instead := new Dictionary;
+    getGlobalSymbol(instead, "restart") <- Command(() -> error "a workspace is begun anew from Python, by its restart()");
+
     symbols := new Dictionary;
     path := {};
     (keeping, forgetting) := (false, false);
@@ -22,7 +27,7 @@ mbShared = new Dictionary
     -- are the same everywhere, and every symbol is forgotten with the dictionary.
     renew := () -> (
         User#"private dictionary" = symbols = new Dictionary;
-        path = prepend(symbols, core););
+        path = join({symbols, instead}, core););
 
     -- Rings, functions and so on that a symbol named stay in a table of names; only Macaulay2's own way of giving the
     -- symbol another value takes them out of it.
@@ -47,7 +52,7 @@ mbShared = new Dictionary
     evaluate := (nonce, stem, passing, given, form) -> (
         begin(nonce, stem, passing);
         if given then (
-            dictionaryPath = prepend(mbShared, path);
+            dictionaryPath = join({symbols, mbShared}, delete(symbols, path));
             load'(stem | ".given.m2"););
         dictionaryPath = path;
         keeping = true;
@@ -77,8 +82,8 @@ mbShared = new Dictionary
 
     (start, run, evaluate, bind)))()
 
--- No script can assign to the shared names, or erase them. The three that change are set for each request.
+-- No script can assign to the shared names, or erase them, but for those that change; code of users does not see them.
 scan(pairs User#"private dictionary", (name, s) -> if match("^mb", name) then (
     mbShared#name = s;
-    if not match("^mb(Output|Nonce|Records)$", name) then protect s))
+    if not match("^mb(Output|Nonce|Records|References|InUse|Serial)$", name) then protect s))
 protect mbShared
