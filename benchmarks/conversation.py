@@ -1,9 +1,9 @@
 """What a value costs in a workspace, against a plain conversation with prompts.
 
 Both sides talk to the same Macaulay2 with its usual packages, alternately in blocks. The plain conversation is pexpect
-without its delay and with large buffers: a line typed, everything until the next prompt read as text, and nothing else; it tells no value from
-what is printed, no error from a value, and gives text. A workspace writes the code to a file, reads the value from
-another, and gives a Python object.
+without its delay and with large buffers: a line typed, everything until the next prompt read as text, and nothing else;
+it tells no value from what is printed, no error from a value, and gives text. A workspace writes the code to a file,
+reads the value from another, and gives a Python object.
 
 1. A small value, per call: ``2+2`` and ``{1/2, "a", x^2 - y}``.
 2. A megabyte: text that is printed (10 MB), and a list of integers as a value.
