@@ -19,6 +19,7 @@ LAYERS = [
     {"alarm", "startup", "digits", "resources", "layout"},
     {"presented"},
     {"algebra"},
+    {"values"},
     {"convert"},
     {"certificate"},
     {"implicitization"},
