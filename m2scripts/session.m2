@@ -51,6 +51,7 @@ mbShared = new Dictionary
     -- Code of a user, who sees none of them; first the code that makes what is given from outside.
     evaluate := (nonce, stem, passing, given, form) -> (
         begin(nonce, stem, passing);
+        if passing then mbForget();
         first' := () -> prepend(symbols, delete(symbols, path));
         if given then (
             path = first'();  -- what is given comes before the names of packages
