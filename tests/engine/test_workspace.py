@@ -3,6 +3,7 @@
 import gc
 import os
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -30,7 +31,7 @@ from tests.limits import HOUR
 
 
 @pytest.fixture(scope="module")
-def work(program: Path) -> Workspace:
+def work(program: Path) -> Iterator[Workspace]:
     """A workspace that no test ends; what the tests leave in it must not matter."""
     with Macaulay2(program) as m2:
         yield m2.workspace()
@@ -280,14 +281,21 @@ def test_an_ideal_in_and_out(session: Macaulay2, work: Workspace) -> None:
         "end",
     ],
 )
-def test_no_code_breaks_a_workspace_for_what_follows(program: Path, code: str) -> None:
-    with Macaulay2(program) as m2, m2.workspace() as work:
-        for engine in (work, m2):
-            with suppress(ScriptError, ValueTypeError):
-                engine.evaluate(code, timeout=HOUR)
-        work["k"] = 3
-        assert work.value("k + 1", timeout=HOUR) == 4
-        assert m2.value("n + 1", n=4, timeout=HOUR) == 5
+def test_no_code_breaks_a_workspace_for_what_follows(careless: tuple[Macaulay2, Workspace], code: str) -> None:
+    m2, work = careless
+    for engine in careless:
+        with suppress(ScriptError, ValueTypeError):
+            engine.evaluate(code, timeout=HOUR)
+    work["k"] = 3
+    assert work.value("k + 1", timeout=HOUR) == 4
+    assert m2.value("n + 1", n=4, timeout=HOUR) == 5
+
+
+@pytest.fixture(scope="module")
+def careless(program: Path) -> Iterator[tuple[Macaulay2, Workspace]]:
+    """A session and a workspace that go through it all."""
+    with Macaulay2(program) as m2:
+        yield m2, m2.workspace()
 
 
 # Apart from isolated runs
