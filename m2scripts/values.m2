@@ -21,13 +21,16 @@ mbRawMonomial = mbCore "rawMakeMonomial"
 mbPlaces = new MutableHashTable
 mbDescriptions = new MutableList
 
+-- The dictionary of the user's symbols; the shared functions may stand before it.
+mbSymbols = () -> first select(dictionaryPath, d -> d =!= mbShared)
+
 -- Rings that went out or came in, by description; those of the dictionary that is in use.
 mbKnown = new MutableHashTable
 mbInUse = null
 mbKeptRings = () -> (
-    if mbInUse =!= first dictionaryPath then (
+    if mbInUse =!= mbSymbols() then (
         scan(keys mbKnown, k -> remove(mbKnown, k));
-        mbInUse = first dictionaryPath);
+        mbInUse = mbSymbols());
     mbKnown)
 
 -- Strings are bytes: those outside ASCII are numbers, in an array of their own kind.
@@ -206,7 +209,7 @@ mbEmit = (name, x) -> (
 
 -- In: rings, made once for each dictionary of symbols.
 mbSymbol = name -> (
-    d := first dictionaryPath;
+    d := mbSymbols();
     if d#?name then d#name else getGlobalSymbol(d, name))
 mbDefine = (name, x) -> (
     s := mbSymbol name;

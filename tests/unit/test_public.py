@@ -13,6 +13,8 @@ Chain ContradictionError EngineMemoryError EngineTimeoutError InvalidCaseError L
 DeepAttention DeepAttentionAllSizes cross_check_deep_attention Plan PolynomialNetwork
 certify implicitize plan read_map read_model verify
 IdealSingularLocus IrreducibleComponent ideal read_ideal_file read_mrdi read_sage_text
+ConversionError EngineDiedError Evaluation PackageError ScriptError UnknownSymbolError ValueTypeError Workspace
+WorkspaceLostError
 """
 
 
