@@ -13,7 +13,6 @@ from functools import singledispatch
 from itertools import compress
 from typing import Any
 
-
 from sympy import Expr, MatrixBase, Poly, Rational, nan, oo
 from sympy.polys.fields import FracElement
 from sympy.polys.polyerrors import BasePolynomialError
@@ -25,7 +24,8 @@ from m2bridge.algebra.ring import Ideal, PolynomialRing
 from m2bridge.convert.given_rings import braces, inexact, ring, ring_of_domain, ring_of_sympy, string
 from m2bridge.digits import decimal
 from m2bridge.errors import ConversionError
-from m2bridge.values import collections, inexact as numbers, invariants, modules, sequences
+from m2bridge.values import collections, invariants, modules, sequences
+from m2bridge.values import inexact as numbers
 from m2bridge.values.rings import (
     Algebra,
     ComplexField,
@@ -55,7 +55,9 @@ def bindings(inputs: Mapping[str, Any]) -> str:
     """
     for name in inputs:
         if not _NAME.fullmatch(name) or name.startswith("mb"):
-            raise ConversionError(f"{name!r} cannot name a value in Macaulay2: letters and digits, not beginning with mb")
+            raise ConversionError(
+                f"{name!r} cannot name a value in Macaulay2: letters and digits, not beginning with mb"
+            )
     shared = _shared_ring(inputs.values())
     prepared = {name: _in_ring(value, shared) for name, value in inputs.items()}
     return "".join(f"mbDefine({string(name)}, {expression(value)});\n" for name, value in prepared.items())

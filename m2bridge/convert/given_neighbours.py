@@ -42,8 +42,10 @@ def _numpy(value: Any) -> str:
     from m2bridge.convert.given import expression, plain_matrix
 
     if value.dtype.kind not in "iubO":
-        raise inexact(f"an array of {value.dtype}") if value.dtype.kind in "fc" else ConversionError(
-            f"an array of {value.dtype} has no counterpart in Macaulay2"
+        raise (
+            inexact(f"an array of {value.dtype}")
+            if value.dtype.kind in "fc"
+            else ConversionError(f"an array of {value.dtype} has no counterpart in Macaulay2")
         )
     listed = value.tolist()
     if value.ndim != 2 or value.dtype.kind == "b":

@@ -24,7 +24,16 @@ from m2bridge.values.modules import (
     RingMap,
     Vector,
 )
-from m2bridge.values.sequences import Array, Expression, Factorization, MutableList, Option, Partition, Reference, Symbol
+from m2bridge.values.sequences import (
+    Array,
+    Expression,
+    Factorization,
+    MutableList,
+    Option,
+    Partition,
+    Reference,
+    Symbol,
+)
 
 
 def decode_value(descriptions: list[list[Any]], value: Any) -> Any:

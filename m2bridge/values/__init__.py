@@ -25,7 +25,16 @@ from m2bridge.values.rings import (
     RingElement,
     RingFraction,
 )
-from m2bridge.values.sequences import Array, Expression, Factorization, MutableList, Option, Partition, Reference, Symbol
+from m2bridge.values.sequences import (
+    Array,
+    Expression,
+    Factorization,
+    MutableList,
+    Option,
+    Partition,
+    Reference,
+    Symbol,
+)
 
 __all__ = [
     "Algebra",

@@ -80,8 +80,8 @@ class Real:
 
     def to_mpmath(self) -> Any:
         """The same number in mpmath, exactly."""
-        from mpmath.libmp import fninf, fnan, finf, from_man_exp
         from mpmath import mp
+        from mpmath.libmp import finf, fnan, fninf, from_man_exp
 
         named = {"inf": finf, "-inf": fninf, "nan": fnan}
         return mp.make_mpf(named.get(self.special) or from_man_exp(self.mantissa, self.exponent))

@@ -92,9 +92,7 @@ class HilbertPolynomial:
         from sympy import Rational, Symbol, expand, prod
 
         t = Symbol(variable)
-        return expand(
-            sum(c * prod((t + k) * Rational(1, k) for k in range(1, n + 1)) for n, c in self.coefficients)
-        )
+        return expand(sum(c * prod((t + k) * Rational(1, k) for k in range(1, n + 1)) for n, c in self.coefficients))
 
     def __str__(self) -> str:
         return " + ".join(f"{c}*P_{n}" for n, c in self.coefficients).replace("+ -", "- ") or "0"
