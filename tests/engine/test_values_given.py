@@ -24,7 +24,7 @@ from m2bridge.values import ComplexNumber, HashTable, Option, Partition, Real, S
 from tests.conversing import values
 
 x, y = symbols("x y")
-LEX = ring("x,y", INTEGERS, lex)[1]
+LEX = ring("x,y", INTEGERS, lex)[1:]
 CONTEXT = flint.fmpq_mpoly_ctx.get(["x", "y"], "degrevlex")
 NAMED = PolynomialRing(QQ, ("e", "i", "res", "dd", "alpha", "xy", "x_1", "x_1_2", "p_a", "x"))
 CUSP = Ideal(PolynomialRing(QQ, ("x", "y")), (PolynomialRing(QQ, ("x", "y")).polynomial(x**2 - y**3),))
@@ -61,7 +61,7 @@ TAKEN: list[tuple[str, dict[str, Any], Any]] = [
 ]
 
 
-@pytest.mark.parametrize("row", range(len(TAKEN)), ids=[f"{c}, {list(i.values())[0]!r:.40}" for c, i, _ in TAKEN])
+@pytest.mark.parametrize("row", range(len(TAKEN)), ids=[f"{c}, {next(iter(i.values()))!r:.40}" for c, i, _ in TAKEN])
 def test_taken(program: Path, row: int, taken: dict[Path, list[Any]]) -> None:
     found, expected = taken[program][row], TAKEN[row][2]
     assert not isinstance(found, Exception), found
