@@ -35,7 +35,7 @@ TAKEN: list[tuple[str, dict[str, Any], Any]] = [
     ("q", {"q": flint.fmpq(3, 7)}, Fraction(3, 7)),
     ("q", {"q": flint.fmpz(3)}, 3),
     ("q", {"q": numpy.int64(3)}, 3),
-    ("toString f", {"f": x**2 + y / 2}, "x^2+1/2*y"),
+    ("toString f", {"f": x**2 + y / 2}, "x^2+(1/2)*y"),
     ("f*g", {"f": x, "g": x + y}, PolynomialRing(QQ, ("x", "y")).polynomial(x**2 + x * y)),
     ("x", {"f": x + 1}, PolynomialRing(QQ, ("x",)).polynomial(x)),
     ("toString f", {"f": Poly(x**2 + 1, x, domain=GF(5))}, "x^2+1"),
