@@ -267,7 +267,7 @@ TABLE: dict[str, list[tuple[str, Any]]] = {
     ],
     "ideals": [
         ("QQ[x,y]; ideal(x,y)", ideal("x y", x, y)),
-        ("QQ[x,y]; trim (ideal(x,y))^2", ideal("x y", x**2, x * y, y**2)),
+        ("QQ[x,y]; trim (ideal(x,y))^2", ideal("x y", y**2, x * y, x**2)),
         ("QQ[x,y]; intersect(ideal x, ideal y)", ideal("x y", x * y)),
         ("QQ[x,y]; ideal(x*y) : ideal x", ideal("x y", y)),
         ("QQ[x,y]; saturate(ideal(x^2*y), x)", ideal("x y", y)),
