@@ -12,6 +12,7 @@ from m2bridge.convert.given import bindings
 from m2bridge.convert.wire import decode
 from m2bridge.resources import m2script
 
+_MARK = "-- question "
 OPTIONS = ("-q", "--silent", "--no-readline", "--no-prompts", "--no-debug", "--no-randomize")
 
 
@@ -24,19 +25,22 @@ def answers(program: Path, folder: Path, questions: Sequence[tuple[str, Mapping[
         lines += [
             "dictionaryPath = prepend(mbTestUser = new GlobalDictionary, dictionaryPath)",
             f'mbTestDone = false; mbTestOut = openOut "{folder}/{i}.json"; mbOutput = mbTestOut',
-            f'mbTestValue = value get "{source}"; mbTestDone = true',
+            f'<< "\\n{_MARK}{i}\\n" << flush',
+            f'(mbTestValue = value get "{source}"; mbTestDone = true)',
             'if mbTestDone then mbEmit("value", mbTestValue)',
             "dictionaryPath = drop(dictionaryPath, 1); close mbTestOut;",
         ]
     done = subprocess.run(
         [program, *OPTIONS],
         input="\n".join(lines) + "\n",
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         encoding="utf-8",
         errors="replace",
         check=False,
     )
-    return [_answer(folder / f"{i}.json", done.stdout + done.stderr) for i in range(len(questions))]
+    printed = done.stdout.split(f"\n{_MARK}")[1:]
+    return [_answer(folder / f"{i}.json", text) for i, text in enumerate(printed)]
 
 
 def _answer(path: Path, output: str) -> Any:

@@ -33,8 +33,8 @@ def written(value: Any) -> str:
     if hasattr(value, "parent") and hasattr(value, "to_int"):  # SymPy's residues
         return f"(promote({int(value)}, {ring(CoefficientField(int(value.mod)))}))"
     raise ConversionError(
-        f"a {kind.__module__}.{kind.__name__} has no counterpart in Macaulay2; give numbers, text, lists, tuples, dicts, "
-        "sets, polynomials and matrices of SymPy or python-flint, or values of m2bridge"
+        f"a {kind.__module__}.{kind.__name__} has no counterpart in Macaulay2; give numbers, text, lists, tuples, "
+        "dicts, sets, polynomials and matrices of SymPy or python-flint, or values of m2bridge"
     )
 
 

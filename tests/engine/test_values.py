@@ -1,0 +1,55 @@
+"""Values between Macaulay2 and Python, both ways, on every version; one process for all of a version's questions."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+from m2bridge.errors import ValueTypeError
+from m2bridge.values import Real
+from tests.conversing import values
+from tests.everyday import ROWS, Error, NoCounterpart, Shown
+
+
+@cache
+def everyday(program: Path) -> list[Any]:
+    with TemporaryDirectory() as folder:
+        return values(program, Path(folder), [(code, {}) for _, code, _ in ROWS])
+
+
+@cache
+def returned(program: Path) -> list[Any]:
+    """What comes back when each value is given again."""
+    given = [{} if isinstance(value, Exception) else {"X": value} for value in everyday(program)]
+    with TemporaryDirectory() as folder:
+        return values(program, Path(folder), [("X" if inputs else "null", inputs) for inputs in given])
+
+
+@pytest.mark.parametrize("row", range(len(ROWS)), ids=[f"{kind}: {code}" for kind, code, _ in ROWS])
+def test_everyday(program: Path, row: int) -> None:
+    value, expected = everyday(program)[row], ROWS[row][2]
+    if isinstance(expected, Shown):
+        assert not isinstance(value, Exception), value
+        assert str(value) == expected.text
+    elif isinstance(expected, Error):
+        assert isinstance(value, AssertionError)
+        assert expected.words in str(value)
+    elif isinstance(expected, NoCounterpart):
+        assert isinstance(value, ValueTypeError)
+        assert value.kind == expected.kind
+    else:
+        assert value == expected
+        assert isinstance(expected, type(value) | set) or isinstance(value, type(expected))
+    if not isinstance(value, Exception):
+        back = returned(program)[row]
+        assert back == value
+        assert type(back) is type(value)
+
+
+def test_the_table_is_large() -> None:
+    assert len(ROWS) >= 150
+    assert Real.of(0.5) != Real.of(0.25)

@@ -1,0 +1,156 @@
+"""Python values given to Macaulay2: of SymPy, python-flint and NumPy, and random ones; names; what is refused."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import flint
+import numpy
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sympy import GF, Matrix, Poly, Rational, lex, ring, sqrt, symbols
+from sympy import ZZ as INTEGERS
+
+from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.algebra.ring import Ideal, PolynomialRing
+from m2bridge.convert.given import bindings, expression
+from m2bridge.errors import ConversionError
+from m2bridge.values import ComplexNumber, HashTable, Option, Partition, Real, Symbol, Tally
+from tests.conversing import values
+
+x, y = symbols("x y")
+LEX = ring("x,y", INTEGERS, lex)[1:]
+CONTEXT = flint.fmpq_mpoly_ctx.get(["x", "y"], "degrevlex")
+NAMED = PolynomialRing(QQ, ("e", "i", "res", "dd", "alpha", "xy", "x_1", "x_1_2", "p_a", "x"))
+CUSP = Ideal(PolynomialRing(QQ, ("x", "y")), (PolynomialRing(QQ, ("x", "y")).polynomial(x**2 - y**3),))
+
+TAKEN: list[tuple[str, dict[str, Any], Any]] = [
+    ("n + 1", {"n": 10**50}, 10**50 + 1),
+    ("q", {"q": Rational(3, 7)}, Fraction(3, 7)),
+    ("q", {"q": flint.fmpq(3, 7)}, Fraction(3, 7)),
+    ("q", {"q": flint.fmpz(3)}, 3),
+    ("q", {"q": numpy.int64(3)}, 3),
+    ("toString f", {"f": x**2 + y / 2}, "x^2+(1/2)*y"),
+    ("f*g", {"f": x, "g": x + y}, PolynomialRing(QQ, ("x", "y")).polynomial(x**2 + x * y)),
+    ("x", {"f": x + 1}, PolynomialRing(QQ, ("x",)).polynomial(x)),
+    ("toString f", {"f": Poly(x**2 + 1, x, domain=GF(5))}, "x^2+1"),
+    ("f", {"f": LEX[0] + 1}, LEX[0] + 1),
+    ("toString leadTerm(x + y^2)", {"f": LEX[0]}, "x"),
+    ("toString f", {"f": flint.fmpz_poly([1, 0, 2])}, "2*x^2+1"),
+    ("toString f", {"f": flint.nmod_poly([1, 2], 5)}, "2*x+1"),
+    ("toString f", {"f": CONTEXT.from_dict({(1, 2): 3, (0, 0): flint.fmpq(1, 2)})}, "3*x*y^2+1/2"),
+    ("det M", {"M": Matrix([[1, 2], [3, 4]])}, -2),
+    ("toString det M", {"M": Matrix([[x, 2], [3, y]])}, "x*y-6"),
+    ("det M", {"M": flint.fmpz_mat([[1, 2], [3, 4]])}, -2),
+    ("M_(0,1)", {"M": flint.fmpq_mat([[1, flint.fmpq(1, 2)]])}, Fraction(1, 2)),
+    ("toString det M", {"M": flint.nmod_mat([[1, 2], [3, 4]], 7)}, "-2"),
+    ("det M", {"M": numpy.array([[1, 2], [3, 4]])}, -2),
+    ("v", {"v": numpy.array([1, 2])}, [1, 2]),
+    ("I", {"I": CUSP}, CUSP),
+    ("I == ideal(x^2-y^3)", {"I": CUSP}, True),
+    ("ring I === ring J", {"I": CUSP, "J": CUSP}, True),
+    ("e + i + res + dd + alpha + xy + x_1 + x_(1,2) + p_a", {"R": NAMED}, sum(NAMED.sympy_ring.gens[:-1])),
+    ("f", {"f": PolynomialMap.from_expressions(["t"], {"x": symbols("t") ** 2})}, None),
+    ("promote(k, ZZ/7) == 3", {"k": flint.nmod(3, 7)}, True),
+    ("h#1", {"h": {1: [2, (3,)]}}, [2, (3,)]),
+]
+
+
+@pytest.mark.parametrize("row", range(len(TAKEN)), ids=[f"{c}, {next(iter(i.values()))!r:.40}" for c, i, _ in TAKEN])
+def test_taken(program: Path, row: int, taken: dict[Path, list[Any]]) -> None:
+    found, expected = taken[program][row], TAKEN[row][2]
+    assert not isinstance(found, Exception), found
+    if expected is not None:
+        assert found == expected
+        assert type(found) is type(expected)
+
+
+@pytest.fixture(scope="module")
+def taken(program: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[Path, list[Any]]:
+    questions = [(code, inputs) for code, inputs, _ in TAKEN]
+    return {program: values(program, tmp_path_factory.mktemp("taken"), questions)}
+
+
+REFUSED = [
+    0.5,
+    1j,
+    numpy.array([0.5]),
+    sqrt(2),
+    x + 0.5,
+    1 / x,
+    flint.arb(1),
+    Decimal("0.1"),
+    object(),
+    b"bytes",
+    "\ud800",
+]
+
+
+@pytest.mark.parametrize("value", REFUSED, ids=repr)
+def test_refused(value: Any) -> None:
+    with pytest.raises(ConversionError):
+        expression(value)
+
+
+@pytest.mark.parametrize("value", [0.5, 1j, numpy.array([0.5]), x + 0.5, flint.arb(1)], ids=repr)
+def test_inexact_input_is_told_how_to_be_exact(value: Any) -> None:
+    with pytest.raises(ConversionError, match=r"Fraction.*Real\.of"):
+        expression([value])
+
+
+@pytest.mark.parametrize("name", ["", "1x", "a_b", "mbRun", "x y", 'x"', "é"])
+def test_names_that_are_none(name: str) -> None:
+    with pytest.raises(ConversionError, match="cannot name"):
+        bindings({name: 1})
+
+
+reals = st.floats().map(Real.of) | st.builds(Real, st.integers(-(2**100), 2**100), st.integers(-500, 500), st.just(101))
+numbers = (
+    st.integers()
+    | st.fractions()
+    | st.booleans()
+    | st.none()
+    | reals
+    | st.builds(ComplexNumber.of, st.complex_numbers())
+)
+text = st.binary(max_size=12).map(lambda data: str(data, "utf-8", "surrogateescape"))
+words = st.sampled_from(["x", "foo", "res", "e"]).map(Symbol)
+hashable = numbers | text | words
+anything = st.recursive(
+    hashable,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(hashable, inner, max_size=3)
+        | st.builds(Option, inner, inner)
+        | st.frozensets(hashable, max_size=3)
+    ),
+    max_leaves=8,
+)
+others = st.lists(st.integers(1, 9), max_size=4).map(
+    lambda p: Partition(tuple(sorted(p, reverse=True)))
+) | st.dictionaries(st.integers(), st.integers(1, 5), max_size=3).map(lambda table: Tally(table.items()))
+
+
+@st.composite
+def polynomials(draw: st.DrawFn) -> Any:
+    field = draw(st.sampled_from([QQ, CoefficientField(2), CoefficientField(32003)]))
+    over = PolynomialRing(field, draw(st.sampled_from([("x",), ("x_1", "x_2"), ("alpha", "res", "c_1_2")]))).sympy_ring
+    terms = draw(
+        st.dictionaries(st.tuples(*[st.integers(0, 200)] * over.ngens), st.integers(-(10**20), 10**20), max_size=5)
+    )
+    return over.from_dict({m: c for m, n in terms.items() if (c := over.domain(n))})
+
+
+@settings(max_examples=3)
+@given(st.lists(anything | others | polynomials(), min_size=60, max_size=60))
+def test_random_values_come_back(program: Path, tmp_path_factory: pytest.TempPathFactory, some: list[Any]) -> None:
+    """Each example is a batch for one process."""
+    found = values(program, tmp_path_factory.mktemp("batch"), [("X", {"X": value}) for value in some])
+    for value, back in zip(some, found, strict=True):
+        assert HashTable([(0, value)]) == HashTable([(0, back)]), value
