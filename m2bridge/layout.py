@@ -33,6 +33,15 @@ def shortened(text: str, most: int = 600) -> str:
     return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 2 :]}"
 
 
+def first_terms(text: str, width: int) -> str:
+    """The first terms of a polynomial that is written out, if it does not fit in ``width`` characters."""
+    if len(text) <= width:
+        return text
+    end = max(text.rfind(" + ", 0, width), text.rfind(" - ", 0, width))
+    terms = 1 + text.count(" + ") + text.count(" - ")
+    return f"{text[: max(end, 0)]} …  ({plural(terms, 'term')})"
+
+
 def table(header: Sequence[str], rows: Iterable[Sequence[object]], indent: str = "  ") -> str:
     """Aligned columns under a header; numbers to the right, words to the left."""
     lines = [list(map(str, header)), *([str(cell) for cell in row] for row in rows)]

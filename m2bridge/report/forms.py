@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from m2bridge.convert import escape
 from m2bridge.layout import table
-from m2bridge.report import escape
 from m2bridge.report.content import Report, Row
 from m2bridge.report.page import to_html
 from m2bridge.report.summary import paragraph, summary

@@ -17,6 +17,7 @@ LAYERS = [
     {"_version", "errors"},
     {"clock"},
     {"alarm", "startup", "digits", "resources", "layout"},
+    {"sheet"},
     {"presented"},
     {"algebra"},
     {"convert"},

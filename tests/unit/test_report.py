@@ -24,7 +24,7 @@ from m2bridge.batch.unanswered import Kind, Unanswered
 from m2bridge.certificate import files
 from m2bridge.cli import commands, reporting
 from m2bridge.cli.reporting import report_command
-from m2bridge.report import escape
+from m2bridge.convert import escape
 from tests.certificates.__main__ import by_release, with_foreign_program
 
 ACCEPTED = Path(__file__).parents[1] / "certificates" / "accepted"
