@@ -77,6 +77,17 @@ def polynomial_latex(text: str) -> str:
     return "".join(f"{sign}{_term(factors)}" for sign, factors in terms(text))
 
 
+def latex_lines(text: str, width: int) -> list[str]:
+    """The same in lines, each of which is at most so many characters as it is typed, or one term."""
+    lines = [""]
+    for sign, factors in terms(text):
+        term = " ".join(factors)
+        if lines[-1] and len(lines[-1]) + len(sign) + len(term) > width:
+            lines.append("")
+        lines[-1] += sign + term
+    return lines
+
+
 def terms(text: str) -> Iterator[tuple[str, list[str]]]:
     """The terms: how the sign is written in LaTeX (empty before the first one that is positive), and the factors."""
     sign, factors, first = "", list[str](), True

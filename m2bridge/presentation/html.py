@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from m2bridge import layout
 from m2bridge.convert.markup import Part, parts
-from m2bridge.layout import first_terms, shortened
 from m2bridge.render.page import page
 from m2bridge.sheet import Block, Facts, Finding, Findings, Picture, Polynomials, Sheet, Table
 
@@ -37,7 +37,7 @@ def written(sheet: Sheet) -> str:
 
 
 def _page(sheet: Sheet, most: int) -> str:
-    title = [shortened(line, MOST_CELL) for line in sheet.title.splitlines()[:3]]
+    title = [_cell(line) for line in sheet.title.splitlines()[:3]]
     return page("result", {"title": title, "blocks": [_block(block, most) for block in sheet.blocks], "open": OPEN})
 
 
@@ -45,35 +45,37 @@ def _block(block: Block, most: int) -> dict[str, Any]:
     """What the template takes of a block: its kind, its rows, and how many were left out."""
     match block:
         case Facts():
-            rows, kind = [(name, shortened(str(value), MOST_CELL)) for name, value in block.known], "facts"
+            return _rows("facts", [(name, _cell(value)) for name, value in block.known], most)
         case Table():
-            rows, kind = [tuple(shortened(str(cell), MOST_CELL) for cell in row) for row in block.rows], "table"
+            rows = [tuple(map(_cell, row)) for row in block.rows]
+            named = {"header": block.header, "numeric": layout.numeric(rows), "caption": _cell(block.caption)}
+            return _rows("table", rows, most) | named
         case Polynomials():
             return _polynomials(block, most)
         case Findings():
-            rows, kind = [_finding(finding) for finding in block.rows], "findings"
+            return _rows("findings", [_finding(finding) for finding in block.rows], most)
         case Picture():
             svg = block.svg()
             return {"kind": "picture", "svg": svg if most and len(svg) < MOST_BYTES // 2 else ""}
-    header, caption = (block.header, block.caption) if isinstance(block, Table) else ((), "")
-    return {
-        "kind": kind,
-        "rows": rows[:most],
-        "missing": len(rows[most:]),
-        "header": header,
-        "caption": shortened(caption, MOST_CELL),
-    }
+
+
+def _rows(kind: str, rows: list[Any], most: int) -> dict[str, Any]:
+    return {"kind": kind, "rows": rows[:most], "missing": len(rows[most:]), "caption": ""}
+
+
+def _cell(value: object) -> str:
+    return layout.shortened(str(value), MOST_CELL)
 
 
 def _polynomials(block: Polynomials, most: int) -> dict[str, Any]:
     shown = [_polynomial(text) for text in block.first(most)]
     missing = block.number - len(shown)
-    return {"kind": "polynomials", "rows": shown, "missing": missing, "caption": shortened(block.caption, MOST_CELL)}
+    return {"kind": "polynomials", "rows": shown, "missing": missing, "caption": _cell(block.caption)}
 
 
 def _polynomial(text: str) -> tuple[list[Part], str, list[Part]]:
     """Its first terms, how many there are where these are not all, and all, where these are not too many."""
-    head, _, number = first_terms(text, WIDTH).partition(" …  ")
+    head, _, number = layout.first_terms(text, WIDTH).partition(" …  ")
     whole = list(parts(text)) if number and len(text) <= MOST_TERMS else []
     return list(parts(head)), number, whole
 
@@ -82,6 +84,6 @@ def _finding(finding: Finding) -> dict[str, Any]:
     return {
         "verdict": finding.verdict,
         "name": finding.name,
-        "said": shortened(finding.said, MOST_CELL),
-        "more": [shortened(line, MOST_CELL) for line in (*finding.grounds, *finding.remarks)],
+        "said": _cell(finding.said),
+        "more": [_cell(line) for line in (*finding.grounds, *finding.remarks)],
     }
