@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TypeAlias
 
-from m2bridge import layout
+from m2bridge.layout import facts, first_terms, table
 
 SHOWN = 12
 """How many polynomials are written of each ideal, unless all are asked for."""
@@ -40,7 +40,7 @@ class Facts:
 
     def text(self, most: int | None) -> str:
         """Aligned lines."""
-        return layout.facts(self.rows)
+        return facts(self.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Table:
     def text(self, most: int | None) -> str:
         """Aligned columns, after an empty line."""
         caption = f"  {self.caption}\n" if self.caption else ""
-        return f"\n{caption}{layout.table(self.header, self.rows)}"
+        return f"\n{caption}{table(self.header, self.rows)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Polynomials:
         """A line for each; long ones without their end, unless all are asked for."""
         written = self.first(most)
         lines = [f"\n  {self.caption}"] if self.caption else []
-        lines += [f"    {text if most is None else layout.first_terms(text, WIDTH)}" for text in written]
+        lines += [f"    {text if most is None else first_terms(text, WIDTH)}" for text in written]
         if self.number > len(written):
             lines.append(f"    … and {self.number - len(written)} more (--all or --json shows all of them)")
         return "\n".join(lines)

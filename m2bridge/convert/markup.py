@@ -12,8 +12,8 @@ LONG = 36
 """Digits of a number, or characters of a term, after which a line may end within it."""
 
 _PARTS = re.compile(
-    r"(?P<variable>[^\s*+/0-9-][^\s*+/-]*)(?:\*\*(?P<power>[0-9]+))?"
-    r"|(?P<number>[0-9]+)(?:/(?P<denominator>[0-9]+))?|(?P<sign>[-+])|(?P<product>\*)|\s+"
+    r"(?P<variable>[^\s*+/()0-9-][^\s*+/()-]*)(?:\*\*(?P<power>[0-9]+))?"
+    r"|(?P<number>[0-9]+)(?:/(?P<denominator>[0-9]+))?|(?P<sign>[-+])|(?P<product>\*(?!\*))|\s+"
 )
 
 

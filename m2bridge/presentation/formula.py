@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from m2bridge import layout
 from m2bridge.convert import escape
 from m2bridge.convert.markup import latex_lines
+from m2bridge.layout import first_terms, line, numeric, shortened
 from m2bridge.sheet import SHOWN, Block, Facts, Findings, Formula, Picture, Polynomials, Sheet, Table
 
 LINE = 100
@@ -48,7 +48,7 @@ def _lines(block: Block, most: int) -> list[str]:
             return _block(rows, most, "ll")
         case Table():
             written = [[str(cell) for cell in row] for row in block.rows]
-            columns = "".join("r" if right else "l" for right in layout.numeric(written))
+            columns = "".join("r" if right else "l" for right in numeric(written))
             header = " & ".join(map(_words, block.header)) + r" \\ \hline"
             rows = [" & ".join(map(_words, row)) for row in written]
             return [_words(block.caption)][: bool(block.caption)] + _block(rows, most, columns, header)
@@ -65,7 +65,7 @@ def _polynomials(block: Polynomials, most: int) -> list[str]:
     shown = block.first(min(SHOWN, most))
     lines = [_words(block.caption)][: bool(block.caption)]
     for number, text in enumerate(shown, 1):
-        head, _, more = layout.first_terms(text, MOST_POLYNOMIAL).partition(" …  ")
+        head, _, more = first_terms(text, MOST_POLYNOMIAL).partition(" …  ")
         first, *others = latex_lines(head, LINE)
         lines += [rf"f_{{{number}}} = {first}", *(rf"\qquad {line}" for line in others)]
         lines += [rf"\qquad {{}} + \cdots \; {_words(more)}"][: bool(more)]
@@ -87,4 +87,4 @@ def _value(value: object) -> str:
 
 
 def _words(text: str) -> str:
-    return escape.formula(layout.shortened(layout.line(text), MOST_CELL))
+    return escape.formula(shortened(line(text), MOST_CELL))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from m2bridge import layout
 from m2bridge.convert.markup import Part, parts
+from m2bridge.layout import first_terms, numeric, shortened
 from m2bridge.render.page import page
 from m2bridge.sheet import Block, Facts, Finding, Findings, Picture, Polynomials, Sheet, Table
 
@@ -38,7 +38,9 @@ def written(sheet: Sheet) -> str:
 
 def _page(sheet: Sheet, most: int) -> str:
     title = [_cell(line) for line in sheet.title.splitlines()[:3]]
-    return page("result", {"title": title, "blocks": [_block(block, most) for block in sheet.blocks], "open": OPEN})
+    return page(
+        "result", {"title": title, "blocks": [_block(block, most) for block in sheet.blocks], "open": OPEN}
+    ).strip()
 
 
 def _block(block: Block, most: int) -> dict[str, Any]:
@@ -48,7 +50,7 @@ def _block(block: Block, most: int) -> dict[str, Any]:
             return _rows("facts", [(name, _cell(value)) for name, value in block.known], most)
         case Table():
             rows = [tuple(map(_cell, row)) for row in block.rows]
-            named = {"header": block.header, "numeric": layout.numeric(rows), "caption": _cell(block.caption)}
+            named = {"header": block.header, "numeric": numeric(rows), "caption": _cell(block.caption)}
             return _rows("table", rows, most) | named
         case Polynomials():
             return _polynomials(block, most)
@@ -64,7 +66,7 @@ def _rows(kind: str, rows: list[Any], most: int) -> dict[str, Any]:
 
 
 def _cell(value: object) -> str:
-    return layout.shortened(str(value), MOST_CELL)
+    return shortened(str(value), MOST_CELL)
 
 
 def _polynomials(block: Polynomials, most: int) -> dict[str, Any]:
@@ -75,7 +77,7 @@ def _polynomials(block: Polynomials, most: int) -> dict[str, Any]:
 
 def _polynomial(text: str) -> tuple[list[Part], str, list[Part]]:
     """Its first terms, how many there are where these are not all, and all, where these are not too many."""
-    head, _, number = layout.first_terms(text, WIDTH).partition(" …  ")
+    head, _, number = first_terms(text, WIDTH).partition(" …  ")
     whole = list(parts(text)) if number and len(text) <= MOST_TERMS else []
     return list(parts(head)), number, whole
 

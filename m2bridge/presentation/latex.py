@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from m2bridge import layout
 from m2bridge.convert.escape import latex
 from m2bridge.convert.markup import polynomial_latex
+from m2bridge.layout import first_terms, numeric
 from m2bridge.sheet import SHOWN, WIDTH, Block, Facts, Findings, Formula, Picture, Polynomials, Sheet, Table
 
 NEEDS = r"% needs \usepackage[T1]{fontenc} and \usepackage{amsmath,array,longtable}"
@@ -47,7 +47,7 @@ def _polynomials(block: Polynomials, most: int | None) -> Iterator[str]:
         yield rf"{latex(block.caption)}\\"
     number = 0
     for number, text in enumerate(block.first(most), 1):
-        head, _, more = (text if most is None else layout.first_terms(text, WIDTH)).partition(" …  ")
+        head, _, more = (text if most is None else first_terms(text, WIDTH)).partition(" …  ")
         dots = rf" + \cdots$ {latex(more)}" if more else "$"
         yield rf"$f_{{{number}}} = {polynomial_latex(head)}{dots}\\"
     if block.number > number:
@@ -59,9 +59,9 @@ _FACTS, _FINDINGS = (0.24, 0.76), (0.18, 0.16, 0.66)
 """Shares of the line."""
 
 
-def _shares(shares: Sequence[float], numeric: Sequence[bool] = ()) -> str:
+def _shares(shares: Sequence[float], numbers: Sequence[bool] = ()) -> str:
     """Columns in which lines end where the column ends."""
-    sides = ["left" if right else "right" for right in numeric] or ["right"] * len(shares)
+    sides = ["left" if right else "right" for right in numbers] or ["right"] * len(shares)
     columns = (
         rf">{{\ragged{side}\arraybackslash}}p{{\dimexpr{share:.3f}\linewidth-2\tabcolsep}}"
         for side, share in zip(sides, shares, strict=True)
@@ -70,17 +70,17 @@ def _shares(shares: Sequence[float], numeric: Sequence[bool] = ()) -> str:
 
 
 def _columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns as wide as what they hold where all fits into a line; elsewhere as their words, and shares of the rest."""
+    """Columns as wide as what they hold where all fits into a line; else as their words and a share of the rest."""
     cells = [list(column) for column in zip(header, *rows, strict=True)]
-    numeric = layout.numeric(rows) or [False] * len(header)
+    right = numeric(rows) or [False] * len(header)
     room = LINE - BETWEEN * len(cells)
     widest = [max(map(len, column)) for column in cells]
     if sum(widest) <= room:
-        return "@{}" + "".join("r" if right else "l" for right in numeric) + "@{}"
+        return "@{}" + "".join("r" if numbers else "l" for numbers in right) + "@{}"
     words = [max(len(word) for cell in column for word in ["", *cell.split()]) for column in cells]
     spare = max(room - sum(words), 0) / max(sum(widest) - sum(words), 1)
     wanted = [word + spare * (wide - word) + BETWEEN for word, wide in zip(words, widest, strict=True)]
-    return _shares([width / max(sum(wanted), LINE) for width in wanted], numeric)
+    return _shares([width / max(sum(wanted), LINE) for width in wanted], right)
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]], columns: str, caption: str = "") -> Iterator[str]:
