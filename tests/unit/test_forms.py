@@ -7,7 +7,6 @@ from html.parser import HTMLParser
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sympy.parsing.sympy_parser import parse_expr
 
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
@@ -108,17 +107,17 @@ def test_polynomials_are_read_back_from_html_and_latex(terms: dict[tuple[int, ..
     shown = page.partition('<span class="polynomial">')[2].partition("</span>")[0]
     shown = re.sub(r"<sub>(.*?)</sub>", lambda m: "_" + m[1].replace(",", "_"), shown)
     shown = re.sub(r"<sup>(.*?)</sup>", r"**\1", shown).replace("<var>", "*").replace("</var>", "")
-    _is(unescape(shown).replace("−", "-").replace("⁄", "/"), polynomial)
+    assert _factors(unescape(shown).replace("−", "-").replace("⁄", "/")) == text
     typed = re.sub(r"_\{(.*?)\}", lambda m: "_" + m[1].replace(",", "_"), markup.polynomial_latex(text))
     typed = re.sub(r"\^\{(\d+)\}", r"**\1", re.sub(r"\\tfrac\{(\d+)\}\{(\d+)\}", r"\1/\2", typed))
-    _is(re.sub(r"(?<=[\w)]) (?=\w)", "*", typed.replace(r"\lambda", "λ").replace(r"\allowbreak", "")), polynomial)
+    typed = typed.replace(r"\lambda", "λ").replace(r"\allowbreak", "")
+    assert re.sub(r"(?<=\w) (?=\w)", "*", typed) == text
     assert "".join(markup.latex_lines(text, 30)) == markup.polynomial_latex(text).replace(r"\allowbreak ", " ")
 
 
-def _is(written: str, polynomial: object) -> None:
-    product = re.sub(r"(^|[-+] )\*", r"\1", re.sub(r"(?<=\d) +\*", "*", written.strip().replace("-*", "-")))
-    names = {name: polynomial.ring.symbols[i] for i, name in enumerate(NAMES)}  # type: ignore[attr-defined]
-    assert polynomial.as_expr().expand() == parse_expr(product, names).expand(), product  # type: ignore[attr-defined]
+def _factors(shown: str) -> str:
+    """Stars stand before all variables: only those between factors remain."""
+    return re.sub(r"(^-?|[-+] )\*", r"\1", re.sub(r"(?<=\d) \*", "*", shown))
 
 
 def test_latex_fits() -> None:
