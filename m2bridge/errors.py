@@ -6,6 +6,8 @@
     ├── ResourceError            a template or Macaulay2 script is missing from the installation
     ├── InvalidCaseError         the case asked for does not exist or cannot be stored
     ├── ConversionError          a value has no counterpart on the other side of the bridge
+    │   └── ValueTypeError       a value of Macaulay2 has no counterpart in Python
+    ├── UnknownSymbolError       a symbol of a workspace has no value
     ├── RenderError              a template could not be filled in
     ├── ParseError               an answer does not follow the wire format
     ├── MethodUnavailableError   the method does not apply to this case
@@ -20,7 +22,9 @@
         ├── EngineTimeoutError
         ├── EngineMemoryError
         ├── EngineDiedError
-        └── ScriptError          Macaulay2 reported an error in the script
+        ├── PackageError         Macaulay2 has no such package, or cannot load it
+        ├── WorkspaceLostError   the process of a workspace has ended, and its symbols with it
+        └── ScriptError          Macaulay2 reported an error in the code
 
 Mathematical outcomes (a unit ideal, an empty locus, a refuted statement) are results, never exceptions.
 All of them survive pickling, so that they can cross worker processes.
@@ -74,6 +78,54 @@ class InvalidCaseError(M2BridgeError):
 
 class ConversionError(M2BridgeError):
     """A value has no counterpart on the other side of the bridge."""
+
+
+class ValueTypeError(ConversionError):
+    """A value of Macaulay2 that has no counterpart in Python, such as a function or a scheme.
+
+    Attributes
+    ----------
+    class_name : str
+        Its class in Macaulay2.
+    text : str
+        The value as Macaulay2 writes it, shortened.
+
+    Examples
+    --------
+    >>> with Macaulay2() as m2:
+    ...     try:
+    ...         m2.value("x -> x + 1")
+    ...     except ValueTypeError as error:
+    ...         print(error.class_name)
+    FunctionClosure
+    """
+
+    def __init__(self, class_name: str, text: str) -> None:
+        super().__init__(class_name, text)
+        self.class_name = class_name
+        self.text = text
+
+    def __str__(self) -> str:
+        return (
+            f"the value is, or contains, a {self.class_name}, which has no counterpart in Python: "
+            f"{self.text[:200]}; references=True gives a reference in its place"
+        )
+
+
+class UnknownSymbolError(M2BridgeError, KeyError):
+    """A symbol of a workspace that has no value.
+
+    Examples
+    --------
+    >>> with Macaulay2() as m2, m2.workspace() as work:
+    ...     try:
+    ...         work["K"]
+    ...     except UnknownSymbolError as error:
+    ...         print(error)
+    the symbol 'K' has no value in this workspace
+    """
+
+    __str__ = Exception.__str__
 
 
 class RenderError(M2BridgeError):
@@ -199,17 +251,41 @@ class EngineDiedError(EngineError):
     """Macaulay2 ended, crashed or was killed from outside."""
 
 
+class PackageError(EngineError):
+    """A package that Macaulay2 does not have, or cannot load; the message says what to do."""
+
+
+class WorkspaceLostError(EngineError):
+    """The process of a workspace has ended, and its symbols are gone.
+
+    It is raised at every use until :meth:`~m2bridge.Workspace.restart` has been called, so that no code goes on with
+    symbols that it does not have any more.
+    """
+
+
 class ScriptError(EngineError):
-    """Macaulay2 reported an error in the script.
+    """Macaulay2 reported an error in the code of a script or a user.
 
     Attributes
     ----------
     error : str
         The message of Macaulay2.
-    line : int or None
-        The line of the script (1-based) where it arose, as far as Macaulay2 said.
+    file : str
+        What the code is called in which it arose: a file, ``input 3`` of a workspace, the name of a script.
+    line, column : int or None
+        Where in this code it arose, both counted from 1; ``None`` if Macaulay2 did not say. Of all places in the user's
+        own code it is the innermost, such as a line of a function that another line calls.
     excerpt : str
-        The script lines around it.
+        The lines around it, with the place marked.
+
+    Examples
+    --------
+    >>> with Macaulay2() as m2:
+    ...     try:
+    ...         m2.value("n = 3\\n1/(n - 3)")
+    ...     except ScriptError as error:
+    ...         print(error.error, error.line, error.column)
+    division by zero 2 2
     """
 
     def __init__(
@@ -217,14 +293,18 @@ class ScriptError(EngineError):
         message: str,
         *,
         error: str = "",
+        file: str = "",
         line: int | None = None,
+        column: int | None = None,
         excerpt: str = "",
         records: tuple[str, ...] = (),
         output: str = "",
     ) -> None:
         super().__init__(message, records=records, output=output)
         self.error = error
+        self.file = file
         self.line = line
+        self.column = column
         self.excerpt = excerpt
 
 
