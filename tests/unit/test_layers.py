@@ -33,13 +33,14 @@ LAYERS = [
     {"batch"},
     {"presentation"},
     {"report"},
-    {"cli"},
+    {"cli", "notebook"},
 ]
 DOORS = {
     "jinja2": {"render/page.py", "render/script.py"},
     "pexpect": {"engine/process.py"},
     "psutil": {"engine/process.py", "batch/worker.py"},
     "distributed": {"batch/cluster.py"},
+    "IPython": {"notebook/__init__.py", "notebook/completion.py", "notebook/magics.py"},
 }
 
 
