@@ -15,28 +15,29 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 from m2bridge.digits import any_length
 from m2bridge.engine import Macaulay2
 from m2bridge.engine.workspace import Workspace
-from m2bridge.errors import M2BridgeError
+from m2bridge.errors import M2BridgeError, WorkspaceLostError
 from m2bridge.layout import printable, shortened
 
 MOST_TEXT = 100_000
 """Characters of what a cell prints, and of the text of its value."""
 
-_OPTIONS = re.compile(r"(?:\s*(?:(?:-i|-o|--input|--output|--timeout)[ =]\s*\S+|--restart\b))*")
+_OPTIONS = re.compile(r"(?:\s*(?:(?:-i|-o|--input|--output|--timeout|--m2)[ =]\s*\S+|--restart\b))*")
 
 
 @magics_class
 class Macaulay2Magics(Magics):
-    """One workspace of Macaulay2 for a notebook; it starts at the first cell that needs it, and ends with the kernel."""
+    """One workspace of Macaulay2 for a notebook: from the first cell that needs it to the end of the kernel."""
 
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
         self._work: Workspace | None = None
+        self._program: str | None = None
 
     @property
     def work(self) -> Workspace:
         """The workspace."""
         if self._work is None:
-            self._work = Macaulay2().workspace()
+            self._work = Macaulay2(self._program).workspace()
         return self._work
 
     def close(self) -> None:
@@ -55,6 +56,7 @@ class Macaulay2Magics(Magics):
     @argument("-o", "--output", action="append", default=[], metavar="NAME", help="name to bring to Python")
     @argument("--timeout", type=float, metavar="SECONDS", help="limit of this cell; its end costs all symbols")
     @argument("--restart", action="store_true", help="begin with a fresh Macaulay2, without symbols")
+    @argument("--m2", metavar="PATH", help="begin with this Macaulay2 program, for this notebook")
     @line_cell_magic
     def m2(self, line: str, cell: str | None = None) -> Any:
         """Evaluate Macaulay2 code in the workspace of this notebook; show what it printed, and its last value.
@@ -64,8 +66,9 @@ class Macaulay2Magics(Magics):
         """
         head = line if cell is not None else line[: _OPTIONS.match(line).end()]  # type: ignore[union-attr]
         options = parse_argstring(self.m2, head)
-        if options.restart:
+        if options.restart or options.m2:
             self.close()
+            self._program = options.m2 or self._program
         try:
             # The line of the magic is a comment, so that lines have the numbers that they have in the cell.
             code = line[len(head) :] if cell is None else f"-- %%m2 {printable(line)}\n{cell}"
@@ -108,6 +111,7 @@ def _shown(value: Any) -> Any:
 def marked(error: M2BridgeError) -> M2BridgeError:
     """The error, shown in the cell by its message, with the place in the code, and without Python's own calls."""
     red, plain = "\x1b[31m", "\x1b[0m"
-    lines = [f"{red}{type(error).__name__}{plain}: {error}"]
+    advice = "\n%m2 --restart begins anew" if isinstance(error, WorkspaceLostError) else ""
+    lines = [f"{red}{type(error).__name__}{plain}: {error}{advice}"]
     error._render_traceback_ = lambda: lines  # type: ignore[attr-defined]
     return error

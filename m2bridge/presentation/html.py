@@ -15,7 +15,7 @@ MOST_BYTES = 100_000
 MOST_ITEMS = 1024
 """Rows of each block, before it is seen whether they fit."""
 
-OPEN = 12
+OPEN = {"polynomials": 12, "facts": 25, "table": 25, "findings": 25}
 """Rows of a block that are not folded."""
 
 MOST_CELL = 600
