@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from m2bridge.cli.families import FamilyCommand, family_options, map_options, tool
-from m2bridge.cli.options import case_options, request, run_options, timeout_option, within
+from m2bridge.cli.options import all_option, case_options, request, run_options, timeout_option, within
 from m2bridge.cli.output import DONE, show
 from m2bridge.cli.progress import progress
 from m2bridge.startup import importing
@@ -45,6 +45,7 @@ def dimension_command(method: Any, **options: Any) -> int:
 )
 @click.option("--max-degree", type=int, default=None, help="All generators up to this degree, without elimination.")
 @click.option("--weights", default="attention", show_default=True, help="attention (A, V) or factored (Q, K, V).")
+@all_option
 @run_options
 def closure_command(strategy: Any, max_degree: int | None, weights: Any = None, **options: Any) -> int:
     """Ideal, dimension, degree and Hilbert series of the Zariski closure."""
@@ -67,7 +68,7 @@ def closure_command(strategy: Any, max_degree: int | None, weights: Any = None, 
             strategy=strategy,
             max_degree=max_degree,
         )
-    return show(found, asked.form, clock)
+    return show(found, asked.form, clock, asked.everything)
 
 
 @click.command("singular-locus", cls=FamilyCommand)
@@ -76,6 +77,7 @@ def closure_command(strategy: Any, max_degree: int | None, weights: Any = None, 
 @map_options
 @click.option("--method", default="auto", show_default=True, help="auto, fibres, orbits, jacobian or all.")
 @click.option("--ideals", is_flag=True, help="Compute the ideals of the components too.")
+@all_option
 @run_options
 def singular_locus_command(method: Any, ideals: bool, **options: Any) -> int:
     """Singular locus of the Zariski closure, orbit by orbit and by components."""
@@ -91,7 +93,7 @@ def singular_locus_command(method: Any, ideals: bool, **options: Any) -> int:
         found = singular_locus(
             asked.model, engine, asked.field, coordinates=asked.coordinates, method=method, ideals=ideals
         )
-    return show(found, asked.form, clock)
+    return show(found, asked.form, clock, asked.everything)
 
 
 @click.command("script")

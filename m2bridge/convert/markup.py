@@ -11,6 +11,9 @@ from m2bridge.convert.notation import GREEK_LATEX
 LONG = 36
 """Digits of a number, or characters of a term, after which a line may end within it."""
 
+BREAK = r"\penalty900 "
+"""Where a line may end, if it cannot end at a sign."""
+
 _PARTS = re.compile(
     r"(?P<variable>[^\s*+/()0-9-][^\s*+/()-]*)(?:\*\*(?P<power>[0-9]+))?"
     r"|(?P<number>[0-9]+)(?:/(?P<denominator>[0-9]+))?|(?P<sign>[-+])|(?P<product>\*(?!\*))|\s+"
@@ -74,7 +77,7 @@ def polynomial_latex(text: str) -> str:
     >>> polynomial_latex("-1/2*c_1_12**3 + λ")
     '-\\tfrac{1}{2} c_{1,12}^{3} + \\lambda'
     """
-    return "".join(f"{sign}{_term(factors)}" for sign, factors in terms(text))
+    return "".join(f"{sign}{_term(factors)}" for sign, factors in terms(text, BREAK))
 
 
 def latex_lines(text: str, width: int) -> list[str]:
@@ -88,12 +91,15 @@ def latex_lines(text: str, width: int) -> list[str]:
     return lines
 
 
-def terms(text: str) -> Iterator[tuple[str, list[str]]]:
-    """The terms: how the sign is written in LaTeX (empty before the first one that is positive), and the factors."""
+def terms(text: str, between: str = "") -> Iterator[tuple[str, list[str]]]:
+    """The terms: how the sign is written in LaTeX (empty before the first one that is positive), and the factors.
+
+    ``between`` stands between the digits of long numbers, here and there.
+    """
     sign, factors, first = "", list[str](), True
     for part in parts(text):
         if part.kind != "sign":
-            factors.append(_number(part) if part.kind == "number" else variable_latex(part))
+            factors.append(_number(part, between) if part.kind == "number" else variable_latex(part))
             continue
         if not first or factors:
             yield sign, factors
@@ -102,21 +108,21 @@ def terms(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _term(factors: list[str]) -> str:
-    return (r"\allowbreak " if sum(map(len, factors)) > LONG else " ").join(factors)
+    return (BREAK if sum(map(len, factors)) > LONG else " ").join(factors)
 
 
-def _number(part: Part) -> str:
+def _number(part: Part, between: str) -> str:
     if not part.power:
-        return _digits(part.text)
+        return _digits(part.text, between)
     if len(part.text) + len(part.power) > LONG:
-        return f"{_digits(part.text)}/{_digits(part.power)}"
+        return f"{_digits(part.text, between)}/{_digits(part.power, between)}"
     return rf"\tfrac{{{part.text}}}{{{part.power}}}"
 
 
-def _digits(number: str) -> str:
+def _digits(number: str, between: str) -> str:
     if len(number) <= LONG:
         return number
-    return r"\allowbreak ".join(number[i : i + 12] for i in range(0, len(number), 12))
+    return between.join(number[i : i + 12] for i in range(0, len(number), 12))
 
 
 def variable_latex(part: Part) -> str:

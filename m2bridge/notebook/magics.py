@@ -30,6 +30,7 @@ class Macaulay2Magics(Magics):
 
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
+        self._shell = shell
         self._work: Workspace | None = None
         self._program: str | None = None
 
@@ -77,12 +78,12 @@ class Macaulay2Magics(Magics):
             raise marked(error) from None
 
     def _evaluate(self, code: str, options: Any) -> Any:
-        user = self.shell.user_ns
+        user = self._shell.user_ns
         for name in _names(options.input):
             if name not in user:
                 raise UsageError(f"-i {name}: Python has no such name here")
             self.work[name] = user[name]
-        file = f"In [{self.shell.execution_count}]"
+        file = f"In [{self._shell.execution_count}]"
         evaluation = self.work.evaluate(code, references=True, timeout=options.timeout, file=file)
         sys.stdout.write(shortened(evaluation.output, MOST_TEXT))
         user.update({name: self.work.get(name, references=True) for name in _names(options.output)})
