@@ -15,7 +15,7 @@ import m2bridge
 PACKAGE = Path(m2bridge.__file__).parent
 LAYERS = [
     {"_version", "errors"},
-    {"clock"},
+    {"clock", "citation"},
     {"alarm", "startup", "digits", "resources", "layout"},
     {"sheet"},
     {"presented"},
