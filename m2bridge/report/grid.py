@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TypeAlias
 
+from m2bridge.convert import escape
 from m2bridge.convert.escape import latex
-from m2bridge.errors import InvalidCaseError
 from m2bridge.report.content import VERDICTS, Case, Cell, Report
 from m2bridge.report.summary import paragraph
 from m2bridge.report.words import verdict_words
@@ -19,47 +21,46 @@ SIGNS = dict(
 )
 """Verdicts that are no answers stand out; none is told by a colour."""
 
+Place: TypeAlias = tuple[Cell, Cell]
+"""Row and column."""
+
 NEEDS = r"% needs \usepackage[T1]{fontenc} and \usepackage{amssymb}"
 
 
 def to_latex_grid(report: Report) -> str:
-    r"""The grids side by side, as many as fit into a line, for ``\input``.
+    r"""The grids side by side, as many as fit into a line, for ``\\input``.
 
-    Raises
-    ------
-    InvalidCaseError
-        If cases are not named by two numbers or more.
+    Cases that are not named by two numbers stand below one another, by their names.
     """
-    columns = [heading for _, heading in report.columns]
-    if len(columns) < 2:
-        raise InvalidCaseError("format", "latex-grid needs cases of one family that are named by two numbers or more")
-    lines = [NEEDS, r"\begingroup\footnotesize", latex(paragraph(report)), r"\par\medskip", *_legend(report, columns)]
-    lines += [r"\par\medskip\scriptsize\setlength{\tabcolsep}{2pt}\raggedright"]
-    cases = _by_cell(report)
-    for statement in sorted({row.statement for row in report.rows}):
-        lines += _grid(report, cases, statement, columns)
-    lines += [r"\par\endgroup", *(f"% not used: {latex(p.file)}: {latex(p.reason)}" for p in report.problems)]
+    signs = ", ".join(f"{SIGNS[verdict]} {verdict_words(verdict)}" for verdict in report.counts)
+    lines = [NEEDS, r"\begingroup\footnotesize", latex(paragraph(report)), r"\par\medskip", f"{signs}."]
+    for name in sorted({case.family for case in report.cases}):
+        lines += _family(replace(report, rows=tuple(row for row in report.rows if row.case.family == name)))
+    lines += [r"\endgroup", *(f"% not used: {escape.line(p.file)}: {escape.line(p.reason)}" for p in report.problems)]
     return "\n".join(lines) + "\n"
 
 
-def _legend(report: Report, columns: list[str]) -> Iterator[str]:
-    signs = ", ".join(f"{SIGNS[verdict]} {verdict_words(verdict)}" for verdict in report.counts)
-    yield f"{signs}. Rows: {latex(columns[0])}; columns: {latex(columns[1])}."
-    others = ", ".join(latex(name) for name in columns[2:])
-    if others:
-        yield f"One sign where the verdict is the same for all ({others}); else one for each, in increasing order."
+def _family(report: Report) -> Iterator[str]:
+    """The grids of cases of one family."""
+    first, *others = (latex(heading) for _, heading in report.columns)
+    if len(others) > 1:
+        rest = ", ".join(others[1:])
+        yield f"One sign where the verdict is the same for all ({rest}); else one for each, in increasing order."
+    yield r"\par\medskip{\scriptsize\setlength{\tabcolsep}{2pt}\raggedright"
+    corner = rf"{first}\,\textbackslash\,{others[0]}" if others else first
+    cases = _by_cell(report)
+    for statement in sorted({row.statement for row in report.rows}):
+        yield from _grid(report, cases, statement, corner)
+    yield r"\par}"
 
 
-def _grid(
-    report: Report, cases: Mapping[tuple[Cell, Cell], list[Case]], statement: str, columns: list[str]
-) -> Iterator[str]:
-    rows = [row for row in report.rows if row.statement == statement]
-    downwards, across = (_values(report.cells(row.case)[i] for row in rows) for i in (0, 1))
+def _grid(report: Report, cases: Mapping[Place, list[Case]], statement: str, corner: str) -> Iterator[str]:
+    verdicts = {row.case: row.verdict for row in report.rows if row.statement == statement}
+    places = [_place(report, case) for case in verdicts]
+    downwards, across = _values(first for first, _ in places), _values(second for _, second in places)
     yield r"\begin{tabular}[t]{@{}r|" + "c" * len(across) + "@{}}"
     yield rf"\multicolumn{{{len(across) + 1}}}{{@{{}}l@{{}}}}{{{latex(statement)}}} \\"
-    corner = rf"{latex(columns[0])}\,\textbackslash\,{latex(columns[1])}"
     yield " & ".join([corner, *(latex(str(value)) for value in across)]) + r" \\ \hline"
-    verdicts = {row.case: row.verdict for row in rows}
     for first in downwards:
         signs = [_signs([verdicts.get(case) for case in cases.get((first, second), [])]) for second in across]
         yield " & ".join([latex(str(first)), *signs]) + r" \\"
@@ -70,13 +71,17 @@ def _values(found: Iterable[Cell]) -> list[Cell]:
     return sorted(set(found), key=lambda value: (isinstance(value, str), value))
 
 
-def _by_cell(report: Report) -> dict[tuple[Cell, Cell], list[Case]]:
+def _by_cell(report: Report) -> dict[Place, list[Case]]:
     """The cases in each place of the grids, in order."""
-    cells: dict[tuple[Cell, Cell], list[Case]] = {}
+    cells: dict[Place, list[Case]] = {}
     for case in report.cases:
-        first, second, *_ = report.cells(case)
-        cells.setdefault((first, second), []).append(case)
+        cells.setdefault(_place(report, case), []).append(case)
     return cells
+
+
+def _place(report: Report, case: Case) -> Place:
+    first, second, *_ = *report.cells(case), ""
+    return first, second
 
 
 def _signs(verdicts: list[str | None]) -> str:
