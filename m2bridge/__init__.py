@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from m2bridge.errors import (
         ContradictionError,
         ConversionError,
+        EngineDiedError,
         EngineMemoryError,
         EngineTimeoutError,
         InvalidCaseError,
@@ -97,6 +98,7 @@ _HOMES = {
         "InvalidCaseError",
         "ContradictionError",
         "ConversionError",
+        "EngineDiedError",
         "PackageError",
         "ScriptError",
         "UnknownSymbolError",
@@ -147,6 +149,7 @@ __all__ = [
     "DeepAttention",
     "Dimension",
     "Engine",
+    "EngineDiedError",
     "EngineMemoryError",
     "EngineTimeoutError",
     "Evaluation",

@@ -77,7 +77,16 @@ class InvalidCaseError(M2BridgeError):
 
 
 class ConversionError(M2BridgeError):
-    """A value has no counterpart on the other side of the bridge."""
+    """A value has no counterpart on the other side of the bridge.
+
+    Examples
+    --------
+    >>> try:
+    ...     read_map("[map]\\nparameters = 5\\n[coordinates]\\nx = 's'")
+    ... except ConversionError as error:
+    ...     print(error)
+    [map] parameters: must be a list of strings
+    """
 
 
 class ValueTypeError(ConversionError):
@@ -85,7 +94,7 @@ class ValueTypeError(ConversionError):
 
     Attributes
     ----------
-    class_name : str
+    kind : str
         Its class in Macaulay2.
     text : str
         The value as Macaulay2 writes it, shortened.
@@ -96,19 +105,19 @@ class ValueTypeError(ConversionError):
     ...     try:
     ...         m2.value("x -> x + 1")
     ...     except ValueTypeError as error:
-    ...         print(error.class_name)
+    ...         print(error.kind)
     FunctionClosure
     """
 
-    def __init__(self, class_name: str, text: str) -> None:
-        super().__init__(class_name, text)
-        self.class_name = class_name
+    def __init__(self, kind: str, text: str = "") -> None:
+        super().__init__(kind, text)
+        self.kind = kind
         self.text = text
 
     def __str__(self) -> str:
+        shown = f": {self.text[:200]}" if self.text else ""
         return (
-            f"the value is, or contains, a {self.class_name}, which has no counterpart in Python: "
-            f"{self.text[:200]}; references=True gives a reference in its place"
+            f"a {self.kind} of Macaulay2 has no counterpart in Python{shown}; references=True gives a reference instead"
         )
 
 
@@ -248,11 +257,31 @@ class EngineMemoryError(EngineError):
 
 
 class EngineDiedError(EngineError):
-    """Macaulay2 ended, crashed or was killed from outside."""
+    """Macaulay2 ended, crashed or was killed from outside.
+
+    Examples
+    --------
+    >>> with Macaulay2() as m2:
+    ...     try:
+    ...         m2.value("exit 3")
+    ...     except EngineDiedError as error:
+    ...         print(error)
+    Macaulay2 ended with exit status 3
+    """
 
 
 class PackageError(EngineError):
-    """A package that Macaulay2 does not have, or cannot load; the message says what to do."""
+    """A package that Macaulay2 does not have, or cannot load; the message says what to do.
+
+    Examples
+    --------
+    >>> with Macaulay2() as m2:
+    ...     try:
+    ...         m2.workspace(packages=["Elimnation"])
+    ...     except PackageError as error:
+    ...         print("did you mean Elimination" in str(error))
+    True
+    """
 
 
 class WorkspaceLostError(EngineError):
@@ -260,6 +289,18 @@ class WorkspaceLostError(EngineError):
 
     It is raised at every use until :meth:`~m2bridge.Workspace.restart` has been called, so that no code goes on with
     symbols that it does not have any more.
+
+    Examples
+    --------
+    >>> with Macaulay2() as m2, m2.workspace() as work:
+    ...     for code in ("n = 5; exit 1", "n + 1"):
+    ...         try:
+    ...             work.run(code)
+    ...         except (EngineDiedError, WorkspaceLostError) as error:
+    ...             print(error)
+    ...     work.restart()
+    Macaulay2 ended with exit status 1; the symbols of this workspace are gone
+    the symbols of this workspace are gone (Macaulay2 ended with exit status 1); restart() begins anew, without them
     """
 
 
@@ -277,6 +318,8 @@ class ScriptError(EngineError):
         own code it is the innermost, such as a line of a function that another line calls.
     excerpt : str
         The lines around it, with the place marked.
+    output : str
+        What the code had printed before the error.
 
     Examples
     --------

@@ -30,9 +30,9 @@ mbShared = new Dictionary
     forget := () -> scan(values symbols, s -> try assign(s, null));
 
     begin := (nonce, stem, passing) -> (
-        begun = nonce;
         (mbNonce, mbRecords) = (nonce, 0);
         mbOutput = file = openOut(stem | ".jsonl");
+        begun = nonce;  -- what comes before fails if earlier code has protected these names
         forgetting = passing;
         if passing or path === {} then renew(););
 

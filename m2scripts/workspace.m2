@@ -34,12 +34,15 @@ mbOthers = name -> (
 
 mbProcess = concatenate(toString processID(), "-", toString currentTime())
 
+-- As people read it: tables as tables, all else in a line that Macaulay2 can read again.
+mbShown = x -> if x === null then "" else if instance(x, BettiTally) then toString net x else toString x
+
 -- form: "" for nothing, "value", "reference" (the value, with references for what has no counterpart),
 -- "text" (as Macaulay2 writes it, and the value if it has a counterpart).
 mbSend = (x, form) -> if form != "" then (
     mbSending#"references" = form == "reference";
     mbSending#"refused" = {};
-    if form == "text" then mbEmit("text", if x === null then "" else toString x);
+    if form == "text" then mbEmit("text", mbShown x);
     encoded := try mbEncode x;
     if encoded =!= null then mbRecord("value", encoded)
     else if #mbSending#"refused" > 0 then (

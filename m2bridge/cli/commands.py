@@ -12,6 +12,7 @@ from m2bridge.cli.doctor import doctor_command
 from m2bridge.cli.figure import figure_group
 from m2bridge.cli.implicitize import implicitize_command
 from m2bridge.cli.output import DONE, FAILED, INTERRUPTED, NO_ENGINE, UNDECIDED, USAGE
+from m2bridge.cli.running import run_command
 from m2bridge.errors import (
     EngineMemoryError,
     EngineNotFoundError,
@@ -20,6 +21,7 @@ from m2bridge.errors import (
     InvalidCaseError,
     M2BridgeError,
     MethodUnavailableError,
+    PackageError,
 )
 from m2bridge.layout import line, shortened, visible
 
@@ -37,6 +39,7 @@ def cli() -> None:
 COMMANDS = (
     *computing.COMMANDS,
     implicitize_command,
+    run_command,
     *checking.COMMANDS,
     *certifying.COMMANDS,
     *verifying.COMMANDS,
@@ -65,7 +68,7 @@ def run() -> int:
         return INTERRUPTED
     except InvalidCaseError as error:
         return _fail(f"--{error.option.replace('_', '-')}: {error.message}", USAGE)
-    except MethodUnavailableError as error:
+    except (MethodUnavailableError, PackageError) as error:
         return _fail(str(error), USAGE)
     except (EngineNotFoundError, EngineVersionError) as error:
         return _fail(str(error), NO_ENGINE)

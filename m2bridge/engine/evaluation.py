@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from m2bridge.clock import check_timeout, clock
-from m2bridge.convert.given import expression
-from m2bridge.convert.wire import decode
 from m2bridge.engine.code import check_name, is_silent
 from m2bridge.engine.conversation import Conversation, Reply, quoted
 from m2bridge.engine.discovery import Candidate
@@ -47,6 +45,16 @@ class Evaluation:
     seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The same for people and other programs: the value as Macaulay2 writes it, and in the wire format."""
+
+    text: str
+    wire: Any
+    output: str
+    seconds: float
+
+
 class Evaluator(Conversation):
     """A process that evaluates code.
 
@@ -66,9 +74,14 @@ class Evaluator(Conversation):
 
     def evaluate(self, code: str, inputs: Mapping[str, Any], timeout: float | None, form: str, file: str) -> Evaluation:
         """The value of the last statement, what was printed, and the time; see :meth:`Macaulay2.evaluate`."""
-        given = "".join(f"mbBind({quoted(check_name(name))}, {expression(inputs[name])})\n" for name in inputs)
-        reply = self.answer(code, form, timeout, file, given)
+        reply = self.answer(code, form, timeout, file, _bindings(inputs))
         return Evaluation(sent(records(reply)), reply.output, reply.seconds)
+
+    def show(self, code: str, timeout: float | None, file: str) -> Shown:
+        """The value as text; empty if there is none."""
+        reply = self.answer(code, "text", timeout, file)
+        fields = records(reply)
+        return Shown(fields.get("text", ""), fields.get("value"), reply.output, reply.seconds)
 
     def answer(self, code: str, form: str, timeout: float | None = None, file: str = "", given: str = "") -> Reply:
         """The reply on some code, which came to its end.
@@ -131,6 +144,15 @@ def records(reply: Reply) -> dict[str, Any]:
         raise ParseError("the answer does not follow the wire format") from reason
 
 
+def _bindings(inputs: Mapping[str, Any]) -> str:
+    """Code that binds inputs to their names."""
+    if not inputs:
+        return ""
+    from m2bridge.convert.given import expression
+
+    return "".join(f"mbBind({quoted(check_name(name))}, {expression(inputs[name])})\n" for name in inputs)
+
+
 def form(references: bool) -> str:
     """How a value is sent."""
     return "reference" if references else "value"
@@ -144,6 +166,8 @@ def sent(fields: Mapping[str, Any]) -> Any:
     ValueTypeError
         If it has no counterpart in Python.
     """
+    from m2bridge.convert.wire import decode  # slow to import, and Macaulay2 can start before
+
     if "refused" in fields:
         raise ValueTypeError(*decode(fields["refused"]))
     return decode(fields.get("value"))

@@ -6,7 +6,7 @@ import os
 import weakref
 from collections.abc import Iterable
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from m2bridge.clock import check_timeout, clock
 from m2bridge.engine.conversation import Conversation, Reply
@@ -14,9 +14,11 @@ from m2bridge.engine.discovery import locate
 from m2bridge.engine.evaluation import Evaluation, Evaluator, form
 from m2bridge.engine.protocol import Limits, Transcript
 from m2bridge.engine.trace import Source, script_error
-from m2bridge.engine.workspace import Workspace
 from m2bridge.errors import EngineError, InvalidCaseError, ScriptError
 from m2bridge.render import Script
+
+if TYPE_CHECKING:
+    from m2bridge.engine.workspace import Workspace
 
 LIBRARIES = ("wire", "invariants", "fibres")
 """The shared scripts that every session has loaded."""
@@ -225,6 +227,8 @@ class Macaulay2:
         ...     work.value("n + 1")
         4
         """
+        from m2bridge.engine.workspace import Workspace
+
         self._runs.may_begin()
         workspace = Workspace(self.candidate, self.limits, packages)
         self._workspaces.add(workspace)

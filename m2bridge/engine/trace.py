@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from m2bridge.engine.conversation import Reply
 from m2bridge.errors import ScriptError
+
+if TYPE_CHECKING:
+    from m2bridge.engine.conversation import Reply
 
 # file:line:column:(load depth):[depth]: error: …, and lines of the same form for the calls that led there.
 _PLACE = r"(?P<file>[^\n]*?)\"?:(?P<line>\d+):(?P<column>\d+):\(\d+\):(?:\[\d+\]:)? "
@@ -24,6 +27,12 @@ class Source:
     name: str
     code: str
 
+    @property
+    def lines(self) -> list[str]:
+        """Its lines, as Macaulay2 counts them; an empty last one only if there is no other."""
+        lines = re.split(r"\r?\n", self.code)
+        return lines[:-1] if len(lines) > 1 and not lines[-1] else lines
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -36,7 +45,7 @@ class Place:
     @property
     def excerpt(self) -> str:
         """The lines around it."""
-        lines = self.source.code.splitlines() or [""]
+        lines = self.source.lines
         around = range(max(1, self.line - 2), min(len(lines), self.line + 2) + 1)
         shown = [f"{'>' if n == self.line else ' '} {n:4} | {lines[n - 1][:200]}" for n in around]
         if self.column <= 200:
@@ -58,7 +67,7 @@ def script_error(reply: Reply, sources: Mapping[str, Source], first_column: int)
     first_column : int
         How this Macaulay2 numbers the first column, 0 or 1.
     """
-    message, text = _said(reply.output)
+    printed, message, text = _said(reply.output)
     places = list(_places(text, sources, first_column))
     if not places:
         where, place = f" ({sources[reply.nonce].name})", None
@@ -75,20 +84,22 @@ def script_error(reply: Reply, sources: Mapping[str, Source], first_column: int)
         column=place.column if place else None,
         excerpt=excerpt,
         records=reply.records,
-        output=reply.output,
+        output=printed,
     )
 
 
-def _said(output: str) -> tuple[str, str]:
-    """The message, and the text with the places; an error is the last thing that is printed."""
+def _said(output: str) -> tuple[str, str, str]:
+    """What was printed before the error, its message, and the text with the places; it is printed last."""
     heads = list(_HEAD.finditer(output))
     if not heads:
         bare = _BARE_HEAD.search(output)
-        return (_message(output[bare.end() :]) if bare else "the code ended before its last line"), ""
+        if bare is None:
+            return output, "the code ended before its last line", ""
+        return output[: bare.start()], _message(output[bare.end() :]), ""
     head, told = heads[-1], heads[-1]
     if len(heads) > 1 and output.startswith(_OPENING, head.end()):  # the place is that of the bracket left open
         told = heads[-2]
-    return _message(output[told.end() :]), output[head.start() :]
+    return output[: told.start()], _message(output[told.end() :]), output[head.start() :]
 
 
 def _message(text: str) -> str:
@@ -100,7 +111,22 @@ def _places(text: str, sources: Mapping[str, Source], first_column: int) -> Iter
     for frame in _FRAME.finditer(text):
         nonce = frame["file"].rpartition("/")[2].removesuffix(".m2")
         if nonce in sources:
-            lines = sources[nonce].code.splitlines() or [""]
-            line = min(int(frame["line"]), len(lines))
-            column = int(frame["column"]) - first_column + 1 if line == int(frame["line"]) else len(lines[-1]) + 1
-            yield Place(sources[nonce], line, min(column, len(lines[line - 1]) + 1))
+            yield _place(sources[nonce], int(frame["line"]), int(frame["column"]) - first_column)
+
+
+def _place(source: Source, line: int, width: int) -> Place:
+    """Where people see it; at the end of the code where Macaulay2 has met its end."""
+    lines = source.lines
+    if line > len(lines):
+        return Place(source, len(lines), len(lines[-1]) + 1)
+    return Place(source, line, _column(lines[line - 1], width))
+
+
+def _column(line: str, width: int) -> int:
+    """The character before which a line has this width; Macaulay2 counts bytes, and tabs to multiples of 8."""
+    reached = 0
+    for number, character in enumerate(line, 1):
+        if reached >= width:
+            return number
+        reached += 8 - reached % 8 if character == "\t" else len(character.encode("utf-8", "surrogateescape"))
+    return len(line) + 1

@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from m2bridge.convert.wire import decode
 from m2bridge.engine.code import check_name
 from m2bridge.engine.conversation import quoted
 from m2bridge.engine.discovery import Candidate
-from m2bridge.engine.evaluation import Evaluation, Evaluator, form, records, sent
+from m2bridge.engine.evaluation import Evaluation, Evaluator, Shown, form, records, sent
 from m2bridge.engine.protocol import Limits
 from m2bridge.errors import (
     EngineError,
@@ -112,6 +111,10 @@ class Workspace:
         """
         return self._evaluated(code, inputs, timeout, form(references), file)
 
+    def show(self, code: str, /, *, timeout: float | None = None, file: str = "") -> Shown:
+        """The value of the last statement as Macaulay2 writes it, whether or not it has a counterpart in Python."""
+        return self._process.show(code, timeout, file)
+
     def __getitem__(self, name: str) -> Any:
         """The value of a symbol.
 
@@ -131,7 +134,7 @@ class Workspace:
             lambda: self._process.answer(name, form(references), file=f"the symbol {name}", given=given)
         )
         fields = records(reply)
-        if not decode(fields.pop("defined")):
+        if not fields.pop("defined"):
             raise UnknownSymbolError(f"the symbol '{name}' has no value in this workspace")
         return sent(fields)
 
@@ -181,7 +184,8 @@ class Workspace:
             raise InvalidCaseError("packages", f"'{name}' is not the name of a package, such as Elimination")
         found = records(self._process.answer("", "", given=f'mbEmit("others", mbOthers {quoted(name)})\n'))
         version = f"Macaulay2 {self._process.candidate.version}"
-        if others := decode(found["others"]):
+        _, others = found["others"]
+        if others:
             near = difflib.get_close_matches(name, others, 3)
             advice = (
                 f"did you mean {' or '.join(near)}?" if near else "its file must be in a folder of Macaulay2's path"
