@@ -9,13 +9,16 @@ if TYPE_CHECKING:
 
 
 def load(shell: InteractiveShell) -> None:
-    """Add the magics ``%%m2`` and ``%m2``, and the completion of names in them."""
+    """Add the magics ``%%m2`` and ``%m2``, the completion of names in them, and the progress of long cells."""
     from m2bridge.notebook.completion import completes
     from m2bridge.notebook.magics import Macaulay2Magics
+    from m2bridge.notebook.progress import Progress
 
-    magics = Macaulay2Magics(shell)
+    magics = Macaulay2Magics(shell, Progress())
     shell.register_magics(magics)
     shell.Completer.custom_matchers.append(completes(magics.names))
+    shell.events.register("pre_run_cell", magics.progress.begin)
+    shell.events.register("post_run_cell", magics.progress.end)
 
 
 def unload(shell: InteractiveShell) -> None:
@@ -25,6 +28,9 @@ def unload(shell: InteractiveShell) -> None:
 
     magics = shell.magics_manager.registry.pop(Macaulay2Magics.__name__)
     magics.close()
+    shell.events.unregister("pre_run_cell", magics.progress.begin)
+    shell.events.unregister("post_run_cell", magics.progress.end)
+    magics.progress.end()
     for kind in shell.magics_manager.magics.values():
         kind.pop("m2", None)
     matchers = shell.Completer.custom_matchers

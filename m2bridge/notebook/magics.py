@@ -17,6 +17,7 @@ from m2bridge.engine import Macaulay2
 from m2bridge.engine.workspace import Workspace
 from m2bridge.errors import M2BridgeError, WorkspaceLostError
 from m2bridge.layout import printable, shortened
+from m2bridge.notebook.progress import Progress
 
 MOST_TEXT = 100_000
 """Characters of what a cell prints, and of the text of its value."""
@@ -28,9 +29,9 @@ _OPTIONS = re.compile(r"(?:\s*(?:(?:-i|-o|--input|--output|--timeout|--m2)[ =]\s
 class Macaulay2Magics(Magics):
     """One workspace of Macaulay2 for a notebook: from the first cell that needs it to the end of the kernel."""
 
-    def __init__(self, shell: InteractiveShell) -> None:
+    def __init__(self, shell: InteractiveShell, progress: Progress) -> None:
         super().__init__(shell)
-        self._shell = shell
+        self._shell, self.progress = shell, progress
         self._work: Workspace | None = None
         self._program: str | None = None
 

@@ -40,7 +40,7 @@ DOORS = {
     "pexpect": {"engine/process.py"},
     "psutil": {"engine/process.py", "batch/worker.py"},
     "distributed": {"batch/cluster.py"},
-    "IPython": {"notebook/__init__.py", "notebook/completion.py", "notebook/magics.py"},
+    "IPython": {"notebook/__init__.py", "notebook/completion.py", "notebook/magics.py", "notebook/progress.py"},
 }
 
 

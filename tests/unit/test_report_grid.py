@@ -43,7 +43,7 @@ def test_signs_stand_where_their_case_is() -> None:
 
 def test_the_legend_says_what_signs_mean_and_whose_statements_they_are() -> None:
     text = report.FORMATS["latex-grid"](Report(ROWS, (), ()))
-    assert r"$\times$ refuted, ? undecided, $\checkmark$ confirmed, $-$ not applicable. Rows: d; columns: d'." in text
+    assert r"$\times$ refuted, ? undecided, $\checkmark$ confirmed, $-$ not applicable." in text
     for form in ("latex-grid", "latex", "markdown", "text", "html"):
         said = report.FORMATS[form](Report(ROWS, (), ())).replace("\n", " ").replace("{-}", "-")
         assert "Geometry of Lightning Self-Attention: Identifiability and Dimension" in said
@@ -53,7 +53,7 @@ def test_the_legend_says_what_signs_mean_and_whose_statements_they_are() -> None
 
 def test_families_have_grids_of_their_own() -> None:
     """Where a list of widths names a case, its name stands in the first column."""
-    network = case_of("polynomial-network", {"widths": [3, 2, 1], "r": 2})
+    network = case_of("polynomial-network", {"widths": [3, 2, 1], "degree": 2})
     other = Row(network, "E", "E", "", "REFUTED", "", "", ROWS[0].reported, "file")
     found = grids(report.FORMATS["latex-grid"](Report((*ROWS, other), (), ())))
     assert found["A.4"][1:] == [["1", r"$\checkmark$", ""], ["3", r"$-$$\times$$\checkmark$", "?"]]
