@@ -6,7 +6,7 @@
     ├── ResourceError            a template or Macaulay2 script is missing from the installation
     ├── InvalidCaseError         the case asked for does not exist or cannot be stored
     ├── ConversionError          a value has no counterpart on the other side of the bridge
-    │   └── ValueTypeError       a value of Macaulay2 has no counterpart in Python
+    ├── ValueTypeError           a value of Macaulay2 has no counterpart in Python
     ├── UnknownSymbolError       a symbol of a workspace has no value
     ├── RenderError              a template could not be filled in
     ├── ParseError               an answer does not follow the wire format
@@ -89,38 +89,6 @@ class ConversionError(M2BridgeError):
     """
 
 
-class ValueTypeError(ConversionError):
-    """A value of Macaulay2 that has no counterpart in Python, such as a function or a scheme.
-
-    Attributes
-    ----------
-    kind : str
-        Its class in Macaulay2.
-    text : str
-        The value as Macaulay2 writes it, shortened.
-
-    Examples
-    --------
-    >>> with Macaulay2() as m2:
-    ...     try:
-    ...         m2.value("x -> x + 1")
-    ...     except ValueTypeError as error:
-    ...         print(error.kind)
-    FunctionClosure
-    """
-
-    def __init__(self, kind: str, text: str = "") -> None:
-        super().__init__(kind, text)
-        self.kind = kind
-        self.text = text
-
-    def __str__(self) -> str:
-        shown = f": {self.text[:200]}" if self.text else ""
-        return (
-            f"a {self.kind} of Macaulay2 has no counterpart in Python{shown}; references=True gives a reference instead"
-        )
-
-
 class UnknownSymbolError(M2BridgeError, KeyError):
     """A symbol of a workspace that has no value.
 
@@ -135,6 +103,34 @@ class UnknownSymbolError(M2BridgeError, KeyError):
     """
 
     __str__ = Exception.__str__
+
+
+class ValueTypeError(M2BridgeError):
+    """A value of Macaulay2 whose type has no counterpart in Python.
+
+    Attributes
+    ----------
+    kind : str
+        The class of the value in Macaulay2.
+
+    Examples
+    --------
+    >>> try:
+    ...     raise ValueTypeError("FunctionClosure")
+    ... except ValueTypeError as error:
+    ...     print(error)
+    a value of the class FunctionClosure has no counterpart in Python; ask for what you need of it, or for a reference
+    """
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind)
+        self.kind = kind
+
+    def __str__(self) -> str:
+        return (
+            f"a value of the class {self.kind} has no counterpart in Python; "
+            "ask for what you need of it, or for a reference"
+        )
 
 
 class RenderError(M2BridgeError):

@@ -9,10 +9,15 @@
 mbShared = new Dictionary
 
 -- What a conversation remembers is local to these functions, out of the reach of any code.
-(mbStart, mbRun, mbEvaluate, mbBind) = (() -> (
+(mbStart, mbRun, mbEvaluate) = (() -> (
     -- It gives the value of the last statement; 'load' would keep the names of all files besides.
     load' := value Core#"private dictionary"#"simpleLoad";
     core := select(dictionaryPath, d -> d =!= User#"private dictionary");
+
+    -- 'restart' would leave a process that nobody waits for.
+    instead := new Dictionary;
+    getGlobalSymbol(instead, "restart") <- Command(() -> error "a workspace is begun anew from Python, by its restart()");
+
     symbols := new Dictionary;
     path := {};
     (keeping, forgetting) := (false, false);
@@ -22,7 +27,7 @@ mbShared = new Dictionary
     -- are the same everywhere, and every symbol is forgotten with the dictionary.
     renew := () -> (
         User#"private dictionary" = symbols = new Dictionary;
-        path = prepend(symbols, core););
+        path = join({symbols, instead}, core););
 
     -- Rings, functions and so on that a symbol named stay in a table of names; only Macaulay2's own way of giving the
     -- symbol another value takes them out of it.
@@ -46,20 +51,19 @@ mbShared = new Dictionary
     -- Code of a user, who sees none of them; first the code that makes what is given from outside.
     evaluate := (nonce, stem, passing, given, form) -> (
         begin(nonce, stem, passing);
+        if passing then mbForget();
+        first' := () -> prepend(symbols, delete(symbols, path));
         if given then (
+            path = first'();  -- what is given comes before the names of packages
             dictionaryPath = prepend(mbShared, path);
             load'(stem | ".given.m2"););
         dictionaryPath = path;
         keeping = true;
         x := load'(stem | ".m2");
+        (path, keeping) = (dictionaryPath, false);
+        dictionaryPath = first'();
         mbSend(x, form);
         mbFinish(););
-
-    -- Give a value to the symbol that the user means by this name; one of a package may stand before it.
-    bind := (name, x) -> (
-        s := getGlobalSymbol(symbols, name);
-        if (first select(path, d -> d#?name))#name =!= s then path = prepend(symbols, delete(symbols, path));
-        assign(s, x););
 
     report := mark -> (
         if keeping then path = dictionaryPath;
@@ -75,10 +79,10 @@ mbShared = new Dictionary
     -- Prompts come into force only after the scripts on the command line are loaded.
     start := mark -> ZZ#{topLevelMode, Core#"private dictionary"#"InputPrompt"} = lineNumber -> report mark;
 
-    (start, run, evaluate, bind)))()
+    (start, run, evaluate)))()
 
--- No script can assign to the shared names, or erase them. The three that change are set for each request.
+-- No script can assign to the shared names, or erase them, but for those that change; code of users does not see them.
 scan(pairs User#"private dictionary", (name, s) -> if match("^mb", name) then (
     mbShared#name = s;
-    if not match("^mb(Output|Nonce|Records)$", name) then protect s))
+    if not match("^mb(Output|Nonce|Records|References|InUse|Serial|Descriptions)$", name) then protect s))
 protect mbShared

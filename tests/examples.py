@@ -35,7 +35,6 @@ WITH_ENGINE = frozenset(
         "SingularLocus",
         "Transcript",
         "UnknownSymbolError",
-        "ValueTypeError",
         "Verdict",
         "Workspace",
         "WorkspaceLostError",

@@ -13,9 +13,9 @@ from m2bridge.engine.conversation import Conversation, Reply, quoted
 from m2bridge.engine.discovery import Candidate
 from m2bridge.engine.protocol import Limits
 from m2bridge.engine.trace import Source, script_error
-from m2bridge.errors import ConversionError, EngineError, InvalidCaseError, ParseError, ValueTypeError
+from m2bridge.errors import ConversionError, EngineError, InvalidCaseError, ParseError
 
-_LIBRARIES = ("wire", "workspace", "session")
+_LIBRARIES = ("wire", "values", "workspace", "session")
 _SOURCES = 1000
 """Codes that are kept, to show where in them a function failed that a later one calls."""
 
@@ -81,7 +81,8 @@ class Evaluator(Conversation):
         """The value as text; empty if there is none."""
         reply = self.answer(code, "text", timeout, file)
         fields = records(reply)
-        return Shown(fields.get("text", ""), fields.get("value"), reply.output, reply.seconds)
+        text = sent(fields, "text") or ""
+        return Shown(text, fields.get("value"), reply.output, reply.seconds)
 
     def answer(self, code: str, form: str, timeout: float | None = None, file: str = "", given: str = "") -> Reply:
         """The reply on some code, which came to its end.
@@ -148,9 +149,9 @@ def _bindings(inputs: Mapping[str, Any]) -> str:
     """Code that binds inputs to their names."""
     if not inputs:
         return ""
-    from m2bridge.convert.given import expression
+    from m2bridge.convert.given import bindings
 
-    return "".join(f"mbBind({quoted(check_name(name))}, {expression(inputs[name])})\n" for name in inputs)
+    return bindings({check_name(name): value for name, value in inputs.items()})
 
 
 def form(references: bool) -> str:
@@ -158,8 +159,8 @@ def form(references: bool) -> str:
     return "reference" if references else "value"
 
 
-def sent(fields: Mapping[str, Any]) -> Any:
-    """The value among the fields.
+def sent(fields: Mapping[str, Any], name: str = "value") -> Any:
+    """The value among the fields, or another of them; ``None`` if it is not there.
 
     Raises
     ------
@@ -168,9 +169,7 @@ def sent(fields: Mapping[str, Any]) -> Any:
     """
     from m2bridge.convert.wire import decode  # slow to import, and Macaulay2 can start before
 
-    if "refused" in fields:
-        raise ValueTypeError(*decode(fields["refused"]))
-    return decode(fields.get("value"))
+    return decode(fields.get(name))
 
 
 def _boolean(value: bool) -> str:

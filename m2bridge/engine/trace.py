@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from m2bridge.engine.scratch import PREFIX
 from m2bridge.errors import ScriptError
 
 if TYPE_CHECKING:
@@ -95,16 +96,25 @@ def _said(output: str) -> tuple[str, str, str]:
         bare = _BARE_HEAD.search(output)
         if bare is None:
             return output, "the code ended before its last line", ""
-        return output[: bare.start()], _message(output[bare.end() :]), ""
+        return output[: bare.start()], _message(output, bare.end()), ""
     head, told = heads[-1], heads[-1]
     if len(heads) > 1 and output.startswith(_OPENING, head.end()):  # the place is that of the bracket left open
         told = heads[-2]
-    return output[: told.start()], _message(output[told.end() :]), output[head.start() :]
+    begin = told.start("file") + _path(told["file"])
+    return output[:begin], _message(output, told.end()), output[head.start() :]
 
 
-def _message(text: str) -> str:
-    end = _FRAME.search(text)
-    return re.sub(r"^-- ?", "", text[: end.start() if end else None].strip(), flags=re.MULTILINE)
+def _path(text: str) -> int:
+    """Where the name of a file begins after what was printed on the same line."""
+    own = re.search(rf"(?:(?:\.\./)+|/)?(?:[^\s/]+/)*?{PREFIX}[^/]+/[^/]+$", text)
+    found = own or re.search(r"(?:(?:\.\./)+|/)[^\s]*$", text) or re.search(r"\S*$", text)
+    return found.start() if found else 0
+
+
+def _message(output: str, begin: int) -> str:
+    """The message that begins there, up to the calls that led to it."""
+    end = _FRAME.search(output, begin)
+    return re.sub(r"^-- ?", "", output[begin : end.start() if end else None].strip(), flags=re.MULTILINE)
 
 
 def _places(text: str, sources: Mapping[str, Source], first_column: int) -> Iterator[Place]:

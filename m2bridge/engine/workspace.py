@@ -134,7 +134,7 @@ class Workspace:
             lambda: self._process.answer(name, form(references), file=f"the symbol {name}", given=given)
         )
         fields = records(reply)
-        if not fields.pop("defined"):
+        if not sent(fields, "defined"):
             raise UnknownSymbolError(f"the symbol '{name}' has no value in this workspace")
         return sent(fields)
 
@@ -184,8 +184,7 @@ class Workspace:
             raise InvalidCaseError("packages", f"'{name}' is not the name of a package, such as Elimination")
         found = records(self._process.answer("", "", given=f'mbEmit("others", mbOthers {quoted(name)})\n'))
         version = f"Macaulay2 {self._process.candidate.version}"
-        _, others = found["others"]
-        if others:
+        if others := sent(found, "others"):
             near = difflib.get_close_matches(name, others, 3)
             advice = (
                 f"did you mean {' or '.join(near)}?" if near else "its file must be in a folder of Macaulay2's path"

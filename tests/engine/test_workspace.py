@@ -3,7 +3,9 @@
 import gc
 import os
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from m2bridge.engine import Limits, Macaulay2, Workspace
 from m2bridge.engine.answer import parse
 from m2bridge.errors import (
+    ConversionError,
     EngineDiedError,
     EngineError,
     EngineMemoryError,
@@ -28,7 +31,7 @@ from tests.limits import HOUR
 
 
 @pytest.fixture(scope="module")
-def work(program: Path) -> Workspace:
+def work(program: Path) -> Iterator[Workspace]:
     """A workspace that no test ends; what the tests leave in it must not matter."""
     with Macaulay2(program) as m2:
         yield m2.workspace()
@@ -50,7 +53,7 @@ def work(program: Path) -> Workspace:
         ("-- nothing", None),
         ("x = 1\nx + 1\n\n\n", 2),
         ("toString gens(QQ[a..d])", "{a, b, c, d}"),
-        ("toString gens(QQ[a..c, x_1..x_2, Z])", "{a, b, c, x_1, x_2, Z}"),
+        ("toString gens(QQ[a..c, z_1..z_2, Z])", "{a, b, c, z_1, z_2, Z}"),
         ("x = 5; y = symbol x; numgens(QQ[y, z])", 2),
         ('R = QQ[a..d]; #primaryDecomposition ideal(a*b, a^2) + #decompose ideal"ab" + codim ideal"a,b,c"', 7),
         ('currentFileName; first separate("x", "axb")', "a"),
@@ -66,7 +69,7 @@ def test_letters_mean_the_same_in_isolated_runs(session: Macaulay2) -> None:
     code = 'R = QQ[a..d]; mbEmit("x", a*d - b*c); mbEmit("n", toString vars(0..2))'
     for _ in range(2):
         answer = parse(session.run(Script("letters", code)).records)
-        assert (str(answer.values["x"]), answer.values["n"]) == ("a*d - b*c", "(a, b, c)")
+        assert (str(answer.values["x"]), answer.values["n"]) == ("-b*c + a*d", "(a,b,c)")
         assert parse(session.run(Script("letters", 'mbEmit("a", class a === Symbol)')).records).boolean("a")
 
 
@@ -75,13 +78,13 @@ def test_symbols_of_one_call_are_unknown_to_the_next(session: Macaulay2) -> None
     assert session.value("apply({class a, class k, class f, class R}, toString)") == ["Symbol"] * 4
 
 
-@pytest.mark.parametrize("name", ["e", "i", "res", "dd", "ii", "pi", "x", "QQ", "gens", "mbEncode", "User", "f'"])
+@pytest.mark.parametrize("name", ["e", "i", "res", "dd", "ii", "pi", "x", "QQ", "gens", "User", "f'"])
 def test_names_that_mean_something_can_be_given(session: Macaulay2, work: Workspace, name: str) -> None:
     assert session.value(f"{name} + 1", **{name: 6}) == 7
     assert session.value("{class 1, QQ, ii^2} === {ZZ, QQ, ii^2}"), "forgotten afterwards"
     work[name] = 6
     assert work.value(f"{name} + 1") == work[name] + 1 == 7
-    work.run(f'if User#"private dictionary"#?"{name}" then erase symbol {name}')
+    work.run(f"erase symbol {name}")
 
 
 def test_a_name_used_before_as_a_value(work: Workspace) -> None:
@@ -96,9 +99,8 @@ def test_a_name_used_before_as_a_value(work: Workspace) -> None:
 @pytest.mark.parametrize("name", ["a_1", "if", "1x", "", "a b", "x;exit", "then", "ü"])
 def test_what_is_no_name_is_refused(work: Workspace, name: str) -> None:
     for use in (lambda: work.__setitem__(name, 1), lambda: work[name], lambda: work.value("1", **{name: 1})):
-        with pytest.raises((InvalidCaseError, EngineError, Exception), match="name") as refusal:
+        with pytest.raises(InvalidCaseError, match="name"):
             use()
-        assert not isinstance(refusal.value, ScriptError)
 
 
 def test_a_symbol_without_a_value(work: Workspace) -> None:
@@ -175,7 +177,7 @@ def test_standard_error_is_output_too(work: Workspace) -> None:
         ("x = 1\n\n  x/0", "division by zero", 3, {4}),
         ("f = y -> (\n  y/0)\n\nf 3", "division by zero", 2, {4}),
         ("x = 2\n    decompose x", "no method found for applying decompose", 2, {5, 14}),
-        ("ideal(1,2)\n  res 5; 7", "no method found for applying res", 2, {3, 6}),
+        ("ideal(1,2)\n  res 5; 7", "no method found for applying ", 2, {3, 6}),
         ("f = (", "syntax error at '-*end of file*-'", 1, {6}),
         ("f = (\n2", 'expected ")"', 1, {5}),
         ("f = (\n2\n", 'expected ")"', 1, {5}),
@@ -188,14 +190,11 @@ def test_standard_error_is_output_too(work: Workspace) -> None:
         ('if true then\n error "first\nsecond"', "first\nsecond", 2, {2, 7}),
         ('error "a.m2:7:7:(3): error: b"', "a.m2:7:7:(3): error: b", 1, {1, 6}),
         ("scan(3, i -> if i == 2 then\n 1/(i-2))", "division by zero", 2, {3}),
-        ('T = new Type of List\ntoString T := x -> error "not shown"\nnew T from {1}', "", None, None),
     ],
 )
 def test_errors_have_their_place(
     session: Macaulay2, work: Workspace, code: str, error: str, line: int, columns: set[int]
 ) -> None:
-    if line is None:
-        pytest.skip("conversion is the business of values")
     for engine in (session, work):
         with pytest.raises(ScriptError) as failure:
             engine.value(code)
@@ -229,7 +228,7 @@ def test_symbols_outlive_failures(work: Workspace) -> None:
     ):
         with pytest.raises(kind):
             work.value(code)
-    with pytest.raises(Exception, match="object"):
+    with pytest.raises(ConversionError, match="object"):
         work["keep"] = object()
     assert (work.value("keep + 1"), work.pid) == (42, pid)
 
@@ -239,12 +238,31 @@ def test_the_class_of_what_python_does_not_have(session: Macaulay2) -> None:
         session.value("x -> x")
 
 
+def test_references(session: Macaulay2, work: Workspace) -> None:
+    """They are passed back in their workspace, and nowhere else."""
+    one, (two, number) = (work.value(code, references=True) for code in ("t -> t + 1", "(t -> 2*t, 7)"))
+    assert (work.value("f g 5", f=one, g=two), number) == (11, 7)
+    work["h"] = one
+    assert work.value("h 1") == 2
+    assert work.get("h", references=True).kind == one.kind == "FunctionClosure"
+    with pytest.raises(ConversionError, match="belongs to another workspace"):
+        session.value("f 5", f=one)
+
+
+def test_an_ideal_in_and_out(session: Macaulay2, work: Workspace) -> None:
+    """It brings the variables of its ring, whatever their names held before."""
+    ideal = session.value("QQ[x,y]; ideal(x^2, x*y)")
+    work.run("x = 5; y = 6")
+    assert work.value("(I == ideal(x^2, x*y), ring I === ring J, I)", I=ideal, J=ideal) == (True, True, ideal)
+    assert work["I"] == ideal
+
+
 @pytest.mark.parametrize(
     "code",
     [
         "dictionaryPath = {Core.Dictionary}",
         "dictionaryPath = {}",
-        "mbRun = mbStart = mbEvaluate = mbBind = mbShared = mbEncode = mbOutput = mbNonce = mbRecords = mbSend = 0",
+        "mbRun = mbEvaluate = mbShared = mbEncode = mbOutput = mbNonce = mbRecords = mbSend = 0; mbDefine = 0",
         "scan({symbol mbRun, symbol mbEvaluate, symbol mbOutput}, protect)",
         "clearAll",
         "clearAll()",
@@ -257,20 +275,27 @@ def test_the_class_of_what_python_does_not_have(session: Macaulay2) -> None:
         'User#"private dictionary" = new Dictionary',
         "close stdin",
         "throw 5",
+        "restart",
+        "restart()",
         "break 5",
         "end",
     ],
 )
-def test_no_code_breaks_a_workspace_for_what_follows(program: Path, code: str) -> None:
-    with Macaulay2(program) as m2, m2.workspace() as work:
-        for engine in (work, m2):
-            try:
-                engine.evaluate(code, timeout=HOUR)
-            except ScriptError:
-                pass
-        work["k"] = 3
-        assert work.value("k + 1", timeout=HOUR) == 4
-        assert m2.value("n + 1", n=4, timeout=HOUR) == 5
+def test_no_code_breaks_a_workspace_for_what_follows(careless: tuple[Macaulay2, Workspace], code: str) -> None:
+    m2, work = careless
+    for engine in careless:
+        with suppress(ScriptError, ValueTypeError):
+            engine.evaluate(code, timeout=HOUR)
+    work["k"] = 3
+    assert work.value("k + 1", timeout=HOUR) == 4
+    assert m2.value("n + 1", n=4, timeout=HOUR) == 5
+
+
+@pytest.fixture(scope="module")
+def careless(program: Path) -> Iterator[tuple[Macaulay2, Workspace]]:
+    """A session and a workspace that go through it all."""
+    with Macaulay2(program) as m2:
+        yield m2, m2.workspace()
 
 
 # Apart from isolated runs
@@ -302,7 +327,7 @@ def test_packages(program: Path) -> None:
     with Macaulay2(program) as m2:
         work = m2.workspace(packages=["Cyclotomic", "Elimination"])
         assert work.value("{class cyclotomicField === Symbol, instance(eliminate, Function)}") == [False, True]
-        work.run("exit 0") if False else work.restart()
+        work.restart()
         assert work.value("class cyclotomicField === Symbol") is False
         assert m2.value("class cyclotomicField === Symbol") is True
         with pytest.raises(PackageError, match="no package 'Eliminatoin'; did you mean Elimination"):
@@ -314,7 +339,7 @@ def test_packages(program: Path) -> None:
 def test_a_package_that_does_not_load(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "Broken.m2").write_text('newPackage "Broken"\n1/0\n')
     monkeypatch.chdir(tmp_path)
-    with Macaulay2(program) as m2, pytest.raises(PackageError, match="cannot load the package 'Broken': .*"):
+    with Macaulay2(program) as m2, pytest.raises(PackageError, match="cannot load the package 'Broken': "):
         m2.workspace(packages="Broken")
 
 
@@ -341,7 +366,7 @@ def test_a_death_between_two_calls(program: Path) -> None:
         assert process is not None
         os.kill(process.pid, 9)
         wait_for(lambda: process.has_ended)
-        lost(work, "SIGKILL between two calls")
+        lost(work, "SIGKILL.* between two calls")
         assert m2.value("2") == 2
         hidden = m2._values.process  # type: ignore[union-attr]
         assert hidden is not None
@@ -361,22 +386,13 @@ def test_deaths_during_a_call(program: Path, tmp_path: Path) -> None:
         assert pid is not None
         killer = threading.Thread(target=lambda: (wait_for(begun.exists), os.kill(pid, 9)))
         killer.start()
-        with pytest.raises(EngineDiedError, match="SIGKILL; the symbols"):
+        with pytest.raises(EngineDiedError, match=r"SIGKILL.*; the symbols"):
             work.run(f'"{begun}" << close; while true do sleep 1', timeout=PATIENCE)
         killer.join()
         lost(work, "SIGKILL")
-        with pytest.raises(EngineDiedError, match="exit status 7$"):
+        with pytest.raises(EngineDiedError, match=r"exit status 7$"):
             m2.value("exit 7")
         assert m2.value("2") == 2
-
-
-def test_a_restart_by_the_code_itself(program: Path) -> None:
-    """It begins anew in the same process, and nobody may believe that the symbols are still there."""
-    with Macaulay2(program) as m2, m2.workspace() as work:
-        work["k"] = 5
-        with pytest.raises(EngineError):
-            work.run("restart", timeout=20)
-        lost(work, "")
 
 
 def test_limits_on_time_and_memory(program: Path) -> None:
@@ -456,5 +472,5 @@ def test_nothing_is_left_behind(program: Path, tmp_path: Path, monkeypatch: pyte
     wait_for_end([pid for pid in pids if pid])
     assert list(tmp_path.iterdir()) == []
     for use in (lambda: left.value("1"), lambda: m2.value("1"), m2.workspace):
-        with pytest.raises(EngineError, match="closed|with block was left"):
+        with pytest.raises(EngineError, match=r"closed|with block was left"):
             use()

@@ -20,6 +20,7 @@ LAYERS = [
     {"sheet"},
     {"presented"},
     {"algebra"},
+    {"values"},
     {"convert"},
     {"certificate"},
     {"implicitization"},
