@@ -139,6 +139,16 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """``%load_ext m2bridge`` in IPython or a notebook: see :mod:`m2bridge.notebook`."""
+    import_module("m2bridge.notebook").load(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """``%unload_ext m2bridge``."""
+    import_module("m2bridge.notebook").unload(shell)
+
+
 __all__ = [
     "QQ",
     "AllSizes",

@@ -10,7 +10,7 @@ import click
 
 from m2bridge.cli.families import FamilyCommand, family_options, map_options, tool
 from m2bridge.cli.ideals import ideal_option, singular_locus_of_ideal
-from m2bridge.cli.options import case_options, request, run_options, timeout_option, within
+from m2bridge.cli.options import all_option, case_options, request, run_options, timeout_option, within
 from m2bridge.cli.output import DONE, show
 from m2bridge.cli.progress import progress
 from m2bridge.startup import importing
@@ -47,6 +47,7 @@ def dimension_command(method: Any, **options: Any) -> int:
 )
 @click.option("--max-degree", type=int, default=None, help="All generators up to this degree, without elimination.")
 @click.option("--weights", default="attention", show_default=True, help="attention (A, V) or factored (Q, K, V).")
+@all_option
 @run_options
 def closure_command(strategy: Any, max_degree: int | None, weights: Any = None, **options: Any) -> int:
     """Ideal, dimension, degree and Hilbert series of the Zariski closure."""
@@ -69,7 +70,7 @@ def closure_command(strategy: Any, max_degree: int | None, weights: Any = None, 
             strategy=strategy,
             max_degree=max_degree,
         )
-    return show(found, asked.form, clock)
+    return show(found, asked.form, clock, asked.everything)
 
 
 @click.command("singular-locus", cls=FamilyCommand)
@@ -79,6 +80,7 @@ def closure_command(strategy: Any, max_degree: int | None, weights: Any = None, 
 @click.option("--method", default="auto", show_default=True, help="auto, fibres, orbits, jacobian or all.")
 @click.option("--ideals", is_flag=True, help="Compute the ideals of the components too.")
 @ideal_option
+@all_option
 @run_options
 def singular_locus_command(method: Any, ideals: bool, ideal_file: Path | None, **options: Any) -> int:
     """Singular locus of the Zariski closure, orbit by orbit and by components; with --ideal, of any variety."""
@@ -96,7 +98,7 @@ def singular_locus_command(method: Any, ideals: bool, ideal_file: Path | None, *
         found = singular_locus(
             asked.model, engine, asked.field, coordinates=asked.coordinates, method=method, ideals=ideals
         )
-    return show(found, asked.form, clock)
+    return show(found, asked.form, clock, asked.everything)
 
 
 @click.command("script")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-ALLOWED = frozenset({"ideal_file", "field", "timeout", "memory", "program", "form"})
+ALLOWED = frozenset({"ideal_file", "field", "timeout", "memory", "program", "form", "everything"})
 """Options that have a meaning for an ideal."""
 
 
@@ -37,7 +37,13 @@ def ideal_option(command: Command) -> Command:
 
 
 def singular_locus_of_ideal(
-    ideal_file: Path, program: str | None, timeout: float | None, memory: int | None, form: str, **options: Any
+    ideal_file: Path,
+    program: str | None,
+    timeout: float | None,
+    memory: int | None,
+    form: str,
+    everything: bool,
+    **options: Any,
 ) -> int:
     """Compute and show the singular locus of the variety of an ideal in a file."""
     given = _given()
@@ -51,7 +57,7 @@ def singular_locus_of_ideal(
         ideal, title = _read(ideal_file, options["field"] if "field" in given else None)
         with progress(f"singular locus of {title or printable(ideal_file.name)}"):
             found = singular_locus(ideal, engine, title=title)
-    return show(found, form, clock)
+    return show(found, form, clock, everything)
 
 
 def _given() -> set[str]:

@@ -11,7 +11,7 @@ from m2bridge.cli.output import DONE, echo_json
 from m2bridge.cli.progress import progress
 from m2bridge.startup import importing
 
-FORMATS = ("text", "markdown", "latex", "html", "csv", "json")
+FORMATS = ("text", "markdown", "latex", "latex-grid", "html", "csv", "json")
 
 
 @click.command("report")

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from m2bridge.convert.notation import SHOWN, ideal_latex, ideal_macaulay2, polynomial_text, shortened_text
+from m2bridge.convert.markup import polynomial_latex
+from m2bridge.convert.notation import ideal_macaulay2, polynomial_text
+from m2bridge.layout import first_terms
+from m2bridge.sheet import SHOWN, WIDTH, Polynomials, Sheet
 
 if TYPE_CHECKING:
     from m2bridge.algebra.ring import Ideal
@@ -19,18 +22,36 @@ def json(ideal: Ideal) -> dict[str, Any]:
     }
 
 
-def text(ideal: Ideal) -> str:
-    """The first generators, and the ring, on one line."""
-    shown = [shortened_text(polynomial_text(generator)) for generator in ideal.generators[:SHOWN]]
-    hidden = len(ideal.generators) - SHOWN
-    if hidden > 0:
-        shown.append(f"… and {hidden} more")
-    return f"ideal({', '.join(shown) or '0'}) of {ideal.ring}"
+def sheet(ideal: Ideal) -> Sheet:
+    """The generators and the ring on one line; where that is not all of them, a line for each besides."""
+    said, whole = line(ideal), line(ideal, None)
+    blocks = [] if said == whole else [polynomials(ideal)]
+    return Sheet(said, blocks, [] if blocks else [latex(ideal)])
+
+
+def polynomials(ideal: Ideal, caption: str = "") -> Polynomials:
+    """The generators, a line for each."""
+    return Polynomials(len(ideal.generators), lambda: map(polynomial_text, ideal.generators), caption)
+
+
+def line(ideal: Ideal, most: int | None = SHOWN) -> str:
+    """The generators, at most so many and shortened, and the ring."""
+    return f"ideal({', '.join(listed(ideal, most)) or '0'}) of {ideal.ring}"
+
+
+def listed(ideal: Ideal, most: int | None = SHOWN, width: int = WIDTH) -> list[str]:
+    """The generators; at most so many, each of at most so many characters."""
+    if most is None:
+        return [polynomial_text(generator) for generator in ideal.generators]
+    shown = [first_terms(polynomial_text(generator), width) for generator in ideal.generators[:most]]
+    hidden = len(ideal.generators) - most
+    return [*shown, f"… and {hidden} more"] if hidden > 0 else shown
 
 
 def latex(ideal: Ideal) -> str:
-    """The generators in angle brackets."""
-    return ideal_latex(ideal.generators)
+    """The generators in angle brackets, in mathematics."""
+    texts = map(polynomial_text, ideal.generators)
+    return rf"\left\langle {', '.join(map(polynomial_latex, texts)) or '0'} \right\rangle"
 
 
 def macaulay2(ideal: Ideal) -> str:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from m2bridge.convert.notation import SHOWN, ideal_latex, ideal_macaulay2, polynomial_text, shortened_text
-from m2bridge.layout import facts, plural, table
+from m2bridge.convert.notation import ideal_macaulay2, polynomial_text
+from m2bridge.layout import plural
+from m2bridge.presentation.ideal import latex, line, listed, polynomials
 from m2bridge.presented import computed_by, result_json
+from m2bridge.sheet import Block, Facts, Sheet, Table
 
 if TYPE_CHECKING:
     from m2bridge.ideals.singular_locus import IdealSingularLocus, IrreducibleComponent
+
+FEW, SHORT = 6, 60
+"""Equations of a component that a table shows, and characters of each."""
 
 
 def json(locus: IdealSingularLocus) -> dict[str, Any]:
@@ -40,24 +45,29 @@ def _components_json(components: tuple[IrreducibleComponent, ...] | None) -> lis
     ]
 
 
-def text(locus: IdealSingularLocus) -> str:
-    """Dimensions, and a table of the components."""
+def sheet(locus: IdealSingularLocus) -> Sheet:
+    """Dimensions, a table of the components, and their equations where the table has not all of them."""
     field = locus.given.ring.field
-    what = locus.title or f"the variety of {locus.given}"
-    known = facts(
-        [
-            ("variety", _shape(locus.variety, "empty")),
-            ("singular locus", _shape(locus.components, "empty: the variety is smooth")),
-            ("irreducible", f"means over {field}; over a larger field components can decompose"),
-            ("computed by", computed_by(locus.engine_version, locus.seconds, "Jacobian criterion")),
-            ("not finished", locus.unfinished or None),
-        ]
-    )
-    parts = [f"Singular locus of {what}, over {field}", known]
+    blocks: list[Block] = [Facts(_facts(locus))]
     if locus.components:
         columns = ("component of the singular locus", "dimension", "degree")
-        parts += ["", table(columns, [(_variety(c), c.dimension, c.degree) for c in locus.components])]
-    return "\n".join(parts)
+        blocks.append(Table(columns, [(_variety(c), c.dimension, c.degree) for c in locus.components]))
+        blocks += [polynomials(c.ideal, f"{_variety(c)}:") for c in locus.components if listed(c.ideal) != _short(c)]
+    return Sheet(
+        f"Singular locus of {locus.title or f'the variety of {line(locus.given)}'}, over {field}",
+        blocks,
+        _formulas(locus),
+    )
+
+
+def _facts(locus: IdealSingularLocus) -> list[tuple[str, object]]:
+    return [
+        ("variety", _shape(locus.variety, "empty")),
+        ("singular locus", _shape(locus.components, "empty: the variety is smooth")),
+        ("irreducible", f"means over {locus.given.ring.field}; over a larger field components can decompose"),
+        ("computed by", computed_by(locus.engine_version, locus.seconds, "Jacobian criterion")),
+        ("not finished", locus.unfinished or None),
+    ]
 
 
 def _shape(components: tuple[IrreducibleComponent, ...] | None, empty: str) -> str | None:
@@ -69,17 +79,21 @@ def _shape(components: tuple[IrreducibleComponent, ...] | None, empty: str) -> s
 
 
 def _variety(component: IrreducibleComponent) -> str:
-    generators = component.ideal.generators
-    shown = [shortened_text(polynomial_text(generator), 60) for generator in generators[:SHOWN]]
-    return f"V({', '.join(shown)}{', …' if len(generators) > SHOWN else ''})"
+    return f"V({', '.join(_short(component))})"
 
 
-def latex(locus: IdealSingularLocus) -> str:
-    """The components, for a paper."""
+def _short(component: IrreducibleComponent) -> list[str]:
+    return listed(component.ideal, FEW, SHORT)
+
+
+def _formulas(locus: IdealSingularLocus) -> list[str]:
     if locus.components is None:
-        return rf"\text{{not finished: {locus.unfinished}}}"
-    varieties = [rf"V{ideal_latex(component.ideal.generators)}" for component in locus.components]
-    return r"\operatorname{Sing} = " + (r" \;\cup\; ".join(varieties) or r"\varnothing")
+        return []
+    varieties = [
+        rf"V{latex(c.ideal)}" if listed(c.ideal) == _short(c) else rf"V_{{{n}}}"
+        for n, c in enumerate(locus.components, 1)
+    ]
+    return [r"\operatorname{Sing} = " + (r" \;\cup\; ".join(varieties) or r"\varnothing")]
 
 
 def macaulay2(locus: IdealSingularLocus) -> str:

@@ -15,8 +15,9 @@ import m2bridge
 PACKAGE = Path(m2bridge.__file__).parent
 LAYERS = [
     {"_version", "errors"},
-    {"clock"},
+    {"clock", "citation"},
     {"alarm", "startup", "digits", "resources", "layout"},
+    {"sheet"},
     {"presented"},
     {"algebra"},
     {"values"},
@@ -34,13 +35,14 @@ LAYERS = [
     {"batch"},
     {"presentation"},
     {"report"},
-    {"cli"},
+    {"cli", "notebook"},
 ]
 DOORS = {
     "jinja2": {"render/page.py", "render/script.py"},
     "pexpect": {"engine/process.py"},
     "psutil": {"engine/process.py", "batch/worker.py"},
     "distributed": {"batch/cluster.py"},
+    "IPython": {"notebook/__init__.py", "notebook/completion.py", "notebook/magics.py", "notebook/progress.py"},
 }
 
 
