@@ -126,11 +126,12 @@ def every_size(name: str, options: Mapping[str, Any], more: Iterable[str] = ()) 
     from m2bridge.families import family
 
     chosen = family(name)
-    usual = {option.name: option.default for option in chosen.options}
+    batch = "all_a" in options  # there defaults come in later
+    usual = {option.name: None if batch else option.default for option in chosen.options}
     for option in (*usual, *more):
         given = options.get(option)
         if given not in (None, False) and str(given) != usual.get(option):
-            name = {"file": "cases" if "all_a" in options else "map"}.get(option, option)
+            name = {"file": "cases" if batch else "map"}.get(option, option)
             raise InvalidCaseError(name, "has no meaning with --all-sizes, which is about all sizes at once, over QQ")
     if not chosen.all_sizes:
         raise InvalidCaseError("all_sizes", f"no statement about {chosen.title} has a form for all sizes")

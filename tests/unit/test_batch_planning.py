@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from m2bridge import PolynomialNetwork
+from m2bridge import DeepAttention, PolynomialNetwork
 from m2bridge import SingleLayerAttention as Case
 from m2bridge.alarm import alarm
 from m2bridge.batch.case_lock import case_lock
@@ -342,3 +342,9 @@ def test_progress_that_nobody_can_read_is_dropped() -> None:
             lines.finished(TaskReport(Task(CASE, ("3.2",)), {"3.2": ("CONFIRMED",)}, 1.0))
         with suppress(OSError):
             full.close()
+
+
+def test_a_name_that_is_too_long_for_a_file_is_refused_before_anything_is_computed() -> None:
+    with pytest.raises(InvalidCaseError, match=r"widths: .* a name of \d+ letters, .* at most 200"):
+        tasks([DeepAttention([2] * 120, 2)], "L")
+    assert tasks([DeepAttention([2] * 40, 2)], "L")

@@ -96,7 +96,7 @@ def test_what_was_found_until_the_limit() -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        (("--delta", "0..3"), "--widths: must be at least 1"),
+        (("--delta", "0..3"), "--delta: must be of widths that are at least 1"),
         (("--delta", "x"), "--delta: 'x' is neither a width nor a range"),
         (("--delta", "5..3"), "--delta: must be from 1 to 100 widths, not 0"),
         (("--layers", "0"), "--layers: must be at least 1"),
