@@ -6,6 +6,7 @@ over several layers gets a place in each of them, and layers are sorted by the m
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
@@ -17,7 +18,9 @@ Place = tuple[float, int]
 SWEEPS = 24
 
 
-def placed(layers: Sequence[Sequence[Node]], edges: Sequence[Edge[Node]]) -> tuple[dict[Node, Place], list[list[Place]]]:
+def placed(
+    layers: Sequence[Sequence[Node]], edges: Sequence[Edge[Node]]
+) -> tuple[dict[Node, Place], list[list[Place]]]:
     """The places of all nodes, and for each edge the places through which it goes.
 
     Parameters
@@ -44,7 +47,7 @@ def _across(rows: list[list[object]], paths: Sequence[Sequence[object]]) -> dict
     below: dict[object, list[object]] = {}
     above: dict[object, list[object]] = {}
     for path in paths:
-        for one, other in zip(path[:-1], path[1:], strict=True):
+        for one, other in itertools.pairwise(path):
             below.setdefault(other, []).append(one)
             above.setdefault(one, []).append(other)
     best, fewest = _centred(rows), None
@@ -52,7 +55,7 @@ def _across(rows: list[list[object]], paths: Sequence[Sequence[object]]) -> dict
         upwards = sweep % 2 == 0
         for row in rows if upwards else reversed(rows):
             here = _centred(rows)
-            row.sort(key=lambda item: _mean(item, below if upwards else above, here))  # noqa: B023
+            row.sort(key=lambda item: _mean(item, below if upwards else above, here))
         crossings = _crossings(rows, below)
         if fewest is None or crossings < fewest:
             best, fewest = _centred(rows), crossings

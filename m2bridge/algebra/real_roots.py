@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from math import cos, pi
 from typing import Any
@@ -107,7 +108,7 @@ def pieces(polynomials: Iterable[fmpq_mpoly], variable: str, interval: Interval)
     """The open intervals between the real roots of polynomials in one variable."""
     roots = {float(root.mid()) for p in watched(polynomials) for root in real_roots(p, variable, interval)}
     ends = [as_float(interval[0]), *sorted(roots), as_float(interval[1])]
-    return list(zip(ends[:-1], ends[1:], strict=True))
+    return list(itertools.pairwise(ends))
 
 
 def nodes(low: float, high: float, count: int) -> list[float]:

@@ -87,9 +87,7 @@ class _Decomposition:
     fineness: int
 
     @classmethod
-    def of(
-        cls, surface: fmpq_mpoly, box: Box, cuts: Sequence[fmpq_mpoly], fineness: int
-    ) -> _Decomposition:
+    def of(cls, surface: fmpq_mpoly, box: Box, cuts: Sequence[fmpq_mpoly], fineness: int) -> _Decomposition:
         x, y, z = _order(surface)
         crossings = [surface.resultant(cut, z) for cut in cuts]
         curves = factors([*boundaries(surface, z, box[z]), *crossings])

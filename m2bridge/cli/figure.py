@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -67,14 +68,11 @@ def _command(figure: Figure) -> click.Command:
     return command
 
 
-def _draw(
-    figure: Figure, out: Path | None, form: str | None, timeout: float | None, program: str | None = None, **options: Any
-) -> int:
+def _draw(figure: Figure, out: Path | None, form: str | None, timeout: float | None, **options: Any) -> int:
     if out is not None:
         _check_can_be_written(out)
-    with within(timeout) as clock, progress(f"figure {figure.name}"):
-        with Macaulay2(program) if figure.needs_engine else nullcontext() as engine:
-            found = figure.from_options(options, **({} if engine is None else {"engine": engine}))
+    with within(timeout) as clock, progress(f"figure {figure.name}"), _engine(figure, options) as engine:
+        found = figure.from_options(options, **engine)
     if out is not None:
         with importing():
             found.save(out)
@@ -82,6 +80,16 @@ def _draw(
         click.echo(found.to_csv(), nl=False)
         return UNDECIDED if found.unfinished else DONE
     return show(found, form or "text", clock)
+
+
+@contextmanager
+def _engine(figure: Figure, options: dict[str, Any]) -> Iterator[dict[str, Macaulay2]]:
+    """Macaulay2 for a figure that needs it, which starts when it is used."""
+    if not figure.needs_engine:
+        yield {}
+        return
+    with Macaulay2(options.pop("program")) as engine:
+        yield {"engine": engine}
 
 
 def _check_can_be_written(out: Path) -> None:

@@ -63,7 +63,7 @@ class HilbertFunction(Drawn, Presented):
 
     @property
     def polynomial_from(self) -> int:
-        """The least number from which on function and polynomial agree; where it is negative, both are 0 before 0.
+        """The least number from which on function and polynomial agree; H(n) is 0 for negative n.
 
         For a series h(T) / (1 − T)^D it is deg h − D + 1. Source: Bruns, Herzog, *Cohen–Macaulay Rings*, 4.1.12.
         """

@@ -18,6 +18,7 @@ FUNCTIONS = "functions of real weights"
 CLOSURE_ONLY = "only in the Zariski closure"
 UNDECIDED = "in the Zariski closure"
 
+Kind = Literal["surface", "curve", "point"]
 Strip = tuple[tuple[float, ...], ...]
 
 
@@ -39,7 +40,7 @@ class Piece:
         A rational point of it, where one was found; membership was asked there.
     """
 
-    kind: Literal["surface", "curve", "point"]
+    kind: Kind
     place: str
     singular: bool
     points: tuple[Strip, ...]
@@ -95,7 +96,8 @@ class SliceSurface(Drawn, Presented):
     >>> found = slice_surface(umbrella)
     >>> found.equation, [component.prime.generators for component in found.singular]
     (y**2*z - x**2, [(y, x)])
-    >>> found.seen_from(elevation=30, azimuth=45).save("umbrella.svg")  # doctest: +SKIP
+    >>> found.seen_from(elevation=30, azimuth=45).to_svg().count("<svg")
+    1
     """
 
     presentation: ClassVar[str] = "m2bridge.presentation.slice_surface"

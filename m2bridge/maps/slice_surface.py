@@ -24,7 +24,7 @@ from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.slice_criterion import Criterion
-from m2bridge.maps.slice_result import Piece, SingularComponent, SliceSurface
+from m2bridge.maps.slice_result import Kind, Piece, SingularComponent, SliceSurface
 from m2bridge.maps.slice_space import Given, SliceSpace, Span
 from m2bridge.maps.subject import Case
 from m2bridge.render import Script, render
@@ -136,7 +136,7 @@ class _Slice:
         for prime, singular in self._curves():
             cuts, applies = self._cuts(prime)
             for branch in branches(prime, self.space.box, cuts, fineness):
-                kind = "curve" if len(branch.points) > 1 else "point"
+                kind: Kind = "curve" if len(branch.points) > 1 else "point"
                 yield self._piece(kind, branch, (branch.points,), applies, singular)
 
     def _cuts(self, prime: Ideal) -> tuple[list[PolyElement], bool]:
@@ -157,7 +157,7 @@ class _Slice:
                 if dimension < 2 and not any(_inside(own, other) for other in singular):
                     yield own, False
 
-    def _piece(self, kind: str, part: Patch | Branch, points: Any, applies: bool, singular: bool) -> Piece:
+    def _piece(self, kind: Kind, part: Patch | Branch, points: Any, applies: bool, singular: bool) -> Piece:
         exact = part.rational and {name: Fraction(int(v.p), int(v.q)) for name, v in part.rational.items()}
         return Piece(kind, self.criterion.place(part.sample, applies), singular, points, exact)
 

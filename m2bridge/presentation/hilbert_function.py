@@ -64,5 +64,6 @@ def csv(found: HilbertFunction) -> str:
 def _rows(found: HilbertFunction) -> list[tuple[int | None, ...]]:
     ranks = (*found.ranks, *(None,) * (len(found.values) - len(found.ranks)))
     return [
-        (n, value, found.polynomial_at(n), rank) for n, (value, rank) in enumerate(zip(found.values, ranks, strict=True))
+        (n, value, found.polynomial_at(n), rank)
+        for n, (value, rank) in enumerate(zip(found.values, ranks, strict=True))
     ]

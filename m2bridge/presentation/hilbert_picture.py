@@ -28,7 +28,7 @@ def draw(found: HilbertFunction) -> Any:
         axes.set_ylabel("dimension of the graded piece", style="italic")
         _polynomial(axes, found)
         _values(axes, found)
-        axes.legend(loc="lower right")
+        axes.legend(loc="lower right", frameon=True, framealpha=1, edgecolor="white")
         axes.set_title(f"Hilbert function of the\n{found.subject.title}", fontsize=12)
         figure.tight_layout()
         return figure
@@ -40,9 +40,15 @@ def _polynomial(axes: Any, found: HilbertFunction) -> None:
     places = [k / PARTS for k in range(PARTS * (len(found.values) - 1) + 1)]
     known = [(x, y) for x in places if (y := float(value(x))) > 0]
     formula = latex(found.polynomial)
-    label = f"Hilbert polynomial ${formula}$" if len(formula) < 60 else f"Hilbert polynomial, degree {found.series.dimension - 1}"
+    label = (
+        f"Hilbert polynomial ${formula}$"
+        if len(formula) < 60
+        else f"Hilbert polynomial, degree {found.series.dimension - 1}"
+    )
     if known:
-        axes.plot(*zip(*known, strict=True), color=VERMILION, linewidth=1.3, linestyle=(0, (5, 3)), label=label, zorder=1)
+        axes.plot(
+            *zip(*known, strict=True), color=VERMILION, linewidth=1.3, linestyle=(0, (5, 3)), label=label, zorder=1
+        )
 
 
 def _values(axes: Any, found: HilbertFunction) -> None:

@@ -8,15 +8,30 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from m2bridge.convert.notation import polynomial_latex
-from m2bridge.drawing import BLUE, FAINT, GREEN, INK, ORANGE, SOFT, VERMILION, add_space, line, new_figure, patch, polygons, styled
+from m2bridge.drawing import (
+    FAINT,
+    GREEN,
+    INK,
+    ORANGE,
+    SKY,
+    SOFT,
+    VERMILION,
+    add_space,
+    line,
+    new_figure,
+    patch,
+    polygons,
+    styled,
+)
 from m2bridge.maps.slice_result import CLOSURE_ONLY, FUNCTIONS, UNDECIDED
-from m2bridge.presentation.slice_surface import equation_latex
 
 if TYPE_CHECKING:
+    from sympy.polys.rings import PolyElement
+
     from m2bridge.maps.slice_result import Piece, SliceSurface
 
 Point = Sequence[float]
-FACES = {FUNCTIONS: BLUE, CLOSURE_ONLY: ORANGE, UNDECIDED: GREEN}
+FACES = {FUNCTIONS: SKY, CLOSURE_ONLY: ORANGE, UNDECIDED: GREEN}
 LINES = {FUNCTIONS: "-", CLOSURE_ONLY: (0, (0.1, 2.2)), UNDECIDED: "--"}
 LIGHT = (0.35, -0.45, 0.82)
 WIDTH = 2.8
@@ -25,9 +40,9 @@ WIDTH = 2.8
 def draw(found: SliceSurface) -> Any:
     """A figure of matplotlib."""
     with styled():
-        figure = new_figure(6.4, 6.2, f"{found.subject.title}: surface in a slice")
+        figure = new_figure(6.4, 6.0, f"{found.subject.title}: surface in a slice")
         space = add_space(figure, computed_zorder=False)
-        figure.subplots_adjust(left=0.0, right=0.94, bottom=0.12, top=0.93)
+        figure.subplots_adjust(left=-0.02, right=0.96, bottom=0.1, top=0.97)
         _axes(space, found)
         _surface(space, found)
         for piece in found.pieces:
@@ -41,7 +56,7 @@ def draw(found: SliceSurface) -> Any:
 def _axes(space: Any, found: SliceSurface) -> None:
     """The box, with the names of the variables."""
     space.view_init(elev=found.elevation, azim=found.azimuth)
-    space.set_box_aspect((1, 1, 1), zoom=0.92)
+    space.set_box_aspect((1, 1, 1), zoom=0.98)
     for name, variable, axis in zip(found.variables, found.equation.ring.gens, "xyz", strict=True):
         low, high = map(float, found.box[name])
         getattr(space, f"set_{axis}lim")(low, high)
@@ -100,12 +115,12 @@ def _brightness(quad: Sequence[Point]) -> float:
     u, v = ([p - q for p, q in zip(one, other, strict=True)] for one, other in ((c, a), (d, b)))
     normal = (u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0])
     length = sqrt(sum(n * n for n in normal)) or 1.0
-    return 0.62 + 0.38 * abs(sum(n * l for n, l in zip(normal, LIGHT, strict=True))) / length
+    return 0.62 + 0.4 * abs(sum(n * l for n, l in zip(normal, LIGHT, strict=True))) / length
 
 
 def shaded(colour: str, brightness: float, alpha: float) -> tuple[float, ...]:
     """A colour ``#rrggbb`` made darker, or paler above 1."""
-    return *(int(colour[k : k + 2], 16) / 255 * brightness for k in (1, 3, 5)), alpha
+    return *(min(1.0, int(colour[k : k + 2], 16) / 255 * brightness) for k in (1, 3, 5)), alpha
 
 
 def _legend(found: SliceSurface) -> list[Any]:
@@ -125,3 +140,17 @@ def _legend(found: SliceSurface) -> list[Any]:
     for name, entry in entries.items():
         entry.set_label(name)
     return list(entries.values())
+
+
+def equation_latex(found: SliceSurface) -> str:
+    """``c^2 = v^2 w``: the terms with positive coefficients on the left, those with negative ones on the right."""
+    ring = found.equation.ring
+    terms = dict(found.equation)
+    positive = ring.from_dict({m: c for m, c in terms.items() if c > 0})
+    negative = ring.from_dict({m: -c for m, c in terms.items() if c < 0})
+    sides = sorted((positive, negative), key=lambda side: (not side, len(side), _size(side)))
+    return " = ".join(polynomial_latex(side) for side in sides)
+
+
+def _size(side: PolyElement) -> int:
+    return max((sum(monomial) for monomial in side), default=0)

@@ -7,11 +7,11 @@ import io
 from json import dumps
 from typing import TYPE_CHECKING, Any
 
-from sympy.polys.rings import PolyElement
-
 from m2bridge.algebra.field import QQ
-from m2bridge.convert.notation import ideal_macaulay2, polynomial_latex, polynomial_text
+from m2bridge.convert.notation import ideal_macaulay2, polynomial_text
 from m2bridge.layout import facts, table
+from m2bridge.presentation.slice_picture import equation_latex
+from m2bridge.presentation.slice_scene import scene
 from m2bridge.presented import computed_by, result_json
 from m2bridge.render.page import page
 
@@ -85,23 +85,11 @@ def csv(found: SliceSurface) -> str:
 
 def html(found: SliceSurface) -> str:
     """The surface on a canvas, turned by the mouse or the arrow keys; nothing is loaded from elsewhere."""
-    from m2bridge.presentation.slice_scene import scene
-
-    return page("surface", {"title": found.subject.title, "scene": dumps(scene(found))})
-
-
-def equation_latex(found: SliceSurface) -> str:
-    """``c^2 = v^2 w``: the terms with positive coefficients on the left, those with negative ones on the right."""
-    ring = found.equation.ring
-    terms = dict(found.equation)
-    positive = ring.from_dict({m: c for m, c in terms.items() if c > 0})
-    negative = ring.from_dict({m: -c for m, c in terms.items() if c < 0})
-    sides = sorted((positive, negative), key=lambda side: (not side, len(side), _size(side)))
-    return " = ".join(polynomial_latex(side) for side in sides)
-
-
-def _size(side: PolyElement) -> int:
-    return max((sum(monomial) for monomial in side), default=0)
+    shown = scene(found)
+    parts = [*shown["surfaces"], *shown["lines"]]
+    legend = list(dict.fromkeys((part["place"], part["colour"], part["dotted"]) for part in parts))
+    caption = f"{polynomial_text(found.equation)} = 0"
+    return page("surface", {"title": found.subject.title, "caption": caption, "scene": dumps(shown), "legend": legend})
 
 
 def _component(part: Any) -> str:

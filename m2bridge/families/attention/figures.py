@@ -25,7 +25,7 @@ from m2bridge.maps.hilbert_function import HilbertFunction, hilbert_function
 from m2bridge.maps.slice_result import SliceSurface
 from m2bridge.maps.slice_surface import slice_surface
 
-ELEVATION, AZIMUTH = 18.0, -52.0
+ELEVATION, AZIMUTH = 22.0, -62.0
 
 
 def figure_1(

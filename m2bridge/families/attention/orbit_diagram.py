@@ -46,7 +46,7 @@ class OrbitNode:
 
     @property
     def state(self) -> str:
-        """``boundary`` (all boundary points are singular where that is known), ``singular``, ``smooth``, ``undecided``."""
+        """``boundary`` before all others; ``singular``, ``smooth`` or ``undecided``."""
         if self.boundary:
             return "boundary"
         return {True: "singular", False: "smooth", None: "undecided"}[self.singular]

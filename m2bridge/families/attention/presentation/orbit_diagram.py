@@ -22,7 +22,10 @@ def text(found: OrbitDiagram) -> str:
         for n in found.nodes
     ]
     title = f"Orbits (rk A, rk V, dim L∩U) of the {found.model.title}, ordered by their closures"
-    known = [("not finished", found.unfinished or None), ("computed by", computed_by(found.engine_version, found.seconds))]
+    known = [
+        ("not finished", found.unfinished or None),
+        ("computed by", computed_by(found.engine_version, found.seconds)),
+    ]
     return "\n".join([title, table(HEADER, rows), facts(known)])
 
 

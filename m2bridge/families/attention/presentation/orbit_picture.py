@@ -57,8 +57,8 @@ def _axes(axes: Any, levels: list[int], wide: float) -> None:
 
 def _node(axes: Any, node: OrbitNode, place: tuple[float, int]) -> None:
     axes.plot(*([x] for x in place), linestyle="none", **MARKS[node.state], zorder=3, gid=f"orbit {node.name}")
-    style = {"textcoords": "offset points", "xytext": (10, 0), "va": "center", "fontsize": 10.5, "color": INK}
-    ground = {"facecolor": "white", "edgecolor": "none", "pad": 1.2, "alpha": 0.9}
+    style = {"textcoords": "offset points", "xytext": (11, 0), "va": "center", "fontsize": 10.5, "color": INK}
+    ground = {"facecolor": "white", "edgecolor": "none", "pad": 0.4, "alpha": 0.9}
     axes.annotate(node.name, place, **style, bbox=ground, zorder=2)
 
 
