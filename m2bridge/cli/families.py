@@ -87,7 +87,7 @@ def as_parameter(option: CaseOption, several: bool = False) -> click.Option:
         show_default=not option.flag and not several,
         default=None if several else option.default,
         is_flag=option.flag,
-        flag_value="true" if option.flag else None,
+        **({"flag_value": "true"} if option.flag else {}),
     )
 
 
