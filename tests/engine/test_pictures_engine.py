@@ -101,6 +101,21 @@ def test_the_picture_shows_the_pieces(umbrella: SliceSurface) -> None:
     assert "singular curve: only in the Zariski closure" in texts
 
 
+def test_a_long_equation_does_not_leave_the_picture(umbrella: SliceSurface, engine: Macaulay2) -> None:
+    fixed = {"c_1_1_1_1": 1, "c_1_1_1_2": 1, "c_1_2_1_1": Rational(1, 2)}
+    long = slice_surface(SingleLayerAttention(2, 1), fixed, engine, fineness=4)
+    titles = [_title_inside(found.figure()) for found in (umbrella, long)]
+    assert titles == ["$c^{2} = v^{2} w$", "A surface of degree 3 in the Zariski closure"]
+
+
+def _title_inside(figure: Any) -> str:
+    title = figure.get_suptitle()
+    (shown,) = (text for text in figure.texts if text.get_text() == title)
+    extent = shown.get_window_extent(figure.canvas.get_renderer())
+    assert 0 <= extent.x0 < extent.x1 <= figure.bbox.width
+    return str(title)
+
+
 def test_a_surface_that_is_half_dotted(engine: Macaulay2) -> None:
     """For (2, 1, 1) all functions are q ⊗ (k·v): real if and only if the quadratic form y² + c_1_1_2_2 z² splits."""
     fixed = {"c_1_1_1_1": 1, "c_1_1_1_2": 0, "c_1_2_1_2": 0}
@@ -205,6 +220,9 @@ def test_the_orbits_that_are_drawn(engine: Macaulay2) -> None:
     place = {name: (line.get_xdata()[0], line.get_ydata()[0]) for name, line in marks.items()}
     drawn = {tuple(map(tuple, (e.get_xydata()[0], e.get_xydata()[-1]))) for e in axes.lines if e.get_gid() == "cover"}
     assert drawn == {(place[low.name], place[high.name]) for low, high in found.covers}
+    labels = [text.get_window_extent(axes.figure.canvas.get_renderer()) for text in axes.texts]
+    assert not any(one.overlaps(other) for k, one in enumerate(labels) for other in labels[:k])
+    assert all(label.x0 >= 0 and label.x1 <= axes.figure.bbox.width for label in labels)
     states = {node.name: node.state for node in found.nodes}
     assert states["(1, 2, 1)"] == "singular"
     assert states["(1, 1, 1)"] == "boundary"
