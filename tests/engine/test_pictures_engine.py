@@ -104,16 +104,16 @@ def test_the_picture_shows_the_pieces(umbrella: SliceSurface) -> None:
 def test_a_long_equation_does_not_leave_the_picture(umbrella: SliceSurface, engine: Macaulay2) -> None:
     fixed = {"c_1_1_1_1": 1, "c_1_1_1_2": 1, "c_1_2_1_1": Rational(1, 2)}
     long = slice_surface(SingleLayerAttention(2, 1), fixed, engine, fineness=4)
-    titles = [_title_inside(found.figure()) for found in (umbrella, long)]
-    assert titles == ["$c^{2} = v^{2} w$", "A surface of degree 3 in the Zariski closure"]
+    assert [_title_inside(found.figure()) < 15 for found in (umbrella, long)] == [False, True]
 
 
-def _title_inside(figure: Any) -> str:
+def _title_inside(figure: Any) -> float:
+    """The size of its letters."""
     title = figure.get_suptitle()
     (shown,) = (text for text in figure.texts if text.get_text() == title)
     extent = shown.get_window_extent(figure.canvas.get_renderer())
     assert 0 <= extent.x0 < extent.x1 <= figure.bbox.width
-    return str(title)
+    return float(shown.get_fontsize())
 
 
 def test_a_surface_that_is_half_dotted(engine: Macaulay2) -> None:

@@ -15,7 +15,7 @@ from sympy import Matrix
 
 from m2bridge import SingleLayerAttention
 from m2bridge.cli import commands
-from m2bridge.drawing import check_available
+from m2bridge.drawing import add_title, check_available, new_figure
 from m2bridge.drawn import picture_format
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.families.attention.figures import _assignments
@@ -76,6 +76,15 @@ def test_edges_of_a_layered_graph_go_round_nodes(pairs: list[tuple[int, int]]) -
         assert (route[0], route[-1]) == (places[low], places[high])
         assert all(after[1] == before[1] + 1 for before, after in pairwise(route))
         assert not set(route[1:-1]) & set(places.values())
+
+
+def test_a_title_that_is_too_long_is_replaced() -> None:
+    shown = []
+    for length in (10, 60, 500):
+        figure = new_figure(6, 4)
+        add_title(figure, "x" * length, "otherwise")
+        shown.append((figure.get_suptitle(), figure.texts[0].get_fontsize() < 15))
+    assert shown == [("x" * 10, False), ("x" * 60, True), ("otherwise", False)]
 
 
 def test_few_edges_cross() -> None:
