@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from m2bridge.families.attention.model import SingleLayerAttention
     from m2bridge.families.attention.observation import observe
     from m2bridge.families.attention.observed import Observations, OrbitFacts
+    from m2bridge.families.attention.orbit_diagram import OrbitDiagram, orbit_diagram
     from m2bridge.families.attention.orbits import Orbit
     from m2bridge.families.deep_attention.all_sizes.cross_check import cross_check_deep_attention
     from m2bridge.families.deep_attention.all_sizes.result import DeepAttentionAllSizes
@@ -64,10 +65,13 @@ if TYPE_CHECKING:
     from m2bridge.maps.closure import closure
     from m2bridge.maps.closure_result import Closure
     from m2bridge.maps.dimension import Dimension, dimension
+    from m2bridge.maps.hilbert_function import HilbertFunction, hilbert_function
     from m2bridge.maps.image import Image, image, implicitize
     from m2bridge.maps.layer import Layer
     from m2bridge.maps.singular_locus import singular_locus
     from m2bridge.maps.singular_locus_result import Component, OrbitStatus, SingularLocus
+    from m2bridge.maps.slice_result import SliceSurface
+    from m2bridge.maps.slice_surface import slice_surface
     from m2bridge.render import Script
 
 _HOMES = {
@@ -79,6 +83,10 @@ _HOMES = {
     "families.deep_attention.all_sizes.cross_check": ("cross_check_deep_attention",),
     "families.deep_attention.all_sizes.result": ("DeepAttentionAllSizes",),
     "families.attention.fibres": ("Fibre", "fibres"),
+    "families.attention.orbit_diagram": ("OrbitDiagram", "orbit_diagram"),
+    "maps.hilbert_function": ("HilbertFunction", "hilbert_function"),
+    "maps.slice_result": ("SliceSurface",),
+    "maps.slice_surface": ("slice_surface",),
     "maps.image": ("Image", "image", "implicitize"),
     "maps.singular_locus_result": ("Component", "OrbitStatus", "SingularLocus"),
     "families.attention.membership": ("Membership", "membership"),
@@ -169,6 +177,7 @@ __all__ = [
     "EngineTimeoutError",
     "Evaluation",
     "Fibre",
+    "HilbertFunction",
     "Ideal",
     "IdealSingularLocus",
     "Image",
@@ -181,6 +190,7 @@ __all__ = [
     "Membership",
     "Observations",
     "Orbit",
+    "OrbitDiagram",
     "OrbitFacts",
     "OrbitStatus",
     "Outcome",
@@ -193,6 +203,7 @@ __all__ = [
     "ScriptError",
     "SingleLayerAttention",
     "SingularLocus",
+    "SliceSurface",
     "Transcript",
     "UnknownSymbolError",
     "ValueTypeError",
@@ -207,11 +218,13 @@ __all__ = [
     "cross_check_deep_attention",
     "dimension",
     "fibres",
+    "hilbert_function",
     "ideal",
     "image",
     "implicitize",
     "membership",
     "observe",
+    "orbit_diagram",
     "plan",
     "read_ideal",
     "read_ideal_file",
@@ -220,5 +233,6 @@ __all__ = [
     "read_mrdi",
     "read_sage_text",
     "singular_locus",
+    "slice_surface",
     "verify",
 ]

@@ -16,9 +16,9 @@ PACKAGE = Path(m2bridge.__file__).parent
 LAYERS = [
     {"_version", "errors"},
     {"clock", "citation"},
-    {"alarm", "startup", "digits", "resources", "layout"},
+    {"alarm", "startup", "digits", "resources", "layout", "layered", "drawing"},
     {"sheet"},
-    {"presented"},
+    {"presented", "drawn"},
     {"algebra"},
     {"values"},
     {"convert"},

@@ -13,10 +13,8 @@ from m2bridge.families.deep_attention.all_sizes.result import (
     Example,
     Outside,
 )
-from m2bridge.layout import duration, facts
-
-WIDTH = 14
-"""Of the column of verdicts."""
+from m2bridge.layout import duration
+from m2bridge.sheet import Facts, Finding, Findings, Sheet
 
 
 def json(found: DeepAttentionAllSizes) -> dict[str, Any]:
@@ -62,30 +60,30 @@ def _example_json(example: Example) -> dict[str, Any]:
     return {"network": example.network.key, "computed": example.computed, "stated": example.stated}
 
 
-def text(found: DeepAttentionAllSizes) -> str:
+def sheet(found: DeepAttentionAllSizes) -> Sheet:
     """What was computed, and the verdicts."""
-    computed = facts(
+    computed = Facts(
         [
             ("identities", f"of one layer: {', '.join(found.identities)}"),
-            (
-                "ranks",
-                f"all {len(found.blocks)} blocks of at most 3 layers (softmax: 2) have their least kernel",
-            ),
+            ("ranks", f"all {len(found.blocks)} blocks of at most 3 layers (softmax: 2) have their least kernel"),
             ("computed by", f"integer sets (isl) and exact linear algebra (FLINT), {duration(found.seconds)}"),
         ]
     )
-    parts = [f"Cross-check of deep attention for {SCOPE}", computed, ""]
-    return "\n".join([*parts, *("\n".join(_lines(verdict)) for verdict in found.verdicts)])
+    verdicts = Findings([_finding(verdict) for verdict in found.verdicts])
+    return Sheet(f"Cross-check of deep attention for {SCOPE}", [computed, verdicts])
 
 
-def _lines(verdict: EveryVerdict) -> Iterator[str]:
-    yield f"  {verdict.verdict:<{WIDTH}}  {verdict.statement}: {verdict.text}"
+def _finding(verdict: EveryVerdict) -> Finding:
+    return Finding(verdict.verdict, verdict.statement, verdict.text, list(_grounds(verdict)))
+
+
+def _grounds(verdict: EveryVerdict) -> Iterator[str]:
     if verdict.verdict == "CONFIRMED":
-        yield f"  {'':{WIDTH}}  → true for all networks to which it applies"
+        yield "true for all networks to which it applies"
     if verdict.counterexample is not None:
-        yield f"  {'':{WIDTH}}  → the first counterexample: {example_text(_example_json(verdict.counterexample))}"
+        yield f"the first counterexample: {example_text(_example_json(verdict.counterexample))}"
     for out in verdict.outside:
-        yield f"  {'':{WIDTH}}  → {outside_text(_outside_json(out))}"
+        yield outside_text(_outside_json(out))
 
 
 def _outside_json(out: Outside) -> dict[str, Any]:
@@ -100,12 +98,6 @@ def example_text(example: dict[str, Any]) -> str:
 def outside_text(out: dict[str, Any]) -> str:
     """In words, from the data."""
     return f"does not apply: {out['hypothesis']}; there it would be false, first for {example_text(out)}"
-
-
-def latex(found: DeepAttentionAllSizes) -> str:
-    """A table of the verdicts, for a paper."""
-    rows = " \\\\\n".join(rf"\text{{{v.statement}}} & \text{{{v.verdict.lower()}}}" for v in found.verdicts)
-    return f"\\begin{{array}}{{ll}}\n\\text{{statement}} & \\text{{verdict}} \\\\\n\\hline\n{rows}\n\\end{{array}}"
 
 
 def macaulay2(found: DeepAttentionAllSizes) -> str:

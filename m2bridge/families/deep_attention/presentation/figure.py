@@ -6,7 +6,6 @@ import csv as csv_files
 import io
 from typing import TYPE_CHECKING, Any
 
-from m2bridge.families.deep_attention.presentation.picture import picture
 from m2bridge.presented import computed_by
 from m2bridge.sheet import Facts, Picture, Sheet, Table
 
@@ -45,7 +44,7 @@ def sheet(found: Figure3) -> Sheet:
     header = ("δ", "lightning", "status", "Eq. 14", "softmax", "status", "Eq. 16")
     title = f"Figure 3: dimensions for l = {found.layers}, t = {found.t}, a = {found.a} and all widths δ"
     done = [("unfinished", found.unfinished or None), ("computed by", computed_by(None, found.seconds))]
-    return Sheet(title, [Facts(done), Table(header, _rows(found)), Picture(lambda: picture(found))])
+    return Sheet(title, [Facts(done), Table(header, _rows(found)), Picture(found.page_svg)])
 
 
 def csv(found: Figure3) -> str:
@@ -61,11 +60,6 @@ def macaulay2(found: Figure3) -> str:
     """A list of δ and both dimensions."""
     rows = ", ".join(f"{{{row[0]}, {row[1]}, {row[4]}}}" for row in _rows(found))
     return f"dimensions = {{{rows}}}"
-
-
-def svg(found: Figure3) -> str:
-    """Two panels: lightning attention with Eq. 14, and softmax with Eq. 16."""
-    return picture(found)
 
 
 def _rows(found: Figure3) -> list[tuple[object, ...]]:
