@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 
@@ -13,8 +14,10 @@ def key(value: Any) -> Hashable:
         return type(value).__name__, tuple(map(key, value))
     if isinstance(value, set | frozenset):
         return "set", frozenset(map(key, value))
-    if isinstance(value, dict):
+    if type(value) is dict:
         return "dict", frozenset((key(k), key(v)) for k, v in value.items())
+    if is_dataclass(value):
+        return type(value), tuple(key(getattr(value, field.name)) for field in fields(value))
     return type(value), value
 
 

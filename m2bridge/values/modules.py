@@ -19,6 +19,7 @@ class GeneralIdeal:
 
     Examples
     --------
+    >>> from m2bridge.values import IntegerRing
     >>> print(GeneralIdeal(IntegerRing(), (4, 6)))
     ideal(4, 6) of ZZ
     """
@@ -57,6 +58,7 @@ class Module:
 
     Examples
     --------
+    >>> from m2bridge.algebra.field import QQ
     >>> print(Module(QQ, ((0,), (1,))))
     QQ^{0, -1}
     """
@@ -100,6 +102,7 @@ class Matrix:
 
     Examples
     --------
+    >>> from m2bridge.algebra.field import QQ
     >>> matrix = Matrix(Module(QQ, ((0,),)), Module(QQ, ((1,), (2,))), ((3, 4),))
     >>> print(matrix, matrix.shape)
     ((3, 4)) (1, 2)

@@ -87,6 +87,7 @@ class Algebra:
 
     Examples
     --------
+    >>> from m2bridge.algebra.field import QQ
     >>> ring = Algebra(QQ, ("x", "y"), order=(("Lex", 2),))
     >>> print(ring)
     QQ[x, y, MonomialOrder => (Lex => 2)]
@@ -155,6 +156,7 @@ class QuotientRing:
 
     Examples
     --------
+    >>> from m2bridge.algebra.field import QQ
     >>> ring = PolynomialRing(QQ, ("x",))
     >>> print(QuotientRing(ring, (ring.sympy_ring.gens[0] ** 2 + 1,)))
     QQ[x]/(x**2 + 1)
@@ -210,6 +212,7 @@ class FractionField:
 
     Examples
     --------
+    >>> from m2bridge.algebra.field import QQ
     >>> print(FractionField(PolynomialRing(QQ, ("x",))))
     frac(QQ[x])
     """
@@ -246,6 +249,8 @@ class RingElement:
 
     Examples
     --------
+    >>> from fractions import Fraction
+    >>> from m2bridge.algebra.field import QQ
     >>> exterior = Algebra(QQ, ("x", "y"), skew=(0, 1))
     >>> print(RingElement(exterior, (((1, 1), Fraction(2)), ((0, 0), Fraction(-1)))))
     2*x*y - 1
@@ -280,6 +285,7 @@ class RingFraction:
 
     Examples
     --------
+    >>> from m2bridge.algebra.field import QQ
     >>> ring = PolynomialRing(QQ, ("x",))
     >>> x = ring.sympy_ring.gens[0]
     >>> print(RingFraction(FractionField(ring), x, x + 1))
