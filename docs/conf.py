@@ -1,7 +1,7 @@
 """How the site is built: ``sphinx-build -W docs OUT``.
 
-All that it needs is in it: no font, script or picture comes from elsewhere, and formulas are MathML, which browsers show
-by themselves. Tutorials are executed at each build, by the Macaulay2 that m2bridge finds.
+All that it needs is in it: no font, script or picture comes from elsewhere, and formulas are MathML, which browsers
+show by themselves. Tutorials are executed at each build, by the Macaulay2 that m2bridge finds.
 """
 
 from __future__ import annotations

@@ -32,6 +32,7 @@ LAYERS = [
     {"batch"},
     {"presentation"},
     {"report"},
+    {"atlas"},
     {"cli"},
 ]
 DOORS = {
@@ -95,7 +96,7 @@ def _of_checker(path: Path) -> bool:
 
 GENERAL = (
     *("algebra", "convert", "implicitization", "render", "engine", "maps", "presentation"),
-    *("crosscheck", "certificate", "checker", "certifying", "batch", "report"),
+    *("crosscheck", "certificate", "checker", "certifying", "batch", "report", "atlas"),
 )
 """Rooms that know no family."""
 WORDS = re.compile(r"attention|d_out|rk A\b|neuromanifold|polynomial.network", re.IGNORECASE)
