@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from m2bridge.families.attention.model import SingleLayerAttention
     from m2bridge.families.attention.observation import observe
     from m2bridge.families.attention.observed import Observations, OrbitFacts
+    from m2bridge.families.attention.orbit_diagram import OrbitDiagram, orbit_diagram
     from m2bridge.families.attention.orbits import Orbit
     from m2bridge.families.deep_attention.model import DeepAttention
     from m2bridge.families.polynomial_network.model import PolynomialNetwork
@@ -50,10 +51,13 @@ if TYPE_CHECKING:
     from m2bridge.maps.closure import closure
     from m2bridge.maps.closure_result import Closure
     from m2bridge.maps.dimension import Dimension, dimension
+    from m2bridge.maps.hilbert_function import HilbertFunction, hilbert_function
     from m2bridge.maps.image import Image, image, implicitize
     from m2bridge.maps.layer import Layer
     from m2bridge.maps.singular_locus import singular_locus
     from m2bridge.maps.singular_locus_result import Component, OrbitStatus, SingularLocus
+    from m2bridge.maps.slice_result import SliceSurface
+    from m2bridge.maps.slice_surface import slice_surface
     from m2bridge.render import Script
 
 _HOMES = {
@@ -63,6 +67,10 @@ _HOMES = {
     "families.attention.all_sizes.cross_check": ("cross_check_all_sizes",),
     "families.attention.all_sizes.result": ("AllSizes",),
     "families.attention.fibres": ("Fibre", "fibres"),
+    "families.attention.orbit_diagram": ("OrbitDiagram", "orbit_diagram"),
+    "maps.hilbert_function": ("HilbertFunction", "hilbert_function"),
+    "maps.slice_result": ("SliceSurface",),
+    "maps.slice_surface": ("slice_surface",),
     "maps.image": ("Image", "image", "implicitize"),
     "maps.singular_locus_result": ("Component", "OrbitStatus", "SingularLocus"),
     "families.attention.membership": ("Membership", "membership"),
@@ -127,6 +135,7 @@ __all__ = [
     "EngineMemoryError",
     "EngineTimeoutError",
     "Fibre",
+    "HilbertFunction",
     "Ideal",
     "Image",
     "InvalidCaseError",
@@ -137,6 +146,7 @@ __all__ = [
     "Membership",
     "Observations",
     "Orbit",
+    "OrbitDiagram",
     "OrbitFacts",
     "OrbitStatus",
     "Outcome",
@@ -147,6 +157,7 @@ __all__ = [
     "Script",
     "SingleLayerAttention",
     "SingularLocus",
+    "SliceSurface",
     "Transcript",
     "Verdict",
     "__version__",
@@ -156,14 +167,17 @@ __all__ = [
     "cross_check_all_sizes",
     "dimension",
     "fibres",
+    "hilbert_function",
     "image",
     "implicitize",
     "membership",
     "observe",
+    "orbit_diagram",
     "plan",
     "read_ideal",
     "read_map",
     "read_model",
     "singular_locus",
+    "slice_surface",
     "verify",
 ]

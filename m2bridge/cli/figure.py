@@ -1,7 +1,9 @@
-"""Figures of papers, computed anew: each is a command of its own, with options that its family names."""
+"""Figures of papers, computed anew, and other pictures: each is a command, with options that its family names."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from m2bridge.cli.families import as_parameter
-from m2bridge.cli.options import NewPath, timeout_option, within
+from m2bridge.cli.options import NewPath, engine_option, timeout_option, within
 from m2bridge.cli.output import DONE, UNDECIDED, show
 from m2bridge.cli.progress import progress
+from m2bridge.engine import Macaulay2
 from m2bridge.startup import importing
 
 if TYPE_CHECKING:
@@ -22,7 +25,7 @@ class FigureGroup(click.Group):
     """The figures of all families; families are loaded when a figure is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The numbers of all figures."""
+        """The names of all figures."""
         return sorted(_figures())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -33,7 +36,7 @@ class FigureGroup(click.Group):
 
 @click.group("figure", cls=FigureGroup)
 def figure_group() -> None:
-    """Figures of the paper with proved values: m2bridge figure 3 --out figure3.svg."""
+    """Figures of the paper, and other pictures, from proved values: m2bridge figure 1 --out figure1.svg."""
 
 
 def _figures() -> dict[str, Figure]:
@@ -41,13 +44,13 @@ def _figures() -> dict[str, Figure]:
         from m2bridge.families import families
 
     loaded, _ = families()
-    return {figure.number: figure for family in loaded.values() for figure in family.figures()}
+    return {figure.name: figure for family in loaded.values() for figure in family.figures()}
 
 
 def _command(figure: Figure) -> click.Command:
     """The options of the figure, and how it is written."""
     command = click.Command(
-        figure.number,
+        figure.name,
         params=[as_parameter(option) for option in figure.options],
         callback=partial(_draw, figure),
         help=f"{figure.title}.",
@@ -55,21 +58,44 @@ def _command(figure: Figure) -> click.Command:
     )
     path = NewPath(dir_okay=False, path_type=Path)
     for option in (
+        *([engine_option] if figure.needs_engine else []),
         timeout_option,
-        click.option("--json", "form", flag_value="json", help="Print the data with all bounds and methods as JSON."),
-        click.option("--csv", "form", flag_value="csv", help="Print the table as comma-separated values."),
-        click.option("--out", type=path, help="Write the picture to this SVG file."),
+        click.option("--json", "form", flag_value="json", help="Print the data, and how they are known, as JSON."),
+        click.option("--csv", "form", flag_value="csv", help="Print the data as comma-separated values."),
+        click.option("--out", type=path, help="Write the picture to this file: .svg, .pdf or .png."),
     ):
         command = option(command)
     return command
 
 
 def _draw(figure: Figure, out: Path | None, form: str | None, timeout: float | None, **options: Any) -> int:
-    with within(timeout) as clock, progress(f"figure {figure.number}"):
-        found = figure.from_options(options)
     if out is not None:
-        out.write_text(found.to_svg(), encoding="utf-8")
+        _check_can_be_written(out)
+    with within(timeout) as clock, progress(f"figure {figure.name}"), _engine(figure, options) as engine:
+        found = figure.from_options(options, **engine)
+    if out is not None:
+        with importing():
+            found.save(out)
     if form == "csv":
         click.echo(found.to_csv(), nl=False)
         return UNDECIDED if found.unfinished else DONE
     return show(found, form or "text", clock)
+
+
+@contextmanager
+def _engine(figure: Figure, options: dict[str, Any]) -> Iterator[dict[str, Macaulay2]]:
+    """Macaulay2 for a figure that needs it, which starts when it is used."""
+    if not figure.needs_engine:
+        yield {}
+        return
+    with Macaulay2(options.pop("program")) as engine:
+        yield {"engine": engine}
+
+
+def _check_can_be_written(out: Path) -> None:
+    """Before anything is computed: the ending of the name, and whether matplotlib is there."""
+    from m2bridge.drawing import check_available
+    from m2bridge.drawn import picture_format
+
+    picture_format(out)
+    check_available()

@@ -67,28 +67,31 @@ class CaseOption:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure of a paper that can be computed anew.
+    """A figure of a paper that is computed anew, or another picture about a family.
 
     Parameters
     ----------
-    number : str
-        As in the paper; names it on the command line.
+    name : str
+        The number in the paper, or a word: ``m2bridge figure NAME``.
     title : str
         What it shows, in one line.
     options : tuple of CaseOption
-        What can be chosen; all have a default.
+        What can be chosen.
     compute : callable
-        From the values of the options, by name, to a result that also has ``to_csv`` and ``to_svg``.
+        From the values of the options, by name, to a :class:`~m2bridge.drawn.Drawn` result that has ``to_csv``; with
+        ``engine=`` if Macaulay2 takes part.
+    needs_engine : bool
     """
 
-    number: str
+    name: str
     title: str
     options: tuple[CaseOption, ...]
     compute: Callable[..., Any]
+    needs_engine: bool = False
 
-    def from_options(self, given: Mapping[str, str | None]) -> Any:
+    def from_options(self, given: Mapping[str, str | None], **engine: Any) -> Any:
         """The figure for options on the command line; raises InvalidCaseError with the name of a bad option."""
-        return self.compute(**read_options(self.options, given))
+        return self.compute(**read_options(self.options, given), **engine)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,17 @@ What names a model is an attribute; what may take time is a method, so that ``is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from m2bridge.maps.statement import Statement
 from m2bridge.maps.structure import Multigrading, Symmetry
 
 if TYPE_CHECKING:
+    from sympy.polys.rings import PolyElement
+
     from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.engine import Engine
     from m2bridge.maps.core import Core
@@ -322,4 +325,37 @@ class Stated(HasStatements, IsObserved, Protocol):
 
     def to_json(self) -> dict[str, Any]:
         """The numbers of the case."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutRealWeights:
+    """Which real points of a Zariski closure are no functions of real weights.
+
+    They are those at which all of ``zero`` vanish and ``positive`` is positive.
+
+    Parameters
+    ----------
+    zero : tuple of PolyElement
+        In the coordinates.
+    positive : PolyElement
+    reason : str
+        Why, in one line.
+    """
+
+    zero: tuple[PolyElement, ...]
+    positive: PolyElement
+    reason: str
+
+
+@runtime_checkable
+class KnowsRealWeights(Protocol):
+    """Knows which real points of the closure are functions of real weights."""
+
+    def without_real_weights(self) -> WithoutRealWeights | None:
+        """A criterion; ``None`` where none is known."""
+        ...
+
+    def has_real_weights(self, function: Mapping[str, Fraction], engine: Engine) -> bool:
+        """Whether one point of the closure is a function of real weights, by computing its weights."""
         ...

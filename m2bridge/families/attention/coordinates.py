@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from m2bridge.families.attention.model import NAME, Coordinates, SingleLayerAttention, Weights
-from m2bridge.maps.model import UpperBound
+from m2bridge.maps.model import UpperBound, WithoutRealWeights
 from m2bridge.maps.structure import Multigrading, Symmetry
 
 if TYPE_CHECKING:
@@ -188,3 +190,15 @@ class AttentionCoordinates:
         from m2bridge.families.attention.tangents import zero_tangent_dimension
 
         return zero_tangent_dimension(self.shape)
+
+    def without_real_weights(self) -> WithoutRealWeights | None:
+        """See :mod:`m2bridge.families.attention.real_weights`; for reduced coordinates."""
+        from m2bridge.families.attention.real_weights import without_real_weights
+
+        return without_real_weights(self.shape) if self.coordinates == "reduced" else None
+
+    def has_real_weights(self, function: Mapping[str, Fraction], engine: Engine) -> bool:
+        """See :func:`m2bridge.families.attention.membership.membership`; in reduced coordinates."""
+        from m2bridge.families.attention.membership import INSIDE, membership
+
+        return membership(self.shape, function, engine).place == INSIDE

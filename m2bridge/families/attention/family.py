@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.attention.model import NAME, SingleLayerAttention
-from m2bridge.families.definition import Family, integer_option
+from m2bridge.families.definition import Family, Figure, integer_option
 
 if TYPE_CHECKING:
     from m2bridge.families.question import Question
@@ -43,20 +43,29 @@ def _program(model: SingleLayerAttention) -> Script | None:
     return fibres_program(model)
 
 
+def _figures() -> tuple[Figure, ...]:
+    from m2bridge.families.attention.figures import figures  # needs SymPy, which is slow to import
+
+    return figures(OPTIONS)
+
+
+OPTIONS = (
+    integer_option("d", "input embedding dimension d"),
+    integer_option("d_out", "output embedding dimension d'", symbol="d'"),
+    integer_option("a", "query/key dimension a; d when left out", required=False),
+    integer_option("t", "number of tokens", default="2"),
+)
+
 FAMILY = Family(
     name=NAME,
     title="single-layer lightning self-attention",
-    options=(
-        integer_option("d", "input embedding dimension d"),
-        integer_option("d_out", "output embedding dimension d'", symbol="d'"),
-        integer_option("a", "query/key dimension a; d when left out", required=False),
-        integer_option("t", "number of tokens", default="2"),
-    ),
+    options=OPTIONS,
     build=SingleLayerAttention,
     from_key=from_key,
     statements=_statements,
     questions=_questions,
     program=_program,
+    figures=_figures,
     effort=lambda model: model.coordinate_count(model.default_coordinates),
     left_out=lambda model: model.a > model.d,
     kept="a ≤ d",

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from m2bridge.clock import limited
+from m2bridge.drawn import Drawn
 from m2bridge.errors import EngineTimeoutError, InvalidCaseError
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.definition import CaseOption, Figure, integer
@@ -34,7 +35,7 @@ class FigurePoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure3(Presented):
+class Figure3(Drawn, Presented):
     """Dimensions against the width.
 
     Parameters
@@ -48,6 +49,7 @@ class Figure3(Presented):
     """
 
     presentation: ClassVar[str] = "m2bridge.families.deep_attention.presentation.figure"
+    picture: ClassVar[str] = "m2bridge.families.deep_attention.presentation.picture"
 
     layers: int
     t: int
@@ -59,10 +61,6 @@ class Figure3(Presented):
     def to_csv(self) -> str:
         """Lines of comma-separated values under a header."""
         return str(self._shown("csv"))
-
-    def to_svg(self) -> str:
-        """A picture."""
-        return str(self._shown("svg"))
 
     @property
     def proved(self) -> bool:
@@ -111,7 +109,7 @@ def _range(text: str) -> range:
 
 
 FIGURE = Figure(
-    number="3",
+    name="3",
     title="Dimensions of deep networks of width δ, lightning attention and softmax, beside Eq. 14 and Eq. 16",
     options=(
         CaseOption("layers", integer, "number of layers l", default="2"),

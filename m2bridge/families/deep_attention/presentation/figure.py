@@ -6,7 +6,6 @@ import csv as csv_files
 import io
 from typing import TYPE_CHECKING, Any
 
-from m2bridge.families.deep_attention.presentation.picture import picture
 from m2bridge.layout import facts, table
 from m2bridge.presented import computed_by
 
@@ -68,11 +67,6 @@ def macaulay2(found: Figure3) -> str:
     """A list of δ and both dimensions."""
     rows = ", ".join(f"{{{row[0]}, {row[1]}, {row[4]}}}" for row in _rows(found))
     return f"dimensions = {{{rows}}}"
-
-
-def svg(found: Figure3) -> str:
-    """Two panels: lightning attention with Eq. 14, and softmax with Eq. 16."""
-    return picture(found)
 
 
 def _rows(found: Figure3) -> list[tuple[object, ...]]:

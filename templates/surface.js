@@ -1,0 +1,107 @@
+document.querySelectorAll("canvas[data-scene]:not([data-view])").forEach(function (canvas) {
+  "use strict";
+  const scene = JSON.parse(canvas.dataset.scene);
+  const pen = canvas.getContext("2d");
+  const radians = Math.PI / 180;
+  const light = [0.35, -0.45, 0.82];
+  let azimuth = scene.azimuth, elevation = scene.elevation;
+
+  // Along the view: to the right, upwards, towards the eye.
+  function axes() {
+    const a = azimuth * radians, e = elevation * radians;
+    return [[-Math.sin(a), Math.cos(a), 0],
+            [-Math.sin(e) * Math.cos(a), -Math.sin(e) * Math.sin(a), Math.cos(e)],
+            [Math.cos(e) * Math.cos(a), Math.cos(e) * Math.sin(a), Math.sin(e)]];
+  }
+  function dot(p, q) { return p[0] * q[0] + p[1] * q[1] + p[2] * q[2]; }
+  function points(flat) {
+    const found = [];
+    for (let k = 0; k < flat.length; k += 3) found.push(flat.slice(k, k + 3));
+    return found;
+  }
+  function shaded(colour, corners, alpha) {
+    const u = corners[2].map((x, i) => x - corners[0][i]), v = corners[3].map((x, i) => x - corners[1][i]);
+    const n = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];
+    const bright = 0.7 + 0.45 * Math.abs(dot(n, light)) / (Math.sqrt(dot(n, n)) || 1);
+    const parts = [1, 3, 5].map(k => Math.min(255, Math.round(parseInt(colour.slice(k, k + 2), 16) * bright)));
+    return "rgba(" + parts.join(",") + "," + alpha + ")";
+  }
+  const squares = scene.surfaces.flatMap(surface => surface.squares.map(flat => {
+    const corners = points(flat);
+    const middle = [0, 1, 2].map(i => corners.reduce((sum, p) => sum + p[i], 0) / 4);
+    return { corners, middle, dotted: surface.dotted, colour: surface.colour,
+             fill: shaded(surface.colour, corners, surface.dotted ? 0.18 : 0.9) };
+  }));
+  const lines = scene.lines.map(line => ({ ...line, points: points(line.points) }));
+
+  function draw() {
+    const [right, up, eye] = axes(), size = canvas.width * 0.27;
+    const at = p => [canvas.width / 2 + size * dot(p, right), canvas.height / 2 - size * dot(p, up)];
+    const path = corners => {
+      pen.beginPath();
+      corners.forEach(p => pen.lineTo(...at(p)));
+    };
+    pen.clearRect(0, 0, canvas.width, canvas.height);
+    pen.lineCap = "round";
+    pen.lineJoin = "round";
+    box(path, at);
+    squares.sort((one, other) => dot(one.middle, eye) - dot(other.middle, eye)).forEach(square => {
+      path(square.corners);
+      pen.closePath();
+      pen.fillStyle = square.fill;
+      pen.fill();
+      if (square.dotted) spot(at(square.middle), square.colour, 2.2);
+    });
+    lines.forEach(line => {
+      if (line.points.length === 1) return spot(at(line.points[0]), line.colour, 7);
+      path(line.points);
+      pen.setLineDash(line.dotted ? [0.1, 15] : []);
+      pen.lineWidth = 7;
+      pen.strokeStyle = line.colour;
+      pen.stroke();
+      pen.setLineDash([]);
+    });
+  }
+  function spot(place, colour, radius) {
+    pen.beginPath();
+    pen.arc(place[0], place[1], radius, 0, 2 * Math.PI);
+    pen.fillStyle = colour;
+    pen.fill();
+  }
+  function box(path, at) {
+    pen.lineWidth = 1.5;
+    pen.strokeStyle = "#bbbbbb";
+    [0, 1, 2].forEach(axis => [-1, 1].forEach(s => [-1, 1].forEach(t => {
+      const end = sign => { const p = [s, t]; p.splice(axis, 0, sign); return p; };
+      path([end(-1), end(1)]);
+      pen.stroke();
+    })));
+    pen.fillStyle = "#1a1a1a";
+    pen.textAlign = "center";
+    pen.font = "italic 34px serif";
+    [[0, -1.28, -1.12], [1.28, 0, -1.12], [-1.12, -1.12, 0.1]].forEach((p, i) => pen.fillText(scene.names[i], ...at(p)));
+    pen.font = "24px serif";
+    scene.ends.forEach((ends, i) => ends.forEach((end, k) => {
+      const p = [[0, -1.14, -1.06], [1.14, 0, -1.06], [-1.08, -1.08, 0]][i];
+      p[i] = 2 * k - 1;
+      pen.fillText(end, ...at(p));
+    }));
+  }
+  function turn(right, up) {
+    azimuth -= right;
+    elevation = Math.max(-90, Math.min(90, elevation + up));
+    canvas.dataset.view = azimuth.toFixed(1) + " " + elevation.toFixed(1);
+    draw();
+  }
+  canvas.addEventListener("pointerdown", event => canvas.setPointerCapture(event.pointerId));
+  canvas.addEventListener("pointermove", event => {
+    if (event.buttons) turn(event.movementX * 0.5, event.movementY * 0.5);
+  });
+  canvas.addEventListener("keydown", event => {
+    const step = { ArrowLeft: [-5, 0], ArrowRight: [5, 0], ArrowUp: [0, -5], ArrowDown: [0, 5] }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    turn(...step);
+  });
+  turn(0, 0);
+});
