@@ -8,6 +8,8 @@ import os
 import sys
 from pathlib import Path
 
+from nbclient import NotebookClient
+
 from m2bridge import __version__
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
@@ -25,11 +27,13 @@ extensions = [
     "sphinxcontrib.programoutput",
     "mathml",
     "plain_help",
+    "small_atlas",
     "whole_files",
 ]
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 highlight_language = "none"
+smartquotes = False  # --family is no dash
 
 html_theme = "furo"
 html_title = f"m2bridge {version}"
@@ -44,9 +48,10 @@ myst_heading_anchors = 3
 
 nb_execution_mode = "force"  # nothing is kept from an earlier build
 nb_execution_raise_on_error = True
-nb_execution_timeout = 300
+nb_execution_timeout = 900
 nb_execution_in_temp = True
 nb_merge_streams = True
+NotebookClient.coalesce_streams.default_value = True  # parts of a line stay on it
 
 autodoc_member_order = "bysource"
 autosummary_generate_overwrite = True

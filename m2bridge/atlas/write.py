@@ -20,8 +20,15 @@ MOST_GENERATORS = 200
 """As many are shown; all are in the certificate."""
 
 
-def write_atlas(found: Atlas, folder: Path) -> Path:
+def write_atlas(found: Atlas, folder: Path, documentation: str = "") -> Path:
     """Write ``index.html`` and a page for each case beside the folder of certificates.
+
+    Parameters
+    ----------
+    found : Atlas
+    folder : Path
+    documentation : str
+        Address of the site, or its folder, seen from the pages of cases; what they cite there are links then.
 
     Returns
     -------
@@ -35,13 +42,13 @@ def write_atlas(found: Atlas, folder: Path) -> Path:
     """
     neighbours = zip((None, *found.sheets), found.sheets, (*found.sheets[1:], None), strict=False)
     for before, sheet, after in watched(neighbours):
-        write_aside(_case_page(sheet, before, after), folder / "cases" / sheet.file)
+        write_aside(_case_page(sheet, before, after, documentation), folder / "cases" / sheet.file)
     target = folder / "index.html"
     write_aside(_overview(found), target)
     return target
 
 
-def _case_page(sheet: Sheet, before: Sheet | None, after: Sheet | None) -> str:
+def _case_page(sheet: Sheet, before: Sheet | None, after: Sheet | None, documentation: str) -> str:
     named = family(sheet.case.family)
     values = {
         "sheet": sheet,
@@ -51,6 +58,7 @@ def _case_page(sheet: Sheet, before: Sheet | None, after: Sheet | None) -> str:
         "marks": MARKS,
         "most": MOST_GENERATORS,
         "certificates": f"../{CERTIFICATES}",
+        "documentation": documentation,
     }
     return page("atlas_case", values)
 

@@ -12,6 +12,7 @@ from m2bridge.cli.certifying import certify_command
 from m2bridge.cli.families import FamilyBatch
 from m2bridge.cli.options import MemorySize, NewPath, Seconds, engine_option
 from m2bridge.cli.output import DONE
+from m2bridge.cli.reporting import docs_option
 from m2bridge.families import DEFAULT
 from m2bridge.layout import plural
 from m2bridge.startup import importing
@@ -39,8 +40,9 @@ USUAL = "1..4"
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Take the certificates of this folder, and certify nothing.",
 )
+@docs_option
 @click.pass_context
-def atlas_command(ctx: click.Context, /, out: Path, folder: Path | None, **options: Any) -> int:
+def atlas_command(ctx: click.Context, /, out: Path, folder: Path | None, docs: str, **options: Any) -> int:
     """One page for each case, from certificates, with an overview: a folder OUT that a browser opens.
 
     Certifies what is missing in OUT/certificates, as 'm2bridge certify' does: killed at any moment, the same command
@@ -58,7 +60,7 @@ def atlas_command(ctx: click.Context, /, out: Path, folder: Path | None, **optio
     found = atlas(certificates)
     if not found.sheets:
         raise click.UsageError(f"no certificates in the folder '{folder or certificates}'")
-    index = write_atlas(found, out)
+    index = write_atlas(found, out, docs)
     click.echo(f"{plural(len(found.sheets), 'case')}: {index}")
     return DONE
 
@@ -79,7 +81,7 @@ def _copy(ctx: click.Context, folder: Path, target: Path) -> None:
         If cases are asked for besides.
     """
     named = [name for name, value in ctx.params.items() if value is not None and _given(ctx, name)]
-    if others := [name for name in named if name not in ("out", "folder")]:
+    if others := [name for name in named if name not in ("out", "folder", "docs")]:
         raise click.UsageError(
             f"--from takes all certificates of the folder: leave out --{others[0].replace('_', '-')}"
         )
