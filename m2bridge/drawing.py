@@ -81,6 +81,16 @@ def patch(**style: Any) -> Any:
     return _library("matplotlib.patches").Patch(**style)
 
 
+def add_title(figure: Any, text: str, otherwise: str, size: float = 15, least: float = 9) -> None:
+    """A title over the figure, in letters small enough for its width; another one if they would be too small."""
+    title = figure.suptitle(text, y=0.965, fontsize=size)
+    width = title.get_window_extent(figure.canvas.get_renderer()).width / figure.bbox.width
+    if width * least > 0.95 * size:
+        title.set_text(otherwise)
+    elif width > 0.95:
+        title.set_fontsize(0.95 * size / width)
+
+
 def written(figure: Any, form: str) -> bytes:
     """The figure as a file, the same bytes each time."""
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[form]

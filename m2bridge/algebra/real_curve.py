@@ -18,7 +18,9 @@ from sympy.polys.orderings import lex
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.real_roots import (
+    PRECISION,
     Box,
+    Interval,
     as_float,
     ball,
     boundaries,
@@ -27,7 +29,6 @@ from m2bridge.algebra.real_roots import (
     middle,
     nodes,
     pieces,
-    rational,
     rational_roots,
     real_roots,
     to_flint,
@@ -36,8 +37,8 @@ from m2bridge.algebra.ring import Ideal
 from m2bridge.clock import watched
 from m2bridge.errors import ContradictionError
 
-PRECISION = 200
-"""Bits of the balls in which generators are evaluated at candidates."""
+TRIED = 12
+"""Fractions among which a rational point of a branch is looked for."""
 
 Spot = Mapping[str, Any]
 """A point: for each variable a rational number, or a ball of FLINT that contains it."""
@@ -122,12 +123,12 @@ def _over(ideal: _Variety, base: str, box: Box, cuts: Sequence[PolyElement], fin
     projections = ideal.projections(base)
     critical = [b for name, p in projections.items() for b in boundaries(p, name, box[name])]
     critical += [g for cut in cuts for g in ideal.eliminated(base, more=[cut])]
-    whole = as_float(box[base][1] - box[base][0])
     found = []
     for span in watched(pieces(factors(critical), base, box[base])):
-        places = nodes(*span, max(5, round(2 * fineness * (span[1] - span[0]) / whole)))
-        tracks = [ideal.points({base: rational(place)}, box, projections) for place in watched(places)]
-        sample = ideal.points({base: middle(*span)}, box, projections)
+        part = as_float((span[1] - span[0]) / (box[base][1] - box[base][0]))
+        places = nodes(span, max(5, round(2 * fineness * part)))
+        tracks = [ideal.points({base: place}, box, projections) for place in watched(places)]
+        sample = ideal.points({base: middle(span)}, box, projections)
         if len({len(track) for track in (*tracks, sample)}) != 1:
             raise ContradictionError("the number of real points over an interval is not constant on a curve")
         exact = _rational_points(ideal, base, span, box, projections, sample)
@@ -140,14 +141,14 @@ def _over(ideal: _Variety, base: str, box: Box, cuts: Sequence[PolyElement], fin
 def _rational_points(
     ideal: _Variety,
     base: str,
-    span: tuple[float, float],
+    span: Interval,
     box: Box,
     projections: Mapping[str, fmpq_mpoly],
     sample: list[Spot],
 ) -> dict[int, Mapping[str, fmpq]]:
     """For branches, by number, a rational point among those over a few fractions."""
     found: dict[int, Mapping[str, fmpq]] = {}
-    for place in watched(fractions_between(*span, 12)):
+    for place in watched(fractions_between(span, TRIED)):
         spots = ideal.points({base: place}, box, projections)
         for exact in ideal.rational({base: place}, box, projections):
             found.setdefault(_number(exact, spots), exact)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from math import cos, pi
 from typing import Any
 
@@ -16,8 +16,10 @@ Interval = tuple[fmpq, fmpq]
 Box = Mapping[str, Interval]
 """For each variable the open interval that is looked at."""
 
+PRECISION = 128
+"""Bits of roots; intervals between them may be as small as a power of :data:`CLOSE`."""
 LARGEST_DENOMINATOR = 200
-CLOSE = 1e-7
+CLOSE = fmpq(1, 10**7)
 """How far the first and the last node are from the ends of an interval, of its length."""
 
 
@@ -104,39 +106,49 @@ def _univariate(polynomial: fmpq_mpoly, variable: str) -> fmpq_poly:
     return fmpq_poly(coefficients)
 
 
-def pieces(polynomials: Iterable[fmpq_mpoly], variable: str, interval: Interval) -> list[tuple[float, float]]:
-    """The open intervals between the real roots of polynomials in one variable."""
-    roots = {float(root.mid()) for p in watched(polynomials) for root in real_roots(p, variable, interval)}
-    ends = [as_float(interval[0]), *sorted(roots), as_float(interval[1])]
-    return list(itertools.pairwise(ends))
+def pieces(polynomials: Iterable[fmpq_mpoly], variable: str, interval: Interval) -> list[Interval]:
+    """The open intervals between the real roots of polynomials in one variable, which are rounded to their precision.
+
+    The polynomials are irreducible, so that no two roots are the same.
+    """
+    roots = sorted(near(root) for p in watched(polynomials) for root in real_roots(p, variable, interval))
+    return list(pairwise(dict.fromkeys([interval[0], *roots, interval[1]])))
 
 
-def nodes(low: float, high: float, count: int) -> list[float]:
+def nodes(interval: Interval, count: int) -> list[fmpq]:
     """Places in an open interval, denser at its ends, where roots move fast."""
-    inner = [(1 - cos(pi * k / (count - 1))) / 2 for k in range(1, count - 1)]
+    low, high = interval
+    inner = [near(arb((1 - cos(pi * k / (count - 1))) / 2)) for k in range(1, count - 1)]
     return [low + (high - low) * part for part in (CLOSE, *inner, 1 - CLOSE)]
 
 
-def middle(low: float, high: float) -> fmpq:
-    """The fraction of least denominator in the middle third of an interval."""
-    return fractions_between(low + (high - low) / 3, high - (high - low) / 3, 1)[0]
+def middle(interval: Interval) -> fmpq:
+    """A rational number in the middle third of an interval, with a small denominator if there is one."""
+    low, high = interval
+    return fractions_between((low + (high - low) / 3, high - (high - low) / 3), 1)[0]
 
 
-def fractions_between(low: float, high: float, count: int) -> list[fmpq]:
-    """Rational numbers in an open interval, with small denominators as far as there are enough of them."""
+def fractions_between(interval: Interval, count: int) -> list[fmpq]:
+    """Rational numbers in an open interval, with small denominators as far as there are enough of them.
+
+    They keep away from its ends, which may be rounded.
+    """
+    away = (interval[1] - interval[0]) / 100
+    low, high = interval[0] + away, interval[1] - away
     found: list[fmpq] = []
     for denominator in range(1, LARGEST_DENOMINATOR + 1):
-        first = int(low * denominator // 1)
-        candidates = (fmpq(first + step, denominator) for step in range(int((high - low) * denominator) + 3))
-        found += [c for c in candidates if low < as_float(c) < high and c.q == denominator]
+        first, last = (low * denominator).floor(), (high * denominator).ceil()
+        candidates = (fmpq(numerator, denominator) for numerator in range(int(first), int(last) + 1))
+        found += [c for c in candidates if low < c < high and c.q == denominator]
         if len(found) >= count:
             return found[:count]
-    return [rational(low + (high - low) * (k + 0.5) / count) for k in range(count)]
+    return [low + (high - low) * fmpq(2 * k + 1, 2 * count) for k in range(count)]
 
 
-def rational(number: float) -> fmpq:
-    """The number itself."""
-    return fmpq(*number.as_integer_ratio())
+def near(number: arb) -> fmpq:
+    """The middle of a ball."""
+    mantissa, exponent = number.mid().man_exp()
+    return fmpq(mantissa) * fmpq(2) ** int(exponent)
 
 
 def as_float(number: Any) -> float:

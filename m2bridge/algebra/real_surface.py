@@ -11,13 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import combinations
 from typing import Any
 
-from flint import fmpq, fmpq_mpoly
+from flint import ctx, fmpq, fmpq_mpoly
 
 from m2bridge.algebra.real_roots import (
+    PRECISION,
     Box,
+    Interval,
     as_float,
     boundaries,
     degree_in,
@@ -28,7 +30,6 @@ from m2bridge.algebra.real_roots import (
     names_of,
     nodes,
     pieces,
-    rational,
     rational_roots,
     real_roots,
 )
@@ -36,10 +37,9 @@ from m2bridge.clock import watched
 from m2bridge.errors import ContradictionError
 
 Point = tuple[float, ...]
-Span = tuple[float, float]
 
 TRIED = 12
-"""Fractions for each of two variables among which a rational point is looked for."""
+"""Fractions for x, and a quarter of them for y, among which a rational point is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,8 @@ def patches(surface: fmpq_mpoly, box: Box, cuts: Sequence[fmpq_mpoly], fineness:
     fineness : int
         About how many points there are along the box.
     """
-    return tuple(_Decomposition.of(surface, box, cuts, fineness).patches())
+    with ctx.workprec(PRECISION):
+        return tuple(_Decomposition.of(surface, box, cuts, fineness).patches())
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,67 +96,64 @@ class _Decomposition:
 
     def patches(self) -> Iterator[Patch]:
         for span in watched(pieces(factors(self._critical()), self.x, self.box[self.x])):
-            if span[1] - span[0] > 1e-9:
-                yield from self._over(span)
+            yield from self._over(span)
 
     def _critical(self) -> list[fmpq_mpoly]:
         """Polynomials in x whose roots are where the curves of the plane cross, turn, or leave the box."""
         own = [b for curve in self.curves for b in boundaries(curve, self.y, self.box[self.y])]
         return own + [p.resultant(q, self.y) for p, q in watched(combinations(self.curves, 2)) if _both(p, q, self.y)]
 
-    def _over(self, span: Span) -> Iterator[Patch]:
+    def _over(self, span: Interval) -> Iterator[Patch]:
         """The cells over an interval of x; over each node they are the same in number."""
         columns = [self._column(x) for x in watched(self._nodes(self.x, span))]
         count = _same(map(len, columns))
         for strip in range(count):
-            roots = _same(len(column[strip][0]) for column in columns)
+            roots = _same(len(points) for column in columns for points in column[strip])
             for root in range(roots):
                 grid = tuple(tuple(points[root] for points in column[strip]) for column in columns)
                 yield Patch(grid, *self._samples(span, strip, root))
 
-    def _column(self, x: float) -> list[list[list[Point]]]:
+    def _column(self, x: fmpq) -> list[list[list[Point]]]:
         """For each interval of y the nodes, and the points over each."""
-        restricted = self.surface.subs({self.x: rational(x)})
+        restricted = self.surface.subs({self.x: x})
         return [
             [
-                [self._point(x, y, as_float(z)) for z in self._roots(restricted.subs({self.y: rational(y)}))]
+                [self._point(x, y, z) for z in self._roots(restricted.subs({self.y: y}))]
                 for y in self._nodes(self.y, span, least=5)
             ]
-            for span in self._strips(rational(x))
+            for span in self._strips(x)
         ]
 
-    def _strips(self, x: fmpq) -> list[Span]:
+    def _strips(self, x: fmpq) -> list[Interval]:
         return pieces((curve.subs({self.x: x}) for curve in self.curves), self.y, self.box[self.y])
 
-    def _nodes(self, variable: str, span: Span, least: int = 7) -> list[float]:
+    def _nodes(self, variable: str, span: Interval, least: int = 7) -> list[fmpq]:
         """Along y their number must not depend on x, where the interval may shrink to a point."""
-        whole = as_float(self.box[variable][1] - self.box[variable][0])
-        part = 0.5 if variable == self.y else (span[1] - span[0]) / whole
-        return nodes(*span, max(least, round(self.fineness * part)))
+        low, high = self.box[variable]
+        part = 0.5 if variable == self.y else as_float((span[1] - span[0]) / (high - low))
+        return nodes(span, max(least, round(self.fineness * part)))
 
     def _roots(self, polynomial: fmpq_mpoly) -> list[Any]:
         return real_roots(polynomial, self.z, self.box[self.z])
 
-    def _point(self, x: float, y: float, z: float) -> Point:
+    def _point(self, x: fmpq, y: fmpq, z: Any) -> Point:
         places = {self.x: x, self.y: y, self.z: z}
-        return tuple(places[name] for name in names_of(self.surface))
+        return tuple(as_float(places[name]) for name in names_of(self.surface))
 
-    def _samples(self, span: Span, strip: int, root: int) -> tuple[Mapping[str, Any], Mapping[str, fmpq] | None]:
-        x = middle(*span)
-        y = middle(*self._strips(x)[strip])
+    def _samples(self, span: Interval, strip: int, root: int) -> tuple[Mapping[str, Any], Mapping[str, fmpq] | None]:
+        x = middle(span)
+        y = middle(self._strips(x)[strip])
         over = self.surface.subs({self.x: x, self.y: y})
         return {self.x: x, self.y: y, self.z: self._roots(over)[root]}, self._rational(span, strip, root)
 
-    def _rational(self, span: Span, strip: int, root: int) -> Mapping[str, fmpq] | None:
+    def _rational(self, span: Interval, strip: int, root: int) -> Mapping[str, fmpq] | None:
         """A rational point of the cell among a few candidates."""
-        xs = fractions_between(*span, TRIED)
-        for x, place in watched(product(xs, range(TRIED))):
-            y = fractions_between(*self._strips(x)[strip], TRIED)[place]
-            over = self.surface.subs({self.x: x, self.y: y})
-            ball = self._roots(over)[root]
-            for z in rational_roots(over, self.z, self.box[self.z]):
-                if ball.contains(z):
-                    return {self.x: x, self.y: y, self.z: z}
+        for x in watched(fractions_between(span, TRIED)):
+            for y in fractions_between(self._strips(x)[strip], TRIED // 4):
+                over = self.surface.subs({self.x: x, self.y: y})
+                for z in rational_roots(over, self.z, self.box[self.z]):
+                    if self._roots(over)[root].contains(z):
+                        return {self.x: x, self.y: y, self.z: z}
         return None
 
 

@@ -81,13 +81,14 @@ def as_parameter(option: CaseOption, several: bool = False) -> click.Option:
 
     Where ``several`` values may be given, defaults come in later.
     """
+    flag: dict[str, Any] = {"flag_value": "true"} if option.flag else {}  # with any, a value may be left out
     return click.Option(
         [f"--{option.name.replace('_', '-')}"],
         help=option.help,
         show_default=not option.flag and not several,
         default=None if several else option.default,
         is_flag=option.flag,
-        flag_value="true" if option.flag else None,
+        **flag,
     )
 
 

@@ -10,7 +10,7 @@ from sympy import Expr
 from m2bridge.algebra.hilbert_series import HilbertSeries, n
 from m2bridge.clock import limited, watched
 from m2bridge.drawn import Drawn
-from m2bridge.engine import Engine
+from m2bridge.engine import Engine, given_or_own
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
@@ -83,6 +83,16 @@ def hilbert_function(
 ) -> HilbertFunction:
     """Compute the Hilbert function of the Zariski closure up to a degree, and its polynomial.
 
+    Parameters
+    ----------
+    case : a model, a PolynomialMap or a Closure
+    engine : Engine, optional
+        A Macaulay2 of its own is started, and ended, where none is given.
+    timeout : float, optional
+        Seconds for the whole computation.
+    degree : int
+        The last degree.
+
     Raises
     ------
     InvalidCaseError
@@ -100,7 +110,7 @@ def hilbert_function(
     """
     if not 0 <= degree <= MOST_DEGREES:
         raise InvalidCaseError("degree", f"must be from 0 to {MOST_DEGREES}, not {degree}")
-    with limited(timeout) as running:
+    with limited(timeout) as running, given_or_own(engine) as engine:
         found = case if isinstance(case, Closure) else closure(case, engine)
         if found.hilbert_series is None:
             raise MethodUnavailableError(f"the ideal is not proved complete; {found.unfinished}".rstrip("; "))

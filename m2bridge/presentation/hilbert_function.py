@@ -32,7 +32,7 @@ def text(found: HilbertFunction) -> str:
 
 def json(found: HilbertFunction) -> dict[str, Any]:
     """Values, polynomial and series."""
-    return result_json(found.subject.case, "QQ", found.engine_version, found.seconds) | {
+    return result_json(found.subject.case, "QQ", found.engine_version or None, found.seconds) | {
         "hilbert_function": list(found.values),
         "by_ranks": list(found.ranks),
         "hilbert_polynomial": str(found.polynomial),

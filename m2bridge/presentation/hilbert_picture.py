@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from m2bridge.maps.hilbert_function import HilbertFunction
 
 MOST_LABELS = 12
+LONGEST = 60
+"""Characters of a formula in the legend."""
 PARTS = 20
 
 
@@ -40,15 +42,10 @@ def _polynomial(axes: Any, found: HilbertFunction) -> None:
     places = [k / PARTS for k in range(PARTS * (len(found.values) - 1) + 1)]
     known = [(x, y) for x in places if (y := float(value(x))) > 0]
     formula = latex(found.polynomial)
-    label = (
-        f"Hilbert polynomial ${formula}$"
-        if len(formula) < 60
-        else f"Hilbert polynomial, degree {found.series.dimension - 1}"
-    )
+    shown = f" ${formula}$" if len(formula) < LONGEST else f", degree {found.series.dimension - 1}"
     if known:
-        axes.plot(
-            *zip(*known, strict=True), color=VERMILION, linewidth=1.3, linestyle=(0, (5, 3)), label=label, zorder=1
-        )
+        style = {"color": VERMILION, "linewidth": 1.3, "linestyle": (0, (5, 3)), "zorder": 1}
+        axes.plot(*zip(*known, strict=True), label=f"Hilbert polynomial{shown}", **style)
 
 
 def _values(axes: Any, found: HilbertFunction) -> None:

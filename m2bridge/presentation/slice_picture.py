@@ -17,6 +17,7 @@ from m2bridge.drawing import (
     SOFT,
     VERMILION,
     add_space,
+    add_title,
     line,
     new_figure,
     patch,
@@ -48,7 +49,8 @@ def draw(found: SliceSurface) -> Any:
         for piece in found.pieces:
             if piece.kind != "surface":
                 _curve(space, piece)
-        figure.suptitle(f"${equation_latex(found)}$", y=0.965, fontsize=15)
+        degree = max(map(sum, found.equation))
+        add_title(figure, f"${equation_latex(found)}$", f"A surface of degree {degree} in the Zariski closure")
         figure.legend(handles=_legend(found), loc="lower center", ncols=2, bbox_to_anchor=(0.5, 0.01))
         return figure
 

@@ -12,9 +12,12 @@ from m2bridge.families.attention.fibres import fibres_script
 from m2bridge.families.attention.orbit_criterion import orbit_script
 from m2bridge.families.deep_attention import closedness, generic_fibre
 from m2bridge.families.deep_attention.model import DeepAttention
-from m2bridge.maps.closure import closure_script
+from m2bridge.maps.closure import closure, closure_script
 from m2bridge.maps.completeness import completeness_script
 from m2bridge.maps.jacobian_criterion import jacobian_script
+from m2bridge.maps.slice_criterion import Criterion
+from m2bridge.maps.slice_space import SliceSpace
+from m2bridge.maps.slice_surface import slice_script
 from m2bridge.maps.subject import Subject
 from m2bridge.render import Script
 from tests.events import PATIENCE
@@ -24,6 +27,14 @@ GOLDEN = Path(__file__).parent.parent / "golden" / "scripts"
 
 def subject(*case: int, coordinates: str | None = None) -> Subject:
     return Subject.of(SingleLayerAttention(*case), coordinates)  # type: ignore[arg-type]
+
+
+def umbrella_script() -> Script:
+    """The slice of Figure 1, whose closure is the resultant of two binary quadrics."""
+    found = closure(SingleLayerAttention(2, 1), max_degree=4)
+    fixed = {"c_1_1_1_1": 1, "c_1_1_1_2": 0, "c_1_2_1_1": 0}
+    space = SliceSpace.of(found.subject.coordinate_names, fixed, (-1, 1))
+    return slice_script(found, space, Criterion.of(found.subject.model, space).zero)
 
 
 SCRIPTS: dict[str, Script] = {
@@ -38,6 +49,7 @@ SCRIPTS: dict[str, Script] = {
     "completeness-2-1-2-full": completeness_script(subject(2, 1, coordinates="full"), CoefficientField(32003)),
     "fibres-1-2-1": fibres_script(SingleLayerAttention(1, 2)),
     "all-sizes": base_ideals_script(),
+    "slice-2-1-2": umbrella_script(),
     "not-closed-3-3-3": closedness.script(DeepAttention((3, 3, 3), 2, 3)),
     "generic-fibre-2-2-1": generic_fibre.script(DeepAttention((2, 2, 1), (1, 2), 2)),
     "generic-fibre-3-1-two-tokens": generic_fibre.script(DeepAttention((3, 1), 1, 2)),

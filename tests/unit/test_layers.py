@@ -16,8 +16,8 @@ PACKAGE = Path(m2bridge.__file__).parent
 LAYERS = [
     {"_version", "errors"},
     {"clock"},
-    {"alarm", "startup", "digits", "resources", "layout", "layered"},
-    {"presented", "drawn", "drawing"},
+    {"alarm", "startup", "digits", "resources", "layout", "layered", "drawing"},
+    {"presented", "drawn"},
     {"algebra"},
     {"convert"},
     {"certificate"},

@@ -11,6 +11,7 @@ Verdict __version__ closure cross_check cross_check_all_sizes dimension fibres i
 singular_locus
 Chain ContradictionError EngineMemoryError EngineTimeoutError InvalidCaseError Layer M2BridgeError
 DeepAttention Plan PolynomialNetwork
+HilbertFunction OrbitDiagram SliceSurface hilbert_function orbit_diagram slice_surface
 certify implicitize plan read_map read_model verify
 """
 

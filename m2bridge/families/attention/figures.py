@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sympy import Expr, symbols
 
@@ -19,11 +19,13 @@ from m2bridge.convert.polynomial_text import read_polynomial
 from m2bridge.engine import Engine
 from m2bridge.errors import ConversionError
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.orbit_diagram import OrbitDiagram, orbit_diagram
 from m2bridge.families.definition import CaseOption, Figure, integer
 from m2bridge.maps.hilbert_function import HilbertFunction, hilbert_function
 from m2bridge.maps.slice_result import SliceSurface
 from m2bridge.maps.slice_surface import slice_surface
+
+if TYPE_CHECKING:
+    from m2bridge.families.attention.orbit_diagram import OrbitDiagram
 
 ELEVATION, AZIMUTH = 22.0, -62.0
 
@@ -96,6 +98,8 @@ def _slice(
 
 
 def _orbits(engine: Engine, **case: int) -> OrbitDiagram:
+    from m2bridge.families.attention.orbit_diagram import orbit_diagram
+
     return orbit_diagram(SingleLayerAttention(**case), engine)
 
 

@@ -31,7 +31,7 @@ def text(found: OrbitDiagram) -> str:
 
 def json(found: OrbitDiagram) -> dict[str, Any]:
     """The orbits, and the pairs of which one covers the other."""
-    return result_json(found.model.to_json(), "QQ", found.engine_version, found.seconds) | {
+    return result_json(found.model.to_json(), "QQ", found.engine_version or None, found.seconds) | {
         "orbits": [
             {
                 "orbit": None if node.orbit is None else node.orbit.to_json(),

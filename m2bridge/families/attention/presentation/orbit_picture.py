@@ -16,7 +16,6 @@ MARKS = {
     "boundary": {"marker": "s", "color": VERMILION, "markersize": 11},
     "undecided": {"marker": "o", "color": SOFT, "markersize": 11, "markerfacecolor": "white"},
 }
-WORDS = {"boundary": "boundary point, singular", "undecided": "undecided"}
 STEP = 1.25
 """Inches from one orbit to the next."""
 
@@ -64,4 +63,10 @@ def _node(axes: Any, node: OrbitNode, place: tuple[float, int]) -> None:
 
 def _legend(found: OrbitDiagram) -> list[Any]:
     states = [state for state in MARKS if any(node.state == state for node in found.nodes)]
-    return [line([(0, 0)], linestyle="none", **MARKS[state], label=WORDS.get(state, state)) for state in states]
+    return [line([(0, 0)], linestyle="none", **MARKS[state], label=_word(found, state)) for state in states]
+
+
+def _word(found: OrbitDiagram, state: str) -> str:
+    """Boundary points are singular as well, where that is so."""
+    both = all(node.singular for node in found.nodes if node.state == "boundary")
+    return "boundary, singular" if state == "boundary" and both else state

@@ -1,0 +1,287 @@
+"""Slices of closures, orbits and Hilbert functions as they are drawn: what a picture shows is computed once more."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from sympy import Matrix, Rational, diff, solve, symbols
+
+from m2bridge import (
+    InvalidCaseError,
+    Macaulay2,
+    PolynomialMap,
+    SingleLayerAttention,
+    closure,
+    hilbert_function,
+    membership,
+    orbit_diagram,
+    slice_surface,
+)
+from m2bridge.cli import commands
+from m2bridge.errors import ContradictionError, MethodUnavailableError
+from m2bridge.families.attention import coordinates
+from m2bridge.families.attention.figures import figure_1
+from m2bridge.families.attention.orbit_closures import orbit_closure_map
+from m2bridge.families.attention.orbits import representative
+from m2bridge.families.attention.reduced_coordinates import coordinate, indices, name
+from m2bridge.maps.slice_result import CLOSURE_ONLY, FUNCTIONS, UNDECIDED, SliceSurface
+
+UMBRELLA = {"c_1_1_1_1": 1, "c_1_1_1_2": 0, "c_1_2_1_1": 0}
+
+
+@pytest.fixture(scope="module")
+def umbrella(session: Macaulay2) -> SliceSurface:
+    return figure_1(session, fineness=10)
+
+
+def test_the_whitney_umbrella(umbrella: SliceSurface) -> None:
+    """Its equation by hand: the resultant of y² − w and v y + c."""
+    v, c, w = symbols("v c w")
+    by_hand = Matrix([[1, 0, -w], [v, c, 0], [0, v, c]]).det()
+    assert umbrella.equation.as_expr().equals(by_hand) or umbrella.equation.as_expr().equals(-by_hand)
+
+
+def test_the_singular_curve_is_where_the_gradient_vanishes(umbrella: SliceSurface) -> None:
+    """Solved by SymPy; and every point that is drawn lies on the surface, those of the curve with gradient zero."""
+    equation = umbrella.equation.as_expr()
+    v, c, w = symbols("v c w")
+    gradient = [diff(equation, x) for x in (v, c, w)]
+    assert solve([equation, *gradient], [v, c], dict=True) == [{v: 0, c: 0}]
+    (curve,) = umbrella.singular
+    assert {str(g) for g in curve.prime.generators} == {"v", "c"}
+    for piece in umbrella.pieces:
+        for point in (point for strip in piece.points for point in strip):
+            at = dict(zip((v, c, w), point, strict=True))
+            assert abs(equation.subs(at)) < 1e-6
+            flat = max(abs(part.subs(at)) for part in gradient) < 1e-6
+            assert flat if piece.singular else True
+    assert {piece.singular for piece in umbrella.pieces if piece.kind == "surface"} == {False}
+
+
+def test_solid_and_dotted_points_by_membership(umbrella: SliceSurface, engine: Macaulay2) -> None:
+    """Rational points of the pieces, other than those that were looked at: (v, v r, r²), and (0, 0, w)."""
+    model = SingleLayerAttention(2, 1)
+    for v, r in (
+        (Fraction(1, 3), Fraction(1, 2)),
+        (Fraction(-2, 5), Fraction(2, 3)),
+        (Fraction(3, 4), Fraction(-1, 5)),
+    ):
+        function = UMBRELLA | {"c_1_1_2_2": -(r**2), "c_1_2_1_2": v, "c_1_2_2_2": v * r}
+        assert membership(model, function, engine).place == "in the neuromanifold"
+    places = {piece.place: piece for piece in umbrella.pieces if piece.kind == "curve"}
+    assert set(places) == {FUNCTIONS, CLOSURE_ONLY}
+    assert all(point[2] > 0 for point in places[FUNCTIONS].points[0])
+    assert all(point[2] < 0 for point in places[CLOSURE_ONLY].points[0])
+    for w, place in ((Fraction(2, 7), "in the neuromanifold"), (Fraction(-2, 7), "only in the Zariski closure")):
+        assert membership(model, UMBRELLA | {"c_1_1_2_2": -w}, engine).place == place
+
+
+def test_the_picture_shows_the_pieces(umbrella: SliceSurface) -> None:
+    """The lines that are drawn are the pieces: dotted ones only in the closure; a square for each of the grids."""
+    (axes,) = umbrella.seen_from(30, 45).figure().axes
+    assert (axes.elev, axes.azim) == (30, 45)
+    drawn = {tuple(map(tuple, zip(*line.get_data_3d(), strict=True))): line for line in axes.lines}
+    for piece in umbrella.pieces:
+        if piece.kind == "curve":
+            line = drawn.pop(piece.points[0])
+            assert (line.get_linestyle() in ("-", "solid")) == (piece.place == FUNCTIONS)
+    assert not drawn
+    (surface,) = [
+        found for found in axes.collections if hasattr(found, "set_3d_properties") and found.get_zorder() == 1
+    ]
+    grids = [piece.points for piece in umbrella.pieces if piece.kind == "surface"]
+    assert len(surface.get_facecolor()) == sum((len(grid) - 1) * (len(grid[0]) - 1) for grid in grids)
+    texts = {text.get_text() for text in axes.figure.legends[0].get_texts()}
+    assert "singular curve: only in the Zariski closure" in texts
+
+
+def test_a_long_equation_does_not_leave_the_picture(umbrella: SliceSurface, engine: Macaulay2) -> None:
+    fixed = {"c_1_1_1_1": 1, "c_1_1_1_2": 1, "c_1_2_1_1": Rational(1, 2)}
+    long = slice_surface(SingleLayerAttention(2, 1), fixed, engine, fineness=4)
+    assert [_title_inside(found.figure()) < 15 for found in (umbrella, long)] == [False, True]
+
+
+def _title_inside(figure: Any) -> float:
+    """The size of its letters."""
+    title = figure.get_suptitle()
+    (shown,) = (text for text in figure.texts if text.get_text() == title)
+    extent = shown.get_window_extent(figure.canvas.get_renderer())
+    assert 0 <= extent.x0 < extent.x1 <= figure.bbox.width
+    return float(shown.get_fontsize())
+
+
+def test_a_surface_that_is_half_dotted(engine: Macaulay2) -> None:
+    """For (2, 1, 1) all functions are q ⊗ (k·v): real if and only if the quadratic form y² + c_1_1_2_2 z² splits."""
+    fixed = {"c_1_1_1_1": 1, "c_1_1_1_2": 0, "c_1_2_1_2": 0}
+    found = slice_surface(SingleLayerAttention(2, 1, 1), fixed, engine, fineness=6)
+    assert {piece.place for piece in found.pieces} == {FUNCTIONS, CLOSURE_ONLY}
+    for piece in found.pieces:
+        for point in (point for strip in piece.points for point in strip):
+            assert (point[found.variables.index("c_1_1_2_2")] > 0) == (piece.place == CLOSURE_ONLY)
+        assert piece.sample is not None
+        function = fixed | {n: Rational(v.numerator, v.denominator) for n, v in piece.sample.items()}
+        inside = membership(SingleLayerAttention(2, 1, 1), function, engine).place == "in the neuromanifold"
+        assert inside == (piece.place == FUNCTIONS)
+    assert found.figure().axes[0].collections
+
+
+def test_a_map_has_undecided_pieces_and_a_page(engine: Macaulay2) -> None:
+    u, v = symbols("u v")
+    whitney = PolynomialMap.from_expressions([u, v], {"x": u * v, "y": u, "z": v**2})
+    found = slice_surface(whitney, engine=engine, fineness=6)
+    assert {piece.place for piece in found.pieces} == {UNDECIDED}
+    assert [piece.singular for piece in found.pieces if piece.kind == "curve"] == [True]
+    page = found._repr_html_()
+    scene = json.loads(page.split('data-scene="')[1].split('"')[0].replace("&#34;", '"'))
+    assert sum(len(surface["squares"]) for surface in scene["surfaces"]) > 4
+    assert all(-1 <= number <= 1 for surface in scene["surfaces"] for square in surface["squares"] for number in square)
+
+
+def test_a_wrong_criterion_contradicts_membership(engine: Macaulay2, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted: the sign of the discriminant turned round."""
+    right = coordinates.AttentionCoordinates.without_real_weights
+
+    def wrong(self: Any) -> Any:
+        known = right(self)
+        return type(known)(known.zero, -known.positive, known.reason)
+
+    monkeypatch.setattr(coordinates.AttentionCoordinates, "without_real_weights", wrong)
+    with pytest.raises(ContradictionError, match="membership the contrary"):
+        figure_1(engine, fineness=6)
+
+
+@pytest.mark.parametrize(
+    ("fixed", "said"),
+    [
+        ({"c_1_1_1_1": 1}, "leave 5 variables"),
+        ({"c_9": 1}, "'c_9' is not a coordinate"),
+        (UMBRELLA | {"c_1_1_2_2": symbols("w") ** 2}, "not of degree at most 1"),
+        ({**UMBRELLA, "c_1_1_1_1": 0}, "components of dimension 1"),
+        ({"c_1_1_1_1": 1, "c_1_1_1_2": symbols("c_1_2_1_1")}, "call the variable otherwise"),
+    ],
+)
+def test_slices_that_are_none(fixed: dict[str, Any], said: str, engine: Macaulay2) -> None:
+    case = SingleLayerAttention(2, 1, 1) if fixed.get("c_1_1_1_1") == 0 else SingleLayerAttention(2, 1)
+    if "components" in said:
+        fixed = {"c_1_1_1_1": 1, "c_1_1_1_2": 0, "c_1_2_1_1": 0}
+    with pytest.raises(InvalidCaseError, match=said):
+        slice_surface(case, fixed, engine)
+
+
+def test_edges_of_the_hasse_diagram(engine: Macaulay2) -> None:
+    """An orbit is in the closure of another if and only if the equations of that closure vanish at a point of it.
+
+    Those of degree up to 3 were enough to keep apart all that are not; a limit of points of each orbit that is in the
+    closure is followed in test_pictures.
+    """
+    model = SingleLayerAttention(2, 2)
+    found = orbit_diagram(model, engine)
+    below = {(low, high) for high in found.nodes if high.orbit for low in _on_closure(high.orbit, found.nodes, model)}
+    below = {(low, high) for low, high in below if low != high}
+    covers = {(a, b) for a, b in below if not any((a, c) in below and (c, b) in below for c in found.nodes)}
+    assert set(found.covers) == covers
+
+
+def _on_closure(orbit: Any, nodes: Any, model: SingleLayerAttention) -> list[Any]:
+    """The nodes at whose representatives the equations of the closure of an orbit vanish."""
+    equations = closure(orbit_closure_map(orbit, model, "reduced"), max_degree=3).ideal
+    assert equations is not None
+    found = []
+    for node in nodes:
+        point = list(zip(equations.ring.sympy_ring.gens, _point(node.orbit, model), strict=True))
+        if not any(g.evaluate(point) for g in equations.generators):
+            found.append(node)
+    return found
+
+
+def _point(orbit: Any, model: SingleLayerAttention) -> list[int]:
+    if orbit is None:
+        return [0] * model.coordinate_count("reduced")
+    A, V = representative(orbit, model)
+    return [coordinate(index, lambda p, i: A[p][i], lambda k, q: V[k][q]) for index in indices(model)]
+
+
+def test_the_orbits_that_are_drawn(engine: Macaulay2) -> None:
+    """Each at the height of its dimension, with its mark; and an edge for each cover, which ends at both."""
+    found = orbit_diagram(SingleLayerAttention(3, 2, 2), engine)
+    (axes,) = found.figure().axes
+    levels = [int(label.get_text()) for label in axes.get_yticklabels()]
+    marks = {line.get_gid().removeprefix("orbit "): line for line in axes.lines if line.get_gid() != "cover"}
+    for node in found.nodes:
+        assert levels[marks[node.name].get_ydata()[0]] == node.dimension
+        kind = {"smooth": "o", "singular": "D", "boundary": "s"}[node.state]
+        assert marks[node.name].get_marker() == kind
+    place = {name: (line.get_xdata()[0], line.get_ydata()[0]) for name, line in marks.items()}
+    drawn = {tuple(map(tuple, (e.get_xydata()[0], e.get_xydata()[-1]))) for e in axes.lines if e.get_gid() == "cover"}
+    assert drawn == {(place[low.name], place[high.name]) for low, high in found.covers}
+    labels = [text.get_window_extent(axes.figure.canvas.get_renderer()) for text in axes.texts]
+    assert not any(one.overlaps(other) for k, one in enumerate(labels) for other in labels[:k])
+    assert all(label.x0 >= 0 and label.x1 <= axes.figure.bbox.width for label in labels)
+    states = {node.name: node.state for node in found.nodes}
+    assert states["(1, 2, 1)"] == "singular"
+    assert states["(1, 1, 1)"] == "boundary"
+
+
+def test_a_hilbert_function_by_counting_monomials(engine: Macaulay2) -> None:
+    """The closure for (2, 1, 2) is a quartic in six variables: H(n) = C(n+5, 5) − C(n+1, 5)."""
+    from math import comb
+
+    found = hilbert_function(SingleLayerAttention(2, 1), engine, degree=7)
+    assert found.values == tuple(comb(n + 5, 5) - comb(n + 1, 5) for n in range(8))
+    (axes,) = found.figure().axes
+    points = {(int(x), int(y)) for line in axes.lines if line.get_marker() == "o" for x, y in line.get_xydata()}
+    assert points == set(enumerate(found.values))
+    curve = next(line for line in axes.lines if line.get_marker() != "o").get_xydata()
+    assert all(y == pytest.approx(found.polynomial_at(round(x))) for x, y in curve if x == round(x))
+    u, v = symbols("u v")
+    affine = PolynomialMap.from_expressions([u, v], {"x": u * v, "y": u, "z": v**2})
+    with pytest.raises(MethodUnavailableError, match="not a cone"):
+        hilbert_function(affine, engine)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ("1", "--fineness", "6", "--elevation", "10", "--azimuth", "-20"),
+        ("slice", "--d", "2", "--d-out", "1", "--a", "1", "--coordinates", "c_1_1_1_1=1,c_1_1_1_2=0,c_1_2_1_2=0"),
+        ("orbits", "--d", "2", "--d-out", "2"),
+        ("hilbert", "--d", "2", "--d-out", "1", "--degree", "5"),
+    ],
+)
+@pytest.mark.parametrize("ending", ["svg", "pdf", "png"])
+def test_pictures_of_the_command_line(line: tuple[str, ...], ending: str, m2: str, tmp_path: Path) -> None:
+    file = tmp_path / f"picture.{ending}"
+    form = {"svg": "--json", "pdf": "--csv", "png": None}[ending]
+    arguments = ["figure", *line, "--m2", m2, "--out", str(file), *filter(None, [form])]
+    result = CliRunner().invoke(commands.cli, arguments, catch_exceptions=False)
+    assert result.exit_code == 0
+    assert file.read_bytes().startswith({"svg": b"<?xml", "pdf": b"%PDF", "png": b"\x89PNG"}[ending])
+    if form == "--json":
+        assert "version" in json.loads(result.output)["engine"]
+    if form == "--csv":
+        assert result.output.count("\n") > 3
+
+
+@pytest.fixture(autouse=True)
+def _unchanged() -> Iterator[None]:
+    """Pictures change no settings of matplotlib that others see."""
+    import matplotlib
+
+    before = dict(matplotlib.rcParams)
+    yield
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_coordinates_of_the_criterion() -> None:
+    """They are all coordinates of the model, in its order."""
+    model = SingleLayerAttention(2, 2)
+    known = model.in_coordinates().without_real_weights()
+    assert known is not None
+    assert [str(s) for s in known.positive.ring.symbols] == [name(index) for index in indices(model)]
+    assert model.in_coordinates("full").without_real_weights() is None
