@@ -7,7 +7,7 @@ import traceback
 import click
 
 from m2bridge._version import __version__
-from m2bridge.cli import certifying, checking, computing, reporting, verifying
+from m2bridge.cli import atlas, certifying, checking, computing, reporting, verifying
 from m2bridge.cli.doctor import doctor_command
 from m2bridge.cli.figure import figure_group
 from m2bridge.cli.implicitize import implicitize_command
@@ -44,6 +44,7 @@ COMMANDS = (
     *certifying.COMMANDS,
     *verifying.COMMANDS,
     *reporting.COMMANDS,
+    *atlas.COMMANDS,
     figure_group,
     doctor_command,
 )

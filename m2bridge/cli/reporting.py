@@ -14,16 +14,24 @@ from m2bridge.startup import importing
 FORMATS = ("text", "markdown", "latex", "latex-grid", "html", "csv", "json")
 
 
+docs_option = click.option(
+    "--docs", metavar="ADDRESS", default="", help="Where the documentation is: what pages cite of it are links then."
+)
+
+
 @click.command("report")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
 @click.option("--out", type=NewPath(dir_okay=False, path_type=Path), help="Write to this file.")
+@docs_option
 @timeout_option
-def report_command(folder: Path, form: str, out: Path | None, timeout: float | None) -> int:
+def report_command(folder: Path, form: str, out: Path | None, docs: str, timeout: float | None) -> int:
     """Table and summary of a folder of certificates, refuted statements first.
 
     Certificates are read, not verified; for that there is 'm2bridge verify'.
     """
+    if docs and form != "html":
+        raise click.UsageError("--docs is for pages: give --format html too")
     with within(timeout):
         with importing():
             from m2bridge import report
@@ -32,7 +40,7 @@ def report_command(folder: Path, form: str, out: Path | None, timeout: float | N
             found = report.collect(folder)
         if not found.rows and not found.problems:
             raise click.UsageError(f"no certificates in the folder '{folder}'")
-        text = report.FORMATS[form](found)
+        text = report.to_html(found, docs) if form == "html" else report.FORMATS[form](found)
     if out is None:
         echo_json(text, end="") if form == "json" else click.echo(text, nl=False)
     else:

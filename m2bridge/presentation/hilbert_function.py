@@ -30,7 +30,7 @@ def sheet(found: HilbertFunction) -> Sheet:
     return Sheet(
         f"Hilbert function of the {found.subject.title}",
         [Facts(known), Table(HEADER, rows), Picture(found.page_svg)],
-        f"P(n) = {latex(found.polynomial)}"],
+        [f"P(n) = {latex(found.polynomial)}"],
     )
 
 

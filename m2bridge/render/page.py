@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from functools import cache
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
+from markupsafe import Markup, escape
 
 from m2bridge._version import __version__
 from m2bridge.errors import RenderError
@@ -27,9 +29,37 @@ def page(name: str, values: Mapping[str, object]) -> str:
         raise RenderError(f"the page '{name}' cannot be rendered: {reason}") from reason
 
 
+_CITED = re.compile(r"(?P<arxiv>arXiv (?P<number>[0-9]{4}\.[0-9]{4,5}))|(?P<file>docs/(?P<page>[\w-]+)\.md)", re.ASCII)
+
+
+def cited(text: str, documentation: str = "") -> Markup:
+    """Text in which arXiv numbers are links, and pages of the documentation, if it is said where that is.
+
+    Parameters
+    ----------
+    text : str
+    documentation : str
+        Address of the site, or path of its folder from that of the page.
+    """
+    return Markup("").join(_linked(visible(text), documentation))
+
+
+def _linked(text: str, documentation: str) -> Iterator[Markup]:
+    end = 0
+    for found in _CITED.finditer(text):
+        yield escape(text[end : found.start()])
+        end, said = found.end(), found[0]
+        base = documentation.rstrip("/")
+        target = (
+            f"https://arxiv.org/abs/{found['number']}" if found["arxiv"] else base and f"{base}/{found['page']}.html"
+        )
+        yield Markup('<a href="{}">{}</a>').format(target, said) if target else escape(said)
+    yield escape(text[end:])
+
+
 @cache
 def _environment() -> Environment:
-    return Environment(
+    environment = Environment(
         loader=FileSystemLoader(templates()),
         undefined=StrictUndefined,
         autoescape=True,
@@ -37,3 +67,5 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["cited"] = cited
+    return environment

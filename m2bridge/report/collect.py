@@ -104,7 +104,17 @@ def certificate_rows(certificate: Certificate, file: str) -> list[Row]:
         raise CertificateError(str(reason)) from None
     except (KeyError, TypeError, ValueError, AttributeError) as reason:
         raise CertificateError(f"the answer does not have the expected form: {reason!r}") from None
-    return [Row(case, certificate.question, *row, certificate.reported, file) for row in said]
+    sources = _sources(certificate, len(said))
+    return [
+        Row(case, certificate.question, *row, certificate.reported, file, source)
+        for row, source in zip(said, sources, strict=True)
+    ]
+
+
+def _sources(certificate: Certificate, count: int) -> list[str]:
+    """Where the statements are stated; nothing for what is no statement."""
+    verdicts = certificate.answer.get("verdicts", ())
+    return [str(verdict.get("source", "")) for verdict in verdicts] if len(verdicts) == count else [""] * count
 
 
 def _foreign(certificate: Certificate) -> bool:

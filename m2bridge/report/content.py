@@ -59,8 +59,8 @@ class Row:
     case : Case
     question, statement : str
         ``3.4`` and ``3.4 (iii)``.
-    text : str
-        What the statement says; empty without a certificate.
+    text, source : str
+        What the statement says, and where it is stated; empty without a certificate.
     verdict : str
         From :data:`VERDICTS`.
     reason, witness : str
@@ -80,6 +80,7 @@ class Row:
     witness: str
     reported: dict[str, Any]
     file: str
+    source: str = ""
 
     @property
     def seconds(self) -> float | None:

@@ -30,15 +30,16 @@ Thing = TypeVar("Thing", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One statement, its text, and how many cases have which verdict."""
+    """One statement, its text, where it is stated, and how many cases have which verdict."""
 
     statement: str
     text: str
+    source: str
     counts: dict[str, int]
 
 
-def to_html(report: Report) -> str:
-    """One self-contained page."""
+def to_html(report: Report, documentation: str = "") -> str:
+    """One self-contained page; with the address of the documentation, what it cites there are links."""
     cases = _by_case(report)
     sheets = [_sheet(rows, details) for rows, details in cases.values()]
     parts = [sheets[i : i + CASES_IN_A_PART] for i in range(0, len(sheets), CASES_IN_A_PART)]
@@ -49,6 +50,7 @@ def to_html(report: Report) -> str:
             "columns": [heading for _, heading in report.columns],
             "summary": sentences(report),
             "trusted": trusted(report),
+            "documentation": documentation,
             "counts": report.counts,
             "marks": MARKS,
             "statements": statements(report.rows),
@@ -69,11 +71,12 @@ def pack(data: Any) -> str:
 def statements(rows: Iterable[Row]) -> list[Line]:
     """The statements in question, in alphabetical order."""
     counts: dict[str, Counter[str]] = {}
-    texts: dict[str, str] = {}
+    texts: dict[str, tuple[str, str]] = {}
     for row in rows:
         counts.setdefault(row.statement, Counter())[row.verdict] += 1
-        texts[row.statement] = texts.get(row.statement) or row.text
-    return [Line(name, texts[name], dict(counts[name])) for name in sorted(counts)]
+        if not any(texts.get(row.statement, ())):
+            texts[row.statement] = row.text, row.source
+    return [Line(name, *texts[name], dict(counts[name])) for name in sorted(counts)]
 
 
 def table(report: Report) -> dict[str, Any]:

@@ -35,6 +35,7 @@ LAYERS = [
     {"batch"},
     {"presentation"},
     {"report"},
+    {"atlas"},
     {"cli", "notebook"},
 ]
 DOORS = {
@@ -107,7 +108,7 @@ def _of_checker(path: Path) -> bool:
 
 GENERAL = (
     *("algebra", "convert", "implicitization", "render", "engine", "ideals", "maps", "presentation"),
-    *("crosscheck", "certificate", "checker", "certifying", "batch", "report"),
+    *("crosscheck", "certificate", "checker", "certifying", "batch", "report", "atlas"),
 )
 """Rooms that know no family."""
 WORDS = re.compile(r"attention|d_out|rk A\b|neuromanifold|polynomial.network", re.IGNORECASE)

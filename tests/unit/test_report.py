@@ -25,6 +25,7 @@ from m2bridge.certificate import files
 from m2bridge.cli import commands, reporting
 from m2bridge.cli.reporting import report_command
 from m2bridge.convert import escape
+from m2bridge.render.page import cited
 from tests.certificates.__main__ import by_release, with_foreign_program
 
 ACCEPTED = Path(__file__).parents[1] / "certificates" / "accepted"
@@ -263,7 +264,8 @@ def test_the_page_is_one_file_with_every_text_escaped(folder: Path) -> None:
     page = report.FORMATS["html"](report.collect(folder))
     assert "<td>&lt;b&gt;.json</td>" in page
     assert page.count("<script") == page.count("</script>") == 3
-    assert not re.search(r"(src|href)=|@import|url\(", page)
+    assert not re.search(r"src=|@import|url\(", page)
+    assert set(re.findall(r'href="([^"]*)"', page)) == {"https://arxiv.org/abs/2408.17221"}
     assert f"timed-out (limit 1 min 0 s): {NASTY}" in unpacked(page, "table")["texts"]
 
 
@@ -374,3 +376,20 @@ def test_a_missing_or_empty_folder_is_wrong_usage(
     monkeypatch.setattr("sys.argv", ["m2bridge", "report", str(tmp_path / name)])
     assert commands.run() == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_pages_link_to_what_they_cite(folder: Path) -> None:
+    pages = [report.to_html(report.collect(folder), address) for address in ("", "../site/")]
+    paper = '<a href="https://arxiv.org/abs/2408.17221">arXiv 2408.17221</a>, Theorem 3.4 (iii)</div>'
+    assert all(paper in page for page in pages)
+    lemma = "orbits are classified by (rk A, rk V, dim of the intersection) ({})"
+    assert lemma.format("docs/mathematics.md") in pages[0]
+    assert lemma.format('<a href="../site/mathematics.html">docs/mathematics.md</a>') in pages[1]
+
+
+def test_a_citation_is_no_markup() -> None:
+    assert cited("<b> arXiv 2408.17221 & docs/x.md", '"><script>') == (
+        '&lt;b&gt; <a href="https://arxiv.org/abs/2408.17221">arXiv 2408.17221</a> &amp; '
+        '<a href="&#34;&gt;&lt;script&gt;/x.html">docs/x.md</a>'
+    )
+    assert cited("arXiv 1 and ../docs/../x.md") == "arXiv 1 and ../docs/../x.md"

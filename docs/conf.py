@@ -1,0 +1,60 @@
+"""How the site is built: ``sphinx-build -W docs OUT``.
+
+All that it needs is in it: no font, script or picture comes from elsewhere, and formulas are MathML, which browsers
+show by themselves. Tutorials are executed at each build, by the Macaulay2 that m2bridge finds.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+from nbclient import NotebookClient
+
+from m2bridge import __version__
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # the m2bridge of this Python
+
+project = "m2bridge"
+version = release = __version__
+copyright = "the authors of m2bridge"
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "sphinx_click",
+    "sphinxcontrib.programoutput",
+    "mathml",
+    "plain_help",
+    "small_atlas",
+    "whole_files",
+]
+exclude_patterns = ["_build"]
+templates_path = ["_templates"]
+highlight_language = "none"
+smartquotes = False  # --family is no dash
+
+html_theme = "furo"
+html_title = f"m2bridge {version}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_extra_path = ["../m2bridge/certificate/certificate.schema.json"]
+html_copy_source = False
+html_math_renderer = "mathml"
+
+myst_enable_extensions = ["deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+nb_execution_mode = "force"  # nothing is kept from an earlier build
+nb_execution_raise_on_error = True
+nb_execution_timeout = 900
+nb_execution_in_temp = True
+nb_merge_streams = True
+NotebookClient.coalesce_streams.default_value = True  # parts of a line stay on it
+
+autodoc_member_order = "bysource"
+autosummary_generate_overwrite = True
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+programoutput_prompt_template = "$ {command}\n{output}"

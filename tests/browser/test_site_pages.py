@@ -1,0 +1,115 @@
+"""The built site in a real browser, from its folder; ``M2BRIDGE_SITE`` says where that is."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urldefrag
+
+import pytest
+
+from tests.events import PATIENCE
+
+if TYPE_CHECKING:
+    from selenium.webdriver import Chrome
+
+
+@pytest.fixture(scope="module")
+def site() -> Path:
+    folder = os.environ.get("M2BRIDGE_SITE")
+    if folder is None:
+        reason = "M2BRIDGE_SITE does not say where the site is: sphinx-build -W docs FOLDER"
+        pytest.fail(reason) if os.environ.get("M2BRIDGE_BROWSER") == "required" else pytest.skip(reason)
+    return Path(folder).resolve()
+
+
+def wait(browser: Chrome, condition: Callable[[], object]) -> None:
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    WebDriverWait(browser, PATIENCE, poll_frequency=0.02).until(lambda _: condition())
+
+
+class Page(HTMLParser):
+    """What a page refers to, and the places in it."""
+
+    def __init__(self, file: Path) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+        self.places: set[str] = set()
+        self.feed(file.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in attrs}
+        self.places |= {values[name] for name in ("id", "name") if name in values}
+        if "href" in values:
+            (self.links if tag == "a" else self.loaded).append(values["href"])
+        if "src" in values:
+            self.loaded.append(values["src"])
+
+
+def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere(site: Path) -> None:
+    pages = {file: Page(file) for file in site.rglob("*.html")}
+    assert len(pages) > 60
+    for file, page in pages.items():
+        assert not [address for address in page.loaded if re.match(r"https?:|//", address)], file
+        for link in page.links:
+            address, place = urldefrag(link)
+            if re.match(r"\w+:", address):
+                continue
+            target = (file.parent / unquote(address)).resolve() if address else file
+            assert target.is_file(), f"{file.relative_to(site)}: {link}"
+            if place and target in pages:
+                assert unquote(place) in pages[target].places, f"{file.relative_to(site)}: {link}"
+
+
+PAGES = (
+    "index.html",
+    "tutorials/why-singular.html",
+    "tutorials/a-theorem-refuted.html",
+    "tutorials/your-own-model.html",
+    "tutorials/a-table-overnight.html",
+    "tutorial-deep.html",
+    "gallery.html",
+    "reference/api.html",
+    "reference/commands.html",
+    "small-atlas/index.html",
+    "small-atlas/cases/d3-dout2-a2-t2.html",
+)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_needs_no_server_and_its_console_is_silent(name: str, browser: Chrome, site: Path) -> None:
+    browser.get("about:blank")
+    for log in ("performance", "browser"):
+        browser.get_log(log)
+    browser.get((site / name).as_uri())
+    assert browser.find_element("css selector", "h1").is_displayed()
+    events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    asked = {e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"}
+    assert not [url for url in asked if not url.startswith((site.as_uri(), "data:", "about:"))]
+    assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
+
+
+def test_formulas_and_pictures_are_seen(browser: Chrome, site: Path) -> None:
+    browser.get((site / "tutorials" / "why-singular.html").as_uri())
+    assert browser.execute_script("return document.querySelector('math').getBoundingClientRect().height") > 5
+    colours = """const canvas = document.querySelector('canvas'), drawn = canvas.getContext('2d');
+        return new Set(new Uint32Array(drawn.getImageData(0, 0, canvas.width, canvas.height).data.buffer)).size"""
+    wait(browser, lambda: browser.execute_script(colours) > 50)
+    browser.get((site / "gallery.html").as_uri())
+    sizes = browser.execute_script("return [...document.querySelectorAll('article img')].map(i => i.naturalWidth)")
+    assert len(sizes) == 4
+    assert all(size > 100 for size in sizes)
+
+
+def test_the_search_finds_a_page(browser: Chrome, site: Path) -> None:
+    browser.get(f"{(site / 'search.html').as_uri()}?q=umbrella")
+    wait(browser, lambda: browser.find_elements("css selector", "#search-results ul.search li a"))
+    found = [link.text for link in browser.find_elements("css selector", "#search-results ul.search li a")]
+    assert "Why is this point singular?" in found
