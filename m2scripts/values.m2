@@ -10,6 +10,9 @@
 
 mbReferences = false
 
+-- What changes while values are written: names that begin with mb are protected, contents are not.
+mbState = new MutableHashTable from {"serial" => 0, "in use" => null, "descriptions" => null}
+
 mbCore = name -> value Core#"private dictionary"#name
 mbRaw = mbCore "raw"
 mbRawPairs = mbCore "rawPairs"
@@ -19,15 +22,13 @@ mbRawMonomial = mbCore "rawMakeMonomial"
 
 -- The rings of the record that is being written, and their descriptions.
 mbPlaces = new MutableHashTable
-mbDescriptions = new MutableList
 
 -- Rings that went out or came in, by description; those of the dictionary that is in use.
 mbKnown = new MutableHashTable
-mbInUse = null
 mbKeptRings = () -> (
-    if mbInUse =!= first dictionaryPath then (
+    if mbState#"in use" =!= first dictionaryPath then (
         scan(keys mbKnown, k -> remove(mbKnown, k));
-        mbInUse = first dictionaryPath);
+        mbState#"in use" = first dictionaryPath);
     mbKnown)
 
 -- Strings are bytes: those outside ASCII are numbers, in an array of their own kind.
@@ -103,8 +104,9 @@ mbDescribe = R -> (
 mbRingPlace = R -> (
     if not mbPlaces#?R then (
         description := mbDescribe R;
-        mbDescriptions##mbDescriptions = description;
-        mbPlaces#R = #mbDescriptions - 1);
+        listed := mbState#"descriptions";
+        mbPlaces#R = #listed;
+        listed#(#listed) = description);
     toString mbPlaces#R)
 
 -- The data of an element of a ring.
@@ -126,14 +128,13 @@ mbData = (R, f) -> (
 -- Values.
 mbClassName = x -> toString class x
 mbTable = new MutableHashTable
-mbSerial = 0
 mbOrigin = concatenate(toString processID(), "-", toString currentTime())
 mbForget = () -> scan(keys mbTable, k -> remove(mbTable, k))
 mbUnknown = x -> (
     if not mbReferences then mbTagged("Unknown", {mbEncode mbClassName x})
     else (
-        mbSerial = mbSerial + 1;
-        key := concatenate(mbOrigin, "-", toString mbSerial);
+        mbState#"serial" = mbState#"serial" + 1;
+        key := concatenate(mbOrigin, "-", toString mbState#"serial");
         mbTable#key = x;
         text := try toString x else "";
         mbTagged("Reference", {mbEncode mbClassName x, mbEncode substring(0, 1000, text), mbQuote key})))
@@ -197,9 +198,9 @@ if mbComplexes =!= null then mbEncode mbComplexes := C -> mbComplex(C, first con
 
 mbEmit = (name, x) -> (
     scan(keys mbPlaces, k -> remove(mbPlaces, k));
-    mbDescriptions = new MutableList;
+    mbState#"descriptions" = new MutableList;
     written := mbEncode x;
-    rings := mbArray toList mbDescriptions;
+    rings := mbArray toList mbState#"descriptions";
     line := concatenate("{\"field\":", mbQuote name, ",\"value\":[\"Value\",", rings, ",", written, "]}\n");
     mbRecords = mbRecords + 1;
     mbOutput << line << flush;)
