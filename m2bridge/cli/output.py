@@ -12,7 +12,7 @@ import click
 
 from m2bridge.clock import Clock, overtime
 from m2bridge.errors import EngineTimeoutError
-from m2bridge.sheet import SHOWN
+from m2bridge.layout import SHOWN
 
 DONE, REFUTED, USAGE, UNDECIDED, NO_ENGINE, FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 

@@ -184,7 +184,7 @@ def test_the_case_and_its_statements() -> None:
 def _lines() -> Iterator[tuple[list[str], int, str]]:
     deep = ["cross-check", "--family", "deep-attention", "--all-sizes"]
     yield [*deep, "3.8"], 0, "first for 2-2-2-a1-2-t2: computed 8, stated 9"
-    yield [*deep, "L", "--format", "latex"], 0, r"\text{confirmed}"
+    yield [*deep, "L", "--format", "latex"], 0, "L & confirmed"
     yield [*deep, "L", "--format", "m2"], 0, 'hashTable {"L" => "CONFIRMED"}'
     yield [*deep, "--json", "S"], 0, '"identities": ['
     yield [*deep, "--widths", "2,2"], 2, "--widths: has no meaning with --all-sizes"
