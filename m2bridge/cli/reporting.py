@@ -14,7 +14,7 @@ from m2bridge.startup import importing
 FORMATS = ("text", "markdown", "latex", "html", "csv", "json")
 
 
-@click.command("report")
+@click.command("report", epilog="Example: m2bridge report results --format html --out report.html")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
 @click.option("--out", type=NewPath(dir_okay=False, path_type=Path), help="Write to this file.")
