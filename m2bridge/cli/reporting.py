@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from m2bridge.cli.options import NewPath, timeout_option, within
 from m2bridge.cli.output import DONE, echo_json
 from m2bridge.cli.progress import progress
+from m2bridge.layout import plural
 from m2bridge.startup import importing
+
+if TYPE_CHECKING:
+    from m2bridge.report import Report
 
 FORMATS = ("text", "markdown", "latex", "html", "csv", "json")
 
@@ -30,14 +35,23 @@ def report_command(folder: Path, form: str, out: Path | None, timeout: float | N
 
         with progress("reading"):
             found = report.collect(folder)
-        if not found.rows and not found.problems:
-            raise click.UsageError(f"no certificates in the folder '{folder}'")
+        if not found.rows:
+            raise click.UsageError(_nothing(found, folder))
         text = report.FORMATS[form](found)
     if out is None:
         echo_json(text, end="") if form == "json" else click.echo(text, nl=False)
     else:
         _save(text, out)
     return DONE
+
+
+def _nothing(found: Report, folder: Path) -> str:
+    """Why there is nothing to report."""
+    said = f"no certificates in the folder '{folder}'; 'm2bridge certify … --out {folder}' writes some"
+    if not found.problems:
+        return said
+    first, count = found.problems[0], plural(len(found.problems), "file")
+    return f"{said} ({count} with names in .json cannot be used, such as '{first.file}': {first.reason})"
 
 
 def _save(text: str, out: Path) -> None:
