@@ -47,11 +47,11 @@ def report_command(folder: Path, form: str, out: Path | None, timeout: float | N
 
 def _nothing(found: Report, folder: Path) -> str:
     """Why there is nothing to report."""
-    said = f"no certificates in the folder '{folder}'; 'm2bridge certify … --out {folder}' writes some"
+    none = f"no certificates in the folder '{folder}'"
     if not found.problems:
-        return said
+        return f"{none}; 'm2bridge certify … --out FOLDER' writes some"
     first, count = found.problems[0], plural(len(found.problems), "file")
-    return f"{said} ({count} with names in .json cannot be used, such as '{first.file}': {first.reason})"
+    return f"{none} that can be used; {count} with names in .json, such as '{first.file}': {first.reason}"
 
 
 def _save(text: str, out: Path) -> None:

@@ -39,7 +39,7 @@ WORDS = {
     (
         "report",
         str(Path(__file__).parent),
-    ): f"no certificates in the folder '{Path(__file__).parent}'; 'm2bridge certify",
+    ): f"no certificates in the folder '{Path(__file__).parent}'; 'm2bridge certify …",
     ("cross-check", "9.9", *CASE): "'9.9' is not one of 3.2, 3.3, 3.4, A.2",
 }
 MAP = '[map]\nparameters = ["s"]\n[coordinates]\nx = {}\n'
