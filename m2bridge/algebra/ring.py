@@ -9,7 +9,7 @@ from functools import lru_cache
 from numbers import Rational
 from unicodedata import normalize
 
-from sympy import Expr, Float, Symbol
+from sympy import Expr, Float, Poly, Symbol
 from sympy.polys.orderings import grevlex
 from sympy.polys.rings import PolyElement, PolyRing
 
@@ -63,8 +63,8 @@ class PolynomialRing:
         """The same ring in SymPy."""
         return _sympy_ring(self)
 
-    def polynomial(self, expression: Expr | Rational | int) -> PolyElement:
-        """Read a SymPy expression as an element of this ring.
+    def polynomial(self, expression: Expr | Poly | PolyElement | Rational | int) -> PolyElement:
+        """Read a SymPy expression or polynomial as an element of this ring.
 
         Raises
         ------
@@ -73,6 +73,8 @@ class PolynomialRing:
             text is refused, because SymPy would run it as a program, and so are floating-point numbers, because they
             are not exact.
         """
+        if isinstance(expression, Poly | PolyElement):
+            expression = expression.as_expr()
         _check_expression(expression)
         try:
             return self.sympy_ring.from_expr(expression)

@@ -103,9 +103,7 @@ def singular_locus_command(method: Any, ideals: bool, **options: Any) -> int:
 @click.command("script", epilog="Example: m2bridge script closure --d 3 --d-out 1")
 @click.argument("computation", type=click.Choice(["closure", "dimension", "singular-locus", "fibres"]))
 @case_options
-@click.option(
-    "--method", type=click.Choice(SCRIPTS), default="orbits", show_default=True, help="Of singular-locus."
-)
+@click.option("--method", type=click.Choice(SCRIPTS), default="orbits", show_default=True, help="Of singular-locus.")
 @timeout_option
 def script_command(computation: str, method: str, **options: Any) -> int:
     """Print the complete Macaulay2 program of a computation; it runs with M2 --script."""

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from m2bridge.cli.options import NewPath, timeout_option, within
 from m2bridge.cli.output import DONE, echo_json
 from m2bridge.cli.progress import progress
+from m2bridge.layout import plural
 from m2bridge.startup import importing
+
+if TYPE_CHECKING:
+    from m2bridge.report import Problem
 
 FORMATS = ("text", "markdown", "latex", "html", "csv", "json")
 
@@ -30,14 +36,22 @@ def report_command(folder: Path, form: str, out: Path | None, timeout: float | N
 
         with progress("reading"):
             found = report.collect(folder)
-        if not found.rows and not found.problems:
-            raise click.UsageError(f"no certificates in the folder '{folder}'")
+        if not found.rows:
+            raise click.UsageError(f"no certificates in the folder '{folder}'{_others(found.problems)}")
         text = report.FORMATS[form](found)
     if out is None:
         echo_json(text, end="") if form == "json" else click.echo(text, nl=False)
     else:
         _save(text, out)
     return DONE
+
+
+def _others(problems: Sequence[Problem]) -> str:
+    """How many files it has that are none, and what is wrong with the first one."""
+    if not problems:
+        return ""
+    first = problems[0]
+    return f"; {plural(len(problems), 'file')} of other kinds, such as {first.file}: {first.reason}"
 
 
 def _save(text: str, out: Path) -> None:

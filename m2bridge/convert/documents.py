@@ -105,10 +105,17 @@ def read_toml(text: str) -> dict[str, Any]:
 
 
 def _hint(text: str, reason: str) -> str:
-    """What TOML wants of names in other alphabets, if that is what is wrong."""
+    """What TOML wants of names in other alphabets, and of text, if that is what is wrong."""
     place = re.search(r"line ([0-9]+), column ([0-9]+)", reason)
-    rest = text.split("\n")[int(place[1]) - 1][int(place[2]) - 1 :] if place else ""
-    return "; in TOML a name with other letters than a to z stands in quotes" if rest[:1] > "\x7f" else ""
+    if place is None:
+        return ""
+    written, column = text.split("\n")[int(place[1]) - 1], int(place[2]) - 1
+    if written[column : column + 1] > "\x7f":
+        return "; in TOML a name with other letters than a to z stands in quotes"
+    name, equals, value = written[:200].partition("=")
+    if equals and column > len(name) and value.strip()[:1] not in ('"', "'", "[", "{", ""):
+        return f'; put polynomials in quotes: {name.strip()} = "{value.strip()}"'
+    return ""
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

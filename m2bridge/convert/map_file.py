@@ -53,6 +53,8 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
     ('parabola', (t, t**2))
     """
     content = read_toml(text)
+    if missing := [name for name in ("map", "coordinates") if name not in content]:
+        raise ConversionError(f"the table [{missing[0]}] is missing")
     _check_keys(content, "the file", {"map", "coordinates"}, set())
     table, coordinates = content["map"], content["coordinates"]
     for name, part in (("map", table), ("coordinates", coordinates)):

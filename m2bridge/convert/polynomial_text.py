@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import lru_cache
 from math import comb
 from unicodedata import category
@@ -74,7 +75,7 @@ class _Reader:
             match = _TOKEN.match(self.text, position)
             if match is None:
                 column = position + len(self.text[position:]) - len(self.text[position:].lstrip())
-                raise ConversionError(f"column {column + 1}: unexpected character {self.text[column]!r}")
+                raise ConversionError(f"column {column + 1}: {_unexpected(self.text, column)}")
             kind = match.lastgroup
             assert kind is not None
             position = match.end() if kind != "name" else _end_of_name(self.text, match.end())
@@ -175,6 +176,16 @@ class _Reader:
 @lru_cache(maxsize=8)
 def _variables(ring: PolynomialRing) -> dict[str, PolyElement]:
     return dict(zip(map(normal_form, ring.variables), ring.sympy_ring.gens, strict=True))
+
+
+def _unexpected(text: str, place: int) -> str:
+    """What is wrong with a character, and how an exact number is written."""
+    digits = re.match(r"\.([0-9]{1,20})", text[place:])
+    before = re.search(r"[0-9]{0,20}\Z", text[:place])
+    if digits is None or before is None:
+        return f"unexpected character {text[place]!r}"
+    number = f"{before[0] or '0'}.{digits[1]}"
+    return f"numbers are exact here: write {Fraction(number)}, not {number}"
 
 
 def _end_of_name(text: str, end: int) -> int:
