@@ -80,7 +80,7 @@ def test_notation(text, expected):
         ("x)", "column 2: expected an operator, found ')'"),
         ("1.5*x", "column 2: numbers are exact here: write 3/2, not 1.5"),
         ("__import__('os')", "column 1: unexpected character '_'"),
-        ("x; y_1", "column 2: numbers are exact here: write 3/2, not 1.5"),
+        ("x; y_1", "column 2: unexpected character ';'"),
         ("(x+y_1+Zeta)^1000", "column 13: too large"),
         ("(x+y_1+Zeta)^300", "column 13: too large"),
         ("(x+y_1)^300*(x+Zeta)^300", "column 12: too large"),
