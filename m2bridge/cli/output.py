@@ -31,6 +31,22 @@ class Result(Protocol):
     def to_macaulay2(self) -> str: ...
 
 
+class Decided(Protocol):
+    """What decides statements, and says whether any is refuted, or undecided."""
+
+    @property
+    def refuted(self) -> bool: ...
+    @property
+    def undecided(self) -> bool: ...
+
+
+def exit_code(found: Decided, exit_zero: bool = False) -> int:
+    """What is refuted says more than what is undecided, unless a refutation is wanted to count as an answer."""
+    if found.refuted and not exit_zero:
+        return REFUTED
+    return UNDECIDED if found.undecided else DONE
+
+
 def echo_json(text: str, end: str = "\n") -> None:
     """Print JSON that stays JSON in every encoding, and commands no terminal: other characters as their numbers."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
