@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+SHOWN = 12
+"""How many polynomials are written of each ideal, unless all are asked for."""
+
 
 def plural(count: int, noun: str) -> str:
     """``1 quadric``, ``5 quadrics``."""

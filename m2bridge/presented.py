@@ -4,10 +4,12 @@ result (``sheet``) and for each form (``written``)."""
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from m2bridge.layout import duration, shortened
-from m2bridge.sheet import SHOWN, Sheet
+from m2bridge.layout import SHOWN, duration, shortened
+
+if TYPE_CHECKING:
+    from m2bridge.sheet import Sheet
 
 MOST_TEXT = 30_000
 """Characters that a notebook shows of a text."""

@@ -7,10 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TypeAlias
 
-from m2bridge.layout import facts, first_terms, table
-
-SHOWN = 12
-"""How many polynomials are written of each ideal, unless all are asked for."""
+from m2bridge.layout import SHOWN, facts, first_terms, table
 
 WIDTH = 240
 """Characters of a polynomial that are written, unless all is asked for."""

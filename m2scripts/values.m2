@@ -10,6 +10,9 @@
 
 mbReferences = false
 
+-- What changes while values are written: names that begin with mb are protected, contents are not.
+mbState = new MutableHashTable from {"serial" => 0, "in use" => null, "descriptions" => null}
+
 mbCore = name -> value Core#"private dictionary"#name
 mbRaw = mbCore "raw"
 mbRawPairs = mbCore "rawPairs"
@@ -19,18 +22,16 @@ mbRawMonomial = mbCore "rawMakeMonomial"
 
 -- The rings of the record that is being written, and their descriptions.
 mbPlaces = new MutableHashTable
-mbDescriptions = new MutableList
 
 -- The dictionary of the user's symbols; the shared functions may stand before it.
 mbSymbols = () -> first select(dictionaryPath, d -> d =!= mbShared)
 
 -- Rings that went out or came in, by description; those of the dictionary that is in use.
 mbKnown = new MutableHashTable
-mbInUse = null
 mbKeptRings = () -> (
-    if mbInUse =!= mbSymbols() then (
+    if mbState#"in use" =!= mbSymbols() then (
         scan(keys mbKnown, k -> remove(mbKnown, k));
-        mbInUse = mbSymbols());
+        mbState#"in use" = mbSymbols());
     mbKnown)
 
 -- Strings are bytes: those outside ASCII are numbers, in an array of their own kind.
@@ -106,8 +107,9 @@ mbDescribe = R -> (
 mbRingPlace = R -> (
     if not mbPlaces#?R then (
         description := mbDescribe R;
-        mbDescriptions##mbDescriptions = description;
-        mbPlaces#R = #mbDescriptions - 1);
+        listed := mbState#"descriptions";
+        mbPlaces#R = #listed;
+        listed#(#listed) = description);
     toString mbPlaces#R)
 
 -- The data of an element of a ring.
@@ -129,14 +131,13 @@ mbData = (R, f) -> (
 -- Values.
 mbClassName = x -> toString class x
 mbTable = new MutableHashTable
-mbSerial = 0
 mbOrigin = concatenate(toString processID(), "-", toString currentTime())
 mbForget = () -> scan(keys mbTable, k -> remove(mbTable, k))
 mbUnknown = x -> (
     if not mbReferences then mbTagged("Unknown", {mbEncode mbClassName x})
     else (
-        mbSerial = mbSerial + 1;
-        key := concatenate(mbOrigin, "-", toString mbSerial);
+        mbState#"serial" = mbState#"serial" + 1;
+        key := concatenate(mbOrigin, "-", toString mbState#"serial");
         mbTable#key = x;
         text := try toString x else "";
         mbTagged("Reference", {mbEncode mbClassName x, mbEncode substring(0, 1000, text), mbQuote key})))
@@ -200,9 +201,9 @@ if mbComplexes =!= null then mbEncode mbComplexes := C -> mbComplex(C, first con
 
 mbEmit = (name, x) -> (
     scan(keys mbPlaces, k -> remove(mbPlaces, k));
-    mbDescriptions = new MutableList;
+    mbState#"descriptions" = new MutableList;
     written := mbEncode x;
-    rings := mbArray toList mbDescriptions;
+    rings := mbArray toList mbState#"descriptions";
     line := concatenate("{\"field\":", mbQuote name, ",\"value\":[\"Value\",", rings, ",", written, "]}\n");
     mbRecords = mbRecords + 1;
     mbOutput << line << flush;)

@@ -73,6 +73,58 @@ def tangent(weights: list[Heads], X: Any, place: tuple[int, int, str, int, int],
     return dY
 
 
+def softmax_rank(widths: Sequence[int], a: Sequence[int], t: int, inputs: int, seed: int = 5) -> int:
+    """The rank modulo a prime of the differential for one head, softmax and tokens x, y, …, y.
+
+    The exponentials of scores are numbers of their own, random for each input: they are independent of each other and
+    of the tokens (Ax 1971). A gradient is a linear form of the tangents of one random input.
+    """
+    random, p = Random(seed), 2**31 - 1
+    weights = [
+        {name: _modulo(p, random, *size) for name, size in {"K": (r, m), "Q": (r, m), "V": (n, m)}.items()}
+        for (m, n), r in zip(pairwise(widths), a, strict=True)
+    ]
+    places = [
+        (k, name, i, j)
+        for k, layer in enumerate(weights)
+        for name, matrix in layer.items()
+        for i in range(matrix.nrows())
+        for j in range(matrix.ncols())
+    ]
+    rows = []
+    for _ in range(inputs):
+        X, form = _modulo(p, random, widths[0], 2), [random.randrange(p) for _ in range(2 * widths[-1])]
+        seen = [(e, pow(e + t - 1, -1, p)) for e in (random.randrange(1, p - t) for _ in range(2 * len(a)))]
+        parts = [e * inverse % p for e, inverse in seen]
+        tangents = (_softmax_tangent(p, weights, X, parts, place).entries() for place in places)
+        rows.append([sum(c * int(y) for c, y in zip(form, moved, strict=True)) % p for moved in tangents])
+    return int(flint.nmod_mat(rows, p).rank())
+
+
+def _softmax_tangent(p: int, weights: list[dict[str, Any]], X: Any, parts: list[int], place: Any) -> Any:
+    """Tokens y + π(z)δ for z = x, y, with δ = x − y and dπ = π(1 − π)dζ, ζ = δᵀKᵀQz; by the product rule."""
+    apart, last = flint.nmod_mat([[1], [p - 1]], p), flint.nmod_mat([[0, 0], [1, 1]], p)
+    Y, dY = X, 0 * X
+    for k, layer in enumerate(weights):
+        d = {name: 0 * matrix for name, matrix in layer.items()}
+        if k == place[0]:
+            d[place[1]][place[2], place[3]] = 1
+        K, Q, V = layer["K"], layer["Q"], layer["V"]
+        delta, ddelta = Y * apart, dY * apart
+        left, dleft = (K * delta).transpose(), (d["K"] * delta + K * ddelta).transpose()
+        dscores = dleft * (Q * Y) + left * (d["Q"] * Y + Q * dY)
+        share = parts[2 * k : 2 * k + 2]
+        dshare = [int(z) * q * (1 - q) % p for z, q in zip(dscores.entries(), share, strict=True)]
+        pi, dpi = flint.nmod_mat([share], p), flint.nmod_mat([dshare], p)
+        out, dout = Y * last + delta * pi, dY * last + ddelta * pi + delta * dpi
+        Y, dY = V * out, d["V"] * out + V * dout
+    return dY
+
+
+def _modulo(p: int, random: Random, rows: int, columns: int) -> Any:
+    return flint.nmod_mat([[random.randrange(1, p) for _ in range(columns)] for _ in range(rows)], p)
+
+
 def value(weights: list[Heads], X: Sequence[Sequence[int]], skip: bool) -> list[list[int]]:
     """φ(X) by SymPy."""
     Y = Matrix(X)

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from numbers import Rational
-from typing import ClassVar
+from typing import Any, ClassVar
 from unicodedata import normalize
 
-from sympy import Expr, Float, Symbol
+from sympy import Expr, Float, Poly, Symbol
 from sympy.polys.orderings import grevlex
 from sympy.polys.rings import PolyElement, PolyRing
 
@@ -74,8 +74,8 @@ class PolynomialRing:
         """The same ring in SymPy."""
         return _sympy_ring(self)
 
-    def polynomial(self, expression: Expr | Rational | int) -> PolyElement:
-        """Read a SymPy expression as an element of this ring.
+    def polynomial(self, expression: Expr | Rational | Poly | PolyElement | int) -> PolyElement:
+        """Read a SymPy expression, or a polynomial of SymPy in another form, as an element of this ring.
 
         Raises
         ------
@@ -84,6 +84,7 @@ class PolynomialRing:
             text is refused, because SymPy would run it as a program, and so are floating-point numbers, because they
             are not exact.
         """
+        expression = _as_expression(expression)
         _check_expression(expression)
         try:
             return self.sympy_ring.from_expr(expression)
@@ -117,6 +118,16 @@ def not_a_name(given: object) -> ConversionError:
 def normal_form(name: str) -> str:
     """The normal form NFKC of a name, the same for all ways in which Unicode writes its letters."""
     return normalize("NFKC", name)
+
+
+def _as_expression(given: Any) -> Any:
+    """The expression of a polynomial that SymPy holds in another form, ``Poly`` or an element of one of its rings."""
+    if not isinstance(given, Poly | PolyElement):
+        return given
+    domain = given.domain if isinstance(given, Poly) else given.ring.domain
+    if domain.is_FiniteField:
+        raise ConversionError(f"'{given}' has coefficients modulo {domain.mod}: give a polynomial over ZZ or QQ")
+    return given.as_expr()
 
 
 def _check_expression(expression: object) -> None:

@@ -21,7 +21,7 @@ USUAL = "1..4"
 """The range of each number of the default family that is left out."""
 
 
-@click.command("atlas", cls=FamilyBatch)
+@click.command("atlas", cls=FamilyBatch, epilog="Example: m2bridge atlas atlas --d 1..2 --d-out 1..2")
 @click.argument("out", type=NewPath(file_okay=False, path_type=Path))
 @click.option("--d", help=f"Input embedding dimensions d; {USUAL} when left out.")
 @click.option("--d-out", help=f"Output embedding dimensions d'; {USUAL} when left out.")

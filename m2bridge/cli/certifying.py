@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from m2bridge.cli.families import FamilyBatch, every_size
-from m2bridge.cli.options import MemorySize, NewPath, Seconds, engine_option
-from m2bridge.cli.output import DONE, REFUTED, UNDECIDED
+from m2bridge.cli.options import MemorySize, NewPath, Seconds, engine_option, exit_zero_option
+from m2bridge.cli.output import exit_code
 from m2bridge.engine import locate
 from m2bridge.errors import InvalidCaseError
 from m2bridge.layout import plural
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from m2bridge.batch.store import Store
 
 
-@click.command("certify", cls=FamilyBatch)
+@click.command(
+    "certify", cls=FamilyBatch, epilog="Example: m2bridge certify --d 1..3 --d-out 1..2 --a 1..3 --out results"
+)
 @click.option("--d", help="Input embedding dimensions d: 3, 1..4 or 1,3,5.")
 @click.option("--d-out", help="Output embedding dimensions d'.")
 @click.option("--a", help="Query/key dimensions a; d when left out.")
@@ -46,11 +48,14 @@ if TYPE_CHECKING:
 @engine_option
 @click.option("--quiet", is_flag=True, help="Print errors only.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
-def certify_command(out: Path, check: str, retry: str, quiet: bool, as_json: bool, family: str, **options: Any) -> int:
+@exit_zero_option
+def certify_command(
+    out: Path, check: str, retry: str, quiet: bool, as_json: bool, family: str, exit_zero: bool, **options: Any
+) -> int:
     """Certify a grid of cases: one certificate for each case and question, in a folder.
 
     The folder is the state: the same command goes on from what is there. Exit code 0 when everything is confirmed,
-    computed or not applicable, 1 when something is refuted, 3 when something has no answer.
+    computed or not applicable, 1 when something is refuted (0 with --exit-zero), 3 when something has no answer.
     """
     from m2bridge.batch.cases import ordered
     from m2bridge.batch.plan import plan
@@ -74,7 +79,7 @@ def certify_command(out: Path, check: str, retry: str, quiet: bool, as_json: boo
         click.echo(json.dumps(summary.to_json()))
     elif not quiet:
         click.echo(summary.to_text())
-    return REFUTED if summary.refuted else UNDECIDED if summary.undecided else DONE
+    return exit_code(summary, exit_zero)
 
 
 def _check_workers(executor: str, scheduler: str | None, workers: int | None, **others: Any) -> None:

@@ -12,8 +12,8 @@ import click
 
 from m2bridge.algebra.field import QQ
 from m2bridge.cli.families import FamilyCommand, every_size, family_options, tool
-from m2bridge.cli.options import case_options, request, run_options, within
-from m2bridge.cli.output import DONE, REFUTED, UNDECIDED, show
+from m2bridge.cli.options import case_options, exit_zero_option, request, run_options, within
+from m2bridge.cli.output import exit_code, show
 from m2bridge.cli.progress import progress
 from m2bridge.convert.documents import read_json, read_text
 from m2bridge.convert.number_text import MOST_DIGITS, read_rational
@@ -39,25 +39,27 @@ HILBERT = "hilbert"
 EVERY = "all"
 
 
-@click.command("cross-check", cls=FamilyCommand)
+@click.command("cross-check", cls=FamilyCommand, epilog="Example: m2bridge cross-check 3.4 --d 3 --d-out 2 --a 2")
 @click.argument("statement", default=EVERY)
 @click.option("--all-sizes", is_flag=True, help="For all sizes at once, without --d, --a, --widths and so on.")
 @case_options
 @family_options
 @run_options
-def cross_check_command(statement: str, all_sizes: bool = False, **options: Any) -> int:
+@exit_zero_option
+def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **options: Any) -> int:
     """Decide statements of the paper for one case, all of them or those with one number.
 
     With --all-sizes for every case at once: where they hold, and where they fail. 'hilbert' compares a predicted
     Hilbert function with the computed one; it is not part of 'all'.
 
-    Exit code 0 when nothing is refuted or undecided, 1 when something is refuted, 3 when something is undecided.
+    Exit code 0 when nothing is refuted or undecided, 1 when something is refuted (0 with --exit-zero), 3 when
+    something is undecided.
     """
     if all_sizes and statement == HILBERT:
         raise InvalidCaseError("all_sizes", "the Hilbert function is compared case by case: give --d and --d-out")
     family = options.get("family") or DEFAULT
     if all_sizes:
-        return _cross_check_all_sizes(statement, family, options)
+        return _cross_check_all_sizes(statement, family, options, exit_zero)
     if _is_every_size(family):
         raise InvalidCaseError("family", "statements for all sizes are cross-checked by --all-sizes")
     chosen = [] if options.get("file") else _chosen(statement, family)
@@ -74,12 +76,12 @@ def cross_check_command(statement: str, all_sizes: bool = False, **options: Any)
             assert engine is not None
             with importing():
                 hilbert_check = tool("hilbert_check")
-            return _shown(hilbert_check(asked.model, engine), asked.form, clock)
+            return _shown(hilbert_check(asked.model, engine), asked.form, clock, exit_zero)
         with importing():
             from m2bridge.crosscheck import cross_check
 
         found = cross_check(asked.model, engine, chosen)
-    return _shown(found, asked.form, clock)
+    return _shown(found, asked.form, clock, exit_zero)
 
 
 def _is_every_size(name: str) -> bool:
@@ -117,7 +119,7 @@ def _chosen(statement: str, name: str) -> list[Statement]:
     return chosen
 
 
-def _cross_check_all_sizes(statement: str, name: str, options: dict[str, Any]) -> int:
+def _cross_check_all_sizes(statement: str, name: str, options: dict[str, Any], exit_zero: bool) -> int:
     from m2bridge.families import family
 
     chosen = family(name)
@@ -137,15 +139,18 @@ def _cross_check_all_sizes(statement: str, name: str, options: dict[str, Any]) -
             cross_check_all_sizes = chosen.tool("cross_check_all_sizes")
 
         found = cross_check_all_sizes(engine, statements)
-    return _shown(found, options["form"], clock)
+    return _shown(found, options["form"], clock, exit_zero)
 
 
-def _shown(found: Any, form: str, clock: Clock) -> int:
+def _shown(found: Any, form: str, clock: Clock, exit_zero: bool) -> int:
     show(found, form, clock)
-    return REFUTED if found.refuted else UNDECIDED if found.undecided else DONE
+    return exit_code(found, exit_zero)
 
 
-@click.command("membership")
+@click.command(
+    "membership",
+    epilog="""Example: m2bridge membership --d 2 --d-out 1 --A '[[1, 2], [3, 4]]' --V '[[1, "1/2"]]'""",
+)
 @click.option("--function", "function", help='Reduced coordinates as JSON, or a JSON file: {"c_1_1_1_1": "3/2", …}.')
 @click.option("--A", "A", help="Weights A as a JSON list of rows; with --V instead of --function.")
 @click.option("--V", "V", help="Weights V as a JSON list of rows.")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 import traceback
+from collections.abc import Sequence
 
 import click
 
 from m2bridge._version import __version__
 from m2bridge.cli import atlas, certifying, checking, computing, reporting, verifying
+from m2bridge.cli.advice import refusal, usage
 from m2bridge.cli.doctor import doctor_command
 from m2bridge.cli.figure import figure_group
 from m2bridge.cli.implicitize import implicitize_command
@@ -55,20 +58,21 @@ for command in COMMANDS:
 
 def run() -> int:
     """Run the command line; the exit code."""
+    words = sys.argv[1:]
     try:
         return int(cli.main(standalone_mode=False, prog_name="m2bridge") or DONE)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return USAGE
     except click.ClickException as error:
-        return _fail(error.format_message(), USAGE)
+        return _refuse(refusal(error, words), words)
     except (KeyboardInterrupt, click.Abort) as error:
         if isinstance(error.__cause__, EOFError):  # click takes it for the end of what a person types
             return _fail("a process that should have answered has ended", FAILED)
         click.echo("Interrupted.", err=True)
         return INTERRUPTED
     except InvalidCaseError as error:
-        return _fail(f"--{error.option.replace('_', '-')}: {error.message}", USAGE)
+        return _refuse(f"--{error.option.replace('_', '-')}: {error.message}", words)
     except (MethodUnavailableError, PackageError) as error:
         return _fail(str(error), USAGE)
     except (EngineNotFoundError, EngineVersionError) as error:
@@ -84,6 +88,12 @@ def run() -> int:
     except Exception:  # a mistake in m2bridge: it is shown, and its exit code is not that of a refuted statement
         click.echo(traceback.format_exc(), err=True, nl=False)
         return FAILED
+
+
+def _refuse(message: str, words: Sequence[str]) -> int:
+    """Show what is wrong with the words of the command line; a command without any is shown how it is used."""
+    click.echo(usage(cli, words), err=True, nl=False)
+    return _fail(message, USAGE)
 
 
 def _fail(message: str, code: int) -> int:

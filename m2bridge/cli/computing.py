@@ -10,17 +10,31 @@ import click
 
 from m2bridge.cli.families import FamilyCommand, family_options, map_options, tool
 from m2bridge.cli.ideals import ideal_option, singular_locus_of_ideal
-from m2bridge.cli.options import all_option, case_options, request, run_options, timeout_option, within
+from m2bridge.cli.options import (
+    all_option,
+    case_options,
+    request,
+    run_options,
+    strategy_option,
+    timeout_option,
+    within,
+)
 from m2bridge.cli.output import DONE, show
 from m2bridge.cli.progress import progress
 from m2bridge.startup import importing
 
+# Copies of what functions accept whose modules need SymPy, which takes long to import; a test holds them together.
+DIMENSION_METHODS = ("auto", "elimination", "jacobian", "formula", "all")
+LOCUS_METHODS = ("auto", "fibres", "orbits", "jacobian", "all")
+SCRIPTS = ("orbits", "jacobian")
+WEIGHTS = ("attention", "factored")
 
-@click.command("dimension", cls=FamilyCommand)
+
+@click.command("dimension", cls=FamilyCommand, epilog="Example: m2bridge dimension --d 3 --d-out 2 --a 2")
 @case_options
 @family_options
 @map_options
-@click.option("--method", default="auto", show_default=True, help="auto, elimination, jacobian, formula or all.")
+@click.option("--method", type=click.Choice(DIMENSION_METHODS), default="auto", show_default=True, help="How.")
 @run_options
 def dimension_command(method: Any, **options: Any) -> int:
     """Dimension of the Zariski closure, by up to three methods."""
@@ -38,15 +52,15 @@ def dimension_command(method: Any, **options: Any) -> int:
     return show(found, asked.form, clock)
 
 
-@click.command("closure", cls=FamilyCommand)
+@click.command("closure", cls=FamilyCommand, epilog="Example: m2bridge closure --d 2 --d-out 2")
 @case_options
 @family_options
 @map_options
-@click.option(
-    "--strategy", default="auto", show_default=True, help="auto, multigraded, elimination or ungraded-elimination."
-)
+@strategy_option
 @click.option("--max-degree", type=int, default=None, help="All generators up to this degree, without elimination.")
-@click.option("--weights", default="attention", show_default=True, help="attention (A, V) or factored (Q, K, V).")
+@click.option(
+    "--weights", type=click.Choice(WEIGHTS), default="attention", show_default=True, help="(A, V) or (Q, K, V)."
+)
 @all_option
 @run_options
 def closure_command(strategy: Any, max_degree: int | None, weights: Any = None, **options: Any) -> int:
@@ -73,11 +87,11 @@ def closure_command(strategy: Any, max_degree: int | None, weights: Any = None, 
     return show(found, asked.form, clock, asked.everything)
 
 
-@click.command("singular-locus", cls=FamilyCommand)
+@click.command("singular-locus", cls=FamilyCommand, epilog="Example: m2bridge singular-locus --d 2 --d-out 1")
 @case_options
 @family_options
 @map_options
-@click.option("--method", default="auto", show_default=True, help="auto, fibres, orbits, jacobian or all.")
+@click.option("--method", type=click.Choice(LOCUS_METHODS), default="auto", show_default=True, help="How.")
 @click.option("--ideals", is_flag=True, help="Compute the ideals of the components too.")
 @ideal_option
 @all_option
@@ -101,10 +115,10 @@ def singular_locus_command(method: Any, ideals: bool, ideal_file: Path | None, *
     return show(found, asked.form, clock, asked.everything)
 
 
-@click.command("script")
+@click.command("script", epilog="Example: m2bridge script closure --d 3 --d-out 1")
 @click.argument("computation", type=click.Choice(["closure", "dimension", "singular-locus", "fibres"]))
 @case_options
-@click.option("--method", default="orbits", show_default=True, help="For singular-locus: orbits or jacobian.")
+@click.option("--method", type=click.Choice(SCRIPTS), default="orbits", show_default=True, help="Of singular-locus.")
 @timeout_option
 def script_command(computation: str, method: str, **options: Any) -> int:
     """Print the complete Macaulay2 program of a computation; it runs with M2 --script."""

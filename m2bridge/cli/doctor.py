@@ -58,7 +58,7 @@ def _installed(name: str) -> str:
         return "not installed"
 
 
-@click.command("doctor")
+@click.command("doctor", epilog="Example: m2bridge doctor")
 @engine_option
 def doctor_command(program: str | None) -> int:
     """Show which Macaulay2 is used, and from where everything comes."""

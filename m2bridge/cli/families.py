@@ -89,12 +89,24 @@ def as_parameter(option: CaseOption, several: bool = False) -> click.Option:
     )
 
 
+class MapFile(click.Path):
+    """A file with a polynomial map; a number in its place is taken for a case without the names of its numbers."""
+
+    def __init__(self) -> None:
+        super().__init__(exists=True, dir_okay=False, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path."""
+        if str(value).isdigit() and not Path(value).exists():
+            self.fail(f"there is no file '{value}'; a case is named by --d 2 --d-out 1 (--a 1)", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def family_options(command: Command) -> Command:
     """``--family NAME`` and ``--map FILE``."""
     help_family = "Another family of models, with options of its own: --family polynomial-network --widths 2,2,1."
     command = click.option("--family", help=help_family)(command)
-    path = click.Path(exists=True, dir_okay=False, path_type=Path)
-    return click.option("--map", "file", type=path, help="A polynomial map, or layers of them, in a TOML file.")(
+    return click.option("--map", "file", type=MapFile(), help="A polynomial map, or layers of them, in a TOML file.")(
         command
     )
 
@@ -104,9 +116,8 @@ def map_options(command: Command) -> Command:
     outputs = (
         "Of the map in FILE only these coordinates: x,y. They are outputs of the last layer where there are layers."
     )
-    path = click.Path(exists=True, dir_okay=False, path_type=Path)
     command = click.option("--outputs", metavar="NAMES", help=outputs)(command)
-    return click.argument("named_file", metavar="[FILE]", required=False, type=path)(command)
+    return click.argument("named_file", metavar="[FILE]", required=False, type=MapFile())(command)
 
 
 def tool(name: str) -> Callable[..., Any]:

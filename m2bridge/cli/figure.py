@@ -34,7 +34,7 @@ class FigureGroup(click.Group):
         return None if figure is None else _command(figure)
 
 
-@click.group("figure", cls=FigureGroup)
+@click.group("figure", cls=FigureGroup, epilog="Example: m2bridge figure 3 --out figure3.svg")
 def figure_group() -> None:
     """Figures of the paper, and other pictures, from proved values: m2bridge figure 1 --out figure1.svg."""
 

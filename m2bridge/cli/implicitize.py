@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from m2bridge.cli.options import FieldType, all_option, run_options, within
+from m2bridge.cli.options import FieldType, all_option, run_options, strategy_option, within
 from m2bridge.cli.output import show
 from m2bridge.cli.progress import progress
 from m2bridge.engine import Limits, Macaulay2
@@ -19,12 +19,10 @@ if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
 
 
-@click.command("implicitize")
+@click.command("implicitize", epilog="Example: m2bridge implicitize examples/twisted_cubic.toml")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--field", type=FieldType(), default="QQ", show_default=True, help="QQ or GF(p).")
-@click.option(
-    "--strategy", default="auto", show_default=True, help="auto, multigraded, elimination or ungraded-elimination."
-)
+@strategy_option
 @click.option("--max-degree", type=int, default=None, help="All generators up to this degree, without elimination.")
 @all_option
 @run_options

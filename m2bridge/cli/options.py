@@ -20,6 +20,9 @@ from m2bridge.engine import Limits, Macaulay2
 from m2bridge.engine.protocol import MOST_MEMORY
 from m2bridge.errors import InvalidCaseError
 
+COORDINATES = ("reduced", "full")
+STRATEGIES = ("auto", "multigraded", "elimination", "ungraded-elimination")
+
 GRACE = 0.4
 """Seconds after the limit, in which loops that look at the clock come first and show what was found."""
 
@@ -40,6 +43,16 @@ class Seconds(click.ParamType[float]):
         if not 0 < seconds < inf:
             self.fail(f"'{value}' is not a number of seconds greater than 0", param, ctx)
         return seconds
+
+
+class Number(click.types.IntParamType):
+    """An integer, where a batch would take several."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The integer."""
+        if isinstance(value, str) and re.fullmatch(r"[0-9]+(\.\.|,)[0-9.,]+", value):
+            self.fail(f"'{value}' is more than one number: 'm2bridge certify' takes many cases, this command one")
+        return super().convert(value, param, ctx)
 
 
 class NewPath(click.Path):
@@ -117,6 +130,14 @@ def within(timeout: float | None) -> Iterator[Clock]:
         yield running
 
 
+strategy_option = click.option(
+    "--strategy", type=click.Choice(STRATEGIES), default="auto", show_default=True, help="How the ideal is found."
+)
+
+exit_zero_option = click.option(
+    "--exit-zero", is_flag=True, help="Exit code 0, not 1, where something is refuted: for set -e and workflows."
+)
+
 timeout_option = click.option("--timeout", type=Seconds(), help="Seconds for the whole computation.")
 
 
@@ -132,16 +153,16 @@ def case_options(command: Command) -> Command:
     """``--d --d-out --a --t --field --coordinates``."""
     return _all(
         command,
-        click.option("--d", type=int, help="Input embedding dimension d."),
-        click.option("--d-out", type=int, help="Output embedding dimension d'."),
-        click.option("--a", type=int, default=None, help="Query/key dimension a; d when left out."),
-        click.option("--t", type=int, default=2, show_default=True, help="Number of tokens."),
+        click.option("--d", type=Number(), help="Input embedding dimension d."),
+        click.option("--d-out", type=Number(), help="Output embedding dimension d'."),
+        click.option("--a", type=Number(), default=None, help="Query/key dimension a; d when left out."),
+        click.option("--t", type=Number(), default=2, show_default=True, help="Number of tokens."),
         click.option("--field", type=FieldType(), default="QQ", show_default=True, help="QQ or GF(p)."),
         click.option(
             "--coordinates",
-            type=str,
+            type=click.Choice(COORDINATES),
             default=None,
-            help="reduced (default for t ≥ 2) or full (default for t = 1).",
+            help="Reduced ones are the default for t ≥ 2, and full ones for t = 1.",
         ),
     )
 
@@ -183,7 +204,7 @@ def _default_family(options: dict[str, Any]) -> Any:
 
     for option, meaning in (("d", "the input embedding dimension"), ("d_out", "the output embedding dimension")):
         if options[option] is None:
-            raise InvalidCaseError(option, f"is missing: {meaning}")
+            raise InvalidCaseError(option, f"is missing: {meaning}; a case is named by --d 2 --d-out 1 (--a 1)")
     numbers = {name: options.pop(name) for name in ("d", "d_out", "a", "t")}
     return family(DEFAULT).build(**numbers)
 

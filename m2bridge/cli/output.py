@@ -12,7 +12,7 @@ import click
 
 from m2bridge.clock import Clock, overtime
 from m2bridge.errors import EngineTimeoutError
-from m2bridge.sheet import SHOWN
+from m2bridge.layout import SHOWN
 
 DONE, REFUTED, USAGE, UNDECIDED, NO_ENGINE, FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 
@@ -29,6 +29,22 @@ class Result(Protocol):
     def to_text(self, most: int | None = SHOWN) -> str: ...
     def to_latex(self, most: int | None = SHOWN) -> str: ...
     def to_macaulay2(self) -> str: ...
+
+
+class Decided(Protocol):
+    """What decides statements, and says whether any is refuted, or undecided."""
+
+    @property
+    def refuted(self) -> bool: ...
+    @property
+    def undecided(self) -> bool: ...
+
+
+def exit_code(found: Decided, exit_zero: bool = False) -> int:
+    """What is refuted says more than what is undecided, unless a refutation is wanted to count as an answer."""
+    if found.refuted and not exit_zero:
+        return REFUTED
+    return UNDECIDED if found.undecided else DONE
 
 
 def echo_json(text: str, end: str = "\n") -> None:

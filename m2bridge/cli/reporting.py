@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from m2bridge.cli.options import NewPath, timeout_option, within
 from m2bridge.cli.output import DONE, echo_json
 from m2bridge.cli.progress import progress
+from m2bridge.layout import plural
 from m2bridge.startup import importing
+
+if TYPE_CHECKING:
+    from m2bridge.report import Report
 
 FORMATS = ("text", "markdown", "latex", "latex-grid", "html", "csv", "json")
 
@@ -19,7 +24,7 @@ docs_option = click.option(
 )
 
 
-@click.command("report")
+@click.command("report", epilog="Example: m2bridge report results --format html --out report.html")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
 @click.option("--out", type=NewPath(dir_okay=False, path_type=Path), help="Write to this file.")
@@ -38,14 +43,23 @@ def report_command(folder: Path, form: str, out: Path | None, docs: str, timeout
 
         with progress("reading"):
             found = report.collect(folder)
-        if not found.rows and not found.problems:
-            raise click.UsageError(f"no certificates in the folder '{folder}'")
+        if not found.rows:
+            raise click.UsageError(_nothing(found, folder))
         text = report.to_html(found, docs) if form == "html" else report.FORMATS[form](found)
     if out is None:
         echo_json(text, end="") if form == "json" else click.echo(text, nl=False)
     else:
         _save(text, out)
     return DONE
+
+
+def _nothing(found: Report, folder: Path) -> str:
+    """Why there is nothing to report."""
+    none = f"no certificates in the folder '{folder}'"
+    if not found.problems:
+        return f"{none}; 'm2bridge certify … --out FOLDER' writes some"
+    first, count = found.problems[0], plural(len(found.problems), "file")
+    return f"{none} that can be used; {count} with names in .json, such as '{first.file}': {first.reason}"
 
 
 def _save(text: str, out: Path) -> None:

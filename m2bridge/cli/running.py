@@ -14,7 +14,7 @@ from m2bridge.engine import Limits, Macaulay2
 from m2bridge.errors import EngineError, ScriptError
 
 
-@click.command("run")
+@click.command("run", epilog="Example: m2bridge run code.m2 --json --timeout 60")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
 @click.option("--packages", default="", metavar="A,B,…", help="Packages to load besides those that M2 loads by itself.")
 @timeout_option

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _CODES = {"accepted": DONE, "program-not-checked": UNDECIDED, "too-expensive": UNDECIDED, "failed": FAILED}
 
 
-@click.command("verify")
+@click.command("verify", epilog="Example: m2bridge verify results")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path), metavar="PATH…")
 @click.option("--workers", type=click.IntRange(min=1), help="Processes; one for each core when left out.")
 @click.option("--timeout", type=Seconds(), default=120.0, show_default=True, help="Seconds for each file.")

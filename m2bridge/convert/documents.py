@@ -105,10 +105,17 @@ def read_toml(text: str) -> dict[str, Any]:
 
 
 def _hint(text: str, reason: str) -> str:
-    """What TOML wants of names in other alphabets, if that is what is wrong."""
+    """What TOML wants of names in other alphabets, and of text, if that is what is wrong."""
     place = re.search(r"line ([0-9]+), column ([0-9]+)", reason)
-    rest = text.split("\n")[int(place[1]) - 1][int(place[2]) - 1 :] if place else ""
-    return "; in TOML a name with other letters than a to z stands in quotes" if rest[:1] > "\x7f" else ""
+    wrong = text.split("\n")[int(place[1]) - 1] if place else ""
+    if place and wrong[int(place[2]) - 1 :][:1] > "\x7f":
+        return "; in TOML a name with other letters than a to z stands in quotes"
+    name, value = (part.strip() for part in (*wrong.partition("="), "")[:3:2])
+    if not re.fullmatch(_PART, name) or not value:
+        return ""
+    if value.startswith("["):
+        return "; put names and polynomials in quotes" + (f': {name} = ["s", "t"]' if '"' not in value else "")
+    return "" if value[0] in "\"'{" else f'; put polynomials in quotes: {name:.60} = "{value:.60}"'
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

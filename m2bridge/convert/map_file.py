@@ -83,20 +83,36 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
 
 def _check_keys(found: dict[str, Any], where: str, required: set[str], optional: set[str]) -> None:
     if missing := sorted(required - set(found)):
-        raise ConversionError(f"{where}: '{missing[0]}' is missing")
+        raise ConversionError(f"{where}: {_missing(missing[-1], where)}")
     if unknown := sorted(set(found) - required - optional):
         raise ConversionError(f"{where}: unknown key {unknown[0]!r:.60}")
 
 
+def _missing(name: str, where: str) -> str:
+    if where != "the file":
+        return f"'{name}' is missing{_EXAMPLES.get(name, '')}"
+    heading = f"[[{name}]]" if name == "layers" else f"[{name}]"
+    return f"the table {heading} is missing{_EXAMPLES.get(name, '')}"
+
+
+_EXAMPLES = {
+    "map": ': write [map] in a line of its own, and below it parameters = ["s", "t"]',
+    "coordinates": ': write [coordinates] in a line of its own, and below it lines such as x = "s^2"',
+    "parameters": ': write parameters = ["s", "t"]',
+}
+"""What to write where a part is missing."""
+
+
 def _strings(value: object, where: str) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise ConversionError(f"{where}: must be a list of strings")
+        raise ConversionError(f'{where}: must be a list of texts in quotes, such as ["s", "t"]')
     return value
 
 
 def _polynomial(value: object, where: str, source: PolynomialRing) -> PolyElement:
     if not isinstance(value, str):
-        raise ConversionError(f"{where}: must be a polynomial in quotes")
+        example = f': write "{value}"' if isinstance(value, int | float) and not isinstance(value, bool) else ""
+        raise ConversionError(f"{where}: must be a polynomial in quotes{example}")
     try:
         return read_polynomial(value, source)
     except ConversionError as reason:

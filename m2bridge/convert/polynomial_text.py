@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import lru_cache
 from math import comb
 from unicodedata import category
@@ -25,6 +26,8 @@ from m2bridge.errors import ConversionError
 
 _LETTERS = re.compile(r"\w*")
 _TOKEN = re.compile(r"\s*(?:(?P<integer>[0-9]+)|(?P<name>[^\W\d_]\w*)|(?P<sign>\*\*|[-+*/^()]))")
+
+_DECIMAL = re.compile(r"[0-9]{1,20}\.[0-9]{0,20}|\.[0-9]{1,20}")
 
 MAX_DEPTH = 50
 MAX_EXPONENT = 1000
@@ -91,7 +94,7 @@ class _Reader:
             match = _TOKEN.match(self.text, position)
             if match is None:
                 column = position + len(self.text[position:]) - len(self.text[position:].lstrip())
-                raise ConversionError(f"column {column + 1}: unexpected character {self.text[column]!r}")
+                raise ConversionError(f"column {column + 1}: {_unexpected(self.text, column)}")
             kind = match.lastgroup
             assert kind is not None
             position = match.end() if kind != "name" else _end_of_name(self.text, match.end())
@@ -102,8 +105,14 @@ class _Reader:
         result = self.sum()
         kind, found, _ = self.tokens[self.place]
         if kind != "end":
-            self.fail(f"expected an operator, found '{found:.60}'")
+            factor = f"; write * between factors: {self.written_out()}" if kind == "name" or found == "(" else ""
+            self.fail(f"expected an operator, found '{found:.60}'{factor}")
         return result
+
+    def written_out(self) -> str:
+        """The text as it may have been meant, with ``*`` before the next token."""
+        column = self.tokens[self.place][2] - 1
+        return f"{self.text[:column].rstrip()}*{self.text[column:]}"[:60]
 
     def sum(self) -> PolyElement:
         negative = self.sign("+", "-") == "-"
@@ -157,7 +166,7 @@ class _Reader:
         if kind == "name":
             variable = _variables(self.ring).get(normal_form(found))
             if variable is None:
-                self.fail(f"unknown name '{found:.60}'", self.place - 1)
+                self.fail(f"unknown name '{found:.60}'; known are {self.known()}", self.place - 1)
             return variable
         if found != "(":
             shown = f"'{found}'" if found else "the end"
@@ -170,6 +179,11 @@ class _Reader:
             self.fail("expected ')'")
         self.depth -= 1
         return inside
+
+    def known(self) -> str:
+        """The names that may occur, or the first of them."""
+        names = self.ring.variables
+        return ", ".join(f"{name:.60}" for name in names[:8]) + (", …" if len(names) > 8 else "") or "none"
 
     def sign(self, *accepted: str) -> str:
         """Take one of these operators if it comes next; otherwise nothing."""
@@ -192,6 +206,18 @@ class _Reader:
 @lru_cache(maxsize=8)
 def _variables(ring: PolynomialRing) -> dict[str, PolyElement]:
     return dict(zip(map(normal_form, ring.variables), ring.sympy_ring.gens, strict=True))
+
+
+def _unexpected(text: str, column: int) -> str:
+    """What is wrong with a character; numbers are exact, so that decimal ones are to be written as fractions."""
+    number = next((found for found in _DECIMAL.finditer(text) if found.start() <= column < found.end()), None)
+    if number is None:
+        return f"unexpected character {text[column]!r}"
+    value = str(Fraction(f"0{number[0]}"))
+    power = text[number.end() :].lstrip().startswith(("^", "**"))
+    divisor = text[: number.start()].rstrip().endswith(("/", "^", "**"))
+    exact = f"({value})" if "/" in value and (power or divisor) else value
+    return f"numbers are exact: write {text[: number.start()]}{exact}{text[number.end() :]}"[:200]
 
 
 def _end_of_name(text: str, end: int) -> int:

@@ -70,8 +70,10 @@ def _around(found: Dimension) -> list[tuple[str, str]]:
 def _verdict(found: Dimension) -> str:
     if not found.agree:
         return "the methods do NOT agree"
+    late = [finding.method for finding in found.findings if finding.status == "unfinished"]
+    all_methods = f"the methods that finished agree, without {', '.join(late)}" if late else "all methods agree"
     equal = len({finding.value for finding in found.findings if finding.value is not None}) == 1
-    return "all methods agree" if equal else "no lower bound exceeds what the other methods say"
+    return all_methods if equal else "no lower bound exceeds what the other methods say"
 
 
 def macaulay2(found: Dimension) -> str:

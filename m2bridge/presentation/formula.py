@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from m2bridge.convert import escape
 from m2bridge.convert.markup import latex_lines
-from m2bridge.layout import first_terms, line, numeric, shortened
-from m2bridge.sheet import SHOWN, Block, Facts, Findings, Formula, Picture, Polynomials, Sheet, Table
+from m2bridge.layout import SHOWN, first_terms, line, numeric, shortened
+from m2bridge.sheet import Block, Facts, Findings, Formula, Picture, Polynomials, Sheet, Table
 
 LINE = 100
 """Characters of a polynomial in one line, as they are typed."""

@@ -12,6 +12,9 @@ from m2bridge.sheet import Block, Facts, Finding, Findings, Picture, Polynomials
 MOST_BYTES = 100_000
 """Of the HTML of one result."""
 
+MOST_PICTURE = 80_000
+"""Of a picture in it."""
+
 MOST_ITEMS = 1024
 """Rows of each block, before it is seen whether they fit."""
 
@@ -58,7 +61,7 @@ def _block(block: Block, most: int) -> dict[str, Any]:
             return _rows("findings", [_finding(finding) for finding in block.rows], most)
         case Picture():
             svg = block.svg()
-            return {"kind": "picture", "svg": svg if most and len(svg) < MOST_BYTES // 2 else ""}
+            return {"kind": "picture", "svg": svg if most and len(svg) < MOST_PICTURE else ""}
 
 
 def _rows(kind: str, rows: list[Any], most: int) -> dict[str, Any]:

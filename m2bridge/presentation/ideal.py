@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from m2bridge.convert.markup import polynomial_latex
 from m2bridge.convert.notation import ideal_macaulay2, polynomial_text
-from m2bridge.layout import first_terms
-from m2bridge.sheet import SHOWN, WIDTH, Polynomials, Sheet
+from m2bridge.layout import SHOWN, first_terms
+from m2bridge.sheet import WIDTH, Polynomials, Sheet
 
 if TYPE_CHECKING:
     from m2bridge.algebra.ring import Ideal

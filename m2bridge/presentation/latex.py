@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from m2bridge.convert.escape import latex
 from m2bridge.convert.markup import polynomial_latex
-from m2bridge.layout import first_terms, numeric
-from m2bridge.sheet import SHOWN, WIDTH, Block, Facts, Findings, Formula, Picture, Polynomials, Sheet, Table
+from m2bridge.layout import SHOWN, first_terms, numeric
+from m2bridge.sheet import WIDTH, Block, Facts, Findings, Formula, Picture, Polynomials, Sheet, Table
 
 NEEDS = r"% needs \usepackage[T1]{fontenc} and \usepackage{amsmath,array,longtable}"
 

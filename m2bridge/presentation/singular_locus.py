@@ -7,9 +7,10 @@ from typing import Any
 
 from m2bridge.algebra.ring import Ideal
 from m2bridge.convert.notation import degree_summary, ideal_macaulay2, polynomial_text
+from m2bridge.layout import SHOWN
 from m2bridge.maps.singular_locus_result import Component, OrbitStatus, SingularLocus, zero_text
 from m2bridge.presented import computed_by, result_json
-from m2bridge.sheet import SHOWN, Block, Facts, Polynomials, Sheet, Table
+from m2bridge.sheet import Block, Facts, Polynomials, Sheet, Table
 
 SHORT = 60
 """Characters of equations that are shown in a table."""

@@ -90,7 +90,9 @@ def complaint(input_: Input, answer: Answer) -> str:
         return "a traceback: " + answer.err.strip().splitlines()[-1]
     if answer.code not in input_.codes:
         return f"exit code {answer.code}, not in {sorted(input_.codes)}"
-    if answer.code in (2, 4) and (len(answer.err.strip().splitlines()) != 1 or (answer.code == 2 and answer.out)):
+    lines = answer.err.strip().splitlines()
+    one = len(lines) == 1 or (len(input_.words) == 1 and lines[0].startswith("Usage: "))  # a command alone
+    if answer.code in (2, 4) and (not one or (answer.code == 2 and answer.out)):
         return "not one line"
     if answer.err and len(answer.err) > 2000:
         return f"a message of {len(answer.err)} characters"

@@ -172,7 +172,7 @@ def _places(folder: Path) -> Iterator[Input]:
         yield Input(("report", place))
         yield Input(("verify", place))
     for form in FORMATS:
-        yield Input(("report", "{}/maze", "--format", form), frozenset({0}))
+        yield Input(("report", "{}/maze", "--format", form), frozenset({2}))
 
 
 def _certificates() -> Iterator[Input]:

@@ -33,7 +33,7 @@ from m2bridge.families.deep_attention.checker import predicted
 from m2bridge.families.deep_attention.checker.case import Case
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import observe
-from tests.deep import jacobian_rank
+from tests.deep import jacobian_rank, softmax_rank
 
 STATED = {statement.key: statement for statement in stated_for_all_sizes()}
 
@@ -60,6 +60,16 @@ def test_what_is_counted_is_the_rank() -> None:
     for network in networks:
         rank = jacobian_rank(network.widths, network.a, network.t, inputs=60)
         assert known_dimension(network, "lightning") == rank, network
+
+
+def test_what_is_counted_for_softmax_is_the_rank() -> None:
+    """With the weights of softmax as unknowns: for two different tokens, in other code; four layers as well."""
+    random = Random(4)
+    networks = [((2, 3, 2, 2, 1), (1, 2, 2, 1), 2), ((3, 1, 2), (2, 2), 3), ((4, 3, 4), (2, 3), 2)]
+    networks += [(small.widths, small.a, small.t + 1) for small in random.sample(small_networks("softmax"), 12)]
+    for widths, a, t in networks:
+        known = known_dimension(DeepAttention(widths, a, t, normalization="softmax"), "softmax")
+        assert softmax_rank(widths, a, t, inputs=known + 5) == known, (widths, a, t)
 
 
 @pytest.mark.parametrize("key", PREDICTIONS)
@@ -218,7 +228,7 @@ def test_the_case_and_its_statements() -> None:
 def _lines() -> Iterator[tuple[list[str], int, str]]:
     deep = ["cross-check", "--family", "deep-attention", "--all-sizes"]
     yield [*deep, "3.8"], 0, "first for 2-2-2-a1-2-t2: computed 8, stated 9"
-    yield [*deep, "L", "--format", "latex"], 0, "L & confirmed &"
+    yield [*deep, "L", "--format", "latex"], 0, "L & confirmed"
     yield [*deep, "L", "--format", "m2"], 0, 'hashTable {"L" => "CONFIRMED"}'
     yield [*deep, "--json", "S"], 0, '"identities": ['
     yield [*deep, "--widths", "2,2"], 2, "--widths: has no meaning with --all-sizes"

@@ -117,7 +117,7 @@ def test_a_family_of_somebody_else_from_beginning_to_end(
     def m2bridge(*line: str, code: int = 0) -> str:
         done = subprocess.run([command, *line], capture_output=True, text=True, check=False)
         assert done.returncode == code, done.stdout + done.stderr
-        return done.stdout
+        return done.stdout or done.stderr
 
     own = ("--family", "rational-normal-curve")
     assert json.loads(m2bridge("dimension", *own, "--n", "3", "--json"))["dimension"] == 2
@@ -133,7 +133,7 @@ def test_a_family_of_somebody_else_from_beginning_to_end(
     monkeypatch.delenv("PYTHONPATH")
     found = json.loads(m2bridge("verify", str(results), "--json", code=5))["certificates"]
     assert all("install the package that brings it" in certificate["found"] for certificate in found)
-    assert "there is no family 'rational-normal-curve'" in m2bridge("report", str(results))
+    assert "there is no family 'rational-normal-curve'" in m2bridge("report", str(results), code=2)
 
 
 def test_networks_from_beginning_to_end(command: str, tmp_path: Path) -> None:

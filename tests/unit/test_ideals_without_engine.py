@@ -353,8 +353,8 @@ def test_words_of_python_are_no_names_in_sage(name: str) -> None:
 
 def test_how_ideals_are_shown() -> None:
     many = ideal([f"x_{i}" for i in range(30)])
-    assert str(many).endswith("… and 18 more) of QQ[x_0, x_1, x_2, x_3, x_4, x_5, …, x_29]")
-    assert ideal("x^2 - y").to_latex() == r"\left\langle x^{2} - y \right\rangle"
+    assert str(many).splitlines()[0].endswith("… and 18 more) of QQ[x_0, x_1, x_2, x_3, x_4, x_5, …, x_29]")
+    assert r"\left\langle x^{2} - y \right\rangle" in ideal("x^2 - y").to_latex()
     assert ideal("x^2 - y").to_macaulay2() == "R = QQ[x, y]\nI = ideal {x^2-y}"
     assert ideal(1, "1/2", variables="x").to_macaulay2() == "R = QQ[x]\nI = ideal {(1)_R,\n    (1/2)_R}"
 

@@ -1,0 +1,166 @@
+"""The likeliest mistakes of somebody new, and what the program says: what to do next."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from sympy import Poly, symbols
+
+from m2bridge.algebra.field import QQ
+from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.cli import commands, computing, options
+from m2bridge.cli.commands import cli
+from m2bridge.clock import limited
+from m2bridge.engine import Macaulay2
+from m2bridge.errors import ConversionError, EngineTimeoutError
+from m2bridge.families.attention.model import Coordinates, Weights
+from m2bridge.maps import dimension, singular_locus
+from m2bridge.maps.closure_result import Strategy
+from m2bridge.maps.jacobian_rank import MethodValue
+from m2bridge.maps.subject import Subject
+from m2bridge.render import Script
+
+CASE = ("--d", "2", "--d-out", "1")
+ACCEPTED = Path(__file__).parents[1] / "certificates" / "accepted"
+
+WORDS = {
+    ("dimension", "-d", "2"): "No such option '-d'. Did you mean '--d'?",
+    ("dimension", "-d2"): "No such option '-d'. Did you mean '--d'?",
+    ("closure", "--d", "2", "-d-out=1"): "No such option '-d-out'. Did you mean '--d-out'?",
+    ("closure", "--d", "2"): "--d-out: is missing: the output embedding dimension; a case is named by --d 2 --d-out 1",
+    ("closure", "2", "1"): "there is no file '2'; a case is named by --d 2 --d-out 1",
+    ("closure", "--d", "1..3", "--d-out", "1"): "'1..3' is more than one number: 'm2bridge certify' takes many cases",
+    ("closure", "--d", "2", "--dout", "1"): "'--d-out'",
+    ("closure", "--d", "two", "--d-out", "1"): "'two' is not a valid integer",
+    ("closure", "--d", "0", "--d-out", "1"): "--d: must be at least 1, not 0",
+    ("closer", *CASE): "No such command 'closer'. Did you mean 'closure'?",
+    ("implicitize", "missing.toml"): "File 'missing.toml' does not exist",
+    ("singular_locus", *CASE): "Did you mean 'singular-locus'?",
+    ("dimension", *CASE, "--method", "groebner"): "'groebner' is not one of 'auto', 'elimination', 'jacobian'",
+    ("closure", *CASE, "--field", "GF(4)"): "GF(4) is not a prime field: 4 is not a prime number",
+    ("closure", *CASE, "--memory", "much"): "'much' is not an amount of memory: write 4G or 512M",
+    (
+        "report",
+        str(Path(__file__).parent),
+    ): f"no certificates in the folder '{Path(__file__).parent}'; 'm2bridge certify …",
+    ("cross-check", "9.9", *CASE): "'9.9' is not one of 3.2, 3.3, 3.4, A.2",
+}
+MAP = '[map]\nparameters = ["s"]\n[coordinates]\nx = {}\n'
+FILES = {
+    MAP.format("s^2"): 'put polynomials in quotes: x = "s^2"',
+    MAP.format("2"): 'must be a polynomial in quotes: write "2"',
+    MAP.format('"0.5*x"'): "write 1/2*x",
+    MAP.format('"s^2/0.5 + 1.50"'): "write s^2/(1/2) + 1.50",
+    MAP.format('".5"'): "write 1/2",
+    MAP.format('"s*0.25"'): "write s*1/4",
+    MAP.format('"3 + 1.0*s"'): "write 3 + 1*s",
+    MAP.format('"0.5^2"'): "write (1/2)^2",
+    MAP.format('"2s"'): "write * between factors: 2*s",
+    MAP.format('"u + s"'): "unknown name 'u'; known are s",
+    'parameters = ["s"]\n[coordinates]\nx = "s"\n': "the table [map] is missing: write [map] in a line of its own",
+    "[map]\nparameters = [s]\n": 'put names and polynomials in quotes: parameters = ["s", "t"]',
+}
+
+
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """What the command line says of a mistake, on one line."""
+
+    def complaint(*words: str) -> str:
+        monkeypatch.setattr("sys.argv", ["m2bridge", *words])
+        assert commands.run() == 2
+        found = capsys.readouterr()
+        assert found.out == ""
+        return found.err
+
+    return complaint
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_words(words: tuple[str, ...], said: Callable[..., str]) -> None:
+    (line,) = said(*words).splitlines()
+    assert WORDS[words] in line
+
+
+@pytest.mark.parametrize("text", FILES)
+def test_files_of_maps(text: str, said: Callable[..., str], tmp_path: Path) -> None:
+    file = tmp_path / "map.toml"
+    file.write_text(text, encoding="utf-8")
+    for command in ("closure", "implicitize"):
+        (line,) = said(command, str(file)).splitlines()
+        assert FILES[text] in line
+
+
+ALONE = ("dimension", "closure", "singular-locus", "script", "cross-check", "membership", "certify", "verify", "report")
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_a_command_alone_gets_its_usage_and_an_example(name: str, said: Callable[..., str]) -> None:
+    first, example, more, *error = said(name).splitlines()
+    assert first.startswith(f"Usage: m2bridge {name} ")
+    assert example.startswith(f"Example: m2bridge {name} ")
+    assert more == f"All options: m2bridge {name} --help"
+    assert len(error) == 1
+    assert error[0].startswith("Error: ")
+
+
+def test_every_command_has_an_example() -> None:
+    assert [name for name, command in cli.commands.items() if not (command.epilog or "").startswith("Example: ")] == []
+
+
+def test_choices_are_those_of_the_functions() -> None:
+    assert get_args(dimension.Method) == computing.DIMENSION_METHODS
+    assert get_args(singular_locus.Method) == computing.LOCUS_METHODS
+    assert (get_args(Strategy), get_args(Coordinates)) == (options.STRATEGIES, options.COORDINATES)
+    assert get_args(Weights) == computing.WEIGHTS
+
+
+def test_a_poly_is_a_polynomial() -> None:
+    s, t = symbols("s t")
+    ring = PolynomialRing(QQ, ("s", "t"))
+    for form in (Poly(s**2 - t / 2), Poly(s**2 - t / 2, s), ring.polynomial(s**2 - t / 2)):
+        assert ring.polynomial(form) == ring.polynomial(s**2 - t / 2)
+    assert PolynomialMap.from_expressions([s], {"x": Poly(s**3)}).images[0].as_expr() == s**3
+    with pytest.raises(ConversionError, match="coefficients modulo 5"):
+        ring.polynomial(Poly(s, modulus=5))
+    with pytest.raises(ConversionError, match="not exact"):
+        ring.polynomial(Poly(0.5 * s))
+
+
+def test_methods_agree_only_where_they_finished() -> None:
+    found = [MethodValue(name, 3, "proved", "") for name in ("rank", "formula")]
+    late = MethodValue("elimination", None, "unfinished", "did not finish")
+    s = symbols("s")
+    subject = Subject.of(PolynomialMap.from_expressions([s], {"x": s}), None)
+    text = {
+        n: dimension.Dimension(subject, QQ, tuple(methods), None, 0.0).to_text()
+        for n, methods in enumerate((found, [*found, late]))
+    }
+    assert "all methods agree" in text[0]
+    assert "all methods agree" not in text[1]
+    assert "the methods that finished agree, without elimination" in text[1]
+
+
+def test_a_refuted_batch_ends_well_where_that_is_wanted(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    batch = ("certify", "--family", "polynomial-network", "--widths", "3,2,1", "--executor", "serial", "--quiet")
+    for more, code in (((), 1), (("--exit-zero",), 0)):
+        monkeypatch.setattr("sys.argv", ["m2bridge", *batch, "--out", str(tmp_path), *more])
+        assert commands.run() == code
+    check = ("cross-check", "--family", "polynomial-network", "--widths", "3,2,1")
+    for more, code in (((), 1), (("--exit-zero",), 0)):
+        monkeypatch.setattr("sys.argv", ["m2bridge", *check, *more])
+        assert commands.run() == code
+
+
+def test_a_limit_is_named_as_the_user_gave_it(m2: str) -> None:
+    """However little of it is left when Macaulay2 is asked."""
+    with Macaulay2(m2) as engine:
+        engine.run(Script("short", 'mbEmit("one", 1)'))
+        with limited(1e4) as running:
+            late = limited(1e4, begin=running.now() - 1e4 + 0.5)
+            with late as inner, pytest.raises(EngineTimeoutError, match="within the limit of 10000 seconds"):
+                engine.run(Script("long", "while true do ()"), inner.remaining)
