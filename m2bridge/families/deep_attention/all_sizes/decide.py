@@ -72,8 +72,14 @@ def check_assumed(statement: Stated, prediction: Prediction) -> None:
     end = END.function([(prediction.end_assumed, "0")])
     layer = LAYER.function([(prediction.layer_assumed, "0")])
     for network in _networks(prediction):
-        if not statement.hypotheses(network):
+        if statement.hypotheses(network):
+            continue
+        try:
             Path.of(network).total(end, layer)
+        except ContradictionError:
+            raise ContradictionError(
+                f"more is assumed than {statement.key} says: it is about {network.title}"
+            ) from None
 
 
 @cache
