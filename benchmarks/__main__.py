@@ -6,5 +6,5 @@ import subprocess
 import sys
 from pathlib import Path
 
-for benchmark in ("session", "closures", "cross_check", "batch"):
+for benchmark in ("session", "conversation", "closures", "cross_check", "batch"):
     subprocess.run([sys.executable, Path(__file__).with_name(f"{benchmark}.py"), *sys.argv[1:]], check=True)

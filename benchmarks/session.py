@@ -95,12 +95,13 @@ class Conversation:
     def __init__(self, program: Path) -> None:
         self._terminal = pexpect.spawn(str(program), ["-q", "--silent", "--no-readline"], echo=False, encoding="utf-8")
         self._terminal.delaybeforesend = None
+        self._terminal.maxread, self._terminal.searchwindowsize = 65536, 200  # else 10 MB take minutes
         self._terminal.expect(self.PROMPT, timeout=60)
 
     def ask(self, line: str) -> str:
         """What is printed for one line."""
         self._terminal.sendline(line)
-        self._terminal.expect(self.PROMPT)
+        self._terminal.expect(self.PROMPT, timeout=300)
         return str(self._terminal.before)
 
     def close(self) -> None:

@@ -27,13 +27,20 @@ if TYPE_CHECKING:
     from m2bridge.convert.ideal_text import read_ideal
     from m2bridge.convert.map_file import read_map
     from m2bridge.crosscheck import CrossCheck, Decision, Outcome, Verdict, cross_check
-    from m2bridge.engine import Engine, Limits, Macaulay2, Transcript
+    from m2bridge.engine import Engine, Evaluation, Limits, Macaulay2, Transcript, Workspace
     from m2bridge.errors import (
         ContradictionError,
+        ConversionError,
+        EngineDiedError,
         EngineMemoryError,
         EngineTimeoutError,
         InvalidCaseError,
         M2BridgeError,
+        PackageError,
+        ScriptError,
+        UnknownSymbolError,
+        ValueTypeError,
+        WorkspaceLostError,
     )
     from m2bridge.families.attention.all_sizes.cross_check import cross_check_all_sizes
     from m2bridge.families.attention.all_sizes.result import AllSizes
@@ -71,7 +78,7 @@ _HOMES = {
     "maps.singular_locus": ("singular_locus",),
     "convert.ideal_text": ("read_ideal",),
     "crosscheck": ("CrossCheck", "Decision", "Outcome", "Verdict", "cross_check"),
-    "engine": ("Engine", "Limits", "Macaulay2", "Transcript"),
+    "engine": ("Engine", "Evaluation", "Limits", "Macaulay2", "Transcript", "Workspace"),
     "families.attention.model": ("SingleLayerAttention",),
     "algebra.field": ("QQ", "CoefficientField"),
     "families.attention.orbits": ("Orbit",),
@@ -90,6 +97,13 @@ _HOMES = {
         "EngineMemoryError",
         "InvalidCaseError",
         "ContradictionError",
+        "ConversionError",
+        "EngineDiedError",
+        "PackageError",
+        "ScriptError",
+        "UnknownSymbolError",
+        "ValueTypeError",
+        "WorkspaceLostError",
     ),
     "families.deep_attention.model": ("DeepAttention",),
     "families.polynomial_network.model": ("PolynomialNetwork",),
@@ -111,6 +125,16 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """``%load_ext m2bridge`` in IPython or a notebook: see :mod:`m2bridge.notebook`."""
+    import_module("m2bridge.notebook").load(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """``%unload_ext m2bridge``."""
+    import_module("m2bridge.notebook").unload(shell)
+
+
 __all__ = [
     "QQ",
     "AllSizes",
@@ -119,13 +143,16 @@ __all__ = [
     "CoefficientField",
     "Component",
     "ContradictionError",
+    "ConversionError",
     "CrossCheck",
     "Decision",
     "DeepAttention",
     "Dimension",
     "Engine",
+    "EngineDiedError",
     "EngineMemoryError",
     "EngineTimeoutError",
+    "Evaluation",
     "Fibre",
     "Ideal",
     "Image",
@@ -140,15 +167,21 @@ __all__ = [
     "OrbitFacts",
     "OrbitStatus",
     "Outcome",
+    "PackageError",
     "Plan",
     "PolynomialMap",
     "PolynomialNetwork",
     "PolynomialRing",
     "Script",
+    "ScriptError",
     "SingleLayerAttention",
     "SingularLocus",
     "Transcript",
+    "UnknownSymbolError",
+    "ValueTypeError",
     "Verdict",
+    "Workspace",
+    "WorkspaceLostError",
     "__version__",
     "certify",
     "closure",

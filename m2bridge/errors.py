@@ -6,6 +6,8 @@
     ├── ResourceError            a template or Macaulay2 script is missing from the installation
     ├── InvalidCaseError         the case asked for does not exist or cannot be stored
     ├── ConversionError          a value has no counterpart on the other side of the bridge
+    ├── ValueTypeError           a value of Macaulay2 has no counterpart in Python
+    ├── UnknownSymbolError       a symbol of a workspace has no value
     ├── RenderError              a template could not be filled in
     ├── ParseError               an answer does not follow the wire format
     ├── MethodUnavailableError   the method does not apply to this case
@@ -20,7 +22,9 @@
         ├── EngineTimeoutError
         ├── EngineMemoryError
         ├── EngineDiedError
-        └── ScriptError          Macaulay2 reported an error in the script
+        ├── PackageError         Macaulay2 has no such package, or cannot load it
+        ├── WorkspaceLostError   the process of a workspace has ended, and its symbols with it
+        └── ScriptError          Macaulay2 reported an error in the code
 
 Mathematical outcomes (a unit ideal, an empty locus, a refuted statement) are results, never exceptions.
 All of them survive pickling, so that they can cross worker processes.
@@ -73,7 +77,60 @@ class InvalidCaseError(M2BridgeError):
 
 
 class ConversionError(M2BridgeError):
-    """A value has no counterpart on the other side of the bridge."""
+    """A value has no counterpart on the other side of the bridge.
+
+    Examples
+    --------
+    >>> try:
+    ...     read_map("[map]\\nparameters = 5\\n[coordinates]\\nx = 's'")
+    ... except ConversionError as error:
+    ...     print(error)
+    [map] parameters: must be a list of strings
+    """
+
+
+class UnknownSymbolError(M2BridgeError, KeyError):
+    """A symbol of a workspace that has no value.
+
+    Examples
+    --------
+    >>> with Macaulay2() as m2, m2.workspace() as work:
+    ...     try:
+    ...         work["K"]
+    ...     except UnknownSymbolError as error:
+    ...         print(error)
+    the symbol 'K' has no value in this workspace
+    """
+
+    __str__ = Exception.__str__
+
+
+class ValueTypeError(M2BridgeError):
+    """A value of Macaulay2 whose type has no counterpart in Python.
+
+    Attributes
+    ----------
+    kind : str
+        The class of the value in Macaulay2.
+
+    Examples
+    --------
+    >>> try:
+    ...     raise ValueTypeError("FunctionClosure")
+    ... except ValueTypeError as error:
+    ...     print(error)
+    a value of the class FunctionClosure has no counterpart in Python; ask for what you need of it, or for a reference
+    """
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind)
+        self.kind = kind
+
+    def __str__(self) -> str:
+        return (
+            f"a value of the class {self.kind} has no counterpart in Python; "
+            "ask for what you need of it, or for a reference"
+        )
 
 
 class RenderError(M2BridgeError):
@@ -196,20 +253,78 @@ class EngineMemoryError(EngineError):
 
 
 class EngineDiedError(EngineError):
-    """Macaulay2 ended, crashed or was killed from outside."""
+    """Macaulay2 ended, crashed or was killed from outside.
+
+    Examples
+    --------
+    >>> with Macaulay2() as m2:
+    ...     try:
+    ...         m2.value("exit 3")
+    ...     except EngineDiedError as error:
+    ...         print(error)
+    Macaulay2 ended with exit status 3
+    """
+
+
+class PackageError(EngineError):
+    """A package that Macaulay2 does not have, or cannot load; the message says what to do.
+
+    Examples
+    --------
+    >>> with Macaulay2() as m2:
+    ...     try:
+    ...         m2.workspace(packages=["Elimnation"])
+    ...     except PackageError as error:
+    ...         print("did you mean Elimination" in str(error))
+    True
+    """
+
+
+class WorkspaceLostError(EngineError):
+    """The process of a workspace has ended, and its symbols are gone.
+
+    It is raised at every use until :meth:`~m2bridge.Workspace.restart` has been called, so that no code goes on with
+    symbols that it does not have any more.
+
+    Examples
+    --------
+    >>> with Macaulay2() as m2, m2.workspace() as work:
+    ...     for code in ("n = 5; exit 1", "n + 1"):
+    ...         try:
+    ...             work.run(code)
+    ...         except (EngineDiedError, WorkspaceLostError) as error:
+    ...             print(error)
+    ...     work.restart()
+    Macaulay2 ended with exit status 1; the symbols of this workspace are gone
+    the symbols of this workspace are gone (Macaulay2 ended with exit status 1); restart() begins anew, without them
+    """
 
 
 class ScriptError(EngineError):
-    """Macaulay2 reported an error in the script.
+    """Macaulay2 reported an error in the code of a script or a user.
 
     Attributes
     ----------
     error : str
         The message of Macaulay2.
-    line : int or None
-        The line of the script (1-based) where it arose, as far as Macaulay2 said.
+    file : str
+        What the code is called in which it arose: a file, ``input 3`` of a workspace, the name of a script.
+    line, column : int or None
+        Where in this code it arose, both counted from 1; ``None`` if Macaulay2 did not say. Of all places in the user's
+        own code it is the innermost, such as a line of a function that another line calls.
     excerpt : str
-        The script lines around it.
+        The lines around it, with the place marked.
+    output : str
+        What the code had printed before the error.
+
+    Examples
+    --------
+    >>> with Macaulay2() as m2:
+    ...     try:
+    ...         m2.value("n = 3\\n1/(n - 3)")
+    ...     except ScriptError as error:
+    ...         print(error.error, error.line, error.column)
+    division by zero 2 2
     """
 
     def __init__(
@@ -217,14 +332,18 @@ class ScriptError(EngineError):
         message: str,
         *,
         error: str = "",
+        file: str = "",
         line: int | None = None,
+        column: int | None = None,
         excerpt: str = "",
         records: tuple[str, ...] = (),
         output: str = "",
     ) -> None:
         super().__init__(message, records=records, output=output)
         self.error = error
+        self.file = file
         self.line = line
+        self.column = column
         self.excerpt = excerpt
 
 

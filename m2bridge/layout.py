@@ -33,21 +33,35 @@ def shortened(text: str, most: int = 600) -> str:
     return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 2 :]}"
 
 
+def first_terms(text: str, width: int) -> str:
+    """The first terms of a polynomial that is written out, if it does not fit in ``width`` characters."""
+    if len(text) <= width:
+        return text
+    end = max(text.rfind(" + ", 0, width), text.rfind(" - ", 0, width))
+    terms = 1 + text.count(" + ") + text.count(" - ")
+    return f"{text[: max(end, 0)]} …  ({plural(terms, 'term')})"
+
+
 def table(header: Sequence[str], rows: Iterable[Sequence[object]], indent: str = "  ") -> str:
     """Aligned columns under a header; numbers to the right, words to the left."""
     lines = [list(map(str, header)), *([str(cell) for cell in row] for row in rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
-    numeric = [all(re.fullmatch(r"-?\d+|–", line[i]) for line in lines[1:]) for i in range(len(header))]
+    right = numeric(lines[1:])
 
     def aligned(line: list[str]) -> str:
         cells = (
-            cell.rjust(width) if right else cell.ljust(width)
-            for cell, width, right in zip(line, widths, numeric, strict=True)
+            cell.rjust(width) if numbers else cell.ljust(width)
+            for cell, width, numbers in zip(line, widths, right or [False] * len(line), strict=True)
         )
         return indent + "   ".join(cells).rstrip()
 
     rule = indent + "   ".join("─" * width for width in widths)
     return "\n".join([aligned(lines[0]), rule, *map(aligned, lines[1:])])
+
+
+def numeric(lines: Sequence[Sequence[str]]) -> list[bool]:
+    """For each column whether it has numbers only, or dashes for those that are not known."""
+    return [all(re.fullmatch(r"-?\d+|–", cell) for cell in column) for column in zip(*lines, strict=True)]
 
 
 def facts(rows: Iterable[tuple[str, object]], indent: str = "  ") -> str:

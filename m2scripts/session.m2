@@ -1,48 +1,88 @@
--- The Macaulay2 side of one long-lived session; loaded once, after the other scripts.
+-- The Macaulay2 side of one conversation; loaded once, after the other scripts.
 --
--- For each run Python sends two lines: mbRun(nonce, script, answers) and mbReport nonce. The first loads the script; an
--- error in it is printed and leaves the second line to say, in any case, that the run is over, and which run began last.
--- The answers are in a file.
+-- Python types one line for each request, mbRun(…) or mbEvaluate(…), which loads code from a file. The report is what
+-- stands in the place of the prompt for the next line: so there is one in any case, after an error too, and whatever
+-- the code has done to the names that are in sight. It has a mark that no code can see, and the name of the request
+-- that began last. The answers are in a file.
 
--- Scripts find the shared functions in this dictionary.
+-- The shared functions.
 mbShared = new Dictionary
 
--- What a session remembers is local to the two functions, out of the reach of scripts.
-(mbRun, mbReport) = (() -> (
-    usual := dictionaryPath;
-    begun := "";
-    file := stdio;
+-- What a conversation remembers is local to these functions, out of the reach of any code.
+(mbStart, mbRun, mbEvaluate) = (() -> (
+    -- It gives the value of the last statement; 'load' would keep the names of all files besides.
+    load' := value Core#"private dictionary"#"simpleLoad";
+    core := select(dictionaryPath, d -> d =!= User#"private dictionary");
 
-    -- A script works in a dictionary of its own: every symbol that it introduces is forgotten with the dictionary,
-    -- so that no run sees the variables of another.
-    dictionary := new Dictionary;
+    -- 'restart' would leave a process that nobody waits for.
+    instead := new Dictionary;
+    getGlobalSymbol(instead, "restart") <- Command(() -> error "a workspace is begun anew from Python, by its restart()");
+
+    symbols := new Dictionary;
+    path := {};
+    (keeping, forgetting) := (false, false);
+    (begun, file) := ("", stdio);
+
+    -- Code works in a dictionary of its own, which is that of Macaulay2's user: so letters such as those of QQ[a..d]
+    -- are the same everywhere, and every symbol is forgotten with the dictionary.
+    renew := () -> (
+        User#"private dictionary" = symbols = new Dictionary;
+        path = join({symbols, instead}, core););
 
     -- Rings, functions and so on that a symbol named stay in a table of names; only Macaulay2's own way of giving the
     -- symbol another value takes them out of it.
     assign := value Core#"private dictionary"#"globalAssign";
-    forget := () -> scan(values dictionary, s -> try assign(s, null));
+    forget := () -> scan(values symbols, s -> try assign(s, null));
 
-    run := (nonce, script, answers) -> (
-        dictionary = new Dictionary;
-        dictionaryPath = join({dictionary, mbShared}, usual);
+    begin := (nonce, stem, passing) -> (
         (mbNonce, mbRecords) = (nonce, 0);
-        mbOutput = file = openOut answers;
-        begun = nonce;
-        load script;);
+        mbOutput = file = openOut(stem | ".jsonl");
+        begun = nonce;  -- what comes before fails if earlier code has protected these names
+        forgetting = passing;
+        if passing or path === {} then renew(););
 
-    -- Loading is quiet about the value of the line, and the report starts with an unprintable byte on a line of its own.
-    report := nonce -> (
-        dictionaryPath = usual;
-        forget();
+    -- A script: it answers by the shared functions, which it sees.
+    run := (nonce, stem) -> (
+        begin(nonce, stem, true);
+        dictionaryPath = join({symbols, mbShared}, core);
+        load'(stem | ".m2");
+        mbFinish(););
+
+    -- Code of a user, who sees none of them; first the code that makes what is given from outside.
+    evaluate := (nonce, stem, passing, given, form) -> (
+        begin(nonce, stem, passing);
+        if passing then mbForget();
+        first' := () -> prepend(symbols, delete(symbols, path));
+        if given then (
+            path = first'();  -- what is given comes before the names of packages
+            dictionaryPath = prepend(mbShared, path);
+            load'(stem | ".given.m2"););
+        dictionaryPath = path;
+        keeping = true;
+        x := load'(stem | ".m2");
+        (path, keeping) = (dictionaryPath, false);
+        dictionaryPath = first'();
+        mbSend(x, form);
+        mbFinish(););
+
+    report := mark -> (
+        if keeping then path = dictionaryPath;
+        if forgetting then forget();
+        keeping = forgetting = false;
+        dictionaryPath = prepend(mbShared, core);
         if file =!= stdio then try close file;
         file = stdio;
         try (mbOutput = stdio);
-        stdio << "\n\1m2bridge " << nonce << " " << begun << "\n" << flush;);
+        stdio << "\n\1m2bridge " << mark << " " << begun << "\n" << flush;
+        "");
 
-    (run, report)))()
+    -- Prompts come into force only after the scripts on the command line are loaded.
+    start := mark -> ZZ#{topLevelMode, Core#"private dictionary"#"InputPrompt"} = lineNumber -> report mark;
 
--- No script can assign to the shared names, or erase them. The three that change are set for each run.
+    (start, run, evaluate)))()
+
+-- No script can assign to the shared names, or erase them, but for those that change; code of users does not see them.
 scan(pairs User#"private dictionary", (name, s) -> if match("^mb", name) then (
     mbShared#name = s;
-    if not match("^mb(Output|Nonce|Records)$", name) then protect s))
+    if not match("^mb(Output|Nonce|Records|References|InUse|Serial|Descriptions)$", name) then protect s))
 protect mbShared

@@ -21,16 +21,23 @@ WITH_ENGINE = frozenset(
         "Component",
         "CrossCheck",
         "Engine",
+        "EngineDiedError",
         "EngineTimeoutError",
+        "Evaluation",
         "Image",
         "Limits",
         "Macaulay2",
         "Membership",
         "Observations",
         "OrbitFacts",
+        "PackageError",
+        "ScriptError",
         "SingularLocus",
         "Transcript",
+        "UnknownSymbolError",
         "Verdict",
+        "Workspace",
+        "WorkspaceLostError",
         "cross_check_all_sizes",
         "fibres",
         "image",
@@ -50,6 +57,13 @@ def examples(name: str) -> doctest.DocTest:
         value if hasattr(value, "__name__") else type(value), name, module=ModuleType(name), globs=_names()
     )
     return found[0]
+
+
+def method_examples(*names: str) -> list[doctest.DocTest]:
+    """The examples of the methods of public classes."""
+    finder = doctest.DocTestFinder()
+    found = [test for name in names for test in finder.find(getattr(m2bridge, name), name, globs=_names())]
+    return [test for test in found if "." in test.name and test.examples]
 
 
 def failures(test: doctest.DocTest) -> str:

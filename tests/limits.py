@@ -79,4 +79,5 @@ def answers_so_far(session: Macaulay2) -> list[str]:
 
 
 def _files(session: Macaulay2) -> list[Path]:
-    return [] if session._scratch is None else list(session._scratch.path.glob("*.jsonl"))
+    folder = session._runs.folder
+    return [] if folder is None else list(folder.glob("*.jsonl"))

@@ -15,6 +15,7 @@ from m2bridge.cli.doctor import doctor_command
 from m2bridge.cli.figure import figure_group
 from m2bridge.cli.implicitize import implicitize_command
 from m2bridge.cli.output import DONE, FAILED, INTERRUPTED, NO_ENGINE, UNDECIDED, USAGE
+from m2bridge.cli.running import run_command
 from m2bridge.errors import (
     EngineMemoryError,
     EngineNotFoundError,
@@ -23,6 +24,7 @@ from m2bridge.errors import (
     InvalidCaseError,
     M2BridgeError,
     MethodUnavailableError,
+    PackageError,
 )
 from m2bridge.layout import line, shortened, visible
 
@@ -40,6 +42,7 @@ def cli() -> None:
 COMMANDS = (
     *computing.COMMANDS,
     implicitize_command,
+    run_command,
     *checking.COMMANDS,
     *certifying.COMMANDS,
     *verifying.COMMANDS,
@@ -69,7 +72,7 @@ def run() -> int:
         return INTERRUPTED
     except InvalidCaseError as error:
         return _refuse(f"--{error.option.replace('_', '-')}: {error.message}", words)
-    except MethodUnavailableError as error:
+    except (MethodUnavailableError, PackageError) as error:
         return _fail(str(error), USAGE)
     except (EngineNotFoundError, EngineVersionError) as error:
         return _fail(str(error), NO_ENGINE)

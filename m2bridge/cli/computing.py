@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from m2bridge.cli.families import FamilyCommand, family_options, map_options, tool
-from m2bridge.cli.options import case_options, request, run_options, strategy_option, timeout_option, within
+from m2bridge.cli.options import all_option, case_options, request, run_options, strategy_option, timeout_option, within
 from m2bridge.cli.output import DONE, show
 from m2bridge.cli.progress import progress
 from m2bridge.startup import importing
@@ -51,6 +51,7 @@ def dimension_command(method: Any, **options: Any) -> int:
 @click.option(
     "--weights", type=click.Choice(WEIGHTS), default="attention", show_default=True, help="(A, V) or (Q, K, V)."
 )
+@all_option
 @run_options
 def closure_command(strategy: Any, max_degree: int | None, weights: Any = None, **options: Any) -> int:
     """Ideal, dimension, degree and Hilbert series of the Zariski closure."""
@@ -73,7 +74,7 @@ def closure_command(strategy: Any, max_degree: int | None, weights: Any = None, 
             strategy=strategy,
             max_degree=max_degree,
         )
-    return show(found, asked.form, clock)
+    return show(found, asked.form, clock, asked.everything)
 
 
 @click.command("singular-locus", cls=FamilyCommand, epilog="Example: m2bridge singular-locus --d 2 --d-out 1")
@@ -82,6 +83,7 @@ def closure_command(strategy: Any, max_degree: int | None, weights: Any = None, 
 @map_options
 @click.option("--method", type=click.Choice(LOCUS_METHODS), default="auto", show_default=True, help="How.")
 @click.option("--ideals", is_flag=True, help="Compute the ideals of the components too.")
+@all_option
 @run_options
 def singular_locus_command(method: Any, ideals: bool, **options: Any) -> int:
     """Singular locus of the Zariski closure, orbit by orbit and by components."""
@@ -97,7 +99,7 @@ def singular_locus_command(method: Any, ideals: bool, **options: Any) -> int:
         found = singular_locus(
             asked.model, engine, asked.field, coordinates=asked.coordinates, method=method, ideals=ideals
         )
-    return show(found, asked.form, clock)
+    return show(found, asked.form, clock, asked.everything)
 
 
 @click.command("script", epilog="Example: m2bridge script closure --d 3 --d-out 1")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from m2bridge.cli.options import FieldType, run_options, strategy_option, within
+from m2bridge.cli.options import FieldType, all_option, run_options, strategy_option, within
 from m2bridge.cli.output import show
 from m2bridge.cli.progress import progress
 from m2bridge.engine import Limits, Macaulay2
@@ -24,9 +24,16 @@ if TYPE_CHECKING:
 @click.option("--field", type=FieldType(), default="QQ", show_default=True, help="QQ or GF(p).")
 @strategy_option
 @click.option("--max-degree", type=int, default=None, help="All generators up to this degree, without elimination.")
+@all_option
 @run_options
 def implicitize_command(
-    file: Path, program: str | None, timeout: float | None, memory: int | None, form: str, **options: Any
+    file: Path,
+    program: str | None,
+    timeout: float | None,
+    memory: int | None,
+    form: str,
+    everything: bool,
+    **options: Any,
 ) -> int:
     """Closure of the image of the polynomial map in FILE: ideal, dimension, degree, fibres, base locus.
 
@@ -48,7 +55,7 @@ def implicitize_command(
                 if reason.option != "relations":  # that one is no option, but a part of the file
                     raise
                 raise click.UsageError(f"{file}: [map] {reason}") from None
-    return show(found, form, clock)
+    return show(found, form, clock, everything)
 
 
 def _read(file: Path) -> tuple[PolynomialMap, str]:

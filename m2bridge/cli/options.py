@@ -111,6 +111,7 @@ class Request:
     memory: int | None
     program: str | None
     form: str
+    everything: bool
 
     def engine(self) -> Macaulay2:
         """A session that starts while Python imports what the computation needs; the time is limited by the clock."""
@@ -138,6 +139,14 @@ exit_zero_option = click.option(
 )
 
 timeout_option = click.option("--timeout", type=Seconds(), help="Seconds for the whole computation.")
+
+
+all_option = click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Write all generators and all of each, not the first 12, as text or LaTeX.",
+)
 
 
 def case_options(command: Command) -> Command:
@@ -186,7 +195,8 @@ def request(options: dict[str, Any]) -> Request:
     if model is None:
         model = _default_family(options)
     names = ("field", "coordinates", "timeout", "memory", "program", "form")
-    return Request(model, **{name: options.pop(name, None) for name in names})
+    chosen = {name: options.pop(name, None) for name in names}
+    return Request(model, **chosen, everything=options.pop("everything", False))
 
 
 def _default_family(options: dict[str, Any]) -> Any:

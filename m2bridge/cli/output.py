@@ -12,6 +12,7 @@ import click
 
 from m2bridge.clock import Clock, overtime
 from m2bridge.errors import EngineTimeoutError
+from m2bridge.sheet import SHOWN
 
 DONE, REFUTED, USAGE, UNDECIDED, NO_ENGINE, FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 
@@ -25,8 +26,8 @@ class Result(Protocol):
     @property
     def unfinished(self) -> str: ...
     def to_json(self) -> dict[str, Any]: ...
-    def to_text(self) -> str: ...
-    def to_latex(self) -> str: ...
+    def to_text(self, most: int | None = SHOWN) -> str: ...
+    def to_latex(self, most: int | None = SHOWN) -> str: ...
     def to_macaulay2(self) -> str: ...
 
 
@@ -58,11 +59,15 @@ def echo_json(text: str, end: str = "\n") -> None:
     click.echo(re.sub(r"[^\x00-\x7e]", written, text) + end, nl=False)
 
 
-def show(result: Result, form: str, clock: Clock) -> int:
-    """Print a result, in the time that is left and a moment more; the exit code says whether it is finished."""
+def show(result: Result, form: str, clock: Clock, everything: bool = False) -> int:
+    """Print a result, in the time that is left and a moment more; the exit code says whether it is finished.
+
+    Of each ideal text and LaTeX have the first generators, or everything; other forms have everything anyway.
+    """
+    most = None if everything else SHOWN
     writers: dict[str, Callable[[], str]] = {
-        "text": result.to_text,
-        "latex": result.to_latex,
+        "text": lambda: result.to_text(most),
+        "latex": lambda: result.to_latex(most),
         "m2": result.to_macaulay2,
         "json": lambda: json.dumps(result.to_json(), ensure_ascii=False),
     }

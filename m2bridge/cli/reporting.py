@@ -17,7 +17,7 @@ from m2bridge.startup import importing
 if TYPE_CHECKING:
     from m2bridge.report import Problem
 
-FORMATS = ("text", "markdown", "latex", "html", "csv", "json")
+FORMATS = ("text", "markdown", "latex", "latex-grid", "html", "csv", "json")
 
 
 @click.command("report", epilog="Example: m2bridge report results --format html --out report.html")

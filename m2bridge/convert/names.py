@@ -43,6 +43,11 @@ def from_macaulay2(base: str, index: Sequence[int] = ()) -> str:
     return "_".join([_unescaped(base), *map(str, index)])
 
 
+def escaped(name: str, plain: bool = False) -> str:
+    """A whole name as one symbol of letters and digits; :func:`from_macaulay2` reads it back."""
+    return (_PLAIN if plain else _ESCAPED) + _escaped(name)
+
+
 def _base(base: str) -> str:
     if re.fullmatch(r"[A-Za-z]", base):
         return base

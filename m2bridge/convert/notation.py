@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
-from sympy import ZZ, Expr, Symbol, latex
+from sympy import ZZ, Expr
 from sympy.polys.rings import PolyElement
 
 from m2bridge.clock import watched
@@ -15,9 +15,6 @@ from m2bridge.convert import macaulay2
 from m2bridge.convert.names import all_to_macaulay2
 from m2bridge.digits import any_length, decimal
 from m2bridge.layout import plural, printable
-
-SHOWN = 12
-"""How many generators the text and LaTeX forms show."""
 
 
 def _greek_command(letter: str) -> str:
@@ -74,45 +71,6 @@ def _sparse_term(monomial: tuple[int, ...], coefficient: int, names: Sequence[st
         factors = [name if exponent == 1 else f"{name}**{exponent}" for name, exponent in powers]
     size = abs(coefficient)
     return "*".join(factors if size == 1 and factors else [decimal(size), *factors])
-
-
-def shortened_text(text: str, width: int = 240) -> str:
-    """The first terms of a polynomial that is written out, if it does not fit in ``width`` characters."""
-    if len(text) <= width:
-        return text
-    end = max(text.rfind(" + ", 0, width), text.rfind(" - ", 0, width))
-    terms = 1 + text.count(" + ") + text.count(" - ")
-    return f"{text[:end]} …  ({terms} terms)"
-
-
-def polynomial_latex(polynomial: PolyElement) -> str:
-    """A polynomial in LaTeX, with double indices as in ``c_{1,1,1,2}``."""
-    names = {symbol: Symbol(_latex_name(str(symbol))) for symbol in polynomial.ring.symbols}
-    with any_length():
-        return str(latex(polynomial.as_expr().xreplace(names), order="grevlex"))
-
-
-def _latex_name(name: str) -> str:
-    """A name as LaTeX sets it: Greek letters by their commands, other alphabets as words, in fonts of the user."""
-    base, *indices = name.split("_")
-    letters = base if base.isascii() else _foreign_latex(base)
-    return f"{letters}_{{{','.join(map(_index_latex, indices))}}}" if indices else letters
-
-
-def _index_latex(index: str) -> str:
-    return index if index.isascii() else _foreign_latex(index)
-
-
-def _foreign_latex(word: str) -> str:
-    return GREEK_LATEX.get(word) or rf"\text{{{word}}}"
-
-
-def ideal_latex(generators: Sequence[PolyElement]) -> str:
-    """An ideal in LaTeX, at most :data:`SHOWN` generators."""
-    shown = [polynomial_latex(generator) for generator in generators[:SHOWN]]
-    if len(generators) > SHOWN:
-        shown.append(rf"\ldots\text{{ ({len(generators) - SHOWN} more)}}")
-    return r"\left\langle " + r",\; ".join(shown) + r" \right\rangle" if shown else r"\langle 0 \rangle"
 
 
 def ideal_macaulay2(field: Any, coordinates: Sequence[str], generators: Sequence[PolyElement]) -> str:

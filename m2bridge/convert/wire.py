@@ -28,6 +28,7 @@ from sympy.polys.rings import PolyElement, PolyRing
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import Ideal, PolynomialRing
 from m2bridge.convert.names import from_macaulay2
+from m2bridge.convert.value_wire import decode_value
 from m2bridge.digits import integer
 from m2bridge.errors import M2BridgeError, ParseError
 
@@ -143,4 +144,5 @@ _READERS: dict[str, Callable[..., Any]] = {
     "RingElement": _ring_element,
     "Ideal": _ideal,
     "Matrix": _matrix,
+    "Value": decode_value,
 }

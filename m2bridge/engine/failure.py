@@ -6,11 +6,9 @@ import re
 import signal
 
 from m2bridge.engine.protocol import Limits, address_space
-from m2bridge.errors import EngineDiedError, EngineError, EngineMemoryError, ScriptError
-from m2bridge.render import Script
+from m2bridge.errors import EngineDiedError, EngineError, EngineMemoryError
 
 _OUT_OF_MEMORY = re.compile(r"out of memory|std::bad_alloc|(?:[Cc]annot|[Uu]nable to) allocate|failed to map")
-_ERROR = re.compile(r"^(?:.*?:\d+:\d+:.*?: )?error: (.*(?:\n(?:--)? {4,}.*)*)", re.MULTILINE)
 
 
 def size(memory: int) -> str:
@@ -35,40 +33,14 @@ def death(status: int | None, output: str, records: tuple[str, ...], limits: Lim
         message = f"Macaulay2 reached {reached} and ended; {advice}, or try a smaller case"
         return EngineMemoryError(message, records=records, output=output)
     said = f"; its last words: {tail.strip().splitlines()[-1]}" if tail.strip() else ""
-    return EngineDiedError(f"Macaulay2 {_how(status)}{said}", records=records, output=output)
+    return EngineDiedError(f"Macaulay2 {how(status)}{said}", records=records, output=output)
 
 
-def _how(status: int | None) -> str:
+def how(status: int | None) -> str:
+    """How a process ended, by its exit status; to follow its name."""
     if status is None:
         return "ended (how, is not known: this program ignores SIGCHLD, or waits for all its children)"
     if status >= 0:
         return f"ended with exit status {status}"
     hint = " (the system may have run out of memory)" if status == -signal.SIGKILL else ""
     return f"was killed by {signal.Signals(-status).name}{hint}"
-
-
-def script_error(script: Script, file_name: str, output: str, records: tuple[str, ...]) -> ScriptError:
-    """The error for a script that Macaulay2 did not run to its last line."""
-    found = _ERROR.search(output)
-    if found is None:
-        message = "the script ended before its last line"
-    else:
-        message = re.sub(r"^-- ?", "", found[1].strip(), flags=re.MULTILINE)
-    places = re.findall(rf'{re.escape(file_name)}"?:(\d+):\d+', output[found.start() :] if found else "")
-    line = int(places[0]) if places else None
-    excerpt = _excerpt(script.body, line) if line else ""
-    where = f" (line {line} of the script '{script.name}')" if line else f" (script '{script.name}')"
-    return ScriptError(
-        f"Macaulay2 reported an error: {message}{where}" + (f"\n{excerpt}" if excerpt else ""),
-        error=message,
-        line=line,
-        excerpt=excerpt,
-        records=records,
-        output=output,
-    )
-
-
-def _excerpt(body: str, line: int) -> str:
-    lines = body.splitlines()
-    around = range(max(1, line - 2), min(len(lines), line + 2) + 1)
-    return "\n".join(f"{'>' if n == line else ' '} {n:4} | {lines[n - 1][:200]}" for n in around)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import resource
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from m2bridge.clock import check_timeout
 from m2bridge.errors import InvalidCaseError
-from m2bridge.render import Script
+
+if TYPE_CHECKING:
+    from m2bridge.render import Script
 
 LEAST_MEMORY = 640 * 2**20
 """Macaulay2 maps 250 MiB (1.21) to 620 MiB (1.26) of address space before it computes anything, on two cores."""

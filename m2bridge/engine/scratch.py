@@ -17,7 +17,8 @@ from pathlib import Path
 
 from m2bridge.errors import EngineError
 
-_PREFIX = "m2bridge-run-"
+PREFIX = "m2bridge-run-"
+"""Of their names."""
 
 _SYSTEM = ("/tmp", "/var/tmp")
 
@@ -87,7 +88,7 @@ def sweep() -> None:
 
 def _sweep_all(folder: str) -> None:
     for entry in os.scandir(folder):
-        if entry.name.startswith(_PREFIX):
+        if entry.name.startswith(PREFIX):
             with suppress(OSError):  # somebody else's, or swept by another process at this moment
                 _sweep(Path(entry.path))
 
@@ -105,7 +106,7 @@ def _sweep(path: Path) -> None:
 def _make(where: str | None) -> tuple[Path, int]:
     """A new folder and its lock; once more if another process took it for one that was left, before it was locked."""
     while True:
-        path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=where)).absolute()
+        path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=where)).absolute()
         with suppress(FileNotFoundError):
             lock = _opened(path)
             if _locked(lock) and path.exists():

@@ -2,35 +2,43 @@
 
 from __future__ import annotations
 
-import json
 import os
-import secrets
-import threading
-import time
 import weakref
-from pathlib import Path
+from collections.abc import Iterable
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Any, Self
 
-from m2bridge.clock import Clock, check_timeout, clock
+from m2bridge.clock import check_timeout, clock
+from m2bridge.engine.conversation import Conversation, Reply
 from m2bridge.engine.discovery import locate
-from m2bridge.engine.failure import death, script_error
-from m2bridge.engine.process import Ended, Overdue, Process
+from m2bridge.engine.evaluation import Evaluation, Evaluator, form
 from m2bridge.engine.protocol import Limits, Transcript
-from m2bridge.engine.scratch import Scratch, sweep
-from m2bridge.errors import EngineError, EngineTimeoutError
+from m2bridge.engine.trace import Source, script_error
+from m2bridge.errors import EngineError, InvalidCaseError, ScriptError
 from m2bridge.render import Script
-from m2bridge.resources import m2script
+
+if TYPE_CHECKING:
+    from m2bridge.engine.workspace import Workspace
 
 LIBRARIES = ("wire", "invariants", "fibres")
 """The shared scripts that every session has loaded."""
 
-_OPTIONS = ("-q", "--silent", "--no-readline", "--no-preload", "--no-prompts", "--no-debug", "--no-randomize")
-_START_LIMIT = 120.0
+
+class _Isolated(Conversation):
+    """The process of isolated runs; it loads no package that a script does not ask for."""
+
+    over = False
+
+    def may_begin(self) -> None:
+        if self.over:
+            raise EngineError("this session is over, because its with block was left: make another Macaulay2()")
 
 
 class Macaulay2:
     """A Macaulay2 that answers one script after the other; started at the first run, restarted after a failure.
+
+    :meth:`value` and :meth:`evaluate` take any Macaulay2 code, :meth:`workspace` keeps its symbols between calls; they
+    have processes of their own. :meth:`run` is for scripts of m2bridge.
 
     A script goes in as a file and works with symbols of its own; its answers come out in another file, whose closing
     record carries the nonce of the run. What the script prints is kept apart and never read for answers. After a
@@ -49,6 +57,9 @@ class Macaulay2:
 
     Examples
     --------
+    >>> with Macaulay2() as m2:
+    ...     m2.value("binomial(20, 10)")
+    184756
     >>> from sympy import symbols
     >>> t = symbols("t")
     >>> cusp = PolynomialMap.from_expressions([t], {"x": t**2, "y": t**3})
@@ -61,12 +72,9 @@ class Macaulay2:
     def __init__(self, program: str | os.PathLike[str] | None = None, limits: Limits | None = None) -> None:
         self.candidate = locate(program)
         self.limits = limits or Limits()
-        self._process: Process | None = None
-        self._ready = False
-        self._over = False
-        self._scratch: Scratch | None = None
-        self._turn = threading.Lock()
-        _sessions.add(self)
+        self._runs = _Isolated(self.candidate, self.limits, ("--no-preload",), (*LIBRARIES, "session"))
+        self._values: Evaluator | None = None
+        self._workspaces: weakref.WeakSet[Workspace] = weakref.WeakSet()
 
     @property
     def version(self) -> str:
@@ -75,51 +83,33 @@ class Macaulay2:
 
     @property
     def pid(self) -> int | None:
-        """Process id of the running Macaulay2, if one runs."""
-        return self._process.pid if self._process else None
+        """Process id of the Macaulay2 for isolated runs, if one runs."""
+        process = self._runs.process
+        return process.pid if process else None
 
     @property
     def peak_memory(self) -> int | None:
-        """Largest resident memory of the running Macaulay2, in bytes, where the system tells it.
+        """Largest resident memory of the Macaulay2 for isolated runs, in bytes, where the system tells it.
 
         Since its start, or since :meth:`forget_peak_memory`.
         """
-        return self._process.peak_memory if self._process else None
+        process = self._runs.process
+        return process.peak_memory if process else None
 
     def forget_peak_memory(self) -> None:
         """Measure :attr:`peak_memory` from now on, where the system can do so (Linux)."""
-        if self._process is not None:
-            self._process.forget_peak_memory()
+        if (process := self._runs.process) is not None:
+            process.forget_peak_memory()
 
     def start(self) -> None:
-        """Start Macaulay2, if it does not run, without waiting until it is ready.
+        """Start Macaulay2 for isolated runs, if it does not run, without waiting until it is ready.
 
         Raises
         ------
         EngineError
             If the session is over: its ``with`` block was left. If there is no temporary folder.
         """
-        if self._turn.acquire(blocking=False):  # else another thread has started it
-            try:
-                self._start()
-            finally:
-                self._turn.release()
-
-    def _start(self) -> tuple[Process, Path]:
-        """The process, and the folder for its files."""
-        if self._over:
-            raise EngineError("this session is over, because its with block was left: make another Macaulay2()")
-        self._scratch = self._scratch or Scratch()
-        folder = self._scratch.path
-        if self._ready and self._process is not None and self._process.has_ended:  # killed between two runs
-            self._end()
-        if self._process is None:
-            scripts = [str(m2script(name)) for name in (*LIBRARIES, "session")]
-            assert self.candidate.program is not None
-            self._process = Process(self.candidate.program, (*_OPTIONS, *scripts), self.limits.memory, folder)
-            self._ready = False
-            sweep()
-        return self._process, folder
+        self._runs.start()
 
     def run(self, script: Script, timeout: float | None = None) -> Transcript:
         """Run one script; see :meth:`m2bridge.engine.Engine.run`.
@@ -133,93 +123,125 @@ class Macaulay2:
         Raises
         ------
         InvalidCaseError
-            If the timeout is not a positive number.
+            If the timeout is not a positive number, or the script is not a :class:`~m2bridge.Script`.
         ScriptError
-            If Macaulay2 reports an error; the session goes on.
+            If Macaulay2 reports an error, or the script emits nothing; the session goes on.
         EngineTimeoutError, EngineMemoryError, EngineDiedError
             If it reached a limit or died; the next run starts a fresh process.
         """
+        if not isinstance(script, Script):
+            raise InvalidCaseError(
+                "script", f"must be a Script, not a {type(script).__name__}; value(code) evaluates Macaulay2 code"
+            )
         check_timeout(timeout)
         clock().check()
-        limit = min((t for t in (self.limits.timeout, timeout) if t is not None), default=None)
-        with self._turn:
-            for _ in range(2):
-                transcript = self._attempt(script, limit)
-                if transcript is not None:
-                    return transcript
-                self._end()  # an earlier script has made it useless
+        for _ in range(2):
+            reply = self._runs.request("mbRun", {".m2": script.body}, timeout)
+            if reply is not None:  # else an earlier script had made the process useless
+                return self._transcript(script, reply)
         raise EngineError(f"Macaulay2 does not take the script '{script.name}'")
 
-    def _attempt(self, script: Script, limit: float | None) -> Transcript | None:
-        """Run a script; ``None`` if Macaulay2 did not begin with it."""
-        process, folder = self._started()
-        nonce = secrets.token_hex(8)
-        source, answers = (folder / f"{nonce}.{kind}" for kind in ("m2", "jsonl"))
-        try:
-            source.write_text(f"{script.body}\nmbFinish()\n", encoding="utf-8")
-            begin = time.monotonic()
-            process.send(f"mbRun({_quoted(nonce)}, {_quoted(source)}, {_quoted(answers)})\n")
-            output, begun = self._report(process, nonce, limit, answers, "Macaulay2 did not finish")
-            if begun != nonce:
-                return None
-            records = _complete_records(answers)
-            if not records or records[-1] != json.dumps(
-                {"end": nonce, "records": len(records) - 1}, separators=(",", ":")
-            ):
-                raise script_error(script, source.name, output, records)
-            return Transcript(records[:-1], output, time.monotonic() - begin, self.version)
-        finally:
-            source.unlink(missing_ok=True)
-            answers.unlink(missing_ok=True)
+    def _transcript(self, script: Script, reply: Reply) -> Transcript:
+        name = f"the script '{script.name}'"
+        if not reply.whole:
+            raise script_error(reply, {reply.nonce: Source(name, script.body)}, self._runs.first_column)
+        if not reply.records:
+            error = "the script emitted nothing"
+            advice = f'{name} emitted nothing: say mbEmit("name", value) in it, or evaluate code by Macaulay2().value'
+            raise ScriptError(advice, error=error, file=name, output=reply.output)
+        return Transcript(reply.records, reply.output, reply.seconds, self.version)
+
+    def value(
+        self, code: str, /, *, timeout: float | None = None, references: bool = False, file: str = "", **inputs: Any
+    ) -> Any:
+        """The value of the last statement of some Macaulay2 code, as a Python object; see :meth:`evaluate`.
+
+        Examples
+        --------
+        >>> with Macaulay2() as m2:
+        ...     m2.value("first entries gens gb ideal(n, 15)", n=6)
+        [3]
+        """
+        return self.evaluate(code, timeout=timeout, references=references, file=file, **inputs).value
+
+    def evaluate(
+        self, code: str, /, *, timeout: float | None = None, references: bool = False, file: str = "", **inputs: Any
+    ) -> Evaluation:
+        """Evaluate Macaulay2 code, with fresh symbols, in a process with the packages that ``M2`` loads by itself.
+
+        Symbols are forgotten afterwards; a :meth:`workspace` keeps them. Other state of Macaulay2, such as methods
+        that the code installs, stays until the process ends: isolated runs have another one and see nothing of it.
+
+        Parameters
+        ----------
+        code : str
+            A semicolon at its end says that there is no value: it is ``None`` then.
+        timeout : float, optional
+            Seconds; never more than the session's own limit.
+        references : bool
+            Whether what has no counterpart in Python becomes a :class:`~m2bridge.Reference` instead of an error.
+        file : str, optional
+            What errors call the code.
+        **inputs
+            Python objects, bound to symbols of these names.
+
+        Raises
+        ------
+        ScriptError
+            If Macaulay2 reports an error.
+        ValueTypeError
+            If the value has no counterpart in Python.
+        ConversionError, InvalidCaseError
+            If an input has no counterpart in Macaulay2, or its name cannot be one there.
+        EngineTimeoutError, EngineMemoryError, EngineDiedError
+            If it reached a limit or died; the next call starts a fresh process.
+
+        Examples
+        --------
+        >>> with Macaulay2() as m2:
+        ...     evaluation = m2.evaluate('print "hello"; 2^100')
+        >>> evaluation.value, evaluation.output
+        (1267650600228229401496703205376, 'hello\\n')
+        """
+        self._runs.may_begin()
+        self._values = self._values or Evaluator(self.candidate, self.limits, passing=True)
+        return self._values.evaluate(code, inputs, timeout, form(references), file)
+
+    def workspace(self, packages: Iterable[str] = ()) -> Workspace:
+        """A Macaulay2 of its own that keeps its symbols between calls; it ends with the session's ``with`` block.
+
+        Parameters
+        ----------
+        packages : iterable of str
+            What to load besides the packages that ``M2`` loads by itself.
+
+        Raises
+        ------
+        PackageError
+            If Macaulay2 does not have one of them, or cannot load it.
+
+        Examples
+        --------
+        >>> with Macaulay2() as m2, m2.workspace() as work:
+        ...     _ = work.run("n = 3")
+        ...     work.value("n + 1")
+        4
+        """
+        from m2bridge.engine.workspace import Workspace
+
+        self._runs.may_begin()
+        workspace = Workspace(self.candidate, self.limits, packages)
+        self._workspaces.add(workspace)
+        return workspace
 
     def close(self) -> None:
-        """End Macaulay2 and everything it started. The next run starts it again.
+        """End the Macaulay2 of isolated runs and that of :meth:`value`, and all they started; the next call starts it.
 
-        A run that another thread is at fails with :class:`~m2bridge.errors.EngineDiedError`.
+        A run that another thread is at fails with :class:`~m2bridge.errors.EngineDiedError`. Workspaces go on.
         """
-        if self._turn.acquire(blocking=False):
-            try:
-                self._end()
-            finally:
-                self._turn.release()
-        elif (process := self._process) is not None:
-            process.stop()  # the thread that waits for its answer does the rest
-
-    def _end(self) -> None:
-        process, self._process = self._process, None
-        if process is not None:
-            process.kill()
-
-    def _started(self) -> tuple[Process, Path]:
-        """The process, once it has said that it is ready, and the folder for its files."""
-        process, folder = self._start()
-        if not self._ready:
-            what = f"{self.candidate.program} did not start"
-            self._report(process, secrets.token_hex(8), _START_LIMIT, None, what)
-            self._ready = True
-        return process, folder
-
-    def _report(
-        self, process: Process, nonce: str, timeout: float | None, answers: Path | None, late: str
-    ) -> tuple[str, str]:
-        """Ask for the report on the run and wait for it; any failure ends the process.
-
-        What was printed until then, and the nonce of the run that began last.
-        """
-        limit, seconds = _earlier(timeout, clock())
-        try:
-            process.send(f"mbReport {_quoted(nonce)}\n")
-            return process.read_until(rb"\n\x01m2bridge %s ([^\n]*)\n" % nonce.encode(), seconds)
-        except Overdue as reason:
-            self._end()
-            message = f"{late} within {limit} and was killed; give it more with --timeout"
-            raise EngineTimeoutError(message, records=_answers_so_far(answers), output=str(reason)) from None
-        except Ended as reason:
-            self._process = None
-            raise death(process.kill(), str(reason), _answers_so_far(answers), self.limits) from None
-        except BaseException:
-            self._end()
-            raise
+        self._runs.close()
+        if self._values is not None:
+            self._values.close()
 
     def __enter__(self) -> Self:
         return self
@@ -227,52 +249,9 @@ class Macaulay2:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._over = True
-        self.close()
-        if self._scratch is not None:
-            self._scratch.remove()
-
-    def _disown(self) -> None:
-        """In a child made by ``fork``: leave the process and its files to the parent, and begin anew."""
-        if self._process is not None:
-            self._process.disown()
-        self._process = self._scratch = None
-        self._turn = threading.Lock()
-
-
-def _earlier(timeout: float | None, running: Clock) -> tuple[str, float | None]:
-    """The limit that ends first, of a run or of the computation that it belongs to: in words, and what is left."""
-    remaining = running.remaining
-    if remaining is None or (timeout is not None and timeout < remaining):
-        return f"the limit of {timeout:g} seconds" if timeout is not None else "", timeout
-    return running.limit, remaining
-
-
-_sessions: weakref.WeakSet[Macaulay2] = weakref.WeakSet()
-
-
-def _disown_all() -> None:
-    for session in list(_sessions):
-        session._disown()
-
-
-os.register_at_fork(after_in_child=_disown_all)
-
-
-def _quoted(text: str | Path) -> str:
-    """A Macaulay2 string in ASCII: its strings are bytes, as the names of files are."""
-    plain = set(range(32, 127)) - set(b'"\\')
-    return '"' + "".join(chr(byte) if byte in plain else f"\\{byte:03o}" for byte in os.fsencode(text)) + '"'
-
-
-def _answers_so_far(answers: Path | None) -> tuple[str, ...]:
-    """The complete records without the closing one, which may have come just before the limit."""
-    return tuple(record for record in _complete_records(answers) if not record.startswith('{"end":'))
-
-
-def _complete_records(answers: Path | None) -> tuple[str, ...]:
-    """The records of an answer file that were written to their end."""
-    if answers is None or not answers.exists():
-        return ()
-    text = answers.read_bytes().decode("utf-8", errors="surrogateescape")
-    return tuple(text[: text.rfind("\n") + 1].split("\n")[:-1])
+        self._runs.over = True
+        self._runs.remove()
+        if self._values is not None:
+            self._values.remove()
+        for workspace in list(self._workspaces):
+            workspace.close()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from m2bridge.citation import Paper
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.ranges import lists, ranges
 from m2bridge.maps.statement import Statement
@@ -136,6 +137,8 @@ class Family:
         Functions by which commands of the family alone do their work, as ``module:name``; see :meth:`tool`.
     prefix : str, optional
         Before the key in names of files; the name of the family when left out.
+    paper : Paper, optional
+        The one whose statements are about the family; reports name it.
     """
 
     name: str
@@ -156,6 +159,7 @@ class Family:
     orbits: str = ""
     tools: Mapping[str, str] = field(default_factory=dict)
     prefix: str | None = None
+    paper: Paper | None = None
 
     def tool(self, name: str) -> Callable[..., Any]:
         """The function of this name; imported when it is asked for."""

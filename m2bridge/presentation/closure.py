@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from sympy import Expr
+from sympy import Expr, latex
 
-from m2bridge.convert.notation import (
-    SHOWN,
-    degree_summary,
-    expression_text,
-    ideal_latex,
-    ideal_macaulay2,
-    shortened_text,
-)
-from m2bridge.layout import duration, facts
+from m2bridge.convert.notation import degree_summary, expression_text, ideal_macaulay2
+from m2bridge.layout import duration
 from m2bridge.presented import result_json
+from m2bridge.sheet import Block, Facts, Formula, Polynomials, Sheet
 
 if TYPE_CHECKING:
     from m2bridge.maps.closure_result import Closure
@@ -52,10 +45,19 @@ def json(closure: Closure) -> dict[str, Any]:
     }
 
 
-def text(closure: Closure) -> str:
-    """Invariants, and the first generators."""
+def sheet(closure: Closure) -> Sheet:
+    """Invariants, and the generators."""
+    degrees = closure.generator_degrees
+    title = f"Zariski closure of the {closure.subject.title}, over {closure.field}"
+    blocks: list[Block] = [Facts(_facts(closure))]
+    if degrees is not None:
+        blocks.append(Polynomials(sum(degrees.values()), closure.generator_texts))
+    return Sheet(title, blocks, _formulas(closure))
+
+
+def _facts(closure: Closure) -> list[tuple[str, object]]:
     series, degrees, values = closure.hilbert_series, closure.generator_degrees, closure.hilbert_function
-    known = [
+    return [
         ("ambient space", closure.subject.ambient),
         ("dimension", _dimension(closure)),
         ("codimension", closure.codimension),
@@ -72,23 +74,20 @@ def text(closure: Closure) -> str:
         ("computed by", f"{_computed_by(closure)}, {closure.strategy}, {duration(closure.seconds)}"),
         ("not finished", closure.unfinished or None),
     ]
-    lines = [f"Zariski closure of the {closure.subject.title}, over {closure.field}", facts(known)]
-    lines += [f"    {shortened_text(generator)}" for generator in islice(closure.generator_texts(), SHOWN)]
-    hidden = sum((degrees or {}).values()) - SHOWN
-    if hidden > 0:
-        lines.append(f"    … and {hidden} more (--json shows all of them)")
-    return "\n".join(lines)
 
 
-def latex(closure: Closure) -> str:
-    """The ideal and its invariants, for a paper."""
-    if closure.ideal is None:
-        return rf"\text{{not finished: {closure.unfinished}}}"
-    known = closure.completeness
-    ideal = "I" if known.proved else rf"\langle I_{{\le {known.degree}}} \rangle"
+def _formulas(closure: Closure) -> list[str]:
+    """The dimension, the degree, and what the generators generate."""
     relation = "=" if closure.dimension_status == "proved" else r"\ge"
-    degree = rf",\quad \deg = {closure.degree}" if closure.degree is not None else ""
-    return rf"{ideal} = {ideal_latex(closure.ideal.generators)}, \quad \dim {relation} {closure.dimension}{degree}"
+    found = [] if closure.dimension is None else [rf"\dim {relation} {closure.dimension}"]
+    found += [] if closure.degree is None else [rf"\deg = {closure.degree}"]
+    number = sum((closure.generator_degrees or {}).values())
+    if closure.equations is not None:
+        known = closure.completeness
+        ideal = "I" if known.proved else rf"\langle I_{{\le {known.degree}}} \rangle"
+        names = rf"f_1, \ldots, f_{{{number}}}" if number > 1 else "f_1" if number else "0"
+        found.append(rf"{ideal} = \langle {names} \rangle")
+    return found
 
 
 def macaulay2(closure: Closure) -> str:
@@ -128,9 +127,10 @@ def _hilbert_ring(closure: Closure) -> str:
     return "coordinate ring" if closure.homogeneous else "ring of leading forms"
 
 
-def _hilbert(closure: Closure, expression: Expr) -> str:
+def _hilbert(closure: Closure, expression: Expr) -> Formula:
     """The series or polynomial, and for an affine variety, which has none of its own, the ring it belongs to."""
-    return expression_text(expression) + ("" if closure.homogeneous else f", of the {_hilbert_ring(closure)}")
+    of = "" if closure.homogeneous else f", of the {_hilbert_ring(closure)}"
+    return Formula(expression_text(expression) + of, latex(expression) + (of and rf"\text{{{of}}}"))
 
 
 def _computed_by(closure: Closure) -> str:

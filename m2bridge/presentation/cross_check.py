@@ -7,8 +7,9 @@ from typing import Any
 from m2bridge.algebra.field import QQ
 from m2bridge.crosscheck.cross_check import CrossCheck
 from m2bridge.crosscheck.verdict import Verdict
-from m2bridge.layout import facts, matrix_text, table
+from m2bridge.layout import matrix_text
 from m2bridge.presented import computed_by, result_json
+from m2bridge.sheet import Block, Facts, Finding, Findings, Sheet, Table
 
 
 def json(found: CrossCheck) -> dict[str, Any]:
@@ -29,43 +30,33 @@ def json(found: CrossCheck) -> dict[str, Any]:
 _NOTHING: dict[str, Any] = {"dimension": None, "degree": None, "orbits": [], "zero_tangent_dimension": None}
 
 
-def text(found: CrossCheck) -> str:
+def sheet(found: CrossCheck) -> Sheet:
     """Numbers of the case, a table of its orbits, and the verdicts."""
     seen = found.observations
     named = [] if seen is None else seen.facts()
     remarks = () if seen is None else seen.remarks
-    parts = [
-        f"Cross-check of the {found.model.title}, over QQ",
-        facts(
-            [
-                *named,
-                ("computed by", computed_by(found.engine_version, found.seconds)),
-                *(("agreement", remark) for remark in remarks),
-                ("not finished", found.unfinished or None),
-            ]
-        ),
+    known = [
+        *named,
+        ("computed by", computed_by(found.engine_version, found.seconds)),
+        *(("agreement", remark) for remark in remarks),
+        ("not finished", found.unfinished or None),
     ]
+    blocks: list[Block] = [Facts(known)]
     if seen is not None and (shown := seen.table()):
-        title, header, rows = shown
-        parts += ["", f"  {title}", table(header, rows)]
-    return "\n".join([*parts, "", *map(_verdict_text, found.verdicts)])
+        caption, header, rows = shown
+        blocks.append(Table(header, rows, caption))
+    blocks.append(Findings([_finding(verdict) for verdict in found.verdicts]))
+    return Sheet(f"Cross-check of the {found.model.title}, over QQ", blocks)
 
 
-def _verdict_text(verdict: Verdict) -> str:
-    lines = [f"  {verdict.verdict:<14}  {verdict.name}: {verdict.text}", f"  {'':14}  → {verdict.reason}"]
+def _finding(verdict: Verdict) -> Finding:
+    remarks = []
     witness = verdict.witness
     if witness is not None and witness.orbit is not None:
         weights = ", ".join(f"{name} = {matrix_text(matrix)}" for name, matrix in witness.weights.items())
-        lines.append(f"  {'':14}  witness: {weights}")
         numbers = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in witness.numbers.items())
-        lines.append(f"  {'':14}  {numbers}")
-    return "\n".join(lines)
-
-
-def latex(found: CrossCheck) -> str:
-    """A table of the verdicts."""
-    rows = " \\\\\n".join(f"{v.name} & {v.verdict.replace('_', ' ').lower()}" for v in found.verdicts)
-    return f"\\begin{{tabular}}{{ll}}\n{rows}\n\\end{{tabular}}"
+        remarks = [f"witness: {weights}", numbers]
+    return Finding(str(verdict.verdict), verdict.name, verdict.text, (verdict.reason,), remarks)
 
 
 def macaulay2(found: CrossCheck) -> str:

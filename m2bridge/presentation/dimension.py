@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from m2bridge.layout import facts, table
 from m2bridge.presented import computed_by, result_json
+from m2bridge.sheet import Facts, Sheet, Table
 
 if TYPE_CHECKING:
     from m2bridge.maps.dimension import Dimension
@@ -36,19 +36,21 @@ def _expectation(expectation: Expectation) -> dict[str, Any]:
     }
 
 
-def text(found: Dimension) -> str:
+def sheet(found: Dimension) -> Sheet:
     """The value, and a table of the methods."""
     rows = [(f.method, "–" if f.value is None else f.value, f.status, f.remark) for f in found.findings]
     verdict = None
     if len([f for f in found.findings if f.value is not None]) > 1:
         verdict = _verdict(found)
-    return "\n".join(
+    known = [("dimension", f"{found.dimension} affine ({found.status})"), ("", verdict), *_around(found)]
+    relation = r"\ge" if found.status == "lower bound" else "="
+    return Sheet(
+        f"Dimension of the {found.subject.title}, over {found.field}",
         [
-            f"Dimension of the {found.subject.title}, over {found.field}",
-            facts([("dimension", f"{found.dimension} affine ({found.status})"), ("", verdict), *_around(found)]),
-            table(("method", "dimension", "status", "remark"), rows),
-            facts([("computed by", computed_by(found.engine_version, found.seconds))]),
-        ]
+            Facts([*known, ("computed by", computed_by(found.engine_version, found.seconds))]),
+            Table(("method", "dimension", "status", "remark"), rows),
+        ],
+        [] if found.dimension is None else [rf"\dim \overline{{\mathcal M}} {relation} {found.dimension}"],
     )
 
 
@@ -70,12 +72,6 @@ def _verdict(found: Dimension) -> str:
         return "the methods do NOT agree"
     equal = len({finding.value for finding in found.findings if finding.value is not None}) == 1
     return "all methods agree" if equal else "no lower bound exceeds what the other methods say"
-
-
-def latex(found: Dimension) -> str:
-    """One formula."""
-    relation = r"\ge" if found.status == "lower bound" else "="
-    return rf"\dim \overline{{\mathcal M}} {relation} {found.dimension}"
 
 
 def macaulay2(found: Dimension) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from m2bridge.layout import facts
+from m2bridge.sheet import Facts, Sheet
 
 if TYPE_CHECKING:
     from m2bridge.maps.image import Image
@@ -22,25 +23,22 @@ def json(image: Image) -> dict[str, Any]:
     }
 
 
-def text(image: Image) -> str:
+def sheet(image: Image) -> Sheet:
     """The dimensions, and the closure."""
     dimensions = [
         ("source", image.source_dimension),
         ("generic fibre", image.generic_fibre_dimension),
         ("base locus", image.base_locus_dimension),
     ]
-    known = facts(
+    known = Facts(
         [
             *((name, "empty" if d == -1 else f"dimension {d}") for name, d in dimensions if d is not None),
             ("remark", None if image.source_irreducible else _remark(image)),
         ]
     )
-    return "\n".join(filter(None, [image.title, known, image.closure.to_text()]))
-
-
-def latex(image: Image) -> str:
-    """The ideal of the closure."""
-    return image.closure.to_latex()
+    closure = image.closure.to_sheet()
+    title = "\n".join(filter(None, [image.title, closure.title]))
+    return replace(closure, title=title, blocks=[known, *closure.blocks])
 
 
 def macaulay2(image: Image) -> str:

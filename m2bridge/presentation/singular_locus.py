@@ -5,10 +5,11 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-from m2bridge.convert.notation import degree_summary, ideal_latex, ideal_macaulay2, polynomial_text
-from m2bridge.layout import facts, table
+from m2bridge.algebra.ring import Ideal
+from m2bridge.convert.notation import degree_summary, ideal_macaulay2, polynomial_text
 from m2bridge.maps.singular_locus_result import Component, OrbitStatus, SingularLocus, zero_text
 from m2bridge.presented import computed_by, result_json
+from m2bridge.sheet import Block, Facts, Polynomials, Sheet, Table
 
 SAID = {True: "singular", False: "smooth", None: "undecided"}
 
@@ -50,31 +51,35 @@ def _component_json(component: Component) -> dict[str, Any]:
     }
 
 
-def text(locus: SingularLocus) -> str:
-    """Dimensions, a table of the orbits, and the components."""
-    parts = [f"Singular locus of the Zariski closure of the {locus.subject.title}, over {locus.field}", _facts(locus)]
+def sheet(locus: SingularLocus) -> Sheet:
+    """Dimensions, a table of the orbits, the components, and their ideals where they were computed."""
+    title = f"Singular locus of the Zariski closure of the {locus.subject.title}, over {locus.field}"
+    blocks: list[Block] = [Facts(_facts(locus))]
     if locus.orbits:
         orbit = locus.orbits[0].orbit
         header = (*orbit.HEADER, "dimension", "tangent dimension", "")
-        parts += ["", f"  {orbit.LEGEND}", table(header, map(_orbit_row, locus.orbits))]
+        blocks.append(Table(header, [_orbit_row(status) for status in locus.orbits], orbit.LEGEND))
     if locus.components:
         columns = ("component of the singular locus", "dimension", "degree", "equations")
         shown = 4 if any(component.ideal for component in locus.components) else 3
-        parts += ["", table(columns[:shown], [_component_row(c)[:shown] for c in locus.components])]
-    return "\n".join(parts)
+        blocks.append(Table(columns[:shown], [_component_row(c)[:shown] for c in locus.components]))
+        blocks += [_equations(c.description, c.ideal) for c in locus.components if c.ideal]
+    return Sheet(title, blocks, _formulas(locus))
 
 
-def _facts(locus: SingularLocus) -> str:
-    return facts(
-        [
-            ("closure", None if locus.variety_dimension is None else f"dimension {locus.variety_dimension}"),
-            ("singular locus", _dimension(locus)),
-            ("at zero", zero_text(locus.zero_tangent_dimension, locus.variety_dimension)),
-            ("computed by", computed_by(locus.engine_version, locus.seconds, locus.method)),
-            *(("remark", remark) for remark in locus.remarks),
-            ("not finished", locus.unfinished or None),
-        ]
-    )
+def _equations(description: str, ideal: Ideal) -> Polynomials:
+    return Polynomials(len(ideal.generators), lambda: map(polynomial_text, ideal.generators), f"{description}:")
+
+
+def _facts(locus: SingularLocus) -> list[tuple[str, object]]:
+    return [
+        ("closure", None if locus.variety_dimension is None else f"dimension {locus.variety_dimension}"),
+        ("singular locus", _dimension(locus)),
+        ("at zero", zero_text(locus.zero_tangent_dimension, locus.variety_dimension)),
+        ("computed by", computed_by(locus.engine_version, locus.seconds, locus.method)),
+        *(("remark", remark) for remark in locus.remarks),
+        ("not finished", locus.unfinished or None),
+    ]
 
 
 def _dimension(locus: SingularLocus) -> str | None:
@@ -102,26 +107,24 @@ def _component_row(component: Component) -> tuple[object, ...]:
     return component.description, component.dimension, "–" if component.degree is None else component.degree, equations
 
 
-def latex(locus: SingularLocus) -> str:
-    """The components, for a paper."""
+def _formulas(locus: SingularLocus) -> list[str]:
+    """The components and their dimensions."""
     if locus.components is None:
-        return rf"\text{{not finished: {locus.unfinished}}}"
-    if not locus.components:
-        return r"\operatorname{Sing} = \varnothing"
-    parts = [
-        rf"{_closure_latex(c)}\;(\dim {c.dimension}" + (rf",\ \deg {c.degree})" if c.degree is not None else ")")
-        for c in locus.components
-    ]
-    return r"\operatorname{Sing} = " + r" \;\cup\; ".join(parts)
+        return []
+    parts = [_component_latex(component, number) for number, component in enumerate(locus.components, 1)]
+    return [r"\operatorname{Sing} = " + (r" \;\cup\; ".join(parts) or r"\varnothing")]
 
 
-def _closure_latex(component: Component) -> str:
+def _component_latex(component: Component, number: int) -> str:
+    degree = "" if component.degree is None else rf",\ \deg {component.degree}"
+    return rf"{_closure_latex(component, number)}\;(\dim {component.dimension}{degree})"
+
+
+def _closure_latex(component: Component, number: int) -> str:
     if component.orbit is not None:
         indices = ",".join(map(str, component.orbit.cells))
         return rf"\overline{{\mathcal O_{{({indices})}}}}"
-    if component.ideal is not None and component.dimension > 0:
-        return rf"V{ideal_latex(component.ideal.generators)}"
-    return r"\{0\}"
+    return rf"C_{{{number}}}" if component.ideal is not None and component.dimension > 0 else r"\{0\}"
 
 
 def macaulay2(locus: SingularLocus) -> str:

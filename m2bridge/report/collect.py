@@ -13,10 +13,10 @@ from m2bridge.certifying.program import foreign_program
 from m2bridge.certifying.questions import question_of
 from m2bridge.clock import watched
 from m2bridge.convert.documents import read_json
+from m2bridge.convert.escape import line
 from m2bridge.errors import CertificateError, ConversionError, InvalidCaseError
 from m2bridge.families.question import Row as Answer
 from m2bridge.report.content import VERDICTS, Detail, Problem, Report, Row, Table
-from m2bridge.report.escape import line
 from m2bridge.report.unanswered import outcome_rows
 from m2bridge.report.words import case_of, orbit_table, verdict_words
 

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from m2bridge.convert import escape
 from m2bridge.layout import table
-from m2bridge.report import escape
 from m2bridge.report.content import Report, Row
+from m2bridge.report.grid import to_latex_grid
 from m2bridge.report.page import to_html
 from m2bridge.report.summary import paragraph, summary
 from m2bridge.report.words import verdict_words
@@ -135,6 +136,7 @@ FORMATS: dict[str, Callable[[Report], str]] = {
     "text": to_text,
     "markdown": to_markdown,
     "latex": to_latex,
+    "latex-grid": to_latex_grid,
     "html": to_html,
     "csv": to_csv,
     "json": to_json,

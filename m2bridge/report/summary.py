@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from m2bridge.citation import PROGRAM
+from m2bridge.families import family
 from m2bridge.layout import duration, plural
 from m2bridge.report.content import Report
 
@@ -35,6 +37,8 @@ def summary(report: Report) -> dict[str, Any]:
         "verified": False,
         "trusted": trusted(report),
         "unusable_files": len(report.problems),
+        "papers": papers(report),
+        "written_by": PROGRAM,
     }
 
 
@@ -82,6 +86,8 @@ def sentences(report: Report) -> str:
         f"Reported and not checked: {', '.join(filter(None, figures))}",
         f"{plural(found['unusable_files'], 'file')} could not be used" if report.problems else "",
         "The certificates were read, not verified ('m2bridge verify' does that)",
+        f"Statements of: {'; '.join(found['papers'])}" if found["papers"] else "",
+        f"Written by, and to be cited as, {PROGRAM}",
     ]
     return ". ".join(filter(None, said)) + "."
 
@@ -89,6 +95,12 @@ def sentences(report: Report) -> str:
 def trusted(report: Report) -> list[str]:
     """The lemmas and computations on which some certificate rests."""
     return sorted({lemma for detail in report.details for lemma in detail.trusted})
+
+
+def papers(report: Report) -> list[str]:
+    """The papers whose statements are about these families."""
+    named = [family(name).paper for name in sorted({case.family for case in report.cases})]
+    return list(dict.fromkeys(str(paper) for paper in named if paper))
 
 
 def _ranges(report: Report) -> dict[str, tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""A real browser for the page of a report.
+"""A real browser for the page of a report, and for notebooks.
 
 Without Selenium, Chromium and its driver these tests are skipped; with ``M2BRIDGE_BROWSER=required`` they fail
 instead, so that no run leaves them out silently.
@@ -33,11 +33,11 @@ OPTIONS = (
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
     """Chromium without a window, with a profile of its own; it logs its console and its requests."""
     if find_spec("selenium") is None:
-        _absent("Selenium is not installed: pip install '.[browser]'")
+        absent("Selenium is not installed: pip install '.[browser]'")
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     driver = shutil.which("chromedriver")
     if chromium is None or driver is None:
-        _absent("Chromium and chromedriver are not on PATH: apt-get install chromium chromium-driver")
+        absent("Chromium and chromedriver are not on PATH: apt-get install chromium chromium-driver")
     from selenium.webdriver import Chrome, ChromeOptions
     from selenium.webdriver.chrome.service import Service
 
@@ -52,7 +52,8 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
     chrome.quit()
 
 
-def _absent(reason: str) -> NoReturn:
+def absent(reason: str) -> NoReturn:
+    """Skip, or fail where browsers are required."""
     if os.environ.get("M2BRIDGE_BROWSER") == "required":
         pytest.fail(f"M2BRIDGE_BROWSER=required, but: {reason}")
     pytest.skip(reason)

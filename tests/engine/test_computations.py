@@ -309,7 +309,7 @@ def test_results_in_every_form(engine: Engine) -> None:
         assert json.loads(json.dumps(result.to_json()))["case"] == {"d": 2, "d_out": 1, "a": 2, "t": 2}
         assert "(d, d', a) = (2, 1, 2)" in result.to_text()
         assert result._repr_latex_().startswith("$")
-        engine.run(Script("round", result.to_macaulay2()))
+        engine.run(Script("round", f'{result.to_macaulay2()}\nmbEmit("read", true)'))
 
 
 def test_generators_in_json_are_exact(engine: Engine, program: Path) -> None:

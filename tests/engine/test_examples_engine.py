@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from m2bridge.engine import Macaulay2
-from tests.examples import WITH_ENGINE, examples, failures, shared
+from tests.examples import WITH_ENGINE, examples, failures, method_examples, shared
 
 
 @pytest.mark.parametrize("name", [*sorted(WITH_ENGINE), "m2bridge"])
@@ -15,3 +15,12 @@ def test_examples(name: str, m2: str, sessions: Callable[[Path], Macaulay2], mon
     with shared(sessions(Path(m2)), monkeypatch) as names:
         test.globs.update(names)
         assert not failures(test)
+
+
+def test_examples_of_methods(m2: str, sessions: Callable[[Path], Macaulay2], monkeypatch: pytest.MonkeyPatch) -> None:
+    found = method_examples("Macaulay2", "Workspace")
+    assert {test.name for test in found} >= {"Macaulay2.value", "Macaulay2.workspace", "Workspace.run"}
+    with shared(sessions(Path(m2)), monkeypatch) as names:
+        for test in found:
+            test.globs.update(names)
+            assert not failures(test)

@@ -95,7 +95,7 @@ def test_script_errors_show_message_and_lines(engine: Macaulay2) -> None:
     for code, said in [
         ("1 + + ) 2", "syntax error"),
         ("f = (", 'expected "\\)"|syntax error'),
-        ("end", "ended before"),
+        ("end", "emitted nothing"),
     ]:
         with pytest.raises(ScriptError, match=said):
             engine.run(Script("faulty", code))
@@ -116,7 +116,7 @@ def test_a_limit_after_the_last_answer_leaves_the_answers(program: Path) -> None
 
 def test_time_limit_kills_everything_and_the_next_run_works(program: Path) -> None:
     with Macaulay2(program) as engine:
-        engine.run(Script("warm", "1"))
+        engine.run(Script("warm", 'mbEmit("x", 1)'))
         leader = engine.pid
         assert leader is not None
         slow = 'mbEmit("early", 5)\nrun "sleep 3000 &"\nf = openIn "!sleep 3000"\nwhile true do 1'
@@ -170,7 +170,7 @@ def test_death_from_inside_and_outside(program: Path) -> None:
 def test_no_script_is_blamed_for_a_death_before_it(program: Path) -> None:
     with Macaulay2(program) as engine:
         assert emitted(engine, "1+1") == 2
-        process = engine._process
+        process = engine._runs.process
         assert process is not None
         os.kill(process.pid, signal.SIGKILL)
         wait_for(lambda: process.has_ended)
@@ -205,10 +205,10 @@ def test_a_program_that_prints_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     silent = tmp_path / "M2"
     silent.write_text('#!/bin/sh\n[ "$1" = --version ] && echo 1.26.06 && exit\nexec sleep 10000\n')
     silent.chmod(0o755)
-    monkeypatch.setattr("m2bridge.engine.session._START_LIMIT", 0.5)
+    monkeypatch.setattr("m2bridge.engine.conversation._START_LIMIT", 0.5)
     with Macaulay2(silent) as engine:
         with pytest.raises(EngineTimeoutError, match="did not start"):
-            engine.run(Script("any", "1"))
+            engine.run(Script("any", 'mbEmit("x", 1)'))
         assert engine.pid is None
 
 
@@ -225,7 +225,7 @@ import os, signal, sys
 from m2bridge.engine import Macaulay2
 from m2bridge.render import Script
 engine = Macaulay2(sys.argv[1])
-engine.run(Script("warm", "1"))
+engine.run(Script("warm", 'mbEmit("x", 1)'))
 print(engine.pid, flush=True)
 {action}
 """
@@ -264,7 +264,7 @@ def test_a_session_that_is_over_says_so(program: Path) -> None:
     with Macaulay2(program) as engine:
         engine.close()
         assert emitted(engine, "1") == 1  # between runs, close only ends the process
-    for use in (engine.start, lambda: engine.run(Script("one", "1"))):
+    for use in (engine.start, lambda: engine.run(Script("one", 'mbEmit("x", 1)'))):
         with pytest.raises(EngineError, match="with block was left"):
             use()
     assert engine.pid is None

@@ -32,9 +32,9 @@ def run(command: str, *arguments: str, **variables: str) -> subprocess.Completed
 
 IMPATIENT = """
 from m2bridge.cli.main import main
-from m2bridge.engine import session
+from m2bridge.engine import conversation
 from tests.limits import limit_when
-session._START_LIMIT = 1e6
+conversation._START_LIMIT = 1e6
 with limit_when(lambda: True):
     main()
 """

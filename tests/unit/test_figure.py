@@ -67,7 +67,8 @@ def test_tables() -> None:
     assert "l = 3, t = 3, a = 2" in text
     found = figure_3(1, 2, 9, [2])
     assert found.to_macaulay2() == "dimensions = {{2, 7, 8}}"
-    assert "2 & 7 & 8" in found.to_latex()
+    assert "2 & 7 & proved & 7 & 8 & proved & 8" in found.to_latex()
+    assert "<svg" in found._repr_html_()
 
 
 def test_hollow_points_are_lower_bounds(monkeypatch: pytest.MonkeyPatch) -> None:

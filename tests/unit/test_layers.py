@@ -15,10 +15,12 @@ import m2bridge
 PACKAGE = Path(m2bridge.__file__).parent
 LAYERS = [
     {"_version", "errors"},
-    {"clock"},
+    {"clock", "citation"},
     {"alarm", "startup", "digits", "resources", "layout"},
+    {"sheet"},
     {"presented"},
     {"algebra"},
+    {"values"},
     {"convert"},
     {"certificate"},
     {"implicitization"},
@@ -32,13 +34,14 @@ LAYERS = [
     {"batch"},
     {"presentation"},
     {"report"},
-    {"cli"},
+    {"cli", "notebook"},
 ]
 DOORS = {
     "jinja2": {"render/page.py", "render/script.py"},
     "pexpect": {"engine/process.py"},
     "psutil": {"engine/process.py", "batch/worker.py"},
     "distributed": {"batch/cluster.py"},
+    "IPython": {"notebook/__init__.py", "notebook/completion.py", "notebook/magics.py", "notebook/progress.py"},
 }
 
 

@@ -13,7 +13,7 @@ from m2bridge import report
 from m2bridge.certificate import files
 from m2bridge.cli import commands
 from m2bridge.cli.progress import progress
-from m2bridge.report import escape
+from m2bridge.convert import escape
 
 ACCEPTED = Path(__file__).parents[1] / "certificates" / "accepted"
 NASTY = "\x1b]0;owned\x07\x1b[2J \x9b1m \u202e [/b] <b>&lt;</b> =1+1 | $x$ \\input{a}"

@@ -12,6 +12,8 @@ singular_locus
 Chain ContradictionError EngineMemoryError EngineTimeoutError InvalidCaseError Layer M2BridgeError
 DeepAttention Plan PolynomialNetwork
 certify implicitize plan read_map read_model verify
+ConversionError EngineDiedError Evaluation PackageError ScriptError UnknownSymbolError ValueTypeError Workspace
+WorkspaceLostError
 """
 
 

@@ -20,7 +20,9 @@ def test_closure(recorded: Engine) -> None:
 def test_singular_locus(recorded: Engine) -> None:
     found = singular_locus(SingleLayerAttention(2, 1), recorded, method="all", ideals=True)
     assert found.dimension == 4
-    assert found.to_latex() == r"\operatorname{Sing} = \overline{\mathcal O_{(1,1,0)}}\;(\dim 4,\ \deg 3)"
+    assert r"$\operatorname{Sing} = \overline{\mathcal O_{(1,1,0)}}\;(\dim 4,\ \deg 3)$" in found.to_latex()
+    assert r"$f_{3} = c_{" in found.to_latex()  # the ideal of the component
+    assert "\n    c_1_1_2_2*c_1_2_1_1 - c_1_1_1_1*c_1_2_2_2\n" in found.to_text()
     assert "3 quadrics" in found.to_text()
 
 

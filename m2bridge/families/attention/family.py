@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from m2bridge.citation import LIGHTNING
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.attention.model import NAME, SingleLayerAttention
 from m2bridge.families.definition import Family, integer_option
@@ -46,6 +47,7 @@ def _program(model: SingleLayerAttention) -> Script | None:
 FAMILY = Family(
     name=NAME,
     title="single-layer lightning self-attention",
+    paper=LIGHTNING,
     options=(
         integer_option("d", "input embedding dimension d"),
         integer_option("d_out", "output embedding dimension d'", symbol="d'"),

@@ -7,6 +7,7 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from m2bridge.citation import LIGHTNING
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.deep_attention.model import NAME, DeepAttention
 from m2bridge.families.definition import CaseOption, Family, Figure, integer_option, integers, integers_option
@@ -58,6 +59,7 @@ def _words(option: str, text: str) -> tuple[str, ...]:
 FAMILY = Family(
     name=NAME,
     title="deep self-attention networks",
+    paper=LIGHTNING,
     options=(
         integers_option("widths", "widths d_0, …, d_l of the tokens, from the inputs to the outputs, such as 3,3,3"),
         CaseOption("a", integers, "query/key dimensions a_1, …, a_l, or one for all layers", several=_ranks),

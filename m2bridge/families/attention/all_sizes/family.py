@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from m2bridge.citation import LIGHTNING
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.attention.all_sizes.model import NAME, EverySize
 from m2bridge.families.definition import Family
@@ -28,6 +29,7 @@ def _questions() -> tuple[Question, ...]:
 FAMILY = Family(
     name=NAME,
     title="lightning self-attention for all sizes",
+    paper=LIGHTNING,
     options=(),
     build=EverySize,
     from_key=from_key,

@@ -15,10 +15,8 @@ from m2bridge.families.attention.all_sizes.certificate import (
 )
 from m2bridge.families.attention.all_sizes.result import SCOPE, AllSizes, NotApplicable, SizesVerdict
 from m2bridge.families.attention.all_sizes.wording import words
-from m2bridge.layout import duration, facts, table
-
-WIDTH = 14
-"""Of the column of verdicts."""
+from m2bridge.layout import duration
+from m2bridge.sheet import Facts, Finding, Findings, Sheet, Table
 
 
 def json(found: AllSizes) -> dict[str, Any]:
@@ -70,27 +68,24 @@ def _not_applicable_json(out: NotApplicable) -> dict[str, Any]:
     }
 
 
-def text(found: AllSizes) -> str:
+def sheet(found: AllSizes) -> Sheet:
     """The theorem about fibres, and the verdicts."""
     used = {base for stratum in found.strata for base in stratum.bases}
     engine = f"Macaulay2 {found.engine_version}" if found.engine_version else "exact linear algebra (FLINT)"
-    known = facts(
-        [
-            (
-                "ideals",
-                f"{len(found.basis.ideals)} fibre ideals of small cases; {len(used)} of them have the patterns below",
-            ),
-            ("computed by", f"{engine}, {duration(found.seconds)}"),
-        ]
-    )
+    ideals = f"{len(found.basis.ideals)} fibre ideals of small cases; {len(used)} of them have the patterns below"
     rows = [(_signs(s.condition), s.length, s.points, s.patterns) for s in found.strata]
-    legend = "  Fibres over the orbits (r = rk A, s = rk V, m = dim of the intersection of column space and row space)"
-    header = ("orbits", "length", "points", "patterns of entries")
-    parts = [f"Cross-check of lightning self-attention for {SCOPE}", known, "", legend, table(header, rows), ""]
-    return "\n".join([*parts, *map(_verdict_text, found.verdicts)])
+    legend = "Fibres over the orbits (r = rk A, s = rk V, m = dim of the intersection of column space and row space)"
+    return Sheet(
+        f"Cross-check of lightning self-attention for {SCOPE}",
+        [
+            Facts([("ideals", ideals), ("computed by", f"{engine}, {duration(found.seconds)}")]),
+            Table(("orbits", "length", "points", "patterns of entries"), rows, legend),
+            Findings([_finding(verdict) for verdict in found.verdicts]),
+        ],
+    )
 
 
-def _verdict_text(verdict: SizesVerdict) -> str:
+def _finding(verdict: SizesVerdict) -> Finding:
     said = [
         ("false for", verdict.fails_for),
         ("not decided for", verdict.undecided_for),
@@ -101,8 +96,7 @@ def _verdict_text(verdict: SizesVerdict) -> str:
     lines += [_not_applicable_text(out) for out in verdict.not_applicable]
     if verdict.counterexample is not None:
         lines.append(f"the first counterexample: {counterexample_text(counterexample_json(verdict.counterexample))}")
-    first = f"  {verdict.verdict:<{WIDTH}}  {verdict.name}: {verdict.text}"
-    return "\n".join([first, *(f"  {'':{WIDTH}}  → {line}" for line in lines)])
+    return Finding(str(verdict.verdict), verdict.name, verdict.text, lines)
 
 
 def _not_applicable_text(out: NotApplicable) -> str:
@@ -118,24 +112,6 @@ def _not_applicable_text(out: NotApplicable) -> str:
 
 def _signs(condition: str) -> str:
     return condition.replace(">=", "≥").replace("<=", "≤")
-
-
-def latex(found: AllSizes) -> str:
-    """A table of the verdicts, for a paper."""
-    rows = " \\\\\n".join(
-        rf"\text{{{v.name}}} & \text{{{v.verdict.lower()}}} & \text{{{_words_latex(v.holds_for)}}} & "
-        rf"\text{{{_words_latex(v.fails_for)}}}"
-        for v in found.verdicts
-    )
-    header = r"\text{statement} & \text{verdict} & \text{true for} & \text{false for}"
-    return f"\\begin{{array}}{{llll}}\n{header} \\\\\n\\hline\n{rows}\n\\end{{array}}"
-
-
-def _words_latex(some: isl.Set) -> str:
-    said = words(some)
-    for sign, command in (("≤", r"$\le$"), ("≥", r"$\ge$"), ("≠", r"$\ne$"), ("−", "$-$"), ("<", "$<$"), (">", "$>$")):
-        said = said.replace(sign, command)
-    return said
 
 
 def macaulay2(found: AllSizes) -> str:

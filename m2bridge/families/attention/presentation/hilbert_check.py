@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from m2bridge.families.attention.hilbert_check import SOURCE, TEXT, HilbertCheck
-from m2bridge.layout import duration, facts, table
+from m2bridge.layout import duration
+from m2bridge.sheet import Block, Facts, Finding, Findings, Sheet, Table
 
 SHOWN = 12
-"""Values in the text form."""
+"""Values that are written."""
 
 
 def json(found: HilbertCheck) -> dict[str, Any]:
@@ -29,22 +30,17 @@ def json(found: HilbertCheck) -> dict[str, Any]:
     }
 
 
-def text(found: HilbertCheck) -> str:
+def sheet(found: HilbertCheck) -> Sheet:
     """A table of values, and the verdict."""
-    parts = [f"Hilbert function of the Zariski closure, lightning self-attention, {found.model}, over QQ"]
+    blocks: list[Block] = []
     if found.computed:
         rows = list(enumerate(zip(found.computed, found.predicted, strict=True)))[:SHOWN]
-        parts.append(table(("n", "computed", "predicted"), [(n, *values) for n, values in rows]))
-        parts.append(facts([("computed in", duration(found.seconds)), ("not finished", found.unfinished or None)]))
-    parts.append(f"  {found.verdict:<14}  hilbert: {TEXT}\n  {'':14}  → {found.reason}")
-    return "\n\n".join(parts)
-
-
-def latex(found: HilbertCheck) -> str:
-    """The computed values."""
-    values = ", ".join(map(str, found.computed))
-    dots = r", \dots" if values else ""
-    return rf"H = ({values}{dots}) \quad \text{{{found.verdict.replace('_', ' ').lower()}}}"
+        blocks.append(Facts([("computed in", duration(found.seconds)), ("not finished", found.unfinished or None)]))
+        blocks.append(Table(("n", "computed", "predicted"), [(n, *values) for n, values in rows]))
+    blocks.append(Findings([Finding(found.verdict, "hilbert", TEXT, (found.reason,))]))
+    values = ", ".join(map(str, found.computed[:SHOWN]))
+    title = f"Hilbert function of the Zariski closure, lightning self-attention, {found.model}, over QQ"
+    return Sheet(title, blocks, [rf"H = ({values}, \dots)"] if values else [])
 
 
 def macaulay2(found: HilbertCheck) -> str:

@@ -11,8 +11,9 @@ from m2bridge.algebra.field import QQ
 from m2bridge.convert.notation import exact_text
 from m2bridge.digits import any_length
 from m2bridge.families.attention.membership import Membership
-from m2bridge.layout import duration, facts, plural
+from m2bridge.layout import duration, plural
 from m2bridge.presented import result_json
+from m2bridge.sheet import Facts, Sheet
 
 ZERO_FIBRE = "A = 0 or V = 0"
 NAMES = {True: "yes", False: "no", None: None}
@@ -35,7 +36,7 @@ def json(found: Membership) -> dict[str, Any]:
     }
 
 
-def text(found: Membership) -> str:
+def sheet(found: Membership) -> Sheet:
     """Place, orbit, fibre, weights, and what kind of point it is."""
     named = ["one of them"] if found.is_zero else [f"weights {n}" for n in range(1, len(found.weights) + 1)]
     weights = [f"A = {_row(A)}, V = {_row(V)}" for A, V in found.weights]
@@ -51,7 +52,7 @@ def text(found: Membership) -> str:
         ("remark", found.remark or None),
         ("computed by", f"{computed}, {duration(found.seconds)}"),
     ]
-    return f"A function of lightning self-attention, {found.model}\n{facts(lines)}"
+    return Sheet(f"A function of lightning self-attention, {found.model}", [Facts(lines)], _formulas(found))
 
 
 def _fibre(found: Membership) -> str | None:
@@ -60,13 +61,13 @@ def _fibre(found: Membership) -> str | None:
     return f"length {found.length}, {plural(len(found.weights), 'point')}" if found.weights else None
 
 
-def latex(found: Membership) -> str:
+def _formulas(found: Membership) -> list[str]:
     """The weights."""
     with any_length():
         pairs = [f"A = {sympy_latex(A)},\\; V = {sympy_latex(V)}" for A, V in found.weights]
     if found.is_zero:
-        return rf"\{{(A, V) : A = 0 \text{{ or }} V = 0\}} \ni ({pairs[0]})"
-    return r",\quad ".join(pairs) or rf"\text{{{found.place}}}"
+        return [rf"\{{(A, V) : A = 0 \text{{ or }} V = 0\}} \ni ({pairs[0]})"]
+    return pairs
 
 
 def macaulay2(found: Membership) -> str:

@@ -7,8 +7,8 @@ import io
 from typing import TYPE_CHECKING, Any
 
 from m2bridge.families.deep_attention.presentation.picture import picture
-from m2bridge.layout import facts, table
 from m2bridge.presented import computed_by
+from m2bridge.sheet import Facts, Picture, Sheet, Table
 
 if TYPE_CHECKING:
     from m2bridge.families.deep_attention.figure import Figure3
@@ -40,12 +40,12 @@ def _dimension(found: Dimension) -> dict[str, Any]:
     return {name: whole[name] for name in kept}
 
 
-def text(found: Figure3) -> str:
-    """A table."""
+def sheet(found: Figure3) -> Sheet:
+    """A table, and the picture."""
     header = ("δ", "lightning", "status", "Eq. 14", "softmax", "status", "Eq. 16")
     title = f"Figure 3: dimensions for l = {found.layers}, t = {found.t}, a = {found.a} and all widths δ"
     done = [("unfinished", found.unfinished or None), ("computed by", computed_by(None, found.seconds))]
-    return "\n".join([title, table(header, _rows(found)), facts(done)])
+    return Sheet(title, [Facts(done), Table(header, _rows(found)), Picture(lambda: picture(found))])
 
 
 def csv(found: Figure3) -> str:
@@ -55,13 +55,6 @@ def csv(found: Figure3) -> str:
     writer.writerow(HEADER)
     writer.writerows(_rows(found))
     return page.getvalue()
-
-
-def latex(found: Figure3) -> str:
-    """A table."""
-    lines = [" & ".join(map(str, (row[0], row[1], row[4]))) + r" \\" for row in _rows(found)]
-    head = [r"\begin{tabular}{rrr}", r"$\delta$ & lightning & softmax \\ \hline"]
-    return "\n".join([*head, *lines, r"\end{tabular}"])
 
 
 def macaulay2(found: Figure3) -> str:

@@ -1,4 +1,4 @@
-"""Text that stays text on one line, in LaTeX and in Markdown."""
+"""Text that stays text on one line, in LaTeX, in its formulas and in Markdown."""
 
 from __future__ import annotations
 
@@ -7,8 +7,26 @@ import re
 from m2bridge.convert.notation import GREEK_LATEX
 from m2bridge.layout import line, visible
 
-__all__ = ["cell", "latex", "line", "markdown"]
+__all__ = ["cell", "formula", "latex", "line", "markdown"]
 
+_MATHEMATICS = {
+    "≤": r"\leq",
+    "≥": r"\geq",
+    "≠": r"\neq",
+    "∩": r"\cap",
+    "↦": r"\mapsto",
+    "−": "-",
+    "·": r"\cdot",
+    "²": "^2",
+    "ᵀ": r"^{\top}",
+    "′": "'",
+    "∞": r"\infty",
+    "→": r"\to",
+    "∈": r"\in",
+    "⊂": r"\subset",
+    "∂": r"\partial",
+    **GREEK_LATEX,
+}
 _LATEX = {
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
     "\\": r"\textbackslash{}",
@@ -24,27 +42,7 @@ _LATEX = {
     "]": "{]}",
     "–": "--",
     "…": r"\ldots{}",
-} | {
-    sign: rf"\ensuremath{{{command}}}"
-    for sign, command in {
-        "≤": r"\leq",
-        "≥": r"\geq",
-        "≠": r"\neq",
-        "∩": r"\cap",
-        "↦": r"\mapsto",
-        "−": "-",
-        "·": r"\cdot",
-        "²": "^2",
-        "ᵀ": r"^{\top}",
-        "′": "'",
-        "∞": r"\infty",
-        "→": r"\to",
-        "∈": r"\in",
-        "⊂": r"\subset",
-        "∂": r"\partial",
-        **GREEK_LATEX,
-    }.items()
-}
+} | {sign: rf"\ensuremath{{{command}}}" for sign, command in _MATHEMATICS.items()}
 _SIGNS = str.maketrans(_LATEX)
 _UNKNOWN = re.compile(r"[^\x20-\x7e\xa1-\u017f]|[ĦħĸĿŀŉŦŧſ]")  # all but what the encoding T1 has
 
@@ -61,6 +59,27 @@ def latex(text: str) -> str:
     Greek and relations become mathematics; a sign that LaTeX does not know becomes its number.
     """
     return _UNKNOWN.sub(lambda sign: rf"\texttt{{U+{ord(sign[0]):04X}}}", " ".join(text.split()).translate(_SIGNS))
+
+
+_FORMULA = (
+    {sign: f"\\{sign}" for sign in "&%$#_{}"}
+    | {"\\": r"\backslash", "~": r"\sim", "^": r"{}^{\wedge}", "<": "<", ">": ">", "|": "|", "`": r"\text{'}"}
+    | {"–": r"\text{-}", "…": r"\ldots", "²": "{}^2", "ᵀ": r"{}^{\top}", "′": "{}'"}
+)
+_IN_FORMULA = _MATHEMATICS | _FORMULA
+_RUNS = re.compile(f"[{re.escape(''.join(_IN_FORMULA))}]|[^{re.escape(''.join(_IN_FORMULA))}]+")
+
+
+def formula(text: str) -> str:
+    r"""Text within a formula, for LaTeX, MathJax and KaTeX, which do not agree on what a sign means in ``\text``.
+
+    Examples
+    --------
+    >>> formula("rk A ≤ 2, c_1")
+    '\\text{rk A }\\leq \\text{ 2, c}\\_ \\text{1}'
+    """
+    runs = _RUNS.findall(line(text))
+    return "".join(f"{_IN_FORMULA[run]} " if run in _IN_FORMULA else rf"\text{{{run}}}" for run in runs)
 
 
 def markdown(text: str) -> str:

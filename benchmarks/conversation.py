@@ -1,0 +1,95 @@
+"""What a value costs in a workspace, against a plain conversation with prompts.
+
+Both sides talk to the same Macaulay2 with its usual packages, alternately in blocks. The plain conversation is pexpect
+without its delay and with large buffers: a line typed, everything until the next prompt read as text, and nothing else;
+it tells no value from what is printed, no error from a value, and gives text. A workspace writes the code to a file,
+reads the value from another, and gives a Python object.
+
+1. A small value, per call: ``2+2`` and ``{1/2, "a", x^2 - y}``.
+2. A megabyte: text that is printed (10 MB), and a list of integers as a value.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from measuring import engine_program, options, print_table, seconds, verdict
+from session import Conversation
+
+from m2bridge.engine import Macaulay2, Workspace
+
+BLOCKS, BLOCK_LENGTH = 10, 30
+TARGET = 0.001
+
+SMALL = {"2+2": "2+2", "list with a polynomial": '{1/2, "a", x^2 - y}'}
+PRINTED = 'scan(10^5, i -> stdio << concatenate(99:"x") << endl)'
+INTEGERS = "toList(10^9 .. 10^9 + 99999)"
+
+
+def alternately(sides: Mapping[str, Callable[[], object]], blocks: int, length: int) -> dict[str, float]:
+    """Median seconds of each side."""
+    taken: dict[str, list[float]] = {name: [] for name in sides}
+    for action in sides.values():
+        action()  # untimed: warm
+    for _ in range(blocks):
+        for name, action in sides.items():
+            taken[name] += [seconds(action) for _ in range(length)]
+    return {name: statistics.median(times) for name, times in taken.items()}
+
+
+def small_values(plain: Conversation, work: Workspace) -> None:
+    """One call."""
+    for talk in (plain.ask, work.run):
+        talk("R = QQ[x,y];")
+    rows = []
+    for name, code in SMALL.items():
+        sides = {"plain": lambda code=code: plain.ask(code), "workspace": lambda code=code: work.value(code)}
+        taken = alternately(sides, BLOCKS, BLOCK_LENGTH)
+        more = taken["workspace"] - taken["plain"]
+        figures = [f"{1000 * taken[side]:.2f}" for side in sides]
+        rows.append([name, *figures, f"{1000 * more:+.2f}", "≤ +1", verdict(more <= TARGET)])
+    print_table(
+        f"a small value: median of {BLOCKS * BLOCK_LENGTH} calls of each, milliseconds",
+        ["", "plain", "workspace", "difference", "target", ""],
+        rows,
+    )
+
+
+def megabytes(plain: Conversation, work: Workspace, rounds: int) -> None:
+    """Large texts and values."""
+    assert len(work.run(PRINTED)) == 10**7
+    assert work.value(INTEGERS) == list(range(10**9, 10**9 + 10**5))
+    measured = {
+        "printed text": (10.0, {"plain": lambda: plain.ask(PRINTED), "workspace": lambda: work.run(PRINTED)}),
+        "list of integers": (1.2, {"plain": lambda: plain.ask(INTEGERS), "workspace": lambda: work.value(INTEGERS)}),
+    }
+    rows = []
+    for name, (size, sides) in measured.items():
+        taken = alternately(sides, rounds, 1)
+        rows.append([name, f"{size:g}", *(f"{1000 * taken[side] / size:.0f}" for side in sides)])
+    print_table(
+        f"per megabyte: median of {rounds} rounds, milliseconds",
+        ["", "MB", "plain", "workspace"],
+        rows,
+    )
+
+
+def measure(program: Path, rounds: int) -> None:
+    """Both tables, on one Macaulay2."""
+    plain = Conversation(program)
+    with Macaulay2(program) as m2, m2.workspace() as work:
+        small_values(plain, work)
+        megabytes(plain, work, rounds)
+    plain.close()
+
+
+def main() -> None:
+    """Time both sides and print their tables."""
+    chosen = options("what a value costs in a workspace", rounds=5)
+    measure(engine_program(chosen.m2), chosen.rounds)
+
+
+if __name__ == "__main__":
+    main()

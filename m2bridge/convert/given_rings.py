@@ -1,0 +1,215 @@
+"""Python rings as Macaulay2 makes them, with the functions of ``m2scripts/values.m2``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import singledispatch
+from typing import Any
+
+from sympy.polys.orderings import grevlex, grlex, lex
+from sympy.polys.rings import PolyRing
+
+from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.convert.names import escaped
+from m2bridge.errors import ConversionError
+from m2bridge.values.rings import (
+    Algebra,
+    ComplexField,
+    FractionField,
+    GaloisField,
+    IntegerRing,
+    QuotientRing,
+    RealField,
+)
+
+SYMBOL = re.compile(r"[^\W\d_][^\W_]*")
+"""What Macaulay2 takes for a symbol."""
+
+
+def string(text: str) -> str:
+    """A string of Macaulay2; its bytes are those of the text in UTF-8.
+
+    Raises
+    ------
+    ConversionError
+        If the text has half a surrogate pair that stands for no byte.
+    """
+    try:
+        data = text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as reason:
+        raise ConversionError(f"text with half a surrogate pair is no UTF-8: {text!a:.60}") from reason
+    return '"' + "".join(_BYTES[byte] for byte in data) + '"'
+
+
+_BYTES = [
+    f"\\{byte:03o}" if byte < 32 or byte > 126 else f"\\{chr(byte)}" if chr(byte) in '"\\' else chr(byte)
+    for byte in range(256)
+]
+
+
+def braces(items: Any) -> str:
+    """A list."""
+    return "{" + ",".join(items) + "}"
+
+
+def ring(value: Any) -> str:
+    """Macaulay2 code for a ring: made at its first use in a dictionary of symbols, found again afterwards."""
+    return _made(value)
+
+
+@singledispatch
+def _made(value: Any) -> str:
+    raise ConversionError(f"a {type(value).__name__} is not a ring that Macaulay2 can make")
+
+
+@_made.register
+def _(value: IntegerRing) -> str:
+    return "ZZ"
+
+
+@_made.register
+def _(value: CoefficientField) -> str:
+    return f"(mbPrimeField {value.characteristic})" if value.characteristic else "QQ"
+
+
+@_made.register
+def _(value: RealField) -> str:
+    return f"(mbRealField {value.precision})"
+
+
+@_made.register
+def _(value: ComplexField) -> str:
+    return f"(mbComplexField {value.precision})"
+
+
+@_made.register
+def _(value: PolynomialRing) -> str:
+    return _made(Algebra(value.field, value.variables))
+
+
+@_made.register
+def _(value: Algebra) -> str:
+    order = braces(f"({string(name)},{_size(size)})" for name, size in value.order)
+    parts = [
+        _made(value.coefficients),
+        braces(map(_variable, variable_parts(value.variables))),
+        str(value.rank),
+        braces(braces(map(str, degree)) for degree in value.degrees),
+        order,
+        _boolean(value.inverses),
+        _boolean(value.joined),
+        braces(f"({a},{b})" for a, b in value.weyl),
+        braces(map(str, value.skew)),
+    ]
+    return _kept("mbAlgebra", parts)
+
+
+@_made.register
+def _(value: QuotientRing) -> str:
+    from m2bridge.convert.given import element
+
+    if isinstance(value.ambient, IntegerRing):
+        return f"(mbPrimeField {value.relations[0]})"
+    return _kept("mbQuotient", [_made(value.ambient), braces(element(value.ambient, r) for r in value.relations)])
+
+
+@_made.register
+def _(value: GaloisField) -> str:
+    from m2bridge.convert.given import element
+
+    return _kept("mbGalois", [_made(value.quotient), element(value.quotient, value.primitive)])
+
+
+@_made.register
+def _(value: FractionField) -> str:
+    return _kept("mbFraction", [_made(value.ring)])
+
+
+@_made.register
+def _(value: PolyRing) -> str:
+    return _made(ring_of_sympy(value))
+
+
+def _kept(function: str, parts: list[str]) -> str:
+    code = f"{function}({','.join(parts)})"
+    return f"(mbGiven({string(code)}, () -> {code}))"
+
+
+def _size(size: int | str | tuple[int, ...]) -> str:
+    if isinstance(size, tuple):
+        return braces(map(str, size))
+    return string(size) if isinstance(size, str) else str(size)
+
+
+def _boolean(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def variable_parts(names: Sequence[str]) -> list[list[str | int]]:
+    """Symbol and indices of each variable: ``x_1_a`` is Macaulay2's ``x_(1,a)``.
+
+    A name that is no symbol of Macaulay2's, or is used with indices too, is written in letters and digits, by the
+    scheme of :mod:`m2bridge.convert.names`.
+    """
+    parts = [_parts(name) for name in names]
+    indexed = {p[0] for p in parts if len(p) > 1}
+    return [
+        [escaped(name, plain=True)] if len(p) == 1 and p[0] in indexed else p
+        for name, p in zip(names, parts, strict=True)
+    ]
+
+
+def _parts(name: str) -> list[str | int]:
+    base, *indices = name.split("_")
+    if SYMBOL.fullmatch(base) and all(re.fullmatch(r"0|-?[1-9]\d*", i) or SYMBOL.fullmatch(i) for i in indices):
+        return [base, *(i if SYMBOL.fullmatch(i) else int(i) for i in indices)]
+    return [escaped(name)]
+
+
+def _variable(parts: list[str | int]) -> str:
+    return braces(string(p) if isinstance(p, str) else str(p) for p in parts)
+
+
+def ring_of_sympy(value: PolyRing) -> Any:
+    """The ring of a SymPy polynomial.
+
+    Raises
+    ------
+    ConversionError
+        If its coefficients or its order have no counterpart.
+    """
+    names = tuple(str(symbol) for symbol in value.symbols)
+    orders = {lex: "Lex", grlex: "GLex", grevlex: "GRevLex"}
+    if value.order not in orders:
+        raise ConversionError(f"the monomial order {value.order} has no counterpart; use lex, grlex or grevlex")
+    n, below = len(names), ring_of_domain(value.domain)
+    if value.order == grevlex:
+        return PolynomialRing(below, names) if isinstance(below, CoefficientField) else Algebra(below, names)
+    return Algebra(below, names, order=((orders[value.order], n),))
+
+
+def ring_of_domain(domain: Any) -> Any:
+    """The ring of a SymPy domain."""
+    if domain.is_ZZ:
+        return IntegerRing()
+    if domain.is_QQ:
+        return QQ
+    if domain.is_FiniteField:
+        return CoefficientField(int(domain.characteristic()))
+    if domain.is_PolynomialRing:
+        return ring_of_sympy(domain.ring)
+    if domain.is_FractionField:
+        return FractionField(ring_of_sympy(domain.field.ring))
+    if not domain.is_Exact:
+        raise inexact(f"coefficients in {domain}")
+    raise ConversionError(f"coefficients in {domain} have no counterpart; use ZZ, QQ or GF(p)")
+
+
+def inexact(what: str) -> ConversionError:
+    """The error for inexact input."""
+    return ConversionError(
+        f"{what}: not exact. Write fractions as fractions.Fraction or sympy.Rational; a number that is meant to be "
+        "inexact as m2bridge.values.Real.of(number)"
+    )

@@ -1,0 +1,272 @@
+"""One Macaulay2 process that takes one request after the other: what sessions and workspaces share."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import threading
+import time
+import weakref
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from m2bridge.clock import Clock, clock
+from m2bridge.engine.discovery import Candidate
+from m2bridge.engine.failure import death, how
+from m2bridge.engine.process import Ended, Overdue, Process
+from m2bridge.engine.protocol import Limits
+from m2bridge.engine.scratch import Scratch, sweep
+from m2bridge.errors import EngineTimeoutError
+from m2bridge.resources import m2script
+
+OPTIONS = ("-q", "--silent", "--no-readline", "--no-prompts", "--no-debug", "--no-randomize")
+_START_LIMIT = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back on one request.
+
+    Parameters
+    ----------
+    nonce : str
+        The name of the request, and of its files.
+    records : tuple of str
+        The wire records that were written to their end, without the closing one.
+    whole : bool
+        Whether the closing record is there, with the name of this request and the right count.
+    output : str
+        What was printed.
+    seconds : float
+        Wall time.
+    """
+
+    nonce: str
+    records: tuple[str, ...]
+    whole: bool
+    output: str
+    seconds: float
+
+
+class Conversation:
+    """A process of Macaulay2, its folder, and whose turn it is.
+
+    Code goes in as files and answers come out in another, whose closing record carries the name of the request; the
+    terminal carries what is printed, and the report that a request is over. After a time-out, a crash or an interrupt
+    the process is killed with everything it started: a conversation is never repaired, nothing is run again unasked.
+
+    Parameters
+    ----------
+    candidate : Candidate
+    limits : Limits
+    options, scripts : tuple of str
+        Of the command line, besides :data:`OPTIONS`; names of the shared scripts.
+    """
+
+    def __init__(
+        self, candidate: Candidate, limits: Limits, options: tuple[str, ...], scripts: tuple[str, ...]
+    ) -> None:
+        self.candidate, self.limits = candidate, limits
+        self.ended = ""
+        """Why the process that ran last has ended, in words; empty while none has."""
+        self.first_column = 0
+        """How this Macaulay2 numbers the first column in its messages: 1 until some version, 0 from then on."""
+        self._arguments = (*OPTIONS, *options), scripts
+        self._process: Process | None = None
+        self._mark = secrets.token_hex(8)
+        self._ready = False
+        self._scratch: Scratch | None = None
+        self._turn = threading.Lock()
+        _conversations.add(self)
+
+    @property
+    def process(self) -> Process | None:
+        """The process, if one runs."""
+        return self._process
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder for its files, once there is one."""
+        return self._scratch.path if self._scratch else None
+
+    def may_begin(self) -> None:
+        """Asked before a process is started; refuses by an exception."""
+
+    def start(self) -> None:
+        """Start Macaulay2, if it does not run, without waiting until it is ready."""
+        if self._turn.acquire(blocking=False):  # else another thread has started it
+            try:
+                self._start()
+            finally:
+                self._turn.release()
+
+    def _start(self) -> tuple[Process, Path]:
+        """The process, and the folder for its files."""
+        if self._ready and self._process is not None and self._process.has_ended:  # killed between two requests
+            self._end(f"Macaulay2 {how(self._process.kill())} between two calls")
+        if self._process is None:
+            self.may_begin()
+            self._scratch = self._scratch or Scratch()
+            options, scripts = self._arguments
+            assert self.candidate.program is not None
+            arguments = (*options, *(str(m2script(name)) for name in scripts))
+            self._process = Process(self.candidate.program, arguments, self.limits.memory, self._scratch.path)
+            self._ready = False
+            sweep()
+        assert self._scratch is not None
+        return self._process, self._scratch.path
+
+    def request(
+        self, function: str, texts: Mapping[str, str], timeout: float | None, arguments: Sequence[str] = ()
+    ) -> Reply | None:
+        """Write the texts to files, call the function on them, and wait for the report.
+
+        Parameters
+        ----------
+        function : str
+            Of ``m2scripts/session.m2``; called with the name of the request and the files' common stem.
+        texts : mapping
+            Endings of the files' names, and what is in them.
+        timeout : float or None
+            Seconds; the limit of the clock and that of the conversation hold besides.
+        arguments : sequence of str
+            Further ones, as Macaulay2 code.
+
+        Returns
+        -------
+        Reply or None
+            ``None`` if Macaulay2 did not begin with it: what ran earlier has made it useless, and it was ended.
+
+        Raises
+        ------
+        EngineTimeoutError, EngineMemoryError, EngineDiedError
+            If it reached a limit or died.
+        """
+        limit = min((t for t in (self.limits.timeout, timeout) if t is not None), default=None)
+        with self._turn:
+            process, folder = self._started()
+            nonce = secrets.token_hex(8)
+            files = {folder / f"{nonce}{ending}": text for ending, text in texts.items()}
+            answers = folder / f"{nonce}.jsonl"
+            try:
+                for path, text in files.items():
+                    path.write_text(text, encoding="utf-8", errors="surrogateescape", newline="")
+                begin = time.monotonic()
+                process.send(f"{function}({', '.join((quoted(nonce), quoted(folder / nonce), *arguments))});\n")
+                output, begun = self._report(process, limit, answers, "Macaulay2 did not finish")
+                seconds = time.monotonic() - begin
+                if begun != nonce:
+                    self._end("Macaulay2 did not take what it was given")
+                    return None
+                records = _complete_records(answers)
+            finally:
+                for path in (*files, answers):
+                    path.unlink(missing_ok=True)
+        closing = json.dumps({"end": nonce, "records": len(records) - 1}, separators=(",", ":"))
+        whole = bool(records) and records[-1] == closing
+        return Reply(nonce, records[:-1] if whole else records, whole, output, seconds)
+
+    def close(self, reason: str = "it was closed") -> None:
+        """End Macaulay2 and everything it started.
+
+        A request that another thread is at fails with :class:`~m2bridge.errors.EngineDiedError`.
+        """
+        if self._turn.acquire(blocking=False):
+            try:
+                self._end(reason)
+            finally:
+                self._turn.release()
+        elif (process := self._process) is not None:
+            process.stop()  # the thread that waits for its answer does the rest
+
+    def remove(self) -> None:
+        """End Macaulay2, and remove its folder."""
+        self.close()
+        if self._scratch is not None:
+            self._scratch.remove()
+
+    def _end(self, reason: str) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            self.ended = reason
+            process.kill()
+
+    def _started(self) -> tuple[Process, Path]:
+        """The process, once it has said that it is ready, and the folder for its files."""
+        process, folder = self._start()
+        if not self._ready:
+            process.send(f"1/0\nmbStart({quoted(self._mark)});\n")
+            output, _ = self._report(process, _START_LIMIT, None, f"{self.candidate.program} did not start")
+            self.first_column = 1 if "stdio:1:2:" in output else 0
+            self._ready = True
+        return process, folder
+
+    def _report(self, process: Process, timeout: float | None, answers: Path | None, late: str) -> tuple[str, str]:
+        """Wait for the report; any failure ends the process.
+
+        What was printed until then, and the nonce of the request that began last.
+        """
+        limit, seconds = _earlier(timeout, clock())
+        try:
+            return process.read_until(rb"\n\x01m2bridge %s ([^\n]*)\n" % self._mark.encode(), seconds)
+        except Overdue as reason:
+            message = f"{late} within {limit} and was killed"
+            self._end(message)
+            message += "; give it more with --timeout"
+            raise EngineTimeoutError(message, records=_answers_so_far(answers), output=str(reason)) from None
+        except Ended as reason:
+            self._process = None
+            error = death(process.kill(), str(reason), _answers_so_far(answers), self.limits)
+            self.ended = error.message
+            raise error from None
+        except BaseException:
+            self._end("it was interrupted")
+            raise
+
+    def _disown(self) -> None:
+        """In a child made by ``fork``: leave the process and its files to the parent, and begin anew."""
+        if self._process is not None:
+            self._process.disown()
+            self.ended = "this process is a child of the one in which Macaulay2 runs"
+        self._process = self._scratch = None
+        self._turn = threading.Lock()
+
+
+def _earlier(timeout: float | None, running: Clock) -> tuple[str, float | None]:
+    """The limit that ends first, of a run or of the computation that it belongs to: in words, and what is left."""
+    remaining = running.remaining
+    if remaining is None or (timeout is not None and timeout < remaining):
+        return f"the limit of {timeout:g} seconds" if timeout is not None else "", timeout
+    return running.limit, remaining
+
+
+_conversations: weakref.WeakSet[Conversation] = weakref.WeakSet()
+
+
+def _disown_all() -> None:
+    for conversation in list(_conversations):
+        conversation._disown()
+
+
+os.register_at_fork(after_in_child=_disown_all)
+
+
+def quoted(text: str | Path) -> str:
+    """A Macaulay2 string in ASCII: its strings are bytes, as the names of files are."""
+    plain = set(range(32, 127)) - set(b'"\\')
+    return '"' + "".join(chr(byte) if byte in plain else f"\\{byte:03o}" for byte in os.fsencode(text)) + '"'
+
+
+def _answers_so_far(answers: Path | None) -> tuple[str, ...]:
+    """The complete records without the closing one, which may have come just before the limit."""
+    return tuple(record for record in _complete_records(answers) if not record.startswith('{"end":'))
+
+
+def _complete_records(answers: Path | None) -> tuple[str, ...]:
+    """The records of an answer file that were written to their end."""
+    if answers is None or not answers.exists():
+        return ()
+    text = answers.read_bytes().decode("utf-8", errors="surrogateescape")
+    return tuple(text[: text.rfind("\n") + 1].split("\n")[:-1])

@@ -1,0 +1,176 @@
+"""Code that a user wrote, evaluated in a Macaulay2 with its usual packages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from m2bridge.clock import check_timeout, clock
+from m2bridge.engine.code import check_name, is_silent
+from m2bridge.engine.conversation import Conversation, Reply, quoted
+from m2bridge.engine.discovery import Candidate
+from m2bridge.engine.protocol import Limits
+from m2bridge.engine.trace import Source, script_error
+from m2bridge.errors import ConversionError, EngineError, InvalidCaseError, ParseError
+
+_LIBRARIES = ("wire", "values", "workspace", "session")
+_SOURCES = 1000
+"""Codes that are kept, to show where in them a function failed that a later one calls."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What Macaulay2 code gave.
+
+    Parameters
+    ----------
+    value : object
+        The value of its last statement; ``None`` if that ends with a semicolon.
+    output : str
+        What it printed.
+    seconds : float
+        Wall time.
+
+    Examples
+    --------
+    >>> with Macaulay2() as m2:
+    ...     m2.evaluate('print "so"; 6 * 7').value
+    42
+    """
+
+    value: Any
+    output: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The same for people and other programs: the value as Macaulay2 writes it, and in the wire format."""
+
+    text: str
+    wire: Any
+    output: str
+    seconds: float
+
+
+class Evaluator(Conversation):
+    """A process that evaluates code.
+
+    Parameters
+    ----------
+    candidate : Candidate
+    limits : Limits
+    passing : bool
+        Whether symbols are forgotten after each call.
+    """
+
+    def __init__(self, candidate: Candidate, limits: Limits, passing: bool) -> None:
+        super().__init__(candidate, limits, (), _LIBRARIES)
+        self._passing = passing
+        self._sources: dict[str, Source] = {}
+        self._count = 0
+
+    def evaluate(self, code: str, inputs: Mapping[str, Any], timeout: float | None, form: str, file: str) -> Evaluation:
+        """The value of the last statement, what was printed, and the time; see :meth:`Macaulay2.evaluate`."""
+        reply = self.answer(code, form, timeout, file, _bindings(inputs))
+        return Evaluation(sent(records(reply)), reply.output, reply.seconds)
+
+    def show(self, code: str, timeout: float | None, file: str) -> Shown:
+        """The value as text; empty if there is none."""
+        reply = self.answer(code, "text", timeout, file)
+        fields = records(reply)
+        text = sent(fields, "text") or ""
+        return Shown(text, fields.get("value"), reply.output, reply.seconds)
+
+    def answer(self, code: str, form: str, timeout: float | None = None, file: str = "", given: str = "") -> Reply:
+        """The reply on some code, which came to its end.
+
+        Parameters
+        ----------
+        form : str
+            How the value is sent; see ``m2scripts/workspace.m2``. It is not, where the code ends with a semicolon.
+        given : str
+            Code that comes first, and sees the shared functions.
+
+        Raises
+        ------
+        ScriptError, ConversionError
+            If Macaulay2 reports an error in the code; in the code given.
+        """
+        if not isinstance(code, str):
+            raise InvalidCaseError("code", f"must be Macaulay2 code as text, not a {type(code).__name__}")
+        check_timeout(timeout)
+        clock().check()
+        reply = self._taken(code, "" if is_silent(code) else form, timeout, given)
+        self._remember(reply.nonce, Source(file or self._name(), code))
+        if not reply.whole:
+            error = script_error(reply, self._sources, self.first_column)
+            if error.line is None and f"{reply.nonce}.given.m2" in reply.output:
+                raise ConversionError(f"Macaulay2 does not take what is given: {error.error}")
+            raise error
+        return reply
+
+    def _taken(self, code: str, form: str, timeout: float | None, given: str) -> Reply:
+        texts = {".m2": code, **({".given.m2": given} if given else {})}
+        arguments = (_boolean(self._passing), _boolean(bool(given)), quoted(form))
+        for _ in range(2):
+            reply = self.request("mbEvaluate", texts, timeout, arguments)
+            if reply is not None:  # else earlier code had made the process useless
+                return reply
+        raise EngineError("Macaulay2 does not take the code")
+
+    def _name(self) -> str:
+        self._count += 1
+        return "the code" if self._passing else f"input {self._count}"
+
+    def _remember(self, nonce: str, source: Source) -> None:
+        if self._passing or len(self._sources) >= _SOURCES:
+            self._sources.pop(next(iter(self._sources), nonce), None)
+        self._sources[nonce] = source
+
+
+def records(reply: Reply) -> dict[str, Any]:
+    """The fields that a reply has, undecoded.
+
+    Raises
+    ------
+    ParseError
+        If a record does not follow the wire format.
+    """
+    try:
+        return {line["field"]: line["value"] for line in map(json.loads, reply.records)}
+    except (ValueError, KeyError, TypeError) as reason:
+        raise ParseError("the answer does not follow the wire format") from reason
+
+
+def _bindings(inputs: Mapping[str, Any]) -> str:
+    """Code that binds inputs to their names."""
+    if not inputs:
+        return ""
+    from m2bridge.convert.given import bindings
+
+    return bindings({check_name(name): value for name, value in inputs.items()})
+
+
+def form(references: bool) -> str:
+    """How a value is sent."""
+    return "reference" if references else "value"
+
+
+def sent(fields: Mapping[str, Any], name: str = "value") -> Any:
+    """The value among the fields, or another of them; ``None`` if it is not there.
+
+    Raises
+    ------
+    ValueTypeError
+        If it has no counterpart in Python.
+    """
+    from m2bridge.convert.wire import decode  # slow to import, and Macaulay2 can start before
+
+    return decode(fields.get(name))
+
+
+def _boolean(value: bool) -> str:
+    return "true" if value else "false"

@@ -1,0 +1,142 @@
+"""Where in a person's own code an error arose, from what Macaulay2 printed about it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from m2bridge.engine.scratch import PREFIX
+from m2bridge.errors import ScriptError
+
+if TYPE_CHECKING:
+    from m2bridge.engine.conversation import Reply
+
+# file:line:column:(load depth):[depth]: error: …, and lines of the same form for the calls that led there.
+_PLACE = r"(?P<file>[^\n]*?)\"?:(?P<line>\d+):(?P<column>\d+):\(\d+\):(?:\[\d+\]:)? "
+_HEAD = re.compile(rf"^{_PLACE}error: ", re.MULTILINE)
+_BARE_HEAD = re.compile(r"^error: ", re.MULTILINE)
+_FRAME = re.compile(rf"^{_PLACE}(?:error: |--back ?trace)", re.MULTILINE)
+_OPENING = " ... to match this"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Code that Macaulay2 ran, and what people call it."""
+
+    name: str
+    code: str
+
+    @property
+    def lines(self) -> list[str]:
+        """Its lines, as Macaulay2 counts them; an empty last one only if there is no other."""
+        lines = re.split(r"\r?\n", self.code)
+        return lines[:-1] if len(lines) > 1 and not lines[-1] else lines
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in a source; line and column count from 1."""
+
+    source: Source
+    line: int
+    column: int
+
+    @property
+    def excerpt(self) -> str:
+        """The lines around it."""
+        lines = self.source.lines
+        around = range(max(1, self.line - 2), min(len(lines), self.line + 2) + 1)
+        shown = [f"{'>' if n == self.line else ' '} {n:4} | {lines[n - 1][:200]}" for n in around]
+        if self.column <= 200:
+            shown.insert(list(around).index(self.line) + 1, " " * 7 + "| " + " " * (self.column - 1) + "^")
+        return "\n".join(shown)
+
+    def __str__(self) -> str:
+        return f"line {self.line}, column {self.column} of {self.source.name}"
+
+
+def script_error(reply: Reply, sources: Mapping[str, Source], first_column: int) -> ScriptError:
+    """The error for code that Macaulay2 did not run to its end.
+
+    Parameters
+    ----------
+    reply : Reply
+    sources : mapping
+        All that a place may be in, by the nonces that are the names of their files.
+    first_column : int
+        How this Macaulay2 numbers the first column, 0 or 1.
+    """
+    printed, message, text = _said(reply.output)
+    places = list(_places(text, sources, first_column))
+    if not places:
+        where, place = f" ({sources[reply.nonce].name})", None
+    else:
+        place, last = places[0], places[-1]
+        called = "" if place.source is last.source else f", called from {last}"
+        where = f" ({place}{called})"
+    excerpt = place.excerpt if place else ""
+    return ScriptError(
+        f"Macaulay2 reported an error: {message}{where}" + (f"\n{excerpt}" if excerpt else ""),
+        error=message,
+        file=(place.source if place else sources[reply.nonce]).name,
+        line=place.line if place else None,
+        column=place.column if place else None,
+        excerpt=excerpt,
+        records=reply.records,
+        output=printed,
+    )
+
+
+def _said(output: str) -> tuple[str, str, str]:
+    """What was printed before the error, its message, and the text with the places; it is printed last."""
+    heads = list(_HEAD.finditer(output))
+    if not heads:
+        bare = _BARE_HEAD.search(output)
+        if bare is None:
+            return output, "the code ended before its last line", ""
+        return output[: bare.start()], _message(output, bare.end()), ""
+    head, told = heads[-1], heads[-1]
+    if len(heads) > 1 and output.startswith(_OPENING, head.end()):  # the place is that of the bracket left open
+        told = heads[-2]
+    begin = told.start("file") + _path(told["file"])
+    return output[:begin], _message(output, told.end()), output[head.start() :]
+
+
+def _path(text: str) -> int:
+    """Where the name of a file begins after what was printed on the same line."""
+    own = re.search(rf"(?:(?:\.\./)+|/)?(?:[^\s/]+/)*?{PREFIX}[^/]+/[^/]+$", text)
+    found = own or re.search(r"(?:(?:\.\./)+|/)[^\s]*$", text) or re.search(r"\S*$", text)
+    return found.start() if found else 0
+
+
+def _message(output: str, begin: int) -> str:
+    """The message that begins there, up to the calls that led to it."""
+    end = _FRAME.search(output, begin)
+    return re.sub(r"^-- ?", "", output[begin : end.start() if end else None].strip(), flags=re.MULTILINE)
+
+
+def _places(text: str, sources: Mapping[str, Source], first_column: int) -> Iterator[Place]:
+    for frame in _FRAME.finditer(text):
+        nonce = frame["file"].rpartition("/")[2].removesuffix(".m2")
+        if nonce in sources:
+            yield _place(sources[nonce], int(frame["line"]), int(frame["column"]) - first_column)
+
+
+def _place(source: Source, line: int, width: int) -> Place:
+    """Where people see it; at the end of the code where Macaulay2 has met its end."""
+    lines = source.lines
+    if line > len(lines):
+        return Place(source, len(lines), len(lines[-1]) + 1)
+    return Place(source, line, _column(lines[line - 1], width))
+
+
+def _column(line: str, width: int) -> int:
+    """The character before which a line has this width; Macaulay2 counts bytes, and tabs to multiples of 8."""
+    reached = 0
+    for number, character in enumerate(line, 1):
+        if reached >= width:
+            return number
+        reached += 8 - reached % 8 if character == "\t" else len(character.encode("utf-8", "surrogateescape"))
+    return len(line) + 1

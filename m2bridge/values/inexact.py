@@ -1,0 +1,141 @@
+"""Real and complex numbers with their precision, as exact binary fractions."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from m2bridge.errors import ConversionError
+
+_SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan, "-0": -0.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Real:
+    """The real number mantissa · 2^exponent, known to so many bits; infinities and NaN have a name instead.
+
+    Two are equal if they are the same number with the same precision; NaN is equal to NaN.
+
+    Parameters
+    ----------
+    mantissa, exponent : int
+        The mantissa is odd, or zero.
+    precision : int
+        Bits.
+    special : str
+        ``inf``, ``-inf``, ``nan`` or ``-0``; empty otherwise.
+
+    Examples
+    --------
+    >>> Real.of(0.5)
+    Real(mantissa=1, exponent=-1, precision=53, special='')
+    >>> print(Real.of(0.1), Real.of(float("-inf")), Real.of(3, precision=100))
+    0.1 -inf 3.0
+    >>> Real.of(0.5).exact
+    Fraction(1, 2)
+    """
+
+    mantissa: int
+    exponent: int
+    precision: int = 53
+    special: str = ""
+
+    def __post_init__(self) -> None:
+        mantissa, exponent = self.mantissa, self.exponent
+        twos = (mantissa & -mantissa).bit_length() - 1 if mantissa else 0
+        object.__setattr__(self, "mantissa", mantissa >> twos)
+        object.__setattr__(self, "exponent", exponent + twos if mantissa else 0)
+        if self.mantissa.bit_length() > self.precision or self.special not in {"", *_SPECIAL}:
+            raise ConversionError(f"not a real number of {self.precision} bits")
+
+    @classmethod
+    def of(cls, number: Any, precision: int = 53) -> Real:
+        """A float, int, Fraction or mpmath number as a real number of this precision.
+
+        Raises
+        ------
+        ConversionError
+            If it takes more bits: nothing is rounded unasked.
+        """
+        if isinstance(number, float) and (math.isnan(number) or math.isinf(number)):
+            return cls(0, 0, precision, str(number))
+        if isinstance(number, float) and number == 0 and math.copysign(1, number) < 0:
+            return cls(0, 0, precision, "-0")
+        if hasattr(number, "_mpf_"):
+            sign, mantissa, exponent, _ = number._mpf_
+            return cls(-int(mantissa) if sign else int(mantissa), int(exponent), precision)
+        exact = Fraction(number)
+        if exact.denominator & (exact.denominator - 1):
+            raise ConversionError(f"{number} is not a binary fraction: it cannot be a real number without rounding")
+        return cls(exact.numerator, 1 - exact.denominator.bit_length(), precision)
+
+    @property
+    def exact(self) -> Fraction:
+        """The number as a fraction; infinities, NaN and −0 have none (ConversionError), except that −0 is 0."""
+        if self.special in ("", "-0"):
+            return self.mantissa * Fraction(2) ** self.exponent
+        raise ConversionError(f"{self.special} is not a fraction")
+
+    def to_mpmath(self) -> Any:
+        """The same number in mpmath, exactly."""
+        from mpmath import mp
+        from mpmath.libmp import finf, fnan, fninf, from_man_exp
+
+        named = {"inf": finf, "-inf": fninf, "nan": fnan}
+        return mp.make_mpf(named.get(self.special) or from_man_exp(self.mantissa, self.exponent))
+
+    def to_flint(self) -> Any:
+        """The ball of radius 0 around it."""
+        import flint
+
+        if self.special in ("inf", "-inf", "nan"):
+            return flint.arb(self.special)
+        return flint.arb((self.mantissa, self.exponent))
+
+    def __float__(self) -> float:
+        if self.special:
+            return _SPECIAL[self.special]
+        try:
+            return float(self.exact)
+        except OverflowError:
+            return math.copysign(math.inf, self.mantissa)
+
+    def __str__(self) -> str:
+        from mpmath import libmp, nstr, workprec
+
+        if self.special:
+            return str(_SPECIAL[self.special])
+        with workprec(self.precision):
+            return str(nstr(self.to_mpmath(), int(libmp.prec_to_dps(self.precision))))
+
+
+@dataclass(frozen=True, slots=True)
+class ComplexNumber:
+    """A complex number with its precision.
+
+    Examples
+    --------
+    >>> print(ComplexNumber.of(1 + 2j))
+    1.0 + 2.0*i
+    """
+
+    real: Real
+    imaginary: Real
+
+    @classmethod
+    def of(cls, number: complex, precision: int = 53) -> ComplexNumber:
+        """A Python number as a complex number of this precision."""
+        return cls(Real.of(number.real, precision), Real.of(number.imag, precision))
+
+    @property
+    def precision(self) -> int:
+        """Bits."""
+        return min(self.real.precision, self.imaginary.precision)
+
+    def __complex__(self) -> complex:
+        return complex(float(self.real), float(self.imaginary))
+
+    def __str__(self) -> str:
+        return f"{self.real} + {self.imaginary}*i"

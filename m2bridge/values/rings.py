@@ -1,0 +1,294 @@
+"""Rings beyond the plain polynomial rings, and their elements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from sympy import ZZ, Symbol
+from sympy.polys.orderings import grevlex, grlex, lex
+from sympy.polys.rings import PolyRing
+
+from m2bridge.algebra.field import CoefficientField
+from m2bridge.algebra.ring import PolynomialRing
+
+
+@dataclass(frozen=True, slots=True)
+class IntegerRing:
+    """The ring of integers.
+
+    Examples
+    --------
+    >>> print(IntegerRing())
+    ZZ
+    """
+
+    def __str__(self) -> str:
+        return "ZZ"
+
+
+@dataclass(frozen=True, slots=True)
+class RealField:
+    """Real numbers with a precision in bits.
+
+    Examples
+    --------
+    >>> print(RealField(100))
+    RR_100
+    """
+
+    precision: int = 53
+
+    def __str__(self) -> str:
+        return f"RR_{self.precision}"
+
+
+@dataclass(frozen=True, slots=True)
+class ComplexField:
+    """Complex numbers with a precision in bits.
+
+    Examples
+    --------
+    >>> print(ComplexField())
+    CC_53
+    """
+
+    precision: int = 53
+
+    def __str__(self) -> str:
+        return f"CC_{self.precision}"
+
+
+Order: TypeAlias = tuple[tuple[str, int | str | tuple[int, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Algebra:
+    """A polynomial ring with all that Macaulay2 can say of it; also Weyl algebras and exterior algebras.
+
+    Parameters
+    ----------
+    coefficients : ring
+    variables : tuple of str
+    degrees : tuple of tuples of int
+        The degree of each variable, without those of the coefficients.
+    order : tuple of pairs
+        The monomial order, as Macaulay2 says it: ``(("Lex", 2),)``, ``(("GRevLex", (1, 1)),)`` …
+    inverses : bool
+        Laurent polynomials.
+    weyl : tuple of pairs
+        Positions of x and ∂/∂x in the variables.
+    skew : tuple of int
+        Positions of the variables that anticommute.
+    rank : int
+        Length of a degree.
+    joined : bool
+        Whether degrees of the coefficients are part of degrees.
+
+    Examples
+    --------
+    >>> ring = Algebra(QQ, ("x", "y"), order=(("Lex", 2),))
+    >>> print(ring)
+    QQ[x, y, MonomialOrder => (Lex => 2)]
+    >>> print(Algebra(QQ, ("x", "y"), skew=(0, 1)))
+    QQ[x, y, SkewCommutative => (x, y)]
+    """
+
+    coefficients: Any
+    variables: tuple[str, ...]
+    degrees: tuple[tuple[int, ...], ...] = ()
+    order: Order = ()
+    inverses: bool = False
+    weyl: tuple[tuple[int, int], ...] = ()
+    skew: tuple[int, ...] = ()
+    rank: int = 1
+    joined: bool = True
+
+    def __post_init__(self) -> None:
+        n = len(self.variables)
+        if not self.degrees:
+            object.__setattr__(self, "degrees", ((1,),) * n)
+        if not self.order and n:
+            object.__setattr__(self, "order", (("GRevLex", tuple(degree[0] for degree in self.degrees)),))
+
+    @property
+    def sympy_ring(self) -> PolyRing | None:
+        """The same ring in SymPy, if SymPy can hold it: standard degrees, commutative, one of three orders."""
+        orders = {"GRevLex": grevlex, "GLex": grlex, "Lex": lex}
+        n = len(self.variables)
+        plain = isinstance(self.coefficients, CoefficientField | IntegerRing) and not (
+            self.inverses or self.weyl or self.skew
+        )
+        if not plain or self.degrees != ((1,),) * n or self.rank != 1 or not n:
+            return None
+        name = self.order[0][0] if len(self.order) == 1 else ""
+        if name not in orders or self.order[0][1] not in (n, (1,) * n):
+            return None
+        domain = ZZ if isinstance(self.coefficients, IntegerRing) else self.coefficients.domain
+        return PolyRing([Symbol(v) for v in self.variables], domain, orders[name])
+
+    def __str__(self) -> str:
+        name = self.variables.__getitem__
+        parts = list(self.variables)
+        if self.degrees != ((1,),) * len(parts):
+            parts.append(f"Degrees => {self.degrees}")
+        if self.order != (("GRevLex", tuple(d[0] for d in self.degrees if d)),) and self.variables:
+            parts.append(f"MonomialOrder => ({', '.join(f'{k} => {v}' for k, v in self.order)})")
+        if self.inverses:
+            parts.append("Inverses => true")
+        if self.weyl:
+            parts.append(f"WeylAlgebra => ({', '.join(f'{name(a)} => {name(b)}' for a, b in self.weyl)})")
+        if self.skew:
+            parts.append(f"SkewCommutative => ({', '.join(map(name, self.skew))})")
+        return f"{ring_text(self.coefficients)}[{', '.join(parts)}]"
+
+
+@dataclass(frozen=True, slots=True)
+class QuotientRing:
+    """A ring modulo an ideal.
+
+    Parameters
+    ----------
+    ambient : ring
+    relations : tuple
+        Elements of it.
+
+    Examples
+    --------
+    >>> ring = PolynomialRing(QQ, ("x",))
+    >>> print(QuotientRing(ring, (ring.sympy_ring.gens[0] ** 2 + 1,)))
+    QQ[x]/(x**2 + 1)
+    """
+
+    ambient: Any
+    relations: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        return f"{ring_text(self.ambient)}/({', '.join(map(str, self.relations))})"
+
+
+@dataclass(frozen=True, slots=True)
+class GaloisField:
+    """A finite field GF(q): a quotient of GF(p)[a], with the element whose powers are all others but zero.
+
+    Parameters
+    ----------
+    quotient : QuotientRing
+    primitive : RingElement or other element of it
+    """
+
+    quotient: QuotientRing
+    primitive: Any
+
+    @property
+    def variable(self) -> str:
+        """The name of the generator."""
+        return str(self.quotient.ambient.variables[0])
+
+    @property
+    def minimal_polynomial(self) -> Any:
+        """The minimal polynomial of the generator over the prime field."""
+        return self.quotient.relations[0]
+
+    @property
+    def characteristic(self) -> int:
+        """p."""
+        return int(self.quotient.ambient.field.characteristic)
+
+    @property
+    def order(self) -> int:
+        """q."""
+        return int(self.characteristic ** self.minimal_polynomial.degree())
+
+    def __str__(self) -> str:
+        return f"GF({self.order})"
+
+
+@dataclass(frozen=True, slots=True)
+class FractionField:
+    """The fractions of a ring without zero divisors.
+
+    Examples
+    --------
+    >>> print(FractionField(PolynomialRing(QQ, ("x",))))
+    frac(QQ[x])
+    """
+
+    ring: Any
+
+    def __str__(self) -> str:
+        return f"frac({ring_text(self.ring)})"
+
+
+def ring_text(ring: Any) -> str:
+    """How a ring is written."""
+    return f"{ring.field}[{', '.join(ring.variables)}]" if isinstance(ring, PolynomialRing) else str(ring)
+
+
+def ring_variables(ring: Any) -> tuple[str, ...]:
+    """Names of the variables of a ring of polynomials, a quotient of one, or a finite field."""
+    if isinstance(ring, GaloisField):
+        ring = ring.quotient
+    while isinstance(ring, QuotientRing):
+        ring = ring.ambient
+    return tuple(getattr(ring, "variables", ()))
+
+
+@dataclass(frozen=True, slots=True)
+class RingElement:
+    """An element of a ring whose elements are not SymPy polynomials.
+
+    Parameters
+    ----------
+    ring : Algebra, QuotientRing or GaloisField
+    terms : tuple of (exponents, coefficient)
+        In Macaulay2's order; exponents of the variables of :func:`ring_variables`, coefficients in the ring below.
+
+    Examples
+    --------
+    >>> exterior = Algebra(QQ, ("x", "y"), skew=(0, 1))
+    >>> print(RingElement(exterior, (((1, 1), Fraction(2)), ((0, 0), Fraction(-1)))))
+    2*x*y - 1
+    """
+
+    ring: Any
+    terms: tuple[tuple[tuple[int, ...], Any], ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.terms)
+
+    def __str__(self) -> str:
+        names = ring_variables(self.ring)
+        text = " + ".join(_term(names, exponents, coefficient) for exponents, coefficient in self.terms)
+        return text.replace("+ -", "- ") or "0"
+
+
+def _term(names: tuple[str, ...], exponents: tuple[int, ...], coefficient: Any) -> str:
+    powers = zip(names, exponents, strict=True)
+    factors = [name if e == 1 else f"{name}^{e}" if e > 0 else f"{name}^({e})" for name, e in powers if e]
+    number = str(coefficient)
+    if any(sign in number[1:] for sign in "+-") and factors:
+        number = f"({number})"
+    if factors and number in ("1", "-1"):
+        return number[:-1] + "*".join(factors)
+    return "*".join([number, *factors])
+
+
+@dataclass(frozen=True, slots=True)
+class RingFraction:
+    """An element of a field of fractions.
+
+    Examples
+    --------
+    >>> ring = PolynomialRing(QQ, ("x",))
+    >>> x = ring.sympy_ring.gens[0]
+    >>> print(RingFraction(FractionField(ring), x, x + 1))
+    (x)/(x + 1)
+    """
+
+    ring: FractionField
+    numerator: Any
+    denominator: Any
+
+    def __str__(self) -> str:
+        return f"({self.numerator})/({self.denominator})"

@@ -1,0 +1,198 @@
+"""Symbols, options, and lists of other kinds than Python's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A symbol that stands for itself, or an indexed variable without a value.
+
+    Examples
+    --------
+    >>> print(Symbol("x"), Symbol("x", 1), Symbol("p", (1, 2)))
+    x x_1 p_(1, 2)
+    """
+
+    name: str
+    index: Any = None
+
+    def __str__(self) -> str:
+        return self.name if self.index is None else f"{self.name}_{self.index}"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """``key => value``.
+
+    Examples
+    --------
+    >>> print(Option("Limit", 3))
+    Limit => 3
+    """
+
+    key: Any
+    value: Any
+
+    def __str__(self) -> str:
+        return f"{self.key} => {self.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Items:
+    """What holds items in order."""
+
+    items: tuple[Any, ...]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __getitem__(self, index: int) -> Any:
+        return self.items[index]
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(str, self.items))})"
+
+
+class Array(_Items):
+    """``[a, b]``, which is neither a list nor a sequence.
+
+    Examples
+    --------
+    >>> print(Array((1, 2)))
+    [1, 2]
+    """
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return f"[{', '.join(map(str, self.items))}]"
+
+
+class MutableList(_Items):
+    """What a mutable list held when it was read.
+
+    Examples
+    --------
+    >>> print(MutableList((1, 2)))
+    MutableList(1, 2)
+    """
+
+    __slots__ = ()
+
+
+class Partition(_Items):
+    """A partition of an integer.
+
+    Examples
+    --------
+    >>> sum(Partition((3, 1)))
+    4
+    """
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Factorization:
+    """A product of powers, as ``factor`` gives it.
+
+    Examples
+    --------
+    >>> twelve = Factorization(((2, 2), (3, 1)))
+    >>> print(twelve)
+    2^2 * 3
+    >>> twelve.expand()
+    12
+    """
+
+    factors: tuple[tuple[Any, int], ...]
+
+    def __iter__(self) -> Iterator[tuple[Any, int]]:
+        return iter(self.factors)
+
+    def __len__(self) -> int:
+        return len(self.factors)
+
+    def expand(self) -> Any:
+        """The product."""
+        return prod(base**exponent for base, exponent in self.factors)
+
+    def __str__(self) -> str:
+        return " * ".join(_power(base, exponent) for base, exponent in self.factors) or "1"
+
+
+def _power(base: Any, exponent: int) -> str:
+    text = str(base) if isinstance(base, int) and base >= 0 else f"({base})"
+    return text if exponent == 1 else f"{text}^{exponent}"
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """An expression that Macaulay2 holds without computing it: ``Sum``, ``Divide``, ``Minus`` …
+
+    Parameters
+    ----------
+    kind : str
+        The class in Macaulay2.
+    parts : tuple
+
+    Examples
+    --------
+    >>> print(Expression("Divide", (1, 2)))
+    Divide(1, 2)
+    >>> Expression("Divide", (1, 2)).evaluate()
+    1/2
+    """
+
+    kind: str
+    parts: tuple[Any, ...]
+
+    def evaluate(self) -> Any:
+        """Its value as a SymPy expression, or an element of a ring.
+
+        Raises
+        ------
+        ConversionError
+            If this kind of expression is not arithmetic.
+        """
+        from m2bridge.values.arithmetic import evaluate
+
+        return evaluate(self)
+
+    def __str__(self) -> str:
+        return f"{self.kind}({', '.join(map(str, self.parts))})"
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A value that only Macaulay2 can hold, kept there; it can be passed back to the workspace that it came from.
+
+    Parameters
+    ----------
+    kind : str
+        Its class in Macaulay2.
+    text : str
+        How Macaulay2 writes it, at most 1000 characters.
+    key : str
+        Where the workspace keeps it.
+
+    Examples
+    --------
+    >>> print(Reference("FunctionClosure", "-*Function*-", "1-1"))
+    <FunctionClosure -*Function*->
+    """
+
+    kind: str
+    text: str
+    key: str
+
+    def __str__(self) -> str:
+        return f"<{self.kind} {self.text}>"

@@ -1,0 +1,113 @@
+"""``%%m2`` in an IPython of this process."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
+
+pytest.importorskip("IPython", reason="IPython is not installed: pip install '.[notebook]'")
+
+
+@pytest.fixture(scope="module")
+def shell(program: Path) -> Iterator[InteractiveShell]:
+    """A notebook's Python, whose cells use one Macaulay2."""
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell = InteractiveShell()
+    shell.run_cell("%load_ext m2bridge")
+    shell.run_cell(f"%m2 --m2 {program}")
+    yield shell
+    shell.run_cell("%unload_ext m2bridge")
+
+
+def run(shell: InteractiveShell, cell: str) -> Any:
+    result: ExecutionResult = shell.run_cell(cell)
+    assert result.success, result.error_in_exec
+    return result.result
+
+
+def shown(error: BaseException) -> str:
+    """An error as a cell shows it, without colours."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error._render_traceback_()))  # type: ignore[attr-defined]
+
+
+def test_symbols_stay_and_values_go_both_ways(shell: InteractiveShell, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(shell, "%%m2\nR = QQ[x,y]\nprint 17\nI = ideal(x^2, x*y);\n") is None
+    assert capsys.readouterr().out == "17\n"
+    assert run(shell, "%m2 codim I") == 1
+    run(shell, "n, m = 12, 5")
+    assert run(shell, "%%m2 -i n,m -o k -o l\nk = n^m\nl = toString I;") is None
+    assert (shell.user_ns["k"], shell.user_ns["l"]) == (12**5, "ideal(x^2,x*y)")
+    assert run(shell, "%m2 -i n n + 1") == 13
+    assert run(shell, '%m2 "two  spaces; -o x"') == "two  spaces; -o x"
+
+
+def test_errors_are_marked_in_the_cell(shell: InteractiveShell) -> None:
+    """The line is that of the cell, its first line counted; no Python is shown."""
+    result = shell.run_cell("%%m2\n1 + 1\n2 + noSuchFunction(3)\n4")
+    text = shown(result.error_in_exec)
+    assert text.startswith("ScriptError: ")
+    assert f"line {result.error_in_exec.line}, column {result.error_in_exec.column} of In [" in text
+    assert result.error_in_exec.line == 3
+    source, caret = text.split(">    3 | ")[1].splitlines()[:2]
+    assert source == "2 + noSuchFunction(3)"
+    assert caret.endswith("^")
+    assert "Traceback" not in text
+    syntax = shell.run_cell("%%m2 -o x\nx = (1,\n2")
+    assert syntax.error_in_exec.line in (2, 3)
+    assert run(shell, "%m2 1 + 1") == 2
+    assert "no value" in shown(shell.run_cell("%m2 -o neverDefined").error_in_exec)
+
+
+def test_input_that_is_not_there(shell: InteractiveShell, capsys: pytest.CaptureFixture[str]) -> None:
+    shell.run_cell("%m2 -i nothing 3")
+    assert "-i nothing: Python has no such name" in capsys.readouterr().err
+
+
+def test_long_values_and_outputs_are_short(shell: InteractiveShell, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(shell, "%m2 2^20000") is None
+    assert "(6021 characters; -o NAME" in capsys.readouterr().out
+    run(shell, "%%m2 -o big\nbig = 2^20000;")
+    assert shell.user_ns["big"] == 2**20000
+    run(shell, '%m2 print concatenate(200000: "x");')
+    assert len(capsys.readouterr().out) < 100_100
+
+
+def complete(shell: InteractiveShell, cell: str) -> list[str]:
+    from IPython.core.completer import provisionalcompleter
+
+    with provisionalcompleter():
+        return [found.text for found in shell.Completer.completions(cell, len(cell))]
+
+
+def test_completion(shell: InteractiveShell) -> None:
+    run(shell, "%m2 myOwnName = 3;")
+    assert complete(shell, "%%m2\nI = primaryDecom")[0] == "primaryDecomposition"
+    assert complete(shell, "%m2 1 + myOwn") == ["myOwnName"]
+    assert "primaryDecomposition" not in complete(shell, "primaryDecom")
+    assert not [name for name in complete(shell, "%%m2\nmb") if name.startswith("mb")]
+
+
+def test_a_lost_workspace_says_how_to_begin_anew(shell: InteractiveShell) -> None:
+    shell.run_cell("%m2 kept = 1")
+    lost = shell.run_cell("%%m2 --timeout 0.5\nwhile true do 1")
+    assert type(lost.error_in_exec).__name__ == "EngineTimeoutError"
+    assert "%m2 --restart begins anew" in shown(shell.run_cell("%m2 kept").error_in_exec)
+    assert run(shell, "%m2 --restart class kept === Symbol") is True
+
+
+def test_unloading_ends_macaulay2(shell: InteractiveShell) -> None:
+    magics = shell.magics_manager.registry["Macaulay2Magics"]
+    work = magics.work
+    assert work.pid
+    run(shell, "%unload_ext m2bridge")
+    assert work.pid is None
+    assert "m2" not in shell.magics_manager.magics["cell"]
+    shell.run_cell("%load_ext m2bridge")

@@ -1,0 +1,147 @@
+"""A sheet in every form: what it shows is there, nothing is markup that should be text, and nothing is too long."""
+
+import re
+from html import unescape
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from m2bridge.algebra.field import QQ
+from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.convert import escape, markup
+from m2bridge.convert.notation import polynomial_text
+from m2bridge.presentation import formula, html, latex
+from m2bridge.sheet import Facts, Finding, Findings, Formula, Polynomials, Sheet, Table
+
+KNOWN = {"div", "style", "p", "br", "table", "thead", "tbody", "tr", "th", "td", "ol", "li", "span", "var"}
+SIGNS = r"""<script>alert("x")</script> $x$ \(y\) & 50% #1 _a^b ~ {c} \ ` ' ≤ Λ² é 漢 ﹏"""
+NAMES = ("c_1_1_1_2", "x", "λ_2", "c_2_12", "weight")
+
+
+class Reader(HTMLParser):
+    """What a page shows, and which elements are open at its end."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.text, self.open, self.names = "", list[str](), set[str]()
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.names.add(tag)
+        if tag != "br":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.text += data
+
+
+def generators(texts: list[str], caption: str = "") -> Polynomials:
+    return Polynomials(len(texts), lambda: texts, caption)
+
+
+def sheet_of(text: str) -> Sheet:
+    """The same text wherever people's words can be."""
+    facts = Facts([(text, text), ("absent", None)])
+    table = Table((text, "n"), [(text, 1)], text)
+    findings = Findings([Finding("REFUTED", text, text, (text,), (text,))])
+    return Sheet(text, [facts, table, generators(["x"], text), findings])
+
+
+@pytest.mark.parametrize("text", [SIGNS, "'; DROP", "$$", "\\end{array}", "\\"])
+def test_words_stay_words(text: str) -> None:
+    page = Reader(html.written(sheet_of(text)))
+    assert page.open == []
+    assert page.names <= KNOWN
+    assert page.text.count(text) == 11
+    typed = re.sub(r"\\text\{[^{}\\$&#%_^~`]*\}", "", formula.written(sheet_of(text)))
+    assert "alert" not in typed  # all words are in \text, without a sign that has a meaning there
+    assert typed.count("$") - typed.count(r"\$") == 2
+
+
+@pytest.mark.parametrize("number", [0, 1, 12, 13, 2000])
+def test_long_outputs_fold_and_end(number: int) -> None:
+    texts = [f"x**{n} - {n}*c_1_1_1_2" for n in range(1, number + 1)]
+    sheet = Sheet("title", [generators(texts), Table(("n", "word"), [(n, "word" * 99) for n in range(number)])])
+    page = Reader(html.written(sheet))
+    assert len(html.written(sheet).encode()) <= html.MOST_BYTES
+    assert ("details" in page.names) == (number > 12)
+    missing = sum(int(found) for found in re.findall(r"(\d+) more are left out", page.text))
+    shown = len(re.findall(r"x\d+ − \d+", page.text)) + page.text.count("word" * 99)
+    assert shown + missing == 2 * number
+    assert len(formula.written(sheet).encode()) <= formula.MOST_BYTES
+    assert len(sheet.text(None).splitlines()) == 1 + number + (3 + number)
+    assert len(latex.written(sheet, None).splitlines()) > 2 * number
+
+
+def test_one_polynomial_of_a_megabyte() -> None:
+    text = " + ".join(f"c_1_1_1_2**{n}" for n in range(2, 70_000))
+    sheet = Sheet("title", [generators([text])])
+    assert len(text) > 1_000_000
+    page = Reader(html.written(sheet))
+    assert "69998 terms" in page.text
+    assert len(html.written(sheet)) < 10_000
+    assert len(formula.written(sheet)) < 10_000
+    assert latex.written(sheet, None).count("c_{1,1,1,2}") == 69_998
+    medium = Reader(html.written(Sheet("", [generators([text[:3990].rpartition(" + ")[0]])])))
+    assert "details" in medium.names
+
+
+POLYNOMIALS = st.dictionaries(
+    st.tuples(*[st.integers(0, 3)] * len(NAMES)), st.fractions(max_denominator=9).filter(bool), min_size=1, max_size=6
+)
+
+
+@given(POLYNOMIALS)
+def test_polynomials_are_read_back_from_html_and_latex(terms: dict[tuple[int, ...], object]) -> None:
+    """The markup holds the polynomial itself: indices below, exponents above."""
+    ring = PolynomialRing(QQ, NAMES)
+    polynomial = ring.sympy_ring.from_dict({monomial: ring.field.domain.convert(c) for monomial, c in terms.items()})
+    text = polynomial_text(polynomial)
+    page = html.written(Sheet("", [generators([text])]))
+    shown = page.partition('<span class="polynomial">')[2].partition("</span>")[0]
+    shown = re.sub(r"<sub>(.*?)</sub>", lambda m: "_" + m[1].replace(",", "_"), shown)
+    shown = re.sub(r"<sup>(.*?)</sup>", r"**\1", shown).replace("<var>", "*").replace("</var>", "")
+    assert _factors(unescape(shown).replace("−", "-").replace("⁄", "/")) == text
+    typed = re.sub(rf"(?<=\d){re.escape(markup.BREAK)}(?=\d)", "", markup.polynomial_latex(text))
+    typed = re.sub(r"_\{(.*?)\}", lambda m: "_" + m[1].replace(",", "_"), typed)
+    typed = re.sub(r"\^\{(\d+)\}", r"**\1", re.sub(r"\\tfrac\{(\d+)\}\{(\d+)\}", r"\1/\2", typed))
+    typed = typed.replace(r"\lambda", "λ").replace(markup.BREAK, " ")
+    assert re.sub(r"(?<=\w) (?=\w)", "*", typed) == text
+
+
+def _factors(shown: str) -> str:
+    """Stars stand before all variables: only those between factors remain."""
+    return re.sub(r"(^-?|[-+] )\*", r"\1", re.sub(r"(?<=\d) \*", "*", shown)).rstrip()
+
+
+@given(POLYNOMIALS)
+def test_lines_of_formulas_hold_all_terms(terms: dict[tuple[int, ...], int]) -> None:
+    ring = PolynomialRing(QQ, NAMES).sympy_ring
+    text = polynomial_text(ring.from_dict({monomial: ring.domain.convert(c) for monomial, c in terms.items()}))
+    lines = markup.latex_lines(text, 40)
+    assert markup.latex_lines(text, 10**9) == ["".join(lines)]
+    assert all(len(line) <= 40 or not re.search(r" [-+] ", line[3:]) for line in lines)
+
+
+def test_latex_fits() -> None:
+    long_number, long_term = "1" * 100, "*".join(["c_1_1_1_2"] * 20)
+    for text in (long_number, long_term):
+        assert markup.BREAK in markup.polynomial_latex(text)
+        assert "penalty" not in "".join(markup.latex_lines(text, 30))
+    assert markup.polynomial_latex("1/2*c_1_12**2 - x") == r"\tfrac{1}{2} c_{1,12}^{2} - x"
+    written = latex.written(Sheet("T", [Facts([("series", Formula("1/(1 - T)", r"\frac{1}{1-T}"))]), Table(["n"], [])]))
+    assert r"$\displaystyle \frac{1}{1-T}$" in written
+    wide = [("word " * 30, "a-long-word", 1)]
+    assert latex.written(Sheet("T", [Table(("a", "b", "n"), wide)])).count(r"\linewidth") == 3
+
+
+def test_escapes_of_formulas() -> None:
+    assert escape.formula("d ≤ 3_a") == r"\text{d }\leq \text{ 3}\_ \text{a}"
+    with pytest.raises(ValueError, match="written out"):
+        list(markup.parts("x**y"))
