@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
@@ -19,6 +18,7 @@ from m2bridge.batch.worker import Worker
 from m2bridge.engine import locate
 from m2bridge.engine.scratch import sweep
 from m2bridge.errors import BatchError, EngineDiedError, EngineTimeoutError, M2BridgeError
+from m2bridge.machine import cores
 
 RECYCLED_AFTER = 200
 MEMORY_MARK = 2 * 2**30
@@ -55,7 +55,7 @@ class Processes:
         grace: float = GRACE,
     ) -> None:
         self._settings = settings
-        self._number = workers or len(os.sched_getaffinity(0))
+        self._number = workers or cores()
         self._recycled_after = recycled_after
         self._memory_mark = memory_mark
         self._grace = grace

@@ -16,7 +16,7 @@ PACKAGE = Path(m2bridge.__file__).parent
 LAYERS = [
     {"_version", "errors"},
     {"clock", "citation"},
-    {"alarm", "startup", "digits", "resources", "layout"},
+    {"alarm", "startup", "digits", "resources", "layout", "machine"},
     {"sheet"},
     {"presented"},
     {"algebra"},
