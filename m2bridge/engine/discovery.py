@@ -22,7 +22,7 @@ WHEEL = "passagemath-macaulay2"
 _PROBE_LIMIT = 30.0
 
 ADVICE = (
-    "Get Macaulay2 in one of two ways: 'pip install passagemath-macaulay2' (no root needed), or your system's package "
+    "Get Macaulay2 in one of two ways: 'pip install --no-deps passagemath-macaulay2' (no root needed), or your system's package "
     "(Debian and Ubuntu: 'apt-get install macaulay2'). A program elsewhere is named by --m2 PATH or the environment "
     f"variable {VARIABLE}."
 )

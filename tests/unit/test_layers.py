@@ -35,6 +35,7 @@ LAYERS = [
     {"presentation"},
     {"report"},
     {"cli", "notebook"},
+    {"__main__"},
 ]
 DOORS = {
     "jinja2": {"render/page.py", "render/script.py"},
