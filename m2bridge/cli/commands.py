@@ -11,6 +11,7 @@ import click
 from m2bridge._version import __version__
 from m2bridge.cli import certifying, checking, computing, reporting, verifying
 from m2bridge.cli.advice import refusal, usage
+from m2bridge.cli.cite import cite_command
 from m2bridge.cli.doctor import doctor_command
 from m2bridge.cli.figure import figure_group
 from m2bridge.cli.implicitize import implicitize_command
@@ -48,6 +49,7 @@ COMMANDS = (
     *verifying.COMMANDS,
     *reporting.COMMANDS,
     figure_group,
+    cite_command,
     doctor_command,
 )
 

@@ -25,7 +25,9 @@ def nothing(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 
 
 def test_nowhere(nothing: pytest.MonkeyPatch) -> None:
-    with pytest.raises(EngineNotFoundError, match=r"pip install passagemath-macaulay2.*apt-get install macaulay2"):
+    with pytest.raises(
+        EngineNotFoundError, match=r"pip install --no-deps passagemath-macaulay2.*apt-get install macaulay2"
+    ):
         locate()
 
 
