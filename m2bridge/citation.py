@@ -1,6 +1,7 @@
 """What to cite: this program, what it computes with, and the papers whose statements it is about.
 
-Nothing else names them in full; ``CITATION.cff`` and the metadata of the package say the same, and a test compares them.
+Nothing else names them in full; ``CITATION.cff`` and the metadata of the package say the same, and a
+test compares them.
 """
 
 from __future__ import annotations

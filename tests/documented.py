@@ -1,4 +1,4 @@
-"""Commands of README and docs: lines of their blocks that a shell would run."""
+"""Commands of README and docs: what their blocks say that a shell runs."""
 
 import re
 from collections.abc import Iterator
@@ -6,42 +6,37 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-COMMAND = re.compile(r"(?:\$ )?((?:echo .*\| *)?m2bridge .*?)(?:\s{2,}#.*)?")
+SHELL = ("", "sh", "bash", "console", "shell")
+COMMAND = re.compile(r"(?:\$ )?((?:echo .*\| *)?m2bridge .*)")
+FENCE = "```"
 
 
 def blocks(text: str) -> Iterator[list[str]]:
-    """The lines of each block, fenced or indented; a line that ends with a backslash goes on."""
-    lines = iter(text.replace("\\\n", " ").splitlines())
+    """The lines of each block, fenced (of a language that a shell runs, or of none) or indented."""
+    inside: str | None = None
     block: list[str] = []
-    for line in lines:
-        if line.startswith("```"):
-            language = line.removeprefix("```").strip()
-            inside = []
-            for inner in lines:
-                if inner.startswith("```"):
-                    break
-                inside.append(inner)
-            if language in ("", "sh", "bash", "console", "shell"):
-                yield inside
-        elif line.startswith("    "):
+    for line in [*text.replace("\\\n", " ").splitlines(), "end"]:
+        if line.startswith(FENCE):
+            if inside in SHELL:
+                yield block
+            block, inside = [], line.removeprefix(FENCE).strip() if inside is None else None
+        elif inside is not None or line.startswith("    "):
             block.append(line.strip())
-            continue
-        if block and line.strip():
+        elif block and line.strip():
             yield block
             block = []
-    yield block
 
 
 def commands(block: list[str]) -> list[str]:
-    """The commands of m2bridge in a block, without the comments at their ends."""
-    return [found[1] for line in block if (found := COMMAND.fullmatch(line.strip()))]
+    """The commands of m2bridge in a block."""
+    return [found[1] for line in block if (found := COMMAND.fullmatch(line))]
 
 
 def documented() -> dict[str, list[str]]:
-    """The commands of each block that has any, by a name for the block."""
+    """The commands of each block that has any, by a name for the block: that of its document, and its first command."""
     return {
-        f"{path.relative_to(ROOT)}-{number}": found
+        f"{path.relative_to(ROOT)}: {found[0]}": found
         for path in DOCUMENTS
-        for number, block in enumerate(blocks(path.read_text(encoding="utf-8")))
+        for block in blocks(path.read_text(encoding="utf-8"))
         if (found := commands(block))
     }

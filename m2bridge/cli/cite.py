@@ -28,7 +28,7 @@ FORMS = {"text": _text, "bibtex": _bibtex, "json": _json}
 @click.command("cite", epilog="Example: m2bridge cite --format bibtex")
 @click.option("--format", "form", type=click.Choice(list(FORMS)), default="text", show_default=True, help="How.")
 @click.option(
-    "--json", "form", flag_value="json", help="The same as --format json: a list for CSL, as Zotero reads it."
+    "--json", "form", flag_value="json", help="The same as --format json: a list for CSL, which Zotero reads."
 )
 def cite_command(form: str) -> int:
     """How to cite m2bridge, and the papers behind it."""

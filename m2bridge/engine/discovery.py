@@ -22,9 +22,9 @@ WHEEL = "passagemath-macaulay2"
 _PROBE_LIMIT = 30.0
 
 ADVICE = (
-    "Get Macaulay2 in one of two ways: 'pip install --no-deps passagemath-macaulay2' (no root needed), or your system's package "
-    "(Debian and Ubuntu: 'apt-get install macaulay2'). A program elsewhere is named by --m2 PATH or the environment "
-    f"variable {VARIABLE}."
+    "Get Macaulay2 in one of two ways: 'pip install --no-deps passagemath-macaulay2' (no root needed), or your "
+    "system's package (Debian and Ubuntu: 'apt-get install macaulay2'). A program elsewhere is named by --m2 PATH or "
+    f"the environment variable {VARIABLE}."
 )
 
 
