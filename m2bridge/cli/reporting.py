@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from m2bridge.cli.options import NewPath, timeout_option, within
-from m2bridge.cli.output import DONE, echo_json
+from m2bridge.cli.output import DONE, echo_json, fitted
 from m2bridge.cli.progress import progress
 from m2bridge.layout import plural
 from m2bridge.startup import importing
 
 if TYPE_CHECKING:
-    from m2bridge.report import Problem
+    from m2bridge.report import Problem, Report
 
 FORMATS = ("text", "markdown", "latex", "latex-grid", "html", "csv", "json")
 
@@ -38,12 +38,21 @@ def report_command(folder: Path, form: str, out: Path | None, timeout: float | N
             found = report.collect(folder)
         if not found.rows:
             raise click.UsageError(f"no certificates in the folder '{folder}'{_others(found.problems)}")
-        text = report.FORMATS[form](found)
+        text = _written(found, form, out is None)
     if out is None:
         echo_json(text, end="") if form == "json" else click.echo(text, nl=False)
     else:
         _save(text, out)
     return DONE
+
+
+def _written(found: Report, form: str, for_reading: bool) -> str:
+    """The text in a form; where somebody reads it on a terminal, in its width."""
+    from m2bridge import report
+
+    if form == "text" and for_reading:
+        return fitted(lambda: report.FORMATS[form](found).removesuffix("\n"), lambda: report.to_sheet(found)) + "\n"
+    return report.FORMATS[form](found)
 
 
 def _others(problems: Sequence[Problem]) -> str:
