@@ -15,6 +15,7 @@ from m2bridge.batch.executor import Started
 from m2bridge.batch.said import Begun, Ready
 from m2bridge.batch.task import Task, TaskReport
 from m2bridge.batch.worker import Worker
+from m2bridge.clock import limit_of
 from m2bridge.engine import locate
 from m2bridge.engine.scratch import sweep
 from m2bridge.errors import BatchError, EngineDiedError, EngineTimeoutError, M2BridgeError
@@ -137,7 +138,12 @@ class Processes:
                 worker.process.kill()
                 worker.ended(time.monotonic() + _FAREWELL)
                 self._dismiss(worker)
-                yield self._given_up(task, EngineTimeoutError(f"the case did not finish within {limit:.3g} seconds"))
+                yield self._given_up(
+                    task,
+                    EngineTimeoutError(
+                        f"the case did not finish within {limit_of(limit)}; give it more with --timeout"
+                    ),
+                )
 
     def _given_up(self, task: Task, error: Exception) -> TaskReport:
         return give_up(self._settings, task, error, locate(self._settings.program).version)

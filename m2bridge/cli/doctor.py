@@ -14,7 +14,7 @@ from m2bridge.engine import Candidate, candidates, locate
 from m2bridge.errors import EngineError
 from m2bridge.layout import line, shortened
 from m2bridge.resources import folder
-from m2bridge.sheet import Facts, Sheet, Table
+from m2bridge.sheet import Block, Facts, Sheet, Table
 
 PACKAGES = ("sympy", "python-flint", "jinja2", "pexpect", "click", "psutil", "rich", "passagemath-macaulay2")
 
@@ -29,7 +29,7 @@ def report(explicit: str | None) -> tuple[Sheet, EngineError | None]:
         failure = error
     rows = [(*_describe(c), "taken" if c == taken else "") for c in candidates(explicit)]
     title = f"m2bridge {__version__}, Python {platform.python_version()}, {platform.platform(terse=True)}"
-    blocks = [
+    blocks: list[Block] = [
         Facts([(name, folder(name)) for name in ("templates", "m2scripts")]),
         Table(("from", "program", "version", ""), rows, "Macaulay2, in the order of search"),
         Table(("package", "version"), [(name, _installed(name)) for name in PACKAGES]),
