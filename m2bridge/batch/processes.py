@@ -138,12 +138,8 @@ class Processes:
                 worker.process.kill()
                 worker.ended(time.monotonic() + _FAREWELL)
                 self._dismiss(worker)
-                yield self._given_up(
-                    task,
-                    EngineTimeoutError(
-                        f"the case did not finish within {limit_of(limit)}; give it more with --timeout"
-                    ),
-                )
+                late = f"the case did not finish within {limit_of(limit)}; give it more with --timeout"
+                yield self._given_up(task, EngineTimeoutError(late))
 
     def _given_up(self, task: Task, error: Exception) -> TaskReport:
         return give_up(self._settings, task, error, locate(self._settings.program).version)
