@@ -4,6 +4,7 @@
 
     M2BridgeError
     ├── ResourceError            a template or Macaulay2 script is missing from the installation
+    ├── UnsupportedSystemError   m2bridge does not work on this operating system
     ├── InvalidCaseError         the case asked for does not exist or cannot be stored
     ├── ConversionError          a value has no counterpart on the other side of the bridge
     ├── ValueTypeError           a value of Macaulay2 has no counterpart in Python
@@ -48,6 +49,10 @@ class M2BridgeError(Exception):
 
 class ResourceError(M2BridgeError):
     """A template or Macaulay2 script that belongs to m2bridge is missing."""
+
+
+class UnsupportedSystemError(M2BridgeError):
+    """The operating system lacks what m2bridge needs."""
 
 
 class InvalidCaseError(M2BridgeError):
