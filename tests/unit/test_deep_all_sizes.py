@@ -14,6 +14,7 @@ from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavaila
 from m2bridge.families import family
 from m2bridge.families.deep_attention.all_sizes import counted, cross_check, decide, predictions
 from m2bridge.families.deep_attention.all_sizes.blocks import blocks
+from m2bridge.families.deep_attention.all_sizes.checker import statements as checked
 from m2bridge.families.deep_attention.all_sizes.counted import LAYERS, Path
 from m2bridge.families.deep_attention.all_sizes.cross_check import cross_check_deep_attention, stated_for_all_sizes
 from m2bridge.families.deep_attention.all_sizes.decide import known_dimension, small_networks
@@ -28,6 +29,8 @@ from m2bridge.families.deep_attention.all_sizes.predictions import (
     symmetric_matrices,
     whole_matrices,
 )
+from m2bridge.families.deep_attention.checker import predicted
+from m2bridge.families.deep_attention.checker.case import Case
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import observe
 from tests.deep import jacobian_rank
@@ -41,7 +44,7 @@ def test_all_are_confirmed_and_where_hypotheses_are_needed() -> None:
     outside = {
         v.statement: [(out.example.network.key, out.example.computed) for out in v.outside] for v in found.verdicts
     }
-    assert outside["3.8"] == [("2-1-a2-t1", 4), ("1-2-1-a1-1-t2", 1), ("2-2-2-a1-2-t2", 8)]
+    assert outside["3.8"] == [("2-1-a2-t1", 4), ("2-2-2-a1-2-t2", 8), ("2-3-1-a2-2-t2", 8)]
     assert not outside["L"] + outside["S"] + outside["V"]
 
 
@@ -125,6 +128,37 @@ def test_a_wrong_statement_is_refuted_by_the_smallest_network(name: str) -> None
     assert exact.decided == at.computed
 
 
+@pytest.mark.parametrize(
+    ("key", "changes"),
+    [
+        ("L", {"layer": equation(1), "layer_assumed": PREDICTIONS["3.8"].layer_assumed}),
+        ("3.10", {"layer": (("", "17"),), "layer_assumed": "1 = 0"}),
+        ("S", {"end": (("", "17"),), "end_assumed": "1 = 0"}),
+        ("3.5", {"end": (("", "n*e"),), "end_assumed": "s = n"}),
+    ],
+)
+def test_more_is_assumed_than_the_statement_says(key: str, changes: dict[str, Any]) -> None:
+    """Such as Eq. 14 for Theorem L: the summands agree where it is assumed to apply, and it applies elsewhere."""
+    wrong = prediction(key, **changes)
+    assert decide.counts_alike(wrong)
+    with pytest.raises(ContradictionError, match="no number is given"):
+        decide.decide(STATED[key], wrong)
+
+
+@pytest.mark.parametrize("key", ["3.5", "3.8", "3.9", "3.10", "L", "S"])
+def test_the_checker_notices_another_formula(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It compares the formula of a statement with what it counts, for all small networks."""
+    right = predicted.prediction
+
+    def planted(case: Case, key: str, part: str) -> int | None:
+        value = right(case, key, part)
+        return value if value is None or case.t == 1 or max(case.d) < 3 else value + 1
+
+    monkeypatch.setattr(checked, "prediction", planted)
+    with pytest.raises(ContradictionError, match=f"{key} says"):
+        checked.content.__wrapped__(key)
+
+
 def test_a_number_counted_wrongly_is_found_by_a_rank(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = tuple((where, f"{number} + 1") for where, number in LAYERS["lightning"])
     monkeypatch.setattr(decide, "counted", lambda what: replace(counted.counted(what), layer=LAYER.function(wrong)))
@@ -184,7 +218,7 @@ def test_the_case_and_its_statements() -> None:
 def _lines() -> Iterator[tuple[list[str], int, str]]:
     deep = ["cross-check", "--family", "deep-attention", "--all-sizes"]
     yield [*deep, "3.8"], 0, "first for 2-2-2-a1-2-t2: computed 8, stated 9"
-    yield [*deep, "L", "--format", "latex"], 0, "L & confirmed"
+    yield [*deep, "L", "--format", "latex"], 0, "L & confirmed &"
     yield [*deep, "L", "--format", "m2"], 0, 'hashTable {"L" => "CONFIRMED"}'
     yield [*deep, "--json", "S"], 0, '"identities": ['
     yield [*deep, "--widths", "2,2"], 2, "--widths: has no meaning with --all-sizes"

@@ -15,6 +15,7 @@ from m2bridge.families.deep_attention.all_sizes.result import Decision, EveryVer
 from m2bridge.families.deep_attention.all_sizes.wording import WORDS
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import observe
+from m2bridge.families.deep_attention.statements.hypotheses import failing
 from m2bridge.maps.statement import GlobalStatement
 
 MOST_LAYERS, LARGEST = 3, 3
@@ -29,9 +30,10 @@ def decide(statement: Stated, prediction: Prediction) -> EveryVerdict:
     Raises
     ------
     ContradictionError
-        If a rank is not what is counted.
+        If a rank is not what is counted, or :func:`check_assumed` finds that the prediction assumes too much.
     """
     if counts_alike(prediction):
+        check_assumed(statement, prediction)
         return verdict(statement, prediction.counts, "CONFIRMED", None, tuple(_outside(statement, prediction)))
     found = _counterexample(statement, prediction)
     return verdict(statement, prediction.counts, "UNDECIDED" if found is None else "REFUTED", found)
@@ -57,6 +59,21 @@ def counts_alike(prediction: Prediction) -> bool:
         and LAYER.function(prediction.layer).equals(known.layer, LAYER.where(prediction.layer_assumed))
         and (not prediction.spans or LAYER.function(prediction.spans).equals(spans(), LAYER.where("k >= 2")))
     )
+
+
+def check_assumed(statement: Stated, prediction: Prediction) -> None:
+    """Compare what the prediction assumes with the hypotheses of the statement, for all small networks.
+
+    Raises
+    ------
+    ContradictionError
+        If the statement applies to a network that is not as the prediction assumes.
+    """
+    end = END.function([(prediction.end_assumed, "0")])
+    layer = LAYER.function([(prediction.layer_assumed, "0")])
+    for network in _networks(prediction):
+        if not statement.hypotheses(network):
+            Path.of(network).total(end, layer)
 
 
 @cache
@@ -90,16 +107,16 @@ def _counterexample(statement: Stated, prediction: Prediction) -> Example | None
 
 
 def _outside(statement: Stated, prediction: Prediction) -> Iterator[Outside]:
-    """For each hypothesis the first network that has a formula, and another dimension."""
+    """For each hypothesis the first network that all others admit, and that has a formula and another dimension."""
     seen = set[str]()
     for network in _networks(prediction):
-        fails, stated = statement.hypotheses(network), statement.predict(network)
-        kind = fails.partition(";")[0]
-        if not fails or kind in seen or not isinstance(stated, int):
+        fails, stated = failing(statement.hypotheses, network), statement.predict(network)
+        if len(fails) != 1 or not isinstance(stated, int):
             continue
-        if stated != known_dimension(network, prediction.counts):
+        kind = fails[0].partition(";")[0]
+        if kind not in seen and stated != known_dimension(network, prediction.counts):
             seen.add(kind)
-            yield Outside(fails, _example(network, prediction.counts, stated))
+            yield Outside(fails[0], _example(network, prediction.counts, stated))
 
 
 def _example(network: DeepAttention, counts: str, stated: int) -> Example:

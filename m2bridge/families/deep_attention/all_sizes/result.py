@@ -39,7 +39,7 @@ class Outside:
     hypothesis : str
         The one that fails.
     example : Example
-        The first one for which it is the first to fail.
+        The first one that all other hypotheses admit.
     """
 
     hypothesis: str

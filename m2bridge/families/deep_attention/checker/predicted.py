@@ -39,10 +39,15 @@ MEANING = {("3.5", ""): ("plain",), ("3.8", ""): ("plain", "lightning"), ("3.10"
 
 def hypothesis(case: Case, key: str, part: str) -> str | None:
     """The first one that fails, in words."""
-    return _fails(case, HYPOTHESES[key, part])
+    return next(iter(hypotheses(case, key, part)), None)
 
 
-def _fails(case: Case, names: tuple[str, ...]) -> str | None:
+def hypotheses(case: Case, key: str, part: str) -> list[str]:
+    """All that fail, in words."""
+    return _failing(case, HYPOTHESES[key, part])
+
+
+def _failing(case: Case, names: tuple[str, ...]) -> list[str]:
     holds: dict[str, bool] = {
         "lightning": not case.softmax,
         "softmax": case.softmax,
@@ -63,22 +68,20 @@ def _fails(case: Case, names: tuple[str, ...]) -> str | None:
     ones = [k for k, (d, _, a) in enumerate(case.layers, 1) if min(a, d) == 1]
     single = len(case.a) == 1
     holds["ranks-above-one"] = not ones or (single and case.d[1] > 1)
-    failing = next((name for name in names if not holds[name]), None)
-    if failing is None:
-        return None
-    text = WORDS.hypotheses["rank-above-one" if failing == "ranks-above-one" and single else failing]
-    return text.format(
-        widths=", ".join(map(str, case.d[1:-1])),
-        hidden=max(case.d[1:-1], default=0),
-        first=case.d[0],
-        last=case.d[-1],
-        layer=ones[0] if ones else 0,
-    )
+    numbers = {
+        "widths": ", ".join(map(str, case.d[1:-1])),
+        "hidden": max(case.d[1:-1], default=0),
+        "first": case.d[0],
+        "last": case.d[-1],
+        "layer": ones[0] if ones else 0,
+    }
+    said = {"ranks-above-one": "rank-above-one"} if single else {}
+    return [WORDS.hypotheses[said.get(name, name)].format(**numbers) for name in names if not holds[name]]
 
 
 def prediction(case: Case, key: str, part: str) -> int | None:
     """The number, or yes or no, that a statement gives, where it means something."""
-    if _fails(case, MEANING.get((key, part), HYPOTHESES[key, part])):
+    if _failing(case, MEANING.get((key, part), HYPOTHESES[key, part])):
         return None
     return _PREDICTIONS[key, part](case)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from m2bridge.certificate.wording import wording
@@ -14,13 +15,28 @@ WORDS = wording(Path(__file__).parents[1] / "words.toml")
 _SAID = WORDS.hypotheses
 
 
-def together(*hypotheses: Hypothesis) -> Hypothesis:
-    """The first that fails."""
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Several hypotheses; called, the first that fails."""
 
-    def fails(network: DeepAttention) -> str:
-        return next(filter(None, (hypothesis(network) for hypothesis in hypotheses)), "")
+    hypotheses: tuple[Hypothesis, ...]
 
-    return fails
+    def __call__(self, network: DeepAttention) -> str:
+        return next(iter(self.failing(network)), "")
+
+    def failing(self, network: DeepAttention) -> list[str]:
+        """All that fail."""
+        return list(filter(None, (hypothesis(network) for hypothesis in self.hypotheses)))
+
+
+def together(*hypotheses: Hypothesis) -> Together:
+    """Several as one."""
+    return Together(hypotheses)
+
+
+def failing(hypothesis: Hypothesis, network: DeepAttention) -> list[str]:
+    """All parts of a hypothesis that fail."""
+    return (hypothesis if isinstance(hypothesis, Together) else together(hypothesis)).failing(network)
 
 
 def lightning(network: DeepAttention) -> str:

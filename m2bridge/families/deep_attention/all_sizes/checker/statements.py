@@ -15,7 +15,7 @@ from m2bridge.families.deep_attention.checker.case import Case, upper_bound, vir
 from m2bridge.families.deep_attention.checker.case import name as case_name
 from m2bridge.families.deep_attention.checker.observed import observed
 from m2bridge.families.deep_attention.checker.predicted import WORDS as SAID
-from m2bridge.families.deep_attention.checker.predicted import hypothesis, prediction
+from m2bridge.families.deep_attention.checker.predicted import hypotheses, prediction
 
 WORDS = wording(Path(__file__).parents[1] / "words.toml")
 KINDS = {"3.5": "virtual_weights", "V": "virtual_weights", "3.6": "normal_form", "3.8": "lightning", "3.9": "softmax"}
@@ -75,21 +75,22 @@ def _key(case: Case) -> str:
 
 
 def outside(words: Words) -> list[Json]:
-    """For each hypothesis the first small network that it excludes, and whose dimension is not the stated number."""
+    """For each hypothesis the first small network that it alone excludes, and whose dimension is not the stated number.
+
+    ContradictionError if none excludes such a network: then the statement is not what ``sums_agree`` compares.
+    """
     found: dict[str, Json] = {}
-    for case in _small(KINDS[words.key] == "softmax"):
-        reason, stated = hypothesis(case, words.key, words.part), prediction(case, words.key, words.part)
-        if words.observable == "normal_form" or reason is None or stated is None or reason.split(";")[0] in found:
-            continue
+    for case in _small(KINDS[words.key] == "softmax") if words.observable != "normal_form" else ():
+        reasons, stated = hypotheses(case, words.key, words.part), prediction(case, words.key, words.part)
         known = virtual(case, len(case.a)) if words.observable == "virtual_weights" else upper_bound(case)
-        if stated != known:
+        if stated is None or stated == known:
+            continue
+        if not reasons:
+            raise ContradictionError(f"{words.key} says {stated} for {_key(case)}, and the dimension is {known}")
+        kind = reasons[0].split(";")[0]
+        if len(reasons) == 1 and kind not in found:
             computed, _ = observed(case, words.observable)
-            found[reason.split(";")[0]] = {
-                "hypothesis": reason,
-                "network": _key(case),
-                "computed": computed,
-                "stated": stated,
-            }
+            found[kind] = {"hypothesis": reasons[0], "network": _key(case), "computed": computed, "stated": stated}
     return list(found.values())
 
 
