@@ -152,7 +152,7 @@ def completed(*words: str) -> list[str]:
         (["certify", "--retry", "failed,t"], ["failed,timed-out"]),
         (["report", "--format", "latex"], ["latex", "latex-grid"]),
         (["cite", "--format", ""], ["text", "bibtex", "json"]),
-        (["figure", ""], ["3"]),
+        (["figure", "3"], ["3"]),
     ],
     ids=lambda value: " ".join(value),
 )
