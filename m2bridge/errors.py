@@ -90,7 +90,7 @@ class ConversionError(M2BridgeError):
     ...     read_map("[map]\\nparameters = 5\\n[coordinates]\\nx = 's'")
     ... except ConversionError as error:
     ...     print(error)
-    [map] parameters: must be a list of strings
+    [map] parameters: must be a list of texts in quotes, such as ["s", "t"]
     """
 
 
