@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from m2bridge._version import __version__
+from m2bridge.machine import check_system
 
 if TYPE_CHECKING:
     from m2bridge.algebra.field import QQ, CoefficientField
@@ -140,6 +141,7 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'm2bridge' has no attribute '{name}'")
+    check_system()
     return getattr(import_module(f"m2bridge.{_HOME[name]}"), name)
 
 

@@ -139,9 +139,20 @@ def limited(
     inner = replace(outer, now=now or outer.now)
     inner = replace(inner, begin=inner.now() if begin is None else begin)
     if timeout is not None and inner.begin + timeout < outer.deadline:
-        inner = replace(inner, limit=f"the limit of {timeout:g} seconds", deadline=inner.begin + timeout)
+        inner = replace(inner, limit=limit_of(timeout), deadline=inner.begin + timeout)
     with _running(inner):
         yield inner
+
+
+def limit_of(seconds: float) -> str:
+    """A limit as it was given, in words.
+
+    Examples
+    --------
+    >>> limit_of(1), limit_of(0.5), limit_of(12345678)
+    ('the limit of 1 second', 'the limit of 0.5 seconds', 'the limit of 12345678 seconds')
+    """
+    return f"the limit of {seconds:.12g} second{'' if seconds == 1 else 's'}"
 
 
 @contextmanager

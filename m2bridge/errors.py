@@ -4,6 +4,7 @@
 
     M2BridgeError
     ├── ResourceError            a template or Macaulay2 script is missing from the installation
+    ├── UnsupportedSystemError   m2bridge does not work on this operating system
     ├── InvalidCaseError         the case asked for does not exist or cannot be stored
     ├── ConversionError          a value has no counterpart on the other side of the bridge
     ├── ValueTypeError           a value of Macaulay2 has no counterpart in Python
@@ -50,6 +51,10 @@ class ResourceError(M2BridgeError):
     """A template or Macaulay2 script that belongs to m2bridge is missing."""
 
 
+class UnsupportedSystemError(M2BridgeError):
+    """The operating system lacks what m2bridge needs."""
+
+
 class InvalidCaseError(M2BridgeError):
     """A case, field or option that is not meaningful or cannot be stored.
 
@@ -85,7 +90,7 @@ class ConversionError(M2BridgeError):
     ...     read_map("[map]\\nparameters = 5\\n[coordinates]\\nx = 's'")
     ... except ConversionError as error:
     ...     print(error)
-    [map] parameters: must be a list of strings
+    [map] parameters: must be a list of texts in quotes, such as ["s", "t"]
     """
 
 

@@ -18,6 +18,12 @@ mbShared = new Dictionary
     instead := new Dictionary;
     getGlobalSymbol(instead, "restart") <- Command(() -> error "a workspace is begun anew from Python, by its restart()");
 
+    -- 'read' would wait for somebody to type, where requests come in.
+    typed := x -> x === () or x === stdio or instance(x, String) or instance(x, Sequence) and x#0 === stdio;
+    getGlobalSymbol(instead, "read") <- x -> (
+        if typed x then error "nobody is there to type an answer; give the code what it asks for, as an input from Python"
+        else read x);
+
     symbols := new Dictionary;
     path := {};
     (keeping, forgetting) := (false, false);
@@ -60,6 +66,7 @@ mbShared = new Dictionary
         dictionaryPath = path;
         keeping = true;
         x := load'(stem | ".m2");
+        if instance(x, Command) then x = x();  -- exit, clearAll, restart and so on, as when they are typed
         (path, keeping) = (dictionaryPath, false);
         dictionaryPath = first'();
         mbSend(x, form);
@@ -76,8 +83,13 @@ mbShared = new Dictionary
         stdio << "\n\1m2bridge " << mark << " " << begun << "\n" << flush;
         "");
 
-    -- Prompts come into force only after the scripts on the command line are loaded.
-    start := mark -> ZZ#{topLevelMode, Core#"private dictionary"#"InputPrompt"} = lineNumber -> report mark;
+    -- Prompts come into force only after the scripts on the command line are loaded. Those that are asked for deeper than
+    -- the first are for code that an interpreter of its own runs, such as that of 'capture'.
+    start := mark -> (
+        top := infinity;
+        ZZ#{topLevelMode, Core#"private dictionary"#"InputPrompt"} = lineNumber -> (
+            top = min(top, recursionDepth());
+            if recursionDepth() > top then concatenate("\ni", toString lineNumber, " : ") else report mark););
 
     (start, run, evaluate)))()
 

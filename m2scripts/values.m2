@@ -116,7 +116,9 @@ mbRingPlace = R -> (
 mbPolynomialData = (R, f) -> (
     k := coefficientRing R;
     (cc, mm) := mbRawPairs(mbRaw k, mbRaw f);
-    write := if k === ZZ or k === QQ or mbIsPrimeField k then (c -> concatenate("\"", toString new k from c, "\"")) else (c -> mbData(k, new k from c));
+    write := if k === ZZ or k === QQ or mbIsPrimeField k then (c -> concatenate("\"", toString new k from c, "\""))
+        else if instance(k, InexactField) then (c -> mbData(k, promote(c, k)))  -- its elements have another class
+        else (c -> mbData(k, new k from c));
     mbArray apply(toList cc, mbRawSparse \ toList mm, (c, m) ->
         concatenate("[", write c, apply(m, (v, e) -> (",", mbExponent v, ",", mbExponent e)), "]")))
 mbData = (R, f) -> (
@@ -232,7 +234,7 @@ mbComplexField = p -> CC_p
 mbGalois = (A, element) -> GF(A, PrimitiveElement => element)
 mbFraction = R -> frac R
 mbQuotient = (R, relations) -> R / ideal matrix(R, {relations})
-mbAlgebra = (k, names, rank, degs, order, inverses, joined, weyl, skew) -> (
+mbAlgebra = (k, names, rank, degs, order, inverses, joined, weyl, skew) -> if #names == 0 and not joined then toField k else (
     variables := apply(names, mbVariableNamed);
     k(monoid(new Array from join(variables, {
         DegreeRank => rank, Degrees => degs, MonomialOrder => apply(order, (o, n) -> (value Core.Dictionary#o) => (

@@ -84,6 +84,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a computation without a limit gives itself, a minute, is more than any needs here, on a busy machine too."""
     monkeypatch.setattr("m2bridge.maps.completeness.PROOF_SECONDS", PATIENCE)
+    monkeypatch.setattr("m2bridge.maps.dimension.ELIMINATION_SECONDS", PATIENCE)
     monkeypatch.setattr("m2bridge.families.attention.bound_criterion.BOUND_SECONDS", PATIENCE)
 
 

@@ -19,6 +19,7 @@ from m2bridge.values import (
     Algebra,
     Array,
     BettiTable,
+    ComplexField,
     ComplexNumber,
     Factorization,
     HilbertPolynomial,
@@ -29,6 +30,7 @@ from m2bridge.values import (
     Partition,
     Real,
     RealField,
+    RingElement,
     Symbol,
     Tally,
 )
@@ -76,6 +78,8 @@ def betti(*rows: tuple[int, int, int]) -> BettiTable:
 
 CUBIC = "S = QQ[x,y,z,w]; I = minors(2, matrix{{x,y,z},{y,z,w}}); "
 
+REALS, COMPLEX = Algebra(RealField(53), ("x",)), Algebra(ComplexField(100), ("x",))
+
 TABLE: dict[str, list[tuple[str, Any]]] = {
     "numbers": [
         ("2+2", 4),
@@ -104,6 +108,8 @@ TABLE: dict[str, list[tuple[str, Any]]] = {
     "real and complex": [
         ("0.5", Real.of(0.5)),
         ("-0.75", Real.of(-0.75)),
+        ("R = RR[x]; 2*x^3 + 0.5", RingElement(REALS, (((3,), Real.of(2)), ((0,), Real.of(0.5))))),
+        ("R = CC_100[x]; ii*x", RingElement(COMPLEX, (((1,), ComplexNumber.of(1j, 100)),))),
         ("1p100", Real.of(1, 100)),
         ("0.1", Real.of(0.1)),
         ("1/0.", Real.of(float("inf"))),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import logging
-import os
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
@@ -19,6 +18,7 @@ from m2bridge.batch.signals import interrupts_held
 from m2bridge.batch.task import Task, TaskReport
 from m2bridge.engine.scratch import Scratch, sweep
 from m2bridge.errors import EngineDiedError, InvalidCaseError, MethodUnavailableError
+from m2bridge.machine import cores
 
 _AHEAD = 4
 """Tasks that the scheduler holds for each thread of the cluster: enough to keep it busy, few enough to be light."""
@@ -62,7 +62,7 @@ class Dask:
         self._settings = settings
         with ExitStack() as stack:
             if scheduler is None:
-                number = workers or len(os.sched_getaffinity(0))
+                number = workers or cores()
                 check_files(_LEAST_FILES)
                 scratch = Scratch()
                 stack.callback(scratch.remove)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
@@ -16,9 +15,11 @@ from m2bridge.batch.executor import Started
 from m2bridge.batch.said import Begun, Ready
 from m2bridge.batch.task import Task, TaskReport
 from m2bridge.batch.worker import Worker
+from m2bridge.clock import limit_of
 from m2bridge.engine import locate
 from m2bridge.engine.scratch import sweep
 from m2bridge.errors import BatchError, EngineDiedError, EngineTimeoutError, M2BridgeError
+from m2bridge.machine import cores
 
 RECYCLED_AFTER = 200
 MEMORY_MARK = 2 * 2**30
@@ -55,7 +56,7 @@ class Processes:
         grace: float = GRACE,
     ) -> None:
         self._settings = settings
-        self._number = workers or len(os.sched_getaffinity(0))
+        self._number = workers or cores()
         self._recycled_after = recycled_after
         self._memory_mark = memory_mark
         self._grace = grace
@@ -137,7 +138,8 @@ class Processes:
                 worker.process.kill()
                 worker.ended(time.monotonic() + _FAREWELL)
                 self._dismiss(worker)
-                yield self._given_up(task, EngineTimeoutError(f"the case did not finish within {limit:.3g} seconds"))
+                late = f"the case did not finish within {limit_of(limit)}; give it more with --timeout"
+                yield self._given_up(task, EngineTimeoutError(late))
 
     def _given_up(self, task: Task, error: Exception) -> TaskReport:
         return give_up(self._settings, task, error, locate(self._settings.program).version)

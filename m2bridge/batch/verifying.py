@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter, deque
 from collections.abc import Sequence
 from multiprocessing.connection import wait
@@ -16,6 +15,7 @@ from m2bridge.batch.said import Begun, Ready
 from m2bridge.batch.verifier import Check, Verifier, by_death, by_limit, how_ended
 from m2bridge.checker.verify_result import VerifyResult
 from m2bridge.errors import BatchError
+from m2bridge.machine import cores
 
 _FALSE_STARTS = 3
 
@@ -43,7 +43,7 @@ def verify_files(
         If worker processes do not start.
     """
     prepare("m2bridge.certifying.verified")
-    number = workers or len(os.sched_getaffinity(0))
+    number = workers or cores()
     with _Pool(_groups(paths), number, allowance or Allowance(), check) as pool:
         found = pool.run()
     return [found[path] for path in paths]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from m2bridge.cli import completion
 from m2bridge.cli.families import FamilyBatch, every_size
 from m2bridge.cli.options import MemorySize, NewPath, Seconds, engine_option, exit_zero_option
 from m2bridge.cli.output import exit_code
@@ -32,11 +33,22 @@ if TYPE_CHECKING:
 @click.option("--d-out", help="Output embedding dimensions d'.")
 @click.option("--a", help="Query/key dimensions a; d when left out.")
 @click.option("--t", help="Numbers of tokens; 2 when left out.")
-@click.option("--family", default="attention", help="Another family: --family polynomial-network --widths 1..3,2,1.")
+@click.option(
+    "--family",
+    default="attention",
+    shell_complete=completion.families,
+    help="Another family: --family polynomial-network --widths 1..3,2,1.",
+)
 @click.option("--all-sizes", is_flag=True, help="Theorems for all sizes at once, in place of a grid.")
 @click.option("--all-a", is_flag=True, help="Take the cases with a > d too; they have the same functions as a = d.")
 @click.option("--cases", "file", type=click.Path(path_type=Path), help="A .toml or .csv file of cases.")
-@click.option("--check", default="all", show_default=True, help="Questions: all, or 3.2,3.4 or all,closure.")
+@click.option(
+    "--check",
+    default="all",
+    show_default=True,
+    shell_complete=completion.questions,
+    help="Questions: all, or 3.2,3.4 or all,closure.",
+)
 @click.option("--out", type=NewPath(path_type=Path), required=True, help="The folder of results.")
 @click.option("--executor", type=click.Choice(["serial", "processes", "dask"]), default="processes", show_default=True)
 @click.option("--workers", type=click.IntRange(min=1), help="How many; one for each core when left out.")
@@ -44,7 +56,12 @@ if TYPE_CHECKING:
 @click.option("--recycle", type=click.IntRange(min=1), default=200, show_default=True, help="Cases for each worker.")
 @click.option("--timeout", type=Seconds(), help="Seconds for each case.")
 @click.option("--memory", type=MemorySize(), help="Address space of Macaulay2 and of its worker, such as 4G.")
-@click.option("--retry", default="", help="Kinds of outcomes to try again: timed-out,out-of-memory,failed,died.")
+@click.option(
+    "--retry",
+    default="",
+    shell_complete=completion.kinds,
+    help="Kinds of outcomes to try again: timed-out,out-of-memory,failed,died.",
+)
 @engine_option
 @click.option("--quiet", is_flag=True, help="Print errors only.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from m2bridge.algebra.field import QQ
+from m2bridge.cli import completion
 from m2bridge.cli.families import FamilyCommand, every_size, family_options, tool
 from m2bridge.cli.options import case_options, exit_zero_option, request, run_options, within
 from m2bridge.cli.output import exit_code, show
@@ -40,7 +41,7 @@ EVERY = "all"
 
 
 @click.command("cross-check", cls=FamilyCommand, epilog="Example: m2bridge cross-check 3.4 --d 3 --d-out 2 --a 2")
-@click.argument("statement", default=EVERY)
+@click.argument("statement", default=EVERY, shell_complete=completion.statements)
 @click.option("--all-sizes", is_flag=True, help="For all sizes at once, without --d, --a, --widths and so on.")
 @case_options
 @family_options

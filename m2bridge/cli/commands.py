@@ -11,8 +11,10 @@ import click
 from m2bridge._version import __version__
 from m2bridge.cli import atlas, certifying, checking, computing, reporting, verifying
 from m2bridge.cli.advice import refusal, usage
+from m2bridge.cli.cite import cite_command
 from m2bridge.cli.doctor import doctor_command
 from m2bridge.cli.figure import figure_group
+from m2bridge.cli.group import Commands
 from m2bridge.cli.implicitize import implicitize_command
 from m2bridge.cli.output import DONE, FAILED, INTERRUPTED, NO_ENGINE, UNDECIDED, USAGE
 from m2bridge.cli.running import run_command
@@ -29,7 +31,7 @@ from m2bridge.errors import (
 from m2bridge.layout import line, shortened, visible
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
 @click.version_option(__version__, prog_name="m2bridge")
 def cli() -> None:
     """Algebraic geometry of lightning self-attention, computed by Macaulay2.
@@ -49,6 +51,7 @@ COMMANDS = (
     *reporting.COMMANDS,
     *atlas.COMMANDS,
     figure_group,
+    cite_command,
     doctor_command,
 )
 

@@ -9,16 +9,17 @@ import click
 
 from m2bridge._version import __version__
 from m2bridge.cli.options import engine_option
-from m2bridge.cli.output import DONE, NO_ENGINE
+from m2bridge.cli.output import DONE, NO_ENGINE, fitted
 from m2bridge.engine import Candidate, candidates, locate
 from m2bridge.errors import EngineError
-from m2bridge.layout import line, shortened, table
+from m2bridge.layout import line, shortened
 from m2bridge.resources import folder
+from m2bridge.sheet import Block, Facts, Sheet, Table
 
 PACKAGES = ("sympy", "python-flint", "jinja2", "pexpect", "click", "psutil", "rich", "passagemath-macaulay2")
 
 
-def report(explicit: str | None) -> tuple[str, EngineError | None]:
+def report(explicit: str | None) -> tuple[Sheet, EngineError | None]:
     """The report, and the error if there is no engine to work with."""
     failure: EngineError | None = None
     taken: Candidate | None = None
@@ -27,18 +28,13 @@ def report(explicit: str | None) -> tuple[str, EngineError | None]:
     except EngineError as error:
         failure = error
     rows = [(*_describe(c), "taken" if c == taken else "") for c in candidates(explicit)]
-    parts = [
-        f"m2bridge {__version__}, Python {platform.python_version()}, {platform.platform(terse=True)}",
-        "",
-        "Macaulay2, in the order of search",
-        table(("from", "program", "version", ""), rows),
-        "",
-        f"  templates   {folder('templates')}",
-        f"  m2scripts   {folder('m2scripts')}",
-        "",
-        table(("package", "version"), [(name, _installed(name)) for name in PACKAGES]),
+    title = f"m2bridge {__version__}, Python {platform.python_version()}, {platform.platform(terse=True)}"
+    blocks: list[Block] = [
+        Facts([(name, folder(name)) for name in ("templates", "m2scripts")]),
+        Table(("from", "program", "version", ""), rows, "Macaulay2, in the order of search"),
+        Table(("package", "version"), [(name, _installed(name)) for name in PACKAGES]),
     ]
-    return "\n".join(parts), failure
+    return Sheet(title, blocks), failure
 
 
 def _describe(candidate: Candidate) -> tuple[str, str, str]:
@@ -62,8 +58,8 @@ def _installed(name: str) -> str:
 @engine_option
 def doctor_command(program: str | None) -> int:
     """Show which Macaulay2 is used, and from where everything comes."""
-    text, failure = report(program)
-    click.echo(text)
+    sheet, failure = report(program)
+    click.echo(fitted(sheet.text, lambda: sheet))
     if failure is not None:
         click.echo(f"\n{shortened(line(str(failure)))}", err=True)
         return NO_ENGINE

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from m2bridge.cli.completion import families
 from m2bridge.errors import ConversionError, InvalidCaseError
 
 if TYPE_CHECKING:
@@ -29,7 +30,11 @@ class FamilyCommand(click.Command):
         """Look for a family or a map first: they say which other options there are."""
         family = _value("--family", args)
         if family is not None or _value("--map", args) is not None:
-            ctx.meta[_REPLACED] = self.own_options(family)
+            try:
+                ctx.meta[_REPLACED] = self.own_options(family)
+            except InvalidCaseError:
+                if not ctx.resilient_parsing:  # the shell asks what may come next, and takes no answer but that
+                    raise
         return super().parse_args(ctx, args)
 
     def own_options(self, family: str | None) -> list[click.Parameter]:
@@ -105,7 +110,7 @@ class MapFile(click.Path):
 def family_options(command: Command) -> Command:
     """``--family NAME`` and ``--map FILE``."""
     help_family = "Another family of models, with options of its own: --family polynomial-network --widths 2,2,1."
-    command = click.option("--family", help=help_family)(command)
+    command = click.option("--family", help=help_family, shell_complete=families)(command)
     return click.option("--map", "file", type=MapFile(), help="A polynomial map, or layers of them, in a TOML file.")(
         command
     )

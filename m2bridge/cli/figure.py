@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from m2bridge.cli.families import as_parameter
+from m2bridge.cli.group import Commands
 from m2bridge.cli.options import NewPath, engine_option, timeout_option, within
 from m2bridge.cli.output import DONE, UNDECIDED, show
 from m2bridge.cli.progress import progress
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from m2bridge.families.definition import Figure
 
 
-class FigureGroup(click.Group):
+class FigureGroup(Commands):
     """The figures of all families; families are loaded when a figure is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -9,10 +9,17 @@ from types import FrameType
 from typing import NoReturn
 
 from m2bridge import clock
+from m2bridge.errors import UnsupportedSystemError
+from m2bridge.machine import check_system
 
 
 def main() -> NoReturn:
     """Run the command line and exit."""
+    try:
+        check_system()
+    except UnsupportedSystemError as error:
+        print(f"Error: {error}", file=sys.stderr)
+        sys.exit(5)  # as for every failure; cli.output, which names the codes, could not be imported
     # Libraries may swallow a KeyboardInterrupt while they are imported. Nothing runs yet that would have to be ended
     # in an orderly way, so until then an interrupt ends the process at once.
     signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Callable
+from shutil import get_terminal_size
 from typing import Any, Protocol
 
 import click
@@ -13,6 +14,7 @@ import click
 from m2bridge.clock import Clock, overtime
 from m2bridge.errors import EngineTimeoutError
 from m2bridge.layout import SHOWN
+from m2bridge.sheet import Sheet
 
 DONE, REFUTED, USAGE, UNDECIDED, NO_ENGINE, FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 
@@ -29,6 +31,7 @@ class Result(Protocol):
     def to_text(self, most: int | None = SHOWN) -> str: ...
     def to_latex(self, most: int | None = SHOWN) -> str: ...
     def to_macaulay2(self) -> str: ...
+    def to_sheet(self) -> Sheet: ...
 
 
 class Decided(Protocol):
@@ -59,6 +62,15 @@ def echo_json(text: str, end: str = "\n") -> None:
     click.echo(re.sub(r"[^\x00-\x7e]", written, text) + end, nl=False)
 
 
+def fitted(plain: Callable[[], str], sheet: Callable[[], Sheet], most: int | None = SHOWN) -> str:
+    """What a person reads: on a terminal the sheet, in its width; elsewhere the plain text, whatever its width."""
+    if not sys.stdout.isatty():
+        return plain()
+    from m2bridge.presentation import terminal
+
+    return terminal.written(sheet(), most, width=get_terminal_size().columns)
+
+
 def show(result: Result, form: str, clock: Clock, everything: bool = False) -> int:
     """Print a result, in the time that is left and a moment more; the exit code says whether it is finished.
 
@@ -66,7 +78,7 @@ def show(result: Result, form: str, clock: Clock, everything: bool = False) -> i
     """
     most = None if everything else SHOWN
     writers: dict[str, Callable[[], str]] = {
-        "text": lambda: result.to_text(most),
+        "text": lambda: fitted(lambda: result.to_text(most), result.to_sheet, most),
         "latex": lambda: result.to_latex(most),
         "m2": result.to_macaulay2,
         "json": lambda: json.dumps(result.to_json(), ensure_ascii=False),

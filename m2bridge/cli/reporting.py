@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from m2bridge.cli.options import NewPath, timeout_option, within
-from m2bridge.cli.output import DONE, echo_json
+from m2bridge.cli.output import DONE, echo_json, fitted
 from m2bridge.cli.progress import progress
 from m2bridge.layout import plural
 from m2bridge.startup import importing
@@ -45,12 +45,21 @@ def report_command(folder: Path, form: str, out: Path | None, docs: str, timeout
             found = report.collect(folder)
         if not found.rows:
             raise click.UsageError(_nothing(found, folder))
-        text = report.to_html(found, docs) if form == "html" else report.FORMATS[form](found)
+        text = _written(found, form, docs, out is None)
     if out is None:
         echo_json(text, end="") if form == "json" else click.echo(text, nl=False)
     else:
         _save(text, out)
     return DONE
+
+
+def _written(found: Report, form: str, docs: str, for_reading: bool) -> str:
+    """The text in a form; where somebody reads it on a terminal, in its width."""
+    from m2bridge import report
+
+    if form == "text" and for_reading:
+        return fitted(lambda: report.FORMATS[form](found).removesuffix("\n"), lambda: report.to_sheet(found)) + "\n"
+    return report.to_html(found, docs) if form == "html" else report.FORMATS[form](found)
 
 
 def _nothing(found: Report, folder: Path) -> str:

@@ -13,9 +13,10 @@ import click
 
 from m2bridge.batch.allowance import Allowance
 from m2bridge.cli.options import MemorySize, Seconds
-from m2bridge.cli.output import DONE, FAILED, REFUTED, UNDECIDED, echo_json
+from m2bridge.cli.output import DONE, FAILED, REFUTED, UNDECIDED, echo_json, fitted
 from m2bridge.cli.progress import progress
 from m2bridge.layout import line, plural, table
+from m2bridge.sheet import Sheet, Table
 
 if TYPE_CHECKING:
     from m2bridge.checker.verify_result import VerifyResult
@@ -60,7 +61,7 @@ def verify_command(paths: Sequence[Path], workers: int | None, timeout: float, m
         data = {"counts": counts, "outcomes": outcomes, "certificates": verified}
         echo_json(json.dumps(data, ensure_ascii=False))
     else:
-        click.echo(to_text(findings))
+        click.echo(fitted(lambda: to_text(findings), lambda: Sheet("", [as_table(findings)])))
         said = ", ".join(f"{n} {word}" for word, n in counts.items())
         click.echo("\n  " + "; ".join(filter(None, (f"{plural(len(findings), 'certificate')}: {said}", left_out))))
     return exit_code(counts)
@@ -87,7 +88,13 @@ def _below(folder: Path) -> Iterator[Path]:
 
 def to_text(findings: Sequence[VerifyResult]) -> str:
     """One line for each certificate."""
-    return table(("certificate", "outcome", ""), [(line(f.name), f.outcome, line(_said(f))) for f in findings])
+    shown = as_table(findings)
+    return table(shown.header, shown.rows)
+
+
+def as_table(findings: Sequence[VerifyResult]) -> Table:
+    """Name, outcome and what is wrong."""
+    return Table(("certificate", "outcome", ""), [(line(f.name), f.outcome, line(_said(f))) for f in findings])
 
 
 def _said(finding: VerifyResult) -> str:

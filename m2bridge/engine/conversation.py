@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from m2bridge.clock import Clock, clock
+from m2bridge.clock import Clock, clock, limit_of
 from m2bridge.engine.discovery import Candidate
 from m2bridge.engine.failure import death, how
 from m2bridge.engine.process import Ended, Overdue, Process
@@ -238,7 +238,7 @@ def _earlier(timeout: float | None, running: Clock) -> tuple[str, float | None]:
     """The limit that ends first, of a run or of the computation that it belongs to: in words, and what is left."""
     remaining = running.remaining
     if remaining is None or (timeout is not None and timeout < remaining):
-        return f"the limit of {timeout:g} seconds" if timeout is not None else "", timeout
+        return limit_of(timeout) if timeout is not None else "", timeout
     return running.limit, remaining
 
 

@@ -16,6 +16,9 @@ from m2bridge.maps.model import Expectation, HasExpectations, HasExpectedDimensi
 from m2bridge.maps.subject import Case, Subject
 from m2bridge.presented import Presented
 
+ELIMINATION_SECONDS = 30.0
+"""For elimination as one method among all, where the user set no limit: it may take days."""
+
 Method = Literal["auto", "elimination", "jacobian", "formula", "all"]
 
 
@@ -106,7 +109,8 @@ def dimension(
         Needed for ``elimination`` and ``all``.
     method : {"auto", "elimination", "jacobian", "formula", "all"}
         ``auto`` is ``jacobian``: the exact rank of the differential at random points, a lower bound, which is proved
-        to be the dimension where it attains an upper bound.
+        to be the dimension where it attains an upper bound. Elimination as one of ``all`` ends after 30 seconds where
+        there is no limit; alone it has the time that it takes.
 
     Raises
     ------
@@ -138,7 +142,8 @@ def dimension(
         if method in ("formula", "all"):
             findings.append(_by_formula(subject))
         if eliminates and engine is not None:
-            findings.append(_by_elimination(case, engine, field, coordinates))
+            with share(1.0, otherwise=ELIMINATION_SECONDS if method == "all" else None):
+                findings.append(_by_elimination(case, engine, field, coordinates))
     _check_consistent(findings)
     version = engine.version if eliminates and engine is not None else None
     upper = best_upper_bound(subject.model, field)

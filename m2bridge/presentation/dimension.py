@@ -39,10 +39,7 @@ def _expectation(expectation: Expectation) -> dict[str, Any]:
 def sheet(found: Dimension) -> Sheet:
     """The value, and a table of the methods."""
     rows = [(f.method, "–" if f.value is None else f.value, f.status, f.remark) for f in found.findings]
-    verdict = None
-    if len([f for f in found.findings if f.value is not None]) > 1:
-        verdict = _verdict(found)
-    known = [("dimension", f"{found.dimension} affine ({found.status})"), ("", verdict), *_around(found)]
+    known = [("dimension", f"{found.dimension} affine ({found.status})"), ("", _verdict(found)), *_around(found)]
     relation = r"\ge" if found.status == "lower bound" else "="
     return Sheet(
         f"Dimension of the {found.subject.title}, over {found.field}",
@@ -67,13 +64,17 @@ def _around(found: Dimension) -> list[tuple[str, str]]:
     return upper + expected
 
 
-def _verdict(found: Dimension) -> str:
+def _verdict(found: Dimension) -> str | None:
+    """Whether the methods agree, where several gave a value; one that did not finish agrees with nothing."""
+    values = [finding.value for finding in found.findings if finding.value is not None]
+    late = [finding.method for finding in found.findings if finding.status == "unfinished"]
+    if len(values) < 2:
+        return None
     if not found.agree:
         return "the methods do NOT agree"
-    late = [finding.method for finding in found.findings if finding.status == "unfinished"]
-    all_methods = f"the methods that finished agree, without {', '.join(late)}" if late else "all methods agree"
-    equal = len({finding.value for finding in found.findings if finding.value is not None}) == 1
-    return all_methods if equal else "no lower bound exceeds what the other methods say"
+    all_methods = "the methods that finished" if late else "all methods"
+    said = f"{all_methods} agree" if len(set(values)) == 1 else "no lower bound exceeds what the other methods say"
+    return f"{said}; not finished: {', '.join(late)}" if late else said
 
 
 def macaulay2(found: Dimension) -> str:

@@ -17,6 +17,7 @@ from m2bridge.report.grid import to_latex_grid
 from m2bridge.report.page import to_html
 from m2bridge.report.summary import paragraph, summary
 from m2bridge.report.words import verdict_words
+from m2bridge.sheet import Block, Facts, Sheet, Table
 
 WIDTH = 100
 INDENT = " " * 7
@@ -54,6 +55,26 @@ def to_text(report: Report) -> str:
             table(("file not used", "reason"), [(escape.line(p.file), escape.line(p.reason)) for p in report.problems])
         )
     return "\n\n".join(parts) + "\n"
+
+
+def to_sheet(report: Report) -> Sheet:
+    """The same for a terminal, in whose width it is laid out: witnesses stand below reasons."""
+
+    def reason(row: Row) -> str:
+        witness = f"\nwitness: {escape.line(row.witness)}" if row.witness else ""
+        return escape.line(row.reason) + witness
+
+    blocks: list[Block] = [Facts([("summary", escape.line(paragraph(report)))])]
+    if report.rows:
+        rows = [
+            (*_numbers(report, row), escape.line(row.statement), row.verdict, _seconds(row), reason(row))
+            for row in report.rows
+        ]
+        blocks.append(Table((*_header(report), "statement", "verdict", "seconds", "reason"), rows))
+    if report.problems:
+        unused = [(escape.line(p.file), escape.line(p.reason)) for p in report.problems]
+        blocks.append(Table(("file not used", "reason"), unused))
+    return Sheet("", blocks)
 
 
 def to_markdown(report: Report) -> str:

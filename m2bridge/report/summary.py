@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from m2bridge.citation import PROGRAM
+from m2bridge.citation import HINT, PROGRAM
 from m2bridge.families import family
 from m2bridge.layout import duration, plural
 from m2bridge.report.content import Report
@@ -87,7 +87,7 @@ def sentences(report: Report) -> str:
         f"{plural(found['unusable_files'], 'file')} could not be used" if report.problems else "",
         "The certificates were read, not verified ('m2bridge verify' does that)",
         f"Statements of: {'; '.join(found['papers'])}" if found["papers"] else "",
-        f"Written by, and to be cited as, {PROGRAM}",
+        f"Written by, and to be cited as, {PROGRAM} ({HINT})",
     ]
     return ". ".join(filter(None, said)) + "."
 

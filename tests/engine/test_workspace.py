@@ -158,6 +158,34 @@ def test_no_code_can_find_the_closing_mark(work: Workspace) -> None:
     assert work.value("1") == 1
 
 
+@pytest.mark.parametrize("code", ['capture "2+2"', '(() -> capture "1/0")()', 'try capture "f 0" else "none"'])
+def test_an_interpreter_within_the_code_has_prompts_of_its_own(session: Macaulay2, work: Workspace, code: str) -> None:
+    for engine in (session, work):
+        failed, text = engine.value(code)
+        assert failed == ("2+2" not in code)
+        assert text.startswith("\ni1 : ")
+        assert "m2bridge " not in text
+
+
+@pytest.mark.parametrize("code", ["read stdio", 'read "name? "', "read()", "read(stdio, 3)", '(() -> read "x")()'])
+def test_nobody_answers_questions(session: Macaulay2, work: Workspace, code: str) -> None:
+    for engine in (session, work):
+        with pytest.raises(ScriptError, match="nobody is there to type an answer"):
+            engine.value(code, timeout=HOUR)
+    assert work.value('read openIn "/dev/null"') == ""
+
+
+def test_commands_are_executed_as_when_they_are_typed(program: Path) -> None:
+    with Macaulay2(program) as m2, m2.workspace() as work:
+        work.run("x = 5")
+        assert work.value("clearAll") is None
+        assert str(work.value("x")) == "x"
+        with pytest.raises(ScriptError, match="restart"):
+            work.value("restart")
+        with pytest.raises(EngineDiedError, match="exit status 0"):
+            work.run("exit")
+
+
 def test_ten_megabytes_of_output(work: Workspace) -> None:
     output = work.run('scan(10^5, i -> stdio << concatenate(99: "x") << "\\n")')
     assert output == ("x" * 99 + "\n") * 10**5

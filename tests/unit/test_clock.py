@@ -11,6 +11,7 @@ import pytest
 
 from m2bridge.alarm import alarm
 from m2bridge.clock import Clock, check, clock, limited, overtime, share, watched
+from m2bridge.engine.conversation import _earlier
 from m2bridge.errors import EngineTimeoutError, InvalidCaseError
 from tests.clocks import Looks
 
@@ -122,3 +123,23 @@ def test_the_alarm_is_for_the_main_thread() -> None:
     thread.start()
     thread.join()
     assert "the limit of 5 seconds" in reached[0]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(1, "1 second"), (0.25, "0.25 seconds"), (12345678, "12345678 seconds"), (1e5, "100000 seconds")],
+)
+def test_limits_are_said_as_they_were_given(seconds: float, said: str) -> None:
+    with limited(seconds, now=lambda: 0.0) as clock:
+        assert str(clock.late("it")) == f"it did not finish within the limit of {said}; give it more with --timeout"
+
+
+@pytest.mark.parametrize("left", [5.0, 1.0, 0.003, -2.0])
+def test_a_run_that_is_given_what_is_left_names_the_limit_of_the_user(left: float) -> None:
+    """Not the seconds that were left when it began, nor the least that a run is given."""
+    now = 10.0
+    with limited(7, now=lambda: now) as running:
+        now += 7 - left
+        said, seconds = _earlier(running.remaining, running)
+    assert said == "the limit of 7 seconds"
+    assert seconds == pytest.approx(max(left, 0.01))

@@ -59,7 +59,7 @@ def test_a_macaulay2_that_does_not_say_its_version(command: str, tmp_path: Path)
     silent.chmod(0o755)
     done = run(command, "closure", *CASE, "--timeout", "1", "--m2", str(silent))
     assert (done.returncode, done.stdout) == (3, "")
-    assert done.stderr.endswith("did not finish within the limit of 1 seconds; give it more with --timeout\n")
+    assert done.stderr.endswith("did not finish within the limit of 1 second; give it more with --timeout\n")
 
 
 @pytest.mark.parametrize(

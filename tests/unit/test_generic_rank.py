@@ -87,6 +87,9 @@ def test_a_lower_bound_below_a_value_is_no_disagreement() -> None:
     assert "all methods agree" not in text
     assert "all methods agree" in found((7, "lower bound"), (7, "proved")).to_text()
     assert "do NOT agree" in found((8, "lower bound"), (7, "proved")).to_text()
+    late = found((7, "proved"), (7, "formula"), (None, "unfinished")).to_text()
+    assert "the methods that finished agree; not finished: method 2\n" in late
+    assert "all methods" not in late
 
 
 def test_another_prime_is_tried_where_one_is_unlucky() -> None:

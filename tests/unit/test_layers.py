@@ -16,7 +16,7 @@ PACKAGE = Path(m2bridge.__file__).parent
 LAYERS = [
     {"_version", "errors"},
     {"clock", "citation"},
-    {"alarm", "startup", "digits", "resources", "layout", "layered", "drawing"},
+    {"alarm", "startup", "digits", "resources", "layout", "layered", "drawing", "machine"},
     {"sheet"},
     {"presented", "drawn"},
     {"algebra"},
@@ -37,6 +37,7 @@ LAYERS = [
     {"report"},
     {"atlas"},
     {"cli", "notebook"},
+    {"__main__"},
 ]
 DOORS = {
     "jinja2": {"render/page.py", "render/script.py"},

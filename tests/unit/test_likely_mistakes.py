@@ -22,6 +22,8 @@ from m2bridge.maps.jacobian_rank import MethodValue
 from m2bridge.maps.subject import Subject
 from m2bridge.render import Script
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
 CASE = ("--d", "2", "--d-out", "1")
 ACCEPTED = Path(__file__).parents[1] / "certificates" / "accepted"
 
@@ -43,8 +45,8 @@ WORDS = {
     ("closure", *CASE, "--memory", "much"): "'much' is not an amount of memory: write 4G or 512M",
     (
         "report",
-        str(Path(__file__).parent),
-    ): f"no certificates in the folder '{Path(__file__).parent}'; 'm2bridge certify …",
+        str(EXAMPLES),
+    ): f"no certificates in the folder '{EXAMPLES}'; 'm2bridge certify …",
     ("cross-check", "9.9", *CASE): "'9.9' is not one of 3.2, 3.3, 3.4, A.2",
 }
 MAP = '[map]\nparameters = ["s"]\n[coordinates]\nx = {}\n'
@@ -140,7 +142,7 @@ def test_methods_agree_only_where_they_finished() -> None:
     }
     assert "all methods agree" in text[0]
     assert "all methods agree" not in text[1]
-    assert "the methods that finished agree, without elimination" in text[1]
+    assert "the methods that finished agree; not finished: elimination" in text[1]
 
 
 def test_a_refuted_batch_ends_well_where_that_is_wanted(

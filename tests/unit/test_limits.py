@@ -31,6 +31,7 @@ from m2bridge.families.attention.tangents import tangent_lower_bounds
 from m2bridge.maps.subject import Subject
 from m2bridge.render import Script
 from tests.clocks import Looks
+from tests.events import PATIENCE
 from tests.limits import HOUR
 
 MODEL = SingleLayerAttention(3, 2, 2)
@@ -172,6 +173,17 @@ def test_the_closure_of_an_image_comes_before_its_base_locus() -> None:
     both = image(polynomial_map, engine, strategy="elimination", timeout=HOUR)
     assert [script.name for script in engine.scripts[1:]] == ["closure", "base_locus"]
     assert both.unfinished.startswith("Macaulay2 did not finish within its part of the limit of 3600 seconds")
+
+
+def test_elimination_among_all_methods_ends_without_a_limit_too() -> None:
+    """What other methods found is shown, and nothing is said to agree that did not finish."""
+    polynomial_map = PolynomialMap.from_expressions(["s", "t"], LINE)
+    found = dimension(polynomial_map, Late(), method="all")
+    assert (found.dimension, found.status) == (2, "proved")
+    assert found.unfinished.startswith(f"Macaulay2 did not finish within {PATIENCE:g} seconds")
+    assert "the methods that finished agree; not finished: elimination" in found.to_text()
+    given = dimension(polynomial_map, Late(), method="all", timeout=HOUR)
+    assert given.unfinished.startswith("Macaulay2 did not finish within the limit of 3600 seconds")
 
 
 def test_wrong_usage_is_found_before_anything_is_computed() -> None:
