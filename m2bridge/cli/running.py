@@ -11,6 +11,7 @@ import click
 from m2bridge.cli.options import MemorySize, engine_option, timeout_option, within
 from m2bridge.cli.output import DONE, echo_json
 from m2bridge.engine import Limits, Macaulay2
+from m2bridge.engine.conversation import quoted
 from m2bridge.errors import EngineError, ScriptError
 
 
@@ -36,6 +37,8 @@ def run_command(
         m2.workspace(packages.replace(",", " ").split()) as work,
     ):
         code = _code(file)
+        if str(file) != "-":  # what the file loads may stand beside it
+            work.run(f"path = prepend({quoted(f'{file.resolve().parent}/')}, path);")
         try:
             shown = work.show(code, file=name)
         except EngineError as error:

@@ -41,8 +41,10 @@ def check_name(name: str) -> str:
     InvalidCaseError
         If it cannot.
     """
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9']*", name):
-        raise InvalidCaseError(name, "is not a name in Macaulay2, which are letters and digits such as I or newIdeal2")
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9']*", name):
+        raise InvalidCaseError(
+            str(name), "is not a name in Macaulay2, which are letters and digits such as I or newIdeal2"
+        )
     if name in KEYWORDS:
         raise InvalidCaseError(name, "is a word of Macaulay2's language: take another name")
     return name

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 
 from m2bridge.engine.protocol import Engine
 from m2bridge.engine.session import Macaulay2
+from m2bridge.engine.workspace import Workspace
+from m2bridge.errors import InvalidCaseError
 
 
 @contextmanager
@@ -15,10 +17,14 @@ def given_or_own(engine: Engine | None) -> Iterator[Engine]:
 
     Raises
     ------
+    InvalidCaseError
+        If something else is given; programs run isolated, and not in a workspace.
     EngineNotFoundError
         If none is given, and there is no Macaulay2 here.
     """
     if engine is not None:
+        if isinstance(engine, Workspace | type) or not hasattr(engine, "run"):
+            raise InvalidCaseError("engine", f"must be a session such as Macaulay2(), not {engine!r:.60}")
         yield engine
         return
     with Macaulay2() as own:

@@ -129,7 +129,7 @@ class Workspace:
 
     def get(self, name: str, *, references: bool = False) -> Any:
         """The value of a symbol, as ``work[name]``; with references for what has no counterpart, if wanted."""
-        given = f'mbEmit("defined", value symbol {check_name(name)} =!= symbol {name})\n'
+        given = _is_defined(name)
         reply = self._guarded(
             lambda: self._process.answer(name, form(references), file=f"the symbol {name}", given=given)
         )
@@ -141,6 +141,29 @@ class Workspace:
     def __setitem__(self, name: str, value: Any) -> None:
         """Bind an object to a symbol."""
         self._evaluated("", {name: value}, None, "", f"the symbol {name}")
+
+    def __delitem__(self, name: str) -> None:
+        """Forget a symbol; if it hid one of Macaulay2's own, that one is seen again.
+
+        Raises
+        ------
+        UnknownSymbolError
+            If it has no value.
+        """
+        if name not in self:
+            raise UnknownSymbolError(f"the symbol '{name}' has no value in this workspace")
+        self._evaluated(f"{name} = null; erase symbol {name};", {}, None, "", f"the symbol {name}")
+
+    def __contains__(self, name: str) -> bool:
+        """Whether a symbol has a value."""
+        reply = self._guarded(lambda: self._process.answer("", "", given=_is_defined(name)))
+        return bool(sent(records(reply), "defined"))
+
+    __iter__ = None  # else Python would take it for a sequence, and ask for work[0]
+
+    def __repr__(self) -> str:
+        state = f"process {self.pid}" if self.pid else "not running"
+        return f"<workspace of Macaulay2 {self._process.candidate.version}, {state}>"
 
     def restart(self) -> None:
         """Begin anew, with a fresh process and no symbols; packages are loaded again."""
@@ -203,3 +226,8 @@ class Workspace:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _is_defined(name: str) -> str:
+    """Code that says whether a symbol has a value."""
+    return f'mbEmit("defined", value symbol {check_name(name)} =!= symbol {name})\n'

@@ -6,7 +6,7 @@ from m2bridge.algebra.ring import Ideal
 from m2bridge.engine import Engine
 from m2bridge.ideals.arithmetic import add
 from m2bridge.ideals.construct import element
-from m2bridge.ideals.program import ask, check_one_ring
+from m2bridge.ideals.program import ask, check_ideal, check_one_ring
 from m2bridge.ideals.small_basis import small_basis
 
 
@@ -25,6 +25,7 @@ def contains(ideal: Ideal, other: object, engine: Engine | None = None, timeout:
 
 def equals(first: Ideal, second: Ideal, engine: Engine | None = None, timeout: float | None = None) -> bool:
     """Whether two ideals are the same ideal of the same ring."""
+    check_ideal(second)
     if first.ring != second.ring:
         return False
     if {g.monic() for g in first.generators} == {g.monic() for g in second.generators}:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from numbers import Number
 from typing import Any
 
 import flint
@@ -14,7 +15,7 @@ from sympy.polys.rings import PolyElement
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import Ideal, PolynomialRing, is_name, not_a_name
 from m2bridge.convert.polynomial_text import names_in, read_polynomial
-from m2bridge.errors import ConversionError
+from m2bridge.errors import ConversionError, InvalidCaseError
 
 _Flint = flint.fmpz_mpoly | flint.fmpq_mpoly | flint.nmod_mpoly | flint.fmpz_mod_mpoly
 
@@ -41,6 +42,8 @@ def ideal(
     ------
     ConversionError
         If something is not an exact polynomial in the variables over the field, or no variables are known.
+    InvalidCaseError
+        If the field is none.
 
     Examples
     --------
@@ -52,8 +55,21 @@ def ideal(
     ideal(x**2 + 3*y) of GF(7)[y, x]
     """
     listed = list(flat(generators))
+    for item in listed:
+        _check(item)
+    if field is not None and not isinstance(field, CoefficientField):
+        raise InvalidCaseError("field", f"must be m2bridge.QQ or CoefficientField(p), not {field!r:.60}")
     ring = PolynomialRing(field or _field(listed), _variables(listed, variables))
     return Ideal(ring, tuple(filter(None, (element(ring, given) for given in listed))))
+
+
+def _check(given: object) -> None:
+    """Raise ConversionError if something is nothing like a polynomial."""
+    if not isinstance(given, str | Expr | Poly | PolyElement | _Flint | Number | flint.fmpz | flint.fmpq):
+        its = (
+            "its generators are ideal.generators" if isinstance(given, Ideal) else "give polynomials, or lists of them"
+        )
+        raise ConversionError(f"a {type(given).__name__} is not a polynomial: {its}")
 
 
 def element(ring: PolynomialRing, given: Any) -> PolyElement:

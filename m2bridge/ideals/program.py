@@ -64,10 +64,15 @@ def check_one_ring(*ideals: Ideal) -> None:
     """Raise ConversionError if the ideals are of different rings, or something is no ideal."""
     first = ideals[0].ring
     for other in ideals[1:]:
-        if not isinstance(other, Ideal):
-            raise ConversionError(f"a {type(other).__name__} is not an ideal: make one by m2bridge.ideal")
+        check_ideal(other)
         if other.ring != first:
             raise ConversionError(f"ideals of different rings, {first} and {other.ring}")
+
+
+def check_ideal(given: object) -> None:
+    """Raise ConversionError if it is no ideal."""
+    if not isinstance(given, Ideal):
+        raise ConversionError(f"a {type(given).__name__} is not an ideal: make one by m2bridge.ideal")
 
 
 def tidy(ideal: Ideal) -> Ideal:

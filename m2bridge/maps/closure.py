@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import get_args
 
 from m2bridge.algebra.field import QQ, CoefficientField
@@ -9,7 +10,7 @@ from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.linear_span import LinearReduction, reduce_linearly
 from m2bridge.algebra.ring import Ideal
 from m2bridge.clock import clock, limited
-from m2bridge.engine import Engine
+from m2bridge.engine import Engine, given_or_own
 from m2bridge.engine.answer import Answer, parse
 from m2bridge.errors import (
     ContradictionError,
@@ -52,7 +53,8 @@ def closure(
     ----------
     case : a model or a PolynomialMap
     engine : Engine, optional
-        Not needed for ``multigraded``.
+        Not needed for ``multigraded``, nor where ``max_degree`` is given; else a Macaulay2 is started, and ended, where
+        none is given.
     field : CoefficientField
     coordinates, weights
         For models that offer a choice.
@@ -78,6 +80,8 @@ def closure(
     ------
     InvalidCaseError
         If an option is wrong, the map has no reduction modulo p, or its relations have no common zero.
+    EngineNotFoundError
+        If an engine is needed, none is given, and there is no Macaulay2 here.
     EngineError
         If Macaulay2 failed in another way than by reaching a limit; EngineTimeoutError if a limit on time was reached
         before anything was found.
@@ -94,23 +98,22 @@ def closure(
         subject = Subject.of(case, coordinates, weights)
         check_options(strategy, field, max_degree)
         subject.check_field(field)
-        proof_wanted = strategy == "auto" and max_degree is None
-        if engine is None and strategy != "multigraded" and max_degree is None:
-            unless = ", unless max_degree is given" if proof_wanted else ""
-            raise InvalidCaseError("strategy", f"the strategy '{strategy}' needs an engine{unless}")
-        # First what needs no equations, in a part of the time, so that there is something to show.
-        bound = known_dimension(subject, field)
-        try:
-            source = _graded(subject, strategy, field, max_degree)
-            if source is not None:
-                return _multigraded(source, subject, engine if proof_wanted else None, max_degree, bound)
-            assert engine is not None
-            return _eliminated(subject, engine, field, resolve(strategy), bound)
-        except EngineTimeoutError as limit:
-            if bound[0] is None:
-                raise
-            way = "multigraded" if strategy == "auto" and field == QQ else resolve(strategy)
-            return Closure(subject, field, way, None, *bound, None, None, "", clock().seconds, str(limit))
+        asked = strategy != "multigraded" and max_degree is None
+        context: AbstractContextManager[Engine | None] = given_or_own(engine) if asked else nullcontext()
+        with context as engine:
+            # First what needs no equations, in a part of the time, so that there is something to show.
+            bound = known_dimension(subject, field)
+            try:
+                source = _graded(subject, strategy, field, max_degree)
+                if source is not None:
+                    return _multigraded(source, subject, engine, max_degree, bound)
+                assert engine is not None
+                return _eliminated(subject, engine, field, resolve(strategy), bound)
+            except EngineTimeoutError as limit:
+                if bound[0] is None:
+                    raise
+                way = "multigraded" if strategy == "auto" and field == QQ else resolve(strategy)
+                return Closure(subject, field, way, None, *bound, None, None, "", clock().seconds, str(limit))
 
 
 def _eliminated(

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, get_args
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.clock import limited, share
-from m2bridge.engine import Engine
+from m2bridge.engine import Engine, given_or_own
 from m2bridge.errors import ContradictionError, EngineTimeoutError, InvalidCaseError
 from m2bridge.maps.closure import closure
 from m2bridge.maps.jacobian_rank import MethodValue, Status, best_upper_bound, jacobian_findings
@@ -106,7 +106,7 @@ def dimension(
     Parameters
     ----------
     engine : Engine, optional
-        Needed for ``elimination`` and ``all``.
+        For ``elimination`` and ``all``; a Macaulay2 of its own is started, and ended, where none is given.
     method : {"auto", "elimination", "jacobian", "formula", "all"}
         ``auto`` is ``jacobian``: the exact rank of the differential at random points, a lower bound, which is proved
         to be the dimension where it attains an upper bound. Elimination as one of ``all`` ends after 30 seconds where
@@ -115,7 +115,9 @@ def dimension(
     Raises
     ------
     InvalidCaseError
-        If the method is unknown, or needs an engine that was not given.
+        If the method is unknown.
+    EngineNotFoundError
+        If an engine is needed, none is given, and there is no Macaulay2 here.
     ContradictionError
         If a proved lower bound exceeds a proved value.
 
@@ -131,21 +133,21 @@ def dimension(
     if method not in get_args(Method):
         raise InvalidCaseError("method", f"unknown method '{method}': use {', '.join(get_args(Method))}")
     eliminates = method in ("elimination", "all")
-    if eliminates and engine is None:
-        raise InvalidCaseError("method", f"the method '{method}' needs an engine")
     subject = Subject.of(case, coordinates)
     findings: list[MethodValue] = []
+    version = None
     with limited(timeout) as running:
         if method in ("auto", "jacobian", "all"):
             with share(0.5 if eliminates else 1.0):
                 findings += jacobian_findings(subject, field)
         if method in ("formula", "all"):
             findings.append(_by_formula(subject))
-        if eliminates and engine is not None:
-            with share(1.0, otherwise=ELIMINATION_SECONDS if method == "all" else None):
-                findings.append(_by_elimination(case, engine, field, coordinates))
+        if eliminates:
+            most = ELIMINATION_SECONDS if method == "all" else None
+            with given_or_own(engine) as own, share(1.0, otherwise=most):
+                findings.append(_by_elimination(case, own, field, coordinates))
+                version = own.version
     _check_consistent(findings)
-    version = engine.version if eliminates and engine is not None else None
     upper = best_upper_bound(subject.model, field)
     return Dimension(subject, field, tuple(findings), version, running.seconds, upper, _expectations(subject.model))
 

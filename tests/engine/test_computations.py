@@ -326,3 +326,11 @@ def test_generators_in_json_are_exact(engine: Engine, program: Path) -> None:
 
     generator = parse_expr(found["generators"][0])
     assert expand(generator - printed) == 0 or expand(generator + printed) == 0
+
+
+def test_where_no_session_is_given_one_is_started(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("M2BRIDGE_M2", str(program))
+    t = symbols("t")
+    cuspidal = PolynomialMap.from_expressions([t], {"x": t**2, "y": t**3})
+    assert str(closure(cuspidal).ideal) == "ideal(x**3 - y**2) of QQ[x, y]"
+    assert dimension(cuspidal, method="elimination").dimension == 1

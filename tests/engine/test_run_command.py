@@ -77,3 +77,10 @@ def test_code_of_any_bytes(command: str, program: Path, tmp_path: Path) -> None:
     file = tmp_path / "code.m2"
     file.write_bytes(b'\xef\xbb\xbf#"\xff\xc3\xbc"\r\n')
     assert run(command, program, str(file)).stdout == "3\n"
+
+
+def test_files_beside_the_code_are_found(command: str, program: Path, tmp_path: Path) -> None:
+    (tmp_path / "é \\").mkdir()
+    (tmp_path / "é \\" / "inner.m2").write_text("z = 8;")
+    (tmp_path / "é \\" / "code.m2").write_text('load "inner.m2"; z')
+    assert run(command, program, str(tmp_path / "é \\" / "code.m2")).stdout == "8\n"

@@ -110,6 +110,24 @@ def test_a_symbol_without_a_value(work: Workspace) -> None:
         work["neverUsed"]
 
 
+def test_symbols_are_asked_for_and_forgotten(work: Workspace) -> None:
+    work["thing"] = 5
+    assert "thing" in work
+    del work["thing"]
+    assert "thing" not in work
+    assert work.value("T = QQ[thing]; thing^2") == work["thing"] ** 2
+    work["ideal"] = 3
+    del work["ideal"]
+    assert work.value("ideal(6, 10) == ideal 2")
+    with pytest.raises(UnknownSymbolError):
+        del work["thing2"]
+    for name in (5, "1/0"):
+        with pytest.raises(InvalidCaseError, match="is not a name"):
+            work[name]  # type: ignore[index]
+    with pytest.raises(TypeError, match="not iterable"):
+        list(work)  # type: ignore[call-overload]
+
+
 def test_only_code_and_positive_limits_are_taken(session: Macaulay2) -> None:
     with pytest.raises(InvalidCaseError, match=r"must be a Script, not a str; value\(code\)"):
         session.run("2+2")  # type: ignore[arg-type]

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from sympy import GF as SympyGF
 from sympy import ZZ, Poly, Symbol, symbols
 
-from m2bridge import CoefficientField, Ideal, PolynomialMap, ideal, read_ideal, read_mrdi, read_sage_text
+from m2bridge import CoefficientField, Ideal, Macaulay2, PolynomialMap, ideal, read_ideal, read_mrdi, read_sage_text
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.errors import ConversionError, MethodUnavailableError
+from m2bridge.errors import ConversionError, InvalidCaseError, MethodUnavailableError
 from m2bridge.ideals.file import read_ideal_file
 from m2bridge.ideals.program import tidy
 from m2bridge.ideals.small_basis import small_basis
@@ -303,7 +303,7 @@ def test_an_ideal_in_a_file() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "'ideal' is missing"),
+        ("", r"the table \[ideal\] is missing"),
         ("ideal = 3", "must be a table"),
         ('[ideal]\nvariables = ["x"]', "'generators' is missing"),
         (FILE + "color = 1", "unknown key"),
@@ -362,3 +362,28 @@ def test_how_ideals_are_shown() -> None:
 def test_generators_of_results_are_in_order() -> None:
     shuffled = ideal("y", "x", "z^2 - x", "-x*y", variables="x y z")
     assert tidy(shuffled).generators == ideal("x", "y", "x*y", "z^2 - x", variables="x y z").generators
+
+
+@pytest.mark.parametrize("given", [None, {"x"}, ideal("x"), sympy.Matrix([[1]]), sympy.Eq(Symbol("x"), 1)], ids=str)
+def test_what_is_no_polynomial_is_refused_by_its_name(given: Any) -> None:
+    with pytest.raises(ConversionError, match=f"a {type(given).__name__} is not a polynomial"):
+        ideal(given)
+
+
+@pytest.mark.parametrize("field", [7, "GF(7)", SympyGF(7)], ids=str)
+def test_what_is_no_field_is_refused(field: Any) -> None:
+    with pytest.raises(InvalidCaseError, match=r"CoefficientField\(p\)"):
+        ideal("x", field=field)
+
+
+@pytest.mark.parametrize("other", [None, 5, "x", Symbol("x")], ids=str)
+def test_only_ideals_are_equal_ideals(other: Any) -> None:
+    assert ideal("x") != other
+    with pytest.raises(ConversionError, match="is not an ideal: make one"):
+        ideal("x").equals(other)
+
+
+@pytest.mark.parametrize("engine", [5, "M2", Macaulay2], ids=str)
+def test_only_sessions_are_asked(engine: Any) -> None:
+    with pytest.raises(InvalidCaseError, match="engine: must be a session"):
+        ideal("x").radical(engine)

@@ -190,8 +190,8 @@ def test_wrong_usage_is_found_before_anything_is_computed() -> None:
     engine = Listening()
     with pytest.raises(InvalidCaseError, match="max_degree"):
         image(PolynomialMap.from_expressions(["s", "t"], LINE), engine, max_degree=0)
-    with pytest.raises(InvalidCaseError, match="needs an engine"):
-        closure(SingleLayerAttention(12, 12), timeout=HOUR)
+    with pytest.raises(InvalidCaseError, match="engine: must be a session"):
+        closure(SingleLayerAttention(12, 12), 5, timeout=HOUR)  # type: ignore[arg-type]
     assert engine.scripts == []
 
 
