@@ -158,7 +158,7 @@ def test_random_values_come_back(program: Path, some: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("domain", [INTEGERS, RATIONALS, GF(32003)], ids=str)
-@pytest.mark.parametrize("highest", [3, 223, 255, 256])
+@pytest.mark.parametrize("highest", [255, 256])
 def test_large_polynomials_come_back(program: Path, domain: Any, highest: int) -> None:
     """Written in characters, quotes and backslashes among them, where a byte holds every exponent; 1 comes last."""
     over = ring([f"v_{i}" for i in range(130)], domain, grevlex)[0]
