@@ -17,6 +17,7 @@ mbCore = name -> value Core#"private dictionary"#name
 mbRaw = mbCore "raw"
 mbRawPairs = mbCore "rawPairs"
 mbRawTerm = mbCore "rawTerm"
+mbRawNumber = mbCore "rawFromNumber"
 mbRawSparse = mbCore "rawSparseListFormMonomial"
 mbRawMonomial = mbCore "rawMakeMonomial"
 
@@ -242,18 +243,30 @@ mbAlgebra = (k, names, rank, degs, order, inverses, joined, weyl, skew) -> if #n
         Inverses => inverses, WeylAlgebra => apply(weyl, (a, b) -> variables#a => variables#b),
         SkewCommutative => apply(skew, i -> variables#i)}, if joined then {} else {Join => false}))))
 
--- Elements: terms are {coefficient, variable, exponent, variable, exponent, ..}; added by halves, since each sum copies.
-mbSum = terms -> if #terms <= 1 then first terms else (
-    half := #terms // 2;
-    mbSum take(terms, half) + mbSum drop(terms, half))
+-- Elements. Terms are made when they are added, by halves: each sum copies, and the collector of garbage goes through
+-- what is alive.
+mbSum = (start, end, term) -> if end == start + 1 then term start else (
+    half := (start + end) // 2;
+    mbSum(start, half, term) + mbSum(half, end, term))
+-- {coefficient, variable, exponent, variable, exponent, ..} for each term
 mbElement = (R, terms) -> (
     if #terms == 0 then 0_R
     else if not instance(R, PolynomialRing) then promote(mbElement(ambient R, terms), R)
     else (
         k := coefficientRing R;
-        (S, field) := (mbRaw R, k === ZZ or k === QQ);
-        new R from mbSum apply(terms, t -> mbRawTerm(S, mbRaw promote(first t, k),
-            mbRawMonomial apply(#t // 2, i -> (t#(2*i+1), t#(2*i+2)))))))
+        S := mbRaw R;
+        new R from mbSum(0, #terms, j -> (
+            t := terms#j;
+            mbRawTerm(S, mbRaw promote(first t, k), mbRawMonomial apply(#t // 2, i -> (t#(2*i+1), t#(2*i+2))))))))
+-- Large ones over ZZ, QQ or ZZ/p: a list of coefficients, and a line for each monomial, of characters that are 32 more
+-- than the number of a variable or an exponent.
+mbPolynomial = (R, coefficients, monomials) -> (
+    (S, K) := (mbRaw R, mbRaw coefficientRing R);
+    written := lines monomials;
+    if #written < #coefficients then written = append(written, "");  -- a last line that is empty is the monomial 1
+    new R from mbSum(0, #coefficients, j -> (
+        t := utf8 written#j;
+        mbRawTerm(S, mbRawNumber(K, coefficients#j), mbRawMonomial apply(#t // 2, i -> (t#(2*i) - 32, t#(2*i+1) - 32))))))
 mbQuotientOf = (R, above, below) -> promote(above, R) / promote(below, R)
 mbNumber = (p, mantissa, exponent) -> numeric(p, mantissa) * (numeric(p, 2))^exponent
 mbSpecial = (p, name) -> (

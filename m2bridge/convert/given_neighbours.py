@@ -9,14 +9,18 @@ import flint
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.convert.given_rings import inexact, ring
+from m2bridge.convert.given_modules import plain_matrix
+from m2bridge.convert.given_polynomials import polynomial
+from m2bridge.convert.given_rings import ring
+from m2bridge.convert.given_writing import inexact, scalar, written
 from m2bridge.errors import ConversionError
 from m2bridge.values.rings import Algebra, IntegerRing
 
 _ORDERS = {"Ordering.lex": "Lex", "Ordering.deglex": "GLex", "Ordering.degrevlex": "GRevLex"}
 
 
-def written(value: Any) -> str:
+@written.register(object)
+def _(value: Any) -> str:
     """The value as a Macaulay2 expression.
 
     Raises
@@ -39,8 +43,6 @@ def written(value: Any) -> str:
 
 
 def _numpy(value: Any) -> str:
-    from m2bridge.convert.given import expression, plain_matrix
-
     if value.dtype.kind not in "iubO":
         raise (
             inexact(f"an array of {value.dtype}")
@@ -49,25 +51,23 @@ def _numpy(value: Any) -> str:
         )
     listed = value.tolist()
     if value.ndim != 2 or value.dtype.kind == "b":
-        return expression(listed)
+        return written(listed)
     entries = [x for row in listed for x in row]
     if not all(isinstance(x, int | Fraction) for x in entries):
         raise ConversionError("an array of objects has to hold integers or fractions")
     over = IntegerRing() if all(isinstance(x, int) for x in entries) else QQ
-    return expression(plain_matrix(over, listed, value.shape[1]))
+    return written(plain_matrix(over, listed, value.shape[1]))
 
 
 def _flint(value: Any) -> str:
-    from m2bridge.convert.given import expression, plain_matrix
-
     name = type(value).__name__
     if name in _NUMBERS:
-        return expression(_number(value))
+        return written(_number(value))
     if isinstance(value, flint.nmod):
         return f"(promote({int(value)}, {ring(CoefficientField(int(value.modulus())))}))"
     if name in ("fmpz_mat", "fmpq_mat", "nmod_mat"):
         rows = [[_number(x) for x in row] for row in value.tolist()]
-        return expression(plain_matrix(_ground(value), rows, value.ncols()))
+        return written(plain_matrix(_ground(value), rows, value.ncols()))
     if name in ("fmpz_poly", "fmpq_poly", "nmod_poly"):
         terms = [((i,), c) for i, c in enumerate(value.coeffs()) if c]
         return _polynomial(_ring(_ground(value), ("x",), "Ordering.degrevlex"), terms)
@@ -104,7 +104,5 @@ def _ring(ground: Any, names: tuple[str, ...], order: str) -> Any:
 
 
 def _polynomial(over: Any, terms: Any) -> str:
-    from m2bridge.convert.given import _scalar, _sparse
-
-    listed = [(tuple(map(int, exponents)), _scalar(_number(c))) for exponents, c in terms]
-    return f"mbElement({ring(over)}, {_sparse(listed, len(over.variables))})"
+    listed = [(tuple(map(int, exponents)), scalar(_number(c))) for exponents, c in terms]
+    return polynomial(over, listed, len(over.variables))

@@ -12,6 +12,7 @@ from sympy.polys.rings import PolyRing
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.convert.given_writing import braces, element, inexact, string, written
 from m2bridge.convert.names import escaped
 from m2bridge.errors import ConversionError
 from m2bridge.values.rings import (
@@ -26,32 +27,6 @@ from m2bridge.values.rings import (
 
 SYMBOL = re.compile(r"[^\W\d_][^\W_]*")
 """What Macaulay2 takes for a symbol."""
-
-
-def string(text: str) -> str:
-    """A string of Macaulay2; its bytes are those of the text in UTF-8.
-
-    Raises
-    ------
-    ConversionError
-        If the text has half a surrogate pair that stands for no byte.
-    """
-    try:
-        data = text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError as reason:
-        raise ConversionError(f"text with half a surrogate pair is no UTF-8: {text!a:.60}") from reason
-    return '"' + "".join(_BYTES[byte] for byte in data) + '"'
-
-
-_BYTES = [
-    f"\\{byte:03o}" if byte < 32 or byte > 126 else f"\\{chr(byte)}" if chr(byte) in '"\\' else chr(byte)
-    for byte in range(256)
-]
-
-
-def braces(items: Any) -> str:
-    """A list."""
-    return "{" + ",".join(items) + "}"
 
 
 def ring(value: Any) -> str:
@@ -108,8 +83,6 @@ def _(value: Algebra) -> str:
 
 @_made.register
 def _(value: QuotientRing) -> str:
-    from m2bridge.convert.given import element
-
     if isinstance(value.ambient, IntegerRing):
         return f"(mbPrimeField {value.relations[0]})"
     return _kept("mbQuotient", [_made(value.ambient), braces(element(value.ambient, r) for r in value.relations)])
@@ -117,8 +90,6 @@ def _(value: QuotientRing) -> str:
 
 @_made.register
 def _(value: GaloisField) -> str:
-    from m2bridge.convert.given import element
-
     return _kept("mbGalois", [_made(value.quotient), element(value.quotient, value.primitive)])
 
 
@@ -207,9 +178,8 @@ def ring_of_domain(domain: Any) -> Any:
     raise ConversionError(f"coefficients in {domain} have no counterpart; use ZZ, QQ or GF(p)")
 
 
-def inexact(what: str) -> ConversionError:
-    """The error for inexact input."""
-    return ConversionError(
-        f"{what}: not exact. Write fractions as fractions.Fraction or sympy.Rational; a number that is meant to be "
-        "inexact as m2bridge.values.Real.of(number)"
-    )
+for _kind in (
+    *(PolynomialRing, CoefficientField, IntegerRing, RealField, ComplexField, Algebra, QuotientRing, GaloisField),
+    *(FractionField, PolyRing),
+):
+    written.register(_kind, ring)

@@ -4,29 +4,27 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 
-from m2bridge.errors import ValueTypeError
-from m2bridge.values import Real
-from tests.conversing import values
+from m2bridge.engine import Macaulay2
+from m2bridge.errors import ConversionError, ScriptError, ValueTypeError
+from m2bridge.values import Real, Reference
+from tests.asking import values
 from tests.everyday import ROWS, Error, NoCounterpart, Shown
 
 
 @cache
 def everyday(program: Path) -> list[Any]:
-    with TemporaryDirectory() as folder:
-        return values(program, Path(folder), [(code, {}) for _, code, _ in ROWS])
+    return values(program, [(code, {}) for _, code, _ in ROWS])
 
 
 @cache
 def returned(program: Path) -> list[Any]:
     """What comes back when each value is given again."""
     given = [{} if isinstance(value, Exception) else {"X": value} for value in everyday(program)]
-    with TemporaryDirectory() as folder:
-        return values(program, Path(folder), [("X" if inputs else "null", inputs) for inputs in given])
+    return values(program, [("X" if inputs else "null", inputs) for inputs in given])
 
 
 @pytest.mark.parametrize("row", range(len(ROWS)), ids=[f"{kind}: {code}" for kind, code, _ in ROWS])
@@ -36,7 +34,7 @@ def test_everyday(program: Path, row: int) -> None:
         assert not isinstance(value, Exception), value
         assert str(value) == expected.text
     elif isinstance(expected, Error):
-        assert isinstance(value, AssertionError)
+        assert isinstance(value, ScriptError)
         assert expected.words in str(value)
     elif isinstance(expected, NoCounterpart):
         assert isinstance(value, ValueTypeError)
@@ -53,3 +51,13 @@ def test_everyday(program: Path, row: int) -> None:
 def test_the_table_is_large() -> None:
     assert len(ROWS) >= 150
     assert Real.of(0.5) != Real.of(0.25)
+
+
+def test_a_reference_goes_back_to_its_workspace_only(program: Path) -> None:
+    with Macaulay2(program) as m2, m2.workspace() as work, m2.workspace() as other:
+        double = work.value("n -> 2*n", references=True)
+        assert isinstance(double, Reference)
+        assert double.kind == "FunctionClosure"
+        assert work.value("f 21", f=double) == 42
+        with pytest.raises(ConversionError, match="another workspace"):
+            other.value("f 21", f=double)

@@ -12,7 +12,8 @@ import numpy
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sympy import GF, Matrix, Poly, Rational, lex, ring, sqrt, symbols
+from sympy import GF, Matrix, Poly, Rational, grevlex, lex, ring, sqrt, symbols
+from sympy import QQ as RATIONALS
 from sympy import ZZ as INTEGERS
 
 from m2bridge.algebra.field import QQ, CoefficientField
@@ -21,7 +22,7 @@ from m2bridge.algebra.ring import Ideal, PolynomialRing
 from m2bridge.convert.given import bindings, expression
 from m2bridge.errors import ConversionError
 from m2bridge.values import ComplexNumber, HashTable, Option, Partition, Real, Symbol, Tally
-from tests.conversing import values
+from tests.asking import values
 
 x, y = symbols("x y")
 LEX = ring("x,y", INTEGERS, lex)[1:]
@@ -71,9 +72,9 @@ def test_taken(program: Path, row: int, taken: dict[Path, list[Any]]) -> None:
 
 
 @pytest.fixture(scope="module")
-def taken(program: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[Path, list[Any]]:
+def taken(program: Path) -> dict[Path, list[Any]]:
     questions = [(code, inputs) for code, inputs, _ in TAKEN]
-    return {program: values(program, tmp_path_factory.mktemp("taken"), questions)}
+    return {program: values(program, questions)}
 
 
 REFUSED = [
@@ -149,8 +150,20 @@ def polynomials(draw: st.DrawFn) -> Any:
 
 @settings(max_examples=3)
 @given(st.lists(anything | others | polynomials(), min_size=60, max_size=60))
-def test_random_values_come_back(program: Path, tmp_path_factory: pytest.TempPathFactory, some: list[Any]) -> None:
+def test_random_values_come_back(program: Path, some: list[Any]) -> None:
     """Each example is a batch for one process."""
-    found = values(program, tmp_path_factory.mktemp("batch"), [("X", {"X": value}) for value in some])
+    found = values(program, [("X", {"X": value}) for value in some])
     for value, back in zip(some, found, strict=True):
         assert HashTable([(0, value)]) == HashTable([(0, back)]), value
+
+
+@pytest.mark.parametrize("domain", [INTEGERS, RATIONALS, GF(32003)], ids=str)
+@pytest.mark.parametrize("highest", [255, 256])
+def test_large_polynomials_come_back(program: Path, domain: Any, highest: int) -> None:
+    """Written in characters, quotes and backslashes among them, where a byte holds every exponent; 1 comes last."""
+    over = ring([f"v_{i}" for i in range(130)], domain, grevlex)[0]
+    pairs = [({i, (i + 1) % 130}, e) for i in range(130) for e in (1, 2, highest)]
+    monomials = [tuple(e if place in pair else 0 for place in range(130)) for pair, e in pairs]
+    polynomial = over.from_dict({m: domain(i + 1) for i, m in enumerate([*monomials, (0,) * 130])})
+    assert len(polynomial) == 391
+    assert values(program, [("f", {"f": polynomial})]) == [polynomial]
