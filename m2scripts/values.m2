@@ -243,8 +243,7 @@ mbAlgebra = (k, names, rank, degs, order, inverses, joined, weyl, skew) -> if #n
         Inverses => inverses, WeylAlgebra => apply(weyl, (a, b) -> variables#a => variables#b),
         SkewCommutative => apply(skew, i -> variables#i)}, if joined then {} else {Join => false}))))
 
--- Elements. Terms are made when they are added, by halves: each sum copies, and the collector of garbage goes through
--- what is alive.
+-- Elements. Terms are added by halves, since a sum copies both of its parts.
 mbSum = (start, end, term) -> if end == start + 1 then term start else (
     half := (start + end) // 2;
     mbSum(start, half, term) + mbSum(half, end, term))
