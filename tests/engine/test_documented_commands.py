@@ -1,7 +1,6 @@
 """Every command of README and docs ends within a minute, and says nothing of a mistake."""
 
 import os
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +17,9 @@ MOST = 120.0
 REFUTES = {"cross-check", "certify"}
 """Commands that end with 1 where a statement is refuted, as some of the documented ones are meant to be."""
 
-NOT_RUN: dict[str, str] = {}
+NOT_RUN = {
+    "m2bridge atlas atlas/                          # all d, d' ≤ 4 and a ≤ d": "40 cases of up to a minute each",
+}
 """Commands that take a cluster, or hours, with the reason."""
 
 
@@ -63,7 +64,7 @@ def test_a_block(block: list[str], m2: str, tmp_path: Path) -> None:
             capture_output=True,
             text=True,
         )
-        name = shlex.split(command.partition("m2bridge")[2])[0]
+        name = command.partition("m2bridge")[2].split()[0]
         assert done.returncode in ({0, 1} if name in REFUTES else {0}), f"{command}\n{done.stderr}"
         assert computed() - before < MOST, command
         assert "Traceback" not in done.stderr

@@ -44,6 +44,7 @@ def test_we_read_what_macaulay2_writes(engine: Macaulay2, given: Ideal, tmp_path
         f"givenRing = {macaulay2.ring(given.ring)}",
         f'saveMRDI({macaulay2.ideal(given, "givenRing")}, FileName => "{path}")',
         f'validateMRDI get "{path}"',
+        'mbEmit("written", true)',
     ]
     engine.run(Script("write", "\n".join(lines)))
     found = read_mrdi(path)
@@ -54,7 +55,9 @@ def test_what_we_write_is_valid(engine: Macaulay2, tmp_path: Path) -> None:
     """Macaulay2's check of the format itself, for both namespaces."""
     for namespace in ("Macaulay2", "Oscar"):
         IDEALS[0].write_mrdi(tmp_path / namespace, namespace)
-        engine.run(Script("check", f'needsPackage "MRDI"\nvalidateMRDI get "{tmp_path / namespace}"'))
+        engine.run(
+            Script("check", f'needsPackage "MRDI"\nvalidateMRDI get "{tmp_path / namespace}"\nmbEmit("valid", true)')
+        )
 
 
 def test_macaulay2_reads_rings_in_oscars_words(engine: Macaulay2, tmp_path: Path) -> None:

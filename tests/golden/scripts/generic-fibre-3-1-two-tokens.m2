@@ -12,7 +12,7 @@ functionMatrix = (matrices, values, S) -> (
 inputMatrix = transpose genericMatrix(functions, first gens functions, 2, 3)
 symmetric = inputMatrix * transpose inputMatrix
 outputs = (matrices, values) -> functionMatrix(matrices, values, symmetric) * inputMatrix
-equations = outputs({matrix(unknowns, {{-8, inner_(1,1,2), inner_(1,1,3)}, {inner_(1,2,1), inner_(1,2,2), inner_(1,2,3)}, {inner_(1,3,1), inner_(1,3,2), inner_(1,3,3)}})}, matrix(unknowns, {{outer_(1,1), outer_(1,2), outer_(1,3)}})) - outputs({matrix(unknowns, {{-8, 4, 8}, {-12, 6, 12}, {16, -8, -16}})}, matrix(unknowns, {{4, -5, 4}}))
+equations = outputs({matrix(unknowns, {{-4, inner_(1,1,2), inner_(1,1,3)}, {inner_(1,2,1), inner_(1,2,2), inner_(1,2,3)}, {inner_(1,3,1), inner_(1,3,2), inner_(1,3,3)}})}, matrix(unknowns, {{outer_(1,1), outer_(1,2), outer_(1,3)}})) - outputs({matrix(unknowns, {{-4, -4, -4}, {4, 4, 4}, {4, 4, 4}})}, matrix(unknowns, {{-3, -4, 5}}))
 fibre = ideal sub(last coefficients matrix{ flatten entries equations }, unknowns)
 mbEmit("dimension", dim fibre)
 mbEmit("degree", degree fibre)
