@@ -201,6 +201,8 @@ def _(value: numbers.Real) -> str:
 
 @written.register
 def _(value: numbers.ComplexNumber) -> str:
+    if "inf" in value.real.special + value.imaginary.special:  # both parts are infinite then in Macaulay2 1.26
+        raise ConversionError("an infinite complex number has no parts in Macaulay2: give its parts as real numbers")
     return f"(mbComplexFrom({value.precision}, {written(value.real)}, {written(value.imaginary)}))"
 
 

@@ -103,8 +103,6 @@ def test_bad_combinations_name_the_option() -> None:
         ("max_degree", {"max_degree": 0}),
         ("max_degree", {"max_degree": 2, "strategy": "elimination"}),
         ("field", {"strategy": "multigraded", "field": CoefficientField(7)}),
-        ("strategy", {}),
-        ("strategy", {"strategy": "elimination"}),
     ]:
         with pytest.raises(InvalidCaseError) as refused:
             closure(CUBIC, **arguments)  # type: ignore[arg-type]
