@@ -2,13 +2,11 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations, product
 from math import prod
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import flint
 import pytest
@@ -21,6 +19,7 @@ from m2bridge.checker.verify import verify, verify_path
 from m2bridge.families import checker
 from m2bridge.families.attention.checker import observations, statements
 from m2bridge.families.attention.checker.case import Case, function
+from tests.changing import changed, leaves
 
 FOLDER = Path(__file__).parents[1] / "certificates" / "accepted"
 NETWORKS = FOLDER.parent / "networks"
@@ -86,23 +85,6 @@ def test_for_all_sizes_it_has_fewer_than_four_hundred() -> None:
 
 def lines(paths: list[Path]) -> int:
     return sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths)
-
-
-def changed(certificate: Certificate, path: tuple[Any, ...], value: Any) -> Certificate:
-    data = certificate.to_json()
-    inner: Any = data
-    for key in path[:-1]:
-        inner = inner[key]
-    inner[path[-1]] = value
-    return Certificate.from_json(data).sealed()
-
-
-def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    if isinstance(value, dict | list):
-        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from leaves(inner, (*path, key))
-    else:
-        yield path, value
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)

@@ -1,4 +1,4 @@
-"""The fibre over the function of random weights, by a Gröbner basis over QQ in FLINT.
+"""The fibre over the function of random weights, not those of the maker, by a Gröbner basis over QQ in FLINT.
 
 Unknowns are all virtual weights (B_1, …, B_l, N), where the entry (1, 1) of each B_k is that of A_k.
 """
@@ -11,7 +11,7 @@ from typing import Any
 from m2bridge.checker.algebra import groebner_basis, hilbert_series, minimal, ring
 from m2bridge.families.deep_attention.checker.case import Case
 
-MOST_UNKNOWNS, MOST_LAYERS, SEED = 25, 2, 1
+MOST_UNKNOWNS, MOST_LAYERS, SEED = 25, 2, 20250417
 Matrix = list[list[Any]]
 
 
