@@ -6,9 +6,10 @@ show by themselves. Tutorials are executed at each build, by the Macaulay2 that 
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 
-from nbclient import NotebookClient
+from jupyter_cache.executors import utils
 
 from m2bridge import __version__
 
@@ -51,7 +52,7 @@ nb_execution_raise_on_error = True
 nb_execution_timeout = 900
 nb_execution_in_temp = True
 nb_merge_streams = True
-NotebookClient.coalesce_streams.default_value = True  # parts of a line stay on it
+utils.executenb = partial(utils.executenb, coalesce_streams=True)  # parts of a line stay on it
 
 autodoc_member_order = "bysource"
 autosummary_generate_overwrite = True

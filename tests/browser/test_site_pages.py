@@ -108,6 +108,11 @@ def test_formulas_and_pictures_are_seen(browser: Chrome, site: Path) -> None:
     assert all(size > 100 for size in sizes)
 
 
+def test_outputs_of_commands_keep_their_lines(site: Path) -> None:
+    gallery = (site / "gallery.html").read_text(encoding="utf-8")
+    assert "\n  singular locus   curve c = v = 0\n" in gallery
+
+
 def test_the_search_finds_a_page(browser: Chrome, site: Path) -> None:
     browser.get(f"{(site / 'search.html').as_uri()}?q=umbrella")
     wait(browser, lambda: browser.find_elements("css selector", "#search-results ul.search li a"))
