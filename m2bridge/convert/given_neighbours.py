@@ -14,9 +14,9 @@ from m2bridge.convert.given_polynomials import polynomial
 from m2bridge.convert.given_rings import ring
 from m2bridge.convert.given_writing import inexact, scalar, written
 from m2bridge.errors import ConversionError
-from m2bridge.values.rings import Algebra, IntegerRing
+from m2bridge.values.rings import Algebra, IntegerRing, glex_order, grevlex_order, lex_order
 
-_ORDERS = {"Ordering.lex": "Lex", "Ordering.deglex": "GLex", "Ordering.degrevlex": "GRevLex"}
+_ORDERS = {"Ordering.lex": lex_order, "Ordering.deglex": glex_order, "Ordering.degrevlex": grevlex_order}
 
 
 @written.register(object)
@@ -100,7 +100,7 @@ def _ground(value: Any) -> Any:
 def _ring(ground: Any, names: tuple[str, ...], order: str) -> Any:
     if order == "Ordering.degrevlex":
         return PolynomialRing(ground, names) if isinstance(ground, CoefficientField) else Algebra(ground, names)
-    return Algebra(ground, names, order=((_ORDERS[order], len(names)),))
+    return Algebra(ground, names, order=_ORDERS[order](len(names)))
 
 
 def _polynomial(over: Any, terms: Any) -> str:

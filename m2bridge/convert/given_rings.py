@@ -23,6 +23,9 @@ from m2bridge.values.rings import (
     IntegerRing,
     QuotientRing,
     RealField,
+    glex_order,
+    grevlex_order,
+    lex_order,
 )
 
 SYMBOL = re.compile(r"[^\W\d_][^\W_]*")
@@ -152,13 +155,13 @@ def ring_of_sympy(value: PolyRing) -> Any:
         If its coefficients or its order have no counterpart.
     """
     names = tuple(str(symbol) for symbol in value.symbols)
-    orders = {lex: "Lex", grlex: "GLex", grevlex: "GRevLex"}
+    orders = {lex: lex_order, grlex: glex_order, grevlex: grevlex_order}
     if value.order not in orders:
         raise ConversionError(f"the monomial order {value.order} has no counterpart; use lex, grlex or grevlex")
     n, below = len(names), ring_of_domain(value.domain)
     if value.order == grevlex:
         return PolynomialRing(below, names) if isinstance(below, CoefficientField) else Algebra(below, names)
-    return Algebra(below, names, order=((orders[value.order], n),))
+    return Algebra(below, names, order=orders[value.order](n))
 
 
 def ring_of_domain(domain: Any) -> Any:

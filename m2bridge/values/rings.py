@@ -62,6 +62,21 @@ class ComplexField:
 Order: TypeAlias = tuple[tuple[str, int | str | tuple[int, ...]], ...]
 
 
+def grevlex_order(count: int) -> Order:
+    """The graded reverse lexicographic order of so many variables, as Macaulay2 says it."""
+    return (("GRevLex", (1,) * count),)
+
+
+def glex_order(count: int) -> Order:
+    """The graded lexicographic order."""
+    return ("Weights", (1,) * count), ("Lex", count)
+
+
+def lex_order(count: int) -> Order:
+    """The lexicographic order."""
+    return (("Lex", count),)
+
+
 @dataclass(frozen=True, slots=True)
 class Algebra:
     """A polynomial ring with all that Macaulay2 can say of it; also Weyl algebras and exterior algebras.
@@ -115,18 +130,17 @@ class Algebra:
     @property
     def sympy_ring(self) -> PolyRing | None:
         """The same ring in SymPy, if SymPy can hold it: standard degrees, commutative, one of three orders."""
-        orders = {"GRevLex": grevlex, "GLex": grlex, "Lex": lex}
         n = len(self.variables)
+        orders = {grevlex_order(n): grevlex, glex_order(n): grlex, lex_order(n): lex}
         plain = isinstance(self.coefficients, CoefficientField | IntegerRing) and not (
             self.inverses or self.weyl or self.skew
         )
         if not plain or self.degrees != ((1,),) * n or self.rank != 1 or not n:
             return None
-        name = self.order[0][0] if len(self.order) == 1 else ""
-        if name not in orders or self.order[0][1] not in (n, (1,) * n):
+        if self.order not in orders:
             return None
         domain = ZZ if isinstance(self.coefficients, IntegerRing) else self.coefficients.domain
-        return PolyRing([Symbol(v) for v in self.variables], domain, orders[name])
+        return PolyRing([Symbol(v) for v in self.variables], domain, orders[self.order])
 
     def __str__(self) -> str:
         name = self.variables.__getitem__
