@@ -129,20 +129,19 @@ def simple_extensions(draw: st.DrawFn) -> QuotientRing:
     return QuotientRing(below, (relation,))
 
 
-GALOIS = {(2, (1, 1, 1)): 2, (2, (1, 0, 1, 1)): 4, (3, (1, 2, 2)): 5, (5, (1, 4, 2)): 7}
-"""Conway polynomials, highest coefficient first, with an exponent that is prime to q − 1."""
+CONWAY = [(2, (1, 1, 1)), (2, (1, 1, 0, 1)), (3, (2, 2, 1)), (5, (2, 4, 1))]
+"""Conway polynomials by their coefficients, the constant one first."""
 
 
 @st.composite
 def galois_fields(draw: st.DrawFn) -> GaloisField:
-    """With the root of a Conway polynomial as primitive element, or another power of it."""
-    (p, coefficients), other = draw(st.sampled_from(sorted(GALOIS.items())))
+    """With the root of a Conway polynomial as primitive element; Macaulay2 may choose another for other polynomials."""
+    p, coefficients = draw(st.sampled_from(CONWAY))
     below = PolynomialRing(CoefficientField(p), (draw(st.sampled_from(["a", "b"])),))
-    domain, degree = below.sympy_ring.domain, len(coefficients) - 1
-    relation = below.sympy_ring.from_dict({(degree - k,): domain(c) for k, c in enumerate(coefficients) if domain(c)})
+    domain = below.sympy_ring.domain
+    relation = below.sympy_ring.from_dict({(n,): domain(c) for n, c in enumerate(coefficients) if c})
     quotient = QuotientRing(below, (relation,))
-    power = (below.sympy_ring.gens[0] ** draw(st.sampled_from([1, other]))).rem(relation)
-    return GaloisField(quotient, RingElement(quotient, tuple((m, power[m]) for m in sorted(power, reverse=True))))
+    return GaloisField(quotient, RingElement(quotient, (((1,), domain(1)),)))
 
 
 number_fields = simple_extensions().map(lambda quotient: Algebra(quotient, (), rank=0, joined=False))
@@ -167,7 +166,9 @@ RINGS: dict[str, st.SearchStrategy[Any]] = {
     "number fields": number_fields,
 }
 any_ring = st.one_of(*RINGS.values())
-commutative = st.one_of(*(RINGS[name] for name in ("plain polynomial rings", "degrees and orders", "towers", "quotients")))
+commutative = st.one_of(
+    *(RINGS[name] for name in ("plain polynomial rings", "degrees and orders", "towers", "quotients"))
+)
 
 
 def elements(ring: Any) -> st.SearchStrategy[Any]:
@@ -216,7 +217,9 @@ def _polynomials(draw: st.DrawFn, ring: Any) -> Any:
     terms = draw(st.dictionaries(st.tuples(*_exponents(ring)), nonzero(_coefficients(ring)), max_size=4))
     if over is None:
         return RingElement(ring, tuple(terms.items()))
-    return over.from_dict({m: over.domain(c.numerator, c.denominator) if isinstance(c, Fraction) else c for m, c in terms.items()})
+    return over.from_dict(
+        {m: over.domain(c.numerator, c.denominator) if isinstance(c, Fraction) else c for m, c in terms.items()}
+    )
 
 
 def _exponents(ring: Any) -> list[st.SearchStrategy[int]]:
