@@ -146,7 +146,11 @@ def galois_fields(draw: st.DrawFn) -> GaloisField:
 
 number_fields = simple_extensions().map(lambda quotient: Algebra(quotient, (), rank=0, joined=False))
 """As ``toField`` makes them."""
-fraction_fields = plain_rings.map(FractionField) | algebras().map(FractionField)
+fraction_fields = (
+    (plain_rings | algebras(st.sampled_from([QQ, IntegerRing(), CoefficientField(32003)])))
+    .filter(lambda ring: getattr(ring, "field", QQ).characteristic < 2**29)  # Macaulay2's own limit
+    .map(FractionField)
+)
 grounds_and_inexact = grounds | st.builds(RealField, st.integers(2, 300)) | st.builds(ComplexField, st.integers(2, 300))
 RINGS: dict[str, st.SearchStrategy[Any]] = {
     "ground rings": grounds_and_inexact,
@@ -165,7 +169,6 @@ RINGS: dict[str, st.SearchStrategy[Any]] = {
     "fraction fields": fraction_fields,
     "number fields": number_fields,
 }
-any_ring = st.one_of(*RINGS.values())
 commutative = st.one_of(
     *(RINGS[name] for name in ("plain polynomial rings", "degrees and orders", "towers", "quotients"))
 )

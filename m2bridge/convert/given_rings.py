@@ -8,7 +8,7 @@ from functools import singledispatch
 from typing import Any
 
 from sympy.polys.orderings import grevlex, grlex, lex
-from sympy.polys.rings import PolyRing
+from sympy.polys.rings import PolyElement, PolyRing
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import PolynomialRing
@@ -88,7 +88,14 @@ def _(value: Algebra) -> str:
 def _(value: QuotientRing) -> str:
     if isinstance(value.ambient, IntegerRing):
         return f"(mbPrimeField {value.relations[0]})"
-    return _kept("mbQuotient", [_made(value.ambient), braces(element(value.ambient, r) for r in value.relations)])
+    return _kept("mbQuotient", [_made(value.ambient), braces(_relation(value.ambient, r) for r in value.relations)])
+
+
+def _relation(over: Any, value: Any) -> str:
+    """An element whose terms are sorted, so that equal rings are written in the same way, and made once."""
+    if isinstance(value, PolyElement):
+        value = value.ring.from_dict(dict(value.terms()))
+    return element(over, value)
 
 
 @_made.register
