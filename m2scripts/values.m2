@@ -151,6 +151,9 @@ mbEncode RR := x -> mbTagged("RR", {mbReal x})
 mbEncode CC := x -> mbTagged("CC", {mbComplexNumber x})
 mbEncode InfiniteNumber := x -> mbTagged("Infinity", {if x > 0 then "1" else "-1"})
 mbEncode IndeterminateNumber := x -> mbTagged("Infinity", {"0"})
+mbEncode RRi := x -> mbTagged("RRi", {mbReal left x, mbReal right x})
+mbEncode Constant := x -> mbTagged("Constant", {mbQuote toString x})
+mbEncode Net := x -> mbTagged("Net", {toString height x, mbValues unstack x})
 mbEncode Symbol := x -> mbTagged("Symbol", {mbEncode toString x})
 mbEncode Keyword := x -> mbTagged("Symbol", {mbEncode toString x})
 mbEncode IndexedVariable := x -> mbTagged("Symbol", {mbEncode toString x#0, mbEncode x#1})
@@ -193,14 +196,21 @@ mbEncode RingMap := f -> mbTagged("RingMap", {mbRingPlace target f, mbRingPlace 
 mbEncode ProjectiveHilbertPolynomial := h -> mbTagged("HilbertPolynomial", {mbPairs h})
 
 -- Chain complexes: Macaulay2 1.21 has ChainComplex, 1.26 has Complex.
-mbComplex = (C, low, high) -> mbTagged("Complex", {mbRingPlace ring C, toString low,
-    mbArray apply(toList(low .. high), i -> mbModule C_i),
-    mbArray apply(toList(low + 1 .. high), i -> mbMatrix C.dd_i)})
+mbComplex = C -> (
+    (low, high) := mbEnds C;
+    {mbRingPlace ring C, toString low,
+        mbArray apply(toList(low .. high), i -> mbModule C_i),
+        mbArray apply(toList(low + 1 .. high), i -> mbMatrix C.dd_i)})
+mbComplexMap = f -> (
+    (low, high) := mbEnds source f;
+    mbTagged("ComplexMap", {mbArray mbComplex source f, mbArray mbComplex target f, toString degree f,
+        mbArray apply(toList(low .. high), i -> mbMatrix f_i)}))
 mbTypeNamed = name -> if isGlobalSymbol name and instance(value name, Type) then value name
 mbChainComplexes = mbTypeNamed "ChainComplex"
 mbComplexes = mbTypeNamed "Complex"
-if mbChainComplexes =!= null then mbEncode mbChainComplexes := C -> mbComplex(C, min C, max C)
-if mbComplexes =!= null then mbEncode mbComplexes := C -> mbComplex(C, first concentration C, last concentration C)
+mbEnds = C -> if mbChainComplexes =!= null and instance(C, mbChainComplexes) then (min C, max C) else concentration C
+scan({mbChainComplexes, mbComplexes}, T -> if T =!= null then mbEncode T := C -> mbTagged("Complex", mbComplex C))
+scan(mbTypeNamed \ {"ChainComplexMap", "ComplexMap"}, T -> if T =!= null then mbEncode T := mbComplexMap)
 
 mbEmit = (name, x) -> (
     scan(keys mbPlaces, k -> remove(mbPlaces, k));
@@ -272,7 +282,11 @@ mbSpecial = (p, name) -> (
     if name == "inf" then numeric(p, infinity) else if name == "-inf" then numeric(p, -infinity)
     else if name == "nan" then numeric(p, infinity) - numeric(p, infinity) else -numeric(p, 0))
 mbComplexFrom = (p, a, b) -> toCC(p, a, b)
-mbText = bytes -> ascii bytes
+mbInterval = (a, b) -> interval(a, b)
+mbConstant = name -> value Core.Dictionary#name
+mbNet = (above, written) -> (
+    n := stack written;
+    n^(above - height n))
 
 mbFree = (R, degs) -> if degreeLength R == 0 then R^(#degs) else R^(-degs)
 mbSubquotient = (g, r) -> (
@@ -297,6 +311,9 @@ mbChain = (R, low, modules, maps) -> (
         scan(#modules, i -> C#(low + i) = modules#i);
         scan(#maps, i -> C.dd#(low + i + 1) = maps#i);
         C))
+mbMapOfComplexes = (D, C, d, maps) -> (
+    table := new HashTable from maps;
+    if mbComplexes =!= null then map(D, C, table, Degree => d) else map(D, C, i -> table#i, Degree => d))
 mbExpression = (name, parts) -> new (value Core.Dictionary#name) from parts
 mbHilbertPolynomial = items -> new ProjectiveHilbertPolynomial from items
 mbBettiTable = items -> new BettiTally from items

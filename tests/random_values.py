@@ -13,21 +13,25 @@ from m2bridge.values import (
     BettiTable,
     Complex,
     ComplexField,
+    ComplexMap,
     Factorization,
     FractionField,
     GaloisField,
     GeneralIdeal,
+    GroebnerBasis,
     HilbertPolynomial,
     Matrix,
     Module,
     MonomialIdeal,
     MutableMatrix,
+    Net,
     RealField,
+    RealInterval,
     RingMap,
     Vector,
 )
 from m2bridge.values.rings import Algebra, IntegerRing, ring_variables
-from tests.random_rings import RINGS, commutative, elements, fields, nonzero, plain_rings
+from tests.random_rings import RINGS, commutative, elements, fields, nonzero, plain_rings, reals
 
 modest = st.one_of(commutative, RINGS["exterior algebras"], st.just(IntegerRing()))
 
@@ -172,6 +176,46 @@ def zero_complexes(draw: st.DrawFn) -> Complex:
     return Complex(ring, draw(st.integers(-3, 3)), tuple(parts), maps)
 
 
+@st.composite
+def maps_of_complexes(draw: st.DrawFn) -> ComplexMap:
+    """Of any degree; they need not commute with anything."""
+    source = draw(zero_complexes())
+    ring, degree = source.ring, draw(st.integers(-1, 1))
+    parts = [draw(free_modules(ring, 1)) for _ in source.modules]
+    zero = ring.sympy_ring.zero
+    differentials = tuple(
+        Matrix(below, above, ((zero,) * len(above.degrees),) * len(below.degrees), (0,))
+        for below, above in pairwise(parts)
+    )
+    target = Complex(ring, source.low + degree, tuple(parts), differentials)
+    maps = (draw(matrices(below, above)) for above, below in zip(source.modules, parts, strict=True))
+    return ComplexMap(source, target, degree, tuple(maps))
+
+
+@st.composite
+def intervals(draw: st.DrawFn) -> RealInterval:
+    precision = draw(st.sampled_from([53, 100]))
+    ends = draw(lists(reals(precision), 2))
+    return RealInterval(*sorted(ends, key=lambda end: end.exact))
+
+
+@st.composite
+def nets(draw: st.DrawFn) -> Net:
+    """Whose lines have one length, as Macaulay2's have."""
+    width = draw(st.integers(1, 6))
+    written = draw(st.lists(st.text('ab |"\\', min_size=width, max_size=width), max_size=4))
+    return Net(tuple(written), draw(st.integers(-2, 5)) if written else 0)
+
+
+@st.composite
+def groebner_bases(draw: st.DrawFn) -> GroebnerBasis:
+    """As they are forced to be, whether they are or not."""
+    ring = draw(plain_rings)
+    target, source = draw(free_modules(ring, 1)), draw(free_modules(ring, 1))
+    rows = [draw(lists(nonzero(ring), len(source.degrees))) for _ in target.degrees]
+    return GroebnerBasis(Matrix(target, source, tuple(rows), (0,)))
+
+
 def _table(entries: dict[Any, int]) -> BettiTable:
     return BettiTable(tuple(sorted(((i, degree, sum(degree)), n) for (i, degree), n in entries.items())))
 
@@ -229,6 +273,10 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "ring maps": ring_maps(),
     "Koszul complexes": koszul_complexes(),
     "complexes with zero maps": zero_complexes(),
+    "maps of complexes": maps_of_complexes(),
+    "Gröbner bases": groebner_bases(),
+    "intervals": intervals(),
+    "nets": nets(),
     "Betti tables": betti_tables,
     "Hilbert polynomials": hilbert_polynomials,
     "factorizations": factorizations,

@@ -20,6 +20,7 @@ from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert import given_neighbours  # noqa: F401 (fills the table)
 from m2bridge.convert.given_modules import plain_matrix
 from m2bridge.convert.given_rings import ring_of_sympy
+from m2bridge.convert.constants import CONSTANTS
 from m2bridge.convert.given_writing import braces, grouped, inexact, items, string, written
 from m2bridge.digits import decimal
 from m2bridge.errors import ConversionError
@@ -189,6 +190,8 @@ def _(value: Expr) -> str:
         return "(infinity)" if value == oo else "(-infinity)"
     if value is nan:
         return "indeterminate"
+    if value in CONSTANTS.values():
+        return f"(mbConstant {string(next(name for name, constant in CONSTANTS.items() if constant == value))})"
     return written(_number(value))
 
 
@@ -204,6 +207,16 @@ def _(value: numbers.ComplexNumber) -> str:
     if "inf" in value.real.special + value.imaginary.special:  # both parts are infinite then in Macaulay2 1.26
         raise ConversionError("an infinite complex number has no parts in Macaulay2: give its parts as real numbers")
     return f"(mbComplexFrom({value.precision}, {written(value.real)}, {written(value.imaginary)}))"
+
+
+@written.register
+def _(value: numbers.RealInterval) -> str:
+    return f"(mbInterval({written(value.left)}, {written(value.right)}))"
+
+
+@written.register
+def _(value: sequences.Net) -> str:
+    return f"(mbNet({value.height}, {items(value.lines)}))"
 
 
 @written.register

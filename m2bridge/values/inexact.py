@@ -139,3 +139,32 @@ class ComplexNumber:
 
     def __str__(self) -> str:
         return f"{self.real} + {self.imaginary}*i"
+
+
+@dataclass(frozen=True, slots=True)
+class RealInterval:
+    """A closed interval of real numbers, by its ends.
+
+    Examples
+    --------
+    >>> half = RealInterval(Real.of(0.25), Real.of(0.5))
+    >>> print(half)
+    [0.25, 0.5]
+    >>> half.to_flint().contains(Real.of(0.375).to_flint())
+    True
+    """
+
+    left: Real
+    right: Real
+
+    @property
+    def precision(self) -> int:
+        """Bits."""
+        return min(self.left.precision, self.right.precision)
+
+    def to_flint(self) -> Any:
+        """A ball that contains it."""
+        return self.left.to_flint().union(self.right.to_flint())
+
+    def __str__(self) -> str:
+        return f"[{self.left}, {self.right}]"

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from m2bridge.errors import ConversionError
-from m2bridge.values.invariants import BettiTable
 from m2bridge.values.rings import ring_text
 
 Degree = tuple[int, ...]
@@ -202,44 +201,3 @@ class RingMap:
 
     def __str__(self) -> str:
         return f"{ring_text(self.source)} → {ring_text(self.target)}, ({', '.join(map(str, self.images))})"
-
-
-@dataclass(frozen=True, slots=True)
-class Complex:
-    """A chain complex.
-
-    Parameters
-    ----------
-    ring : ring
-    low : int
-        Homological degree of the first module.
-    modules : tuple of Module
-    differentials : tuple of Matrix
-        From each module but the first to the one before.
-    """
-
-    ring: Any
-    low: int
-    modules: tuple[Module, ...]
-    differentials: tuple[Matrix, ...]
-
-    @property
-    def betti(self) -> BettiTable:
-        """How many generators the free modules have in each degree, for standard weights.
-
-        Raises
-        ------
-        ConversionError
-            If a module is not free.
-        """
-        counts: dict[tuple[int, Degree, int], int] = {}
-        for i, module in enumerate(self.modules, self.low):
-            if not module.is_free:
-                raise ConversionError("a Betti table is for complexes of free modules")
-            for degree in module.degrees:
-                place = (i, degree, sum(degree))
-                counts[place] = counts.get(place, 0) + 1
-        return BettiTable(tuple(sorted(counts.items())))
-
-    def __str__(self) -> str:
-        return " ← ".join(map(str, self.modules))

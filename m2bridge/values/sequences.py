@@ -101,6 +101,30 @@ class Partition(_Items):
 
 
 @dataclass(frozen=True, slots=True)
+class Net:
+    """A picture made of lines of text, as Macaulay2 shows its values.
+
+    Parameters
+    ----------
+    lines : tuple of str
+    height : int
+        How many of the lines are above the base line, on which nets are put side by side.
+
+    Examples
+    --------
+    >>> print(Net((" 2", "x "), 1))
+     2
+    x
+    """
+
+    lines: tuple[str, ...]
+    height: int = 1
+
+    def __str__(self) -> str:
+        return "\n".join(line.rstrip() for line in self.lines)
+
+
+@dataclass(frozen=True, slots=True)
 class Factorization:
     """A product of powers, as ``factor`` gives it.
 

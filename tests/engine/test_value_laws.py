@@ -53,9 +53,13 @@ def with_elements(rings: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 REDUCED = {"fraction fields", "maps of modules", "mutable matrices"}
 """Fractions are written in lowest terms, elements of quotients by other representatives, mutable matrices have no degrees:
 what comes back is equal in Macaulay2."""
-EQUAL = {"mutable matrices": "matrix X#i == matrix Y#i", "maps of modules": "X#i == Y#i"}
+EQUAL = {
+    "mutable matrices": "matrix X#i == matrix Y#i",
+    "maps of modules": "X#i == Y#i",
+    "Gröbner bases": "gens X#i === gens Y#i",
+}
 """How Macaulay2 compares two values, if not by ``===``; its ``==`` computes Gröbner bases of ideals and modules."""
-for kind in ("Koszul complexes", "complexes with zero maps", "fraction fields"):
+for kind in ("Koszul complexes", "complexes with zero maps", "maps of complexes", "fraction fields", "intervals"):
     EQUAL[kind] = "X#i == Y#i"
 
 
