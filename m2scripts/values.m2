@@ -242,7 +242,8 @@ mbGiven = (key, make) -> (
 mbPrimeField = p -> ZZ/p
 mbRealField = p -> RR_p
 mbComplexField = p -> CC_p
-mbGalois = (A, element) -> GF(A, PrimitiveElement => element)
+-- Macaulay2 calls the generator primitive where it looks for no other element, even if it is not.
+mbGalois = (A, element) -> if element == A_0 then GF A else GF(A, PrimitiveElement => element)
 mbFraction = R -> frac R
 mbQuotient = (R, relations) -> R / ideal matrix(R, {relations})
 mbAlgebra = (k, names, rank, degs, order, inverses, joined, weyl, skew) -> if #names == 0 and not joined then toField k else (

@@ -18,9 +18,9 @@ from sympy.polys.rings import PolyElement, PolyRing
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert import given_neighbours  # noqa: F401 (fills the table)
+from m2bridge.convert.constants import CONSTANTS
 from m2bridge.convert.given_modules import plain_matrix
 from m2bridge.convert.given_rings import ring_of_sympy
-from m2bridge.convert.constants import CONSTANTS
 from m2bridge.convert.given_writing import braces, grouped, inexact, items, string, written
 from m2bridge.digits import decimal
 from m2bridge.errors import ConversionError

@@ -98,7 +98,7 @@ class Algebra:
     rank : int
         Length of a degree.
     joined : bool
-        Whether degrees of the coefficients are part of degrees.
+        Whether degrees of the coefficients are part of degrees; what ``toField`` makes has none, and no variables.
 
     Examples
     --------
@@ -143,6 +143,8 @@ class Algebra:
         return PolyRing([Symbol(v) for v in self.variables], domain, orders[self.order])
 
     def __str__(self) -> str:
+        if not (self.variables or self.joined):
+            return f"toField({ring_text(self.coefficients)})"
         name = self.variables.__getitem__
         parts = list(self.variables)
         if self.degrees != ((1,),) * len(parts):
@@ -185,12 +187,24 @@ class QuotientRing:
 
 @dataclass(frozen=True, slots=True)
 class GaloisField:
-    """A finite field GF(q): a quotient of GF(p)[a], with the element whose powers are all others but zero.
+    """A finite field GF(q): a quotient of GF(p)[a].
 
     Parameters
     ----------
     quotient : QuotientRing
     primitive : RingElement or other element of it
+        What Macaulay2 calls the primitive element. Its powers are all others but zero, except that Macaulay2 also says
+        so of the generator of a quotient that was given to ``GF``, whether it is true or not.
+
+    Examples
+    --------
+    >>> from m2bridge.algebra.field import CoefficientField
+    >>> ring = PolynomialRing(CoefficientField(2), ("a",))
+    >>> a = ring.sympy_ring.gens[0]
+    >>> quotient = QuotientRing(ring, (a**2 + a + 1,))
+    >>> four = GaloisField(quotient, RingElement(quotient, (((1,), 1),)))
+    >>> print(four, four.order, four.minimal_polynomial)
+    GF(4) 4 a**2 + a + 1
     """
 
     quotient: QuotientRing

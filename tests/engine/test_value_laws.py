@@ -50,9 +50,9 @@ def with_elements(rings: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return rings.flatmap(elements)
 
 
-REDUCED = {"fraction fields", "maps of modules", "mutable matrices"}
-"""Fractions are written in lowest terms, elements of quotients by other representatives, mutable matrices have no degrees:
-what comes back is equal in Macaulay2."""
+REDUCED = {"fraction fields", "maps of modules", "mutable matrices", "Gröbner bases"}
+"""Fractions are written in lowest terms, elements of quotients by other representatives, Gröbner bases sorted;
+mutable matrices have no degrees. What comes back is equal in Macaulay2."""
 EQUAL = {
     "mutable matrices": "matrix X#i == matrix Y#i",
     "maps of modules": "X#i == Y#i",
