@@ -277,6 +277,22 @@ mbPolynomial = (R, coefficients, monomials) -> (
     new R from mbSum(0, #coefficients, j -> (
         t := utf8 written#j;
         mbRawTerm(S, mbRawNumber(K, coefficients#j), mbRawMonomial apply(#t // 2, i -> (t#(2*i) - 32, t#(2*i+1) - 32))))))
+-- As if typed: in the ring that has all these variables in sight, else in one that is made.
+mbInSight = names -> (
+    found := apply(names, parts -> value mbVariableNamed parts);
+    if all(found, x -> instance(x, RingElement)) and #unique apply(found, ring) == 1 then (
+        R := ring first found;
+        if R.?generators and isCommutative R and isSubset(found, gens R) then R))
+mbTyped = (names, make, write) -> (
+    R := mbInSight names;
+    if R === null then (
+        R = make();
+        names = toList(0 ..< #names))
+    else names = apply(names, parts -> position(gens R, x -> x === value mbVariableNamed parts));
+    write(R, names))
+mbPlaced = (R, places, terms) -> (
+    if instance(R, FractionField) then promote(mbPlaced(last R.baseRings, places, terms), R)
+    else mbElement(R, apply(terms, t -> apply(#t, j -> if odd j then places#(t#j) else t#j))))
 mbQuotientOf = (R, above, below) -> promote(above, R) / promote(below, R)
 mbNumber = (p, mantissa, exponent) -> numeric(p, mantissa) * (numeric(p, 2))^exponent
 mbSpecial = (p, name) -> (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -9,6 +10,7 @@ import flint
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.convert.given_galois import galois
 from m2bridge.convert.given_modules import plain_matrix
 from m2bridge.convert.given_polynomials import polynomial
 from m2bridge.convert.given_rings import ring
@@ -63,15 +65,17 @@ def _flint(value: Any) -> str:
     name = type(value).__name__
     if name in _NUMBERS:
         return written(_number(value))
-    if isinstance(value, flint.nmod):
-        return f"(promote({int(value)}, {ring(CoefficientField(int(value.modulus())))}))"
-    if name in ("fmpz_mat", "fmpq_mat", "nmod_mat"):
+    if name.startswith("fq_default"):
+        return galois(value)
+    if name in ("nmod", "fmpz_mod"):
+        return f"(promote({int(value)}, {ring(_ground(value))}))"
+    if name in ("fmpz_mat", "fmpq_mat", "nmod_mat", "fmpz_mod_mat"):
         rows = [[_number(x) for x in row] for row in value.tolist()]
         return written(plain_matrix(_ground(value), rows, value.ncols()))
-    if name in ("fmpz_poly", "fmpq_poly", "nmod_poly"):
+    if name in ("fmpz_poly", "fmpq_poly", "nmod_poly", "fmpz_mod_poly"):
         terms = [((i,), c) for i, c in enumerate(value.coeffs()) if c]
         return _polynomial(_ring(_ground(value), ("x",), "Ordering.degrevlex"), terms)
-    if name in ("fmpz_mpoly", "fmpq_mpoly", "nmod_mpoly"):
+    if name in ("fmpz_mpoly", "fmpq_mpoly", "nmod_mpoly", "fmpz_mod_mpoly"):
         context = value.context()
         names = tuple(str(n) for n in context.names())
         return _polynomial(_ring(_ground(value), names, str(context.ordering())), value.to_dict().items())
@@ -89,12 +93,21 @@ def _number(value: Any) -> int | Fraction:
 
 def _ground(value: Any) -> Any:
     name = type(value).__name__
-    if name.startswith("fmpz"):
+    if name.startswith("fmpz") and not name.startswith("fmpz_mod"):
         return IntegerRing()
     if name.startswith("fmpq"):
         return QQ
-    modulus = value.modulus() if hasattr(value, "modulus") else value.context().modulus()
+    holder = next(part for part in (value, *_contexts(value)) if hasattr(part, "modulus"))
+    modulus = holder.modulus()
     return CoefficientField(int(modulus))
+
+
+def _contexts(value: Any) -> Iterator[Any]:
+    """What python-flint asks for the modulus."""
+    for name in ("ctx", "context"):
+        found = getattr(value, name, None)
+        if found is not None:
+            yield found() if callable(found) else found
 
 
 def _ring(ground: Any, names: tuple[str, ...], order: str) -> Any:

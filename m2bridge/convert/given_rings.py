@@ -72,7 +72,7 @@ def _(value: Algebra) -> str:
     order = braces(f"({string(name)},{_size(size)})" for name, size in value.order)
     parts = [
         _made(value.coefficients),
-        braces(map(_variable, variable_parts(value.variables))),
+        written_variables(value.variables),
         str(value.rank),
         braces(braces(map(str, degree)) for degree in value.degrees),
         order,
@@ -147,6 +147,11 @@ def _parts(name: str) -> list[str | int]:
     if SYMBOL.fullmatch(base) and all(re.fullmatch(r"0|-?[1-9]\d*", i) or SYMBOL.fullmatch(i) for i in indices):
         return [base, *(i if SYMBOL.fullmatch(i) else int(i) for i in indices)]
     return [escaped(name)]
+
+
+def written_variables(names: Sequence[str]) -> str:
+    """The list of their symbols and indices."""
+    return braces(map(_variable, variable_parts(names)))
 
 
 def _variable(parts: list[str | int]) -> str:
