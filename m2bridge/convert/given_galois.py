@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import count
+from itertools import chain
 from typing import Any
 
 import flint
@@ -10,25 +10,24 @@ import flint
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert.given_polynomials import polynomial
-from m2bridge.convert.given_rings import ring
 from m2bridge.convert.given_writing import written
 from m2bridge.errors import ConversionError
 from m2bridge.values.rings import Algebra, GaloisField, QuotientRing, RingElement
 
 
 def galois(value: Any) -> str:
-    """An element of a field GF(q), or a polynomial in x over it."""
-    name = type(value).__name__
-    if name == "fq_default":
-        context = value.ctx()
-        if context.degree() == 1:
-            return f"(promote({_residues(value)[0]}, {ring(CoefficientField(int(context.characteristic())))}))"
-        return written(_element(_field(context), value))
-    if name == "fq_default_poly":
-        field = _field(value.ctx().base_field())
-        terms = [((i,), written(_element(field, c))) for i, c in enumerate(value.coeffs()) if c]
-        return polynomial(Algebra(field, ("x",)), terms, 1)
-    raise ConversionError(f"a flint.{name} has no counterpart in Macaulay2")
+    """A polynomial over a field GF(q), in the variable x.
+
+    Raises
+    ------
+    ConversionError
+        If it is an element of the field, which does not say of which field.
+    """
+    if not isinstance(value, flint.fq_default_poly):
+        raise ConversionError("a flint.fq_default does not say which field it is of: give a polynomial over the field")
+    field = _field(value.context().base_field())
+    terms = [((i,), written(_element(field, c))) for i, c in enumerate(value.coeffs()) if c]
+    return polynomial(Algebra(field, ("x",)), terms, 1)
 
 
 def _field(context: Any) -> GaloisField:
@@ -44,13 +43,10 @@ def _field(context: Any) -> GaloisField:
 
 def _primitive(context: Any) -> Any:
     """The generator, if its powers are all elements but zero; else the first other element of which this is true."""
-    order = int(context.order()) - 1
-    primes = [int(p) for p, _ in flint.fmpz(order).factor()]
-    for number in count():
-        candidate = context.gen() + number if number < context.characteristic() else context.random_element()
-        if candidate and all(candidate ** (order // p) != 1 for p in primes):
-            return candidate
-    raise AssertionError
+    order, p, a = int(context.order()) - 1, int(context.characteristic()), context.gen()
+    primes = [int(prime) for prime, _ in flint.fmpz(order).factor()]
+    others = (sum((n // p**i % p * a**i for i in range(context.degree())), context.zero()) for n in range(1, order + 1))
+    return next(x for x in chain([a], others) if all(x ** (order // prime) != 1 for prime in primes))
 
 
 def _element(field: GaloisField, value: Any) -> RingElement:
@@ -58,10 +54,6 @@ def _element(field: GaloisField, value: Any) -> RingElement:
 
 
 def _terms(ground: CoefficientField, value: Any) -> tuple[tuple[tuple[int, ...], Any], ...]:
-    residues = enumerate(_residues(value))
+    """By powers of the generator."""
+    residues = enumerate(map(int, value.to_list()))
     return tuple(((i,), ground.domain(c)) for i, c in reversed(list(residues)) if c)
-
-
-def _residues(value: Any) -> list[int]:
-    """The coefficients of the powers of the generator."""
-    return [int(c) for c in value.to_list()]

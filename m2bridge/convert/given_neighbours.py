@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -67,8 +66,10 @@ def _flint(value: Any) -> str:
         return written(_number(value))
     if name.startswith("fq_default"):
         return galois(value)
-    if name in ("nmod", "fmpz_mod"):
+    if isinstance(value, flint.nmod):
         return f"(promote({int(value)}, {ring(_ground(value))}))"
+    if isinstance(value, flint.fmpz_mod):
+        raise ConversionError("a flint.fmpz_mod does not say its modulus: give a flint.nmod")
     if name in ("fmpz_mat", "fmpq_mat", "nmod_mat", "fmpz_mod_mat"):
         rows = [[_number(x) for x in row] for row in value.tolist()]
         return written(plain_matrix(_ground(value), rows, value.ncols()))
@@ -97,17 +98,8 @@ def _ground(value: Any) -> Any:
         return IntegerRing()
     if name.startswith("fmpq"):
         return QQ
-    holder = next(part for part in (value, *_contexts(value)) if hasattr(part, "modulus"))
-    modulus = holder.modulus()
+    modulus = value.modulus() if hasattr(value, "modulus") else value.context().modulus()
     return CoefficientField(int(modulus))
-
-
-def _contexts(value: Any) -> Iterator[Any]:
-    """What python-flint asks for the modulus."""
-    for name in ("ctx", "context"):
-        found = getattr(value, name, None)
-        if found is not None:
-            yield found() if callable(found) else found
 
 
 def _ring(ground: Any, names: tuple[str, ...], order: str) -> Any:
