@@ -8,10 +8,11 @@ from typing import Any
 from m2bridge.errors import ConversionError
 from m2bridge.values.invariants import BettiTable
 from m2bridge.values.modules import Degree, Matrix, Module
+from m2bridge.values.shown import Named
 
 
-@dataclass(frozen=True, slots=True)
-class Complex:
+@dataclass(frozen=True, slots=True, repr=False)
+class Complex(Named):
     """A chain complex.
 
     Parameters
@@ -58,8 +59,8 @@ class Complex:
         return " ← ".join(map(str, self.modules))
 
 
-@dataclass(frozen=True, slots=True)
-class ComplexMap:
+@dataclass(frozen=True, slots=True, repr=False)
+class ComplexMap(Named):
     """A map of chain complexes, which need not commute with the differentials.
 
     Parameters

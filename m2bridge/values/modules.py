@@ -8,12 +8,13 @@ from typing import Any
 
 from m2bridge.errors import ConversionError
 from m2bridge.values.rings import ring_text
+from m2bridge.values.shown import AsText, Named
 
 Degree = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class GeneralIdeal:
+@dataclass(frozen=True, slots=True, repr=False)
+class GeneralIdeal(AsText):
     """An ideal of a ring that is not a plain polynomial ring; of those it is :class:`m2bridge.Ideal`.
 
     Examples
@@ -30,8 +31,8 @@ class GeneralIdeal:
         return f"ideal({', '.join(map(str, self.generators))}) of {ring_text(self.ring)}"
 
 
-@dataclass(frozen=True, slots=True)
-class MonomialIdeal:
+@dataclass(frozen=True, slots=True, repr=False)
+class MonomialIdeal(AsText):
     """A monomial ideal, by its monomials."""
 
     ring: Any
@@ -41,8 +42,8 @@ class MonomialIdeal:
         return f"monomialIdeal({', '.join(map(str, self.generators))}) of {ring_text(self.ring)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Module:
+@dataclass(frozen=True, slots=True, repr=False)
+class Module(Named):
     """A submodule of a quotient of a free module.
 
     Parameters
@@ -87,8 +88,8 @@ class Module:
         return f"{ring_text(self.ring)}^{len(shifts) if plain else '{' + ', '.join(shifts) + '}'}"
 
 
-@dataclass(frozen=True, slots=True)
-class Matrix:
+@dataclass(frozen=True, slots=True, repr=False)
+class Matrix(Named):
     """A homomorphism of modules, by a matrix.
 
     Parameters
@@ -151,8 +152,8 @@ class Matrix:
         return f"({'; '.join('(' + ', '.join(map(str, row)) + ')' for row in self.entries)})"
 
 
-@dataclass(frozen=True, slots=True)
-class MutableMatrix:
+@dataclass(frozen=True, slots=True, repr=False)
+class MutableMatrix(AsText):
     """What a mutable matrix held when it was read."""
 
     matrix: Matrix
@@ -161,8 +162,8 @@ class MutableMatrix:
         return f"mutable {self.matrix}"
 
 
-@dataclass(frozen=True, slots=True)
-class Vector:
+@dataclass(frozen=True, slots=True, repr=False)
+class Vector(Named):
     """An element of a module, by its coefficients."""
 
     module: Module
@@ -172,8 +173,8 @@ class Vector:
         return f"({', '.join(map(str, self.entries))})"
 
 
-@dataclass(frozen=True, slots=True)
-class GroebnerBasis:
+@dataclass(frozen=True, slots=True, repr=False)
+class GroebnerBasis(AsText):
     """A Gröbner basis, as far as it was computed; its elements are the columns of a matrix."""
 
     matrix: Matrix
@@ -191,8 +192,8 @@ class GroebnerBasis:
         return f"Gröbner basis ({', '.join(map(str, self.generators))})"
 
 
-@dataclass(frozen=True, slots=True)
-class RingMap:
+@dataclass(frozen=True, slots=True, repr=False)
+class RingMap(Named):
     """A ring homomorphism, by the images of the variables (those of the coefficients last)."""
 
     target: Any

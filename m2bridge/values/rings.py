@@ -11,10 +11,11 @@ from sympy.polys.rings import PolyRing
 
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.values.shown import AsText
 
 
-@dataclass(frozen=True, slots=True)
-class IntegerRing:
+@dataclass(frozen=True, slots=True, repr=False)
+class IntegerRing(AsText):
     """The ring of integers.
 
     Examples
@@ -27,8 +28,8 @@ class IntegerRing:
         return "ZZ"
 
 
-@dataclass(frozen=True, slots=True)
-class RealField:
+@dataclass(frozen=True, slots=True, repr=False)
+class RealField(AsText):
     """Real numbers with a precision in bits.
 
     Examples
@@ -43,8 +44,8 @@ class RealField:
         return f"RR_{self.precision}"
 
 
-@dataclass(frozen=True, slots=True)
-class ComplexField:
+@dataclass(frozen=True, slots=True, repr=False)
+class ComplexField(AsText):
     """Complex numbers with a precision in bits.
 
     Examples
@@ -77,8 +78,8 @@ def lex_order(count: int) -> Order:
     return (("Lex", count),)
 
 
-@dataclass(frozen=True, slots=True)
-class Algebra:
+@dataclass(frozen=True, slots=True, repr=False)
+class Algebra(AsText):
     """A polynomial ring with all that Macaulay2 can say of it; also Weyl algebras and exterior algebras.
 
     Parameters
@@ -160,8 +161,8 @@ class Algebra:
         return f"{ring_text(self.coefficients)}[{', '.join(parts)}]"
 
 
-@dataclass(frozen=True, slots=True)
-class QuotientRing:
+@dataclass(frozen=True, slots=True, repr=False)
+class QuotientRing(AsText):
     """A ring modulo an ideal.
 
     Parameters
@@ -185,8 +186,8 @@ class QuotientRing:
         return f"{ring_text(self.ambient)}/({', '.join(map(str, self.relations))})"
 
 
-@dataclass(frozen=True, slots=True)
-class GaloisField:
+@dataclass(frozen=True, slots=True, repr=False)
+class GaloisField(AsText):
     """A finite field GF(q): a quotient of GF(p)[a].
 
     Parameters
@@ -234,8 +235,8 @@ class GaloisField:
         return f"GF({self.order})"
 
 
-@dataclass(frozen=True, slots=True)
-class FractionField:
+@dataclass(frozen=True, slots=True, repr=False)
+class FractionField(AsText):
     """The fractions of a ring without zero divisors.
 
     Examples
@@ -265,8 +266,8 @@ def ring_variables(ring: Any) -> tuple[str, ...]:
     return tuple(getattr(ring, "variables", ()))
 
 
-@dataclass(frozen=True, slots=True)
-class RingElement:
+@dataclass(frozen=True, slots=True, repr=False)
+class RingElement(AsText):
     """An element of a ring whose elements are not SymPy polynomials.
 
     Parameters
@@ -307,8 +308,8 @@ def _term(names: tuple[str, ...], exponents: tuple[int, ...], coefficient: Any) 
     return "*".join([number, *factors])
 
 
-@dataclass(frozen=True, slots=True)
-class RingFraction:
+@dataclass(frozen=True, slots=True, repr=False)
+class RingFraction(AsText):
     """An element of a field of fractions.
 
     Examples
