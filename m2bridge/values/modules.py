@@ -33,7 +33,17 @@ class GeneralIdeal(AsText):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class MonomialIdeal(AsText):
-    """A monomial ideal, by its monomials."""
+    """A monomial ideal, by its monomials.
+
+    Examples
+    --------
+    >>> from m2bridge.algebra.field import QQ
+    >>> from m2bridge.algebra.ring import PolynomialRing
+    >>> ring = PolynomialRing(QQ, ("x", "y"))
+    >>> x, y = ring.sympy_ring.gens
+    >>> MonomialIdeal(ring, (x**2, x * y))
+    monomialIdeal(x**2, x*y) of QQ[x, y]
+    """
 
     ring: Any
     generators: tuple[Any, ...]
@@ -154,7 +164,15 @@ class Matrix(Named):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class MutableMatrix(AsText):
-    """What a mutable matrix held when it was read."""
+    """What a mutable matrix held when it was read.
+
+    Examples
+    --------
+    >>> from m2bridge.algebra.field import QQ
+    >>> line = Module(QQ, ((),))
+    >>> MutableMatrix(Matrix(line, line, ((2,),)))
+    mutable ((2))
+    """
 
     matrix: Matrix
 
@@ -164,7 +182,14 @@ class MutableMatrix(AsText):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Vector(Named):
-    """An element of a module, by its coefficients."""
+    """An element of a module, by its coefficients.
+
+    Examples
+    --------
+    >>> from m2bridge.algebra.field import QQ
+    >>> print(Vector(Module(QQ, ((), ())), (3, 4)))
+    (3, 4)
+    """
 
     module: Module
     entries: tuple[Any, ...]
@@ -175,7 +200,19 @@ class Vector(Named):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GroebnerBasis(AsText):
-    """A Gröbner basis, as far as it was computed; its elements are the columns of a matrix."""
+    """A Gröbner basis, as far as it was computed; its elements are the columns of a matrix.
+
+    Examples
+    --------
+    >>> from m2bridge.algebra.field import QQ
+    >>> from m2bridge.algebra.ring import PolynomialRing
+    >>> ring = PolynomialRing(QQ, ("x", "y"))
+    >>> x, y = ring.sympy_ring.gens
+    >>> target, source = Module(ring, ((0,),)), Module(ring, ((1,), (2,)))
+    >>> basis = GroebnerBasis(Matrix(target, source, ((y, x**2),), (0,)))
+    >>> basis, basis.generators
+    (Gröbner basis (y, x**2), (y, x**2))
+    """
 
     matrix: Matrix
 
@@ -194,7 +231,17 @@ class GroebnerBasis(AsText):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RingMap(Named):
-    """A ring homomorphism, by the images of the variables (those of the coefficients last)."""
+    """A ring homomorphism, by the images of the variables (those of the coefficients last).
+
+    Examples
+    --------
+    >>> from m2bridge.algebra.field import QQ
+    >>> from m2bridge.algebra.ring import PolynomialRing
+    >>> ring = PolynomialRing(QQ, ("x", "y"))
+    >>> x, y = ring.sympy_ring.gens
+    >>> RingMap(ring, ring, (y, x))
+    <RingMap QQ[x, y] → QQ[x, y], (y, x)>
+    """
 
     target: Any
     source: Any

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import doctest
 import pickle
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,6 +37,7 @@ from m2bridge.values import (
 )
 from tests.random_rings import complex_numbers, reals
 
+REFERENCE = (Path(__file__).parents[2] / "docs" / "reference" / "api.rst").read_text(encoding="utf-8") + "\n"
 PLANE = PolynomialRing(QQ, ("x", "y"))
 X, Y = PLANE.sympy_ring.gens
 ROW = Matrix(Module(PLANE, ((0,),)), Module(PLANE, ((1,), (1,))), ((X, Y),), (0,))
@@ -88,3 +91,11 @@ def test_a_large_value_takes_one_line() -> None:
     many = Matrix(ROW.target, Module(PLANE, ((1,),) * 500), ((X,) * 500,), (0,))
     assert len(repr(many)) < 400
     assert "\n" not in repr(many)
+
+
+@pytest.mark.parametrize("name", values.__all__)
+def test_a_public_class_has_an_example_in_the_reference(name: str) -> None:
+    """All examples are run by tests/unit/test_examples.py."""
+    written = doctest.DocTestParser().get_examples(getattr(values, name).__doc__)
+    assert any(example.want for example in written)
+    assert f"\n   {name}\n" in REFERENCE
