@@ -28,7 +28,7 @@ def test_a_package_does_not_hide_what_a_workspace_was_given(program: Path) -> No
         work.run(LOAD)
         assert [work[name] for name in NAMES] == list(range(len(NAMES)))
         assert work.value("toString(e*h + x)", x=5, e=2, h=3) == "11"
-        assert work.value("QQ[p, s]; p + s == s + p")
+        assert work.value("QQ[m, n]; p*m + s*n == 2*m + 3*n")
 
 
 def test_programs_have_no_input(program: Path) -> None:
