@@ -24,6 +24,10 @@ mbShared = new Dictionary
         if typed x then error "nobody is there to type an answer; give the code what it asks for, as an input from Python"
         else read x);
 
+    -- A program would wait for it, too: it has no input, unless the command says where from.
+    getGlobalSymbol(instead, "run") <- command -> (
+        run if instance(command, String) then "exec </dev/null; " | command else command);
+
     symbols := new Dictionary;
     path := {};
     (keeping, forgetting) := (false, false);

@@ -151,6 +151,9 @@ mbEncode RR := x -> mbTagged("RR", {mbReal x})
 mbEncode CC := x -> mbTagged("CC", {mbComplexNumber x})
 mbEncode InfiniteNumber := x -> mbTagged("Infinity", {if x > 0 then "1" else "-1"})
 mbEncode IndeterminateNumber := x -> mbTagged("Infinity", {"0"})
+mbEncode RRi := x -> mbTagged("RRi", {mbReal left x, mbReal right x})
+mbEncode Constant := x -> mbTagged("Constant", {mbQuote toString x})
+mbEncode Net := x -> mbTagged("Net", {toString height x, mbValues unstack x})
 mbEncode Symbol := x -> mbTagged("Symbol", {mbEncode toString x})
 mbEncode Keyword := x -> mbTagged("Symbol", {mbEncode toString x})
 mbEncode IndexedVariable := x -> mbTagged("Symbol", {mbEncode toString x#0, mbEncode x#1})
@@ -193,14 +196,21 @@ mbEncode RingMap := f -> mbTagged("RingMap", {mbRingPlace target f, mbRingPlace 
 mbEncode ProjectiveHilbertPolynomial := h -> mbTagged("HilbertPolynomial", {mbPairs h})
 
 -- Chain complexes: Macaulay2 1.21 has ChainComplex, 1.26 has Complex.
-mbComplex = (C, low, high) -> mbTagged("Complex", {mbRingPlace ring C, toString low,
-    mbArray apply(toList(low .. high), i -> mbModule C_i),
-    mbArray apply(toList(low + 1 .. high), i -> mbMatrix C.dd_i)})
+mbComplex = C -> (
+    (low, high) := mbEnds C;
+    {mbRingPlace ring C, toString low,
+        mbArray apply(toList(low .. high), i -> mbModule C_i),
+        mbArray apply(toList(low + 1 .. high), i -> mbMatrix C.dd_i)})
+mbComplexMap = f -> (
+    (low, high) := mbEnds source f;
+    mbTagged("ComplexMap", {mbArray mbComplex source f, mbArray mbComplex target f, toString degree f,
+        mbArray apply(toList(low .. high), i -> mbMatrix f_i)}))
 mbTypeNamed = name -> if isGlobalSymbol name and instance(value name, Type) then value name
 mbChainComplexes = mbTypeNamed "ChainComplex"
 mbComplexes = mbTypeNamed "Complex"
-if mbChainComplexes =!= null then mbEncode mbChainComplexes := C -> mbComplex(C, min C, max C)
-if mbComplexes =!= null then mbEncode mbComplexes := C -> mbComplex(C, first concentration C, last concentration C)
+mbEnds = C -> if mbChainComplexes =!= null and instance(C, mbChainComplexes) then (min C, max C) else concentration C
+scan({mbChainComplexes, mbComplexes}, T -> if T =!= null then mbEncode T := C -> mbTagged("Complex", mbComplex C))
+scan(mbTypeNamed \ {"ChainComplexMap", "ComplexMap"}, T -> if T =!= null then mbEncode T := mbComplexMap)
 
 mbEmit = (name, x) -> (
     scan(keys mbPlaces, k -> remove(mbPlaces, k));
@@ -232,7 +242,8 @@ mbGiven = (key, make) -> (
 mbPrimeField = p -> ZZ/p
 mbRealField = p -> RR_p
 mbComplexField = p -> CC_p
-mbGalois = (A, element) -> GF(A, PrimitiveElement => element)
+-- Macaulay2 calls the generator primitive where it looks for no other element, even if it is not.
+mbGalois = (A, element) -> if element == A_0 then GF A else GF(A, PrimitiveElement => element)
 mbFraction = R -> frac R
 mbQuotient = (R, relations) -> R / ideal matrix(R, {relations})
 mbAlgebra = (k, names, rank, degs, order, inverses, joined, weyl, skew) -> if #names == 0 and not joined then toField k else (
@@ -266,13 +277,33 @@ mbPolynomial = (R, coefficients, monomials) -> (
     new R from mbSum(0, #coefficients, j -> (
         t := utf8 written#j;
         mbRawTerm(S, mbRawNumber(K, coefficients#j), mbRawMonomial apply(#t // 2, i -> (t#(2*i) - 32, t#(2*i+1) - 32))))))
+-- As if typed: in the ring that has all these variables in sight, else in one that is made.
+mbInSight = names -> (
+    found := apply(names, parts -> value mbVariableNamed parts);
+    if all(found, x -> instance(x, RingElement)) and #unique apply(found, ring) == 1 then (
+        R := ring first found;
+        if R.?generators and isCommutative R and isSubset(found, gens R) then R))
+mbTyped = (names, make, write) -> (
+    R := mbInSight names;
+    if R === null then (
+        R = make();
+        names = toList(0 ..< #names))
+    else names = apply(names, parts -> position(gens R, x -> x === value mbVariableNamed parts));
+    write(R, names))
+mbPlaced = (R, places, terms) -> (
+    if instance(R, FractionField) then promote(mbPlaced(last R.baseRings, places, terms), R)
+    else mbElement(R, apply(terms, t -> apply(#t, j -> if odd j then places#(t#j) else t#j))))
 mbQuotientOf = (R, above, below) -> promote(above, R) / promote(below, R)
 mbNumber = (p, mantissa, exponent) -> numeric(p, mantissa) * (numeric(p, 2))^exponent
 mbSpecial = (p, name) -> (
     if name == "inf" then numeric(p, infinity) else if name == "-inf" then numeric(p, -infinity)
     else if name == "nan" then numeric(p, infinity) - numeric(p, infinity) else -numeric(p, 0))
 mbComplexFrom = (p, a, b) -> toCC(p, a, b)
-mbText = bytes -> ascii bytes
+mbInterval = (a, b) -> interval(a, b)
+mbConstant = name -> value Core.Dictionary#name
+mbNet = (above, written) -> (
+    n := stack written;
+    n^(above - height n))
 
 mbFree = (R, degs) -> if degreeLength R == 0 then R^(#degs) else R^(-degs)
 mbSubquotient = (g, r) -> (
@@ -297,6 +328,9 @@ mbChain = (R, low, modules, maps) -> (
         scan(#modules, i -> C#(low + i) = modules#i);
         scan(#maps, i -> C.dd#(low + i + 1) = maps#i);
         C))
+mbMapOfComplexes = (D, C, d, maps) -> (
+    table := new HashTable from maps;
+    if mbComplexes =!= null then map(D, C, table, Degree => d) else map(D, C, i -> table#i, Degree => d))
 mbExpression = (name, parts) -> new (value Core.Dictionary#name) from parts
 mbHilbertPolynomial = items -> new ProjectiveHilbertPolynomial from items
 mbBettiTable = items -> new BettiTally from items

@@ -381,3 +381,88 @@ TABLE: dict[str, list[tuple[str, Any]]] = {
 }
 
 ROWS = [(kind, code, expected) for kind, rows in TABLE.items() for code, expected in rows]
+
+R = "R = QQ[x,y]; "
+DOCUMENTED: dict[str, list[tuple[str, str]]] = {
+    "`ZZ`": [("3", "int")],
+    "`QQ`": [("1/3", "Fraction")],
+    "`RR`, `CC`, `RRi`": [("1.5", "Real"), ("1.5*ii", "ComplexNumber"), ("interval(1, 2)", "RealInterval")],
+    "`pi`, `ii`, `EulerConstant`, `CatalanConstant`": [
+        ("pi", "Pi"),
+        ("ii", "ImaginaryUnit"),
+        ("EulerConstant", "EulerGamma"),
+        ("CatalanConstant", "Catalan"),
+    ],
+    "`infinity`, `-infinity`, `indeterminate`": [
+        ("infinity", "Infinity"),
+        ("-infinity", "NegativeInfinity"),
+        ("indeterminate", "NaN"),
+    ],
+    "`true`, `null`, strings": [("true", "bool"), ("null", "None"), ('"é"', "str")],
+    "nets": [("net(QQ^3)", "Net")],
+    "symbols, indexed variables": [("symbol x", "Symbol"), ("x_1", "Symbol")],
+    "lists, sequences, arrays": [("{1}", "list"), ("(1, 2)", "tuple"), ("[1]", "Array")],
+    "hash tables": [("hashTable {1 => 2}", "dict"), ("hashTable {{1} => 2}", "HashTable")],
+    "mutable lists, hash tables, matrices": [
+        ("new MutableList from {1}", "MutableList"),
+        ("new MutableHashTable from {1 => 2}", "MutableHashTable"),
+        ("mutableMatrix {{1}}", "MutableMatrix"),
+    ],
+    "options, sets, tallies, virtual tallies": [
+        ("1 => 2", "Option"),
+        ("set {1}", "frozenset"),
+        ("set {{1}}", "Set"),
+        ("tally {1}", "Tally"),
+        ("new VirtualTally from {1 => -1}", "VirtualTally"),
+    ],
+    "`ZZ`, `QQ`, `ZZ/p`, `RR_53`, `CC_53`": [
+        ("ZZ", "IntegerRing"),
+        ("QQ", "CoefficientField"),
+        ("ZZ/7", "CoefficientField"),
+        ("RR", "RealField"),
+        ("CC_100", "ComplexField"),
+    ],
+    "`GF q`": [("GF 9", "GaloisField"), ("GF(ZZ/3[a]/(a^2+1))", "GaloisField")],
+    "polynomial rings over `QQ`, `ZZ/p`": [("ZZ/7[x]", "PolynomialRing")],
+    "other degrees, orders, coefficients; Weyl, exterior, Laurent, towers; `toField`": [
+        ("QQ[x, Degrees => {2}]", "Algebra"),
+        ("QQ[x, y, SkewCommutative => true]", "Algebra"),
+        ("toField(QQ[x]/(x^2-2))", "Algebra"),
+    ],
+    "quotients, fraction fields": [("QQ[x]/(x^2)", "QuotientRing"), ("frac(QQ[x])", "FractionField")],
+    "polynomials over `ZZ`, `QQ`, `ZZ/p` in GRevLex, GLex or Lex, with standard degrees": [
+        ("ZZ[x]; x", "PolyElement"),
+        ("QQ[x, y, MonomialOrder => Lex]; x", "PolyElement"),
+        ("ZZ/7[x, y, MonomialOrder => GLex]; x", "PolyElement"),
+    ],
+    "elements of other rings": [
+        ("QQ[x, Degrees => {2}]; x", "RingElement"),
+        ("a = (GF 9)_0", "RingElement"),
+        ("frac(QQ[x]); 1/x", "RingFraction"),
+    ],
+    "elements of `ZZ/p`": [("3_(ZZ/7)", "nmod")],
+    "ideals of polynomial rings over `QQ`, `ZZ/p`": [(R + "ideal x", "Ideal")],
+    "other ideals, monomial ideals": [("ideal 4", "GeneralIdeal"), (R + "monomialIdeal x", "MonomialIdeal")],
+    "matrices, modules, vectors": [
+        ("matrix {{1}}", "Matrix"),
+        (R + "coker vars R", "Module"),
+        (R + "vector {x}", "Vector"),
+    ],
+    "Gröbner bases, ring maps": [(R + "gb ideal x", "GroebnerBasis"), (R + "map(R, R, {y, x})", "RingMap")],
+    "`ChainComplex` (1.21), `Complex` (1.26), their maps": [
+        (R + "res ideal vars R", "Complex"),
+        (R + "(res ideal vars R).dd", "ComplexMap"),
+        (R + "id_(res ideal vars R)", "ComplexMap"),
+    ],
+    "Betti tables, Hilbert polynomials": [
+        (R + "betti res ideal vars R", "BettiTable"),
+        (R + "hilbertPolynomial R", "HilbertPolynomial"),
+    ],
+    "`Product` of `Power` (`factor`), other expressions (`hilbertSeries`)": [
+        ("factor 12", "Factorization"),
+        (R + "hilbertSeries R", "Expression"),
+    ],
+    "partitions": [("new Partition from {2, 1}", "Partition")],
+    "anything else": [("sin", "ValueTypeError")],
+}
+"""For each row of the table in docs/values.md, by its first column: examples, and the Python class of each value."""

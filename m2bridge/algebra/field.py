@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from m2bridge.algebra.integers import LARGE_PRIME, is_prime
@@ -56,12 +57,21 @@ class CoefficientField:
     @property
     def domain(self) -> Any:
         """The SymPy domain; residues of GF(p) are printed symmetrically, as in Macaulay2."""
-        from sympy import GF, QQ  # slow to import
+        return _domain(self.characteristic)
 
-        return GF(self.characteristic, symmetric=True) if self.characteristic else QQ
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         return f"GF({self.characteristic})" if self.characteristic else "QQ"
+
+
+@lru_cache(maxsize=256)
+def _domain(characteristic: int) -> Any:
+    """Made once: SymPy's finite fields are equal, but each has a ``hash`` of its own, and so have their elements."""
+    from sympy import GF, QQ  # slow to import
+
+    return GF(characteristic, symmetric=True) if characteristic else QQ
 
 
 QQ = CoefficientField(0)

@@ -66,6 +66,9 @@ class PolynomialRing:
         if not "".join(self.variables).isascii():
             _check_letters(self.variables)
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         shown = self.variables if len(self.variables) <= 12 else (*self.variables[:6], "…", self.variables[-1])
         return f"{self.field}[{', '.join(shown)}]"
@@ -176,6 +179,10 @@ class Ideal(Presented, Arithmetic, Invariants, Components, Geometry, Neighbours)
 
     ring: PolynomialRing
     generators: tuple[PolyElement, ...]
+
+    def __repr__(self) -> str:
+        """The first line of its text."""
+        return str(self).partition("\n")[0]
 
     @property
     def generator_degrees(self) -> dict[int, int]:

@@ -10,7 +10,7 @@ from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import Ideal
 from m2bridge.convert.given_rings import ring
 from m2bridge.convert.given_writing import braces, element, grouped, items, written
-from m2bridge.values import modules
+from m2bridge.values import complexes, modules
 from m2bridge.values.rings import IntegerRing
 
 
@@ -80,6 +80,12 @@ def _(value: PolynomialMap) -> str:
 
 
 @written.register
-def _(value: modules.Complex) -> str:
+def _(value: complexes.Complex) -> str:
     parts = (ring(value.ring), str(value.low), items(value.modules), items(value.differentials))
     return f"(mbChain({', '.join(parts)}))"
+
+
+@written.register
+def _(value: complexes.ComplexMap) -> str:
+    maps = braces(f"{place} => {written(matrix)}" for place, matrix in enumerate(value.maps, value.source.low))
+    return f"(mbMapOfComplexes({written(value.target)}, {written(value.source)}, {value.degree}, {maps}))"

@@ -9,14 +9,15 @@ import flint
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.convert.given_galois import galois
 from m2bridge.convert.given_modules import plain_matrix
 from m2bridge.convert.given_polynomials import polynomial
 from m2bridge.convert.given_rings import ring
 from m2bridge.convert.given_writing import inexact, scalar, written
 from m2bridge.errors import ConversionError
-from m2bridge.values.rings import Algebra, IntegerRing
+from m2bridge.values.rings import Algebra, IntegerRing, glex_order, grevlex_order, lex_order
 
-_ORDERS = {"Ordering.lex": "Lex", "Ordering.deglex": "GLex", "Ordering.degrevlex": "GRevLex"}
+_ORDERS = {"Ordering.lex": lex_order, "Ordering.deglex": glex_order, "Ordering.degrevlex": grevlex_order}
 
 
 @written.register(object)
@@ -63,15 +64,19 @@ def _flint(value: Any) -> str:
     name = type(value).__name__
     if name in _NUMBERS:
         return written(_number(value))
+    if name.startswith("fq_default"):
+        return galois(value)
     if isinstance(value, flint.nmod):
-        return f"(promote({int(value)}, {ring(CoefficientField(int(value.modulus())))}))"
-    if name in ("fmpz_mat", "fmpq_mat", "nmod_mat"):
+        return f"(promote({int(value)}, {ring(_ground(value))}))"
+    if isinstance(value, flint.fmpz_mod):
+        raise ConversionError("a flint.fmpz_mod does not say its modulus: give a flint.nmod")
+    if name in ("fmpz_mat", "fmpq_mat", "nmod_mat", "fmpz_mod_mat"):
         rows = [[_number(x) for x in row] for row in value.tolist()]
         return written(plain_matrix(_ground(value), rows, value.ncols()))
-    if name in ("fmpz_poly", "fmpq_poly", "nmod_poly"):
+    if name in ("fmpz_poly", "fmpq_poly", "nmod_poly", "fmpz_mod_poly"):
         terms = [((i,), c) for i, c in enumerate(value.coeffs()) if c]
         return _polynomial(_ring(_ground(value), ("x",), "Ordering.degrevlex"), terms)
-    if name in ("fmpz_mpoly", "fmpq_mpoly", "nmod_mpoly"):
+    if name in ("fmpz_mpoly", "fmpq_mpoly", "nmod_mpoly", "fmpz_mod_mpoly"):
         context = value.context()
         names = tuple(str(n) for n in context.names())
         return _polynomial(_ring(_ground(value), names, str(context.ordering())), value.to_dict().items())
@@ -89,7 +94,7 @@ def _number(value: Any) -> int | Fraction:
 
 def _ground(value: Any) -> Any:
     name = type(value).__name__
-    if name.startswith("fmpz"):
+    if name.startswith("fmpz") and not name.startswith("fmpz_mod"):
         return IntegerRing()
     if name.startswith("fmpq"):
         return QQ
@@ -100,7 +105,7 @@ def _ground(value: Any) -> Any:
 def _ring(ground: Any, names: tuple[str, ...], order: str) -> Any:
     if order == "Ordering.degrevlex":
         return PolynomialRing(ground, names) if isinstance(ground, CoefficientField) else Algebra(ground, names)
-    return Algebra(ground, names, order=((_ORDERS[order], len(names)),))
+    return Algebra(ground, names, order=_ORDERS[order](len(names)))
 
 
 def _polynomial(over: Any, terms: Any) -> str:

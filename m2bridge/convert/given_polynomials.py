@@ -70,6 +70,12 @@ def _(value: PolyElement) -> str:
     return polynomial(over, terms, value.ring.ngens)
 
 
+def sparse_terms(value: PolyElement) -> str:
+    """The list of terms ``{coefficient, variable, exponent, ..}`` of a polynomial."""
+    number = _sympy_coefficient(value.ring.domain)
+    return _sparse([(monomial, number(coefficient)) for monomial, coefficient in value.items()], value.ring.ngens)
+
+
 def _sympy_coefficient(domain: Any) -> Any:
     if domain.is_FiniteField:
         return lambda c: str(domain.to_int(c))

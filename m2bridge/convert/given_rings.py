@@ -8,7 +8,7 @@ from functools import singledispatch
 from typing import Any
 
 from sympy.polys.orderings import grevlex, grlex, lex
-from sympy.polys.rings import PolyRing
+from sympy.polys.rings import PolyElement, PolyRing
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import PolynomialRing
@@ -23,6 +23,9 @@ from m2bridge.values.rings import (
     IntegerRing,
     QuotientRing,
     RealField,
+    glex_order,
+    grevlex_order,
+    lex_order,
 )
 
 SYMBOL = re.compile(r"[^\W\d_][^\W_]*")
@@ -69,7 +72,7 @@ def _(value: Algebra) -> str:
     order = braces(f"({string(name)},{_size(size)})" for name, size in value.order)
     parts = [
         _made(value.coefficients),
-        braces(map(_variable, variable_parts(value.variables))),
+        written_variables(value.variables),
         str(value.rank),
         braces(braces(map(str, degree)) for degree in value.degrees),
         order,
@@ -85,7 +88,14 @@ def _(value: Algebra) -> str:
 def _(value: QuotientRing) -> str:
     if isinstance(value.ambient, IntegerRing):
         return f"(mbPrimeField {value.relations[0]})"
-    return _kept("mbQuotient", [_made(value.ambient), braces(element(value.ambient, r) for r in value.relations)])
+    return _kept("mbQuotient", [_made(value.ambient), braces(_relation(value.ambient, r) for r in value.relations)])
+
+
+def _relation(over: Any, value: Any) -> str:
+    """An element whose terms are sorted, so that equal rings are written in the same way, and made once."""
+    if isinstance(value, PolyElement):
+        value = value.ring.from_dict(dict(value.terms()))
+    return element(over, value)
 
 
 @_made.register
@@ -139,6 +149,11 @@ def _parts(name: str) -> list[str | int]:
     return [escaped(name)]
 
 
+def written_variables(names: Sequence[str]) -> str:
+    """The list of their symbols and indices."""
+    return braces(map(_variable, variable_parts(names)))
+
+
 def _variable(parts: list[str | int]) -> str:
     return braces(string(p) if isinstance(p, str) else str(p) for p in parts)
 
@@ -152,13 +167,13 @@ def ring_of_sympy(value: PolyRing) -> Any:
         If its coefficients or its order have no counterpart.
     """
     names = tuple(str(symbol) for symbol in value.symbols)
-    orders = {lex: "Lex", grlex: "GLex", grevlex: "GRevLex"}
+    orders = {lex: lex_order, grlex: glex_order, grevlex: grevlex_order}
     if value.order not in orders:
         raise ConversionError(f"the monomial order {value.order} has no counterpart; use lex, grlex or grevlex")
     n, below = len(names), ring_of_domain(value.domain)
     if value.order == grevlex:
         return PolynomialRing(below, names) if isinstance(below, CoefficientField) else Algebra(below, names)
-    return Algebra(below, names, order=((orders[value.order], n),))
+    return Algebra(below, names, order=orders[value.order](n))
 
 
 def ring_of_domain(domain: Any) -> Any:

@@ -8,13 +8,15 @@ from typing import Any
 from sympy import nan, oo
 
 from m2bridge.algebra.ring import Ideal, PolynomialRing
+from m2bridge.convert.constants import CONSTANTS
 from m2bridge.convert.ring_wire import Rings, complex_number, rational, real, text
 from m2bridge.digits import integer
 from m2bridge.errors import ValueTypeError
 from m2bridge.values.collections import HashTable, MutableHashTable, Set, Tally, VirtualTally
+from m2bridge.values.complexes import Complex, ComplexMap
+from m2bridge.values.inexact import RealInterval
 from m2bridge.values.invariants import BettiTable, HilbertPolynomial
 from m2bridge.values.modules import (
-    Complex,
     GeneralIdeal,
     GroebnerBasis,
     Matrix,
@@ -29,6 +31,7 @@ from m2bridge.values.sequences import (
     Expression,
     Factorization,
     MutableList,
+    Net,
     Option,
     Partition,
     Reference,
@@ -163,6 +166,18 @@ class _Reader:
     def _complex(self, place: int, low: int, modules: list[Any], maps: list[Any]) -> Complex:
         return Complex(self._ring(place), low, tuple(map(self._module, modules)), tuple(map(self._matrix, maps)))
 
+    def _complex_map(self, source: list[Any], target: list[Any], degree: int, maps: list[Any]) -> ComplexMap:
+        return ComplexMap(
+            self._complex(*source), self._complex(*target), degree, tuple(self._matrix(part) for part in maps)
+        )
+
+    def _net(self, height: int, lines: list[Any]) -> Net:
+        return Net(tuple(map(text, lines)), height)
+
+
+def _constant(name: str) -> Any:
+    return CONSTANTS[name] if name in CONSTANTS else _unknown("Constant")
+
 
 def _unknown(kind: Any) -> Any:
     raise ValueTypeError(text(kind))
@@ -173,6 +188,8 @@ _SIMPLE: dict[str, Callable[..., Any]] = {
     "QQ": rational,
     "RR": real,
     "CC": complex_number,
+    "RRi": lambda left, right: RealInterval(real(left), real(right)),
+    "Constant": _constant,
     "Infinity": lambda sign: oo * sign if sign else nan,
     "Bytes": lambda characters: text(["Bytes", characters]),
     "Reference": lambda kind, shown, key: Reference(text(kind), text(shown), key),
@@ -206,4 +223,6 @@ _METHODS = {
     "GroebnerBasis": "groebner_basis",
     "RingMap": "ring_map",
     "Complex": "complex",
+    "ComplexMap": "complex_map",
+    "Net": "net",
 }

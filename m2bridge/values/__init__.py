@@ -1,10 +1,10 @@
 """Values of Macaulay2 that have no class of their own in Python, SymPy or the room ``algebra``; all frozen."""
 
 from m2bridge.values.collections import HashTable, MutableHashTable, Set, Tally, VirtualTally
-from m2bridge.values.inexact import ComplexNumber, Real
+from m2bridge.values.complexes import Complex, ComplexMap
+from m2bridge.values.inexact import ComplexNumber, Real, RealInterval
 from m2bridge.values.invariants import BettiTable, HilbertPolynomial
 from m2bridge.values.modules import (
-    Complex,
     GeneralIdeal,
     GroebnerBasis,
     Matrix,
@@ -30,6 +30,7 @@ from m2bridge.values.sequences import (
     Expression,
     Factorization,
     MutableList,
+    Net,
     Option,
     Partition,
     Reference,
@@ -42,6 +43,7 @@ __all__ = [
     "BettiTable",
     "Complex",
     "ComplexField",
+    "ComplexMap",
     "ComplexNumber",
     "Expression",
     "Factorization",
@@ -58,11 +60,13 @@ __all__ = [
     "MutableHashTable",
     "MutableList",
     "MutableMatrix",
+    "Net",
     "Option",
     "Partition",
     "QuotientRing",
     "Real",
     "RealField",
+    "RealInterval",
     "Reference",
     "RingElement",
     "RingFraction",

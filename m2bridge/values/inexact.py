@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from m2bridge.errors import ConversionError
+from m2bridge.values.shown import AsCode
 
 _SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan, "-0": -0.0}
 
@@ -29,8 +30,8 @@ class Real:
 
     Examples
     --------
-    >>> Real.of(0.5)
-    Real(mantissa=1, exponent=-1, precision=53, special='')
+    >>> Real.of(0.5), Real(1, -1, 100)
+    (Real.of(0.5), Real(1, -1, precision=100))
     >>> print(Real.of(0.1), Real.of(float("-inf")), Real.of(3, precision=100))
     0.1 -inf 3.0
     >>> Real.of(0.5).exact
@@ -102,6 +103,15 @@ class Real:
         except OverflowError:
             return math.copysign(math.inf, self.mantissa)
 
+    def __repr__(self) -> str:
+        """The call that makes it."""
+        if self.precision == 53 and self.special in ("inf", "-inf", "nan"):
+            return f"Real.of(float('{self.special}'))"
+        if self.precision == 53 and (self.special or Fraction(_finite(self)) == self.exact):
+            return f"Real.of({float(self)!r})"
+        special = f", special={self.special!r}" if self.special else ""
+        return f"Real({self.mantissa}, {self.exponent}, precision={self.precision}{special})"
+
     def __str__(self) -> str:
         from mpmath import libmp, nstr, workprec
 
@@ -109,6 +119,12 @@ class Real:
             return str(_SPECIAL[self.special])
         with workprec(self.precision):
             return str(nstr(self.to_mpmath(), int(libmp.prec_to_dps(self.precision))))
+
+
+def _finite(number: Real) -> float:
+    """The number as a float; 0 if it is too large."""
+    value = float(number)
+    return value if math.isfinite(value) else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +150,45 @@ class ComplexNumber:
         """Bits."""
         return min(self.real.precision, self.imaginary.precision)
 
+    def __repr__(self) -> str:
+        """The call that makes it."""
+        if self.real.precision == self.imaginary.precision == 53 and not (self.real.special or self.imaginary.special):
+            number = complex(self)
+            if ComplexNumber.of(number) == self:
+                return f"ComplexNumber.of({number!r})"
+        return f"ComplexNumber({self.real!r}, {self.imaginary!r})"
+
     def __complex__(self) -> complex:
         return complex(float(self.real), float(self.imaginary))
 
     def __str__(self) -> str:
         return f"{self.real} + {self.imaginary}*i"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RealInterval(AsCode):
+    """A closed interval of real numbers, by its ends.
+
+    Examples
+    --------
+    >>> half = RealInterval(Real.of(0.25), Real.of(0.5))
+    >>> print(half)
+    [0.25, 0.5]
+    >>> half.to_flint().contains(Real.of(0.375).to_flint())
+    True
+    """
+
+    left: Real
+    right: Real
+
+    @property
+    def precision(self) -> int:
+        """Bits."""
+        return min(self.left.precision, self.right.precision)
+
+    def to_flint(self) -> Any:
+        """A ball that contains it."""
+        return self.left.to_flint().union(self.right.to_flint())
+
+    def __str__(self) -> str:
+        return f"[{self.left}, {self.right}]"

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from m2bridge.values.shown import Named
+
 Place = tuple[int, tuple[int, ...], int]
 
 
@@ -42,6 +44,12 @@ class BettiTable:
             table[i, weight - i] = table.get((i, weight - i), 0) + count
         return table
 
+    def __repr__(self) -> str:
+        totals: dict[int, int] = {}
+        for (i, _, _), count in self.entries:
+            totals[i] = totals.get(i, 0) + count
+        return f"<BettiTable {' '.join(f'{i}: {n}' for i, n in sorted(totals.items()))}>"
+
     def __str__(self) -> str:
         table = self.rows
         if not table:
@@ -55,8 +63,8 @@ class BettiTable:
         return "\n".join(" ".join(c.rjust(w) for c, w in zip(line, widths, strict=True)) for line in lines)
 
 
-@dataclass(frozen=True, slots=True)
-class HilbertPolynomial:
+@dataclass(frozen=True, slots=True, repr=False)
+class HilbertPolynomial(Named):
     """A Hilbert polynomial, as a combination of those of projective spaces.
 
     Parameters

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from m2bridge.errors import ConversionError
-from m2bridge.values.invariants import BettiTable
 from m2bridge.values.rings import ring_text
+from m2bridge.values.shown import AsText, Named
 
 Degree = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class GeneralIdeal:
+@dataclass(frozen=True, slots=True, repr=False)
+class GeneralIdeal(AsText):
     """An ideal of a ring that is not a plain polynomial ring; of those it is :class:`m2bridge.Ideal`.
 
     Examples
@@ -31,9 +31,19 @@ class GeneralIdeal:
         return f"ideal({', '.join(map(str, self.generators))}) of {ring_text(self.ring)}"
 
 
-@dataclass(frozen=True, slots=True)
-class MonomialIdeal:
-    """A monomial ideal, by its monomials."""
+@dataclass(frozen=True, slots=True, repr=False)
+class MonomialIdeal(AsText):
+    """A monomial ideal, by its monomials.
+
+    Examples
+    --------
+    >>> from m2bridge.algebra.field import QQ
+    >>> from m2bridge.algebra.ring import PolynomialRing
+    >>> ring = PolynomialRing(QQ, ("x", "y"))
+    >>> x, y = ring.sympy_ring.gens
+    >>> MonomialIdeal(ring, (x**2, x * y))
+    monomialIdeal(x**2, x*y) of QQ[x, y]
+    """
 
     ring: Any
     generators: tuple[Any, ...]
@@ -42,8 +52,8 @@ class MonomialIdeal:
         return f"monomialIdeal({', '.join(map(str, self.generators))}) of {ring_text(self.ring)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Module:
+@dataclass(frozen=True, slots=True, repr=False)
+class Module(Named):
     """A submodule of a quotient of a free module.
 
     Parameters
@@ -88,8 +98,8 @@ class Module:
         return f"{ring_text(self.ring)}^{len(shifts) if plain else '{' + ', '.join(shifts) + '}'}"
 
 
-@dataclass(frozen=True, slots=True)
-class Matrix:
+@dataclass(frozen=True, slots=True, repr=False)
+class Matrix(Named):
     """A homomorphism of modules, by a matrix.
 
     Parameters
@@ -152,9 +162,17 @@ class Matrix:
         return f"({'; '.join('(' + ', '.join(map(str, row)) + ')' for row in self.entries)})"
 
 
-@dataclass(frozen=True, slots=True)
-class MutableMatrix:
-    """What a mutable matrix held when it was read."""
+@dataclass(frozen=True, slots=True, repr=False)
+class MutableMatrix(AsText):
+    """What a mutable matrix held when it was read.
+
+    Examples
+    --------
+    >>> from m2bridge.algebra.field import QQ
+    >>> line = Module(QQ, ((),))
+    >>> MutableMatrix(Matrix(line, line, ((2,),)))
+    mutable ((2))
+    """
 
     matrix: Matrix
 
@@ -162,9 +180,16 @@ class MutableMatrix:
         return f"mutable {self.matrix}"
 
 
-@dataclass(frozen=True, slots=True)
-class Vector:
-    """An element of a module, by its coefficients."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Vector(Named):
+    """An element of a module, by its coefficients.
+
+    Examples
+    --------
+    >>> from m2bridge.algebra.field import QQ
+    >>> print(Vector(Module(QQ, ((), ())), (3, 4)))
+    (3, 4)
+    """
 
     module: Module
     entries: tuple[Any, ...]
@@ -173,9 +198,21 @@ class Vector:
         return f"({', '.join(map(str, self.entries))})"
 
 
-@dataclass(frozen=True, slots=True)
-class GroebnerBasis:
-    """A Gröbner basis, as far as it was computed; its elements are the columns of a matrix."""
+@dataclass(frozen=True, slots=True, repr=False)
+class GroebnerBasis(AsText):
+    """A Gröbner basis, as far as it was computed; its elements are the columns of a matrix.
+
+    Examples
+    --------
+    >>> from m2bridge.algebra.field import QQ
+    >>> from m2bridge.algebra.ring import PolynomialRing
+    >>> ring = PolynomialRing(QQ, ("x", "y"))
+    >>> x, y = ring.sympy_ring.gens
+    >>> target, source = Module(ring, ((0,),)), Module(ring, ((1,), (2,)))
+    >>> basis = GroebnerBasis(Matrix(target, source, ((y, x**2),), (0,)))
+    >>> basis, basis.generators
+    (Gröbner basis (y, x**2), (y, x**2))
+    """
 
     matrix: Matrix
 
@@ -192,9 +229,19 @@ class GroebnerBasis:
         return f"Gröbner basis ({', '.join(map(str, self.generators))})"
 
 
-@dataclass(frozen=True, slots=True)
-class RingMap:
-    """A ring homomorphism, by the images of the variables (those of the coefficients last)."""
+@dataclass(frozen=True, slots=True, repr=False)
+class RingMap(Named):
+    """A ring homomorphism, by the images of the variables (those of the coefficients last).
+
+    Examples
+    --------
+    >>> from m2bridge.algebra.field import QQ
+    >>> from m2bridge.algebra.ring import PolynomialRing
+    >>> ring = PolynomialRing(QQ, ("x", "y"))
+    >>> x, y = ring.sympy_ring.gens
+    >>> RingMap(ring, ring, (y, x))
+    <RingMap QQ[x, y] → QQ[x, y], (y, x)>
+    """
 
     target: Any
     source: Any
@@ -202,44 +249,3 @@ class RingMap:
 
     def __str__(self) -> str:
         return f"{ring_text(self.source)} → {ring_text(self.target)}, ({', '.join(map(str, self.images))})"
-
-
-@dataclass(frozen=True, slots=True)
-class Complex:
-    """A chain complex.
-
-    Parameters
-    ----------
-    ring : ring
-    low : int
-        Homological degree of the first module.
-    modules : tuple of Module
-    differentials : tuple of Matrix
-        From each module but the first to the one before.
-    """
-
-    ring: Any
-    low: int
-    modules: tuple[Module, ...]
-    differentials: tuple[Matrix, ...]
-
-    @property
-    def betti(self) -> BettiTable:
-        """How many generators the free modules have in each degree, for standard weights.
-
-        Raises
-        ------
-        ConversionError
-            If a module is not free.
-        """
-        counts: dict[tuple[int, Degree, int], int] = {}
-        for i, module in enumerate(self.modules, self.low):
-            if not module.is_free:
-                raise ConversionError("a Betti table is for complexes of free modules")
-            for degree in module.degrees:
-                place = (i, degree, sum(degree))
-                counts[place] = counts.get(place, 0) + 1
-        return BettiTable(tuple(sorted(counts.items())))
-
-    def __str__(self) -> str:
-        return " ← ".join(map(str, self.modules))

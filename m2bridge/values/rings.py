@@ -11,10 +11,11 @@ from sympy.polys.rings import PolyRing
 
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.values.shown import AsText
 
 
-@dataclass(frozen=True, slots=True)
-class IntegerRing:
+@dataclass(frozen=True, slots=True, repr=False)
+class IntegerRing(AsText):
     """The ring of integers.
 
     Examples
@@ -27,8 +28,8 @@ class IntegerRing:
         return "ZZ"
 
 
-@dataclass(frozen=True, slots=True)
-class RealField:
+@dataclass(frozen=True, slots=True, repr=False)
+class RealField(AsText):
     """Real numbers with a precision in bits.
 
     Examples
@@ -43,8 +44,8 @@ class RealField:
         return f"RR_{self.precision}"
 
 
-@dataclass(frozen=True, slots=True)
-class ComplexField:
+@dataclass(frozen=True, slots=True, repr=False)
+class ComplexField(AsText):
     """Complex numbers with a precision in bits.
 
     Examples
@@ -62,8 +63,23 @@ class ComplexField:
 Order: TypeAlias = tuple[tuple[str, int | str | tuple[int, ...]], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Algebra:
+def grevlex_order(count: int) -> Order:
+    """The graded reverse lexicographic order of so many variables, as Macaulay2 says it."""
+    return (("GRevLex", (1,) * count),)
+
+
+def glex_order(count: int) -> Order:
+    """The graded lexicographic order."""
+    return ("Weights", (1,) * count), ("Lex", count)
+
+
+def lex_order(count: int) -> Order:
+    """The lexicographic order."""
+    return (("Lex", count),)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Algebra(AsText):
     """A polynomial ring with all that Macaulay2 can say of it; also Weyl algebras and exterior algebras.
 
     Parameters
@@ -83,7 +99,7 @@ class Algebra:
     rank : int
         Length of a degree.
     joined : bool
-        Whether degrees of the coefficients are part of degrees.
+        Whether degrees of the coefficients are part of degrees; what ``toField`` makes has none, and no variables.
 
     Examples
     --------
@@ -115,20 +131,21 @@ class Algebra:
     @property
     def sympy_ring(self) -> PolyRing | None:
         """The same ring in SymPy, if SymPy can hold it: standard degrees, commutative, one of three orders."""
-        orders = {"GRevLex": grevlex, "GLex": grlex, "Lex": lex}
         n = len(self.variables)
+        orders = {grevlex_order(n): grevlex, glex_order(n): grlex, lex_order(n): lex}
         plain = isinstance(self.coefficients, CoefficientField | IntegerRing) and not (
             self.inverses or self.weyl or self.skew
         )
         if not plain or self.degrees != ((1,),) * n or self.rank != 1 or not n:
             return None
-        name = self.order[0][0] if len(self.order) == 1 else ""
-        if name not in orders or self.order[0][1] not in (n, (1,) * n):
+        if self.order not in orders:
             return None
         domain = ZZ if isinstance(self.coefficients, IntegerRing) else self.coefficients.domain
-        return PolyRing([Symbol(v) for v in self.variables], domain, orders[name])
+        return PolyRing([Symbol(v) for v in self.variables], domain, orders[self.order])
 
     def __str__(self) -> str:
+        if not (self.variables or self.joined):
+            return f"toField({ring_text(self.coefficients)})"
         name = self.variables.__getitem__
         parts = list(self.variables)
         if self.degrees != ((1,),) * len(parts):
@@ -144,8 +161,8 @@ class Algebra:
         return f"{ring_text(self.coefficients)}[{', '.join(parts)}]"
 
 
-@dataclass(frozen=True, slots=True)
-class QuotientRing:
+@dataclass(frozen=True, slots=True, repr=False)
+class QuotientRing(AsText):
     """A ring modulo an ideal.
 
     Parameters
@@ -169,14 +186,26 @@ class QuotientRing:
         return f"{ring_text(self.ambient)}/({', '.join(map(str, self.relations))})"
 
 
-@dataclass(frozen=True, slots=True)
-class GaloisField:
-    """A finite field GF(q): a quotient of GF(p)[a], with the element whose powers are all others but zero.
+@dataclass(frozen=True, slots=True, repr=False)
+class GaloisField(AsText):
+    """A finite field GF(q): a quotient of GF(p)[a].
 
     Parameters
     ----------
     quotient : QuotientRing
     primitive : RingElement or other element of it
+        What Macaulay2 calls the primitive element. Its powers are all others but zero, except that Macaulay2 also says
+        so of the generator of a quotient that was given to ``GF``, whether it is true or not.
+
+    Examples
+    --------
+    >>> from m2bridge.algebra.field import CoefficientField
+    >>> ring = PolynomialRing(CoefficientField(2), ("a",))
+    >>> a = ring.sympy_ring.gens[0]
+    >>> quotient = QuotientRing(ring, (a**2 + a + 1,))
+    >>> four = GaloisField(quotient, RingElement(quotient, (((1,), 1),)))
+    >>> print(four, four.order, four.minimal_polynomial)
+    GF(4) 4 a**2 + a + 1
     """
 
     quotient: QuotientRing
@@ -206,8 +235,8 @@ class GaloisField:
         return f"GF({self.order})"
 
 
-@dataclass(frozen=True, slots=True)
-class FractionField:
+@dataclass(frozen=True, slots=True, repr=False)
+class FractionField(AsText):
     """The fractions of a ring without zero divisors.
 
     Examples
@@ -237,8 +266,8 @@ def ring_variables(ring: Any) -> tuple[str, ...]:
     return tuple(getattr(ring, "variables", ()))
 
 
-@dataclass(frozen=True, slots=True)
-class RingElement:
+@dataclass(frozen=True, slots=True, repr=False)
+class RingElement(AsText):
     """An element of a ring whose elements are not SymPy polynomials.
 
     Parameters
@@ -279,8 +308,8 @@ def _term(names: tuple[str, ...], exponents: tuple[int, ...], coefficient: Any) 
     return "*".join([number, *factors])
 
 
-@dataclass(frozen=True, slots=True)
-class RingFraction:
+@dataclass(frozen=True, slots=True, repr=False)
+class RingFraction(AsText):
     """An element of a field of fractions.
 
     Examples

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+from m2bridge.layout import shortened
+from m2bridge.values.shown import AsCode, Named
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Symbol(AsCode):
     """A symbol that stands for itself, or an indexed variable without a value.
 
     Examples
@@ -25,8 +28,8 @@ class Symbol:
         return self.name if self.index is None else f"{self.name}_{self.index}"
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+@dataclass(frozen=True, slots=True, repr=False)
+class Option(AsCode):
     """``key => value``.
 
     Examples
@@ -42,8 +45,8 @@ class Option:
         return f"{self.key} => {self.value}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Items:
+@dataclass(frozen=True, slots=True, repr=False)
+class _Items(AsCode):
     """What holds items in order."""
 
     items: tuple[Any, ...]
@@ -100,8 +103,32 @@ class Partition(_Items):
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Factorization:
+@dataclass(frozen=True, slots=True, repr=False)
+class Net(AsCode):
+    """A picture made of lines of text, as Macaulay2 shows its values.
+
+    Parameters
+    ----------
+    lines : tuple of str
+    height : int
+        How many of the lines are above the base line, on which nets are put side by side.
+
+    Examples
+    --------
+    >>> print(Net((" 2", "x "), 1))
+     2
+    x
+    """
+
+    lines: tuple[str, ...]
+    height: int = 1
+
+    def __str__(self) -> str:
+        return "\n".join(line.rstrip() for line in self.lines)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Factorization(Named):
     """A product of powers, as ``factor`` gives it.
 
     Examples
@@ -134,8 +161,8 @@ def _power(base: Any, exponent: int) -> str:
     return text if exponent == 1 else f"{text}^{exponent}"
 
 
-@dataclass(frozen=True, slots=True)
-class Expression:
+@dataclass(frozen=True, slots=True, repr=False)
+class Expression(AsCode):
     """An expression that Macaulay2 holds without computing it: ``Sum``, ``Divide``, ``Minus`` …
 
     Parameters
@@ -194,5 +221,7 @@ class Reference:
     text: str
     key: str
 
-    def __str__(self) -> str:
-        return f"<{self.kind} {self.text}>"
+    def __repr__(self) -> str:
+        return f"<{self.kind} {shortened(self.text)}>"
+
+    __str__ = __repr__

@@ -10,9 +10,9 @@ import pytest
 
 from m2bridge.engine import Macaulay2
 from m2bridge.errors import ConversionError, ScriptError, ValueTypeError
-from m2bridge.values import Real, Reference
+from m2bridge.values import HashTable, Real, Reference
 from tests.asking import values
-from tests.everyday import ROWS, Error, NoCounterpart, Shown
+from tests.everyday import DOCUMENTED, ROWS, Error, NoCounterpart, Shown
 
 
 @cache
@@ -46,6 +46,19 @@ def test_everyday(program: Path, row: int) -> None:
         back = returned(program)[row]
         assert back == value
         assert type(back) is type(value)
+
+
+def test_the_examples_of_the_documented_table(program: Path) -> None:
+    """Each has the class that its row names, and comes back as it was."""
+    examples = [example for row in DOCUMENTED.values() for example in row]
+    found = values(program, [(code, {}) for code, _ in examples])
+    assert [
+        (code, "None" if value is None else type(value).__name__)
+        for (code, _), value in zip(examples, found, strict=True)
+    ] == (examples)
+    known = [value for value in found if not isinstance(value, ValueTypeError)]
+    for value, back in zip(known, values(program, [("X", {"X": value}) for value in known]), strict=True):
+        assert HashTable([(0, back)]) == HashTable([(0, value)])
 
 
 def test_the_table_is_large() -> None:

@@ -12,7 +12,7 @@ import numpy
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sympy import GF, Matrix, Poly, Rational, grevlex, lex, ring, sqrt, symbols
+from sympy import GF, EulerGamma, I, Matrix, Poly, Rational, grevlex, grlex, lex, pi, ring, sqrt, symbols
 from sympy import QQ as RATIONALS
 from sympy import ZZ as INTEGERS
 
@@ -26,9 +26,14 @@ from tests.asking import values
 
 x, y = symbols("x y")
 LEX = ring("x,y", INTEGERS, lex)[1:]
+GLEX = ring("x,y,z", RATIONALS, grlex)[1:]
 CONTEXT = flint.fmpq_mpoly_ctx.get(["x", "y"], "degrevlex")
 NAMED = PolynomialRing(QQ, ("e", "i", "res", "dd", "alpha", "xy", "x_1", "x_1_2", "p_a", "x"))
 CUSP = Ideal(PolynomialRing(QQ, ("x", "y")), (PolynomialRing(QQ, ("x", "y")).polynomial(x**2 - y**3),))
+
+NINE = flint.fq_default_poly_ctx(flint.fq_default_ctx(3, 2, "a"))
+OTHER_NINE = flint.fq_default_ctx(3, modulus=flint.fmpz_mod_poly_ctx(flint.fmpz_mod_ctx(3))([1, 0, 1]), var="i")
+OVER_SEVEN = flint.fmpz_mod_poly_ctx(flint.fmpz_mod_ctx(7))
 
 TAKEN: list[tuple[str, dict[str, Any], Any]] = [
     ("n + 1", {"n": 10**50}, 10**50 + 1),
@@ -42,6 +47,8 @@ TAKEN: list[tuple[str, dict[str, Any], Any]] = [
     ("toString f", {"f": Poly(x**2 + 1, x, domain=GF(5))}, "x^2+1"),
     ("f", {"f": LEX[0] + 1}, LEX[0] + 1),
     ("toString leadTerm(x + y^2)", {"f": LEX[0]}, "x"),
+    ("(leadTerm(x + z^2) == z^2, leadTerm(x^2*z + x*y^2) == x^2*z)", {"f": GLEX[0]}, (True, True)),
+    ("f", {"f": ring("x,y", INTEGERS, grlex)[1]}, ring("x,y", INTEGERS, grlex)[1]),
     ("toString f", {"f": flint.fmpz_poly([1, 0, 2])}, "2*x^2+1"),
     ("toString f", {"f": flint.nmod_poly([1, 2], 5)}, "2*x+1"),
     ("toString f", {"f": CONTEXT.from_dict({(1, 2): 3, (0, 0): flint.fmpq(1, 2)})}, "3*x*y^2+1/2"),
@@ -58,6 +65,11 @@ TAKEN: list[tuple[str, dict[str, Any], Any]] = [
     ("e + i + res + dd + alpha + xy + x_1 + x_(1,2) + p_a", {"R": NAMED}, sum(NAMED.sympy_ring.gens[:-1])),
     ("f", {"f": PolynomialMap.from_expressions(["t"], {"x": symbols("t") ** 2})}, None),
     ("promote(k, ZZ/7) == 3", {"k": flint.nmod(3, 7)}, True),
+    ("toString f", {"f": NINE([1, NINE.base_field().gen()])}, "a*x+1"),
+    ("i^2 == -1 and (ring f)_0 == f", {"f": flint.fq_default_poly_ctx(OTHER_NINE).gen()}, True),
+    ("ring f === ring g", {"f": NINE([1]), "g": NINE([0, 1])}, True),
+    ("toString f", {"f": OVER_SEVEN([1, 5])}, "-2*x+1"),
+    ("{pi, ii, EulerConstant} == c", {"c": [pi, I, EulerGamma]}, True),
     ("h#1", {"h": {1: [2, (3,)]}}, [2, (3,)]),
 ]
 
@@ -86,6 +98,8 @@ REFUSED = [
     x + 0.5,
     1 / x,
     flint.arb(1),
+    NINE.base_field().gen(),
+    flint.fmpz_mod_ctx(7)(3),
     Decimal("0.1"),
     object(),
     b"bytes",

@@ -1,0 +1,147 @@
+"""SymPy expressions and matrices, which say names and no ring.
+
+All in one call live in one ring. If exactly one of the rings of what else is given has all their variables (the ring of
+an ideal, a polynomial, a matrix ..), it is that one. Else they are read as if typed: in the ring whose variables have
+these names in the workspace; where there is none, in a new ring over QQ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from sympy import Expr, Float, MatrixBase, Rational
+from sympy.polys.polyerrors import BasePolynomialError
+from sympy.polys.rings import PolyElement, PolyRing
+
+from m2bridge.algebra.field import QQ
+from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.convert.given_modules import plain_matrix
+from m2bridge.convert.given_polynomials import sparse_terms
+from m2bridge.convert.given_rings import ring, ring_of_sympy, written_variables
+from m2bridge.convert.given_writing import braces, inexact, written
+from m2bridge.errors import ConversionError
+from m2bridge.values.modules import Matrix
+from m2bridge.values.rings import Algebra, IntegerRing
+
+_CONTAINERS = (list, tuple, set, frozenset)
+
+
+@dataclass(frozen=True)
+class Typed:
+    """Polynomials as if typed: an element, or the rows of a matrix."""
+
+    ring: PolyRing
+    content: PolyElement | tuple[tuple[PolyElement, ...], ...]
+    columns: int = 0
+
+
+def in_one_ring(values: Iterable[Any]) -> list[Any]:
+    """The values, with the SymPy expressions among them as polynomials."""
+    listed = list(values)
+    leaves = list(_leaves(listed))
+    names = {str(symbol) for leaf in leaves if isinstance(leaf, Expr) for symbol in leaf.free_symbols}
+    if not names:
+        return [_prepared(value, None, False) for value in listed]
+    around = [found for found in _rings(leaves) if names <= set(map(str, found.symbols))]
+    if len(around) == 1:
+        return [_prepared(value, around[0], False) for value in listed]
+    own = PolynomialRing(QQ, tuple(sorted(names))).sympy_ring
+    return [_prepared(value, own, True) for value in listed]
+
+
+def _leaves(items: Iterable[Any]) -> Iterable[Any]:
+    for item in items:
+        if type(item) in _CONTAINERS:
+            yield from _leaves(item)
+        elif type(item) is dict:
+            yield from _leaves(item.keys())
+            yield from _leaves(item.values())
+        elif isinstance(item, MatrixBase):
+            yield from item.flat()
+        else:
+            yield item
+
+
+def _rings(leaves: Iterable[Any]) -> list[PolyRing]:
+    """The different rings among what is given, as SymPy has them."""
+    found: list[PolyRing] = []
+    for leaf in leaves:
+        over = leaf if isinstance(leaf, PolynomialRing | Algebra | PolyRing) else getattr(leaf, "ring", None)
+        over = over.sympy_ring if isinstance(over, PolynomialRing | Algebra) else over
+        if isinstance(over, PolyRing) and over not in found:
+            found.append(over)
+    return found
+
+
+def _prepared(value: Any, over: PolyRing | None, typed: bool) -> Any:
+    """The value with its SymPy expressions in a ring."""
+    if type(value) in _CONTAINERS:
+        return type(value)(_prepared(item, over, typed) for item in value)
+    if type(value) is dict:
+        return {_prepared(k, over, typed): _prepared(v, over, typed) for k, v in value.items()}
+    if isinstance(value, Expr) and value.free_symbols:
+        element = _polynomial(value, over)
+        return Typed(element.ring, element) if typed else element
+    if isinstance(value, MatrixBase):
+        return _matrix(value, over, typed)
+    return value
+
+
+def _polynomial(value: Expr, over: Any) -> PolyElement:
+    if not all(atom.is_Rational for atom in value.atoms() if atom.is_number):
+        _refuse_number(value)
+    try:
+        return over.from_expr(value)
+    except (BasePolynomialError, ValueError, ZeroDivisionError) as reason:
+        raise ConversionError(f"'{value}' is not a polynomial with coefficients in {over.domain}") from reason
+
+
+def _refuse_number(value: Any) -> None:
+    if value.has(Float):
+        raise inexact(f"'{value}'")
+    raise ConversionError(f"'{value}' is not a polynomial with rational coefficients")
+
+
+def _matrix(value: MatrixBase, over: PolyRing | None, typed: bool) -> Matrix | Typed:
+    if value.free_symbols:
+        assert over is not None
+        flat = [_polynomial(x, over) for x in value.flat()]
+    else:
+        flat = [number(x) for x in value.flat()]
+    rows = [flat[i * value.cols : (i + 1) * value.cols] for i in range(value.rows)]
+    if not value.free_symbols:
+        return plain_matrix(IntegerRing() if all(isinstance(x, int) for x in flat) else QQ, rows, value.cols)
+    if typed and over is not None:
+        return Typed(over, tuple(map(tuple, rows)), value.cols)
+    return plain_matrix(ring_of_sympy(over), rows, value.cols)
+
+
+def number(value: Any) -> int | Fraction:
+    """A rational number of SymPy.
+
+    Raises
+    ------
+    ConversionError
+        If it is none.
+    """
+    if not isinstance(value, Rational):
+        _refuse_number(value)
+    return int(value) if value.is_Integer else Fraction(int(value.p), int(value.q))
+
+
+@written.register
+def _(value: Typed) -> str:
+    over = ring_of_sympy(value.ring)
+    if isinstance(value.content, PolyElement):
+        made = _element(value.content)
+    else:
+        rows = braces(braces(map(_element, row)) for row in value.content)
+        made = f"map(R^{len(value.content)}, R^{value.columns}, {rows})"
+    return f"(mbTyped({written_variables(over.variables)}, () -> {ring(over)}, (R, places) -> {made}))"
+
+
+def _element(value: PolyElement) -> str:
+    return f"mbPlaced(R, places, {sparse_terms(value)})"

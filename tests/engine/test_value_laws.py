@@ -1,0 +1,150 @@
+"""The law of all values: given to Macaulay2 and taken back, it is the same; random ones of each kind, on every version.
+
+Each example is a batch for one call. What Macaulay2 says of its values is compared, too, so that a mistake in both
+directions does not go unseen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import fields, is_dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from m2bridge.engine import Macaulay2, Workspace
+from m2bridge.values import HashTable, RingElement
+from tests.random_rings import RINGS, elements
+from tests.random_values import VALUES, facts_of_matrix, facts_of_module, facts_of_ring
+
+BATCH = 6
+EXAMPLES = 3
+
+cheap = settings(max_examples=EXAMPLES, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+"""What fails is told by its place in the batch; to make it smaller would take minutes."""
+
+
+@pytest.fixture(scope="module")
+def workspaces() -> Iterator[Callable[[Path], Workspace]]:
+    """A workspace on each Macaulay2, for all laws: what one example leaves there changes nothing for the next."""
+    with ExitStack() as stack:
+        yield cache(lambda program: stack.enter_context(stack.enter_context(Macaulay2(program)).workspace()))
+
+
+@pytest.fixture
+def work(program: Path, workspaces: Callable[[Path], Workspace]) -> Workspace:
+    return workspaces(program)
+
+
+def batches(some: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
+    return st.lists(some, min_size=BATCH, max_size=BATCH)
+
+
+def with_elements(rings: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Random elements of random rings."""
+    return rings.flatmap(elements)
+
+
+REDUCED = {"fraction fields", "maps of modules", "mutable matrices", "Gröbner bases"}
+"""Fractions are written in lowest terms, elements of quotients by other representatives, Gröbner bases sorted;
+mutable matrices have no degrees. What comes back is equal in Macaulay2."""
+EQUAL = {
+    "mutable matrices": "matrix X#i == matrix Y#i",
+    "maps of modules": "X#i == Y#i",
+    "Gröbner bases": "gens X#i === gens Y#i",
+}
+"""How Macaulay2 compares two values, if not by ``===``; its ``==`` computes Gröbner bases of ideals and modules."""
+for kind in ("Koszul complexes", "complexes with zero maps", "maps of complexes", "fraction fields", "intervals"):
+    EQUAL[kind] = "X#i == Y#i"
+
+
+@pytest.mark.parametrize("kind", RINGS)
+def test_rings_come_back(work: Workspace, kind: str) -> None:
+    @cheap
+    @given(batches(RINGS[kind]))
+    def law(some: list[Any]) -> None:
+        back, same, said = work.value(f"(X, all(#X, i -> X#i === Y#i), apply(X, R -> {RING_FACTS}))", X=some, Y=some)
+        assert back == some
+        assert same
+        assert said == [facts_of_ring(ring) for ring in some]
+
+    law()
+
+
+@pytest.mark.parametrize("kind", RINGS)
+def test_elements_come_back(work: Workspace, kind: str) -> None:
+    @cheap
+    @given(batches(with_elements(RINGS[kind])))
+    def law(some: list[Any]) -> None:
+        check(work, kind, some)
+
+    law()
+
+
+@pytest.mark.parametrize("kind", VALUES)
+def test_values_come_back(work: Workspace, kind: str) -> None:
+    @cheap
+    @given(batches(VALUES[kind]))
+    def law(some: list[Any]) -> None:
+        check(work, kind, some)
+
+    law()
+
+
+def check(work: Workspace, kind: str, some: list[Any]) -> None:
+    """The law for some values; once they are in the form in which Macaulay2 has them, nothing at all may change."""
+    back = work.value("X", X=some)
+    equal = EQUAL.get(kind, "X#i === Y#i")
+    again, same = work.value(f"(X, select(#X, i -> not ({equal})))", X=back, Y=some)
+    assert same == []
+    assert strict(again) == strict(back)
+    if kind not in REDUCED:
+        assert strict(sorted_terms(back)) == strict(sorted_terms(some))
+
+
+def strict(value: Any) -> HashTable:
+    """What is equal for equal values of equal types only; ideals are compared by their generators."""
+    return HashTable([(0, value)])
+
+
+def sorted_terms(value: Any) -> Any:
+    """The value with the terms of its elements in an order that does not depend on the ring's."""
+    if isinstance(value, RingElement):
+        return RingElement, value.ring, sorted((m, sorted_terms(c)) for m, c in value.terms)
+    if isinstance(value, list | tuple):
+        return type(value)(map(sorted_terms, value))
+    if is_dataclass(value):
+        return type(value), [sorted_terms(getattr(value, field.name)) for field in fields(value)]
+    return value
+
+
+RING_FACTS = """if instance(R, InexactField) then null else (
+    numgens R, char R, isCommutative R, degreeLength R, apply(gens R, x -> degree x))"""
+
+
+@cheap
+@given(batches(VALUES["matrices"]))
+def test_what_macaulay2_says_of_matrices(work: Workspace, some: list[Any]) -> None:
+    said = work.value("apply(X, f -> (numrows f, numcols f, degrees target f, degrees source f, degree f))", X=some)
+    assert said == [facts_of_matrix(matrix) for matrix in some]
+
+
+@cheap
+@given(batches(VALUES["modules"]))
+def test_what_macaulay2_says_of_modules(work: Workspace, some: list[Any]) -> None:
+    code = "apply(X, M -> (degrees ambient M, numgens M, numcols relations M, M.?generators, M.?relations))"
+    assert work.value(code, X=some) == [facts_of_module(module) for module in some]
+
+
+@cheap
+@given(batches(VALUES["Koszul complexes"]))
+def test_what_macaulay2_says_of_complexes(work: Workspace, some: list[Any]) -> None:
+    """The product of two differentials that follow each other is zero; the ranks stand where they are said to."""
+    code = "apply(#X, i -> (C := X#i; n := L#i; (C.dd_(n+1) * C.dd_(n+2) == 0, apply(4, k -> rank C_(n+k)))))"
+    said = work.value(code, X=some, L=[complex.low for complex in some])
+    assert said == [(True, [1, 2, 1, 0])] * len(some)

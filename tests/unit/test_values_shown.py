@@ -1,0 +1,101 @@
+"""What a person sees of values at a prompt: one line; the call that makes the value, or its text."""
+
+from __future__ import annotations
+
+import doctest
+import pickle
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from m2bridge import values
+from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.ring import Ideal, PolynomialRing
+from m2bridge.values import (
+    Algebra,
+    Array,
+    BettiTable,
+    Complex,
+    ComplexNumber,
+    Expression,
+    Factorization,
+    GeneralIdeal,
+    HilbertPolynomial,
+    IntegerRing,
+    Matrix,
+    Module,
+    Option,
+    Partition,
+    Real,
+    RealInterval,
+    Reference,
+    RingElement,
+    Symbol,
+)
+from tests.random_rings import complex_numbers, reals
+
+REFERENCE = (Path(__file__).parents[2] / "docs" / "reference" / "api.rst").read_text(encoding="utf-8") + "\n"
+PLANE = PolynomialRing(QQ, ("x", "y"))
+X, Y = PLANE.sympy_ring.gens
+ROW = Matrix(Module(PLANE, ((0,),)), Module(PLANE, ((1,), (1,))), ((X, Y),), (0,))
+
+SHOWN = [
+    ([QQ, CoefficientField(7), PLANE, IntegerRing()], "[QQ, GF(7), QQ[x, y], ZZ]"),
+    ([Ideal(PLANE, (X**2, Y))], "[ideal(x**2, y) of QQ[x, y]]"),
+    (GeneralIdeal(IntegerRing(), (4,)), "ideal(4) of ZZ"),
+    (RingElement(Algebra(QQ, ("x",), ((2,),)), (((1,), Fraction(1)),)), "x"),
+    (ROW, "<Matrix ((x, y))>"),
+    (ROW.source, "<Module QQ[x, y]^{-1, -1}>"),
+    (Complex(PLANE, 0, (ROW.target, ROW.source), (ROW,)), "<Complex QQ[x, y]^1 ← QQ[x, y]^{-1, -1}>"),
+    (BettiTable((((0, (0,), 0), 1), ((1, (1,), 1), 2))), "<BettiTable 0: 1 1: 2>"),
+    (HilbertPolynomial(((0, -2), (1, 3))), "<HilbertPolynomial -2*P_0 + 3*P_1>"),
+    (Factorization(((2, 2), (3, 1))), "<Factorization 2^2 * 3>"),
+    (Reference("Function", "f", "1"), "<Function f>"),
+]
+
+
+@pytest.mark.parametrize(("value", "text"), SHOWN, ids=[text for _, text in SHOWN])
+def test_values_are_shown_by_their_text(value: Any, text: str) -> None:
+    assert repr(value) == text
+    assert pickle.loads(pickle.dumps(value)) == value
+
+
+CODES = [
+    Array((1, Symbol("x"))),
+    Partition((3, 1)),
+    Option(Symbol("p", (1, 2)), [1]),
+    Expression("Divide", (1, 2)),
+    RealInterval(Real.of(0.25), Real.of(1, 100)),
+    Real.of(float("inf")),
+    Real.of(-0.0),
+    Real(0, 0, 100, "nan"),
+    Real(1, 5000),
+    ComplexNumber(Real.of(-0.0), Real.of(float("nan"))),
+]
+
+
+@pytest.mark.parametrize("value", CODES, ids=repr)
+def test_values_are_shown_by_the_call_that_makes_them(value: Any) -> None:
+    assert eval(repr(value), vars(values)) == value
+
+
+@given(reals(53) | reals(100) | complex_numbers(53) | complex_numbers(60))
+def test_any_number_is_shown_by_the_call_that_makes_it(number: Any) -> None:
+    assert eval(repr(number), vars(values)) == number
+
+
+def test_a_large_value_takes_one_line() -> None:
+    many = Matrix(ROW.target, Module(PLANE, ((1,),) * 500), ((X,) * 500,), (0,))
+    assert len(repr(many)) < 400
+    assert "\n" not in repr(many)
+
+
+@pytest.mark.parametrize("name", values.__all__)
+def test_a_public_class_has_an_example_in_the_reference(name: str) -> None:
+    """All examples are run by tests/unit/test_examples.py."""
+    written = doctest.DocTestParser().get_examples(getattr(values, name).__doc__)
+    assert any(example.want for example in written)
+    assert f"\n   {name}\n" in REFERENCE
