@@ -116,7 +116,9 @@ class Conversation:
             options, scripts = self._arguments
             assert self.candidate.program is not None
             arguments = (*options, *(str(m2script(name)) for name in scripts))
-            self._process = Process(self.candidate.program, arguments, self.limits.memory, self._scratch.path, self.settings())
+            self._process = Process(
+                self.candidate.program, arguments, self.limits.memory, self._scratch.path, self.settings()
+            )
             self._ready = False
             sweep()
         assert self._scratch is not None
