@@ -7,21 +7,28 @@ reads the value from another, and gives a Python object.
 
 1. A small value, per call: ``2+2`` and ``{1/2, "a", x^2 - y}``.
 2. A megabyte: text that is printed (10 MB), and a list of integers as a value.
+3. A polynomial with random coefficients and 10^5 random terms of 1 to 5 variables, in and out, as a Python object; the
+   plain conversation has no counterpart. Start-up is not counted.
 """
 
 from __future__ import annotations
 
+import random
 import statistics
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from measuring import engine_program, options, print_table, seconds, verdict
 from session import Conversation
+from sympy import GF, QQ, grevlex, ring
+from sympy.polys.rings import PolyElement
 
 from m2bridge.engine import Macaulay2, Workspace
 
 BLOCKS, BLOCK_LENGTH = 10, 30
 TARGET = 0.001
+TERMS, POLYNOMIAL_TARGET = 10**5, 2.0
 
 SMALL = {"2+2": "2+2", "list with a polynomial": '{1/2, "a", x^2 - y}'}
 PRINTED = 'scan(10^5, i -> stdio << concatenate(99:"x") << endl)'
@@ -76,13 +83,49 @@ def megabytes(plain: Conversation, work: Workspace, rounds: int) -> None:
     )
 
 
+def random_polynomial(domain: Any, width: int) -> PolyElement:
+    """10^5 terms."""
+    numbers = random.Random(1)
+    over = ring([f"x_{i}" for i in range(width)], domain, grevlex)[0]
+    terms: dict[tuple[int, ...], Any] = {}
+    while len(terms) < TERMS:
+        powers = {numbers.randrange(width): numbers.randint(1, 4) for _ in range(numbers.randint(3, 5))}
+        coefficient = domain(numbers.randint(1, 1000)) / domain(numbers.randint(1, 100))
+        terms[tuple(powers.get(i, 0) for i in range(width))] = coefficient
+    return over.from_dict(terms)
+
+
+def there_and_back(program: Path, polynomial: PolyElement, rounds: int) -> tuple[float, float]:
+    """Median seconds in and out, in a workspace that has started."""
+    with Macaulay2(program) as m2, m2.workspace() as work:
+        work["f"] = 1
+        given = statistics.median(seconds(lambda: work.__setitem__("f", polynomial)) for _ in range(rounds))
+        assert work["f"] == polynomial
+        return given, statistics.median(seconds(lambda: work["f"]) for _ in range(rounds))
+
+
+def polynomials(program: Path, rounds: int) -> None:
+    """Large polynomials, each kind in a workspace of its own."""
+    rows = []
+    for domain, width in ((QQ, 300), (QQ, 100), (GF(32003), 300)):
+        given, back = there_and_back(program, random_polynomial(domain, width), rounds)
+        met = [verdict(taken <= POLYNOMIAL_TARGET) for taken in (given, back)]
+        rows.append([f"{domain}, {width} variables", f"{given:.1f}", met[0], f"{back:.1f}", met[1]])
+    print_table(
+        f"a polynomial of {TERMS} terms: median of {rounds} rounds, seconds; target ≤ {POLYNOMIAL_TARGET:g}",
+        ["", "in", "", "out", ""],
+        rows,
+    )
+
+
 def measure(program: Path, rounds: int) -> None:
-    """Both tables, on one Macaulay2."""
+    """The tables, on one Macaulay2."""
     plain = Conversation(program)
     with Macaulay2(program) as m2, m2.workspace() as work:
         small_values(plain, work)
         megabytes(plain, work, rounds)
     plain.close()
+    polynomials(program, rounds)
 
 
 def main() -> None:

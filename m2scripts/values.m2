@@ -268,15 +268,15 @@ mbElement = (R, terms) -> (
         new R from mbSum(0, #terms, j -> (
             t := terms#j;
             mbRawTerm(S, mbRaw promote(first t, k), mbRawMonomial apply(#t // 2, i -> (t#(2*i+1), t#(2*i+2))))))))
--- Large ones over ZZ, QQ or ZZ/p: a list of coefficients, and a line for each monomial, of characters that are 32 more
--- than the number of a variable or an exponent.
-mbPolynomial = (R, coefficients, monomials) -> (
+-- Large ones over ZZ, QQ or ZZ/p: a list of coefficients, the powers (variable, exponent) that occur, and a line for each
+-- monomial, of characters that are 32 more than the places of its powers in that list.
+mbPolynomial = (R, coefficients, powers, monomials) -> (
     (S, K) := (mbRaw R, mbRaw coefficientRing R);
+    table := join(32 : null, toSequence powers);
     written := lines monomials;
     if #written < #coefficients then written = append(written, "");  -- a last line that is empty is the monomial 1
-    new R from mbSum(0, #coefficients, j -> (
-        t := utf8 written#j;
-        mbRawTerm(S, mbRawNumber(K, coefficients#j), mbRawMonomial apply(#t // 2, i -> (t#(2*i) - 32, t#(2*i+1) - 32))))))
+    new R from mbSum(0, #coefficients, j ->
+        mbRawTerm(S, mbRawNumber(K, coefficients#j), mbRawMonomial apply(utf8 written#j, c -> table#c))))
 -- As if typed: in the ring that has all these variables in sight, else in one that is made.
 mbInSight = names -> (
     found := apply(names, parts -> value mbVariableNamed parts);

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from itertools import compress
+from itertools import compress, count
 from typing import Any
 
 from sympy import Poly
@@ -21,7 +20,8 @@ _MANY = 200
 """Terms from which on a polynomial is written for speed."""
 _SHIFT = 32
 """From numbers to characters, which are none of those that control."""
-_USED = re.compile(rb"[^\0]")
+_CHARACTERS = 0xD800 - _SHIFT
+"""As many follow without a gap."""
 
 Terms = Iterable[tuple[tuple[int, ...], str]]
 
@@ -32,25 +32,32 @@ def polynomial(over: Any, terms: Terms, width: int) -> str:
     plain = isinstance(over, PolynomialRing) or (
         isinstance(over, Algebra) and isinstance(over.coefficients, IntegerRing)
     )
-    if plain and len(listed) >= _MANY and width <= 10**4:
-        try:
-            monomials = _packed([exponents for exponents, _ in listed])
-        except ValueError:  # an exponent that no byte can hold
-            pass
-        else:
-            coefficients = grouped([coefficient for _, coefficient in listed])
-            return f"mbPolynomial({ring(over)}, {coefficients}, {monomials})"
+    if plain and len(listed) >= _MANY:
+        factors = [_factors(exponents) for exponents, _ in listed]
+        powers = sorted({power for monomial in factors for power in monomial})
+        if len(powers) <= _CHARACTERS:
+            return _packed(over, powers, factors, [coefficient for _, coefficient in listed])
     return f"mbElement({ring(over)}, {_sparse(listed, width)})"
 
 
-def _packed(monomials: Iterable[tuple[int, ...]]) -> str:
-    """A line for each monomial: the character of each variable in it, and that of its exponent."""
-    symbols = [chr(number + _SHIFT) for number in range(10**4)]
-    lines = [
-        "".join([symbols[found.start()] + symbols[found.group()[0]] for found in _USED.finditer(bytes(exponents))])
-        for exponents in monomials
-    ]
-    return '"' + "\n".join(lines).replace("\\", "\\\\").replace('"', '\\"') + '"'
+def _factors(exponents: tuple[int, ...]) -> list[tuple[int, int]]:
+    """The variables of a monomial with their exponents."""
+    return list(zip(compress(count(), exponents), filter(None, exponents), strict=False))
+
+
+def _packed(over: Any, powers: list[tuple[int, int]], factors: list[list[tuple[int, int]]], numbers: list[str]) -> str:
+    """A character for each power of a variable, and a line of them for each monomial.
+
+    Monomials are sorted by degree, then as strings from the last variable on. This is the graded reverse lexicographic
+    order, in which sums are fastest: Macaulay2 finds one part before the other. No other order is wrong.
+    """
+    characters = {power: chr(number + _SHIFT) for number, power in enumerate(powers)}
+    lines = ["".join([characters[power] for power in reversed(monomial)]) for monomial in factors]
+    degrees = [-sum([exponent for _, exponent in monomial]) for monomial in factors]
+    terms = sorted(zip(degrees, lines, numbers, strict=True))
+    text = "\n".join([line[::-1] for _, line, _ in terms]).replace("\\", "\\\\").replace('"', '\\"')
+    table = grouped([f"({variable},{exponent})" for variable, exponent in powers])
+    return f'mbPolynomial({ring(over)}, {grouped([number for _, _, number in terms])}, {table}, "{text}")'
 
 
 def _sparse(terms: Terms, width: int) -> str:

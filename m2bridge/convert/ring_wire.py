@@ -200,9 +200,10 @@ def _sympy_reader(ring: PolyRing) -> Reader:
         return domain(integer(numerator), integer(denominator)) if denominator else domain(integer(numerator))
 
     def read(data: list[Any]) -> Any:
+        texts = {term[0] for term in data}
+        numbers = dict(zip(texts, map(coefficient, texts), strict=True))
         element = ring.zero
-        for term in data:
-            element[_exponents(term, width)] = coefficient(term[0])
+        element.update([(_exponents(term, width), numbers[term[0]]) for term in data])
         if len(element) != len(data):
             raise ParseError("a monomial occurs twice in one polynomial")
         return element

@@ -94,6 +94,10 @@ class Conversation:
     def may_begin(self) -> None:
         """Asked before a process is started; refuses by an exception."""
 
+    def settings(self) -> Mapping[str, str]:
+        """Environment variables for the process, where the user has not set them."""
+        return {}
+
     def start(self) -> None:
         """Start Macaulay2, if it does not run, without waiting until it is ready."""
         if self._turn.acquire(blocking=False):  # else another thread has started it
@@ -112,7 +116,9 @@ class Conversation:
             options, scripts = self._arguments
             assert self.candidate.program is not None
             arguments = (*options, *(str(m2script(name)) for name in scripts))
-            self._process = Process(self.candidate.program, arguments, self.limits.memory, self._scratch.path)
+            self._process = Process(
+                self.candidate.program, arguments, self.limits.memory, self._scratch.path, self.settings()
+            )
             self._ready = False
             sweep()
         assert self._scratch is not None

@@ -11,11 +11,12 @@ from m2bridge.clock import check_timeout, clock
 from m2bridge.engine.code import check_name, is_silent
 from m2bridge.engine.conversation import Conversation, Reply, quoted
 from m2bridge.engine.discovery import Candidate
-from m2bridge.engine.protocol import Limits
+from m2bridge.engine.protocol import Limits, address_space
 from m2bridge.engine.trace import Source, script_error
 from m2bridge.errors import ConversionError, EngineError, InvalidCaseError, ParseError
 
 _LIBRARIES = ("wire", "values", "workspace", "session")
+_HEAP = "512m"
 _SOURCES = 1000
 """Codes that are kept, to show where in them a function failed that a later one calls."""
 
@@ -71,6 +72,14 @@ class Evaluator(Conversation):
         self._passing = passing
         self._sources: dict[str, Source] = {}
         self._count = 0
+
+    def settings(self) -> Mapping[str, str]:
+        """A larger heap to begin with, so that large values come in without much collecting of garbage.
+
+        Address space that is not used costs nothing, but counts where it is limited.
+        """
+        limited = self.limits.memory is not None or address_space() is not None
+        return {} if limited else {"GC_INITIAL_HEAP_SIZE": _HEAP}
 
     def evaluate(self, code: str, inputs: Mapping[str, Any], timeout: float | None, form: str, file: str) -> Evaluation:
         """The value of the last statement, what was printed, and the time; see :meth:`Macaulay2.evaluate`."""

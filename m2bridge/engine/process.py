@@ -20,6 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from math import inf
 from pathlib import Path
+from types import MappingProxyType
 
 import psutil
 from pexpect import EOF, TIMEOUT
@@ -64,9 +65,18 @@ class Process:
         Limit on the address space, in bytes; that of this process when left out.
     folder : Path
         Where it puts temporary files; its home too, if this process has none.
+    settings : mapping
+        Environment variables for what this process has not set.
     """
 
-    def __init__(self, program: Path, arguments: Sequence[str], memory: int | None, folder: Path) -> None:
+    def __init__(
+        self,
+        program: Path,
+        arguments: Sequence[str],
+        memory: int | None,
+        folder: Path,
+        settings: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         limit = "" if memory is None else str(max(memory // 1024, 1))
         # Threads may end; the main one ends with Python.
         watched = "yes" if threading.current_thread() is threading.main_thread() else ""
@@ -74,7 +84,7 @@ class Process:
         try:
             tty.setraw(slave)
             launch = ("/bin/sh", "-c", _LAUNCH, "sh", os.ttyname(slave), limit, watched, str(program), *arguments)
-            self.pid = _spawn(launch, slave, _environment(folder))
+            self.pid = _spawn(launch, slave, _environment(folder, settings))
             self._terminal = fdspawn(self._master, maxread=65536, searchwindowsize=200, use_poll=True)
         except BaseException:
             os.close(self._master)
@@ -156,8 +166,8 @@ class Process:
             os.close(self._master)
 
 
-def _environment(folder: Path) -> dict[str, str]:
-    ours = {**CALM, **os.environ, "TERM": "dumb", "TMPDIR": str(folder)}
+def _environment(folder: Path, settings: Mapping[str, str]) -> dict[str, str]:
+    ours = {**CALM, **settings, **os.environ, "TERM": "dumb", "TMPDIR": str(folder)}
     if not ours.get("HOME"):  # Macaulay2 does not start without one
         ours["HOME"] = str(folder)
     return ours

@@ -20,6 +20,7 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import Ideal, PolynomialRing
 from m2bridge.convert.given import bindings, expression
+from m2bridge.engine import Macaulay2
 from m2bridge.errors import ConversionError
 from m2bridge.values import ComplexNumber, HashTable, Option, Partition, Real, Symbol, Tally
 from tests.asking import values
@@ -173,12 +174,33 @@ def test_random_values_come_back(program: Path, some: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("domain", [INTEGERS, RATIONALS, GF(32003)], ids=str)
-@pytest.mark.parametrize("highest", [255, 256])
-def test_large_polynomials_come_back(program: Path, domain: Any, highest: int) -> None:
-    """Written in characters, quotes and backslashes among them, where a byte holds every exponent; 1 comes last."""
-    over = ring([f"v_{i}" for i in range(130)], domain, grevlex)[0]
+@pytest.mark.parametrize("order", [grevlex, lex], ids=str)
+@pytest.mark.parametrize("highest", [128, 2**16 + 1])
+def test_large_polynomials_come_back(program: Path, domain: Any, order: Any, highest: int) -> None:
+    """Written in characters, quotes and backslashes among them, in Macaulay2's order or another; 1 comes last."""
+    over = ring([f"v_{i}" for i in range(130)], domain, order)[0]
     pairs = [({i, (i + 1) % 130}, e) for i in range(130) for e in (1, 2, highest)]
     monomials = [tuple(e if place in pair else 0 for place in range(130)) for pair, e in pairs]
     polynomial = over.from_dict({m: domain(i + 1) for i, m in enumerate([*monomials, (0,) * 130])})
     assert len(polynomial) == 391
-    assert values(program, [("f", {"f": polynomial})]) == [polynomial]
+    sum_in_macaulay2 = f"""
+        v = gens ring f;
+        terms' = apply(390, k -> (i = k // 3; e = (1, 2, {highest})#(k % 3); (k + 1) * v#i^e * v#((i + 1) % 130)^e));
+        f == 391 + sum terms'"""
+    given_f = {"f": polynomial}
+    assert values(program, [("f", given_f), (sum_in_macaulay2, given_f)]) == [polynomial, True]
+
+
+def test_polynomials_with_very_many_powers_are_written_with_numbers() -> None:
+    over = ring("x", INTEGERS, grevlex)[0]
+    assert expression(over.from_dict({(e,): 1 for e in range(50_000)})).startswith("mbPolynomial(")
+    assert expression(over.from_dict({(e,): 1 for e in range(60_000)})).startswith("mbElement(")
+
+
+@pytest.mark.parametrize("terms", [1, 300])
+@pytest.mark.parametrize("exponent", [2**31, 2**64])
+def test_exponents_that_macaulay2_does_not_hold_are_refused(program: Path, terms: int, exponent: int) -> None:
+    over = ring("x, y", RATIONALS, grevlex)[0]
+    polynomial = over.from_dict({(exponent, n): 1 for n in range(terms)})
+    with Macaulay2(program) as m2, pytest.raises(ConversionError, match=r"exponent|integer"):
+        m2.value("f", f=polynomial)
