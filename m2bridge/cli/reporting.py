@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from m2bridge.report import Report
 
 FORMATS = ("text", "markdown", "latex", "latex-grid", "html", "csv", "json")
+LINKED = ("markdown", "latex", "latex-grid", "html")
 
 
 docs_option = click.option(
-    "--docs", metavar="ADDRESS", default="", help="Where the documentation is: what pages cite of it are links then."
+    "--docs", metavar="ADDRESS", default="", help="Where the documentation is: citations of its pages are links then."
 )
 
 
@@ -35,8 +36,8 @@ def report_command(folder: Path, form: str, out: Path | None, docs: str, timeout
 
     Certificates are read, not verified; for that there is 'm2bridge verify'.
     """
-    if docs and form != "html":
-        raise click.UsageError("--docs is for pages: give --format html too")
+    if docs and form not in LINKED:
+        raise click.UsageError(f"--docs is for links: give --format {', '.join(LINKED[:-1])} or {LINKED[-1]} too")
     with within(timeout):
         with importing():
             from m2bridge import report
@@ -59,7 +60,7 @@ def _written(found: Report, form: str, docs: str, for_reading: bool) -> str:
 
     if form == "text" and for_reading:
         return fitted(lambda: report.FORMATS[form](found).removesuffix("\n"), lambda: report.to_sheet(found)) + "\n"
-    return report.to_html(found, docs) if form == "html" else report.FORMATS[form](found)
+    return report.LINKED[form](found, docs) if form in LINKED else report.FORMATS[form](found)
 
 
 def _nothing(found: Report, folder: Path) -> str:

@@ -8,13 +8,13 @@ import json
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Protocol
 
 from m2bridge.convert import escape
 from m2bridge.layout import table
 from m2bridge.report.content import Report, Row
-from m2bridge.report.grid import to_latex_grid
-from m2bridge.report.page import to_html
+from m2bridge.report.grid import LINKS, to_latex_grid
+from m2bridge.report.page import statements, to_html
 from m2bridge.report.summary import paragraph, summary
 from m2bridge.report.words import verdict_words
 from m2bridge.sheet import Block, Facts, Sheet, Table
@@ -77,14 +77,16 @@ def to_sheet(report: Report) -> Sheet:
     return Sheet("", blocks)
 
 
-def to_markdown(report: Report) -> str:
-    """The paragraph and a table."""
+def to_markdown(report: Report, documentation: str = "") -> str:
+    """The paragraph, what the statements say, and a table; with links as in :func:`to_html`."""
 
     def line(cells: Iterable[str]) -> str:
         return "| " + " | ".join(map(escape.markdown, cells)) + " |"
 
     header = (*_header(report), "statement", "verdict", "reason", "witness", "reported seconds")
-    lines = [escape.markdown(paragraph(report)), "", line(header), "|" + " --- |" * len(header)]
+    lines = [escape.markdown_links(paragraph(report), documentation), ""]
+    lines += [f"* {escape.markdown_links(said, documentation)}" for said in _said(report)]
+    lines += ["", line(header), "|" + " --- |" * len(header)]
     lines += [
         line((*_numbers(report, row), row.statement, row.verdict, row.reason, row.witness, _seconds(row)))
         for row in report.rows
@@ -95,13 +97,17 @@ def to_markdown(report: Report) -> str:
     return "\n".join(lines) + "\n"
 
 
-def to_latex(report: Report) -> str:
-    r"""The paragraph and a ``longtable``, for ``\input``; what the preamble needs is said at the top."""
+def to_latex(report: Report, documentation: str = "") -> str:
+    r"""The paragraph, what the statements say, and a ``longtable``, for ``\input``.
+
+    The top says what the preamble needs. With ``hyperref``, citations are links as in :func:`to_html`.
+    """
 
     def line(cells: Iterable[str]) -> str:
         return " & ".join(map(escape.latex, cells)) + r" \\"
 
-    lines = [r"% needs \usepackage[T1]{fontenc} and \usepackage{longtable}", escape.latex(paragraph(report)), ""]
+    lines = [r"% needs \usepackage[T1]{fontenc} and \usepackage{longtable}", LINKS]
+    lines += [escape.latex_links(paragraph(report), documentation), "", *_latex_list(report, documentation)]
     lines += [
         r"{\footnotesize",
         r"\begin{longtable}{" + "r" * len(report.columns) + r"p{0.16\linewidth}p{0.13\linewidth}p{0.38\linewidth}}",
@@ -114,6 +120,21 @@ def to_latex(report: Report) -> str:
     lines += [r"\hline", r"\end{longtable}}"]
     lines += [f"% not used: {escape.line(p.file)}: {escape.line(p.reason)}" for p in report.problems]
     return "\n".join(lines) + "\n"
+
+
+def _latex_list(report: Report, documentation: str) -> list[str]:
+    """What the statements say."""
+    items = [rf"\item {escape.latex_links(said, documentation)}" for said in _said(report)]
+    return [r"\begin{itemize}", *items, r"\end{itemize}"] if items else []
+
+
+def _said(report: Report) -> list[str]:
+    """What each statement says, and where it is stated."""
+    return [
+        f"{line.statement}: {line.text}" + (f" ({line.source})" if line.source else "")
+        for line in statements(report.rows)
+        if line.text
+    ]
 
 
 def to_csv(report: Report) -> str:
@@ -153,12 +174,21 @@ def to_json(report: Report) -> str:
     return json.dumps(data, ensure_ascii=False, indent=1) + "\n"
 
 
-FORMATS: dict[str, Callable[[Report], str]] = {
-    "text": to_text,
+class Linked(Protocol):
+    """A form with links, which takes the address of the documentation."""
+
+    def __call__(self, report: Report, documentation: str = "") -> str: ...
+
+
+LINKED: dict[str, Linked] = {
     "markdown": to_markdown,
     "latex": to_latex,
     "latex-grid": to_latex_grid,
     "html": to_html,
+}
+FORMATS: dict[str, Callable[[Report], str]] = {
+    "text": to_text,
+    **LINKED,
     "csv": to_csv,
     "json": to_json,
 }
