@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from m2bridge.report import Report
 
 FORMATS = ("text", "markdown", "latex", "latex-grid", "html", "csv", "json")
+ENDINGS = {".md": "markdown", ".tex": "latex", ".html": "html", ".htm": "html", ".csv": "csv", ".json": "json"}
 LINKED = ("markdown", "latex", "latex-grid", "html")
 
 
@@ -27,15 +28,22 @@ docs_option = click.option(
 
 @click.command("report", epilog="Example: m2bridge report results --format html --out report.html")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
-@click.option("--out", type=NewPath(dir_okay=False, path_type=Path), help="Write to this file.")
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), help="When left out, by the ending of --out; text for any other."
+)
+@click.option(
+    "--out",
+    type=NewPath(dir_okay=False, path_type=Path),
+    help="Write to this file: .txt, .md, .tex, .html, .csv, .json, or any other with --format.",
+)
 @docs_option
 @timeout_option
-def report_command(folder: Path, form: str, out: Path | None, docs: str, timeout: float | None) -> int:
+def report_command(folder: Path, form: str | None, out: Path | None, docs: str, timeout: float | None) -> int:
     """Table and summary of a folder of certificates, refuted statements first.
 
     Certificates are read, not verified; for that there is 'm2bridge verify'.
     """
+    form = form or ENDINGS.get(out.suffix.lower() if out else "", "text")
     if docs and form not in LINKED:
         raise click.UsageError(f"--docs is for links: give --format {', '.join(LINKED[:-1])} or {LINKED[-1]} too")
     with within(timeout):

@@ -53,6 +53,9 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
     ('parabola', (t, t**2))
     """
     content = read_toml(text)
+    for other, option in (("ideal", "singular-locus --ideal"), ("layers", "closure --map")):
+        if other in content:
+            raise ConversionError(f"this file holds [{other}], and no map by itself: 'm2bridge {option} FILE' takes it")
     _check_keys(content, "the file", {"map", "coordinates"}, set())
     table, coordinates = content["map"], content["coordinates"]
     for name, part in (("map", table), ("coordinates", coordinates)):
@@ -96,6 +99,9 @@ def _missing(name: str, where: str) -> str:
 
 
 _EXAMPLES = {
+    "ideal": ': write [ideal] in a line of its own, and below it variables = ["x", "y"] and generators = ["x^2 - y"]',
+    "variables": ': write variables = ["x", "y"]',
+    "generators": ': write generators = ["x^2 - y"]',
     "map": ': write [map] in a line of its own, and below it parameters = ["s", "t"]',
     "coordinates": ': write [coordinates] in a line of its own, and below it lines such as x = "s^2"',
     "parameters": ': write parameters = ["s", "t"]',
