@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, Protocol
 
@@ -22,6 +22,9 @@ from m2bridge.sheet import Block, Facts, Sheet, Table
 WIDTH = 100
 INDENT = " " * 7
 REPORTED = "reported_"
+NAMES = (("case", "case"),)
+MOST_OF_NUMBERS = 20
+LATEX_NAME = r">{\raggedright\arraybackslash}p{0.2\linewidth}"
 
 
 def _header(report: Report) -> tuple[str, ...]:
@@ -103,23 +106,37 @@ def to_latex(report: Report, documentation: str = "") -> str:
     The top says what the preamble needs. With ``hyperref``, citations are links as in :func:`to_html`.
     """
 
-    def line(cells: Iterable[str]) -> str:
-        return " & ".join(map(escape.latex, cells)) + r" \\"
-
-    lines = [r"% needs \usepackage[T1]{fontenc} and \usepackage{longtable}", LINKS]
-    lines += [escape.latex_links(paragraph(report), documentation), "", *_latex_list(report, documentation)]
-    lines += [
-        r"{\footnotesize",
-        r"\begin{longtable}{" + "r" * len(report.columns) + r"p{0.16\linewidth}p{0.13\linewidth}p{0.38\linewidth}}",
-        r"\hline",
-    ]
-    lines += [line((*_header(report), "statement", "verdict", "reason and witness")), r"\hline", r"\endhead"]
-    for row in report.rows:
-        reason = f"{row.reason}; witness: {row.witness}" if row.witness else row.reason
-        lines.append(line((*_numbers(report, row), row.statement, verdict_words(row.verdict), reason)))
-    lines += [r"\hline", r"\end{longtable}}"]
+    lines = [r"% needs \usepackage[T1]{fontenc}, \usepackage{array} and \usepackage{longtable}", LINKS, r"{\sloppy"]
+    lines += [escape.latex_links(paragraph(report), documentation), "", *_latex_list(report, documentation), r"\par}"]
+    lines += [r"{\footnotesize", *_latex_table(report), "}"]
     lines += [f"% not used: {escape.line(p.file)}: {escape.line(p.reason)}" for p in report.problems]
     return "\n".join(lines) + "\n"
+
+
+def _latex_table(report: Report) -> Iterator[str]:
+    """Cases are named by their numbers, or by their names on several lines where the numbers take too much room."""
+    by_name = report.columns == NAMES or _width(report) > MOST_OF_NUMBERS
+    heads = ["case"] if by_name else [escape.latex(heading) for heading in _header(report)]
+    first, reasons = (LATEX_NAME, 0.33) if by_name else ("r" * len(heads), 0.38)
+    yield rf"\begin{{longtable}}{{{first}p{{0.16\linewidth}}p{{0.13\linewidth}}p{{{reasons}\linewidth}}}}"
+    yield r"\hline"
+    yield " & ".join((*heads, "statement", "verdict", "reason and witness")) + r" \\"
+    yield r"\hline"
+    yield r"\endhead"
+    for row in report.rows:
+        reason = f"{row.reason}; witness: {row.witness}" if row.witness else row.reason
+        said = map(escape.latex, (row.statement, verdict_words(row.verdict), reason))
+        name = escape.latex(row.case.name).replace("{-}", r"{-}\allowbreak{}")
+        case = [name] if by_name else map(escape.latex, _numbers(report, row))
+        yield " & ".join((*case, *said)) + r" \\"
+    yield r"\hline"
+    yield r"\end{longtable}"
+
+
+def _width(report: Report) -> int:
+    """How many signs the widest numbers take, one column beside the other."""
+    lines = [_header(report), *(_numbers(report, row) for row in report.rows)]
+    return sum(max(map(len, column)) for column in zip(*lines, strict=True))
 
 
 def _latex_list(report: Report, documentation: str) -> list[str]:

@@ -34,7 +34,7 @@ def to_latex_grid(report: Report, documentation: str = "") -> str:
     Cases that are not named by two numbers stand below one another, by their names.
     """
     signs = ", ".join(f"{SIGNS[verdict]} {verdict_words(verdict)}" for verdict in report.counts)
-    lines = [NEEDS, LINKS, r"\begingroup\footnotesize", latex_links(paragraph(report), documentation)]
+    lines = [NEEDS, LINKS, r"\begingroup\footnotesize\sloppy", latex_links(paragraph(report), documentation)]
     lines += [r"\par\medskip", f"{signs}."]
     for name in sorted({case.family for case in report.cases}):
         lines += _family(replace(report, rows=tuple(row for row in report.rows if row.case.family == name)))
