@@ -3,6 +3,7 @@ document.querySelectorAll("canvas[data-scene]:not([data-view])").forEach(functio
   const scene = JSON.parse(canvas.dataset.scene);
   const pen = canvas.getContext("2d");
   const radians = Math.PI / 180;
+  const dashes = { solid: [], dotted: [0.1, 15], dashed: [18, 14] };
   const light = [0.35, -0.45, 0.82];
   let azimuth = scene.azimuth, elevation = scene.elevation;
 
@@ -29,8 +30,8 @@ document.querySelectorAll("canvas[data-scene]:not([data-view])").forEach(functio
   const squares = scene.surfaces.flatMap(surface => surface.squares.map(flat => {
     const corners = points(flat);
     const middle = [0, 1, 2].map(i => corners.reduce((sum, p) => sum + p[i], 0) / 4);
-    return { corners, middle, dotted: surface.dotted, colour: surface.colour,
-             fill: shaded(surface.colour, corners, surface.dotted ? 0.18 : 0.9) };
+    const dotted = surface.style === "dotted";
+    return { corners, middle, dotted, colour: surface.colour, fill: shaded(surface.colour, corners, dotted ? 0.18 : 0.9) };
   }));
   const lines = scene.lines.map(line => ({ ...line, points: points(line.points) }));
 
@@ -55,7 +56,7 @@ document.querySelectorAll("canvas[data-scene]:not([data-view])").forEach(functio
     lines.forEach(line => {
       if (line.points.length === 1) return spot(at(line.points[0]), line.colour, 7);
       path(line.points);
-      pen.setLineDash(line.dotted ? [0.1, 15] : []);
+      pen.setLineDash(dashes[line.style]);
       pen.lineWidth = 7;
       pen.strokeStyle = line.colour;
       pen.stroke();

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from m2bridge.drawing import INK, VERMILION
-from m2bridge.maps.slice_result import CLOSURE_ONLY
+from m2bridge.maps.slice_result import CLOSURE_ONLY, FUNCTIONS, UNDECIDED
 from m2bridge.presentation.slice_picture import FACES, quads
 
 if TYPE_CHECKING:
     from m2bridge.maps.slice_result import SliceSurface
 
 DIGITS = 3
+STYLES = {FUNCTIONS: "solid", CLOSURE_ONLY: "dotted", UNDECIDED: "dashed"}
 
 
 def scene(found: SliceSurface) -> dict[str, Any]:
@@ -29,7 +30,7 @@ def scene(found: SliceSurface) -> dict[str, Any]:
             {
                 "place": piece.place,
                 "colour": FACES[piece.place],
-                "dotted": piece.place == CLOSURE_ONLY,
+                "style": STYLES[piece.place],
                 "squares": [scaled(corners) for corners in quads(piece)],
             }
             for piece in surfaces
@@ -38,7 +39,7 @@ def scene(found: SliceSurface) -> dict[str, Any]:
             {
                 "place": f"{'singular ' if piece.singular else ''}{piece.kind}: {piece.place}",
                 "colour": VERMILION if piece.singular else INK,
-                "dotted": piece.place == CLOSURE_ONLY,
+                "style": STYLES[piece.place],
                 "points": scaled(piece.points[0]),
             }
             for piece in others

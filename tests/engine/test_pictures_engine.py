@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from sympy import Matrix, Rational, diff, solve, symbols
+from sympy import Matrix, Poly, Rational, diff, prod, solve, symbols, sympify
 
 from m2bridge import (
     InvalidCaseError,
@@ -131,12 +131,41 @@ def test_a_surface_that_is_half_dotted(engine: Macaulay2) -> None:
     assert found.figure().axes[0].collections
 
 
+def test_full_coordinates_have_the_same_pieces(umbrella: SliceSurface, engine: Macaulay2) -> None:
+    """Those of the function itself, written out: output k at token j is Σ c_kipq x_pu x_qu x_ij over all tokens u."""
+    model = SingleLayerAttention(2, 1)
+    X = {(p, u): symbols(f"x_{p}_{u}") for p in (1, 2) for u in (1, 2)}
+    names = {f"c_1_{i}_{p}_{q}": (i, p, q) for i in (1, 2) for p in (1, 2) for q in (1, 2) if p <= q}
+    forms = {name: sympify(form.as_expr()) for name, form in umbrella.coordinates.items()}
+    given = {}
+    for j in (1, 2):
+        whole = Poly(
+            sum(forms[n] * X[p, u] * X[q, u] * X[i, j] for n, (i, p, q) in names.items() for u in (1, 2)), *X.values()
+        )
+        for full_name in model.in_coordinates("full").coordinate_names():
+            numbers = list(map(int, full_name.split("_")[1:]))
+            if numbers[1] == j:
+                places = list(zip(numbers[2::2], numbers[3::2], strict=True))
+                given[full_name] = whole.coeff_monomial(prod(X[place] for place in places))
+    full = slice_surface(model.in_coordinates("full"), given, engine, fineness=6)
+    assert {(piece.kind, piece.place, piece.singular) for piece in full.pieces} == {
+        (piece.kind, piece.place, piece.singular) for piece in umbrella.pieces
+    }
+    assert full.equation.as_expr().expand() in (umbrella.equation.as_expr(), -umbrella.equation.as_expr())
+
+
 def test_a_map_has_undecided_pieces_and_a_page(engine: Macaulay2) -> None:
     u, v = symbols("u v")
     whitney = PolynomialMap.from_expressions([u, v], {"x": u * v, "y": u, "z": v**2})
     found = slice_surface(whitney, engine=engine, fineness=6)
     assert {piece.place for piece in found.pieces} == {UNDECIDED}
     assert [piece.singular for piece in found.pieces if piece.kind == "curve"] == [True]
+    (axes,) = found.figure().axes
+    assert {line.get_linestyle() for line in axes.lines} == {"--"}
+    legend = {text.get_text() for text in axes.figure.legends[0].get_texts()}
+    assert legend == {
+        f"{kind}: in the Zariski closure; real weights not decided" for kind in ("surface", "singular curve")
+    }
     page = found._repr_html_()
     scene = json.loads(page.split('data-scene="')[1].split('"')[0].replace("&#34;", '"'))
     assert sum(len(surface["squares"]) for surface in scene["surfaces"]) > 4
@@ -284,4 +313,4 @@ def test_coordinates_of_the_criterion() -> None:
     known = model.in_coordinates().without_real_weights()
     assert known is not None
     assert [str(s) for s in known.positive.ring.symbols] == [name(index) for index in indices(model)]
-    assert model.in_coordinates("full").without_real_weights() is None
+    assert SingleLayerAttention(2, 1, t=1).in_coordinates("full").without_real_weights() is None
