@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import pairwise
+from math import cos, radians, sin
 from pathlib import Path
 from typing import Any
 
@@ -86,11 +88,11 @@ def test_the_picture_shows_the_pieces(umbrella: SliceSurface) -> None:
     """The lines that are drawn are the pieces: dotted ones only in the closure; a square for each of the grids."""
     (axes,) = umbrella.seen_from(30, 45).figure().axes
     assert (axes.elev, axes.azim) == (30, 45)
-    drawn = {tuple(map(tuple, zip(*line.get_data_3d(), strict=True))): line for line in axes.lines}
+    drawn = dict(_drawn_segments(axes))
     for piece in umbrella.pieces:
         if piece.kind == "curve":
-            line = drawn.pop(piece.points[0])
-            assert (line.get_linestyle() in ("-", "solid")) == (piece.place == FUNCTIONS)
+            for segment in pairwise(piece.points[0]):
+                assert (drawn.pop(segment).get_linestyle() in ("-", "solid")) == (piece.place == FUNCTIONS)
     assert not drawn
     (surface,) = [
         found for found in axes.collections if hasattr(found, "set_3d_properties") and found.get_zorder() == 1
@@ -99,6 +101,33 @@ def test_the_picture_shows_the_pieces(umbrella: SliceSurface) -> None:
     assert len(surface.get_facecolor()) == sum((len(grid) - 1) * (len(grid[0]) - 1) for grid in grids)
     texts = {text.get_text() for text in axes.figure.legends[0].get_texts()}
     assert "singular curve: only in the Zariski closure" in texts
+
+
+def _drawn_segments(axes: Any) -> Iterator[tuple[Any, Any]]:
+    for line in axes.lines:
+        for segment in pairwise(map(tuple, zip(*line.get_data_3d(), strict=True))):
+            yield segment, line
+
+
+@pytest.mark.parametrize(("elevation", "azimuth"), [(22, -62), (35, 20), (20, -10), (60, 30)])
+def test_the_curve_is_pale_where_the_surface_is_before_it(
+    umbrella: SliceSurface, elevation: float, azimuth: float
+) -> None:
+    """By hand: the ray from (0, 0, w) to the eye (x, y, z) meets y² = x² (w + s z) at one s, in the box or not.
+
+    Segments whose meeting point is near the edge of what can hide them are left out.
+    """
+    e, a = radians(elevation), radians(azimuth)
+    x, y, z = cos(e) * cos(a), cos(e) * sin(a), sin(e)
+    height, clear = (y / x) ** 2, []
+    for (one, other), line in _drawn_segments(umbrella.seen_from(elevation, azimuth).figure().axes[0]):
+        s = (height - (one[2] + other[2]) / 2) / z
+        inside = [s, 1 - height, 1 - abs(s * x), 1 - abs(s * y)]
+        if min(map(abs, inside)) > 0.15:
+            clear.append((min(inside) > 0, line.get_alpha() < 1))
+    assert len(clear) > 4
+    assert all(behind == pale for behind, pale in clear)
+    assert {behind for behind, _ in clear} == ({False} if azimuth == -62 else {False, True})
 
 
 def test_a_long_equation_does_not_leave_the_picture(umbrella: SliceSurface, engine: Macaulay2) -> None:
