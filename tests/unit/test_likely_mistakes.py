@@ -7,6 +7,8 @@ from typing import get_args
 import pytest
 from sympy import Poly, symbols
 
+import m2bridge
+from m2bridge import SingleLayerAttention, closure, membership, verify
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
@@ -15,7 +17,7 @@ from m2bridge.cli.commands import cli
 from m2bridge.clock import limited
 from m2bridge.convert.documents import read_text
 from m2bridge.engine import Macaulay2
-from m2bridge.errors import ConversionError, EngineTimeoutError
+from m2bridge.errors import ConversionError, EngineTimeoutError, InvalidCaseError
 from m2bridge.families.attention.model import Coordinates, Weights
 from m2bridge.maps import dimension, singular_locus
 from m2bridge.maps.chain_file import read_model
@@ -26,6 +28,7 @@ from m2bridge.render import Script
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
+MODEL = SingleLayerAttention(2, 1)
 CASE = ("--d", "2", "--d-out", "1")
 ACCEPTED = Path(__file__).parents[1] / "certificates" / "accepted"
 
@@ -232,6 +235,30 @@ def test_a_poly_is_a_polynomial() -> None:
         ring.polynomial(Poly(s, modulus=5))
     with pytest.raises(ConversionError, match="not exact"):
         ring.polynomial(Poly(0.5 * s))
+
+
+S = symbols("s")
+PYTHON: dict[str, tuple[Callable[[], object], str]] = {
+    "one symbol": (lambda: PolynomialMap.from_expressions(S, {"x": S}), "such as \\[s, t\\], not s"),  # type: ignore[arg-type]
+    "names in a text": (lambda: PolynomialMap.from_expressions("s", {"x": S}), "such as \\[s, t\\], not 's'"),
+    "images as a list": (lambda: PolynomialMap.from_expressions([S], [S**2]), "a dictionary is needed"),  # type: ignore[arg-type]
+    "a function as a list": (lambda: membership(MODEL, [1, 2]), "must be a dictionary .* not a list"),  # type: ignore[arg-type]
+    "a float": (lambda: membership(MODEL, {"c_1_1_1_1": 0.1}), "write Fraction\\('0.1'\\)"),  # type: ignore[dict-item]
+    "the name of a file": (lambda: verify("a.json"), "'m2bridge verify' reads files"),  # type: ignore[arg-type]
+    "the name of a field": (lambda: closure(MODEL, field="QQ"), "CoefficientField\\(p\\), not 'QQ'"),  # type: ignore[arg-type]
+    "another name": (lambda: m2bridge.singular_locus(MODEL, field="QQ"), "not 'QQ'"),  # type: ignore[arg-type]
+    "and another": (lambda: m2bridge.dimension(MODEL, field="GF(5)"), "not 'GF\\(5\\)'"),  # type: ignore[arg-type]
+    "numbers for a model": (lambda: closure((2, 1)), "must be a model or a PolynomialMap, not a tuple"),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("name", PYTHON)
+def test_mistakes_in_python(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before Macaulay2 is asked for anything."""
+    monkeypatch.delattr("m2bridge.engine.session.Macaulay2.start")
+    wrong, said = PYTHON[name]
+    with pytest.raises((InvalidCaseError, ConversionError), match=said):
+        wrong()
 
 
 def test_methods_agree_only_where_they_finished() -> None:
