@@ -15,6 +15,7 @@ from m2bridge import __version__
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # the m2bridge of this Python
+os.environ["BASH_ENV"] = str(Path(__file__).parent / "_ext" / "strict.sh")
 
 project = "m2bridge"
 version = release = __version__

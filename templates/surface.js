@@ -3,6 +3,7 @@ document.querySelectorAll("canvas[data-scene]:not([data-view])").forEach(functio
   const scene = JSON.parse(canvas.dataset.scene);
   const pen = canvas.getContext("2d");
   const radians = Math.PI / 180;
+  const dashes = { solid: [], dotted: [0.1, 15], dashed: [18, 14] };
   const light = [0.35, -0.45, 0.82];
   let azimuth = scene.azimuth, elevation = scene.elevation;
 
@@ -29,13 +30,18 @@ document.querySelectorAll("canvas[data-scene]:not([data-view])").forEach(functio
   const squares = scene.surfaces.flatMap(surface => surface.squares.map(flat => {
     const corners = points(flat);
     const middle = [0, 1, 2].map(i => corners.reduce((sum, p) => sum + p[i], 0) / 4);
-    return { corners, middle, dotted: surface.dotted, colour: surface.colour,
-             fill: shaded(surface.colour, corners, surface.dotted ? 0.18 : 0.9) };
+    const dotted = surface.style === "dotted";
+    return { corners, middle, dotted, colour: surface.colour, fill: shaded(surface.colour, corners, dotted ? 0.18 : 0.9) };
   }));
+  const near = 0.12;  // what is as near to a point of the surface does not hide it
   const lines = scene.lines.map(line => ({ ...line, points: points(line.points) }));
+  const parts = lines.flatMap(line => line.points.slice(1).map((end, k) => {
+    const ends = [line.points[k], end];
+    return { line, ends, middle: ends[0].map((x, i) => (x + ends[1][i]) / 2) };
+  }));
 
   function draw() {
-    const [right, up, eye] = axes(), size = canvas.width * 0.27;
+    const [right, up, eye] = axes(), size = canvas.width * 0.24;
     const at = p => [canvas.width / 2 + size * dot(p, right), canvas.height / 2 - size * dot(p, up)];
     const path = corners => {
       pen.beginPath();
@@ -45,22 +51,37 @@ document.querySelectorAll("canvas[data-scene]:not([data-view])").forEach(functio
     pen.lineCap = "round";
     pen.lineJoin = "round";
     box(path, at);
-    squares.sort((one, other) => dot(one.middle, eye) - dot(other.middle, eye)).forEach(square => {
-      path(square.corners);
+    let drawn = 0;
+    parts.forEach((part, k) => {  // the dashes of a line go on from part to part
+      if (k && parts[k - 1].line !== part.line) drawn = 0;
+      part.offset = drawn;
+      const [one, other] = part.ends.map(at);
+      drawn += Math.hypot(other[0] - one[0], other[1] - one[1]);
+    });
+    const depth = item => dot(item.middle, eye) + (item.line ? near : 0);
+    [...squares, ...parts].sort((one, other) => depth(one) - depth(other)).forEach(item => {
+      if (item.line) return stroke(path, item.ends, item.line, item.offset, 1);
+      path(item.corners);
       pen.closePath();
-      pen.fillStyle = square.fill;
+      pen.fillStyle = item.fill;
       pen.fill();
-      if (square.dotted) spot(at(square.middle), square.colour, 2.2);
+      if (item.dotted) spot(at(item.middle), item.colour, 2.2);
     });
-    lines.forEach(line => {
+    lines.forEach(line => {  // what is behind the surface is seen faintly
       if (line.points.length === 1) return spot(at(line.points[0]), line.colour, 7);
-      path(line.points);
-      pen.setLineDash(line.dotted ? [0.1, 15] : []);
-      pen.lineWidth = 7;
-      pen.strokeStyle = line.colour;
-      pen.stroke();
-      pen.setLineDash([]);
+      stroke(path, line.points, line, 0, 0.3);
     });
+  }
+  function stroke(path, corners, line, offset, alpha) {
+    path(corners);
+    pen.setLineDash(dashes[line.style]);
+    pen.lineDashOffset = offset;
+    pen.lineWidth = 7;
+    pen.strokeStyle = line.colour;
+    pen.globalAlpha = alpha;
+    pen.stroke();
+    pen.globalAlpha = 1;
+    pen.setLineDash([]);
   }
   function spot(place, colour, radius) {
     pen.beginPath();

@@ -1,4 +1,4 @@
-"""Commands of README and docs: what their blocks say that a shell runs."""
+"""Commands of README and docs, which their blocks say that a shell runs; those that the site's build runs; Python."""
 
 import re
 from collections.abc import Iterator
@@ -8,6 +8,9 @@ ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SHELL = ("", "sh", "bash", "console", "shell")
 COMMAND = re.compile(r"(?:\$ )?((?:echo .*\| *)?m2bridge .*)")
+COMMENT = re.compile(r"\s+#\s.*")
+ON_SITE = re.compile(r"^```\{command-output\} (.*)$", re.MULTILINE)
+PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FENCE = "```"
 
 
@@ -28,8 +31,8 @@ def blocks(text: str) -> Iterator[list[str]]:
 
 
 def commands(block: list[str]) -> list[str]:
-    """The commands of m2bridge in a block."""
-    return [found[1] for line in block if (found := COMMAND.fullmatch(line))]
+    """The commands of m2bridge in a block, without comments."""
+    return [COMMENT.sub("", found[1]) for line in block if (found := COMMAND.fullmatch(line))]
 
 
 def documented() -> dict[str, list[str]]:
@@ -39,4 +42,29 @@ def documented() -> dict[str, list[str]]:
         for path in DOCUMENTS
         for block in blocks(path.read_text(encoding="utf-8"))
         if (found := commands(block))
+    }
+
+
+def on_site() -> set[str]:
+    """The commands whose output the site shows: building it runs them, and a wrong exit code is an error."""
+    return {command for path in DOCUMENTS for command in ON_SITE.findall(path.read_text(encoding="utf-8"))}
+
+
+def to_run() -> dict[str, list[str]]:
+    """The blocks of README, and what those of ``docs/`` have besides: neither the site runs it nor a block before."""
+    elsewhere, found = on_site(), {}
+    for name, block in documented().items():
+        new = block if name.startswith("README") else [command for command in block if command not in elsewhere]
+        elsewhere |= set(block)
+        if new:
+            found[name] = new
+    return found
+
+
+def programs() -> dict[str, str]:
+    """The Python of each document that no cell of the site is, by the name and the place of the block."""
+    return {
+        f"{path.relative_to(ROOT)}: {number}": found[1]
+        for path in DOCUMENTS
+        for number, found in enumerate(PYTHON.finditer(path.read_text(encoding="utf-8")), 1)
     }

@@ -74,5 +74,11 @@ def _domain(characteristic: int) -> Any:
     return GF(characteristic, symmetric=True) if characteristic else QQ
 
 
+def check_is_field(field: object) -> None:
+    """Raise InvalidCaseError if it is something else, such as the name of a field."""
+    if not isinstance(field, CoefficientField):
+        raise InvalidCaseError("field", f"must be QQ or CoefficientField(p), not {field!r:.60}")
+
+
 QQ = CoefficientField(0)
 """The field of rational numbers."""

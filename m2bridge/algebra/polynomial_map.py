@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Rational
 
@@ -93,6 +93,10 @@ class PolynomialMap(MapVerbs):
         >>> cubic.coordinates
         ('x', 'y', 'z', 'w')
         """
+        if isinstance(parameters, str) or not isinstance(parameters, Iterable):
+            raise ConversionError(f"parameters: a list is needed, such as [s, t], not {parameters!r:.60}")
+        if not isinstance(images, Mapping):
+            raise ConversionError(f'images: a dictionary is needed, such as {{"x": s**2}}, not {images!r:.60}')
         source = PolynomialRing(QQ, tuple(map(_name, parameters)))
         return cls(
             source,

@@ -33,6 +33,8 @@ def verify(certificate: Certificate, name: str = "") -> VerifyResult:
     >>> verify(certify(PolynomialNetwork([2, 2, 1]), "expected-dimension")).outcome
     'accepted'
     """
+    if not isinstance(certificate, Certificate):
+        raise InvalidCaseError("certificate", "must be what certify(…) returns; 'm2bridge verify' reads files")
     found = checker.verify(certificate, name)
     return _with_program(certificate, found) if found.accepted else found
 

@@ -223,11 +223,17 @@ def _of_weights(model: Any, A: Matrix, V: Matrix) -> dict[str, Fraction]:
     return {name: Fraction(int(value.p), int(value.q)) for name, value in values.items()}
 
 
+_ROWS = """'[[1, 2], [3, "1/2"]]'"""
+
+
 def _json(option: str, text: str) -> Any:
     try:
         return read_json(text, parse_float=str, digits=MOST_DIGITS)
     except ConversionError as reason:
-        raise InvalidCaseError(option, str(reason)) from None
+        raise InvalidCaseError(option, f"{reason}; write, in quotes for the shell, {_WRITTEN[option]}") from None
+
+
+_WRITTEN = {"function": """'{"c_1_1_1_1": 1, "c_1_1_2_2": "1/2"}'""", "A": _ROWS, "V": _ROWS}
 
 
 def _rational(option: str, value: Any) -> Fraction:

@@ -75,7 +75,7 @@ def _draw(figure: Figure, out: Path | None, form: str | None, timeout: float | N
     with within(timeout) as clock, progress(f"figure {figure.name}"), _engine(figure, options) as engine:
         found = figure.from_options(options, **engine)
     if out is not None:
-        with importing():
+        with importing(), _writing(out):
             found.save(out)
     if form == "csv":
         click.echo(found.to_csv(), nl=False)
@@ -93,10 +93,21 @@ def _engine(figure: Figure, options: dict[str, Any]) -> Iterator[dict[str, Macau
         yield {"engine": engine}
 
 
+@contextmanager
+def _writing(out: Path) -> Iterator[None]:
+    """Errors of the system name the file."""
+    try:
+        yield
+    except OSError as reason:
+        raise OSError(f"'{out}' cannot be written: {reason.strerror or reason}") from None
+
+
 def _check_can_be_written(out: Path) -> None:
-    """Before anything is computed: the ending of the name, and whether matplotlib is there."""
+    """Before anything is computed: the ending of the name, the folder, and whether matplotlib is there."""
     from m2bridge.drawing import check_available
     from m2bridge.drawn import picture_format
 
     picture_format(out)
     check_available()
+    with _writing(out):
+        out.parent.mkdir(parents=True, exist_ok=True)

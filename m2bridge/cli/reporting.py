@@ -17,26 +17,35 @@ if TYPE_CHECKING:
     from m2bridge.report import Report
 
 FORMATS = ("text", "markdown", "latex", "latex-grid", "html", "csv", "json")
+ENDINGS = {".md": "markdown", ".tex": "latex", ".html": "html", ".htm": "html", ".csv": "csv", ".json": "json"}
+LINKED = ("markdown", "latex", "latex-grid", "html")
 
 
 docs_option = click.option(
-    "--docs", metavar="ADDRESS", default="", help="Where the documentation is: what pages cite of it are links then."
+    "--docs", metavar="ADDRESS", default="", help="Where the documentation is: citations of its pages are links then."
 )
 
 
 @click.command("report", epilog="Example: m2bridge report results --format html --out report.html")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
-@click.option("--out", type=NewPath(dir_okay=False, path_type=Path), help="Write to this file.")
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), help="When left out, by the ending of --out; text for any other."
+)
+@click.option(
+    "--out",
+    type=NewPath(dir_okay=False, path_type=Path),
+    help="Write to this file: .txt, .md, .tex, .html, .csv, .json, or any other with --format.",
+)
 @docs_option
 @timeout_option
-def report_command(folder: Path, form: str, out: Path | None, docs: str, timeout: float | None) -> int:
+def report_command(folder: Path, form: str | None, out: Path | None, docs: str, timeout: float | None) -> int:
     """Table and summary of a folder of certificates, refuted statements first.
 
     Certificates are read, not verified; for that there is 'm2bridge verify'.
     """
-    if docs and form != "html":
-        raise click.UsageError("--docs is for pages: give --format html too")
+    form = form or ENDINGS.get(out.suffix.lower() if out else "", "text")
+    if docs and form not in LINKED:
+        raise click.UsageError(f"--docs is for links: give --format {', '.join(LINKED[:-1])} or {LINKED[-1]} too")
     with within(timeout):
         with importing():
             from m2bridge import report
@@ -59,7 +68,7 @@ def _written(found: Report, form: str, docs: str, for_reading: bool) -> str:
 
     if form == "text" and for_reading:
         return fitted(lambda: report.FORMATS[form](found).removesuffix("\n"), lambda: report.to_sheet(found)) + "\n"
-    return report.to_html(found, docs) if form == "html" else report.FORMATS[form](found)
+    return report.LINKED[form](found, docs) if form in LINKED else report.FORMATS[form](found)
 
 
 def _nothing(found: Report, folder: Path) -> str:

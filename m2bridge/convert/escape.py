@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from m2bridge.convert.notation import GREEK_LATEX
+from m2bridge.convert.references import references
 from m2bridge.layout import line, visible
 
-__all__ = ["cell", "formula", "latex", "line", "markdown"]
+__all__ = ["cell", "formula", "latex", "latex_links", "line", "markdown", "markdown_links"]
 
 _MATHEMATICS = {
     "≤": r"\leq",
@@ -58,7 +59,23 @@ def latex(text: str) -> str:
 
     Greek and relations become mathematics; a sign that LaTeX does not know becomes its number.
     """
-    return _UNKNOWN.sub(lambda sign: rf"\texttt{{U+{ord(sign[0]):04X}}}", " ".join(text.split()).translate(_SIGNS))
+    return _latex(" ".join(text.split()))
+
+
+def latex_links(text: str, documentation: str = "") -> str:
+    r"""The same, with what it cites (:func:`references`) in ``\\href``."""
+    parts = references(" ".join(text.split()), documentation)
+    return "".join(
+        rf"\href{{{_in_href(address)}}}{{{_latex(said)}}}" if address else _latex(said) for said, address in parts
+    )
+
+
+def _latex(text: str) -> str:
+    return _UNKNOWN.sub(lambda sign: rf"\texttt{{U+{ord(sign[0]):04X}}}", text.translate(_SIGNS))
+
+
+def _in_href(address: str) -> str:
+    return re.sub("[%#]", r"\\\g<0>", address)
 
 
 _FORMULA = (
@@ -84,7 +101,17 @@ def formula(text: str) -> str:
 
 def markdown(text: str) -> str:
     """Text for a cell of a Markdown table, or an item of a list: neither marks nor entities nor mathematics."""
-    return re.sub(r"([\\`*_|<>\[\]~&$]|^[-+#]|^[0-9]+(?=[.)] ))", _marked, line(text))
+    return _markdown(line(text))
+
+
+def markdown_links(text: str, documentation: str = "") -> str:
+    """The same, with what it cites (:func:`references`) as links."""
+    parts = references(line(text), documentation)
+    return "".join(f"[{_markdown(said)}]({address})" if address else _markdown(said) for said, address in parts)
+
+
+def _markdown(text: str) -> str:
+    return re.sub(r"([\\`*_|<>\[\]~&$]|^[-+#]|^[0-9]+(?=[.)] ))", _marked, text)
 
 
 def _marked(match: re.Match[str]) -> str:

@@ -49,6 +49,9 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
     ('parabola', (t, t**2))
     """
     content = read_toml(text)
+    for other, option in (("ideal", "singular-locus --ideal"), ("layers", "closure --map")):
+        if other in content:
+            raise ConversionError(f"this file holds [{other}], and no map by itself: 'm2bridge {option} FILE' takes it")
     check_headings(content, {"map", "coordinates"}, set())
     table, coordinates = content["map"], content["coordinates"]
     for name, part in (("map", table), ("coordinates", coordinates)):

@@ -46,6 +46,8 @@ def read_ideal_file(text: str, field: CoefficientField | None = None) -> tuple[I
     ('Whitney umbrella', 2)
     """
     content = read_toml(text)
+    if "ideal" not in content and content.keys() & {"map", "layers"}:
+        raise ConversionError("this file holds a map, and no ideal: write --map FILE")
     check_headings(content, {"ideal"}, set())
     table = content["ideal"]
     if not isinstance(table, dict):

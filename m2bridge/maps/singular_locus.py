@@ -81,6 +81,7 @@ def singular_locus(
     if method not in get_args(Method):
         raise InvalidCaseError("method", f"unknown method '{method}': use {', '.join(get_args(Method))}")
     subject = Subject.of(case, coordinates)
+    subject.check_field(field)
     plan = _plan(method, subject, field)
     findings: list[LocusFindings] = []
     with limited(timeout), given_or_own(engine) as engine:

@@ -16,7 +16,7 @@ from m2bridge.presented import Presented
 
 FUNCTIONS = "functions of real weights"
 CLOSURE_ONLY = "only in the Zariski closure"
-UNDECIDED = "in the Zariski closure"
+UNDECIDED = "in the Zariski closure; real weights not decided"
 
 Kind = Literal["surface", "curve", "point"]
 Strip = tuple[tuple[float, ...], ...]
@@ -30,8 +30,8 @@ class Piece:
     ----------
     kind : {"surface", "curve", "point"}
     place : str
-        ``functions of real weights``, ``only in the Zariski closure``; or ``in the Zariski closure``, where no more is
-        known.
+        ``functions of real weights``, ``only in the Zariski closure``; or ``in the Zariski closure; real weights not
+        decided``.
     singular : bool
         Whether it consists of singular points of the surface.
     points : tuple of tuple of points

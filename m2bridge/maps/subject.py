@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from m2bridge.algebra.field import CoefficientField
+from m2bridge.algebra.field import CoefficientField, check_is_field
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.errors import InvalidCaseError
 from m2bridge.maps.map_model import MapModel, as_model
@@ -64,6 +64,7 @@ class Subject:
 
     def check_field(self, field: CoefficientField) -> None:
         """Raise InvalidCaseError if the map cannot be taken over this field."""
+        check_is_field(field)
         if isinstance(self.model, MapModel):
             self.model.polynomial_map.check_field(field)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby, pairwise
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -26,30 +26,30 @@ from m2bridge.drawing import (
     styled,
 )
 from m2bridge.maps.slice_result import CLOSURE_ONLY, FUNCTIONS, UNDECIDED
+from m2bridge.presentation.slice_view import Point, hidden
 
 if TYPE_CHECKING:
     from sympy.polys.rings import PolyElement
 
     from m2bridge.maps.slice_result import Piece, SliceSurface
 
-Point = Sequence[float]
 FACES = {FUNCTIONS: SKY, CLOSURE_ONLY: ORANGE, UNDECIDED: GREEN}
 LINES = {FUNCTIONS: "-", CLOSURE_ONLY: (0, (0.1, 2.2)), UNDECIDED: "--"}
 LIGHT = (0.35, -0.45, 0.82)
 WIDTH = 2.8
+PALE = 0.35
+"""Of a line that is behind the surface."""
 
 
 def draw(found: SliceSurface) -> Any:
     """A figure of matplotlib."""
     with styled():
         figure = new_figure(6.4, 6.0, f"{found.subject.title}: surface in a slice")
-        space = add_space(figure, computed_zorder=False)
+        space = add_space(figure, computed_zorder=False, proj_type="ortho")
         figure.subplots_adjust(left=-0.02, right=0.96, bottom=0.1, top=0.97)
         _axes(space, found)
         _surface(space, found)
-        for piece in found.pieces:
-            if piece.kind != "surface":
-                _curve(space, piece)
+        _curves(space, found)
         degree = max(map(sum, found.equation))
         add_title(figure, f"${equation_latex(found)}$", f"A surface of degree {degree} in the Zariski closure")
         figure.legend(handles=_legend(found), loc="lower center", ncols=2, bbox_to_anchor=(0.5, 0.01))
@@ -59,7 +59,7 @@ def draw(found: SliceSurface) -> Any:
 def _axes(space: Any, found: SliceSurface) -> None:
     """The box, with the names of the variables."""
     space.view_init(elev=found.elevation, azim=found.azimuth)
-    space.set_box_aspect((1, 1, 1), zoom=0.98)
+    space.set_box_aspect((1, 1, 1), zoom=0.95)
     for name, variable, axis in zip(found.variables, found.equation.ring.gens, "xyz", strict=True):
         low, high = map(float, found.box[name])
         getattr(space, f"set_{axis}lim")(low, high)
@@ -101,15 +101,44 @@ def _dots(space: Any, piece: Piece) -> None:
     space.scatter(*zip(*points, strict=True), s=1.6, color=shaded(ORANGE, 0.6, 1), depthshade=False, zorder=2)
 
 
-def _curve(space: Any, piece: Piece) -> None:
-    (points,) = piece.points
+def _curves(space: Any, found: SliceSurface) -> None:
+    """Curves and points, pale where the surface is before them."""
+    scaled = scaling(found)
+    squares = [scaled(quad) for piece in found.pieces if piece.kind == "surface" for quad in quads(piece)]
+    for piece in found.pieces:
+        if piece.kind == "point":
+            _point(space, piece)
+        elif piece.kind == "curve":
+            (points,) = piece.points
+            middles = [[(p + q) / 2 for p, q in zip(one, other, strict=True)] for one, other in pairwise(points)]
+            behind = hidden(scaled(middles), squares, found.elevation, found.azimuth)
+            for pale, run in groupby(range(len(middles)), behind.__getitem__):
+                part = list(run)
+                _line(space, piece, points[part[0] : part[-1] + 2], PALE if pale else 1.0)
+
+
+def _point(space: Any, piece: Piece) -> None:
     colour = VERMILION if piece.singular else INK
-    if piece.kind == "point":
-        filled = colour if piece.place != CLOSURE_ONLY else "white"
-        space.plot(*zip(*points, strict=True), "o", color=colour, markerfacecolor=filled, zorder=4)
-        return
-    style = {"linestyle": LINES[piece.place], "linewidth": WIDTH, "dash_capstyle": "round"}
-    space.plot(*zip(*points, strict=True), color=colour, zorder=3, **style)
+    filled = colour if piece.place != CLOSURE_ONLY else "white"
+    space.plot(*zip(*piece.points[0], strict=True), "o", color=colour, markerfacecolor=filled, zorder=4)
+
+
+def _line(space: Any, piece: Piece, points: Sequence[Point], alpha: float) -> None:
+    style = {"linestyle": LINES[piece.place], "linewidth": WIDTH, "dash_capstyle": "round", "alpha": alpha}
+    space.plot(*zip(*points, strict=True), color=VERMILION if piece.singular else INK, zorder=3, **style)
+
+
+def scaling(found: SliceSurface) -> Callable[[Iterable[Point]], list[Point]]:
+    """From points of the box to points of the cube [-1, 1]³."""
+    ends = [tuple(map(float, found.box[name])) for name in found.variables]
+
+    def scaled(points: Iterable[Point]) -> list[Point]:
+        return [
+            [(2 * x - low - high) / (high - low) for x, (low, high) in zip(point, ends, strict=True)]
+            for point in points
+        ]
+
+    return scaled
 
 
 def _brightness(quad: Sequence[Point]) -> float:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from m2bridge.drawing import INK, VERMILION
-from m2bridge.maps.slice_result import CLOSURE_ONLY
-from m2bridge.presentation.slice_picture import FACES, quads
+from m2bridge.maps.slice_result import CLOSURE_ONLY, FUNCTIONS, UNDECIDED
+from m2bridge.presentation.slice_picture import FACES, quads, scaling
+from m2bridge.presentation.slice_view import Point
 
 if TYPE_CHECKING:
     from m2bridge.maps.slice_result import SliceSurface
 
 DIGITS = 3
+STYLES = {FUNCTIONS: "solid", CLOSURE_ONLY: "dotted", UNDECIDED: "dashed"}
 
 
 def scene(found: SliceSurface) -> dict[str, Any]:
     """For ``json.dumps``: ``squares`` have four corners each, ``lines`` any number of points."""
-    scaled = _scaling(found)
+    scaled = scaling(found)
     surfaces = [piece for piece in found.pieces if piece.kind == "surface"]
     others = [piece for piece in found.pieces if piece.kind != "surface"]
     return {
@@ -27,10 +28,10 @@ def scene(found: SliceSurface) -> dict[str, Any]:
         "azimuth": found.azimuth,
         "surfaces": [
             {
-                "place": piece.place,
+                "place": f"surface: {piece.place}",
                 "colour": FACES[piece.place],
-                "dotted": piece.place == CLOSURE_ONLY,
-                "squares": [scaled(corners) for corners in quads(piece)],
+                "style": STYLES[piece.place],
+                "squares": [_flat(scaled(corners)) for corners in quads(piece)],
             }
             for piece in surfaces
         ],
@@ -38,23 +39,14 @@ def scene(found: SliceSurface) -> dict[str, Any]:
             {
                 "place": f"{'singular ' if piece.singular else ''}{piece.kind}: {piece.place}",
                 "colour": VERMILION if piece.singular else INK,
-                "dotted": piece.place == CLOSURE_ONLY,
-                "points": scaled(piece.points[0]),
+                "style": STYLES[piece.place],
+                "points": _flat(scaled(piece.points[0])),
             }
             for piece in others
         ],
     }
 
 
-def _scaling(found: SliceSurface) -> Callable[[Iterable[Iterable[float]]], list[float]]:
-    """From points of the box to coordinates between -1 and 1, one after the other."""
-    ends = [tuple(map(float, found.box[name])) for name in found.variables]
-
-    def scaled(points: Iterable[Iterable[float]]) -> list[float]:
-        return [
-            round((2 * value - low - high) / (high - low), DIGITS)
-            for point in points
-            for value, (low, high) in zip(point, ends, strict=True)
-        ]
-
-    return scaled
+def _flat(points: list[Point]) -> list[float]:
+    """One coordinate after the other."""
+    return [round(value, DIGITS) for point in points for value in point]

@@ -83,7 +83,7 @@ def html(found: SliceSurface) -> str:
     """The surface on a canvas, turned by the mouse or the arrow keys; nothing is loaded from elsewhere."""
     shown = scene(found)
     parts = [*shown["surfaces"], *shown["lines"]]
-    legend = list(dict.fromkeys((part["place"], part["colour"], part["dotted"]) for part in parts))
+    legend = list(dict.fromkeys((part["place"], part["colour"], part["style"]) for part in parts))
     caption = f"{polynomial_text(found.equation)} = 0"
     return page("surface", {"title": found.subject.title, "caption": caption, "scene": dumps(shown), "legend": legend})
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 from markupsafe import Markup, escape
 
 from m2bridge._version import __version__
+from m2bridge.convert.references import references
 from m2bridge.errors import RenderError
 from m2bridge.layout import visible
 from m2bridge.resources import templates
@@ -29,9 +29,6 @@ def page(name: str, values: Mapping[str, object]) -> str:
         raise RenderError(f"the page '{name}' cannot be rendered: {reason}") from reason
 
 
-_CITED = re.compile(r"(?P<arxiv>arXiv (?P<number>[0-9]{4}\.[0-9]{4,5}))|(?P<file>docs/(?P<page>[\w-]+)\.md)", re.ASCII)
-
-
 def cited(text: str, documentation: str = "") -> Markup:
     """Text in which arXiv numbers are links, and pages of the documentation, if it is said where that is.
 
@@ -41,20 +38,10 @@ def cited(text: str, documentation: str = "") -> Markup:
     documentation : str
         Address of the site, or path of its folder from that of the page.
     """
-    return Markup("").join(_linked(visible(text), documentation))
-
-
-def _linked(text: str, documentation: str) -> Iterator[Markup]:
-    end = 0
-    for found in _CITED.finditer(text):
-        yield escape(text[end : found.start()])
-        end, said = found.end(), found[0]
-        base = documentation.rstrip("/")
-        target = (
-            f"https://arxiv.org/abs/{found['number']}" if found["arxiv"] else base and f"{base}/{found['page']}.html"
-        )
-        yield Markup('<a href="{}">{}</a>').format(target, said) if target else escape(said)
-    yield escape(text[end:])
+    return Markup("").join(
+        Markup('<a href="{}">{}</a>').format(address, said) if address else escape(said)
+        for said, address in references(visible(text), documentation)
+    )
 
 
 @cache

@@ -6,15 +6,15 @@ import csv
 import io
 import json
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Protocol
 
 from m2bridge.convert import escape
 from m2bridge.layout import table
 from m2bridge.report.content import Report, Row
-from m2bridge.report.grid import to_latex_grid
-from m2bridge.report.page import to_html
+from m2bridge.report.grid import LINKS, to_latex_grid
+from m2bridge.report.page import statements, to_html
 from m2bridge.report.summary import paragraph, summary
 from m2bridge.report.words import verdict_words
 from m2bridge.sheet import Block, Facts, Sheet, Table
@@ -22,6 +22,9 @@ from m2bridge.sheet import Block, Facts, Sheet, Table
 WIDTH = 100
 INDENT = " " * 7
 REPORTED = "reported_"
+NAMES = (("case", "case"),)
+MOST_OF_NUMBERS = 20
+LATEX_NAME = r">{\raggedright\arraybackslash}p{0.2\linewidth}"
 
 
 def _header(report: Report) -> tuple[str, ...]:
@@ -77,14 +80,16 @@ def to_sheet(report: Report) -> Sheet:
     return Sheet("", blocks)
 
 
-def to_markdown(report: Report) -> str:
-    """The paragraph and a table."""
+def to_markdown(report: Report, documentation: str = "") -> str:
+    """The paragraph, what the statements say, and a table; with links as in :func:`to_html`."""
 
     def line(cells: Iterable[str]) -> str:
         return "| " + " | ".join(map(escape.markdown, cells)) + " |"
 
     header = (*_header(report), "statement", "verdict", "reason", "witness", "reported seconds")
-    lines = [escape.markdown(paragraph(report)), "", line(header), "|" + " --- |" * len(header)]
+    lines = [escape.markdown_links(paragraph(report), documentation), ""]
+    lines += [f"* {escape.markdown_links(said, documentation)}" for said in _said(report)]
+    lines += ["", line(header), "|" + " --- |" * len(header)]
     lines += [
         line((*_numbers(report, row), row.statement, row.verdict, row.reason, row.witness, _seconds(row)))
         for row in report.rows
@@ -95,25 +100,58 @@ def to_markdown(report: Report) -> str:
     return "\n".join(lines) + "\n"
 
 
-def to_latex(report: Report) -> str:
-    r"""The paragraph and a ``longtable``, for ``\input``; what the preamble needs is said at the top."""
+def to_latex(report: Report, documentation: str = "") -> str:
+    r"""The paragraph, what the statements say, and a ``longtable``, for ``\input``.
 
-    def line(cells: Iterable[str]) -> str:
-        return " & ".join(map(escape.latex, cells)) + r" \\"
+    The top says what the preamble needs. With ``hyperref``, citations are links as in :func:`to_html`.
+    """
 
-    lines = [r"% needs \usepackage[T1]{fontenc} and \usepackage{longtable}", escape.latex(paragraph(report)), ""]
-    lines += [
-        r"{\footnotesize",
-        r"\begin{longtable}{" + "r" * len(report.columns) + r"p{0.16\linewidth}p{0.13\linewidth}p{0.38\linewidth}}",
-        r"\hline",
-    ]
-    lines += [line((*_header(report), "statement", "verdict", "reason and witness")), r"\hline", r"\endhead"]
-    for row in report.rows:
-        reason = f"{row.reason}; witness: {row.witness}" if row.witness else row.reason
-        lines.append(line((*_numbers(report, row), row.statement, verdict_words(row.verdict), reason)))
-    lines += [r"\hline", r"\end{longtable}}"]
+    lines = [r"% needs \usepackage[T1]{fontenc}, \usepackage{array} and \usepackage{longtable}", LINKS, r"{\sloppy"]
+    lines += [escape.latex_links(paragraph(report), documentation), "", *_latex_list(report, documentation), r"\par}"]
+    lines += [r"{\footnotesize", *_latex_table(report), "}"]
     lines += [f"% not used: {escape.line(p.file)}: {escape.line(p.reason)}" for p in report.problems]
     return "\n".join(lines) + "\n"
+
+
+def _latex_table(report: Report) -> Iterator[str]:
+    """Cases are named by their numbers, or by their names on several lines where the numbers take too much room."""
+    by_name = report.columns == NAMES or _width(report) > MOST_OF_NUMBERS
+    heads = ["case"] if by_name else [escape.latex(heading) for heading in _header(report)]
+    first, reasons = (LATEX_NAME, 0.33) if by_name else ("r" * len(heads), 0.38)
+    yield rf"\begin{{longtable}}{{{first}p{{0.16\linewidth}}p{{0.13\linewidth}}p{{{reasons}\linewidth}}}}"
+    yield r"\hline"
+    yield " & ".join((*heads, "statement", "verdict", "reason and witness")) + r" \\"
+    yield r"\hline"
+    yield r"\endhead"
+    for row in report.rows:
+        reason = f"{row.reason}; witness: {row.witness}" if row.witness else row.reason
+        said = map(escape.latex, (row.statement, verdict_words(row.verdict), reason))
+        name = escape.latex(row.case.name).replace("{-}", r"{-}\allowbreak{}")
+        case = [name] if by_name else map(escape.latex, _numbers(report, row))
+        yield " & ".join((*case, *said)) + r" \\"
+    yield r"\hline"
+    yield r"\end{longtable}"
+
+
+def _width(report: Report) -> int:
+    """How many signs the widest numbers take, one column beside the other."""
+    lines = [_header(report), *(_numbers(report, row) for row in report.rows)]
+    return sum(max(map(len, column)) for column in zip(*lines, strict=True))
+
+
+def _latex_list(report: Report, documentation: str) -> list[str]:
+    """What the statements say."""
+    items = [rf"\item {escape.latex_links(said, documentation)}" for said in _said(report)]
+    return [r"\begin{itemize}", *items, r"\end{itemize}"] if items else []
+
+
+def _said(report: Report) -> list[str]:
+    """What each statement says, and where it is stated."""
+    return [
+        f"{line.statement}: {line.text}" + (f" ({line.source})" if line.source else "")
+        for line in statements(report.rows)
+        if line.text
+    ]
 
 
 def to_csv(report: Report) -> str:
@@ -153,12 +191,21 @@ def to_json(report: Report) -> str:
     return json.dumps(data, ensure_ascii=False, indent=1) + "\n"
 
 
-FORMATS: dict[str, Callable[[Report], str]] = {
-    "text": to_text,
+class Linked(Protocol):
+    """A form with links, which takes the address of the documentation."""
+
+    def __call__(self, report: Report, documentation: str = "") -> str: ...
+
+
+LINKED: dict[str, Linked] = {
     "markdown": to_markdown,
     "latex": to_latex,
     "latex-grid": to_latex_grid,
     "html": to_html,
+}
+FORMATS: dict[str, Callable[[Report], str]] = {
+    "text": to_text,
+    **LINKED,
     "csv": to_csv,
     "json": to_json,
 }

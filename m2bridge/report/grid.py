@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from m2bridge.convert import escape
-from m2bridge.convert.escape import latex
+from m2bridge.convert.escape import latex, latex_links
 from m2bridge.report.content import VERDICTS, Case, Cell, Report
 from m2bridge.report.summary import paragraph
 from m2bridge.report.words import verdict_words
@@ -25,15 +25,17 @@ Place: TypeAlias = tuple[Cell, Cell]
 """Row and column."""
 
 NEEDS = r"% needs \usepackage[T1]{fontenc} and \usepackage{amssymb}"
+LINKS = r"\providecommand{\href}[2]{#2}% with \usepackage{hyperref} citations are links"
 
 
-def to_latex_grid(report: Report) -> str:
-    r"""The grids side by side, as many as fit into a line, for ``\\input``.
+def to_latex_grid(report: Report, documentation: str = "") -> str:
+    r"""The grids side by side, as many as fit into a line, for ``\\input``, with links as in :func:`to_latex`.
 
     Cases that are not named by two numbers stand below one another, by their names.
     """
     signs = ", ".join(f"{SIGNS[verdict]} {verdict_words(verdict)}" for verdict in report.counts)
-    lines = [NEEDS, r"\begingroup\footnotesize", latex(paragraph(report)), r"\par\medskip", f"{signs}."]
+    lines = [NEEDS, LINKS, r"\begingroup\footnotesize\sloppy", latex_links(paragraph(report), documentation)]
+    lines += [r"\par\medskip", f"{signs}."]
     for name in sorted({case.family for case in report.cases}):
         lines += _family(replace(report, rows=tuple(row for row in report.rows if row.case.family == name)))
     lines += [r"\endgroup", *(f"% not used: {escape.line(p.file)}: {escape.line(p.reason)}" for p in report.problems)]

@@ -39,7 +39,7 @@ class Line:
 
 
 def to_html(report: Report, documentation: str = "") -> str:
-    """One self-contained page; with the address of the documentation, what it cites there are links."""
+    """One self-contained page; cited papers are links, and pages of the documentation if its address is given."""
     cases = _by_case(report)
     sheets = [_sheet(rows, details) for rows, details in cases.values()]
     parts = [sheets[i : i + CASES_IN_A_PART] for i in range(0, len(sheets), CASES_IN_A_PART)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +32,7 @@ case = SingleLayerAttention(d=2, d_out=1)""",
     "locus = singular_locus(umbrella, ideals=True); locus",
     'named = image(umbrella, title="<b>$x$ & 50%</b> _y^z"); named',
     *(f"Latex({result}._repr_latex_())" for result in ("checked", "locus", "named")),
+    "slice_surface(umbrella, fineness=6)",
     "%load_ext m2bridge",
     "%%m2 -o n\nn = 6 * 7",
     "%%m2\n1 + 1\n2 + noSuchFunction(3)",
@@ -112,6 +115,35 @@ def test_macaulay2_cells(page: Chrome) -> None:
     assert (value, python) == ("42", "42")
     assert error.startswith("ScriptError: ")
     assert ">    3 | 2 + noSuchFunction(3)" in error
+
+
+def test_a_surface_is_turned_by_keys_and_by_the_mouse(page: Chrome) -> None:
+    """The picture changes with the view, and comes back with it; what is undecided says so."""
+    from selenium.webdriver import ActionChains
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    canvas = page.find_element("css selector", "canvas")
+
+    def picture() -> str:
+        return str(page.execute_script("return arguments[0].toDataURL()", canvas))
+
+    def turned(act: Callable[[], object]) -> str:
+        before = canvas.get_attribute("data-view")
+        act()
+        WebDriverWait(page, PATIENCE).until(lambda _: canvas.get_attribute("data-view") != before)
+        return picture()
+
+    page.execute_script("arguments[0].scrollIntoView({block: 'center'})", canvas)
+    pictures = [picture()]
+    pictures += [turned(partial(canvas.send_keys, key)) for key in ("\ue012", "\ue013", "\ue015", "\ue014")]
+    start, left, higher, lower, right = pictures
+    assert len({start, left, higher}) == 3
+    assert (lower, right) == (left, start)
+    drag = ActionChains(page).drag_and_drop_by_offset(canvas, 60, 25)
+    assert turned(drag.perform) not in pictures
+    caption = canvas.find_element("xpath", "ancestor::figure").text
+    assert "in the Zariski closure" in caption
+    assert "not decided" in caption
 
 
 def test_it_fits_its_column(page: Chrome) -> None:

@@ -1,6 +1,6 @@
 """Every command of README and docs ends within a minute, and says nothing of a mistake.
 
-Those of ``docs/`` are run where M2BRIDGE_DOCUMENTED is set, since they take minutes together.
+Those whose output the site shows are run when it is built.
 """
 
 import os
@@ -9,10 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from _pytest.mark import ParameterSet
 
 from m2bridge.cli.commands import COMMANDS
-from tests.documented import ROOT, blocks, commands, documented
+from tests.documented import ROOT, blocks, commands, documented, on_site, to_run
 from tests.events import PATIENCE
 
 MOST = 120.0
@@ -20,16 +19,6 @@ MOST = 120.0
 
 REFUTES = {"cross-check", "certify"}
 """Commands that end with 1 where a statement is refuted, as some of the documented ones are meant to be."""
-
-NOT_RUN = {
-    "m2bridge atlas atlas/                          # all d, d' ≤ 4 and a ≤ d": "40 cases of up to a minute each",
-}
-"""Commands that take a cluster, or hours, with the reason."""
-
-
-def test_the_exceptions_are_documented() -> None:
-    every = {command for block in documented().values() for command in block}
-    assert set(NOT_RUN) <= every
 
 
 def test_each_command_of_the_program_is_documented() -> None:
@@ -41,7 +30,14 @@ def test_each_command_of_the_program_is_documented() -> None:
 def test_blocks() -> None:
     text = "m2bridge a\n\n    $ m2bridge b \\\n      --c\n    out\n\nx\n```sh\nm2bridge d  # e\n```\n"
     text += "```python\nm2bridge f\n```\n"
-    assert [commands(block) for block in blocks(text)] == [["m2bridge b        --c"], ["m2bridge d  # e"]]
+    assert [commands(block) for block in blocks(text)] == [["m2bridge b        --c"], ["m2bridge d"]]
+
+
+def test_each_documented_command_is_run() -> None:
+    """By this test, or by the site."""
+    run = on_site().union(*to_run().values())
+    assert {command for block in documented().values() for command in block} <= run
+    assert "m2bridge singular-locus --d 2 --d-out 1" in on_site()
 
 
 def computed() -> float:
@@ -49,23 +45,13 @@ def computed() -> float:
     return os.times().children_user + os.times().children_system
 
 
-def _blocks() -> list[ParameterSet]:
-    left_out = pytest.mark.skipif("M2BRIDGE_DOCUMENTED" not in os.environ, reason="set M2BRIDGE_DOCUMENTED=1")
-    return [
-        pytest.param(block, id=name, marks=() if name.startswith("README") else left_out)
-        for name, block in documented().items()
-    ]
-
-
-@pytest.mark.parametrize("block", _blocks())
+@pytest.mark.parametrize("block", to_run().values(), ids=to_run())
 def test_a_block(block: list[str], m2: str, tmp_path: Path) -> None:
     """One command after the other, in a folder with what the documents suppose."""
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     (tmp_path / "code.m2").write_text("R = QQ[x]\nx^2\n")
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     for command in block:
-        if command in NOT_RUN:
-            continue
         before = computed()
         done = subprocess.run(
             ["sh", "-c", command],

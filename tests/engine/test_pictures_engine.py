@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import pairwise
+from math import cos, radians, sin
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from sympy import Matrix, Rational, diff, solve, symbols
+from sympy import Matrix, Poly, Rational, diff, prod, solve, symbols, sympify
 
 from m2bridge import (
     InvalidCaseError,
@@ -86,11 +88,11 @@ def test_the_picture_shows_the_pieces(umbrella: SliceSurface) -> None:
     """The lines that are drawn are the pieces: dotted ones only in the closure; a square for each of the grids."""
     (axes,) = umbrella.seen_from(30, 45).figure().axes
     assert (axes.elev, axes.azim) == (30, 45)
-    drawn = {tuple(map(tuple, zip(*line.get_data_3d(), strict=True))): line for line in axes.lines}
+    drawn = dict(_drawn_segments(axes))
     for piece in umbrella.pieces:
         if piece.kind == "curve":
-            line = drawn.pop(piece.points[0])
-            assert (line.get_linestyle() in ("-", "solid")) == (piece.place == FUNCTIONS)
+            for segment in pairwise(piece.points[0]):
+                assert (drawn.pop(segment).get_linestyle() in ("-", "solid")) == (piece.place == FUNCTIONS)
     assert not drawn
     (surface,) = [
         found for found in axes.collections if hasattr(found, "set_3d_properties") and found.get_zorder() == 1
@@ -99,6 +101,33 @@ def test_the_picture_shows_the_pieces(umbrella: SliceSurface) -> None:
     assert len(surface.get_facecolor()) == sum((len(grid) - 1) * (len(grid[0]) - 1) for grid in grids)
     texts = {text.get_text() for text in axes.figure.legends[0].get_texts()}
     assert "singular curve: only in the Zariski closure" in texts
+
+
+def _drawn_segments(axes: Any) -> Iterator[tuple[Any, Any]]:
+    for line in axes.lines:
+        for segment in pairwise(map(tuple, zip(*line.get_data_3d(), strict=True))):
+            yield segment, line
+
+
+@pytest.mark.parametrize(("elevation", "azimuth"), [(22, -62), (35, 20), (20, -10), (60, 30)])
+def test_the_curve_is_pale_where_the_surface_is_before_it(
+    umbrella: SliceSurface, elevation: float, azimuth: float
+) -> None:
+    """By hand: the ray from (0, 0, w) to the eye (x, y, z) meets y² = x² (w + s z) at one s, in the box or not.
+
+    Segments whose meeting point is near the edge of what can hide them are left out.
+    """
+    e, a = radians(elevation), radians(azimuth)
+    x, y, z = cos(e) * cos(a), cos(e) * sin(a), sin(e)
+    height, clear = (y / x) ** 2, []
+    for (one, other), line in _drawn_segments(umbrella.seen_from(elevation, azimuth).figure().axes[0]):
+        s = (height - (one[2] + other[2]) / 2) / z
+        inside = [s, 1 - height, 1 - abs(s * x), 1 - abs(s * y)]
+        if min(map(abs, inside)) > 0.15:
+            clear.append((min(inside) > 0, line.get_alpha() < 1))
+    assert len(clear) > 4
+    assert all(behind == pale for behind, pale in clear)
+    assert {behind for behind, _ in clear} == ({False} if azimuth == -62 else {False, True})
 
 
 def test_a_long_equation_does_not_leave_the_picture(umbrella: SliceSurface, engine: Macaulay2) -> None:
@@ -131,12 +160,41 @@ def test_a_surface_that_is_half_dotted(engine: Macaulay2) -> None:
     assert found.figure().axes[0].collections
 
 
+def test_full_coordinates_have_the_same_pieces(umbrella: SliceSurface, engine: Macaulay2) -> None:
+    """Those of the function itself, written out: output k at token j is Σ c_kipq x_pu x_qu x_ij over all tokens u."""
+    model = SingleLayerAttention(2, 1)
+    X = {(p, u): symbols(f"x_{p}_{u}") for p in (1, 2) for u in (1, 2)}
+    names = {f"c_1_{i}_{p}_{q}": (i, p, q) for i in (1, 2) for p in (1, 2) for q in (1, 2) if p <= q}
+    forms = {name: sympify(form.as_expr()) for name, form in umbrella.coordinates.items()}
+    given = {}
+    for j in (1, 2):
+        whole = Poly(
+            sum(forms[n] * X[p, u] * X[q, u] * X[i, j] for n, (i, p, q) in names.items() for u in (1, 2)), *X.values()
+        )
+        for full_name in model.in_coordinates("full").coordinate_names():
+            numbers = list(map(int, full_name.split("_")[1:]))
+            if numbers[1] == j:
+                places = list(zip(numbers[2::2], numbers[3::2], strict=True))
+                given[full_name] = whole.coeff_monomial(prod(X[place] for place in places))
+    full = slice_surface(model.in_coordinates("full"), given, engine, fineness=6)
+    assert {(piece.kind, piece.place, piece.singular) for piece in full.pieces} == {
+        (piece.kind, piece.place, piece.singular) for piece in umbrella.pieces
+    }
+    assert full.equation.as_expr().expand() in (umbrella.equation.as_expr(), -umbrella.equation.as_expr())
+
+
 def test_a_map_has_undecided_pieces_and_a_page(engine: Macaulay2) -> None:
     u, v = symbols("u v")
     whitney = PolynomialMap.from_expressions([u, v], {"x": u * v, "y": u, "z": v**2})
     found = slice_surface(whitney, engine=engine, fineness=6)
     assert {piece.place for piece in found.pieces} == {UNDECIDED}
     assert [piece.singular for piece in found.pieces if piece.kind == "curve"] == [True]
+    (axes,) = found.figure().axes
+    assert {line.get_linestyle() for line in axes.lines} == {"--"}
+    legend = {text.get_text() for text in axes.figure.legends[0].get_texts()}
+    assert legend == {
+        f"{kind}: in the Zariski closure; real weights not decided" for kind in ("surface", "singular curve")
+    }
     page = found._repr_html_()
     scene = json.loads(page.split('data-scene="')[1].split('"')[0].replace("&#34;", '"'))
     assert sum(len(surface["squares"]) for surface in scene["surfaces"]) > 4
@@ -284,4 +342,4 @@ def test_coordinates_of_the_criterion() -> None:
     known = model.in_coordinates().without_real_weights()
     assert known is not None
     assert [str(s) for s in known.positive.ring.symbols] == [name(index) for index in indices(model)]
-    assert model.in_coordinates("full").without_real_weights() is None
+    assert SingleLayerAttention(2, 1, t=1).in_coordinates("full").without_real_weights() is None

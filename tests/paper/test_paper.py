@@ -40,10 +40,18 @@ COMMANDS = (
     "cross-check --all-sizes",
     "membership --d 2 --d-out 1 --function {}",
     'membership --d 2 --d-out 1 --function \'{"c_1_1_1_1": 1, "c_1_1_2_2": "1/3"}\'',
-    f"implicitize {EXAMPLES / 'grassmannian.toml'}",
+    f"implicitize {EXAMPLES / 'grassmannian.toml'} --all",
+    f"singular-locus --map {EXAMPLES / 'whitney_umbrella.toml'} --ideals",
+    f"singular-locus --ideal {EXAMPLES / 'ideals' / 'whitney_umbrella.toml'} --all",
+    "closure --d 3 --d-out 2 --max-degree 3",
+    "closure --family polynomial-network --widths 2,2,3 --all",
+    "cross-check --family polynomial-network --widths 3,2,1",
+    "dimension --family deep-attention --widths 3,3,3 --a 1,2",
+    "cross-check --family deep-attention --widths 2,2,2 --a 2 --skip skip",
+    "cross-check --family deep-attention --all-sizes",
 )
 
-Compile = Callable[[str], list[str]]
+Compile = Callable[..., list[str]]
 
 
 @pytest.fixture
@@ -55,8 +63,8 @@ def compiled(tmp_path: Path) -> Compile:
             pytest.fail(f"M2BRIDGE_TEX=required, but: {reason}")
         pytest.skip(reason)
 
-    def compile(body: str) -> list[str]:
-        packages = r"\usepackage[T1]{fontenc}\usepackage{amsmath,amssymb,array,longtable}"
+    def compile(body: str, preamble: str = "") -> list[str]:
+        packages = r"\usepackage[T1]{fontenc}\usepackage{amsmath,amssymb,array,longtable}" + preamble
         whole = f"\\documentclass{{article}}{packages}\n\\begin{{document}}\n{body}\n\\end{{document}}\n"
         (tmp_path / "paper.tex").write_text(whole, encoding="utf-8")
         command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
@@ -90,9 +98,13 @@ def test_every_command(compiled: Compile, program: Path) -> None:
     assert len(compiled("\n".join(bodies))) == 1
 
 
-def test_reports(compiled: Compile) -> None:
-    found = report.collect(CERTIFICATES)
-    assert len(compiled(report.FORMATS["latex"](found) + report.FORMATS["latex-grid"](found))) == 1
+@pytest.mark.parametrize("folder", ["accepted", "all-sizes", "deep", "networks"])
+@pytest.mark.parametrize("preamble", ["", r"\usepackage{hyperref}"])
+def test_reports(folder: str, preamble: str, compiled: Compile) -> None:
+    """With the package hyperref citations are links, without it text."""
+    found = report.collect(CERTIFICATES.parent / folder)
+    forms = [report.LINKED[form](found, "../site 1/50%#") for form in ("latex", "latex-grid")]
+    assert len(compiled("\n".join(forms), preamble)) == 1
 
 
 def grid_report(largest: int) -> Report:

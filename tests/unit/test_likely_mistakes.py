@@ -7,16 +7,20 @@ from typing import get_args
 import pytest
 from sympy import Poly, symbols
 
+import m2bridge
+from m2bridge import SingleLayerAttention, closure, membership, verify
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.cli import commands, computing, options
 from m2bridge.cli.commands import cli
 from m2bridge.clock import limited
+from m2bridge.convert.documents import read_text
 from m2bridge.engine import Macaulay2
-from m2bridge.errors import ConversionError, EngineTimeoutError
+from m2bridge.errors import ConversionError, EngineTimeoutError, InvalidCaseError
 from m2bridge.families.attention.model import Coordinates, Weights
 from m2bridge.maps import dimension, singular_locus
+from m2bridge.maps.chain_file import read_model
 from m2bridge.maps.closure_result import Strategy
 from m2bridge.maps.jacobian_rank import MethodValue
 from m2bridge.maps.subject import Subject
@@ -24,6 +28,7 @@ from m2bridge.render import Script
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
+MODEL = SingleLayerAttention(2, 1)
 CASE = ("--d", "2", "--d-out", "1")
 ACCEPTED = Path(__file__).parents[1] / "certificates" / "accepted"
 
@@ -48,6 +53,73 @@ WORDS = {
         str(EXAMPLES),
     ): f"no certificates in the folder '{EXAMPLES}'; 'm2bridge certify …",
     ("cross-check", "9.9", *CASE): "'9.9' is not one of 3.2, 3.3, 3.4, A.2",
+    CASE: "No such option '--d' before a command: options follow it, as in 'm2bridge closure --d 2 --d-out 1'",
+    (
+        "help",
+    ): "No such command 'help'. There are: atlas, certify, cite, closure, cross-check, dimension, doctor, figure",
+    ("figure", "2"): "No such command '2'. There are: 1, 3, hilbert, orbits, slice.",
+    ("figure", *CASE): "No such option '--d' before a command: options follow it, as in 'm2bridge figure 3",
+    ("closure", "--widths", "2,2"): "it is an option of --family deep-attention and --family polynomial-network",
+    (
+        "closure",
+        "--map",
+        str(EXAMPLES / "segre.toml"),
+        "--d",
+        "2",
+    ): "a case is named by numbers or by --map FILE, and not",
+    ("implicitize", "--map", str(EXAMPLES / "segre.toml")): "the path is given without an option, as in 'm2bridge impl",
+    ("report", "--folder", "results"): "the path is given without an option, as in 'm2bridge report results",
+    ("atlas", "--out", "atlas"): "the path is given without an option, as in 'm2bridge atlas atlas",
+    ("closure", *CASE, "--out", "x.json"): "what is printed goes to a file by the shell, as in 'm2bridge closure --d",
+    (
+        "implicitize",
+        str(EXAMPLES / "ideals" / "whitney_umbrella.toml"),
+    ): "this file holds [ideal], and no map by itself",
+    (
+        "singular-locus",
+        "--ideal",
+        str(EXAMPLES / "segre.toml"),
+    ): "this file holds a map, and no ideal: write --map FILE",
+    (
+        "membership",
+        *CASE,
+        "--A",
+        "[[1, i], [2, 3]]",
+        "--V",
+        "[[1, 2]]",
+    ): "in quotes for the shell, '[[1, 2], [3, \"1/2\"]]'",
+    (
+        "membership",
+        *CASE,
+        "--function",
+        "{c: 1}",
+    ): """in quotes for the shell, '{"c_1_1_1_1": 1, "c_1_1_2_2": "1/2"}'""",
+    (
+        "membership",
+        *CASE,
+        "--A",
+        "[[1, 2], [3]]",
+        "--V",
+        "[[1, 2]]",
+    ): "--A: not a JSON list of 2 rows with 2 numbers each",
+    ("certify", "--d", "1-2", "--d-out", "1", "--out", "x"): "'1-2' is not a range: write 3, 1..4 or 1,3,5",
+    ("certify", *CASE, "--out", "x", "--check", "foo"): "unknown question 'foo': use all, or 3.2, 3.3",
+    ("certify", *CASE): "Missing option '--out'.",
+    ("closure", "--d", "2.5", "--d-out", "1"): "'2.5' is not a valid integer",
+    ("closure", "--d", "99999", "--d-out", "99999"): "coordinates; at most 20000 can be stored",
+    ("closure", *CASE, "--timeout", "-1"): "'-1' is not a number of seconds greater than 0",
+    ("closure", *CASE, "--memory", "1K"): "give it 640M at least, better 1G or more",
+    ("closure", *CASE, "--format", "html"): "'html' is not one of 'text', 'json', 'latex', 'm2'",
+    ("closure", *CASE, "--field", "R"): "'R' is not a coefficient field: write QQ or GF(p) with a prime p",
+    ("closure", "--family", "network"): "there is no family 'network': use attention, ",
+    ("figure", "1", "--out", "figure.jpg"): "'figure.jpg' does not end in .svg, .pdf or .png",
+    (
+        "report",
+        str(ACCEPTED),
+        "--docs",
+        "site",
+    ): "--docs is for links: give --format markdown, latex, latex-grid or html",
+    ("report", str(ACCEPTED / "none")): "does not exist",
 }
 MAP = '[map]\nparameters = ["s"]\n[coordinates]\nx = {}\n'
 FILES = {
@@ -61,6 +133,11 @@ FILES = {
     MAP.format('"0.5^2"'): "write (1/2)^2",
     MAP.format('"2s"'): "write * between factors: 2*s",
     MAP.format('"u + s"'): "unknown name 'u'; known are s",
+    "": "the table [map] is missing: write [map] in a line of its own",
+    "hello\r\n": "not TOML: Expected '=' after a key",
+    '{"map": {}}': "not TOML",
+    MAP.format('"s^-1"'): "an exponent must be an integer from 0 to 1000",
+    MAP.format('"1/s"'): "only numbers that are not zero can be divisors",
     'parameters = ["s"]\n[coordinates]\nx = "s"\n': "the table [map] is missing: write [map] in a line of its own",
     "[map]\nparameters = [s]\n": 'put names and polynomials in quotes: parameters = ["s", "t"]',
 }
@@ -93,6 +170,35 @@ def test_files_of_maps(text: str, said: Callable[..., str], tmp_path: Path) -> N
     for command in ("closure", "implicitize"):
         (line,) = said(command, str(file)).splitlines()
         assert FILES[text] in line
+
+
+def test_marks_of_other_systems_are_no_mistakes(tmp_path: Path) -> None:
+    """A byte order mark and line ends as Windows writes them."""
+    file = tmp_path / "map.toml"
+    file.write_bytes(b"\xef\xbb\xbf" + MAP.format('"s^2"').replace("\n", "\r\n").encode())
+    assert str(read_model(read_text(file)).polynomial_map.images[0]) == "s**2"
+
+
+def test_a_picture_goes_into_a_new_folder_and_an_impossible_one_is_refused_at_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before Macaulay2 is asked for anything."""
+    (tmp_path / "file").touch()
+    for folder, code in (("file", 5), ("new", 4)):
+        out = tmp_path / folder / "figure.svg"
+        monkeypatch.setattr("sys.argv", ["m2bridge", "figure", "1", "--out", str(out), "--m2", str(tmp_path / "none")])
+        assert commands.run() == code
+        (line,) = capsys.readouterr().err.splitlines()
+        assert (f"'{out}' cannot be written: " in line) == (folder == "file")
+        assert out.parent.exists()
+
+
+@pytest.mark.parametrize(("name", "first"), [("a.html", "<!DOCTYPE html>"), ("a.CSV", "d,d_out"), ("a", "9 cases")])
+def test_the_ending_says_the_form_of_a_report(name: str, first: str, said: Callable[..., str], tmp_path: Path) -> None:
+    out = tmp_path / name
+    command = cli.commands["report"]
+    command.main([str(ACCEPTED), "--out", str(out)], standalone_mode=False)
+    assert out.read_text(encoding="utf-8").startswith(first)
 
 
 ALONE = ("dimension", "closure", "singular-locus", "script", "cross-check", "membership", "certify", "verify", "report")
@@ -129,6 +235,30 @@ def test_a_poly_is_a_polynomial() -> None:
         ring.polynomial(Poly(s, modulus=5))
     with pytest.raises(ConversionError, match="not exact"):
         ring.polynomial(Poly(0.5 * s))
+
+
+S = symbols("s")
+PYTHON: dict[str, tuple[Callable[[], object], str]] = {
+    "one symbol": (lambda: PolynomialMap.from_expressions(S, {"x": S}), "such as \\[s, t\\], not s"),  # type: ignore[arg-type]
+    "names in a text": (lambda: PolynomialMap.from_expressions("s", {"x": S}), "such as \\[s, t\\], not 's'"),
+    "images as a list": (lambda: PolynomialMap.from_expressions([S], [S**2]), "a dictionary is needed"),  # type: ignore[arg-type]
+    "a function as a list": (lambda: membership(MODEL, [1, 2]), "must be a dictionary .* not a list"),  # type: ignore[arg-type]
+    "a float": (lambda: membership(MODEL, {"c_1_1_1_1": 0.1}), "write Fraction\\('0.1'\\)"),  # type: ignore[dict-item]
+    "the name of a file": (lambda: verify("a.json"), "'m2bridge verify' reads files"),  # type: ignore[arg-type]
+    "the name of a field": (lambda: closure(MODEL, field="QQ"), "CoefficientField\\(p\\), not 'QQ'"),  # type: ignore[arg-type]
+    "another name": (lambda: m2bridge.singular_locus(MODEL, field="QQ"), "not 'QQ'"),  # type: ignore[arg-type]
+    "and another": (lambda: m2bridge.dimension(MODEL, field="GF(5)"), "not 'GF\\(5\\)'"),  # type: ignore[arg-type]
+    "numbers for a model": (lambda: closure((2, 1)), "must be a model or a PolynomialMap, not a tuple"),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("name", PYTHON)
+def test_mistakes_in_python(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before Macaulay2 is asked for anything."""
+    monkeypatch.delattr("m2bridge.engine.session.Macaulay2.start")
+    wrong, said = PYTHON[name]
+    with pytest.raises((InvalidCaseError, ConversionError), match=said):
+        wrong()
 
 
 def test_methods_agree_only_where_they_finished() -> None:

@@ -265,7 +265,7 @@ def test_the_page_is_one_file_with_every_text_escaped(folder: Path) -> None:
     assert "<td>&lt;b&gt;.json</td>" in page
     assert page.count("<script") == page.count("</script>") == 3
     assert not re.search(r"src=|@import|url\(", page)
-    assert set(re.findall(r'href="([^"]*)"', page)) == {"https://arxiv.org/abs/2408.17221"}
+    assert set(re.findall(r'href="([^"]*)"', page)) == {"https://arxiv.org/abs/2408.17221", PAPER}
     assert f"timed-out (limit 1 min 0 s): {NASTY}" in unpacked(page, "table")["texts"]
 
 
@@ -318,7 +318,7 @@ def test_families_may_be_mixed(form: str, mixed: Path) -> None:
         assert "polynomial neural networks and single-layer lightning self-attention" in text
         text = json.dumps(unpacked(text, "table"), ensure_ascii=False)
     for name in ("d3-dout2-a2-t2", "polynomial-network-3-2-1-r2"):
-        assert (escape.latex(name) if form == "latex" else name) in text
+        assert (name.replace("-", r"{-}\allowbreak{}") if form == "latex" else name) in text
 
 
 def test_latex_and_markdown_keep_text_as_text(folder: Path) -> None:
@@ -387,9 +387,45 @@ def test_pages_link_to_what_they_cite(folder: Path) -> None:
     assert lemma.format('<a href="../site/mathematics.html">docs/mathematics.md</a>') in pages[1]
 
 
+PAPER = "https://arxiv.org/abs/2408.17221v2"
+LINKS = {
+    "markdown": "[{}]({})",
+    "latex": r"\href{{{1}}}{{{0}}}",
+    "latex-grid": r"\href{{{1}}}{{{0}}}",
+    "html": '<a href="{1}">{0}</a>',
+}
+
+
+@pytest.mark.parametrize("form", LINKS)
+def test_every_form_with_links_links_to_the_paper_and_to_the_documentation(form: str, folder: Path) -> None:
+    assert set(LINKS) == set(report.LINKED) == set(reporting.LINKED)
+    assert LINKS[form].format("arXiv:2408.17221v2", PAPER) in report.FORMATS[form](report.collect(folder))
+    link = LINKS[form].format("docs/mathematics.md", "../site/mathematics.html")
+    out = folder / "report"
+    words = [str(folder), "--format", form, "--out", str(out)]
+    for docs in ((), ("--docs", "../site/")):
+        CliRunner().invoke(reporting.report_command, [*words, *docs], standalone_mode=False)
+        assert (link in out.read_text(encoding="utf-8")) is bool(docs)
+
+
+@pytest.mark.parametrize("form", ["markdown", "latex"])
+def test_reports_say_what_the_statements_say(form: str, folder: Path) -> None:
+    text = report.FORMATS[form](report.collect(folder))
+    assert "the singular points of the neuromanifold are the functions with rk A" in text
+    assert LINKS[form].format("arXiv 2408.17221", "https://arxiv.org/abs/2408.17221") in text
+
+
+def test_odd_addresses_stay_addresses(folder: Path) -> None:
+    """With signs that end a link or a line, or begin an argument."""
+    odd = "a b/50%)]}{\\#<x"
+    found = report.collect(folder)
+    assert "](a%20b/50%%29%5D%7D%7B%5C#%3Cx/mathematics.html)" in report.LINKED["markdown"](found, odd)
+    assert r"\href{a\%20b/50\%\%29\%5D\%7D\%7B\%5C\#\%3Cx/mathematics.html}" in report.LINKED["latex"](found, odd)
+
+
 def test_a_citation_is_no_markup() -> None:
     assert cited("<b> arXiv 2408.17221 & docs/x.md", '"><script>') == (
         '&lt;b&gt; <a href="https://arxiv.org/abs/2408.17221">arXiv 2408.17221</a> &amp; '
-        '<a href="&#34;&gt;&lt;script&gt;/x.html">docs/x.md</a>'
+        '<a href="%22%3E%3Cscript%3E/x.html">docs/x.md</a>'
     )
     assert cited("arXiv 1 and ../docs/../x.md") == "arXiv 1 and ../docs/../x.md"

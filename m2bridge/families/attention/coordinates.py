@@ -192,13 +192,16 @@ class AttentionCoordinates:
         return zero_tangent_dimension(self.shape)
 
     def without_real_weights(self) -> WithoutRealWeights | None:
-        """See :mod:`m2bridge.families.attention.real_weights`; for reduced coordinates."""
+        """See :mod:`m2bridge.families.attention.real_weights`; for t ≥ 2."""
         from m2bridge.families.attention.real_weights import without_real_weights
 
-        return without_real_weights(self.shape) if self.coordinates == "reduced" else None
+        return without_real_weights(self.shape, self.coordinates) if self.shape.t > 1 else None
 
     def has_real_weights(self, function: Mapping[str, Fraction], engine: Engine) -> bool:
-        """See :func:`m2bridge.families.attention.membership.membership`; in reduced coordinates."""
+        """See :func:`m2bridge.families.attention.membership.membership`; for t ≥ 2."""
         from m2bridge.families.attention.membership import INSIDE, membership
+        from m2bridge.families.attention.parametrization import name_in
+        from m2bridge.families.attention.reduced_coordinates import indices, name
 
-        return membership(self.shape, function, engine).place == INSIDE
+        reduced = {name(index): function[name_in(index, self.coordinates)] for index in indices(self.shape)}
+        return membership(self.shape, reduced, engine).place == INSIDE

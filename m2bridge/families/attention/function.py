@@ -43,15 +43,20 @@ def quadratic_forms(model: SingleLayerAttention, function: Mapping[str, Fraction
     Raises
     ------
     InvalidCaseError
-        If a name is not a reduced coordinate of the model, or there are too many of them to be stored.
+        If a name is not a reduced coordinate of the model, a number is not exact, or there are too many to be stored.
     """
     check_coordinates(model, "reduced")
+    if not isinstance(function, Mapping):
+        said = 'must be a dictionary from coordinates to numbers, such as {"c_1_1_1_1": 1}'
+        raise InvalidCaseError("function", f"{said}, not a {type(function).__name__}")
     d = model.d
     forms = [[Matrix.zeros(d, d) for _ in range(d)] for _ in watched(range(model.d_out))]
     places = {name(index): index for index in watched(indices(model))}
     for given, value in watched(function.items()):
         if given not in places:
             raise InvalidCaseError("function", f"'{given:.60}' is not a coordinate: they are c_k_i_p_q with p ≤ q")
+        if isinstance(value, float):
+            raise InvalidCaseError("function", f"{value} is not exact: write Fraction('{value}') for '{given}'")
         k, i, p, q = places[given]
         forms[k][i][p, q] += Rational(value)
         forms[k][i][q, p] += Rational(value)

@@ -70,6 +70,12 @@ def _full_name(k: int, j: int, monomial: Monomial) -> str:
     return f"f_{k + 1}_{j + 1}_{name}"
 
 
+def name_in(index: reduced_coordinates.Index, coordinates: Coordinates) -> str:
+    """A reduced coordinate, or the full one that is the same for t ≥ 2: x from the first token, y from the second."""
+    k, i, p, q = index
+    return reduced_coordinates.name(index) if coordinates == "reduced" else _full_name(k, 0, _monomial(1, p, q, i, 0))
+
+
 def entries(name: str, rows: int, columns: int) -> tuple[str, ...]:
     """Names of the entries of a matrix, row by row."""
     return tuple(f"{name}_{i + 1}_{j + 1}" for i in range(rows) for j in range(columns))

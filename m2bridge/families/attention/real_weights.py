@@ -16,8 +16,9 @@ from sympy.polys.rings import PolyElement
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.clock import watched
-from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.reduced_coordinates import indices, name
+from m2bridge.families.attention.model import Coordinates, SingleLayerAttention
+from m2bridge.families.attention.parametrization import coordinate_names, name_in
+from m2bridge.families.attention.reduced_coordinates import indices
 from m2bridge.maps.model import WithoutRealWeights
 
 REASON = (
@@ -26,10 +27,12 @@ REASON = (
 )
 
 
-def without_real_weights(model: SingleLayerAttention) -> WithoutRealWeights:
+def without_real_weights(model: SingleLayerAttention, coordinates: Coordinates) -> WithoutRealWeights:
     """The 2×2 minors of the coefficients of all forms, and the sum of 4 c_pp c_qq − c_pq² over all forms."""
-    ring = PolynomialRing(QQ, tuple(map(name, indices(model)))).sympy_ring
-    coordinate = dict(zip(indices(model), ring.gens, strict=True))
+    names = coordinate_names(model, coordinates)
+    ring = PolynomialRing(QQ, names).sympy_ring
+    named = dict(zip(names, ring.gens, strict=True))
+    coordinate = {index: named[name_in(index, coordinates)] for index in indices(model)}
     forms: dict[tuple[int, int], list[PolyElement]] = {}
     for (k, i, _, _), variable in coordinate.items():
         forms.setdefault((k, i), []).append(variable)
