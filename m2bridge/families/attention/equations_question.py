@@ -21,12 +21,14 @@ from m2bridge.families.attention.structure import multigraded_attention
 from m2bridge.families.question import Question, Row, never
 from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.implicitization.result import Implicitization
-from m2bridge.maps.core_completeness import core_ideal, hilbert_series, up_to_the_bound, within_reach
+from m2bridge.maps.core_completeness import bound_monomials, core_ideal, hilbert_series, up_to_the_bound
 
 KEY = "equations"
 TEXT = "Hilbert function and minimal generators of the ideal of the Zariski closure up to a degree, Hilbert polynomial."
 LARGEST_DEGREE = 5
 MOST_MONOMIALS = 1_500_000
+MOST_CORE_MONOMIALS = 2_000_000
+"""Of the degree of the bound of a core: with more it takes minutes to prove or verify what holds in all degrees."""
 MOST_COORDINATES = 400
 """Larger cases are refused: the number of coordinates grows as d³ d'."""
 
@@ -56,7 +58,7 @@ def degree_for(model: SingleLayerAttention) -> int:
     return next((n for n in range(LARGEST_DEGREE, 1, -1) if comb(count + n - 1, n) <= MOST_MONOMIALS), 1)
 
 
-def is_usual(model: SingleLayerAttention) -> bool:
+def is_within_reach(model: SingleLayerAttention) -> bool:
     """For several tokens and at most 400 coordinates."""
     return model.t >= 2 and model.coordinate_count("reduced") <= MOST_COORDINATES
 
@@ -75,7 +77,7 @@ def observe_equations(model: SingleLayerAttention, engine: Engine | None) -> Fou
     """
     if reason := several_tokens(model):
         raise MethodUnavailableError(f"equations up to a degree: the question {reason}")
-    if not is_usual(model):
+    if not is_within_reach(model):
         raise MethodUnavailableError(f"equations up to a degree: at most {MOST_COORDINATES} coordinates")
     equations = implicitize(multigraded_attention(model, "reduced"), degree_for(model))
     if equations.stopped_early:
@@ -89,7 +91,7 @@ def observe_equations(model: SingleLayerAttention, engine: Engine | None) -> Fou
 def _beyond(model: SingleLayerAttention, equations: Implicitization) -> tuple[HilbertSeries | None, bool]:
     """The Hilbert series, and whether the generators are all, by the core (docs/completeness.md)."""
     smaller, last = core(model, "reduced"), equations.max_degree
-    if smaller is None or not within_reach(smaller):
+    if smaller is None or bound_monomials(smaller) > MOST_CORE_MONOMIALS:
         return None, False
     ideal = core_ideal(up_to_the_bound(smaller), smaller)
     if ideal is None or ideal.sections_from > last + 1:
@@ -138,6 +140,7 @@ EQUATIONS = Question(
     script=lambda model: None,
     rows=_rows,
     names=lambda: (KEY,),
-    usual=is_usual,
+    usual=never,
+    within_reach=is_within_reach,
     needs_engine=never,
 )

@@ -36,7 +36,7 @@ def _questions() -> tuple[Question, ...]:
     from m2bridge.families.attention.closure_question import CLOSURE
     from m2bridge.families.attention.equations_question import EQUATIONS
 
-    return CLOSURE, EQUATIONS
+    return EQUATIONS, CLOSURE
 
 
 def _program(model: SingleLayerAttention, key: str) -> Script | None:

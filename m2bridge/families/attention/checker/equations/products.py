@@ -34,15 +34,17 @@ class Products:
         self.sizes, self.alpha, self.parts = (rows, columns, variables), alpha, dict[Weight, Part]()
         pairs = combinations_with_replacement(range(variables), 2)
         self.names = [(k, i, *pq) for k, i, pq in product(range(rows), range(columns), list(pairs))]
-        self.place = {name: j for j, name in enumerate(self.names)}
+        self.place: dict[tuple[int, ...], int] = {name: j for j, name in enumerate(self.names)}
 
     @cached_property
     def images(self) -> list[Any]:
         """Of the coordinates; columns of A from α on are combinations of those before."""
         (rows, columns, variables), alpha = self.sizes, min(self.alpha, self.sizes[1])
         left = iter(algebra.ring(variables * (rows + alpha) + alpha * (columns - alpha)).gens())
-        V, A, more = ({(k, i): next(left) for k in range(m) for i in range(n)} for m, n in
-                      ((rows, variables), (variables, alpha), (alpha, columns - alpha)))
+        V, A, more = (
+            {(k, i): next(left) for k in range(m) for i in range(n)}
+            for m, n in ((rows, variables), (variables, alpha), (alpha, columns - alpha))
+        )
         for p, i in product(range(variables), range(alpha, columns)):
             A[p, i] = sum(A[p, e] * more[e, i - alpha] for e in range(alpha))
         return [A[q, i] * V[k, p] + (A[p, i] * V[k, q] if p < q else 0) for k, i, p, q in self.names]
@@ -179,7 +181,8 @@ def kernel(rows: Sequence[dict[int, int]], size: int) -> Iterator[tuple[int, dic
     reduced = [[int(echelon[i, j]) for j in range(size)] for i in range(rank)]
     pivots = [next(j for j, x in enumerate(row) if x) for row in reduced]
     for free in sorted(set(range(size)) - set(pivots)):
-        found = {j: fraction(-row[free], p) for row, j in zip(reduced, pivots, strict=True) if row[free]} | {free: (1, 1)}
+        found = {j: fraction(-row[free], p) for row, j in zip(reduced, pivots, strict=True) if row[free]}
+        found[free] = (1, 1)
         scale = lcm(*(denominator for _, denominator in found.values()))
         yield free, {j: x * scale // denominator for j, (x, denominator) in found.items()}
 

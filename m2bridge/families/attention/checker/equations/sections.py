@@ -1,7 +1,7 @@
 """The numbers h(n) of sections over the closure, and the bound on degrees of generators (docs/completeness.md)."""
 
 from collections.abc import Callable
-from itertools import product
+from itertools import pairwise, product
 from math import comb, prod
 
 from m2bridge.families.attention.checker.case import Case
@@ -48,7 +48,7 @@ def hilbert_coefficients(h: Callable[[int], int], most: int) -> list[int]:
     while values:
         differences = values
         for _ in range(len(values) - 1):
-            differences = [y - x for x, y in zip(differences, differences[1:], strict=False)]
+            differences = [y - x for x, y in pairwise(differences)]
         tops.append(differences[0])
         size = len(values) - 1
         values = [x - differences[0] * comb(n + size, size) for n, x in enumerate(values[:-1], 1)]
@@ -57,13 +57,12 @@ def hilbert_coefficients(h: Callable[[int], int], most: int) -> list[int]:
 
 
 class Core:
-    """Products of e = α and f = min(d', d) forms in m = min(d, e + f) variables; all generators have degree at most B."""
+    """Products of e = α and f = min(d', d) forms in m = min(d, e + f) variables; generators have degree at most B."""
 
-    def __init__(self, case: Case, whole: Products) -> None:
+    def __init__(self, case: Case) -> None:
         e, f = case.alpha, min(case.d, case.d_out)
         m = min(case.d, e + f)
-        self.products = whole if whole.sizes == (f, e, m) else Products(f, e, m, e)
-        self.h = sections(f, e, m, e)
+        self.products, self.h = Products(f, e, m, e), sections(f, e, m, e)
         self.bound = max(m * min(e, f), min(max(e, f) - 1, m - 2) + 4)
         minors = ((e + 1, e < case.d), (case.d + 1, f < case.d_out), (e + f + 1, m < case.d))
         self.least = max([1, *(degree for degree, vanish in minors if vanish)])
