@@ -13,13 +13,13 @@ from m2bridge.certificate.schema import Certificate, Content
 from m2bridge.errors import TooExpensiveError
 from m2bridge.families.attention.checker.case import Case
 from m2bridge.families.attention.checker.equations.products import Products
-from m2bridge.families.attention.checker.equations.sections import Core, hilbert_coefficients, sections
+from m2bridge.families.attention.checker.equations.sections import Core, hilbert_coefficients, number_of_sections
 from m2bridge.families.attention.checker.statements import WORDS
 
 MOST_COORDINATES, MOST_DEGREE = 400, 6
 
 
-def equations(certificate: Certificate) -> Content | Difference:
+def up_to_a_degree(certificate: Certificate) -> Content | Difference:
     """The content for the degree up to which a certificate says something."""
     case, last = Case(**certificate.case), certificate.answer.get("max_degree")
     case = Case(case.d, case.d_out, case.alpha, min(case.t, 2))  # the same functions
@@ -30,7 +30,7 @@ def equations(certificate: Certificate) -> Content | Difference:
     if case.coordinate_count > MOST_COORDINATES or last > MOST_DEGREE:
         raise TooExpensiveError("number of coordinates", f"degree {last} in {case.coordinate_count} coordinates")
     values, degrees = low_degrees(case, last)
-    h = sections(case.d_out, case.d, case.d, case.alpha)
+    h = number_of_sections(case.d_out, case.d, case.d, case.alpha)
     coefficients = hilbert_coefficients(h, case.alpha * (2 * case.d - case.alpha) + case.d * case.d_out)
     answer: dict[str, Any] = {"dimension": len(coefficients), "degree": coefficients[0], "max_degree": last}
     answer |= {"hilbert_function": values, "generators_up_to_degree": {str(n): degrees[n] for n in degrees}}

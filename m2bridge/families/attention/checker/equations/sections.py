@@ -28,7 +28,7 @@ def determinantal(size: int, rank: int, n: int) -> int:
     return symmetric(size * size, n) if rank >= size else sum(schur(s) ** 2 for s in partitions(n, rank, n))
 
 
-def sections(rows: int, columns: int, variables: int, alpha: int) -> Callable[[int], int]:
+def number_of_sections(rows: int, columns: int, variables: int, alpha: int) -> Callable[[int], int]:
     """The function h; ``columns`` is ``variables``, or α."""
 
     def value(n: int) -> int:
@@ -62,7 +62,7 @@ class Core:
     def __init__(self, case: Case) -> None:
         e, f = case.alpha, min(case.d, case.d_out)
         m = min(case.d, e + f)
-        self.products, self.h = Products(f, e, m, e), sections(f, e, m, e)
+        self.products, self.h = Products(f, e, m, e), number_of_sections(f, e, m, e)
         self.bound = max(m * min(e, f), min(max(e, f) - 1, m - 2) + 4)
         minors = ((e + 1, e < case.d), (case.d + 1, f < case.d_out), (e + f + 1, m < case.d))
         self.least = max([1, *(degree for degree, vanish in minors if vanish)])
