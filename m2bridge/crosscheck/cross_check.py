@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from m2bridge.clock import clock, limited
 from m2bridge.crosscheck.compare import compare, without_observations
-from m2bridge.crosscheck.grounds import Decision
 from m2bridge.crosscheck.verdict import Verdict
+from m2bridge.decided import Decided
 from m2bridge.engine import Engine, given_or_own
 from m2bridge.errors import EngineMemoryError, EngineTimeoutError, InvalidCaseError
 from m2bridge.maps.model import Stated
@@ -19,7 +19,7 @@ from m2bridge.presented import Presented
 
 
 @dataclass(frozen=True, slots=True)
-class CrossCheck(Presented):
+class CrossCheck(Decided, Presented):
     """What was observed and decided for one case.
 
     Parameters
@@ -49,16 +49,6 @@ class CrossCheck(Presented):
     engine_version: str
     seconds: float
     unfinished: str = ""
-
-    @property
-    def refuted(self) -> bool:
-        """Whether some statement was refuted."""
-        return any(verdict.verdict is Decision.REFUTED for verdict in self.verdicts)
-
-    @property
-    def undecided(self) -> bool:
-        """Whether some statement was left undecided."""
-        return any(verdict.verdict is Decision.UNDECIDED for verdict in self.verdicts)
 
 
 def cross_check(

@@ -14,7 +14,7 @@ from __future__ import annotations
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import MOST_VARIABLES, Ideal, PolynomialRing, is_name, not_a_name
 from m2bridge.convert.documents import read_toml
-from m2bridge.convert.map_file import _check_keys, _polynomial, _strings
+from m2bridge.convert.tables import check_headings, check_keys, polynomial, strings
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.ideals.construct import element
 
@@ -46,15 +46,15 @@ def read_ideal_file(text: str, field: CoefficientField | None = None) -> tuple[I
     ('Whitney umbrella', 2)
     """
     content = read_toml(text)
-    _check_keys(content, "the file", {"ideal"}, set())
+    check_headings(content, {"ideal"}, set())
     table = content["ideal"]
     if not isinstance(table, dict):
         raise ConversionError("[ideal] must be a table")
-    _check_keys(table, "[ideal]", {"variables", "generators"}, {"title", "field"})
+    check_keys(table, "[ideal]", {"variables", "generators"}, {"title", "field"})
     title, named = (_line(table.get(key, ""), key) for key in ("title", "field"))
     ring = PolynomialRing(QQ, _variables(table["variables"]))
-    listed = _strings(table["generators"], "[ideal] generators")
-    generators = [_polynomial(value, f"[ideal] generators {i}", ring) for i, value in enumerate(listed, 1)]
+    listed = strings(table["generators"], "[ideal] generators")
+    generators = [polynomial(value, f"[ideal] generators {i}", ring) for i, value in enumerate(listed, 1)]
     over = PolynomialRing(_field(named, field), ring.variables)
     return Ideal(over, tuple(filter(None, (element(over, generator) for generator in generators)))), title
 
@@ -66,7 +66,7 @@ def _line(value: object, key: str) -> str:
 
 
 def _variables(value: object) -> tuple[str, ...]:
-    names = tuple(_strings(value, "[ideal] variables"))
+    names = tuple(strings(value, "[ideal] variables"))
     for name in names:
         if not is_name(name):
             raise not_a_name(name)

@@ -29,7 +29,8 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing, is_name, not_a_name
 from m2bridge.convert.documents import read_toml
-from m2bridge.convert.map_file import MOST_PARAMETERS, _check_keys, _polynomial, _strings, read_map
+from m2bridge.convert.map_file import MOST_PARAMETERS, read_map
+from m2bridge.convert.tables import check_headings, check_keys, polynomial, strings
 from m2bridge.errors import ConversionError
 from m2bridge.maps import chain, map_model
 from m2bridge.maps.chain import Chain
@@ -81,11 +82,11 @@ def read_chain(text: str, key: str = "map") -> Chain:
 
 
 def _read_chain(content: dict[str, Any], key: str) -> Chain:
-    _check_keys(content, "the file", {"layers"}, {"map"})
+    check_headings(content, {"layers"}, {"map"})
     table = content.get("map", {})
     if not isinstance(table, dict):
         raise ConversionError("[map] must be a table")
-    _check_keys(table, "[map]", set(), {"title"})
+    check_keys(table, "[map]", set(), {"title"})
     title = table.get("title", "")
     if not isinstance(title, str) or not title.isprintable():
         raise ConversionError("[map] title: must be one line of text without control characters")
@@ -99,9 +100,9 @@ def _read_chain(content: dict[str, Any], key: str) -> Chain:
 
 
 def _read_layer(table: dict[str, Any], where: str, before: tuple[str, ...]) -> Layer:
-    _check_keys(table, where, {"outputs"}, {"inputs", "parameters"})
-    inputs = _strings(table.get("inputs", list(before)), f"{where}, inputs")
-    parameters = _strings(table.get("parameters", []), f"{where}, parameters")
+    check_keys(table, where, {"outputs"}, {"inputs", "parameters"})
+    inputs = strings(table.get("inputs", list(before)), f"{where}, inputs")
+    parameters = strings(table.get("parameters", []), f"{where}, parameters")
     outputs = table["outputs"]
     if not isinstance(outputs, dict) or not outputs:
         raise ConversionError(f"{where}, outputs: must be a table with at least one output")
@@ -112,7 +113,7 @@ def _read_layer(table: dict[str, Any], where: str, before: tuple[str, ...]) -> L
         raise ConversionError(f"{where}: {count} inputs and parameters; at most {MOST_PARAMETERS}")
     try:
         source = PolynomialRing(QQ, (*inputs, *parameters))
-        images = tuple(_polynomial(value, f"outputs {name}", source) for name, value in outputs.items())
+        images = tuple(polynomial(value, f"outputs {name}", source) for name, value in outputs.items())
         return Layer(PolynomialMap(source, tuple(outputs), images), tuple(inputs))
     except ConversionError as reason:
         raise ConversionError(f"{where}, {reason}") from None

@@ -18,7 +18,7 @@ LAYERS = [
     {"clock", "citation"},
     {"alarm", "startup", "digits", "resources", "layout", "layered", "drawing", "machine"},
     {"sheet"},
-    {"presented", "drawn"},
+    {"presented", "decided", "drawn"},
     {"algebra"},
     {"values"},
     {"convert"},

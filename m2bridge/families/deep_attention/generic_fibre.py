@@ -17,7 +17,7 @@ from m2bridge.families.deep_attention.block import MinimalStandard
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.render import Script, render
 
-SEED = 1
+SEED = 240817221
 MOST_UNKNOWNS = 25
 _SIZE = 6
 Rows = list[list[int]]

@@ -11,7 +11,7 @@ functionMatrix = (matrices, values, S) -> (
     sub(values, functions) * Q)
 symmetric = genericSymmetricMatrix(functions, first gens functions, 2)
 outputs = (matrices, values) -> functionMatrix(matrices, values, symmetric)
-equations = outputs({matrix(unknowns, {{-4, inner_(1,1,2)}, {inner_(1,2,1), inner_(1,2,2)}}), matrix(unknowns, {{-31, inner_(2,1,2)}, {inner_(2,2,1), inner_(2,2,2)}})}, matrix(unknowns, {{outer_(1,1), outer_(1,2)}})) - outputs({matrix(unknowns, {{-4, -4}, {4, 4}}), matrix(unknowns, {{-31, -42}, {-40, -52}})}, matrix(unknowns, {{-9, -10}}))
+equations = outputs({matrix(unknowns, {{3, inner_(1,1,2)}, {inner_(1,2,1), inner_(1,2,2)}}), matrix(unknowns, {{-27, inner_(2,1,2)}, {inner_(2,2,1), inner_(2,2,2)}})}, matrix(unknowns, {{outer_(1,1), outer_(1,2)}})) - outputs({matrix(unknowns, {{3, 5}, {3, 5}}), matrix(unknowns, {{-27, 5}, {-34, -25}})}, matrix(unknowns, {{4, -7}}))
 fibre = ideal sub(last coefficients matrix{ flatten entries equations }, unknowns)
 mbEmit("dimension", dim fibre)
 mbEmit("degree", degree fibre)

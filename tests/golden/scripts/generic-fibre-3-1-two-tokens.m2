@@ -12,7 +12,7 @@ functionMatrix = (matrices, values, S) -> (
 inputMatrix = transpose genericMatrix(functions, first gens functions, 2, 3)
 symmetric = inputMatrix * transpose inputMatrix
 outputs = (matrices, values) -> functionMatrix(matrices, values, symmetric) * inputMatrix
-equations = outputs({matrix(unknowns, {{-4, inner_(1,1,2), inner_(1,1,3)}, {inner_(1,2,1), inner_(1,2,2), inner_(1,2,3)}, {inner_(1,3,1), inner_(1,3,2), inner_(1,3,3)}})}, matrix(unknowns, {{outer_(1,1), outer_(1,2), outer_(1,3)}})) - outputs({matrix(unknowns, {{-4, -4, -4}, {4, 4, 4}, {4, 4, 4}})}, matrix(unknowns, {{-3, -4, 5}}))
+equations = outputs({matrix(unknowns, {{5, inner_(1,1,2), inner_(1,1,3)}, {inner_(1,2,1), inner_(1,2,2), inner_(1,2,3)}, {inner_(1,3,1), inner_(1,3,2), inner_(1,3,3)}})}, matrix(unknowns, {{outer_(1,1), outer_(1,2), outer_(1,3)}})) - outputs({matrix(unknowns, {{5, -3, 2}, {5, -3, 2}, {15, -9, 6}})}, matrix(unknowns, {{1, -5, -5}}))
 fibre = ideal sub(last coefficients matrix{ flatten entries equations }, unknowns)
 mbEmit("dimension", dim fibre)
 mbEmit("degree", degree fibre)

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 import islpy as isl
 
+from m2bridge.decided import Decided
 from m2bridge.families.attention.all_sizes.basis import Basis
 from m2bridge.families.attention.all_sizes.fibre_theorem import Stratum
 from m2bridge.families.attention.model import SingleLayerAttention
@@ -101,7 +102,7 @@ class SizesVerdict:
 
 
 @dataclass(frozen=True, slots=True)
-class AllSizes(Presented):
+class AllSizes(Decided, Presented):
     """Verdicts on statements for all sizes, and the theorem about fibres on which they rest.
 
     Parameters
@@ -130,16 +131,6 @@ class AllSizes(Presented):
     basis: Basis
     engine_version: str
     seconds: float
-
-    @property
-    def refuted(self) -> bool:
-        """Whether some statement was refuted."""
-        return any(verdict.verdict == "REFUTED" for verdict in self.verdicts)
-
-    @property
-    def undecided(self) -> bool:
-        """Whether some statement was left undecided."""
-        return any(verdict.verdict == "UNDECIDED" for verdict in self.verdicts)
 
     @property
     def unfinished(self) -> str:

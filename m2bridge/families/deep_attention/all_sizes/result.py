@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from m2bridge.decided import Decided
 from m2bridge.families.deep_attention.all_sizes.blocks import BlockRank
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.presented import Presented
@@ -74,7 +75,7 @@ class EveryVerdict:
 
 
 @dataclass(frozen=True, slots=True)
-class DeepAttentionAllSizes(Presented):
+class DeepAttentionAllSizes(Decided, Presented):
     """Verdicts for all sizes, and what they rest on.
 
     Parameters
@@ -98,16 +99,6 @@ class DeepAttentionAllSizes(Presented):
     identities: tuple[str, ...]
     blocks: tuple[BlockRank, ...]
     seconds: float
-
-    @property
-    def refuted(self) -> bool:
-        """Whether some statement was refuted."""
-        return any(verdict.verdict == "REFUTED" for verdict in self.verdicts)
-
-    @property
-    def undecided(self) -> bool:
-        """Whether some statement was left undecided."""
-        return any(verdict.verdict == "UNDECIDED" for verdict in self.verdicts)
 
     @property
     def unfinished(self) -> str:
