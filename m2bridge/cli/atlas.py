@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from m2bridge.cli import completion
 from m2bridge.cli.certifying import certify_command
 from m2bridge.cli.families import FamilyBatch
 from m2bridge.cli.options import MemorySize, NewPath, Seconds, engine_option
@@ -69,7 +70,7 @@ def _questions(options: dict[str, Any]) -> dict[str, Any]:
     """What the batch is asked: what is in reach, and of the default family a grid, if nothing else is said."""
     family = options["family"] or DEFAULT
     usual = {name: options[name] or USUAL for name in ("d", "d_out", "a")} if family == DEFAULT else {}
-    return options | usual | {"family": family, "check": options["check"] or "reachable"}
+    return options | usual | {"family": family, "check": options["check"] or completion.REACHABLE}
 
 
 def _copy(ctx: click.Context, folder: Path, target: Path) -> None:
