@@ -48,6 +48,14 @@ class HilbertSeries:
         return sum(self.numerator)
 
     @property
+    def hilbert_coefficients(self) -> tuple[int, ...]:
+        """The e_i with which the Hilbert polynomial is Σ (−1)^i e_i C(n + D − i − 1, D − i − 1), D the dimension.
+
+        Source: Bruns, Herzog, *Cohen–Macaulay Rings*, 4.1.9.
+        """
+        return tuple(sum(h * comb(j, i) for j, h in enumerate(self.numerator)) for i in range(self.dimension))
+
+    @property
     def polynomial(self) -> Expr:
         """The Hilbert polynomial in n, as a SymPy expression."""
         total: Expr = Integer(0)

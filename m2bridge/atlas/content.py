@@ -8,6 +8,8 @@ from m2bridge.report.content import VERDICTS, Case, Problem, Row, Table
 
 CLOSURE = "closure"
 """The question whose answer has the invariants of a Zariski closure; without an answer it says why they are missing."""
+EQUATIONS = "equations"
+"""The question whose answer has these up to a degree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +80,14 @@ class Sheet:
 
     @property
     def verdict(self) -> str:
-        """The first of the verdicts, in the order of a report, that some statement has, else of the closure."""
-        stated = [row for row in self.rows if row.question != CLOSURE] or self.rows
+        """The first of the verdicts, in the order of a report, that some statement has, else of the equations."""
+        stated = [row for row in self.rows if row.question not in (CLOSURE, EQUATIONS)] or self.rows
         return min((row.verdict for row in stated), key=VERDICTS.index)
+
+    @property
+    def equations(self) -> bool:
+        """Whether the equations up to a degree are known."""
+        return any(source.question == EQUATIONS for source in self.sources)
 
     def text(self, name: str) -> str:
         """Of the value with this name."""

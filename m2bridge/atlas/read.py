@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from m2bridge import report
-from m2bridge.atlas.content import CLOSURE, Atlas, Sheet, Source, Value
+from m2bridge.atlas.content import CLOSURE, EQUATIONS, Atlas, Sheet, Source, Value
 from m2bridge.atlas.orbits import orbit_table, singular_values
 from m2bridge.batch.unanswered import SUFFIX
 from m2bridge.certificate.files import read
@@ -51,10 +51,12 @@ def _sheet(case: Case, rows: list[Row], folder: Path) -> Sheet:
 
 
 def _sheet_of(case: Case, rows: list[Row], certificates: Mapping[str, Certificate]) -> Sheet:
-    reason = next((row.reason for row in rows if row.question == CLOSURE and row.verdict == "NO_ANSWER"), "")
+    missing = {row.question: row.reason for row in rows if row.verdict == "NO_ANSWER"}
+    reason = missing.get(CLOSURE) or _scope(certificates.values())
+    reasons = dict.fromkeys(VALUES, reason) | dict.fromkeys(UP_TO_A_DEGREE, missing.get(EQUATIONS, ""))
     return Sheet(
         case,
-        tuple(_value(name, said, certificates, reason) for name, said in VALUES.items()),
+        tuple(_value(name, said, certificates, reasons[name]) for name, said in VALUES.items()),
         orbit_table(certificates),
         singular_values(certificates),
         _generators(certificates.values()),
@@ -82,19 +84,53 @@ def _generators(certificates: Iterable[Certificate]) -> tuple[str, ...]:
     return next((tuple(c.evidence["generators"]) for c in certificates if "generators" in c.evidence), ())
 
 
+def _scope(certificates: Iterable[Certificate]) -> str:
+    """Why nothing is said of all degrees, where there are equations up to one."""
+    degrees = [found.answer["max_degree"] for found in certificates if found.question == EQUATIONS]
+    return f"not known beyond degree {degrees[0]}" if degrees else ""
+
+
 def _either(name: str) -> Callable[[Certificate], Any]:
     """What an answer says, or the evidence."""
     return lambda certificate: certificate.answer.get(name, certificate.evidence.get(name))
 
 
 def _coordinates(certificate: Certificate) -> int | None:
-    names = certificate.evidence.get("coordinates")
-    return None if names is None else len(names)
+    names, values = certificate.evidence.get("coordinates"), certificate.answer.get("hilbert_function")
+    return values[1] if values else None if names is None else len(names)
 
 
 def _degrees(certificate: Certificate) -> str | None:
-    degrees = certificate.answer.get("generator_degrees")
-    return None if degrees is None else degree_summary({int(n): count for n, count in degrees.items()})
+    """Where they are proved to be all."""
+    answer = certificate.answer
+    degrees = answer.get("generators_up_to_degree" if answer.get("all_generators") else "generator_degrees")
+    return None if degrees is None else _summary(degrees)
+
+
+def _low_degrees(certificate: Certificate) -> str | None:
+    degrees, last = (certificate.answer.get(name) for name in ("generators_up_to_degree", "max_degree"))
+    return None if degrees is None else f"degree ≤ {last}: {_summary(degrees)}"
+
+
+def _summary(degrees: Mapping[str, int]) -> str:
+    return degree_summary({int(n): count for n, count in degrees.items()})
+
+
+def _hilbert_function(certificate: Certificate) -> str | None:
+    values = certificate.answer.get("hilbert_function")
+    return None if values is None else ", ".join(map(str, (*values, "…")))
+
+
+def _polynomial(certificate: Certificate) -> str | None:
+    coefficients = certificate.answer.get("hilbert_coefficients")
+    return None if coefficients is None else hilbert_polynomial_text(coefficients)
+
+
+def hilbert_polynomial_text(coefficients: Sequence[int]) -> str:
+    """``4 C(n + 4, 4) − 6 C(n + 3, 3) + 4 C(n + 2, 2) − C(n + 1, 1)``: the e_i with alternating signs."""
+    last = len(coefficients) - 1
+    named = [(e * (-1) ** i, f"C(n + {last - i}, {last - i})" if i < last else "") for i, e in enumerate(coefficients)]
+    return _sum(named)
 
 
 def _series(certificate: Certificate) -> str | None:
@@ -104,10 +140,14 @@ def _series(certificate: Certificate) -> str | None:
 
 def series_text(numerator: Iterable[int], exponent: int) -> str:
     """``(1 + 2 T + T²) / (1 − T)³``."""
-    terms = [(n, _power("T", i)) for i, n in enumerate(numerator) if n]
-    signed = [("− " if n < 0 else "+ ") + " ".join(_factors(abs(n), power)) for n, power in terms]
-    top = " ".join(signed).removeprefix("+ ") or "0"
+    top = _sum((n, _power("T", i)) for i, n in enumerate(numerator))
     return f"({top}) / {_power('(1 − T)', exponent)}" if exponent else top
+
+
+def _sum(terms: Iterable[tuple[int, str]]) -> str:
+    """Of multiples of what is named."""
+    signed = [("− " if n < 0 else "+ ") + " ".join(_factors(abs(n), name)) for n, name in terms if n]
+    return " ".join(signed).removeprefix("+ ") or "0"
 
 
 def _factors(number: int, power: str) -> list[str]:
@@ -123,8 +163,14 @@ def _power(base: str, exponent: int) -> str:
 VALUES: dict[str, Callable[[Certificate], Any]] = {
     "dimension": _either("dimension"),
     "degree": _either("degree"),
+    "Hilbert polynomial": _polynomial,
     "Hilbert series": _series,
+    "Hilbert function": _hilbert_function,
     "generators": _degrees,
+    "generators of low degree": _low_degrees,
     "coordinates": _coordinates,
 }
 """What pages say of each case, and where a certificate says it."""
+
+UP_TO_A_DEGREE = ("Hilbert polynomial", "Hilbert function", "generators of low degree")
+"""Those that equations up to a degree tell."""

@@ -80,7 +80,8 @@ def tasks(cases: Iterable[Case], check: str = "all") -> tuple[Task, ...]:
     ----------
     cases : iterable of Model
     check : str
-        A list of questions separated by commas, in which ``all`` stands for every question that is usual for a case.
+        A list of questions separated by commas, in which ``all`` stands for every question that is usual for a case,
+        and ``reachable`` for every question of which an answer is expected within minutes.
 
     Raises
     ------
@@ -105,7 +106,10 @@ def _task(case: Case, asked: Sequence[str]) -> Task:
 
 def _questions(case: Case, asked: Sequence[str]) -> tuple[str, ...]:
     known = questions(case.family)
-    if unknown := [key for key in asked if key != "all" and key not in known]:
-        raise InvalidCaseError("check", f"unknown question '{unknown[0]}': use all, or {', '.join(known)}")
-    usual = [key for key, question in known.items() if question.usual(case)]
-    return tuple(dict.fromkeys(key for part in asked for key in (usual if part == "all" else (part,))))
+    words = {
+        "all": [key for key, question in known.items() if question.usual(case)],
+        "reachable": [key for key, question in known.items() if question.within_reach(case)],
+    }
+    if unknown := [key for key in asked if key not in words and key not in known]:
+        raise InvalidCaseError("check", f"unknown question '{unknown[0]}': use all, reachable, or {', '.join(known)}")
+    return tuple(dict.fromkeys(key for part in asked for key in words.get(part, (part,))))

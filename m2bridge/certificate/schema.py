@@ -52,7 +52,7 @@ class Certificate:
     name : str
         The case in one word, such as ``d3-dout2-a2-t2``, unique among all families.
     question : str
-        Key of a statement (``3.2``, ``degree``, ``singular-locus``, …) or ``closure``.
+        Key of a statement (``3.2``, ``degree``, ``singular-locus``, …), ``closure`` or ``equations``.
     answer : dict
         The verdicts, or the invariants of the closure.
     evidence : dict

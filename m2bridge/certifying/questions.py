@@ -50,6 +50,10 @@ def question_of(name: str, key: str) -> Question:
 def _stated(key: str, statements: tuple[Statement, ...], chosen: Family) -> Question:
     """The question whether these statements, with one key, are true."""
     observables = tuple(dict.fromkeys(statement.observable for statement in statements))
+
+    def usual(model: Any) -> bool:
+        return not chosen.apart or _usual(model, statements)
+
     return Question(
         key,
         " ".join([STATEMENTS, *sorted(observables)]) if chosen.apart else STATEMENTS,
@@ -58,7 +62,8 @@ def _stated(key: str, statements: tuple[Statement, ...], chosen: Family) -> Ques
         lambda model: chosen.program(model, key),
         partial(_rows, statements),
         lambda: tuple(name_with_part(key, statement.part) for statement in statements),
-        usual=lambda model: not chosen.apart or _usual(model, statements),
+        usual=usual,
+        within_reach=usual,
         needs_engine=lambda model: needs_engine(model, observables),
     )
 

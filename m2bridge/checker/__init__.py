@@ -8,9 +8,8 @@ variable is no zero divisor if it divides no leading monomial, graded reverse le
 and the Hilbert series is that modulo leading monomials; bounds for networks (docs/polynomial_networks.md).
 
 It shares with the program that makes certificates the form of the file (``m2bridge.certificate``: ``schema``,
-``files``, ``difference``; strict JSON), the wording of statements and lemmas (``wording``,
-``families/*/words.toml``), errors, the number of the release, and no mathematics: orbits and their representatives,
-fibres, ranks, degrees, predictions, ideals are written anew, by other methods where there are any.
+``files``, ``difference``; strict JSON), the wording of statements and lemmas (``wording``, ``families/*/words.toml``),
+errors, the number of the release, and no mathematics: all of it is written anew, by other methods where there are any.
 
 It does not check the Macaulay2 program in a certificate, and what stands under ``reported``.
 """

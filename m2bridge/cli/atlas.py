@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from m2bridge.cli import completion
 from m2bridge.cli.certifying import certify_command
 from m2bridge.cli.families import FamilyBatch
 from m2bridge.cli.options import MemorySize, NewPath, Seconds, engine_option
@@ -28,9 +29,7 @@ USUAL = "1..4"
 @click.option("--a", help=f"Query/key dimensions a ≤ d; {USUAL} when left out.")
 @click.option("--t", help="Numbers of tokens; 2 when left out.")
 @click.option("--family", help="Another family: --family polynomial-network --widths 1..3,2,1.")
-@click.option(
-    "--check", help="Questions, such as 3.2,3.4; all, and the closure where the family has it, when left out."
-)
+@click.option("--check", help="Questions, such as 3.2,3.4; those that take minutes at most when left out.")
 @click.option("--workers", type=click.IntRange(min=1), help="How many; one for each core when left out.")
 @click.option("--timeout", type=Seconds(), default=60.0, show_default=True, help="Seconds for each case.")
 @click.option("--memory", type=MemorySize(), help="Address space of Macaulay2 and of its worker, such as 4G.")
@@ -68,13 +67,10 @@ def atlas_command(ctx: click.Context, /, out: Path, folder: Path | None, docs: s
 
 
 def _questions(options: dict[str, Any]) -> dict[str, Any]:
-    """What the batch is asked: all, and of the default family a grid, if nothing else is said."""
-    from m2bridge.certifying.questions import questions
-
+    """What the batch is asked: what is in reach, and of the default family a grid, if nothing else is said."""
     family = options["family"] or DEFAULT
     usual = {name: options[name] or USUAL for name in ("d", "d_out", "a")} if family == DEFAULT else {}
-    every = ",".join(["all", *(key for key in ("closure",) if key in questions(family))])
-    return options | usual | {"family": family, "check": options["check"] or every}
+    return options | usual | {"family": family, "check": options["check"] or completion.REACHABLE}
 
 
 def _copy(ctx: click.Context, folder: Path, target: Path) -> None:

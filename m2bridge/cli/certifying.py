@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     default="all",
     show_default=True,
     shell_complete=completion.questions,
-    help="Questions: all, or 3.2,3.4 or all,closure.",
+    help="Questions: all, reachable, or 3.2,3.4 or all,closure.",
 )
 @click.option("--out", type=NewPath(path_type=Path), required=True, help="The folder of results.")
 @click.option("--executor", type=click.Choice(["serial", "processes", "dask"]), default="processes", show_default=True)

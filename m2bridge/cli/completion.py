@@ -10,7 +10,9 @@ from click.shell_completion import CompletionItem
 from m2bridge.errors import InvalidCaseError
 
 ALL = "all"
-"""Every statement, or question."""
+"""Every statement, or every usual question."""
+REACHABLE = "reachable"
+"""Every question of which an answer is expected within minutes."""
 
 
 def families(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -36,7 +38,7 @@ def questions(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     from m2bridge.certifying.questions import questions
 
     try:
-        return _last((ALL, *questions(_family(ctx))), incomplete)
+        return _last((ALL, REACHABLE, *questions(_family(ctx))), incomplete)
     except InvalidCaseError:
         return []
 

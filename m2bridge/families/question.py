@@ -67,7 +67,9 @@ class Question:
     names : callable
         The names of the rows, where there is no certificate.
     usual : callable
-        Whether the question is asked of a model when everything is.
+        Whether ``all`` includes the question for a model.
+    within_reach : callable
+        Whether ``reachable`` does: an answer is expected within minutes.
     needs_engine : callable
         Whether Macaulay2 takes part.
     trusts_program : callable
@@ -82,5 +84,6 @@ class Question:
     rows: Callable[[Certificate], list[Row]]
     names: Callable[[], tuple[str, ...]]
     usual: Callable[[Any], bool] = always
+    within_reach: Callable[[Any], bool] = always
     needs_engine: Callable[[Any], bool] = always
     trusts_program: Callable[[Any], bool] = never

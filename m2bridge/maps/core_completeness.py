@@ -35,7 +35,12 @@ class CoreIdeal:
 
 def within_reach(core: Core) -> bool:
     """Whether the degree of the bound is not too large to be computed."""
-    return comb(len(core.source.polynomial_map.coordinates) + core.bound - 1, core.bound) <= MOST_MONOMIALS
+    return bound_monomials(core) <= MOST_MONOMIALS
+
+
+def bound_monomials(core: Core) -> int:
+    """The number of monomials of the degree of the bound."""
+    return comb(len(core.source.polynomial_map.coordinates) + core.bound - 1, core.bound)
 
 
 def prove_by_core(known: Equations, core: Core) -> Equations:

@@ -27,10 +27,11 @@ CASES = {
     (2, 1, 1, 2): ("3.2", "A.2", "degree"),
     (2, 2, 2, 3): ("A.3", "A.5", "A.6", "not-a-manifold"),
     (2, 3, 1, 2): ("singular-locus",),
-    (1, 2, 1, 2): ("3.2", "3.4", "A.2", "closure"),
+    (1, 2, 1, 2): ("3.2", "3.4", "A.2", "closure", "equations"),
     (2, 2, 2, 1): ("3.4", "closure"),
     (2, 1, 2, 2): ("closure",),
-    (2, 2, 1, 2): ("closure",),
+    (2, 2, 1, 2): ("closure", "equations"),
+    (4, 2, 2, 2): ("equations",),
 }
 NETWORKS = tuple(map(PolynomialNetwork, ([2, 2, 1], [2, 2, 2], [3, 2, 1], [4, 6, 5])))
 ALL_SIZES = ("3.2", "3.4", "A.2", "A.4", "degree")
@@ -115,6 +116,7 @@ def rejected(made: dict[str, Certificate]) -> dict[str, Certificate]:
         return evidence(theorem, orbits=orbits)
 
     verdicts = theorem.answer["verdicts"]
+    known, unknown = made["d2-dout2-a1-t2-equations.json"], made["d4-dout2-a2-t2-equations.json"]
     text = theorem.script["text"]
     return {
         "digest": replace(theorem, reported=theorem.reported | {"seconds": theorem.reported["seconds"] + 1}),
@@ -151,6 +153,13 @@ def rejected(made: dict[str, Certificate]) -> dict[str, Certificate]:
         "answer.hilbert_series.numerator[1]": answer(
             closure, hilbert_series=series | {"numerator": [1, 5, *series["numerator"][2:]]}
         ),
+        "answer.hilbert_function[4]": answer(known, hilbert_function=[1, 12, 63, 224, 624, 1476]),
+        "answer.generators_up_to_degree.2": answer(known, generators_up_to_degree={"2": 14, "4": 5}),
+        "answer.generators_up_to_degree": answer(known, generators_up_to_degree={"2": 15}),
+        "answer.hilbert_coefficients[1]": answer(known, hilbert_coefficients=[20, 41, 30, 10, 1, 0]),
+        "answer.max_degree": answer(known, max_degree=0),
+        "answer.all_generators": answer(unknown, all_generators=True),
+        "answer.hilbert_series": answer(unknown, hilbert_series=1),
         "homogeneous generators": evidence(
             closure, generators=[*generators[:-1], f"{generators[-1]} + {generators[0]}"]
         ),
@@ -160,11 +169,16 @@ def rejected(made: dict[str, Certificate]) -> dict[str, Certificate]:
 def too_expensive(made: dict[str, Certificate]) -> dict[str, Certificate]:
     """Certificates whose size says that checking them would take too much."""
     line, theorem = made["d1-dout2-a1-t2-closure.json"], made["d3-dout2-a2-t2-3.4.json"]
+    unknown = made["d4-dout2-a2-t2-equations.json"]
 
     def generators(certificate: Certificate, *more: str) -> Certificate:
         return replace(certificate, evidence=certificate.evidence | {"generators": list(more)}).sealed()
 
     return {
+        "degree": replace(unknown, answer=unknown.answer | {"hilbert_series": {}}).sealed(),
+        "number of coordinates": replace(
+            unknown, case=unknown.case | {"d": 10**8}, name="d100000000-dout2-a2-t2"
+        ).sealed(),
         "degree of a generator": generators(line, "c_1_1_1_1**9999"),
         "case": replace(
             theorem, case={"d": 10**9 - 1, "d_out": 1, "a": 1, "t": 2}, name="d999999999-dout1-a1-t2"

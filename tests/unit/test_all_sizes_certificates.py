@@ -46,7 +46,7 @@ def sample(key: str) -> Certificate:
 
 
 def test_every_statement_is_certified_and_accepted(made: Mapping[str, Certificate], tmp_path: Path) -> None:
-    assert set(made) == set(questions("attention")) - {"closure"}
+    assert set(made) == set(questions("attention")) - {"closure", "equations"}
     for certificate in made.values():
         found = verify_path(write(certificate, tmp_path))
         assert found.accepted, found

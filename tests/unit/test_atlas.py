@@ -13,11 +13,11 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
-from sympy import Symbol, sympify
+from sympy import Symbol, binomial, sympify
 
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.atlas import Atlas, Sheet, atlas, write_atlas
-from m2bridge.atlas.read import series_text
+from m2bridge.atlas.read import UP_TO_A_DEGREE, hilbert_polynomial_text, series_text
 from m2bridge.batch.store import Store
 from m2bridge.batch.unanswered import Unanswered
 from m2bridge.certificate.files import read, write
@@ -53,11 +53,14 @@ def test_values_of_a_closure_are_those_of_its_certificate(folder: Path) -> None:
     assert {value.name: value.text for value in shown.values} == {
         "dimension": "5",
         "degree": "4",
+        "Hilbert polynomial": "",
         "Hilbert series": "(1 + T + T² + T³) / (1 − T)⁵",
+        "Hilbert function": "",
         "generators": "1 quartic",
+        "generators of low degree": "",
         "coordinates": "6",
     }
-    assert {value.source for value in shown.values} == {"d2-dout1-a2-t2-closure.json"}
+    assert {value.source for value in shown.values if value.text} == {"d2-dout1-a2-t2-closure.json"}
     stored = json.loads((folder / "d2-dout1-a2-t2-closure.json").read_text(encoding="utf-8"))
     assert list(shown.generators) == stored["evidence"]["generators"]
     assert shown.orbits is not None
@@ -70,9 +73,11 @@ def test_values_of_a_closure_are_those_of_its_certificate(folder: Path) -> None:
 
 def test_without_a_certificate_of_the_closure_there_is_a_reason(folder: Path) -> None:
     shown = sheet(atlas(folder), "d3-dout2-a2-t2")
-    assert [value.text for value in shown.values] == ["13", "", "", "", ""]
+    assert [value.text for value in shown.values] == ["13", "", "", "", "", "", "", ""]
     assert shown.values[0].source == "d3-dout2-a2-t2-3.3.json"
-    assert {value.reason for value in shown.values[1:]} == {f"timed-out (limit 1 min 0 s): {NASTY}"}
+    reasons = {value.name: value.reason for value in shown.values[1:]}
+    assert all((reasons.pop(name) == "") for name in UP_TO_A_DEGREE)
+    assert set(reasons.values()) == {f"timed-out (limit 1 min 0 s): {NASTY}"}
     assert [(value.name, value.text) for value in shown.singular] == [
         ("singular orbits", "(1, 1, 0), (1, 1, 1), (1, 2, 0), (1, 2, 1)"),
         ("smooth orbits", "(2, 1, 0), (2, 1, 1), (2, 2, 1), (2, 2, 2)"),
@@ -81,6 +86,29 @@ def test_without_a_certificate_of_the_closure_there_is_a_reason(folder: Path) ->
     assert shown.orbits is not None
     assert shown.orbits.lines[2] == ("(1, 2, 0)", "10", "≥ 14", "1", "1", "yes", "no", "no")
     assert shown.verdict == "REFUTED"
+
+
+def test_equations_up_to_a_degree_are_shown(folder: Path, tmp_path: Path) -> None:
+    """Where they are all, they are the generators; what elimination found has to be the same."""
+    found = atlas(folder)
+    whole, part = sheet(found, "d2-dout2-a1-t2"), sheet(found, "d4-dout2-a2-t2")
+    assert {name: whole.text(name) for name in ("Hilbert function", "generators", "generators of low degree")} == {
+        "Hilbert function": "1, 12, 63, 224, 625, 1476, …",
+        "generators": "15 quadrics, 5 quartics",
+        "generators of low degree": "degree ≤ 5: 15 quadrics, 5 quartics",
+    }
+    shown = {value.name: (value.text, value.reason) for value in part.values}
+    assert shown["degree"] == ("636480", "")
+    assert shown["coordinates"] == ("80", "")
+    assert shown["Hilbert series"] == shown["generators"] == ("", "not known beyond degree 3")
+    assert shown["generators of low degree"] == ("degree ≤ 3: 210 quadrics, 3232 cubics", "")
+    page = write_atlas(found, tmp_path).read_text(encoding="utf-8")
+    assert "<td>degree ≤ 3: 210 quadrics, 3232 cubics</td><td>–</td><td>1, 80, 3030, 69200, …</td>" in page
+    changed = read(folder / "d2-dout2-a1-t2-equations.json")
+    counts = {"generators_up_to_degree": {"2": 15, "4": 6}}
+    write(replace(changed, answer=changed.answer | counts).sealed(), folder)
+    with pytest.raises(ContradictionError, match="do not agree about the generators: 15 quadrics, 5 quartics"):
+        atlas(folder)
 
 
 def test_a_value_goes_with_its_certificate(folder: Path) -> None:
@@ -126,6 +154,14 @@ def test_a_hilbert_series_reads_back(numerator: tuple[int, ...], exponent: int) 
     assert (read_back - HilbertSeries(numerator, exponent).expression).simplify() == 0
 
 
+@pytest.mark.parametrize(("numerator", "dimension"), [((1,), 1), ((1, 1, 1, 1), 5), ((1, 6, 6, 6, 1), 6), ((3, -1), 2)])
+def test_a_hilbert_polynomial_reads_back(numerator: tuple[int, ...], dimension: int) -> None:
+    series = HilbertSeries(numerator, dimension)
+    text = re.sub(r"(\d) C", r"\1*C", hilbert_polynomial_text(series.hilbert_coefficients).replace("−", "-"))
+    for n in range(1, 20):
+        assert sympify(text, locals={"C": binomial, "n": n}) == series.polynomial.subs("n", n)
+
+
 class Links(HTMLParser):
     """What a page refers to, and its tags."""
 
@@ -161,7 +197,7 @@ def test_every_page_and_certificate_is_reached(folder: Path, tmp_path: Path) -> 
     index = write_atlas(atlas(folder), tmp_path)
     made = {path.resolve() for path in tmp_path.rglob("*.*") if not path.name.endswith(".outcome.json")}
     assert set(reached(index)) == made
-    assert len(list(tmp_path.glob("cases/*.html"))) == len(atlas(folder).sheets) == 9
+    assert len(list(tmp_path.glob("cases/*.html"))) == len(atlas(folder).sheets) == 10
 
 
 def test_pages_have_no_scripts_and_escape_what_files_say(folder: Path, tmp_path: Path) -> None:
@@ -187,8 +223,8 @@ def test_the_command_takes_a_folder(folder: Path, tmp_path: Path, capsys: pytest
     assert run("atlas", tmp_path / "one", "--from", folder) == 0
     assert run("atlas", tmp_path, "--from", folder) == 0  # the certificates are where they belong
     assert capsys.readouterr().out.splitlines() == [
-        f"9 cases: {tmp_path / 'one' / 'index.html'}",
-        f"9 cases: {tmp_path / 'index.html'}",
+        f"10 cases: {tmp_path / 'one' / 'index.html'}",
+        f"10 cases: {tmp_path / 'index.html'}",
     ]
     pages: list[Any] = [sorted(p.name for p in (tmp_path / f).rglob("*.html")) for f in ("one/cases", "cases")]
     assert pages[0] == pages[1]

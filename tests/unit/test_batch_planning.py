@@ -183,6 +183,11 @@ def test_closures_are_asked_for_small_cases_only() -> None:
     small, large = tasks([Case(2, 2), Case(4, 4)])
     assert small.groups[-1] == ("closure",)
     assert "closure" not in large.questions
+    assert "equations" not in (*small.questions, *large.questions)
+    small, middle, large = tasks([Case(2, 2), Case(2, 4), Case(4, 4)], "reachable")
+    assert small.questions[-2:] == middle.questions[-2:] == ("equations", "closure")  # what may not end comes last
+    assert large.questions[-1] == "equations"
+    assert "equations" not in tasks([Case(2, 2, t=1)], "reachable")[0].questions
     assert tasks([Case(4, 4)], "closure,3.2,closure")[0].questions == ("closure", "3.2")
     every = tasks([Case(4, 4)], "all")[0].questions
     assert tasks([Case(4, 4)], "all,3.4")[0].questions == every

@@ -32,6 +32,7 @@ CHECKER = [
     PACKAGE / "families" / "polynomial_network" / "checker.py",
 ]
 """The general part and the first two families; the checker of another family is read apart."""
+FOR_EQUATIONS = list(PACKAGE.glob("families/attention/checker/equations/*.py"))
 FOR_ALL_SIZES = list(PACKAGE.glob("families/attention/all_sizes/checker/*.py"))
 ALONE = """
 import resource, sys
@@ -68,6 +69,7 @@ def test_it_needs_python_flint_and_isl_only() -> None:
     """For all sizes isl, and none of the modules that make the certificates."""
     alone(ALL_SIZES / "attention-all-sizes-3.4.json")
     kinds = ("d3-dout2-a2-t2-3.4", "d2-dout2-a2-t1-3.4", "d2-dout2-a1-t2-closure", "d2-dout2-a2-t1-closure")
+    alone(FOLDER / "d4-dout2-a2-t2-equations.json")
     alone(
         *(FOLDER / f"{name}.json" for name in kinds), NETWORKS / "polynomial-network-2-2-1-r2-expected-dimension.json"
     )
@@ -76,6 +78,11 @@ def test_it_needs_python_flint_and_isl_only() -> None:
 def test_it_has_at_most_a_thousand_lines() -> None:
     assert len(CHECKER) > 9
     assert lines(CHECKER) <= 1000
+
+
+def test_for_equations_it_has_three_hundred_and_fifty() -> None:
+    assert len(FOR_EQUATIONS) == 3
+    assert lines(FOR_EQUATIONS) <= 350
 
 
 def test_for_all_sizes_it_has_fewer_than_four_hundred() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from m2bridge.algebra.field import QQ
@@ -29,6 +30,8 @@ KEY = "closure"
 TEXT = "Dimension, degree and generators of the ideal of the Zariski closure."
 USUAL_COORDINATES = 12
 """Largest number of coordinates for which ``all`` includes the Zariski closure."""
+REACHABLE_COORDINATES = 24
+"""Largest number for which elimination ends within minutes."""
 
 
 def observe_closure(model: SingleLayerAttention, engine: Engine | None) -> Closure:
@@ -106,8 +109,8 @@ def _rows(certificate: Certificate) -> list[Row]:
     return [Row(KEY, TEXT, "COMPUTED", reason)]
 
 
-def _is_small(model: SingleLayerAttention) -> bool:
-    return model.coordinate_count(model.default_coordinates) <= USUAL_COORDINATES
+def _at_most(coordinates: int, model: SingleLayerAttention) -> bool:
+    return model.coordinate_count(model.default_coordinates) <= coordinates
 
 
 CLOSURE = Question(
@@ -118,6 +121,7 @@ CLOSURE = Question(
     script=_script,
     rows=_rows,
     names=lambda: (KEY,),
-    usual=_is_small,
+    usual=partial(_at_most, USUAL_COORDINATES),
+    within_reach=partial(_at_most, REACHABLE_COORDINATES),
     trusts_program=lambda model: model.t == 1,
 )

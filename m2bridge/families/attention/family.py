@@ -34,8 +34,9 @@ def _statements() -> tuple[Statement, ...]:
 
 def _questions() -> tuple[Question, ...]:
     from m2bridge.families.attention.closure_question import CLOSURE
+    from m2bridge.families.attention.equations_question import EQUATIONS
 
-    return (CLOSURE,)
+    return EQUATIONS, CLOSURE
 
 
 def _program(model: SingleLayerAttention, key: str) -> Script | None:

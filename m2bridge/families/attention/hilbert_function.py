@@ -18,6 +18,7 @@ from fractions import Fraction
 from itertools import combinations, product
 from math import comb
 
+from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.statements.statement import several_tokens
 
@@ -72,13 +73,29 @@ def predicted_numerator(model: SingleLayerAttention, dimension: int) -> tuple[in
     The formula is a polynomial in n for all n ≥ 0, but for the corrections at n ≤ 3; so there are at most
     dimension + 4 coefficients.
     """
-    count = dimension + 4
-    values = [predicted_hilbert_function(model, n) for n in range(count)]
-    signs = [(-1) ** i * comb(dimension, i) for i in range(count)]
-    found = [sum(signs[i] * values[n - i] for i in range(n + 1)) for n in range(count)]
+    values = [predicted_hilbert_function(model, n) for n in range(dimension + 4)]
+    found = _times_denominator(values, dimension)
     while len(found) > 1 and found[-1] == 0:
         found.pop()
     return tuple(found)
+
+
+def sections_series(model: SingleLayerAttention, dimension: int) -> HilbertSeries:
+    """Σ h(n) T^n, which has the Hilbert polynomial of the closure; h is a polynomial for n ≥ 1.
+
+    Examples
+    --------
+    >>> sections_series(SingleLayerAttention(2, 1), 5).hilbert_coefficients
+    (4, 6, 4, 1, 0)
+    """
+    values = [sections_of(model, n) for n in range(dimension + 1)]
+    return HilbertSeries.from_numerator(dict(enumerate(_times_denominator(values, dimension))), dimension)
+
+
+def _times_denominator(values: list[int], dimension: int) -> list[int]:
+    """The first coefficients of Σ values[n] T^n · (1 − T)^dimension."""
+    signs = [(-1) ** i * comb(dimension, i) for i in range(len(values))]
+    return [sum(signs[i] * values[n - i] for i in range(n + 1)) for n in range(len(values))]
 
 
 def determinantal_hilbert_function(columns: int, rows: int, rank: int, n: int) -> int:
