@@ -8,7 +8,7 @@ from pathlib import Path
 from sphinx.application import Sphinx
 
 FOLDER = "small-atlas"
-COMMAND = ("m2bridge", "atlas", "--d", "1..3", "--d-out", "1..2", "--check", "all", "--docs", "../..")
+COMMAND = ("m2bridge", "atlas", "--d", "1..3", "--d-out", "1..2", "--docs", "../..")
 
 
 def make(app: Sphinx, exception: Exception | None) -> None:
