@@ -12,6 +12,7 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert.names import from_macaulay2
+from m2bridge.convert.term_wire import dense, terms
 from m2bridge.digits import integer
 from m2bridge.errors import ParseError, ValueTypeError
 from m2bridge.values.inexact import ComplexNumber, Real
@@ -125,7 +126,7 @@ class Rings:
         width = len(ring_variables(ring))
 
         def read(data: list[Any]) -> RingElement:
-            return RingElement(ring, tuple((_exponents(term, width), coefficient(term[0])) for term in data))
+            return RingElement(ring, tuple((dense(powers, width), coefficient(c)) for c, powers in terms(data)))
 
         return read
 
@@ -185,13 +186,6 @@ def _coefficients(ring: Any) -> Any:
     return ring.field if isinstance(ring, PolynomialRing) else ring.coefficients
 
 
-def _exponents(term: list[Any], width: int) -> tuple[int, ...]:
-    dense = [0] * width
-    for place, exponent in zip(term[1::2], term[2::2], strict=True):
-        dense[place] = exponent
-    return tuple(dense)
-
-
 def _sympy_reader(ring: PolyRing) -> Reader:
     domain, width = ring.domain, ring.ngens
 
@@ -200,11 +194,12 @@ def _sympy_reader(ring: PolyRing) -> Reader:
         return domain(integer(numerator), integer(denominator)) if denominator else domain(integer(numerator))
 
     def read(data: list[Any]) -> Any:
-        texts = {term[0] for term in data}
+        listed = list(terms(data))
+        texts = {written for written, _ in listed}
         numbers = dict(zip(texts, map(coefficient, texts), strict=True))
         element = ring.zero
-        element.update([(_exponents(term, width), numbers[term[0]]) for term in data])
-        if len(element) != len(data):
+        element.update([(dense(powers, width), numbers[written]) for written, powers in listed])
+        if len(element) != len(listed):
             raise ParseError("a monomial occurs twice in one polynomial")
         return element
 

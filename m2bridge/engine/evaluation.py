@@ -14,6 +14,7 @@ from m2bridge.engine.discovery import Candidate
 from m2bridge.engine.protocol import Limits, address_space
 from m2bridge.engine.trace import Source, script_error
 from m2bridge.errors import ConversionError, EngineError, InvalidCaseError, ParseError
+from m2bridge.startup import collection_paused
 
 _LIBRARIES = ("wire", "values", "workspace", "session")
 _HEAP = "512m"
@@ -160,7 +161,8 @@ def _bindings(inputs: Mapping[str, Any]) -> str:
         return ""
     from m2bridge.convert.given import bindings
 
-    return bindings({check_name(name): value for name, value in inputs.items()})
+    with collection_paused():
+        return bindings({check_name(name): value for name, value in inputs.items()})
 
 
 def form(references: bool) -> str:
@@ -178,7 +180,8 @@ def sent(fields: Mapping[str, Any], name: str = "value") -> Any:
     """
     from m2bridge.convert.wire import decode  # slow to import, and Macaulay2 can start before
 
-    return decode(fields.get(name))
+    with collection_paused():
+        return decode(fields.get(name))
 
 
 def _boolean(value: bool) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -204,3 +205,19 @@ def test_exponents_that_macaulay2_does_not_hold_are_refused(program: Path, terms
     polynomial = over.from_dict({(exponent, n): 1 for n in range(terms)})
     with Macaulay2(program) as m2, pytest.raises(ConversionError, match=r"exponent|integer"):
         m2.value("f", f=polynomial)
+
+
+NAMES = ("x_1,y,e'", "alpha,x_1,a1", "p_a,q,x_1", "x,xy,y", "c_(1,1),c_(1,11),c_(11,1)")
+
+
+def test_large_polynomials_in_variables_of_all_names(program: Path) -> None:
+    """The engine's text is read where it has one meaning, and lists of terms elsewhere."""
+    with Macaulay2(program) as m2:
+        for names, field in product(NAMES, ("ZZ", "QQ", "ZZ/31")):
+            code = f"""
+                R = {field}[{names}]; (u, v, w) = toSequence gens R;
+                (u - 2*v + 3*w - 1)^9 - (3*u^2 - v)^3 * w^40"""
+            found = m2.value(code)
+            u, v, w = found.ring.gens
+            assert found == (u - 2 * v + 3 * w - 1) ** 9 - (3 * u**2 - v) ** 3 * w**40
+            assert len(found) >= 200
