@@ -206,7 +206,7 @@ def test_the_map_has_the_same_locus(command: str, m2: str) -> None:
         (["--family", "attention"], "--ideal and --family exclude each other"),
         (["--field", "GF(4)"], "not a prime"),
         (["--ideal", "nowhere.toml"], "nowhere.toml"),
-        (["--ideal", str(EXAMPLES.parent / "segre.toml")], "the table [ideal] is missing"),
+        (["--ideal", str(EXAMPLES.parent / "segre.toml")], "this file holds a map, and no ideal: write --map FILE"),
     ],
 )
 def test_bad_arguments_get_one_line(

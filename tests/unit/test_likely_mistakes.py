@@ -103,7 +103,7 @@ WORDS = {
         "[[1, 2]]",
     ): "--A: not a JSON list of 2 rows with 2 numbers each",
     ("certify", "--d", "1-2", "--d-out", "1", "--out", "x"): "'1-2' is not a range: write 3, 1..4 or 1,3,5",
-    ("certify", *CASE, "--out", "x", "--check", "foo"): "unknown question 'foo': use all, or 3.2, 3.3",
+    ("certify", *CASE, "--out", "x", "--check", "foo"): "unknown question 'foo': use all, reachable, or 3.2, 3.3",
     ("certify", *CASE): "Missing option '--out'.",
     ("closure", "--d", "2.5", "--d-out", "1"): "'2.5' is not a valid integer",
     ("closure", "--d", "99999", "--d-out", "99999"): "coordinates; at most 20000 can be stored",
@@ -193,7 +193,7 @@ def test_a_picture_goes_into_a_new_folder_and_an_impossible_one_is_refused_at_on
         assert out.parent.exists()
 
 
-@pytest.mark.parametrize(("name", "first"), [("a.html", "<!DOCTYPE html>"), ("a.CSV", "d,d_out"), ("a", "9 cases")])
+@pytest.mark.parametrize(("name", "first"), [("a.html", "<!DOCTYPE html>"), ("a.CSV", "d,d_out"), ("a", "10 cases")])
 def test_the_ending_says_the_form_of_a_report(name: str, first: str, said: Callable[..., str], tmp_path: Path) -> None:
     out = tmp_path / name
     command = cli.commands["report"]
