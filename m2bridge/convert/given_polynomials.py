@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from itertools import compress, count
 from typing import Any
@@ -18,6 +19,7 @@ from m2bridge.values.rings import Algebra, FractionField, IntegerRing, QuotientR
 
 _MANY = 200
 """Terms from which on a polynomial is written for speed."""
+_USED = re.compile(rb"[^\0]")
 _SHIFT = 32
 """From numbers to characters, which are none of those that control."""
 _CHARACTERS = 0xD800 - _SHIFT
@@ -41,8 +43,12 @@ def polynomial(over: Any, terms: Terms, width: int) -> str:
 
 
 def _factors(exponents: tuple[int, ...]) -> list[tuple[int, int]]:
-    """The variables of a monomial with their exponents."""
-    return list(zip(compress(count(), exponents), filter(None, exponents), strict=False))
+    """The variables of a monomial with their exponents; most exponents are zero, and fit in a byte."""
+    try:
+        packed = bytes(exponents)
+    except ValueError:
+        return list(zip(compress(count(), exponents), filter(None, exponents), strict=False))
+    return [(found.start(), packed[found.start()]) for found in _USED.finditer(packed)]
 
 
 def _packed(over: Any, powers: list[tuple[int, int]], factors: list[list[tuple[int, int]]], numbers: list[str]) -> str:

@@ -17,7 +17,7 @@ from m2bridge.errors import ConversionError, EngineError, InvalidCaseError, Pars
 from m2bridge.startup import collection_paused
 
 _LIBRARIES = ("wire", "values", "workspace", "session")
-_HEAP = "512m"
+_HEAP = "1g"
 _SOURCES = 1000
 """Codes that are kept, to show where in them a function failed that a later one calls."""
 
