@@ -7,6 +7,7 @@ from itertools import combinations, product
 from math import prod
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import flint
 import pytest
@@ -94,6 +95,11 @@ def lines(paths: list[Path]) -> int:
     return sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths)
 
 
+def near(place: tuple[Any, ...], value: int | None) -> int:
+    """Another number; a lower degree, since one more takes long to compute."""
+    return (value or 0) + (-1 if place[-1] == "max_degree" else 1)
+
+
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
 def test_every_number_is_compared(path: Path) -> None:
     """One after the other, with a digest that fits."""
@@ -102,7 +108,7 @@ def test_every_number_is_compared(path: Path) -> None:
     for name in ("answer", "evidence"):
         for place, value in leaves(data[name], (name,)):
             if value is None or isinstance(value, int):
-                for other in (not value,) if isinstance(value, bool) else ((value or 0) + 1,):
+                for other in (not value,) if isinstance(value, bool) else (near(place, value),):
                     result = verify(changed(certificate, place, other))
                     assert (result.outcome, bool(result.check)) == ("rejected", True), place
 

@@ -28,7 +28,8 @@ from tests.events import PATIENCE, wait_for, wait_for_end
 from tests.limits import HOUR
 
 FOLDER = Path(__file__).parents[1] / "certificates"
-FILES = sorted(FOLDER.rglob("*.json"))
+FILES = sorted(path for path in FOLDER.rglob("*.json") if path.name != "deep-attention-all-sizes-3.6.json")
+"""All samples but the one that takes seconds."""
 WITHOUT_END = """
 import signal
 from m2bridge.batch import verifying
@@ -52,9 +53,10 @@ def children() -> list[psutil.Process]:
 
 def test_the_same_findings_in_the_same_order() -> None:
     there = children()
-    found = verify_files(FILES, workers=2)
-    assert found == [verify_path(path) for path in FILES] == verify_files(FILES, workers=1)
-    order = FILES[::-1] + FILES[:2]
+    files = FILES[::3]
+    found = verify_files(files, workers=2)
+    assert found == [verify_path(path) for path in files] == verify_files(files, workers=1)
+    order = files[::-1] + files[:2]
     assert [finding.name for finding in verify_files(order, workers=3)] == [str(path) for path in order]
     assert children() == there
 
