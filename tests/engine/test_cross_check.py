@@ -224,7 +224,7 @@ def test_a_limit_leaves_statements_undecided(session: Macaulay2) -> None:
 
 
 def test_a_limit_leaves_what_was_found_before_it(session: Macaulay2) -> None:
-    model = SingleLayerAttention(12, 12, 6)
+    model = SingleLayerAttention(7, 7, 5)
     with limit_after(session, 40, "fibres") as stuck:
         found = cross_check(model, stuck, timeout=HOUR)
     seen = found.observations
