@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from m2bridge.engine import Macaulay2
 from m2bridge.errors import M2BridgeError
 
 
-def values(program: Path, questions: Sequence[tuple[str, Mapping[str, Any]]]) -> list[Any]:
+def values(m2: Macaulay2, questions: Sequence[tuple[str, Mapping[str, Any]]]) -> list[Any]:
     """The value of each piece of code with its inputs; the error where there is none."""
-    with Macaulay2(program) as m2:
-        return [_value(m2, code, inputs) for code, inputs in questions]
+    return [_value(m2, code, inputs) for code, inputs in questions]
 
 
 def _value(m2: Macaulay2, code: str, inputs: Mapping[str, Any]) -> Any:

@@ -16,20 +16,20 @@ from tests.everyday import DOCUMENTED, ROWS, Error, NoCounterpart, Shown
 
 
 @cache
-def everyday(program: Path) -> list[Any]:
-    return values(program, [(code, {}) for _, code, _ in ROWS])
+def everyday(session: Macaulay2) -> list[Any]:
+    return values(session, [(code, {}) for _, code, _ in ROWS])
 
 
 @cache
-def returned(program: Path) -> list[Any]:
+def returned(session: Macaulay2) -> list[Any]:
     """What comes back when each value is given again."""
-    given = [{} if isinstance(value, Exception) else {"X": value} for value in everyday(program)]
-    return values(program, [("X" if inputs else "null", inputs) for inputs in given])
+    given = [{} if isinstance(value, Exception) else {"X": value} for value in everyday(session)]
+    return values(session, [("X" if inputs else "null", inputs) for inputs in given])
 
 
 @pytest.mark.parametrize("row", range(len(ROWS)), ids=[f"{kind}: {code}" for kind, code, _ in ROWS])
-def test_everyday(program: Path, row: int) -> None:
-    value, expected = everyday(program)[row], ROWS[row][2]
+def test_everyday(session: Macaulay2, row: int) -> None:
+    value, expected = everyday(session)[row], ROWS[row][2]
     if isinstance(expected, Shown):
         assert not isinstance(value, Exception), value
         assert str(value) == expected.text
@@ -43,21 +43,21 @@ def test_everyday(program: Path, row: int) -> None:
         assert value == expected
         assert isinstance(expected, type(value) | set) or isinstance(value, type(expected))
     if not isinstance(value, Exception):
-        back = returned(program)[row]
+        back = returned(session)[row]
         assert back == value
         assert type(back) is type(value)
 
 
-def test_the_examples_of_the_documented_table(program: Path) -> None:
+def test_the_examples_of_the_documented_table(session: Macaulay2) -> None:
     """Each has the class that its row names, and comes back as it was."""
     examples = [example for row in DOCUMENTED.values() for example in row]
-    found = values(program, [(code, {}) for code, _ in examples])
+    found = values(session, [(code, {}) for code, _ in examples])
     assert [
         (code, "None" if value is None else type(value).__name__)
         for (code, _), value in zip(examples, found, strict=True)
     ] == (examples)
     known = [value for value in found if not isinstance(value, ValueTypeError)]
-    for value, back in zip(known, values(program, [("X", {"X": value}) for value in known]), strict=True):
+    for value, back in zip(known, values(session, [("X", {"X": value}) for value in known]), strict=True):
         assert HashTable([(0, back)]) == HashTable([(0, value)])
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import flint
@@ -77,18 +77,17 @@ TAKEN: list[tuple[str, dict[str, Any], Any]] = [
 
 
 @pytest.mark.parametrize("row", range(len(TAKEN)), ids=[f"{c}, {next(iter(i.values()))!r:.40}" for c, i, _ in TAKEN])
-def test_taken(program: Path, row: int, taken: dict[Path, list[Any]]) -> None:
-    found, expected = taken[program][row], TAKEN[row][2]
+def test_taken(session: Macaulay2, row: int) -> None:
+    found, expected = taken(session)[row], TAKEN[row][2]
     assert not isinstance(found, Exception), found
     if expected is not None:
         assert found == expected
         assert type(found) is type(expected)
 
 
-@pytest.fixture(scope="module")
-def taken(program: Path) -> dict[Path, list[Any]]:
-    questions = [(code, inputs) for code, inputs, _ in TAKEN]
-    return {program: values(program, questions)}
+@cache
+def taken(session: Macaulay2) -> list[Any]:
+    return values(session, [(code, inputs) for code, inputs, _ in TAKEN])
 
 
 REFUSED = [
@@ -167,9 +166,9 @@ def polynomials(draw: st.DrawFn) -> Any:
 
 @settings(max_examples=3)
 @given(st.lists(anything | others | polynomials(), min_size=60, max_size=60))
-def test_random_values_come_back(program: Path, some: list[Any]) -> None:
+def test_random_values_come_back(session: Macaulay2, some: list[Any]) -> None:
     """Each example is a batch for one process."""
-    found = values(program, [("X", {"X": value}) for value in some])
+    found = values(session, [("X", {"X": value}) for value in some])
     for value, back in zip(some, found, strict=True):
         assert HashTable([(0, value)]) == HashTable([(0, back)]), value
 
@@ -177,7 +176,7 @@ def test_random_values_come_back(program: Path, some: list[Any]) -> None:
 @pytest.mark.parametrize("domain", [INTEGERS, RATIONALS, GF(32003)], ids=str)
 @pytest.mark.parametrize("order", [grevlex, lex], ids=str)
 @pytest.mark.parametrize("highest", [128, 2**16 + 1])
-def test_large_polynomials_come_back(program: Path, domain: Any, order: Any, highest: int) -> None:
+def test_large_polynomials_come_back(session: Macaulay2, domain: Any, order: Any, highest: int) -> None:
     """Written in characters, quotes and backslashes among them, in Macaulay2's order or another; 1 comes last."""
     over = ring([f"v_{i}" for i in range(130)], domain, order)[0]
     pairs = [({i, (i + 1) % 130}, e) for i in range(130) for e in (1, 2, highest)]
@@ -189,7 +188,7 @@ def test_large_polynomials_come_back(program: Path, domain: Any, order: Any, hig
         terms' = apply(390, k -> (i = k // 3; e = (1, 2, {highest})#(k % 3); (k + 1) * v#i^e * v#((i + 1) % 130)^e));
         f == 391 + sum terms'"""
     given_f = {"f": polynomial}
-    assert values(program, [("f", given_f), (sum_in_macaulay2, given_f)]) == [polynomial, True]
+    assert values(session, [("f", given_f), (sum_in_macaulay2, given_f)]) == [polynomial, True]
 
 
 def test_polynomials_with_very_many_powers_are_written_with_numbers() -> None:
@@ -200,24 +199,23 @@ def test_polynomials_with_very_many_powers_are_written_with_numbers() -> None:
 
 @pytest.mark.parametrize("terms", [1, 300])
 @pytest.mark.parametrize("exponent", [2**31, 2**64])
-def test_exponents_that_macaulay2_does_not_hold_are_refused(program: Path, terms: int, exponent: int) -> None:
+def test_exponents_that_macaulay2_does_not_hold_are_refused(session: Macaulay2, terms: int, exponent: int) -> None:
     over = ring("x, y", RATIONALS, grevlex)[0]
     polynomial = over.from_dict({(exponent, n): 1 for n in range(terms)})
-    with Macaulay2(program) as m2, pytest.raises(ConversionError, match=r"exponent|integer"):
-        m2.value("f", f=polynomial)
+    with pytest.raises(ConversionError, match=r"exponent|integer"):
+        session.value("f", f=polynomial)
 
 
 NAMES = ("x_1,y,e'", "alpha,x_1,a1", "p_a,q,x_1", "x,xy,y", "c_(1,1),c_(1,11),c_(11,1)")
 
 
-def test_large_polynomials_in_variables_of_all_names(program: Path) -> None:
+def test_large_polynomials_in_variables_of_all_names(session: Macaulay2) -> None:
     """The engine's text is read where it has one meaning, and lists of terms elsewhere."""
-    with Macaulay2(program) as m2:
-        for names, field in product(NAMES, ("ZZ", "QQ", "ZZ/31")):
-            code = f"""
-                R = {field}[{names}]; (u, v, w) = toSequence gens R;
-                (u - 2*v + 3*w - 1)^9 - (3*u^2 - v)^3 * w^40"""
-            found = m2.value(code)
-            u, v, w = found.ring.gens
-            assert found == (u - 2 * v + 3 * w - 1) ** 9 - (3 * u**2 - v) ** 3 * w**40
-            assert len(found) >= 200
+    for names, field in product(NAMES, ("ZZ", "QQ", "ZZ/31")):
+        code = f"""
+            R = {field}[{names}]; (u, v, w) = toSequence gens R;
+            (u - 2*v + 3*w - 1)^9 - (3*u^2 - v)^3 * w^40"""
+        found = session.value(code)
+        u, v, w = found.ring.gens
+        assert found == (u - 2 * v + 3 * w - 1) ** 9 - (3 * u**2 - v) ** 3 * w**40
+        assert len(found) >= 200
