@@ -155,7 +155,8 @@ class ComplexNumber:
         if self.real.precision == self.imaginary.precision == 53 and not (self.real.special or self.imaginary.special):
             number = complex(self)
             if ComplexNumber.of(number) == self:
-                return f"ComplexNumber.of({number!r})"
+                negated = number.real == 0 > number.imag  # Python reads -1j as −(0 + 1j), whose real part is −0
+                return f"ComplexNumber.of({f'complex(0, {number.imag!r})' if negated else repr(number)})"
         return f"ComplexNumber({self.real!r}, {self.imaginary!r})"
 
     def __complex__(self) -> complex:

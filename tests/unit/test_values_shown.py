@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 
 from m2bridge import values
 from m2bridge.algebra.field import QQ, CoefficientField
@@ -82,6 +82,7 @@ def test_values_are_shown_by_the_call_that_makes_them(value: Any) -> None:
     assert eval(repr(value), vars(values)) == value
 
 
+@example(ComplexNumber.of(complex(0, -1)))
 @given(reals(53) | reals(100) | complex_numbers(53) | complex_numbers(60))
 def test_any_number_is_shown_by_the_call_that_makes_it(number: Any) -> None:
     assert eval(repr(number), vars(values)) == number
