@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 VERDICTS = ("REFUTED", "UNDECIDED", "NO_ANSWER", "PROGRAM_NOT_CHECKED", "CONFIRMED", "COMPUTED", "NOT_APPLICABLE")
@@ -144,7 +145,7 @@ class Problem:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Report:
     """A folder of certificates and outcomes.
 
@@ -167,12 +168,12 @@ class Report:
         found = Counter(row.verdict for row in self.rows)
         return {verdict: found[verdict] for verdict in VERDICTS if found[verdict]}
 
-    @property
+    @cached_property
     def cases(self) -> tuple[Case, ...]:
         """All cases, in order."""
         return tuple(sorted({row.case for row in self.rows}, key=lambda case: case.rank))
 
-    @property
+    @cached_property
     def columns(self) -> tuple[tuple[str, str], ...]:
         """Name and heading of the columns that name a case: its options, or its name where these are not the same."""
         found = {tuple((option, heading) for option, heading, _ in case.options) for case in self.cases}
