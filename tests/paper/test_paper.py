@@ -87,11 +87,10 @@ def test_a_line_that_is_too_long_is_found(compiled: Compile) -> None:
     assert "Overfull" in long
 
 
-def test_every_command(compiled: Compile, program: Path) -> None:
-
+def test_every_command(compiled: Compile, m2: str) -> None:
     bodies = []
     for command in COMMANDS:
-        words = [*shlex.split(command), "--format", "latex", "--m2", str(program)]
+        words = [*shlex.split(command), "--format", "latex", "--m2", m2]
         done = CliRunner().invoke(cli, words, standalone_mode=False)
         assert done.exception is None, (command, done.output)
         bodies.append(done.output)
