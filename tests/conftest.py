@@ -23,7 +23,8 @@ from m2bridge.errors import EngineError
 from tests.events import PATIENCE
 from tests.remembering import Remembering
 
-settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+settings.register_profile("exploring", settings.get_profile("patient"), derandomize=False)
 settings.load_profile("patient")
 
 REMEMBERING = cache(Remembering)

@@ -133,8 +133,11 @@ def _(value: numbers.Real) -> str:
 
 @written.register
 def _(value: numbers.ComplexNumber) -> str:
-    if "inf" in value.real.special + value.imaginary.special:  # both parts are infinite then in Macaulay2 1.26
+    specials = {value.real.special, value.imaginary.special}
+    if specials & {"inf", "-inf"}:  # both parts are infinite then in Macaulay2 1.26
         raise ConversionError("an infinite complex number has no parts in Macaulay2: give its parts as real numbers")
+    if "nan" in specials and len(specials) > 1:  # both parts are NaN then
+        raise ConversionError("in Macaulay2 both parts of a complex number are NaN, or none: give them as real numbers")
     return f"(mbComplexFrom({value.precision}, {written(value.real)}, {written(value.imaginary)}))"
 
 
