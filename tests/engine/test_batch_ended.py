@@ -62,8 +62,16 @@ def test_two_commands_on_one_folder(tmp_path: Path, m2: str) -> None:
     assert os.listdir(tmp_path / ".claims") == []
 
 
-@pytest.mark.parametrize("executor", ["processes", "dask"])
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("number", "executor"),
+    [
+        (signal.SIGKILL, "processes"),
+        (signal.SIGKILL, "dask"),
+        (signal.SIGINT, "processes"),
+        (signal.SIGINT, "dask"),
+        (signal.SIGTERM, "processes"),  # which ends a batch as SIGINT does
+    ],
+)
 def test_a_batch_that_is_ended_leaves_no_process_and_goes_on(
     number: signal.Signals, executor: str, tmp_path: Path, m2: str
 ) -> None:

@@ -202,7 +202,8 @@ def test_what_was_found_before_the_limit_is_shown(session: Macaulay2) -> None:
     assert "--timeout" in partial.unfinished
 
 
-def test_fibres_that_were_found_before_the_limit_are_shown(session: Macaulay2) -> None:
+def test_fibres_that_were_found_before_the_limit_are_shown(sessions: Callable[[Path], Macaulay2], m2: str) -> None:
+    session = sessions(Path(m2))
     with limit_after(session, 0, "fibres") as stuck:
         assert singular_locus(SingleLayerAttention(3, 2), stuck, method="fibres", timeout=HOUR).components is None
     with limit_after(session, 30, "fibres") as stuck:
