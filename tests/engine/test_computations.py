@@ -1,6 +1,7 @@
 """Computations on real Macaulay2, against values printed elsewhere and independent methods."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
