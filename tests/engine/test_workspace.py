@@ -442,16 +442,16 @@ def test_deaths_during_a_call(program: Path, tmp_path: Path) -> None:
 
 
 def test_limits_on_time_and_memory(program: Path) -> None:
-    with Macaulay2(program, Limits(memory=2 << 30)) as m2, m2.workspace() as work:
+    with Macaulay2(program, Limits(memory=1 << 30)) as m2, m2.workspace() as work:
         work["k"] = 5
         with pytest.raises(
             EngineTimeoutError, match=r"limit of 0\.2 seconds.*; the symbols of this workspace are gone"
         ):
             work.value("while true do ()", timeout=0.2)
         lost(work, r"limit of 0\.2 seconds")
-        with pytest.raises(EngineMemoryError, match="2 GiB"):
+        with pytest.raises(EngineMemoryError, match="1 GiB"):
             work.run("x = toList(1..10000); while true do x = join(x, x)", timeout=PATIENCE)
-        lost(work, "memory limit of 2 GiB")
+        lost(work, "memory limit of 1 GiB")
 
 
 def test_an_interrupt(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
