@@ -23,10 +23,12 @@ from m2bridge.convert.given_polynomials import sparse_terms
 from m2bridge.convert.given_rings import ring, ring_of_sympy, written_variables
 from m2bridge.convert.given_writing import braces, inexact, written
 from m2bridge.errors import ConversionError
+from m2bridge.values.collections import HashTable, Set
 from m2bridge.values.modules import Matrix
 from m2bridge.values.rings import Algebra, IntegerRing
+from m2bridge.values.sequences import Array, MutableList, Option
 
-_CONTAINERS = (list, tuple, set, frozenset)
+_PLAIN = (list, tuple, set, frozenset)
 
 
 @dataclass(frozen=True)
@@ -52,13 +54,26 @@ def in_one_ring(values: Iterable[Any]) -> list[Any]:
     return [_prepared(value, own, True) for value in listed]
 
 
+def _parts(value: Any) -> list[Any] | None:
+    """What a container holds, a table keys and values in turn; ``None`` for anything else."""
+    if type(value) in _PLAIN or isinstance(value, Array | MutableList | Set):
+        return list(value)
+    if type(value) is dict or isinstance(value, HashTable):
+        return [part for pair in value.items() for part in pair]
+    return [value.key, value.value] if isinstance(value, Option) else None
+
+
+def _of_parts(value: Any, parts: list[Any]) -> Any:
+    """A container of the same kind."""
+    if type(value) is dict or isinstance(value, HashTable):
+        return type(value)(zip(parts[::2], parts[1::2], strict=True))
+    return Option(*parts) if isinstance(value, Option) else type(value)(tuple(parts))
+
+
 def _leaves(items: Iterable[Any]) -> Iterable[Any]:
     for item in items:
-        if type(item) in _CONTAINERS:
-            yield from _leaves(item)
-        elif type(item) is dict:
-            yield from _leaves(item.keys())
-            yield from _leaves(item.values())
+        if (parts := _parts(item)) is not None:
+            yield from _leaves(parts)
         elif isinstance(item, MatrixBase):
             yield from item.flat()
         else:
@@ -78,10 +93,8 @@ def _rings(leaves: Iterable[Any]) -> list[PolyRing]:
 
 def _prepared(value: Any, over: PolyRing | None, typed: bool) -> Any:
     """The value with its SymPy expressions in a ring."""
-    if type(value) in _CONTAINERS:
-        return type(value)(_prepared(item, over, typed) for item in value)
-    if type(value) is dict:
-        return {_prepared(k, over, typed): _prepared(v, over, typed) for k, v in value.items()}
+    if (parts := _parts(value)) is not None:
+        return _of_parts(value, [_prepared(part, over, typed) for part in parts])
     if isinstance(value, Expr) and value.free_symbols:
         element = _polynomial(value, over)
         return Typed(element.ring, element) if typed else element

@@ -12,6 +12,7 @@ from sympy import Matrix, Rational, symbols
 import m2bridge
 from m2bridge.engine import Macaulay2, Workspace
 from m2bridge.errors import ConversionError
+from m2bridge.values import Array, HashTable, Option, Set, Symbol, Tally
 
 x, y, z = symbols("x y z")
 IDEAL = m2bridge.ideal([x - y])
@@ -39,6 +40,13 @@ BESIDE: list[tuple[str, dict[str, Any], Any]] = [
     ("ring f === ring I or ring f === ring J", {"f": x, "I": IDEAL, "J": OTHER}, False),  # two rings have x
     ("ring f === ring I and I != J", {"f": x, "I": IDEAL, "J": IDEAL**2}, True),
     ("ring f === ring g", {"f": x, "g": y}, True),
+    ("ring f#0 === ring I and ring f#1 === ring I", {"f": Option(y, x), "I": IDEAL}, True),
+    ("ring f#0 === ring I and class f === Array", {"f": Array((x, 2)), "I": IDEAL}, True),
+    ("ring f#{1} === ring I", {"f": HashTable([([1], x)]), "I": IDEAL}, True),
+    ("f === tally {x_(ring I), x_(ring I)}", {"f": Tally([(x, 2)]), "I": IDEAL}, True),
+    ("ring first first toList f === ring I", {"f": Set([[x]]), "I": IDEAL}, True),
+    ("ring f#(symbol a) === ring I", {"f": {Symbol("a"): x}, "I": IDEAL}, True),
+    ("ring f#0#1 === ring g", {"f": [Option(1, x)], "g": y}, True),
 ]
 
 
