@@ -4,7 +4,7 @@
 -- is made of; values name it by its place there. The readers are in m2bridge/convert/wire.py and ring_wire.py.
 -- The data of an element: text for ZZ, QQ and ZZ/p, [precision, sign, mantissa, exponent] for RR, two of them for CC,
 -- [coefficient, variable, exponent, variable, exponent, ..] for each term of a polynomial, [numerator, denominator];
--- ["Text", variables, text] for a large polynomial, as the engine prints it.
+-- ["Text", variables, number of terms, text] for a large polynomial, as the engine prints it.
 -- A value without a counterpart is ["Unknown", class], or on request a reference to what this process keeps.
 --
 -- In: m2bridge/convert/given.py writes calls of the functions in the second half, and nothing else.
@@ -123,7 +123,7 @@ mbIsSpelled = R -> (
 mbPolynomialData = (R, f) -> (
     k := coefficientRing R;
     if (k === ZZ or k === QQ or mbIsPrimeField k) and instance(R, PolynomialRing) and size f >= mbLarge and mbIsSpelled R
-    then mbTagged("Text", {mbArray apply(gens R, x -> mbQuote toString x), mbString toString mbRaw f})
+    then mbTagged("Text", {mbArray apply(gens R, x -> mbQuote toString x), toString size f, mbString toString mbRaw f})
     else mbTermData(R, k, f))
 mbTermData = (R, k, f) -> (
     (cc, mm) := mbRawPairs(mbRaw k, mbRaw f);

@@ -15,7 +15,7 @@ Powers = Iterable[tuple[int, int]]
 _NAME = r"[A-Za-z]'*(?:_(?:[0-9]+|\([0-9,]+\)))?"
 _POWER = re.compile(rf"{_NAME}\^?[0-9]*")
 _PARTS = re.compile(rf"({_NAME})(?:\^?([0-9]+))?")
-_TERM = re.compile(r"(-?[0-9/]*)(.*)")
+_TERM = re.compile(r"(-?)([0-9]+(?:/[0-9]+)?)?(.*)")
 
 
 def terms(data: list[Any]) -> Iterator[tuple[Any, Powers]]:
@@ -39,22 +39,25 @@ def dense(powers: Powers, width: int) -> tuple[int, ...]:
     return tuple(exponents)
 
 
-def _of_text(names: list[str], text: str) -> Iterator[tuple[str, Powers]]:
+def _of_text(names: list[str], size: int, text: str) -> Iterator[tuple[str, Powers]]:
     """``-3/2x_1^2y3+7`` is read from left to right: a letter begins a variable, and occurs nowhere else in it.
 
     After a name of one letter the engine writes the exponent without a sign.
     """
     places = {name: place for place, name in enumerate(names)}
     known: dict[str, tuple[int, int]] = {}
-    for term in text.replace("-", "+-").removeprefix("+").split("+"):
-        number, monomial = _TERM.fullmatch(term).groups()  # type: ignore[union-attr]  # every line is one
+    listed = text.replace("-", "+-").removeprefix("+").split("+")
+    if len(listed) != size:
+        raise ParseError(f"{len(listed)} terms of {size}: {text!r:.120}")
+    for term in listed:
+        sign, number, monomial = _TERM.fullmatch(term).groups()  # type: ignore[union-attr]  # every line is one
         powers = _POWER.findall(monomial)
-        if sum(map(len, powers)) != len(monomial):
-            raise ParseError(f"not a monomial: {monomial!r:.120}")
+        if sum(map(len, powers)) != len(monomial) or not (number or powers):
+            raise ParseError(f"not a term: {term!r:.120}")
         for power in powers:
             if power not in known:
                 known[power] = _power(power, places)
-        yield number + "1" if number in ("", "-") else number, [known[power] for power in powers]
+        yield sign + (number or "1"), [known[power] for power in powers]
 
 
 def _power(text: str, places: dict[str, int]) -> tuple[int, int]:
