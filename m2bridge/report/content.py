@@ -13,8 +13,9 @@ VERDICTS = ("REFUTED", "UNDECIDED", "NO_ANSWER", "PROGRAM_NOT_CHECKED", "CONFIRM
 What another release answered, and did not refute, with a program that is not this release's, is PROGRAM_NOT_CHECKED.
 """
 
-
 Cell = int | str
+NAMES = (("case", "case"),)
+"""The columns of cases that have no options in common: their names, with this heading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +178,8 @@ class Report:
     def columns(self) -> tuple[tuple[str, str], ...]:
         """Name and heading of the columns that name a case: its options, or its name where these are not the same."""
         found = {tuple((option, heading) for option, heading, _ in case.options) for case in self.cases}
-        return (len(found) == 1 and next(iter(found))) or (("case", "case"),)
+        return (len(found) == 1 and next(iter(found))) or NAMES
 
     def cells(self, case: Case) -> tuple[Cell, ...]:
         """What stands in these columns."""
-        return (case.name,) if self.columns == (("case", "case"),) else case.cells
+        return (case.name,) if self.columns == NAMES else case.cells

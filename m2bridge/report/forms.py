@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from m2bridge.convert import escape
 from m2bridge.layout import table
-from m2bridge.report.content import Report, Row
+from m2bridge.report.content import NAMES, Report, Row
 from m2bridge.report.grid import LINKS, to_latex_grid
 from m2bridge.report.page import statements, to_html
 from m2bridge.report.summary import paragraph, summary
@@ -22,7 +22,6 @@ from m2bridge.sheet import Block, Facts, Sheet, Table
 WIDTH = 100
 INDENT = " " * 7
 REPORTED = "reported_"
-NAMES = (("case", "case"),)
 MOST_OF_NUMBERS = 20
 LATEX_NAME = r">{\raggedright\arraybackslash}p{0.2\linewidth}"
 
