@@ -1,0 +1,141 @@
+"""The public names of m2bridge, and where each is defined: ``__init__.py`` imports one when it is first used."""
+
+from ._version import __version__
+from .algebra.field import QQ, CoefficientField
+from .algebra.polynomial_map import PolynomialMap
+from .algebra.ring import Ideal, PolynomialRing
+from .batch.plan import Plan, plan
+from .certifying.certify import certify
+from .certifying.verified import verify
+from .convert.ideal_text import read_ideal
+from .convert.map_file import read_map
+from .crosscheck import CrossCheck, Decision, Outcome, Verdict, cross_check
+from .engine import Engine, Evaluation, Limits, Macaulay2, Transcript, Workspace
+from .errors import (
+    ContradictionError,
+    ConversionError,
+    EngineDiedError,
+    EngineMemoryError,
+    EngineTimeoutError,
+    InvalidCaseError,
+    M2BridgeError,
+    PackageError,
+    ScriptError,
+    UnknownSymbolError,
+    ValueTypeError,
+    WorkspaceLostError,
+)
+from .families.attention.all_sizes.cross_check import cross_check_all_sizes
+from .families.attention.all_sizes.result import AllSizes
+from .families.attention.fibres import Fibre, fibres
+from .families.attention.membership import Membership, membership
+from .families.attention.model import SingleLayerAttention
+from .families.attention.observation import observe
+from .families.attention.observed import Observations, OrbitFacts
+from .families.attention.orbit_diagram import OrbitDiagram, orbit_diagram
+from .families.attention.orbits import Orbit
+from .families.deep_attention.all_sizes.cross_check import cross_check_deep_attention
+from .families.deep_attention.all_sizes.result import DeepAttentionAllSizes
+from .families.deep_attention.model import DeepAttention
+from .families.polynomial_network.model import PolynomialNetwork
+from .ideals.construct import ideal
+from .ideals.file import read_ideal_file
+from .ideals.mrdi import read_mrdi
+from .ideals.sage_text import read_sage_text
+from .ideals.singular_locus import IdealSingularLocus, IrreducibleComponent
+from .maps.chain import Chain
+from .maps.chain_file import read_model
+from .maps.closure import closure
+from .maps.closure_result import Closure
+from .maps.dimension import Dimension, dimension
+from .maps.hilbert_function import HilbertFunction, hilbert_function
+from .maps.image import Image, image, implicitize
+from .maps.layer import Layer
+from .maps.singular_locus import singular_locus
+from .maps.singular_locus_result import Component, OrbitStatus, SingularLocus
+from .maps.slice_result import SliceSurface
+from .maps.slice_surface import slice_surface
+from .render import Script
+
+__all__ = [
+    "QQ",
+    "AllSizes",
+    "Chain",
+    "Closure",
+    "CoefficientField",
+    "Component",
+    "ContradictionError",
+    "ConversionError",
+    "CrossCheck",
+    "Decision",
+    "DeepAttention",
+    "DeepAttentionAllSizes",
+    "Dimension",
+    "Engine",
+    "EngineDiedError",
+    "EngineMemoryError",
+    "EngineTimeoutError",
+    "Evaluation",
+    "Fibre",
+    "HilbertFunction",
+    "Ideal",
+    "IdealSingularLocus",
+    "Image",
+    "InvalidCaseError",
+    "IrreducibleComponent",
+    "Layer",
+    "Limits",
+    "M2BridgeError",
+    "Macaulay2",
+    "Membership",
+    "Observations",
+    "Orbit",
+    "OrbitDiagram",
+    "OrbitFacts",
+    "OrbitStatus",
+    "Outcome",
+    "PackageError",
+    "Plan",
+    "PolynomialMap",
+    "PolynomialNetwork",
+    "PolynomialRing",
+    "Script",
+    "ScriptError",
+    "SingleLayerAttention",
+    "SingularLocus",
+    "SliceSurface",
+    "Transcript",
+    "UnknownSymbolError",
+    "ValueTypeError",
+    "Verdict",
+    "Workspace",
+    "WorkspaceLostError",
+    "__version__",
+    "certify",
+    "closure",
+    "cross_check",
+    "cross_check_all_sizes",
+    "cross_check_deep_attention",
+    "dimension",
+    "fibres",
+    "hilbert_function",
+    "ideal",
+    "image",
+    "implicitize",
+    "membership",
+    "observe",
+    "orbit_diagram",
+    "plan",
+    "read_ideal",
+    "read_ideal_file",
+    "read_map",
+    "read_model",
+    "read_mrdi",
+    "read_sage_text",
+    "singular_locus",
+    "slice_surface",
+    "verify",
+]
+
+def load_ipython_extension(shell: object) -> None: ...
+def unload_ipython_extension(shell: object) -> None: ...
