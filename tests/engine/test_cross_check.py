@@ -16,7 +16,7 @@ from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.attention.deduction import check
 from m2bridge.families.attention.fibres import Fibre, fibres
 from m2bridge.families.attention.formulas import dimension_formula
-from m2bridge.families.attention.linear_section import not_counted, section_points
+from m2bridge.families.attention.linear_section import section_points
 from m2bridge.families.attention.observation import observe
 from m2bridge.families.attention.orbits import generic_orbit, orbits, representative
 from m2bridge.families.attention.statements import REGISTRY, GlobalStatement, OrbitStatement
@@ -54,8 +54,7 @@ def test_all_small_cases(engine: Engine, d: int) -> None:
             assert found[name] is (Outcome.NOT_APPLICABLE if two_to_one else Outcome.CONFIRMED), (case, name)
         for name in ("3.2 (rank one)", "3.2 (zero)", "3.2 (otherwise)", "A.5"):
             assert found[name] is Outcome.CONFIRMED, (case, name)
-        counted = Outcome.UNDECIDED if not_counted(SingleLayerAttention(*case)) else Outcome.CONFIRMED
-        assert found["degree"] is counted, case
+        assert found["degree"] is Outcome.CONFIRMED, case
 
 
 def test_the_smallest_refutation_with_its_witness(engine: Engine) -> None:
