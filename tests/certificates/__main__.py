@@ -24,7 +24,6 @@ HERE = Path(__file__).parent
 CASES = {
     (3, 2, 2, 2): ("3.3", "3.4", "A.4", "degree"),
     (3, 2, 1, 2): ("degree",),
-    (4, 4, 4, 2): ("degree",),
     (2, 1, 1, 2): ("3.2", "A.2", "degree"),
     (2, 2, 2, 3): ("A.3", "A.5", "A.6", "not-a-manifold"),
     (2, 3, 1, 2): ("singular-locus",),
