@@ -11,7 +11,7 @@ from m2bridge.algebra.weighted_algebra import WeightedAlgebra
 from m2bridge.certifying.questions import question_of
 from m2bridge.crosscheck import Outcome, compare
 from m2bridge.errors import ContradictionError
-from m2bridge.families.attention import formulas, linear_section
+from m2bridge.families.attention import formulas, linear_section, source_degree
 from m2bridge.families.attention.checker import observations
 from m2bridge.families.attention.deduction import BY_SECTION, deduce
 from m2bridge.families.attention.fibres import Fibre, Fibres
@@ -203,6 +203,19 @@ def test_a_wrong_number_of_points_gives_another_degree_or_none(wrong: Fibre) -> 
     else:
         with pytest.raises(ContradictionError, match="source"):
             degree_by_projection(model, 13, wrong)
+
+
+def test_a_wrong_degree_of_matrices_of_low_rank_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a linear section where one is counted; else it refutes the formula, rather than confirm it."""
+    monkeypatch.setattr(source_degree, "degree_of_low_rank", lambda size, rank: 4)
+    for case in [(3, 2, 1), (2, 2, 2)]:
+        model = SingleLayerAttention(*case)
+        with pytest.raises(ContradictionError, match="section"):
+            deduce(model, Fibres(fibres_at(model), base_locus_empty=True, boundary_family=True))
+    model = SingleLayerAttention(3, 2, 2)
+    seen = deduce(model, Fibres(fibres_at(model), base_locus_empty=True, boundary_family=True))
+    verdict = compare(DEGREE, seen)
+    assert (verdict.verdict, seen.degree) == (Outcome.REFUTED, 3168)
 
 
 def test_with_base_points_there_is_no_degree() -> None:
