@@ -12,6 +12,7 @@
     ├── RenderError              a template could not be filled in
     ├── ParseError               an answer does not follow the wire format
     ├── MethodUnavailableError   the method does not apply to this case
+    │   └── NotApplicableError   neither does the question
     ├── ContradictionError       two exact methods gave different answers
     ├── CertificateError         a file is not a certificate
     │   ├── OtherReleaseError    it is one in the format of another release
@@ -148,6 +149,10 @@ class ParseError(M2BridgeError):
 
 class MethodUnavailableError(M2BridgeError):
     """The chosen method does not apply to this case; the message says which hypothesis fails and what to use."""
+
+
+class NotApplicableError(MethodUnavailableError):
+    """The question does not apply to this case, by whatever method; the message says which hypothesis fails."""
 
 
 class ContradictionError(M2BridgeError):

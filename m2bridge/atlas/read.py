@@ -51,7 +51,7 @@ def _sheet(case: Case, rows: list[Row], folder: Path) -> Sheet:
 
 
 def _sheet_of(case: Case, rows: list[Row], certificates: Mapping[str, Certificate]) -> Sheet:
-    missing = {row.question: row.reason for row in rows if row.verdict == "NO_ANSWER"}
+    missing = {row.question: row.reason for row in rows if row.file.endswith(SUFFIX)}
     reason = missing.get(CLOSURE) or _scope(certificates.values())
     reasons = dict.fromkeys(VALUES, reason) | dict.fromkeys(UP_TO_A_DEGREE, missing.get(EQUATIONS, ""))
     return Sheet(

@@ -20,6 +20,9 @@ from m2bridge.errors import CertificateError, M2BridgeError
 COMPUTED = "COMPUTED"
 """The answer to a question that is computed and not compared with a statement."""
 
+NOT_APPLICABLE = "NOT_APPLICABLE"
+"""The verdict on a statement, and the answer to a question, that are not about the case."""
+
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 """Reasons for which nothing at all can be stored, whatever its name."""
 
@@ -69,7 +72,7 @@ class Store:
                 and (kind := _kind(other, about))
                 and not self._again(other, kind)
             ):
-                found[question] = (kind,)
+                found[question] = (NOT_APPLICABLE if kind == "not-applicable" else kind,)
         return found
 
     def put(self, certificate: Certificate) -> None:

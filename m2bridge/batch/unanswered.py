@@ -8,9 +8,17 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
 from m2bridge._version import __version__
-from m2bridge.errors import EngineDiedError, EngineMemoryError, EngineTimeoutError, M2BridgeError
+from m2bridge.errors import (
+    EngineDiedError,
+    EngineMemoryError,
+    EngineTimeoutError,
+    InvalidCaseError,
+    M2BridgeError,
+    MethodUnavailableError,
+    NotApplicableError,
+)
 
-Kind = Literal["timed-out", "out-of-memory", "failed", "died"]
+Kind = Literal["timed-out", "out-of-memory", "failed", "died", "refused", "not-applicable"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 SUFFIX = ".outcome.json"
 
@@ -26,8 +34,9 @@ class Unanswered:
     name : str
         As of :class:`~m2bridge.certificate.schema.Certificate`.
     question : str
-    kind : {"timed-out", "out-of-memory", "failed", "died"}
-        ``died``: Macaulay2 or the worker ended twice while at this case.
+    kind : {"timed-out", "out-of-memory", "failed", "died", "refused", "not-applicable"}
+        ``died``: Macaulay2 or the worker ended twice while at this case. ``refused``: the case is too large for the
+        methods that there are. ``not-applicable``: the question is not about this case, and nothing is missing.
     reason : str
         One line for a person.
     details : str
@@ -63,6 +72,10 @@ def kind_of(error: BaseException) -> Kind:
         return "timed-out"
     if isinstance(error, EngineMemoryError | MemoryError):
         return "out-of-memory"
+    if isinstance(error, NotApplicableError):
+        return "not-applicable"
+    if isinstance(error, InvalidCaseError | MethodUnavailableError):
+        return "refused"
     return "died" if isinstance(error, EngineDiedError) else "failed"
 
 

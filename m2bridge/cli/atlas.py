@@ -33,7 +33,7 @@ USUAL = "1..4"
 @click.option("--workers", type=click.IntRange(min=1), help="How many; one for each core when left out.")
 @click.option("--timeout", type=Seconds(), default=60.0, show_default=True, help="Seconds for each case.")
 @click.option("--memory", type=MemorySize(), help="Address space of Macaulay2 and of its worker, such as 4G.")
-@click.option("--retry", default="", help="Kinds of outcomes to try again: timed-out,out-of-memory,failed,died.")
+@click.option("--retry", default="", help="Outcomes to try again: timed-out,out-of-memory,failed,died,refused.")
 @engine_option
 @click.option(
     "--from",

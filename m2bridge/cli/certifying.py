@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     "--retry",
     default="",
     shell_complete=completion.kinds,
-    help="Kinds of outcomes to try again: timed-out,out-of-memory,failed,died.",
+    help="Outcomes to try again: timed-out,out-of-memory,failed,died,refused.",
 )
 @engine_option
 @click.option("--quiet", is_flag=True, help="Print errors only.")

@@ -30,12 +30,14 @@ def outcome_rows(data: Any, file: str) -> list[Row]:
         outcome = Unanswered(**data)
         case = case_of(outcome.family, outcome.case)
         names = question_of(outcome.family, outcome.question).names()
-        reason = f"{outcome.kind}{_limit(outcome)}: {outcome.reason}".encode().decode()
+        applies = outcome.kind != "not-applicable"
+        said = f"{outcome.kind}{_limit(outcome)}: {outcome.reason}" if applies else outcome.reason
+        reason, verdict = said.encode().decode(), "NO_ANSWER" if applies else "NOT_APPLICABLE"
         versions = {str(name): str(version) for name, version in outcome.versions.items()}
     except (AttributeError, KeyError, TypeError, ValueError, InvalidCaseError) as error:
         raise CertificateError(f"not an outcome of a batch: {error!r}") from None
     reported = {"versions": versions, "seconds": None, "peak_memory": None}
-    return [Row(case, outcome.question, name, "", "NO_ANSWER", reason, "", reported, file) for name in names]
+    return [Row(case, outcome.question, name, "", verdict, reason, "", reported, file) for name in names]
 
 
 def _limit(outcome: Unanswered) -> str:

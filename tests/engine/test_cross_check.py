@@ -15,8 +15,8 @@ from m2bridge.engine.answer import parse
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.attention.deduction import check
 from m2bridge.families.attention.fibres import Fibre, fibres
-from m2bridge.families.attention.formulas import dimension_formula
-from m2bridge.families.attention.linear_section import not_counted, section_points
+from m2bridge.families.attention.formulas import degree_formula, dimension_formula
+from m2bridge.families.attention.linear_section import section_points
 from m2bridge.families.attention.observation import observe
 from m2bridge.families.attention.orbits import generic_orbit, orbits, representative
 from m2bridge.families.attention.statements import REGISTRY, GlobalStatement, OrbitStatement
@@ -54,8 +54,7 @@ def test_all_small_cases(engine: Engine, d: int) -> None:
             assert found[name] is (Outcome.NOT_APPLICABLE if two_to_one else Outcome.CONFIRMED), (case, name)
         for name in ("3.2 (rank one)", "3.2 (zero)", "3.2 (otherwise)", "A.5"):
             assert found[name] is Outcome.CONFIRMED, (case, name)
-        counted = Outcome.UNDECIDED if not_counted(SingleLayerAttention(*case)) else Outcome.CONFIRMED
-        assert found["degree"] is counted, case
+        assert found["degree"] is Outcome.CONFIRMED, case
 
 
 def test_the_smallest_refutation_with_its_witness(engine: Engine) -> None:
@@ -229,14 +228,14 @@ def test_a_limit_leaves_what_was_found_before_it(session: Macaulay2) -> None:
         found = cross_check(model, stuck, timeout=HOUR)
     seen = found.observations
     assert seen is not None
-    assert (seen.dimension, seen.degree) == (dimension_formula(model), None)
+    assert (seen.dimension, seen.degree) == (dimension_formula(model), degree_formula(model)), "of the dense orbit"
     assert generic_orbit(model) in {fact.orbit for fact in seen.orbits}
     assert len(seen.orbits) == 37, "of 40 answers, three are not about orbits"
     assert len(seen.orbits) + len(seen.missing) == len(orbits(model))
     verdicts = {verdict.name: verdict.verdict for verdict in found.verdicts}
     assert verdicts["3.4 (iii)"] is Outcome.REFUTED
     assert verdicts["singular-locus"] is verdicts["A.2 (special fibres)"] is Outcome.UNDECIDED
-    for name in ("3.3", "3.4 (i)", "A.2 (birational)", "3.2 (zero)"):
+    for name in ("3.3", "3.4 (i)", "A.2 (birational)", "3.2 (zero)", "degree"):
         assert verdicts[name] is Outcome.CONFIRMED
     assert f"({len(seen.orbits)} of {len(orbits(model))} orbits were done)" in found.unfinished
     assert found.unfinished in found.to_text()
@@ -253,6 +252,8 @@ def test_shared_scripts_leave_no_foreign_symbols(session: Macaulay2) -> None:
     ("arguments", "code"),
     [
         (["--d", "3", "--d-out", "2", "--a", "2"], 1),
+        (["--d", "4", "--d-out", "4"], 0),
+        (["--d", "4", "--d-out", "3", "--a", "2"], 1),
         (["3.4", "--d", "3", "--d-out", "2"], 0),
         (["3.3", "--d", "3", "--d-out", "2", "--a", "2"], 0),
         (["--d", "2", "--d-out", "1", "--a", "1"], 0),

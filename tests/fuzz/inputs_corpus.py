@@ -140,6 +140,9 @@ def _large_cases() -> Iterator[Input]:
             yield Input((*command, "--d", _decimal(d), "--d-out", _decimal(d_out)))
         yield Input((*command, *CASE, "--a", "10000"), ANY)
         yield Input((*command, *CASE, "--t", "999999999"), ANY)
+    for check, case in (("equations", ("1", "1", "1")), ("equations", ("12", "12", "2")), ("all", ("300", "300", "2"))):
+        options = (word for pair in zip(("--d", "--d-out", "--t"), case, strict=True) for word in pair)
+        yield Input(("certify", *options, "--check", check, "--out", "{}/out", "--executor", "serial"), ANY)
     yield Input(("closure", *CASE, "--weights", "factored", "--a", "10000"), ANY)
 
 

@@ -73,9 +73,9 @@ def test_values_of_a_closure_are_those_of_its_certificate(folder: Path) -> None:
 
 def test_without_a_certificate_of_the_closure_there_is_a_reason(folder: Path) -> None:
     shown = sheet(atlas(folder), "d3-dout2-a2-t2")
-    assert [value.text for value in shown.values] == ["13", "", "", "", "", "", "", ""]
+    assert [value.text for value in shown.values] == ["13", "2376", "", "", "", "", "", ""]
     assert shown.values[0].source == "d3-dout2-a2-t2-3.3.json"
-    reasons = {value.name: value.reason for value in shown.values[1:]}
+    reasons = {value.name: value.reason for value in shown.values[2:]}
     assert all((reasons.pop(name) == "") for name in UP_TO_A_DEGREE)
     assert set(reasons.values()) == {f"timed-out (limit 1 min 0 s): {NASTY}"}
     assert [(value.name, value.text) for value in shown.singular] == [

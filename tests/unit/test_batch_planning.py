@@ -24,7 +24,16 @@ from m2bridge.batch.unanswered import Unanswered, kind_of, reason_of
 from m2bridge.certificate.schema import Certificate
 from m2bridge.clock import limited
 from m2bridge.engine import Limits
-from m2bridge.errors import EngineDiedError, EngineMemoryError, EngineTimeoutError, InvalidCaseError, ScriptError
+from m2bridge.errors import (
+    ContradictionError,
+    EngineDiedError,
+    EngineMemoryError,
+    EngineTimeoutError,
+    InvalidCaseError,
+    MethodUnavailableError,
+    NotApplicableError,
+    ScriptError,
+)
 from m2bridge.families import family
 from m2bridge.families.ranges import lists, ranges
 from tests.events import PATIENCE
@@ -281,7 +290,11 @@ def test_planning_sweeps_what_killed_batches_left(tmp_path: Path) -> None:
         (MemoryError(), "out-of-memory"),
         (EngineDiedError("x"), "died"),
         (ScriptError("x"), "failed"),
+        (ContradictionError("x"), "failed"),
         (ValueError("x"), "failed"),
+        (InvalidCaseError("d", "x"), "refused"),
+        (MethodUnavailableError("x"), "refused"),
+        (NotApplicableError("x"), "not-applicable"),
     ],
 )
 def test_kinds(error: Exception, kind: str, tmp_path: Path) -> None:

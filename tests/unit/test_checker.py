@@ -13,14 +13,18 @@ import flint
 import pytest
 
 import m2bridge
+from m2bridge import SingleLayerAttention
 from m2bridge.certificate.files import read, write
 from m2bridge.certificate.schema import Certificate
+from m2bridge.certifying.questions import question_of
 from m2bridge.checker import algebra
 from m2bridge.checker.verify import verify, verify_path
+from m2bridge.errors import ContradictionError
 from m2bridge.families import checker
 from m2bridge.families.attention.checker import observations, statements
 from m2bridge.families.attention.checker.case import Case, function
 from tests.changing import changed, leaves
+from tests.rechecking import recheck
 
 FOLDER = Path(__file__).parents[1] / "certificates" / "accepted"
 NETWORKS = FOLDER.parent / "networks"
@@ -175,6 +179,7 @@ def test_a_closure_with_large_a_takes_no_more_than_with_a_equal_to_d(tmp_path: P
 
 PLANTED = {
     "degree": ("d3-dout2-a1-t2-degree", statements._GLOBAL, ("degree", ""), lambda case: 1638),
+    "degree of low rank": ("d3-dout2-a2-t2-degree", statements._GLOBAL, ("degree", ""), lambda case: 792),
     "dimension": ("d3-dout2-a2-t2-3.3", statements._GLOBAL, ("3.3", ""), lambda case: case.d),
     "singular": ("d3-dout2-a2-t2-3.4", statements._AT_ORBITS, ("3.4", "iii"), lambda orbit, case: orbit[0] < 2),
     "fibre": (
@@ -192,6 +197,59 @@ def test_a_wrong_prediction_of_the_checker_is_noticed(what: str, monkeypatch: py
     assert verify(sample(name)).accepted
     monkeypatch.setitem(table, key, (table[key][0], wrong))
     assert verify(sample(name)).check.startswith("answer.verdicts")
+
+
+def about_the_degree(d: int, d_out: int, a: int) -> Certificate:
+    """As it is made, but for the program."""
+    model = SingleLayerAttention(d, d_out, a)
+    content = question_of("attention", "degree").content(model, recheck(model).certified())
+    made = replace(sample("d3-dout2-a2-t2-degree"), case=model.to_json(), name=model.key)
+    return replace(made, answer=content.answer, evidence=content.evidence, trusted=list(content.trusted)).sealed()
+
+
+@pytest.mark.parametrize("d", range(1, 5))
+def test_the_degree_of_every_small_case_is_verified(d: int) -> None:
+    for d_out, a in product(range(1, 5), range(1, d + 1)):
+        certificate = about_the_degree(d, d_out, a)
+        assert verify(certificate).accepted
+        assert certificate.answer["verdicts"][0]["verdict"] == "CONFIRMED"
+
+
+@pytest.mark.parametrize(("case", "degree"), [((3, 2, 2), 2376), ((4, 4, 4), 155_117_520)])
+def test_another_degree_is_rejected_where_no_section_is_counted(case: tuple[int, int, int], degree: int) -> None:
+    """Half of it, one more, or none; in the evidence, and in the verdict with it."""
+    whole = about_the_degree(*case)
+    assert verify(whole).accepted
+    (verdict,) = whole.answer["verdicts"]
+    assert whole.evidence["degree"] == verdict["observed"] == verdict["predicted"] == degree
+    for wrong in (degree // 2, degree + 1, None):
+        evidence = whole.evidence | {"degree": wrong}
+        outcome = "REFUTED" if wrong else "UNDECIDED"
+        answer = {"verdicts": [verdict | {"observed": wrong, "verdict": outcome}]}
+        both = replace(whole, evidence=evidence, answer=answer, trusted=whole.trusted if wrong else [])
+        for other in (replace(whole, evidence=evidence), both):
+            assert verify(other.sealed()).outcome == "rejected"
+    for wrong_fibre in ({"length": 2, "points": 2}, {"length": 2, "points": 1}, {"length": 1, "points": 2}):
+        other = replace(whole, evidence=whole.evidence | {"generic_fibre": wrong_fibre})
+        assert verify(other.sealed()).outcome == "rejected"
+
+
+@pytest.mark.parametrize("wrong", [0, 2, 4])
+def test_a_wrong_number_of_paths_is_noticed(wrong: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There are 3 for (3, 2, 2), and for α = 1 or α = d a linear section contradicts."""
+    right = observations.paths
+
+    def planted(d: int, alpha: int) -> int:
+        return wrong if (d, alpha) in ((3, 2), (4, 4)) else right(d, alpha)
+
+    observations.observe.cache_clear()
+    monkeypatch.setattr(observations, "paths", planted)
+    assert verify(sample("d3-dout2-a2-t2-degree")).outcome == "rejected"
+    with pytest.raises(ContradictionError, match="points"):
+        observations.observe(4, 4, 4)
+    monkeypatch.undo()
+    observations.observe.cache_clear()
+    assert verify(sample("d3-dout2-a2-t2-degree")).accepted
 
 
 @pytest.mark.parametrize(("d", "d_out", "alpha"), [(1, 3, 1), (2, 2, 1), (2, 2, 2), (3, 2, 1), (3, 1, 3)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import combinations_with_replacement
 from math import comb, prod
 from pathlib import Path
@@ -9,13 +10,15 @@ from random import Random
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from flint import fmpz_mat
 
-from m2bridge import SingleLayerAttention
+from m2bridge import SingleLayerAttention, report
 from m2bridge.certificate.files import read
 from m2bridge.certificate.schema import Certificate
 from m2bridge.certifying.certify import certify
 from m2bridge.checker.verify import verify
+from m2bridge.cli.certifying import certify_command
 from m2bridge.errors import MethodUnavailableError, TooExpensiveError
 from m2bridge.families.attention.checker import equations as checker
 from m2bridge.families.attention.checker.case import Case, function
@@ -177,3 +180,30 @@ def test_kernels_are_lifted_over_the_integers() -> None:
 def test_rows_of_one_entry_are_taken_out_again_and_again() -> None:
     rows, columns = without_units([{0: 2}, {0: 1, 1: 1}, {1: 3, 2: 1, 3: 1}, {2: 1, 3: 1}, {}], range(5))
     assert (rows, columns) == ([{0: 1, 1: 1}], [2, 3, 4])
+
+
+@pytest.mark.parametrize(
+    ("case", "kind", "answer", "code", "said"),
+    [
+        ((1, 1, 1, 1), "not-applicable", "NOT_APPLICABLE", 0, "the question assumes t ≥ 2"),
+        ((12, 12, 12, 2), "refused", "refused", 3, "at most 400 coordinates"),
+    ],
+)
+def test_a_question_that_is_not_about_a_case_has_an_outcome_without_traceback(
+    case: tuple[int, ...], kind: str, answer: str, code: int, said: str, tmp_path: Path
+) -> None:
+    """Nothing is missing where it does not apply; a case that is too large has no answer. Reports say so."""
+    model = SingleLayerAttention(*case)
+    options = [f"--{name.replace('_', '-')}={number}" for name, number in model.to_json().items()]
+    command = [*options, "--check", "equations", "--out", str(tmp_path), "--executor", "serial", "--json"]
+    for done_before in (0, 1):
+        result = CliRunner().invoke(certify_command, command, standalone_mode=False)
+        assert result.return_value == code, result.output
+        summary = json.loads(result.stdout)
+        assert (summary["answers"], summary["done_before"]) == ({answer: 1}, done_before)
+    outcome = json.loads((tmp_path / f"{model.key}-equations.outcome.json").read_text(encoding="utf-8"))
+    assert (outcome["kind"], outcome["details"]) == (kind, "")
+    assert said in outcome["reason"]
+    (row,) = report.collect(tmp_path).rows
+    assert row.verdict == ("NOT_APPLICABLE" if code == 0 else "NO_ANSWER")
+    assert said in row.reason

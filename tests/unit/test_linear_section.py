@@ -1,5 +1,6 @@
-"""The degree by a linear section: it shares nothing with the closed formula, and finds what is wrong with it."""
+"""The degree by the projection formula and by a linear section: both find what is wrong with the closed formula."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from math import comb
 
@@ -10,14 +11,17 @@ from m2bridge.algebra.weighted_algebra import WeightedAlgebra
 from m2bridge.certifying.questions import question_of
 from m2bridge.crosscheck import Outcome, compare
 from m2bridge.errors import ContradictionError
-from m2bridge.families.attention import formulas, linear_section
-from m2bridge.families.attention.deduction import deduce
+from m2bridge.families.attention import formulas, linear_section, source_degree
+from m2bridge.families.attention.checker import observations
+from m2bridge.families.attention.deduction import BY_SECTION, deduce
 from m2bridge.families.attention.fibres import Fibre, Fibres
-from m2bridge.families.attention.formulas import degree_formula
-from m2bridge.families.attention.linear_section import MOST_POINTS, not_counted, section_algebra, section_points
-from m2bridge.families.attention.orbits import orbits
+from m2bridge.families.attention.formulas import degree_formula, determinantal_degree, dimension_formula
+from m2bridge.families.attention.hilbert_function import determinantal_hilbert_function
+from m2bridge.families.attention.linear_section import MOST_POINTS, is_counted, section_algebra, section_points
+from m2bridge.families.attention.orbits import generic_orbit, orbits
+from m2bridge.families.attention.source_degree import degree_by_projection, degree_of_low_rank
 from m2bridge.families.attention.statements import REGISTRY, degree
-from tests.rechecking import _observations, recheck
+from tests.rechecking import _observations, fibres_at, recheck
 
 GRID = [SingleLayerAttention(d, d_out, a) for d in range(1, 5) for d_out in range(1, 5) for a in range(1, d + 1)]
 SQUARES, SQUARES_FREE = [(2, 0, 0), (0, 2, 0), (0, 0, 2)], [(1, 1, 0), (1, 0, 1), (0, 1, 1)]
@@ -52,20 +56,18 @@ def test_the_section_of_the_smallest_case() -> None:
     assert (weight, list(relation)) == (4, [(4,)])
 
 
-@pytest.mark.parametrize("model", [m for m in GRID if not not_counted(m)], ids=str)
+@pytest.mark.parametrize("model", [m for m in GRID if is_counted(m)], ids=str)
 def test_the_formula_is_what_is_counted(model: SingleLayerAttention) -> None:
     sheets = 2 if model.alpha == model.d_out == 1 < model.d else 1
     assert section_points(model) == sheets * degree_formula(model)
 
 
 def test_cases_that_are_counted() -> None:
-    counted = {(m.d, m.d_out, m.a) for m in GRID if not not_counted(m)}
+    counted = {(m.d, m.d_out, m.a) for m in GRID if is_counted(m)}
     assert {(3, 2, 1), (3, 2, 3), (4, 1, 4)} <= counted
-    assert all(m.alpha in (1, m.d) for m in GRID if not not_counted(m))
+    assert all(m.alpha in (1, m.d) for m in GRID if is_counted(m))
     for case in [(3, 2, 2), (4, 4, 4), (3, 4, 1), (10**5, 10**5, 1), (10**4, 3)]:
         assert section_points(SingleLayerAttention(*case)) is None
-    assert "1 < α < d" in not_counted(SingleLayerAttention(3, 2, 2))
-    assert str(MOST_POINTS) in not_counted(SingleLayerAttention(4, 4))
 
 
 def test_a_limit_that_is_reached_by_size() -> None:
@@ -82,7 +84,7 @@ PLANTED = {
 
 
 @pytest.mark.parametrize("name", PLANTED)
-@pytest.mark.parametrize("case", [(3, 2, 1), (2, 2, 2), (2, 1, 1)])
+@pytest.mark.parametrize("case", [(3, 2, 1), (2, 2, 2), (2, 1, 1), (3, 2, 2), (4, 4, 4)])
 def test_a_wrong_product_formula_is_refuted(
     monkeypatch: pytest.MonkeyPatch, name: str, case: tuple[int, int, int]
 ) -> None:
@@ -105,16 +107,73 @@ def test_the_issue_that_was_seen() -> None:
     assert compare(replace(DEGREE, predict=lambda model: 1638), seen).verdict is Outcome.REFUTED
 
 
-def test_what_is_not_counted_is_undecided() -> None:
-    model = SingleLayerAttention(3, 2, 2)
-    verdict = compare(DEGREE, recheck(model))
-    assert verdict.verdict is Outcome.UNDECIDED
-    assert "1 < α < d" in verdict.reason
-    content = question_of("attention", "degree").content(model, recheck(model))
-    assert (content.evidence["degree"], content.trusted) == (None, ())
+@pytest.mark.parametrize("model", GRID, ids=str)
+def test_the_degree_of_every_small_case_is_decided(model: SingleLayerAttention) -> None:
+    """40 cases; (4, 4, 4) has too many points of a linear section, and 1 < α < d has no such section."""
+    seen = recheck(model)
+    assert compare(DEGREE, seen).verdict is Outcome.CONFIRMED
+    assert (BY_SECTION in seen.remarks) == is_counted(model)
+    content = question_of("attention", "degree").content(model, seen)
+    evidence, _ = observations.observe(model.d, model.d_out, model.alpha)
+    assert content.evidence["degree"] == evidence["degree"] == degree_formula(model)
 
 
-def test_a_section_that_fibres_do_not_divide(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("case", [(4, 4, 4), (3, 2, 2), (4, 3, 2), (5, 2, 3)])
+@pytest.mark.parametrize("wrong", [lambda degree: degree + 1, lambda degree: degree // 2])
+def test_a_wrong_degree_is_refuted_where_no_section_is_counted(
+    case: tuple[int, int, int], wrong: Callable[[int], int]
+) -> None:
+    model = SingleLayerAttention(*case)
+    assert not is_counted(model)
+    planted = replace(DEGREE, predict=lambda model: wrong(degree_formula(model)))
+    assert compare(planted, recheck(model)).verdict is Outcome.REFUTED
+
+
+def test_it_holds_at_any_size() -> None:
+    """Bézout's number and three determinants, whatever the size."""
+    for d, d_out, alpha in [(20, 20, 10), (40, 1, 39), (12, 30, 1)]:
+        model = SingleLayerAttention(d, d_out, alpha)
+        seen = degree_by_projection(model, dimension_formula(model), Fibre(1, 1))
+        assert seen == degree_formula(model)
+
+
+@pytest.mark.parametrize("size", range(1, 6))
+def test_the_degree_of_matrices_of_low_rank_in_five_ways(size: int) -> None:
+    """Bitableaux and paths as determinants, the product formula; bitableaux and paths one by one."""
+    for rank in range(1, size + 1):
+        dimension = rank * (2 * size - rank) - 1
+        values = [determinantal_hilbert_function(size, size, rank, n) for n in range(dimension + 2)]
+        assert difference(values, dimension + 1) == 0
+        degree = difference(values, dimension)
+        assert degree == degree_of_low_rank(size, rank) == determinantal_degree(size, size, rank)
+        assert degree == observations.paths(size, rank) == families(size, rank)
+
+
+def difference(values: list[int], order: int) -> int:
+    """Of the first values."""
+    return sum((-1) ** (order - n) * comb(order, n) * values[n] for n in range(order + 1))
+
+
+def families(size: int, rank: int) -> int:
+    """Sets of α paths in a square that do not meet, one by one; from (i, 1) to (1, i), i = d, d − 1, …, α of them."""
+
+    def count(last: int, taken: frozenset[tuple[int, int]]) -> int:
+        if last < size - rank:
+            return 1
+        return sum(count(last - 1, taken | path) for path in paths(last, 0, last) if not path & taken)
+
+    def paths(row: int, column: int, end: int) -> Iterator[frozenset[tuple[int, int]]]:
+        here = frozenset({(row, column)})
+        if (row, column) == (0, end):
+            yield here
+        for further in ((row - 1, column), (row, column + 1)):
+            if further[0] >= 0 and further[1] <= end:
+                yield from (here | path for path in paths(*further, end))
+
+    return count(size - 1, frozenset())
+
+
+def test_a_section_that_disagrees(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("m2bridge.families.attention.deduction.section_points", lambda model: 7)
     model = SingleLayerAttention(2, 1, 1)
     at = {orbit: Fibre(2, 2) if orbit == Orbit(1, 1, 0) else Fibre(2, 1) for orbit in orbits(model)}
@@ -122,7 +181,51 @@ def test_a_section_that_fibres_do_not_divide(monkeypatch: pytest.MonkeyPatch) ->
         deduce(model, Fibres(at, base_locus_empty=True, boundary_family=True))
 
 
-def test_only_the_degree_is_undecided_by_size() -> None:
-    seen = recheck(SingleLayerAttention(3, 3, 2))
-    outcomes = {statement.key: compare(statement, seen).verdict for statement in REGISTRY}
-    assert [key for key, outcome in outcomes.items() if outcome is Outcome.UNDECIDED] == ["degree"]
+@pytest.mark.parametrize(
+    ("case", "wrong"), [((3, 2, 2), Fibre(2, 2)), ((2, 1, 1), Fibre(1, 1)), ((3, 2, 2), Fibre(2, 1))]
+)
+def test_a_wrong_generic_fibre_is_noticed(case: tuple[int, int, int], wrong: Fibre) -> None:
+    """By the points that solve the equations, or by the rank of the differential."""
+    model = SingleLayerAttention(*case)
+    at = fibres_at(model) | {generic_orbit(model): wrong}
+    with pytest.raises(ContradictionError, match="orbit"):
+        deduce(model, Fibres(at, base_locus_empty=True, boundary_family=True))
+
+
+@pytest.mark.parametrize("wrong", [Fibre(2, 2), Fibre(3, 3), Fibre(2, 1), Fibre(5, 5)])
+def test_a_wrong_number_of_points_gives_another_degree_or_none(wrong: Fibre) -> None:
+    """Where nothing else notices it; the degree is 2376 for one point, which 5 does not divide."""
+    model = SingleLayerAttention(3, 2, 2)
+    right = degree_by_projection(model, 13, Fibre(1, 1))
+    if wrong.reduced and right % wrong.points == 0:
+        planted = replace(recheck(model), degree=degree_by_projection(model, 13, wrong))
+        assert compare(DEGREE, planted).verdict is Outcome.REFUTED
+    else:
+        with pytest.raises(ContradictionError, match="source"):
+            degree_by_projection(model, 13, wrong)
+
+
+def test_a_wrong_degree_of_matrices_of_low_rank_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a linear section where one is counted; else it refutes the formula, rather than confirm it."""
+    monkeypatch.setattr(source_degree, "degree_of_low_rank", lambda size, rank: 4)
+    for case in [(3, 2, 1), (2, 2, 2)]:
+        model = SingleLayerAttention(*case)
+        with pytest.raises(ContradictionError, match="section"):
+            deduce(model, Fibres(fibres_at(model), base_locus_empty=True, boundary_family=True))
+    model = SingleLayerAttention(3, 2, 2)
+    seen = deduce(model, Fibres(fibres_at(model), base_locus_empty=True, boundary_family=True))
+    verdict = compare(DEGREE, seen)
+    assert (verdict.verdict, seen.degree) == (Outcome.REFUTED, 3168)
+
+
+def test_with_base_points_there_is_no_degree() -> None:
+    model = SingleLayerAttention(2, 2)
+    seen = deduce(model, Fibres(fibres_at(model), base_locus_empty=False, boundary_family=True))
+    assert (seen.degree, compare(DEGREE, seen).verdict) == (None, Outcome.UNDECIDED)
+    assert BY_SECTION not in seen.remarks
+
+
+def test_nothing_is_undecided_by_size() -> None:
+    for case in [(3, 3, 2), (4, 4, 4)]:
+        seen = recheck(SingleLayerAttention(*case))
+        assert Outcome.UNDECIDED not in {compare(statement, seen).verdict for statement in REGISTRY}

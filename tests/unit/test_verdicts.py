@@ -178,7 +178,7 @@ def test_trusted_lemmas_are_those_of_the_proof() -> None:
     lemmas = {statement: [names[lemma] for lemma in trusted] for statement, trusted in used.items()}
     assert lemmas == {
         "singular-locus": ["reduced", "orbits", "closures-of-orbits", "fibre-lemma", "determinantal", "zero"],
-        "degree": ["reduced", "orbits", "section"],
+        "degree": ["reduced", "orbits", "projection", "low-rank"],
         "A.5": [],
         "A.3": ["reduced", "orbits", "determinantal"],
         "3.4 (ii)": ["reduced", "orbits", "local", "zero"],

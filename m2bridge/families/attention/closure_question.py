@@ -15,7 +15,6 @@ from m2bridge.convert.notation import degree_summary, polynomial_text
 from m2bridge.engine import Engine
 from m2bridge.engine.answer import parse
 from m2bridge.errors import MethodUnavailableError, ParseError
-from m2bridge.families.attention.linear_section import not_counted
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import flatten, orbits, representative
 from m2bridge.families.attention.statements.statement import WORDS
@@ -76,8 +75,7 @@ def _trusted(model: SingleLayerAttention, ideal: Ideal) -> tuple[str, ...]:
     words = WORDS.closure
     if model.t == 1:
         return (words["one-token"].format(degree=_checked_degree(ideal)),)
-    names = words["trusted"] if not_counted(model) else words["trusted-with-section"]
-    return tuple(WORDS.lemmas[name] for name in names)
+    return tuple(WORDS.lemmas[name] for name in words["trusted"])
 
 
 def _checked_degree(ideal: Ideal) -> int:

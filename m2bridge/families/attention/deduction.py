@@ -17,6 +17,7 @@ from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.observed import Observations, OrbitFacts
 from m2bridge.families.attention.orbit_tangents import OrbitTangents, orbit_tangents
 from m2bridge.families.attention.orbits import Orbit, generic_orbit, orbit_count, orbits
+from m2bridge.families.attention.source_degree import degree_by_projection
 from m2bridge.families.attention.tangents import source_tangent_dimension
 from m2bridge.families.attention.tokens import products_determine_functions
 from m2bridge.maps.tangent_bounds import singular_by_bounds
@@ -26,6 +27,7 @@ AGREEMENTS = (
     "every orbit that has more tangent vectors than the dimension is singular by its fibre",
     "every orbit that is smooth by proved equations is smooth by its fibre",
 )
+BY_SECTION = "the degree by the projection formula is also that of a linear section, counted in the weights"
 
 
 def deduce(
@@ -55,26 +57,29 @@ def deduce(
     limit = found.limit or (late(seen, model) if len(seen) < orbit_count(model) else None)
     upper = any(tangent.upper is not None for tangent in known.values())
     generic = found.at[generic_orbit(model)]
+    degree = degree and found.base_locus_empty
+    points = section_points(model) if degree else None
     return Observations(
         model,
         facts,
         dimension,
-        _degree(model, generic) if degree else None,
+        _degree(model, dimension, generic, points) if degree else None,
         found.base_locus_empty,
         products_determine_functions(model.d),
         found.boundary_family,
         generic,
-        _remarks(AGREEMENTS[: 1 if generic.length > 1 else 3 if upper else 2], limit),
+        _remarks(AGREEMENTS[: 1 if generic.length > 1 else 3 if upper else 2], limit)
+        + (() if points is None else (BY_SECTION,)),
         limit=limit,
     )
 
 
-def _degree(model: SingleLayerAttention, generic: Fibre) -> int | None:
-    """The points of a linear section in the weights, divided by those over one point of the closure."""
-    points = section_points(model)
-    if points is not None and points % generic.length:
-        raise ContradictionError(f"a section of {points} points, with fibres of {generic.length}")
-    return None if points is None else points // generic.length
+def _degree(model: SingleLayerAttention, dimension: int, generic: Fibre, points: int | None) -> int:
+    """By the projection formula, held against the points of a linear section, where they were counted."""
+    degree = degree_by_projection(model, dimension, generic)
+    if points not in (None, degree * generic.length):
+        raise ContradictionError(f"a section of {points} points, with fibres of {generic.length}; but degree {degree}")
+    return degree
 
 
 def _remarks(agreements: tuple[str, ...], limit: EngineError | None) -> tuple[str, ...]:

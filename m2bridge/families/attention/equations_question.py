@@ -11,7 +11,7 @@ from m2bridge.certificate.schema import Certificate, Content
 from m2bridge.clock import clock
 from m2bridge.convert.notation import degree_summary
 from m2bridge.engine import Engine
-from m2bridge.errors import MethodUnavailableError
+from m2bridge.errors import MethodUnavailableError, NotApplicableError
 from m2bridge.families.attention.core import core
 from m2bridge.families.attention.formulas import dimension_formula
 from m2bridge.families.attention.hilbert_function import sections_series
@@ -70,13 +70,15 @@ def observe_equations(model: SingleLayerAttention, engine: Engine | None) -> Fou
 
     Raises
     ------
+    NotApplicableError
+        For one token.
     MethodUnavailableError
-        For one token, or too many coordinates.
+        For too many coordinates.
     EngineTimeoutError
         If a limit was reached.
     """
     if reason := several_tokens(model):
-        raise MethodUnavailableError(f"equations up to a degree: the question {reason}")
+        raise NotApplicableError(f"the question {reason}")
     if not is_within_reach(model):
         raise MethodUnavailableError(f"equations up to a degree: at most {MOST_COORDINATES} coordinates")
     equations = implicitize(multigraded_attention(model, "reduced"), degree_for(model))

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from m2bridge.families.attention.linear_section import not_counted
 from m2bridge.families.attention.orbits import IntegerMatrix, Orbit, orbits, representative
 from m2bridge.families.attention.preimages import Preimages
 from m2bridge.families.attention.tangents import zero_tangent_dimension
@@ -80,8 +79,6 @@ class ObservedAttention:
 
     def unknown(self: Observations, observable: str) -> str:  # type: ignore[misc]
         """Why something was not observed."""
-        if observable == "degree" and self.generic is not None:
-            return f"{not_counted(self.model)}, and the whole ideal is not used"
         return f"not known without all orbits; {self.unfinished}" if self.missing else "not decided by this method"
 
     def all_orbits(self: Observations) -> tuple[Orbit, ...]:  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""The points of a linear section of the closure, counted in the weights: an observation of the degree.
+"""The points of a linear section of the closure, counted in the weights: a second observation of the degree.
 
 The section: for each e ≥ 1 the sum of the coordinates c_{k,i,p,q} with p + q + d (i + k) = e vanishes (indices from 0;
 for α = 1 those with p + q + i + d k = e). With A(T) = Σ A_pi T^(p + d i), for α = 1 Σ A_pi T^(p + i), and
@@ -35,18 +35,14 @@ def section_points(model: SingleLayerAttention) -> int | None:
     Returns
     -------
     int or None
-        ``None`` where :func:`not_counted` says why.
+        ``None`` where they are not counted: for 1 < α < d, and where they seem to be more than :data:`MOST_POINTS`.
     """
-    return None if not_counted(model) else section_algebra(model).length()
+    return section_algebra(model).length() if is_counted(model) else None
 
 
-def not_counted(model: SingleLayerAttention) -> str:
-    """Why the points of the section are not counted; empty if they are. This depends on the case alone."""
-    if 1 < model.alpha < model.d:
-        return "for 1 < α < d no linear section is counted"
-    if _many_points(_sizes(model)):
-        return f"a linear section would have more than {MOST_POINTS} points"
-    return ""
+def is_counted(model: SingleLayerAttention) -> bool:
+    """Whether the points of the section are counted. This depends on the case alone."""
+    return model.alpha in (1, model.d) and not _many_points(_sizes(model))
 
 
 def section_algebra(model: SingleLayerAttention) -> WeightedAlgebra:

@@ -100,7 +100,7 @@ def observe(
         compared = seen.limit is None and seen.degree is not None
         eliminated = _degree_by_elimination(model, engine) if compared else None
     if eliminated not in (None, seen.degree):
-        raise ContradictionError(f"the degree is {seen.degree} by a linear section and {eliminated} by elimination")
+        raise ContradictionError(f"the degree is {seen.degree} by the fibres, and {eliminated} by elimination")
     remarks = seen.remarks if eliminated is None else (*seen.remarks, BY_ELIMINATION)
     return replace(seen, remarks=remarks, engine_version=engine.version, seconds=running.seconds)
 

@@ -79,7 +79,8 @@ class Observations(ObservedAttention):
     dimension : int
         Affine: the largest orbit dimension.
     degree : int or None
-        Of the closure, by a linear section; ``None`` where its points are not counted, or it was not asked for.
+        Of the closure, by the projection formula, held against a linear section where its points are few; ``None``
+        where the base locus is not empty, no orbit was observed, or it was not asked for.
     closed : bool or None
         The base locus of the projective parametrization is empty, so its image is compact and the cone over it closed.
         ``None`` where no orbit was observed.

@@ -17,7 +17,7 @@ from m2bridge.certificate.schema import Certificate, Content
 from m2bridge.checker import algebra
 from m2bridge.errors import CertificateError, TooExpensiveError
 from m2bridge.families.attention.checker.case import Case, function, orbits, representative
-from m2bridge.families.attention.checker.observations import observe, section_points
+from m2bridge.families.attention.checker.observations import observe
 from m2bridge.families.attention.checker.statements import WORDS
 
 MOST_DEGREE, MOST_MONOMIALS = 100, 100_000
@@ -53,10 +53,8 @@ def closure(certificate: Certificate) -> Content | Difference:
         "hilbert_series": {"numerator": series[0], "denominator_exponent": series[1]},
         "generator_degrees": {str(n): degrees[n] for n in sorted(degrees)},
     } | {"dimension": series[1], "degree": sum(series[0]), "homogeneous": True}
-    lemmas = WORDS.closure["trusted" if section_points(case) is None else "trusted-with-section"]
-    trusted = [WORDS.lemmas[lemma] for lemma in lemmas]
-    if case.t == 1:
-        trusted = [WORDS.closure["one-token"].format(degree=_last(degrees, case))]
+    lemmas = [WORDS.lemmas[lemma] for lemma in WORDS.closure["trusted"]]
+    trusted = lemmas if case.t > 1 else [WORDS.closure["one-token"].format(degree=_last(degrees, case))]
     tangents = []
     for orbit in orbits(case) if case.t > 1 else ():
         point = [*map(function(representative(orbit)).get, images, repeat(0))]
@@ -91,8 +89,7 @@ def _series(case: Case, J: list[Any], images: Images, ring: Any) -> algebra.Seri
     leading = algebra.minimal(g.monoms()[0] for g in basis)
     numerator, dimension = series = algebra.hilbert_series(leading, size)
     if case.t > 1:
-        evidence = observe(case.d, case.d_out, case.alpha)[0]
-        expected = evidence["dimension"], evidence["degree"] or sum(numerator)
+        expected = tuple(map(observe(case.d, case.d_out, case.alpha)[0].get, ("dimension", "degree")))
         if expected != (dimension, sum(numerator)):
             return Difference("evidence.generators", f"{dimension, sum(numerator)}", f"dimension, degree {expected}")
     if case.t == 1:

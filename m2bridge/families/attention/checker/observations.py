@@ -6,12 +6,14 @@ from itertools import combinations, combinations_with_replacement, product
 from math import comb, prod
 from typing import Any
 
+import flint
+
 from m2bridge.certificate.difference import Difference, difference
 from m2bridge.checker.algebra import rank, ring
 from m2bridge.errors import ContradictionError, TooExpensiveError
 from m2bridge.families.attention.checker.case import Case, Function, Orbit, Pair, function, orbits, representative
 
-MOST_POINTS, MOST_STEPS = 1500, 10**9  # of a linear section; orbits times squares of the number of weights
+MOST_STEPS = 10**9  # orbits times squares of the number of weights
 
 
 @lru_cache(maxsize=256)
@@ -23,14 +25,14 @@ def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit,
     dimensions = {  # subspaces L, U with L ∩ U of dimension m, and what spans them, less one as fibres are finite
         (r, s, m): r * d + s * d_out + m * (d - m) + (r - m) * (d - r) + (s - m) * (d - s) - 1 for r, s, m in fibres
     }
-    generic = max(fibres, key=dimensions.__getitem__)
-    length, points = fibres[generic]
-    counted = section_points(case)
-    if bounds[generic] != dimensions[generic] or (counted or 0) % length:
-        raise ContradictionError(f"{case}: dimension {dimensions[generic]}, rank {bounds[generic]}, {counted} points")
+    length, points = fibres[generic := max(fibres, key=dimensions.__getitem__)]
+    source = comb(dimensions[generic] - 1, d * d_out - 1) * paths(d, alpha)
+    counted = section_points(case) if alpha in (1, d) else source
+    if (bounds[generic], length, counted) != (dimensions[generic], len(points), source) or source % length:
+        raise ContradictionError(f"{case}: dimension {dimensions[generic]}, rank {bounds[generic]}, {source} points")
     evidence = {
         "dimension": dimensions[generic],
-        "degree": None if counted is None else counted // length,
+        "degree": source // length if identities()[0] else None,
         "base_locus_empty": identities()[0],
         "products_determine_functions": identities()[2],
         "boundary_family": d > 1 and identities()[1],
@@ -125,15 +127,16 @@ def tangent_bound(orbit: Orbit, points: Sequence[Pair], case: Case) -> int:
     return rank(found)
 
 
-def section_points(case: Case) -> int | None:
-    """Where A(T) V(T), for α = 1 k(T) q(T) V(T), is a multiple of some polynomial: the ways to distribute its roots.
+def paths(d: int, alpha: int) -> int:
+    """The degree of P(D_α): families of paths from (i, 1) to (1, i), d − α < i ≤ d, up and right, that do not meet."""
+    return int(flint.fmpz_mat([[comb(i + j, i) for j in range(d - alpha, d)] for i in range(d - alpha, d)]).det())
 
-    A(T) = Σ A_pi T^(p+di), V(T) = Σ V_kq T^(q+dk). ``None`` for 1 < α < d, and for too many points.
-    """
+
+def section_points(case: Case) -> int:
+    """Where A(T) V(T), for α = 1 k(T) q(T) V(T), is a multiple of some polynomial: the ways to distribute its roots."""
     d, n = case.d, case.d * case.d_out
     degrees = (d - 1, d - 1, n - 1) if case.alpha == 1 else (d * d - 1, n - 1)
-    ways = prod(comb(sum(degrees[: j + 1]), degree) for j, degree in enumerate(degrees))
-    return ways if case.alpha in (1, d) and ways <= MOST_POINTS else None
+    return prod(comb(sum(degrees[: j + 1]), degree) for j, degree in enumerate(degrees))
 
 
 @cache
