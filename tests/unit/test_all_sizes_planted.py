@@ -182,5 +182,5 @@ def test_what_is_not_decided_is_undecided() -> None:
 
 
 def test_a_statement_without_a_form_for_all_sizes_is_refused() -> None:
-    with pytest.raises(MethodUnavailableError, match=r"^new is not stated for all sizes"):
+    with pytest.raises(MethodUnavailableError, match=r"^new \(rank one\) is not stated for all sizes"):
         prediction_of(replace(REGISTRY[0], key="new"))
