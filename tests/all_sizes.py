@@ -7,7 +7,7 @@ from functools import cache
 import islpy as isl
 
 from m2bridge.families.attention.all_sizes.basis import Basis
-from m2bridge.families.attention.all_sizes.decide import decide, prediction_of
+from m2bridge.families.attention.all_sizes.decide import decide, is_stated, prediction_of
 from m2bridge.families.attention.all_sizes.facts import Facts
 from m2bridge.families.attention.all_sizes.fibre_theorem import fibre_theorem
 from m2bridge.families.attention.all_sizes.result import SizesVerdict
@@ -54,5 +54,5 @@ def facts() -> Facts:
 @cache
 def verdicts() -> dict[str, SizesVerdict]:
     """All verdicts, by name."""
-    _, found = decide(basis(), [(statement, prediction_of(statement)) for statement in REGISTRY])
+    _, found = decide(basis(), [(statement, prediction_of(statement)) for statement in filter(is_stated, REGISTRY)])
     return {verdict.name: verdict for verdict in found}

@@ -9,7 +9,12 @@ import pytest
 
 from m2bridge.engine import Macaulay2, Transcript
 from m2bridge.engine.process import Overdue, Process
+from m2bridge.families.attention.statements import REGISTRY
+from m2bridge.layout import name_with_part
 from m2bridge.render import Script
+
+BY_LINEAR_ALGEBRA = ("dimension", "products", "smooth_manifold")
+"""What is observed of attention without Macaulay2."""
 
 HOUR = 3600.0
 """A limit that is not reached by itself."""
@@ -22,6 +27,11 @@ emitAnswer = (name, value) -> (
     while answersLeft == 0 do sleep 1;)
 while answersLeft == 0 do sleep 1
 """
+
+
+def by_linear_algebra() -> set[str]:
+    """Names of the statements about attention that are decided without Macaulay2."""
+    return {name_with_part(s.key, s.part) for s in REGISTRY if s.observable in BY_LINEAR_ALGEBRA}
 
 
 @contextmanager

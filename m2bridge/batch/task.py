@@ -80,16 +80,20 @@ def tasks(cases: Iterable[Case], check: str = "all") -> tuple[Task, ...]:
     ----------
     cases : iterable of Model
     check : str
-        A list of questions separated by commas, in which ``all`` stands for every question that is usual for a case,
-        and ``reachable`` for every question of which an answer is expected within minutes.
+        A list of questions separated by commas, by their keys or by the names that reports print, in which ``all``
+        stands for every question that is usual for a case, and ``reachable`` for every question of which an answer is
+        expected within minutes.
 
     Raises
     ------
     InvalidCaseError
-        If a question is unknown, or the name of a case is too long for a file.
+        If a question is unknown, there are none about the cases, or the name of a case is too long for a file.
     """
     asked = tuple(dict.fromkeys(part.strip() for part in check.split(",")))
-    return tuple(_task(case, asked) for case in cases)
+    found = tuple(_task(case, asked) for case in cases)
+    if found and not any(task.questions for task in found):
+        raise InvalidCaseError("check", f"'{check}' asks nothing about these cases")
+    return found
 
 
 def _task(case: Case, asked: Sequence[str]) -> Task:
@@ -106,7 +110,9 @@ def _task(case: Case, asked: Sequence[str]) -> Task:
 
 def _questions(case: Case, asked: Sequence[str]) -> tuple[str, ...]:
     known = questions(case.family)
-    words = {
+    if not known:
+        raise InvalidCaseError("family", f"there are no questions about {family(case.family).title} to be certified")
+    words = {name: [key] for key, question in known.items() for name in question.names()} | {
         "all": [key for key, question in known.items() if question.usual(case)],
         "reachable": [key for key, question in known.items() if question.within_reach(case)],
     }

@@ -1,4 +1,4 @@
-"""The checker of certificates, which stands alone: this room and ``m2bridge/families/*/checker*``, a thousand lines.
+"""The checker of certificates, which stands alone: this room and ``m2bridge/families/*/checker*``.
 
 It computes the content of a certificate from scratch, and compares it, value by value, with what is stored.
 

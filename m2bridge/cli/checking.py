@@ -21,6 +21,7 @@ from m2bridge.convert.number_text import MOST_DIGITS, read_rational
 from m2bridge.engine import Limits, Macaulay2
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families import DEFAULT
+from m2bridge.layout import name_with_part
 from m2bridge.startup import importing
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ EVERY = "all"
 @run_options
 @exit_zero_option
 def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **options: Any) -> int:
-    """Decide statements of the paper for one case, all of them or those with one number.
+    """Decide statements of the paper for one case, all of them or those with one number, or one part: '3.4 (iii)'.
 
     With --all-sizes for every case at once: where they hold, and where they fail. 'hilbert' compares a predicted
     Hilbert function with the computed one; it is not part of 'all'.
@@ -56,9 +57,9 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
     Exit code 0 when nothing is refuted or undecided, 1 when something is refuted (0 with --exit-zero), 3 when
     something is undecided.
     """
-    if all_sizes and statement == HILBERT:
-        raise InvalidCaseError("all_sizes", "the Hilbert function is compared case by case: give --d and --d-out")
     family = options.get("family") or DEFAULT
+    if all_sizes and statement == HILBERT and family == DEFAULT:
+        raise InvalidCaseError("all_sizes", "the Hilbert function is compared case by case: give --d and --d-out")
     if all_sizes:
         return _cross_check_all_sizes(statement, family, options, exit_zero)
     if _is_every_size(family):
@@ -102,17 +103,23 @@ def _needs_engine(model: Any, statements: list[Statement]) -> bool:
 
 
 def _chosen(statement: str, name: str) -> list[Statement]:
-    """The statements about a family with this key; none for the Hilbert function, which is no statement.
+    """The statements about a family with this key, or the name that results and reports have for one of its parts.
+
+    There are none for the Hilbert function, which is no statement.
 
     Raises
     ------
     click.BadParameter
         If there are none.
+    InvalidCaseError
+        If there are no statements about the family at all.
     """
     from m2bridge.families import family
 
     stated = family(name).statements()
-    chosen = [known for known in stated if statement in (EVERY, known.key)]
+    if not stated:
+        raise InvalidCaseError("family", f"there are no statements about {family(name).title}")
+    chosen = [known for known in stated if statement in (EVERY, known.key, name_with_part(known.key, known.part))]
     own = (HILBERT,) if name == DEFAULT else ()
     if not chosen and statement not in own:
         keys = ", ".join((*dict.fromkeys(known.key for known in stated), *own, EVERY))

@@ -13,7 +13,7 @@ import click
 from m2bridge.cli.families import as_parameter
 from m2bridge.cli.group import Commands
 from m2bridge.cli.options import NewPath, engine_option, timeout_option, within
-from m2bridge.cli.output import DONE, UNDECIDED, show
+from m2bridge.cli.output import DONE, UNDECIDED, show, written
 from m2bridge.cli.progress import progress
 from m2bridge.engine import Macaulay2
 from m2bridge.startup import importing
@@ -77,6 +77,9 @@ def _draw(figure: Figure, out: Path | None, form: str | None, timeout: float | N
     if out is not None:
         with importing(), _writing(out):
             found.save(out)
+        written(out)
+    elif form is None:
+        click.echo(f"No picture is written without --out {figure.name}.svg", err=True)
     if form == "csv":
         click.echo(found.to_csv(), nl=False)
         return UNDECIDED if found.unfinished else DONE

@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from shutil import get_terminal_size
 from typing import Any, Protocol
 
@@ -69,6 +70,11 @@ def fitted(plain: Callable[[], str], sheet: Callable[[], Sheet], most: int | Non
     from m2bridge.presentation import terminal
 
     return terminal.written(sheet(), most, width=get_terminal_size().columns)
+
+
+def written(path: Path) -> None:
+    """Say where a file is, apart from what the command prints."""
+    click.echo(f"Written: {path}", err=True)
 
 
 def show(result: Result, form: str, clock: Clock, everything: bool = False) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from m2bridge.cli.options import NewPath, timeout_option, within
-from m2bridge.cli.output import DONE, echo_json, fitted
+from m2bridge.cli.output import DONE, echo_json, fitted, written
 from m2bridge.cli.progress import progress
 from m2bridge.layout import plural
 from m2bridge.startup import importing
@@ -59,6 +59,7 @@ def report_command(folder: Path, form: str | None, out: Path | None, docs: str, 
         echo_json(text, end="") if form == "json" else click.echo(text, nl=False)
     else:
         _save(text, out)
+        written(out)
     return DONE
 
 

@@ -122,7 +122,7 @@ def _proved(known: Equations, series: HilbertSeries, remark: str) -> Equations:
 
 def _all_unlucky(known: Equations, primes: Sequence[int]) -> Equations:
     listed = ", ".join(map(str, primes))
-    return replace(known, unfinished=f"the primes {listed} are unlucky for this map; use --strategy elimination")
+    return replace(known, unfinished=f"the primes {listed} are unlucky for this map; elimination needs none")
 
 
 def completeness_script(subject: Subject, field: CoefficientField) -> Script:

@@ -145,7 +145,7 @@ def dimension(
         if eliminates:
             most = ELIMINATION_SECONDS if method == "all" else None
             with given_or_own(engine) as own, share(1.0, otherwise=most):
-                findings.append(_by_elimination(case, own, field, coordinates))
+                findings.append(_by_elimination(case, own, field, coordinates, needed=method == "elimination"))
                 version = own.version
     _check_consistent(findings)
     upper = best_upper_bound(subject.model, field)
@@ -173,9 +173,15 @@ def _by_elimination(
     engine: Engine,
     field: CoefficientField,
     coordinates: str | None,
+    needed: bool,
 ) -> MethodValue:
+    """What elimination says; unless it is needed, a case that is too large for it is left to other methods."""
     try:
         found = closure(case, engine, field, coordinates=coordinates, strategy="elimination")
+    except InvalidCaseError as reason:
+        if needed:
+            raise
+        return MethodValue("elimination", None, "not applicable", str(reason))
     except EngineTimeoutError as limit:
         return MethodValue("elimination", None, "unfinished", str(limit))
     if found.ideal is None or found.dimension is None:

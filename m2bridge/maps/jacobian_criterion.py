@@ -48,8 +48,7 @@ def by_jacobian(found: Closure, engine: Engine) -> LocusFindings:
     """
     if minor_count(found) > MAX_MINORS:
         raise MethodUnavailableError(
-            f"the Jacobian criterion takes {minor_count(found)} minors here, more than {MAX_MINORS}; "
-            "use another --method"
+            f"the Jacobian criterion takes {minor_count(found)} minors here, more than {MAX_MINORS}{_instead(found)}"
         )
     assert found.ideal is not None
     if found.codimension == 0:
@@ -58,6 +57,14 @@ def by_jacobian(found: Closure, engine: Engine) -> LocusFindings:
         return LocusFindings("jacobian", found.dimension, (), _components(found, found.ideal, engine))
     except (EngineTimeoutError, EngineMemoryError) as limit:
         return LocusFindings("jacobian", found.dimension, (), None, str(limit))
+
+
+def _instead(found: Closure) -> str:
+    """The method that applies to the case, if there is one."""
+    model = with_orbits(found.subject.model)
+    if model is None:
+        return ""
+    return f"; use --method {'orbits' if model.no_fibres(found.field) else 'fibres'}"
 
 
 def _components(found: Closure, ideal: Ideal, engine: Engine) -> tuple[Component, ...]:

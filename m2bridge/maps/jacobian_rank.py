@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal
@@ -13,7 +14,7 @@ from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.clock import check
 from m2bridge.errors import ContradictionError, EngineTimeoutError, MethodUnavailableError
 from m2bridge.maps.map_model import MapModel
-from m2bridge.maps.model import Differentiates, HasLowerBounds, HasUpperBounds, Model, UpperBound
+from m2bridge.maps.model import Differentiates, HasLowerBounds, HasUpperBounds, LowerBound, Model, UpperBound
 from m2bridge.maps.rank import rank_result
 from m2bridge.maps.subject import Subject
 
@@ -57,8 +58,9 @@ def jacobian_findings(subject: Subject, field: CoefficientField = QQ) -> list[Me
     can be differentiated without being expanded are not expanded. A model that knows lower bounds is asked for them.
     """
     subject.check_field(field)
-    if isinstance(subject.model, HasLowerBounds):
-        return _by_lower_bounds(subject.model, subject.model, field)
+    own = subject.model.lower_bounds(field.characteristic) if isinstance(subject.model, HasLowerBounds) else None
+    if own is not None:
+        return _by_lower_bounds(subject.model, own, field)
     if isinstance(subject.model, Differentiates) and not isinstance(subject.model, MapModel):
         return [_by_evaluation(subject.model, field)]
     p = field.characteristic
@@ -142,12 +144,12 @@ def best_upper_bound(model: Model, field: CoefficientField) -> UpperBound | None
     return min(bounds, key=lambda bound: bound.value, default=None)
 
 
-def _by_lower_bounds(model: Model, source: HasLowerBounds, field: CoefficientField) -> list[MethodValue]:
+def _by_lower_bounds(model: Model, bounds: Iterator[LowerBound], field: CoefficientField) -> list[MethodValue]:
     """Those that were found until the limit on time or size, and the limit."""
     upper = best_upper_bound(model, field)
     found: list[MethodValue] = []
     try:
-        for bound in source.lower_bounds(field.characteristic):
+        for bound in bounds:
             if upper is not None and bound.value > upper.value:
                 raise ContradictionError(f"the bound {bound} exceeds the upper bound {upper.value}: {upper.reason}")
             proved = upper is not None and bound.value == upper.value

@@ -168,8 +168,11 @@ class LowerBound:
 class HasLowerBounds(Protocol):
     """Knows ways of its own to bound its dimension from below, which take the place of the general one."""
 
-    def lower_bounds(self, characteristic: int) -> Iterator[LowerBound]:
-        """Bounds that are proved in this characteristic, each computed when it is asked for, the quickest first."""
+    def lower_bounds(self, characteristic: int) -> Iterator[LowerBound] | None:
+        """Bounds that are proved in this characteristic, each computed when it is asked for, the quickest first.
+
+        ``None`` where the general way serves.
+        """
         ...
 
 

@@ -105,10 +105,9 @@ def _plan(method: Method, subject: Subject, field: CoefficientField) -> tuple[st
     """
     no_orbits, no_fibres = _reasons(subject.model, field)
     orbits, fibres = not no_orbits, not no_fibres
-    if method == "fibres" and not fibres:
-        raise MethodUnavailableError(f"{no_fibres}; use --method {'orbits' if orbits else 'jacobian'}")
-    if method == "orbits" and not orbits:
-        raise MethodUnavailableError(f"{no_orbits}; use --method jacobian")
+    if (method == "fibres" and no_fibres) or (method == "orbits" and no_orbits):
+        _ = subject.parametrization  # where there is none, no other method applies either, and it says why
+        raise MethodUnavailableError(f"{no_orbits or no_fibres}; use --method {'orbits' if orbits else 'jacobian'}")
     if method in ("fibres", "orbits"):
         return (method,)
     if method == "auto" and orbits and field == QQ and subject.coordinate_count > FEW_COORDINATES:
@@ -145,7 +144,8 @@ def _from_ideal(
         found = closure(subject.model, engine, field, strategy="elimination")
         dimension = found.dimension
         if found.ideal is None or found.codimension is None:
-            reason = f"{found.unfinished} (while computing the ideal of the closure; try --method fibres)"
+            instead = "" if "fibres" in plan or _reasons(subject.model, field)[1] else "; --method fibres needs none"
+            reason = f"{found.unfinished} (while computing the ideal of the closure{instead})"
             return [LocusFindings(methods, dimension, (), None, reason)]
         model = with_orbits(subject.model)
         if model is not None and "orbits" in plan:

@@ -319,11 +319,12 @@ def test_pictures_of_the_command_line(line: tuple[str, ...], ending: str, m2: st
     arguments = ["figure", *line, "--m2", m2, "--out", str(file), *filter(None, [form])]
     result = CliRunner().invoke(commands.cli, arguments, catch_exceptions=False)
     assert result.exit_code == 0
+    assert result.stderr.endswith(f"Written: {file}\n")
     assert file.read_bytes().startswith({"svg": b"<?xml", "pdf": b"%PDF", "png": b"\x89PNG"}[ending])
     if form == "--json":
-        assert "version" in json.loads(result.output)["engine"]
+        assert "version" in json.loads(result.stdout)["engine"]
     if form == "--csv":
-        assert result.output.count("\n") > 3
+        assert result.stdout.count("\n") > 3
 
 
 @pytest.fixture(autouse=True)

@@ -134,16 +134,22 @@ def option_values() -> Iterator[Input]:
 
 
 def _large_cases() -> Iterator[Input]:
-    """Cases of which nothing can be computed, or only a formula."""
+    """Cases of which nothing can be computed but a dimension; the last two are no cases."""
     for command in CASES_ONLY:
         for d, d_out in ((10**9 - 1, 1), (2, 10**9 - 1), (300, 300), (10**9, 1), (1, 10**5000)):
-            yield Input((*command, "--d", _decimal(d), "--d-out", _decimal(d_out)))
+            proved = command == ("dimension",) and max(d, d_out) < 10**9
+            codes = frozenset({0}) if proved else REFUSED
+            yield Input((*command, "--d", _decimal(d), "--d-out", _decimal(d_out)), codes)
         yield Input((*command, *CASE, "--a", "10000"), ANY)
         yield Input((*command, *CASE, "--t", "999999999"), ANY)
     for check, case in (("equations", ("1", "1", "1")), ("equations", ("12", "12", "2")), ("all", ("300", "300", "2"))):
         options = (word for pair in zip(("--d", "--d-out", "--t"), case, strict=True) for word in pair)
         yield Input(("certify", *options, "--check", check, "--out", "{}/out", "--executor", "serial"), ANY)
     yield Input(("closure", *CASE, "--weights", "factored", "--a", "10000"), ANY)
+    softmax = ("--family", "deep-attention", "--widths", "2,2", "--a", "1", "--normalization", "softmax")
+    yield from (Input(("singular-locus", *softmax, "--method", method)) for method in ("auto", "fibres", "jacobian"))
+    yield from (Input(("cross-check", *CASE, name)) for name in ("3.4 (iv)", "3.4 (", "3.3 ()", "(iii)", ""))
+    yield Input(("certify", *CASE, "--check", "3.4 (iv)", "--out", "{}/out"))
 
 
 def _decimal(number: int) -> str:

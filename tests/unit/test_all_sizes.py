@@ -12,6 +12,7 @@ from sympy.utilities.iterables import partitions
 from m2bridge.crosscheck.compare import compare
 from m2bridge.families.attention.all_sizes import sizes
 from m2bridge.families.attention.all_sizes.conclusions import conclusion
+from m2bridge.families.attention.all_sizes.decide import is_stated
 from m2bridge.families.attention.all_sizes.facts import GENERIC
 from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, DETERMINED, BaseCase
 from m2bridge.families.attention.all_sizes.formulas import ambient_exceeds_dimension, tangents_exceed_dimension
@@ -233,7 +234,7 @@ def _schur(shape: tuple[int, ...], n: int) -> int:
     return int(value)
 
 
-@pytest.mark.parametrize("statement", REGISTRY, ids=lambda s: f"{s.key} {s.part}".strip())
+@pytest.mark.parametrize("statement", list(filter(is_stated, REGISTRY)), ids=lambda s: f"{s.key} {s.part}".strip())
 def test_predictions_for_all_sizes_are_those_for_cases(statement: Statement) -> None:
     prediction = PREDICTIONS[statement.key, statement.part]
     applies = set.intersection(*(at(h.condition) for h in (Hypothesis("", ""), *prediction.hypotheses)))
@@ -288,7 +289,7 @@ def _number(prediction: FormulaPrediction, model: SingleLayerAttention) -> Fract
 def test_verdicts_for_all_sizes_are_those_of_every_case(case: tuple[int, int, int]) -> None:
     model = SingleLayerAttention(*case)
     seen = recheck(model)
-    for statement in REGISTRY:
+    for statement in filter(is_stated, REGISTRY):
         single = compare(statement, seen)
         verdict = verdicts()[single.name]
         found = {

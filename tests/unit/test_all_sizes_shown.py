@@ -1,15 +1,18 @@
 """The cross-check for all sizes as it is shown, from a stored transcript."""
 
 import json
+import re
+from dataclasses import replace
 
 import islpy as isl
 import pytest
 
 from m2bridge.engine import Engine
 from m2bridge.engine.protocol import Transcript
-from m2bridge.errors import ContradictionError
+from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.attention.all_sizes.cross_check import cross_check_all_sizes
 from m2bridge.families.attention.all_sizes.result import AllSizes
+from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.render import Script
 
 
@@ -26,6 +29,17 @@ def test_text(found: AllSizes) -> None:
     assert "(d, d', a) = (3, 2, 2), orbit (1, 2, 0), A = (1 0 0; 0 0 0; 0 0 0), V = (1 1 0; 0 0 1)" in text
     assert "→ vacuous for d = 1 < d'\n" in text
     assert text.count("REFUTED") == 2  # and Corollary A.4
+
+
+def test_a_statement_about_single_cases_only_is_named(recorded: Engine, found: AllSizes) -> None:
+    assert ("not stated for all sizes" in str(found)) == bool(found.not_stated)
+    new = replace(REGISTRY[0], key="new")
+    more = cross_check_all_sizes(recorded, (new, *REGISTRY))
+    assert [v.name for v in more.verdicts] == [v.name for v in found.verdicts]
+    assert (more.to_json()["not_stated"], more.undecided) == ([f"new ({new.part})", *found.not_stated], False)
+    assert re.search(rf"not stated for all sizes +new \({new.part}\)", str(more))
+    with pytest.raises(MethodUnavailableError, match=r"^new \(.*\) is not stated for all sizes"):
+        cross_check_all_sizes(recorded, (new,))
 
 
 def test_json_has_the_sets_in_words_and_exactly(found: AllSizes) -> None:

@@ -65,7 +65,7 @@ def test_a_macaulay2_that_does_not_say_its_version(command: str, tmp_path: Path)
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["dimension", "--d", "18", "--d-out", "6", "--a", "9"],
+        ["dimension", "--family", "deep-attention", "--widths", "40,40", "--a", "40", "--heads", "2"],
         ["closure", "--d", "12", "--d-out", "12", "--max-degree", "2", "--json"],
         ["script", "singular-locus", "--d", "12", "--d-out", "12"],
     ],

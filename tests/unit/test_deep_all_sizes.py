@@ -221,8 +221,17 @@ def test_the_case_and_its_statements() -> None:
     with pytest.raises(InvalidCaseError, match="all-sizes"):
         chosen.from_key("3-3-a1-t2")
     heads = [s for s in family("deep-attention").statements() if s.key == "heads"]
-    with pytest.raises(MethodUnavailableError, match=r"heads has no form for all sizes; these have: 3\.5"):
+    with pytest.raises(MethodUnavailableError, match=r"not stated for all sizes: heads \(.*\); these are: 3\.5"):
         cross_check_deep_attention(statements=heads)
+
+
+def test_statements_without_a_form_are_named() -> None:
+    """They were left out without a word."""
+    found = cross_check_deep_attention()
+    assert {"skip (scalings)", "closed"} <= set(found.not_stated)
+    assert set(found.not_stated).isdisjoint(verdict.statement for verdict in found.verdicts)
+    assert found.to_json()["not_stated"] == list(found.not_stated)
+    assert "not stated for all sizes  " in str(found)
 
 
 def _lines() -> Iterator[tuple[list[str], int, str]]:

@@ -17,8 +17,12 @@ from m2bridge.families.polynomial_network.model import PolynomialNetwork
 from m2bridge.maps.model import HasStatements, Model
 from m2bridge.maps.rank import rank_result
 from tests.plug_in import HERE
+from tests.plug_in import install as install_plug_in
+from tests.plug_in.rational_normal_curves import NAME as RATIONAL_NORMAL_CURVES
 
-PLUG_IN = (HERE / "rational_normal_curves.py").read_text(encoding="utf-8")
+NAME = "curves-of-these-tests"
+"""Of a family that nobody has installed: other packages may have brought theirs."""
+PLUG_IN = (HERE / "rational_normal_curves.py").read_text(encoding="utf-8").replace(RATIONAL_NORMAL_CURVES, NAME)
 
 
 def install(folder: Path, package: str, entries: dict[str, str], code: str = "") -> None:
@@ -31,24 +35,23 @@ def install(folder: Path, package: str, entries: dict[str, str], code: str = "")
     (metadata / "entry_points.txt").write_text("\n".join(["[m2bridge.families]", *lines]), encoding="utf-8")
 
 
-@pytest.fixture
-def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder on the path for installed packages."""
-    monkeypatch.syspath_prepend(str(tmp_path))
-    return tmp_path
+@pytest.fixture(params=["alone", "beside"])
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Path:
+    """A folder on the path for installed packages; also where another one has brought a family before."""
+    for folder in ("plug-in", "site") if request.param == "beside" else ("site",):
+        (tmp_path / folder).mkdir()
+        monkeypatch.syspath_prepend(str(tmp_path / folder))
+    if request.param == "beside":
+        install_plug_in(tmp_path / "plug-in")
+    return tmp_path / "site"
 
 
 def test_a_package_brings_a_family(site: Path) -> None:
-    install(site, "plug_curves", {"rational-normal-curve": "plug_curves:FAMILY"}, PLUG_IN)
-    assert family_names() == (
-        "attention",
-        "attention-all-sizes",
-        "deep-attention",
-        "deep-attention-all-sizes",
-        "polynomial-network",
-        "rational-normal-curve",
-    )
-    found = family("rational-normal-curve")
+    before = family_names()
+    install(site, "plug_curves", {NAME: "plug_curves:FAMILY"}, PLUG_IN)
+    assert family_names() == tuple(sorted((*before, NAME)))
+    assert set(registry.OWN) <= set(before)
+    found = family(NAME)
     model = found.from_options({"n": "3"})
     assert isinstance(model, Model)
     assert isinstance(model, HasStatements)
@@ -58,20 +61,14 @@ def test_a_package_brings_a_family(site: Path) -> None:
 
 
 def test_a_broken_package_is_named_and_hides_no_other(site: Path) -> None:
-    install(site, "plug_curves", {"rational-normal-curve": "plug_curves:FAMILY"}, PLUG_IN)
+    before, failed_before = families()
+    install(site, "plug_curves", {NAME: "plug_curves:FAMILY"}, PLUG_IN)
     install(site, "plug_broken", {"broken": "plug_broken:FAMILY"}, "raise RuntimeError('no licence')")
     install(site, "plug_empty", {"empty": "plug_empty:FAMILY", "other": "plug_empty:OTHER"}, "OTHER = 3")
     install(site, "plug_alias", {"alias": "m2bridge.families.polynomial_network.family:FAMILY"})
     loaded, failed = families()
-    assert set(loaded) == {
-        "attention",
-        "attention-all-sizes",
-        "deep-attention",
-        "deep-attention-all-sizes",
-        "polynomial-network",
-        "rational-normal-curve",
-    }
-    assert {name: str(reason) for name, reason in failed.items()} == {
+    assert set(loaded) == {*before, NAME} >= set(registry.OWN)
+    assert {name: str(reason) for name, reason in failed.items() if name not in failed_before} == {
         "alias": "family: the family 'alias' of the package plug_alias cannot be used: it calls itself"
         " 'polynomial-network'",
         "broken": "family: the family 'broken' of the package plug_broken cannot be used: RuntimeError: no licence",
@@ -95,9 +92,9 @@ def test_a_name_that_two_packages_claim_is_refused(site: Path) -> None:
 def test_a_package_found_twice_counts_once(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("first", "second"):
         (site / name).mkdir()
-        install(site / name, "plug_twice", {"rational-normal-curve": "plug_twice:FAMILY"}, PLUG_IN)
+        install(site / name, "plug_twice", {NAME: "plug_twice:FAMILY"}, PLUG_IN)
         monkeypatch.syspath_prepend(str(site / name))
-    assert family("rational-normal-curve").name == "rational-normal-curve"
+    assert family(NAME).name == NAME
 
 
 def test_families_are_not_loaded_before_they_are_asked_for(site: Path) -> None:

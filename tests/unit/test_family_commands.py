@@ -1,16 +1,33 @@
 """Commands about cases of any family, and about maps in files; no engine is needed for dimensions."""
 
 import json
+import re
 import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
-from m2bridge import SingleLayerAttention
+import m2bridge.families as registry
+from m2bridge import CoefficientField, SingleLayerAttention
+from m2bridge.algebra.field import QQ
+from m2bridge.batch.task import tasks
+from m2bridge.certifying.questions import questions
 from m2bridge.cli import commands
+from m2bridge.cli.checking import _chosen
+from m2bridge.engine import Transcript
+from m2bridge.errors import EngineTimeoutError, InvalidCaseError, MethodUnavailableError
 from m2bridge.families import family
-from tests.plug_in import install
+from m2bridge.families.question import Question, never
+from m2bridge.layout import name_with_part
+from m2bridge.maps.singular_locus import singular_locus
+from m2bridge.render import Script
+from tests.plug_in import HERE, install
+
+PLUG_IN = (HERE / "rational_normal_curves.py").read_text(encoding="utf-8")
 
 LAYERS = """
 [[layers]]
@@ -74,6 +91,113 @@ def test_wrong_cases_get_one_line(
     (complaint,) = capsys.readouterr().err.splitlines()
     assert complaint.startswith("Error: ")
     assert said in complaint
+
+
+class Late:
+    """An engine that reaches its limit whatever it is asked."""
+
+    version = "late"
+
+    def run(self, script: Script, timeout: float | None = None) -> Transcript:
+        raise EngineTimeoutError("late")
+
+
+DEEP = {"widths": "2,2,2", "a": "1,1"}
+SOFTMAX = {"widths": "2,2", "a": "1", "normalization": "softmax"}
+CASES = {
+    "several layers": ("deep-attention", DEEP, QQ),
+    "softmax": ("deep-attention", SOFTMAX, QQ),
+    "one token": ("attention", {"d": "2", "d_out": "1", "t": "1"}, QQ),
+    "not birational": ("attention", {"d": "2", "d_out": "1", "a": "1"}, QQ),
+    "positive characteristic": ("attention", {"d": "2", "d_out": "1"}, CoefficientField(7)),
+    "too large": ("attention", {"d": "99", "d_out": "99"}, CoefficientField(7)),
+    "usual": ("attention", {"d": "2", "d_out": "2"}, QQ),
+    "network": ("polynomial-network", {"widths": "2,2,1"}, QQ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("method", ["auto", "fibres", "orbits", "jacobian", "all"])
+def test_advice_leads_to_a_method_that_applies(case: str, method: Any) -> None:
+    """Whatever is advised, in a refusal or at a limit, is no circle; where no method applies none is advised."""
+    name, options, field = CASES[case]
+    model = family(name).from_options(options)
+    said, tried, refused = "", set(), False
+    while method and method not in tried:
+        tried.add(method)
+        try:
+            said, refused = singular_locus(model, Late(), field, method=method).unfinished, False
+        except (MethodUnavailableError, InvalidCaseError) as reason:
+            said, refused = str(reason), True
+        advised = re.search(r"--method (\w+)", said)
+        method = advised and advised[1]
+    assert method is None, said
+    assert refused == (case in ("softmax", "too large")), said
+
+
+NO_STATEMENTS = PLUG_IN.replace("statements=lambda: STATEMENTS", "statements=tuple")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (("cross-check",), "there are no statements about rational normal curves"),
+        (("cross-check", "3.4"), "there are no statements about rational normal curves"),
+        (("certify", "--out", "results"), "there are no questions about rational normal curves to be certified"),
+        (("certify", "--out", "results", "--check", "3.4"), "there are no questions about rational normal curves"),
+    ],
+)
+def test_a_family_without_statements_is_said_to_have_none(
+    line: tuple[str, ...],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    install(tmp_path)
+    (tmp_path / "rational_normal_curves.py").write_text(NO_STATEMENTS, encoding="utf-8")
+    questions.cache_clear()
+    monkeypatch.delitem(sys.modules, "rational_normal_curves", raising=False)
+    monkeypatch.setattr("sys.argv", ["m2bridge", *line, "--family", "rational-normal-curve", "--n", "3"])
+    assert commands.run() == 2
+    (complaint,) = capsys.readouterr().err.splitlines()
+    assert complaint.startswith(f"Error: --family: {said}")
+    questions.cache_clear()
+    monkeypatch.delitem(sys.modules, "rational_normal_curves", raising=False)
+
+
+def test_questions_that_are_asked_of_no_case_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = ("--family", "deep-attention", "--widths", "2,2", "--a", "1", "--check", "all")
+    monkeypatch.setattr("m2bridge.batch.task.questions", lambda name: {"3.1": replace(first(name), usual=never)})
+    monkeypatch.setattr("sys.argv", ["m2bridge", "certify", *line, "--out", str(tmp_path / "out")])
+    assert commands.run() == 2
+    assert capsys.readouterr().err == "Error: --check: 'all' asks nothing about these cases\n"
+
+
+def first(name: str) -> Question:
+    return next(iter(questions(name).values()))
+
+
+@pytest.mark.parametrize("name", registry.OWN)
+def test_statements_go_by_the_names_that_reports_print(name: str) -> None:
+    stated = family(name).statements()
+    for question in questions(name).values():
+        for printed in question.names():
+            assert tasks([_case(name)], printed)[0].questions == (question.key,)
+            if question.key in {statement.key for statement in stated}:
+                chosen = _chosen(printed, name)
+                assert set(chosen) <= set(_chosen(question.key, name))
+                assert printed in {name_with_part(statement.key, statement.part) for statement in chosen}
+                assert len(chosen) == 1 or printed == question.key
+
+
+def _case(name: str) -> Any:
+    options = {"attention": {"d": "2", "d_out": "1"}, "deep-attention": {"widths": "2,2", "a": "1"}}
+    return family(name).from_options(options.get(name) or ({"widths": "2,1"} if family(name).options else {}))
 
 
 def test_keys_name_cases() -> None:

@@ -28,8 +28,8 @@ def test_the_values_of_the_figure(tmp_path: Path) -> None:
     """All of them proved; softmax has two more, one for each scaling."""
     file = tmp_path / "figure3.svg"
     result = run("--json", "--out", str(file))
-    found = json.loads(result.output)
-    assert (result.exit_code, found["proved"]) == (0, True)
+    found = json.loads(result.stdout)
+    assert (result.exit_code, found["proved"], result.stderr) == (0, True, f"Written: {file}\n")
     assert {p["delta"]: p["lightning"]["dimension"] for p in found["points"]} == VALUES
     assert {p["delta"]: p["softmax"]["dimension"] - 2 for p in found["points"]} == VALUES
     for point in found["points"]:
@@ -40,6 +40,17 @@ def test_the_values_of_the_figure(tmp_path: Path) -> None:
     page = file.read_text(encoding="utf-8")
     assert page.startswith("<?xml")
     assert "all values proved" in page
+
+
+def test_a_figure_says_where_it_is_or_that_it_is_nowhere(tmp_path: Path) -> None:
+    few = ("--delta", "3", "--layers", "2")
+    shown = run(*few)
+    assert (shown.exit_code, shown.stderr) == (0, "No picture is written without --out 3.svg\n")
+    file = tmp_path / "new" / "figure.svg"
+    written = run(*few, "--out", str(file))
+    assert (written.stdout.splitlines()[0], written.stderr) == (shown.stdout.splitlines()[0], f"Written: {file}\n")
+    assert file.exists()
+    assert run(*few, "--csv").stderr == ""
 
 
 def test_points_are_where_the_values_say() -> None:

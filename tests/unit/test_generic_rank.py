@@ -12,9 +12,11 @@ from m2bridge.algebra.generic_rank import extension_degree, generic_rank
 from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.algebra.jacobian import differential_rank
 from m2bridge.errors import MethodUnavailableError
+from m2bridge.families.attention import one_block
 from m2bridge.families.attention import tangents as tangent
 from m2bridge.families.attention.formulas import dimension_bound, dimension_formula
 from m2bridge.families.attention.orbits import Orbit
+from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.maps.dimension import Dimension, dimension
 from m2bridge.maps.jacobian_rank import MethodValue, jacobian_findings
 from m2bridge.maps.subject import Subject
@@ -112,6 +114,36 @@ def test_the_dimension_of_one_token_is_proved(case: tuple[int, int, int], p: int
     found = dimension(model, field=CoefficientField(p))
     assert (found.dimension, found.status) == (dimension_bound(model), "proved")
     assert (found.dimension < d * (d + 1) // 2 + d * d_out - 1) == (2 * a < d)
+
+
+BLOCKS = [(d, d_out, a, t) for d, d_out, a, t in product((1, 2, 3, 4), (1, 3), (1, 2, 4), (1, 2)) if a <= d]
+
+
+@pytest.mark.parametrize("p", [0, 2, 3, 7])
+def test_one_block_says_what_the_whole_differential_does(p: int) -> None:
+    """Of every case: neither way knows the other."""
+    field = CoefficientField(p) if p else QQ
+    for case in BLOCKS:
+        model = SingleLayerAttention(*case)
+        (block,) = one_block.lower_bounds(model, p)
+        whole = generic_rank(model.in_coordinates().free_parametrization(), field, dimension_bound(model))
+        assert block.value == whole[0], case
+
+
+def test_a_block_with_a_larger_kernel_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """C = m mᵀ and m for one token, where y·m divides the form: another one is tried, and no value is given."""
+    monkeypatch.setattr(one_block, "_points", lambda *given: [(((1, 2), (2, 4)), (1, 2)), (((0, 1), (-1, 0)), (1, 2))])
+    assert list(one_block.lower_bounds(SingleLayerAttention(9, 9, 3, 1), 0)) == []
+    assert list(one_block.lower_bounds(SingleLayerAttention(9, 9, 3, 2), 0)) == []
+
+
+@pytest.mark.parametrize(("t", "value"), [(128, 5055), (1, 4999)])
+def test_the_dimension_of_a_case_that_nobody_can_expand_is_proved(t: int, value: int) -> None:
+    """With more than eight million coordinates, the same as of the deep network of one layer."""
+    found = dimension(SingleLayerAttention(64, 64, 8, t))
+    assert (found.dimension, found.status, found.unfinished) == (value, "proved", "")
+    deep = dimension(DeepAttention(widths=(64, 64), a=(8,), t=t))
+    assert (deep.dimension, deep.status) == (value, "proved")
 
 
 def test_the_bound_for_several_tokens_is_the_formula() -> None:

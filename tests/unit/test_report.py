@@ -340,7 +340,7 @@ def test_the_command_writes_every_format(tmp_path: Path) -> None:
     for form in report.FORMATS:
         out = tmp_path / form
         result = CliRunner().invoke(report_command, [str(ACCEPTED), "--format", form, "--out", str(out)])
-        assert result.exit_code == 0
+        assert (result.exit_code, result.output) == (0, f"Written: {out}\n")
         assert out.read_text(encoding="utf-8") == report.FORMATS[form](report.collect(ACCEPTED))
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from m2bridge.families.attention.model import NAME, Coordinates, SingleLayerAttention, Weights
-from m2bridge.maps.model import UpperBound, WithoutRealWeights
+from m2bridge.maps.model import LowerBound, UpperBound, WithoutRealWeights
 from m2bridge.maps.structure import Multigrading, Symmetry
 
 if TYPE_CHECKING:
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from m2bridge.maps.agreement import LocusFindings
     from m2bridge.maps.closure_result import Closure
     from m2bridge.maps.core import Core
+
+FEW_COORDINATES = 1000
+"""Cases with more are not expanded to know their dimension: that takes a second and more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,14 @@ class AttentionCoordinates:
         from m2bridge.families.attention.formulas import dimension_bound
 
         return (UpperBound(dimension_bound(self.shape), "the dimension of the weights less one for their rescaling"),)
+
+    def lower_bounds(self, characteristic: int) -> Iterator[LowerBound] | None:
+        """See :mod:`m2bridge.families.attention.one_block`; small cases are expanded."""
+        if self.coordinate_count <= FEW_COORDINATES:
+            return None
+        from m2bridge.families.attention.one_block import lower_bounds
+
+        return lower_bounds(self.shape, characteristic)
 
     def expected_dimension(self) -> tuple[int | None, str]:
         """Corollary 3.3."""

@@ -18,20 +18,27 @@ def dimension_formula(model: SingleLayerAttention) -> int:
     return determinantal_dimension(model.d, model.d, model.alpha) + model.d * model.d_out - 1
 
 
-def dimension_bound(model: SingleLayerAttention) -> int:
-    """An upper bound for the dimension of the neuromanifold, over any field.
+def weights_dimension(model: SingleLayerAttention) -> int:
+    """Dimension of the weights that the function sees, over any field.
 
-    For t ≥ 2 that of the pairs (A, V) with rk A ≤ α, less one for the rescaling (λA, V/λ). For t = 1 the function is
-    (yᵀAy)·v_k(y), and the quadratic form yᵀAy is one in s = min(2α, d) linear forms; such quadratic forms have
-    dimension s(2d − s + 1)/2, and again one is lost by the rescaling.
-
-    Source: ours, proved in the documentation of m2bridge.
+    For t ≥ 2 they are the pairs (A, V) with rk A ≤ α. For t = 1 the function is (yᵀAy)·v_k(y), and the quadratic form
+    yᵀAy is one in s = min(2α, d) linear forms; such quadratic forms have dimension s(2d − s + 1)/2.
     """
     d = model.d
     if model.t > 1:
-        return dimension_formula(model)
+        return determinantal_dimension(d, d, model.alpha) + d * model.d_out
     s = min(2 * model.alpha, d)
-    return s * (2 * d - s + 1) // 2 + d * model.d_out - 1
+    return s * (2 * d - s + 1) // 2 + d * model.d_out
+
+
+def dimension_bound(model: SingleLayerAttention) -> int:
+    """An upper bound for the dimension of the neuromanifold, over any field.
+
+    The dimension of the weights that the function sees, less one for the rescaling (λA, V/λ).
+
+    Source: ours, proved in the documentation of m2bridge.
+    """
+    return weights_dimension(model) - 1
 
 
 def degree_formula(model: SingleLayerAttention) -> int:

@@ -79,7 +79,9 @@ def observe(
     (5, 4, True)
     """
     if model.t == 1:
-        raise MethodUnavailableError("the method of fibres is for t ≥ 2; for t = 1 use --method jacobian")
+        raise MethodUnavailableError(
+            "orbits are observed for t ≥ 2 only; for t = 1 singular_locus has the method jacobian"
+        )
     check_orbits(model)
     with limited(timeout) as running, given_or_own(engine) as engine:
         with share(0.5 if partial else 1.0):

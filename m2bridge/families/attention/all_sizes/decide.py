@@ -19,6 +19,12 @@ from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import orbits, representative
 from m2bridge.families.attention.statements import Statement
 from m2bridge.families.attention.tangents import closure_dimension, orbit_dimension, tangent_lower_bounds
+from m2bridge.layout import name_with_part
+
+
+def is_stated(statement: Statement) -> bool:
+    """Whether it has a form for all sizes."""
+    return (statement.key, statement.part) in PREDICTIONS
 
 
 def prediction_of(statement: Statement) -> Prediction:
@@ -31,7 +37,8 @@ def prediction_of(statement: Statement) -> Prediction:
     """
     found = PREDICTIONS.get((statement.key, statement.part))
     if found is None:
-        raise MethodUnavailableError(f"the statement {statement.key} has no form for all sizes: give --d and --d-out")
+        name = name_with_part(statement.key, statement.part)
+        raise MethodUnavailableError(f"{name} is not stated for all sizes, but can be cross-checked for one case")
     return found
 
 

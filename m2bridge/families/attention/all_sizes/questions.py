@@ -12,6 +12,7 @@ from m2bridge.errors import MethodUnavailableError
 from m2bridge.families.attention.all_sizes.base_ideals import base_ideals_script
 from m2bridge.families.attention.all_sizes.certificate import content, counterexample_text
 from m2bridge.families.attention.all_sizes.cross_check import cross_check_all_sizes
+from m2bridge.families.attention.all_sizes.decide import is_stated
 from m2bridge.families.attention.all_sizes.model import EverySize
 from m2bridge.families.attention.all_sizes.result import AllSizes
 from m2bridge.families.attention.all_sizes.wording import phrase
@@ -19,6 +20,9 @@ from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.question import Question, Row
 from m2bridge.layout import name_with_part
 from m2bridge.render import Script
+
+STATED = tuple(filter(is_stated, REGISTRY))
+"""What can be certified."""
 
 NOWHERE = "no size"
 """The phrase for the empty set."""
@@ -46,7 +50,7 @@ def _script(model: EverySize) -> Script:
 
 
 def _names(key: str) -> tuple[str, ...]:
-    return tuple(name_with_part(key, statement.part) for statement in REGISTRY if statement.key == key)
+    return tuple(name_with_part(key, statement.part) for statement in STATED if statement.key == key)
 
 
 def rows(key: str, certificate: Certificate) -> list[Row]:
@@ -89,5 +93,5 @@ QUESTIONS = tuple(
         rows=partial(rows, key),
         names=partial(_names, key),
     )
-    for key in dict.fromkeys(statement.key for statement in REGISTRY)
+    for key in dict.fromkeys(statement.key for statement in STATED)
 )

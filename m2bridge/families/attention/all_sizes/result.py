@@ -115,6 +115,8 @@ class AllSizes(Decided, Presented):
     engine_version : str
         Empty if Macaulay2 was not used.
     seconds : float
+    not_stated : tuple of str
+        Names of the statements that were asked about and are not stated for all sizes.
 
     Examples
     --------
@@ -131,6 +133,7 @@ class AllSizes(Decided, Presented):
     basis: Basis
     engine_version: str
     seconds: float
+    not_stated: tuple[str, ...] = ()
 
     @property
     def unfinished(self) -> str:

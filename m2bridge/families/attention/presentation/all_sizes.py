@@ -27,6 +27,7 @@ def json(found: AllSizes) -> dict[str, Any]:
         "engine": {"version": found.engine_version or None},
         "seconds": round(found.seconds, 3),
         "verdicts": [verdict_json(verdict) for verdict in found.verdicts],
+        "not_stated": list(found.not_stated),
         "fibres": [stratum_json(stratum) for stratum in found.strata],
         "base_locus_empty": found.basis.base_locus_empty,
         "boundary_family": found.basis.boundary_family,
@@ -78,7 +79,13 @@ def sheet(found: AllSizes) -> Sheet:
     return Sheet(
         f"Cross-check of lightning self-attention for {SCOPE}",
         [
-            Facts([("ideals", ideals), ("computed by", f"{engine}, {duration(found.seconds)}")]),
+            Facts(
+                [
+                    ("ideals", ideals),
+                    ("not stated for all sizes", ", ".join(found.not_stated) or None),
+                    ("computed by", f"{engine}, {duration(found.seconds)}"),
+                ]
+            ),
             Table(("orbits", "length", "points", "patterns of entries"), rows, legend),
             Findings([_finding(verdict) for verdict in found.verdicts]),
         ],

@@ -13,6 +13,7 @@ from m2bridge.families.deep_attention.all_sizes.layer_identities import layer_id
 from m2bridge.families.deep_attention.all_sizes.predictions import PREDICTIONS
 from m2bridge.families.deep_attention.all_sizes.result import DeepAttentionAllSizes, EveryVerdict
 from m2bridge.families.deep_attention.statements import STATEMENTS
+from m2bridge.layout import name_with_part
 
 
 def stated_for_all_sizes() -> tuple[Stated, ...]:
@@ -30,14 +31,14 @@ def cross_check_deep_attention(
     engine : Engine, optional
         Is not needed.
     statements : sequence of GlobalStatement
-        All that have a form for all sizes when left out.
+        All when left out; those that are not stated for all sizes are named.
     timeout : float, optional
         Seconds.
 
     Raises
     ------
     MethodUnavailableError
-        If a statement has no form for all sizes.
+        If none of them is stated for all sizes.
     ContradictionError
         If an identity does not hold, or independent computations disagree.
 
@@ -47,16 +48,17 @@ def cross_check_deep_attention(
     >>> {verdict.verdict for verdict in found.verdicts}
     {'CONFIRMED'}
     """
-    known = stated_for_all_sizes()
-    chosen = [statement for statement in statements if statement in known] or known
-    if statements and not set(statements) & set(known):
+    known, asked = stated_for_all_sizes(), statements or STATEMENTS
+    chosen = [statement for statement in asked if statement in known]
+    others = tuple(name_with_part(s.key, s.part) for s in asked if s not in known)
+    if not chosen:
         keys = ", ".join(statement.key for statement in known)
-        raise MethodUnavailableError(f"the statement {statements[0].key} has no form for all sizes; these have: {keys}")
+        raise MethodUnavailableError(f"not stated for all sizes: {', '.join(others)}; these are: {keys}")
     with limited(timeout) as running:
         if wrong := [name for name, holds in layer_identities().items() if not holds]:
             raise ContradictionError(f"the identity of a layer does not hold: {', '.join(wrong)}")
         found = tuple(map(_verdict, chosen))
-        return DeepAttentionAllSizes(found, tuple(layer_identities()), block_ranks(), running.seconds)
+        return DeepAttentionAllSizes(found, tuple(layer_identities()), block_ranks(), running.seconds, others)
 
 
 def _verdict(statement: Stated) -> EveryVerdict:

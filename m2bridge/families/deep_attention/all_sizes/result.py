@@ -85,6 +85,8 @@ class DeepAttentionAllSizes(Decided, Presented):
         What holds in every layer, as an identity of polynomials.
     blocks : tuple of BlockRank
     seconds : float
+    not_stated : tuple of str
+        Names of the statements that were asked about and are not stated for all sizes.
 
     Examples
     --------
@@ -99,6 +101,7 @@ class DeepAttentionAllSizes(Decided, Presented):
     identities: tuple[str, ...]
     blocks: tuple[BlockRank, ...]
     seconds: float
+    not_stated: tuple[str, ...] = ()
 
     @property
     def unfinished(self) -> str:

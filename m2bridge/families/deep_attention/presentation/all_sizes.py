@@ -32,6 +32,7 @@ def json(found: DeepAttentionAllSizes) -> dict[str, Any]:
             }
             for verdict in found.verdicts
         ],
+        "not_stated": list(found.not_stated),
         **evidence_json(found),
     }
 
@@ -66,6 +67,7 @@ def sheet(found: DeepAttentionAllSizes) -> Sheet:
         [
             ("identities", f"of one layer: {', '.join(found.identities)}"),
             ("ranks", f"all {len(found.blocks)} blocks of at most 3 layers (softmax: 2) have their least kernel"),
+            ("not stated for all sizes", ", ".join(found.not_stated) or None),
             ("computed by", f"integer sets (isl) and exact linear algebra (FLINT), {duration(found.seconds)}"),
         ]
     )

@@ -57,7 +57,7 @@ def name(case: Mapping[str, Any]) -> str:
 def content(key: str) -> Content:
     """The content of a certificate on the statements with this key."""
     said = {"fibres": list(fibres()[0]), "ideals": evidence(), "base_locus_empty": True, "boundary_family": True}
-    verdicts = {words: _verdict(words) for words in SAID.about(key)}
+    verdicts = {words: _verdict(words) for words in SAID.about(key) if (words.key, words.part) in STATED}
     decided = [words for words, verdict in verdicts.items() if verdict["verdict"] != "UNDECIDED"]
     lemmas = [lemma for w in decided for lemma in WORDS.trusted[STATED[w.key, w.part][1]]]
     return Content({"verdicts": list(verdicts.values())}, said, tuple(dict.fromkeys(lemmas)))
@@ -67,7 +67,7 @@ def _stored(key: str, certificate: Certificate) -> Content:
     return content(key)
 
 
-QUESTIONS = {words.key: partial(_stored, words.key) for words in SAID.statements}
+QUESTIONS = {key: partial(_stored, key) for key, _ in STATED}
 
 
 def _verdict(words: Words) -> Json:
