@@ -35,6 +35,24 @@ def commands(block: list[str]) -> list[str]:
     return [COMMENT.sub("", found[1]) for line in block if (found := COMMAND.fullmatch(line))]
 
 
+def outputs(block: list[str]) -> dict[str, list[str]]:
+    """The lines that a block shows below a command with a prompt, as its output, by the command."""
+    found: dict[str, list[str]] = {}
+    command = None
+    for line in block:
+        if line.startswith("$ "):
+            command = (commands([line]) or [None])[0]
+        elif command and line:
+            found.setdefault(command, []).append(line)
+    return found
+
+
+def shown() -> dict[str, list[str]]:
+    """The output that README and docs show, by the command; ``…`` stands for lines that are left out."""
+    texts = (path.read_text(encoding="utf-8") for path in DOCUMENTS)
+    return {command: lines for text in texts for block in blocks(text) for command, lines in outputs(block).items()}
+
+
 def documented() -> dict[str, list[str]]:
     """The commands of each block that has any, by a name for the block: that of its document, and its first command."""
     return {

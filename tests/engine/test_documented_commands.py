@@ -4,6 +4,7 @@ Those whose output the site shows are run when it is built.
 """
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from m2bridge.cli.commands import COMMANDS
-from tests.documented import ROOT, blocks, commands, documented, on_site, to_run
+from tests.documented import ROOT, blocks, commands, documented, on_site, outputs, shown, to_run
 from tests.events import PATIENCE
 
 MOST = 120.0
@@ -40,6 +41,31 @@ def test_each_documented_command_is_run() -> None:
     assert "m2bridge singular-locus --d 2 --d-out 1" in on_site()
 
 
+def test_outputs_of_a_block() -> None:
+    (block,) = blocks("```\n$ m2bridge a  # e\nx  y\n\n…\n$ other\nz\n```\n")
+    assert outputs(block) == {"m2bridge a": ["x  y", "…"]}
+    assert shows("x  y\n\nz\n", ["x y", "z"])
+    assert shows("by Macaulay2 1.21, 0.3 s\nz: is\nx\n", ["by Macaulay2 1.26.06, 12 s", "z: …"])
+    assert not shows("x\ny\nz\n", ["x", "z"])
+    assert not shows("x\ny\nz\n", ["z", "…", "x"])
+
+
+def test_output_is_shown_of_commands_that_are_run_here() -> None:
+    assert {"m2bridge singular-locus --d 2 --d-out 1", "m2bridge cross-check 3.4 --all-sizes"} <= set(shown())
+    assert set(shown()) <= {command for block in to_run().values() for command in block}
+
+
+def shows(printed: str, lines: list[str]) -> bool:
+    """Whether the output is that of the document, apart from spaces, seconds and the version of Macaulay2."""
+    pattern = ".*".join(re.escape(part) for part in plain(lines).split("…"))
+    return re.fullmatch(pattern, plain(printed.splitlines()), re.DOTALL) is not None
+
+
+def plain(lines: list[str]) -> str:
+    masked = (" ".join(re.sub(r"Macaulay2 [\d.]+|[\d.]+ m?s\b", "_", line).split()) for line in lines)
+    return "\n".join(line for line in masked if line)
+
+
 def computed() -> float:
     """Seconds that child processes computed which have ended."""
     return os.times().children_user + os.times().children_system
@@ -66,3 +92,4 @@ def test_a_block(block: list[str], m2: str, tmp_path: Path) -> None:
         assert done.returncode in ({0, 1} if name in REFUTES else {0}), f"{command}\n{done.stderr}"
         assert computed() - before < MOST, command
         assert "Traceback" not in done.stderr
+        assert shows(done.stdout, shown().get(command, ["…"])), done.stdout

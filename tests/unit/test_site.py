@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 import m2bridge
 import m2bridge.values
@@ -16,6 +17,8 @@ from m2bridge.cli import output
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md")), *sorted((ROOT / "benchmarks").glob("*.md"))]
+FENCED = re.compile(r"^(```|---).*?^\1", re.MULTILINE | re.DOTALL)
 
 
 def text(name: str) -> str:
@@ -48,6 +51,73 @@ def test_documentation_and_examples_are_in_the_source_distribution() -> None:
 def test_no_page_takes_anything_from_elsewhere(page: Path) -> None:
     """Links may lead elsewhere; pictures, scripts and styles may not."""
     assert not re.search(r"!\[[^]]*\]\(\w+:|(?:src|@import)\W+https?:", page.read_text(encoding="utf-8"))
+
+
+def anchors(page: Path) -> set[str]:
+    """The headings of a page, as a link names them; a page that is a file of the repository has those of the file."""
+    found = page.read_text(encoding="utf-8")
+    if whole := re.fullmatch(r"\(file (.*)\)\s*", found):
+        return anchors(ROOT / whole[1])
+    headings = re.findall(r"^#+ (.*)$", FENCED.sub("", found), re.MULTILINE)
+    return {re.sub(r"[^\w\s-]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def broken(page: Path) -> list[str]:
+    """The links of a page that lead to no file, or to no heading of it."""
+    links = re.findall(r"\]\(([^)#:\s]*)(?:#([^)\s]*))?\)", FENCED.sub("", page.read_text(encoding="utf-8")))
+    targets = [(page.parent / path if path else page, anchor) for path, anchor in links]
+    return [f"{to}#{at}" for to, at in targets if not to.exists() or (at and at not in anchors(to))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    assert broken(page) == []
+
+
+def test_broken_links_are_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# What is `it`?\n[a](page.md#what-is-it) [b](#what) [c](none.md) [d](https://none.md)\n")
+    assert broken(page) == [f"{page}#what", f"{tmp_path / 'none.md'}#"]
+
+
+def test_readme_is_read_in_one_sitting() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(readme.splitlines()) <= 150
+    assert re.findall(r"!\[[^]]+\]\((.*)\)", readme) == ["docs/figure1.svg"]
+    assert re.search(r"^```python\n(.*\n){,10}```$", readme, re.MULTILINE)
+
+
+def test_the_workflow_and_the_metadata_name_the_same_pythons() -> None:
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))["jobs"]
+    (whole,) = [step["with"]["python-version"] for step in jobs["everything"]["steps"] if "with" in step]
+    assert [step["run"].endswith("bash .ci/run") for step in jobs["everything"]["steps"] if "run" in step][-1]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    versions = [whole, *jobs["tests"]["strategy"]["matrix"]["python"]]
+    assert [f"Programming Language :: Python :: {version}" for version in versions] == [
+        line for line in project["classifiers"] if ":: Python :: 3." in line
+    ]
+    assert project["requires-python"] == f">={whole}"
+
+
+def test_the_workflow_runs_the_lines_that_ci_runs() -> None:
+    """Both take them out of README by the same words."""
+    taken = r"sed -n '/^```sh$/,/^```$/p' README.md | grep -v '^```'"
+    for file in (".ci/run", ".github/workflows/ci.yml"):
+        assert taken in (ROOT / file).read_text(encoding="utf-8")
+
+
+def test_commits_are_checked_as_ci_checks() -> None:
+    (local,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"]
+    hooks = {hook["entry"].removesuffix(" --force-exclude") for hook in local["hooks"]}
+    assert hooks == {"ruff check", "ruff format", "mypy"}
+    steps = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert all(f".venv/bin/{hook}" in steps for hook in hooks)
+
+
+def test_the_changelog_begins_with_this_release() -> None:
+    releases = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert releases[0] == m2bridge.__version__
+    assert len(releases) == len(set(releases)) > 1
 
 
 def test_the_index_names_no_page_that_is_not_there() -> None:
