@@ -35,8 +35,8 @@ def case(key: str) -> Case:
 @pytest.mark.parametrize(("key", "dimension", "degree"), FIBRES)
 def test_fibres_by_flint(key: str, dimension: int, degree: int) -> None:
     assert fibres.fibre(case(key)) == (dimension, degree)
-    if hypothesis(case(key), "fibre", "points") is None:
-        assert prediction(case(key), "fibre", "points") == degree
+    if hypothesis(case(key), "fibre", "degree") is None:
+        assert prediction(case(key), "fibre", "degree") == degree
     assert prediction(case(key), "fibre", "dimension") == dimension
 
 

@@ -62,7 +62,7 @@ class HilbertCheck(Presented):
 
     @property
     def undecided(self) -> bool:
-        """Whether nothing was compared, though the prediction applies."""
+        """Whether not all values were compared, though the prediction applies."""
         return self.verdict == "UNDECIDED"
 
 
@@ -108,7 +108,8 @@ def _decided(
     series = found.hilbert_series
     if series is None:
         last = len(values) - 1
-        return "CONFIRMED", f"H(0), …, H({last}) are as predicted; nothing is claimed about n > {last}"
+        said = f"H(0), …, H({last}) are as predicted; the statement is about all n, and n > {last} is not decided"
+        return "UNDECIDED", "; ".join(filter(None, (said, found.unfinished)))
     if series.numerator == predicted_numerator(model, series.dimension):
         return "CONFIRMED", "in this case for all n: the ideal is complete, and its Hilbert series is the predicted one"
     return "REFUTED", "the Hilbert series of the complete ideal is another one"
