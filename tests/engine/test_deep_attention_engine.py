@@ -136,8 +136,7 @@ def test_fibres_are_certified_and_computed_anew_without_macaulay2(engine: Macaul
         assert "groebner" not in certificate.script["text"]
         assert verify(certificate).accepted, verify(certificate)
         evidence = certificate.evidence
-        for name in evidence:
-            number = name.removeprefix("fibre_")
+        for name, number in [(observable, number) for observable in evidence for number in evidence[observable]]:
             wrong = evidence | {name: evidence[name] | {number: evidence[name][number] + 1}}
             assert verify(replace(certificate, evidence=wrong).sealed()).check == f"evidence.{name}.{number}"
 

@@ -21,6 +21,7 @@ TEXT = (
     "For t ≥ 2, and d ≤ 3 or d' = 1 or min(a, d) = 1: the Hilbert function of the Zariski closure is that of the "
     "source less Λ² S_n Y and hooks (docs/completeness.md)."
 )
+COMPUTED = "the Hilbert function of the ideal of the closure, and its Hilbert series where the ideal is proved complete"
 SOURCE = "m2bridge, docs/completeness.md (proved as an upper bound, and in large degrees)"
 
 
