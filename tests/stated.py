@@ -48,4 +48,4 @@ def for_all_sizes(name: str) -> Iterator[Row]:
 
 
 def _listed(parts: tuple[str, ...]) -> str:
-    return "; ".join(parts).replace("{orbits}", "every orbit").replace("{ideals}", "all").replace("{patterns} ", "")
+    return "; ".join(parts).replace("{orbits}", "every orbit").replace("{ideals}", "all").replace(": {patterns}", "")
