@@ -70,9 +70,8 @@ def _stated(key: str, statements: tuple[Statement, ...], chosen: Family) -> Ques
 
 def _usual(model: Any, statements: tuple[Statement, ...]) -> bool:
     """Of what is observed apart: what applies, and does not take Macaulay2."""
-    return any(
-        not statement.hypotheses(model) and not needs_engine(model, (statement.observable,)) for statement in statements
-    )
+    applies = any(not statement.hypotheses(model) for statement in statements)
+    return applies and not needs_engine(model, {statement.observable for statement in statements})
 
 
 def _observe(observables: tuple[str, ...], model: Any, engine: Engine | None) -> Any:

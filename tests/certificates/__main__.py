@@ -41,6 +41,9 @@ DEEP = (
     (DeepAttention([2, 2, 2], 2, skip=True), ("skip",)),
     (DeepAttention([3, 3], 3, heads=2), ("heads",)),
     (DeepAttention([2, 2, 1], [2, 1]), ("3.7", "fibre")),
+    (DeepAttention([2, 2, 2], 1), ("fibre",)),
+    (DeepAttention([2, 2, 2], 2), ("3.7",)),
+    (DeepAttention([3, 1], 1, heads=2), ("heads",)),
     (DeepAttention([3, 3, 3], [3, 2], 3), ("closed",)),
 )
 DEEP_ALL_SIZES = ("3.6", "3.8", "L", "S")

@@ -79,9 +79,11 @@ def test_verdicts_of_certificates() -> None:
     found = {verdict["part"]: verdict["verdict"] for verdict in about.answer["verdicts"]}
     assert found == {"scalings": "REFUTED", "one-to-one": "REFUTED", "dimension": "CONFIRMED"}
     (about,) = certify_all(DeepAttention((2, 2), 2, skip=True, normalization="softmax"), ["skip"])
-    assert {verdict["verdict"] for verdict in about.answer["verdicts"]} == {"UNDECIDED"}
+    found = {verdict["part"]: verdict["verdict"] for verdict in about.answer["verdicts"]}
+    assert found == {"scalings": "NOT_APPLICABLE", "one-to-one": "UNDECIDED", "dimension": "UNDECIDED"}
     assert about.evidence == {}
-    rows = questions(NAME)["skip"].rows(about)
+    vacuous, *rows = questions(NAME)["skip"].rows(about)
+    assert vacuous.reason.startswith("vacuous for softmax")
     assert {row.reason.partition(": ")[2] for row in rows} == {"not observed"}
     (about,) = certify_all(DeepAttention((3, 3), 3, heads=2), ["heads"])
     verdict = about.answer["verdicts"][0]
@@ -150,7 +152,7 @@ PLANTED = [
     ("theorem_s", lambda w, a, t: formulas.virtual_weights(w, a, len(a)) - len(a), KINDS[4], "S"),
     ("equation_14", lambda w, a: formulas.equation_16(w, a), DeepAttention((3, 3, 3), 2), "3.8"),
     ("equation_16", lambda w, a: 24, KINDS[4], "3.10"),
-    ("heads_as_printed", lambda d, o, a, h: 32, DeepAttention((3, 3), 3, heads=2), "heads"),
+    ("separate_heads", lambda d, o, a, h: 32, DeepAttention((3, 3), 3, heads=2), "heads"),
     ("skip_connections", lambda d, a, t, softmax: 16, DeepAttention((2, 2, 2), 2, skip=True), "skip"),
     ("matrices_of_rank", lambda n, r: 2 * n * r, DeepAttention((3, 2), 2), "3.1"),
 ]

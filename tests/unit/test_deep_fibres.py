@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 import pytest
 
+from m2bridge.algebra.linear_algebra import rank
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.families.deep_attention import generic_fibre
 from m2bridge.families.deep_attention.certified import can_be_certified
@@ -35,8 +37,8 @@ def case(key: str) -> Case:
 @pytest.mark.parametrize(("key", "dimension", "degree"), FIBRES)
 def test_fibres_by_flint(key: str, dimension: int, degree: int) -> None:
     assert fibres.fibre(case(key)) == (dimension, degree)
-    if hypothesis(case(key), "fibre", "points") is None:
-        assert prediction(case(key), "fibre", "points") == degree
+    if hypothesis(case(key), "fibre", "degree") is None:
+        assert prediction(case(key), "fibre", "degree") == degree
     assert prediction(case(key), "fibre", "dimension") == dimension
 
 
@@ -47,6 +49,17 @@ def test_weights_are_not_those_of_the_maker(key: str, monkeypatch: pytest.Monkey
     assert fibres._weights(case(key)) != made
     monkeypatch.setattr(fibres, "SEED", generic_fibre.SEED)
     assert fibres._weights(case(key)) == made
+
+
+@pytest.mark.parametrize("key", ["2-2-2-a1-1-t2", "3-2-3-a1-2-t2", "2-1-1-a2-2-t2"])
+def test_weights_have_generic_ranks(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others are passed over: here the first ones, of which all entries are one."""
+    network = DeepAttention.from_key(key)
+    ones, drawn = 3 * network.parameter_count, fibres._draws
+    monkeypatch.setattr(fibres, "_draws", lambda: chain([1] * ones, drawn()))
+    attention, M = fibres._weights(case(key))
+    assert [rank(A) for A in attention] == list(network.shape.alphas)
+    assert rank(M) == network.shape.rank
 
 
 def test_special_weights_have_another_fibre(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from m2bridge import dimension
-from m2bridge.errors import MethodUnavailableError
-from m2bridge.families.deep_attention import words
+from m2bridge.algebra.integers import LARGE_PRIME
+from m2bridge.engine.recorded import RecordedEngine
+from m2bridge.errors import ContradictionError, MethodUnavailableError
+from m2bridge.families.deep_attention import observation, words
+from m2bridge.families.deep_attention.checker.case import read
+from m2bridge.families.deep_attention.generic_fibre import GenericFibre
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import OBSERVABLES, observe
 from m2bridge.families.deep_attention.shape import Shape, reduced_dimension, virtual_dimension
@@ -18,6 +24,7 @@ from m2bridge.families.deep_attention.statements import STATEMENTS, expectations
 from m2bridge.maps.statement import GlobalStatement
 
 BY_NAME = {f"{statement.key} {statement.part}".strip(): statement for statement in STATEMENTS}
+CHECKER = import_module("m2bridge.families.deep_attention.checker.observed")  # its package has a function of this name
 OF_DIMENSIONS = {name: statement for name, statement in BY_NAME.items() if statement.observable == "dimension"}
 
 
@@ -57,15 +64,15 @@ def test_what_is_stated_by_m2bridge_holds() -> None:
                 decided[name] += 1
                 if statement.predict(network) != value:
                     exceptions.add(name)
-    assert exceptions == {"heads only permutations"}
+    assert exceptions == {"heads separate heads"}
     assert min(decided.values()) >= 3, decided
 
 
 def test_symmetries_of_heads_are_more_than_permutations() -> None:
     """GL_H mixes heads whose attention matrices are any matrices: with d = d' = a = 3 and two heads, 32 and not 34."""
     network = DeepAttention((3, 3), 3, 2, heads=2)
-    assert refuted(BY_NAME["heads only permutations"], network)
-    assert (observed(network), BY_NAME["heads only permutations"].predict(network)) == (32, 34)
+    assert refuted(BY_NAME["heads separate heads"], network)
+    assert (observed(network), BY_NAME["heads separate heads"].predict(network)) == (32, 34)
 
 
 @pytest.mark.parametrize(
@@ -150,6 +157,69 @@ def test_attention_matrices() -> None:
         assert not refuted(BY_NAME["3.1"], network)
 
 
+VIRTUAL = {"2-2-2-a1-1-t2": (0, 1), "2-2-a1-t1": (0, 1), "3-3-a1-t1": (0, 3), "3-2-3-a1-2-t2": (1, 3)}
+"""The dimension of a fibre in the virtual weights, and in E."""
+
+
+@pytest.mark.parametrize("key", VIRTUAL)
+def test_fibres_in_e_are_not_those_in_the_virtual_weights(key: str) -> None:
+    """Ranks and subspaces of virtual weights are conditions that matrices in E do not satisfy; the words say which."""
+    network = DeepAttention.from_key(key)
+    inside, everywhere = BY_NAME["fibre virtual weights"], BY_NAME["fibre dimension"]
+    assert not refuted(inside, network)
+    assert (inside.predict(network), everywhere.predict(network)) == VIRTUAL[key]
+    assert "in E, of any ranks" in everywhere.text
+    assert refuted(replace(inside, predict=everywhere.predict), network)
+
+
+@pytest.mark.parametrize(("key", "wrong"), [("2-2-1-a2-2-t1", 0), ("3-2-3-a1-2-t2", 0), ("2-2-2-a2-2-t2", 1)])
+def test_fibres_in_e_are_held_against_those_in_the_virtual_weights(
+    key: str, wrong: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """They are at least as large, and as large where virtual weights fill E."""
+    planted = GenericFibre(wrong, 1, None)
+    monkeypatch.setattr(observation, "generic_fibre", lambda network, engine: planted)
+    monkeypatch.setattr(CHECKER, "fibre", lambda case: (wrong, 1))
+    monkeypatch.setattr(CHECKER, "unknowns", lambda case: 1)
+    network = DeepAttention.from_key(key)
+    for found in (
+        lambda: observe(network, "fibre_dimension", RecordedEngine(tmp_path)),
+        lambda: CHECKER.observed(read(network.to_json()), "fibre_dimension"),
+    ):
+        with pytest.raises(ContradictionError, match=f"a fibre of dimension {wrong}, "):
+            found()
+
+
+def test_verdicts_on_fibres_rest_on_more_than_one_fibre() -> None:
+    for name in ("3.7", "fibre dimension", "fibre degree"):
+        assert any("one random fibre alone would not tell" in lemma for lemma in BY_NAME[name].trusted)
+
+
+def test_a_dimension_says_nothing_about_finitely_many_symmetries() -> None:
+    """Heads of rank one with one output: k and v can be exchanged in each, and the dimension is that of the words."""
+    network = DeepAttention((3, 1), 1, heads=2)
+    statement = BY_NAME["heads separate heads"]
+    assert not refuted(statement, network)
+    assert "Whether there are finitely many others is not asked" in statement.text
+    k, q, v = [2, -1, 3], [1, 4, -2], [5, 1, 1]
+    other = [[1, 1, 2], [3, 0, 1], [-1, 2, 2]]
+    X = [1, 2, 0, 3, -1, 1]
+    values = [
+        network.values([x for rows in (*weights, *other) for x in rows], [X], LARGE_PRIME)
+        for weights in ([k, q, v], [v, q, k], [q, k, v])
+    ]
+    assert values[0] == values[1] != values[2]
+
+
+def test_every_number_has_its_formula_in_the_words() -> None:
+    """For one token, and for one layer without hidden widths."""
+    one_token = DeepAttention((2, 2), 2, 1, skip=True)
+    assert not refuted(BY_NAME["skip dimension"], one_token)
+    assert "for t = 1 it is Σ_k (d² + ρ_k(2d − ρ_k + 1)/2 − 1)" in BY_NAME["skip dimension"].text
+    for name in ("3.5", "3.8", "3.10"):
+        assert "d_0·d_1" in BY_NAME[name].text
+
+
 @pytest.mark.parametrize("t", [1, 2, 3])
 def test_the_normal_form_is_an_identity(t: int) -> None:
     for widths in [(2, 3, 2), (3, 1), (1, 2, 2, 1), (4, 3, 2)]:
@@ -163,7 +233,10 @@ def test_skip_connections_keep_the_scalings_of_lightning_attention(layers: int) 
     softmax = replace(lightning, normalization="softmax")
     for name in ("skip scalings", "skip one-to-one"):
         assert refuted(BY_NAME[name], lightning)
-        assert not refuted(BY_NAME[name], softmax)
+    assert not refuted(BY_NAME["skip one-to-one"], softmax)
+    assert "vacuous" in BY_NAME["skip scalings"].hypotheses(softmax)
+    for network in (softmax, replace(softmax, skip=False)):  # there is nothing to break
+        assert observe(network, "scalings_keep_the_function").value is False
     assert observe(lightning, "unseen_weights").value == layers
     assert observe(softmax, "scalings_keep_the_function").proved
 
@@ -192,7 +265,7 @@ def test_identities_are_exact_and_can_fail(monkeypatch: pytest.MonkeyPatch) -> N
 def test_every_statement_can_be_observed() -> None:
     assert {statement.observable for statement in STATEMENTS} == set(OBSERVABLES)
     assert len(BY_NAME) == len(STATEMENTS)
-    for observable in ("closed", "fibre_degree"):
+    for observable in ("closed", "fibre_degree", "fibre_is_one_point"):
         with pytest.raises(MethodUnavailableError, match="needs Macaulay2"):
             observe(DeepAttention((3, 3, 3), 2, 3), observable)
     for observable in ("normal_form", "virtual_weights", "attention_matrices"):

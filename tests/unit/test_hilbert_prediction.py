@@ -8,6 +8,7 @@ import pytest
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.ring import Ideal, PolynomialRing
+from m2bridge.cli.output import exit_code
 from m2bridge.families.attention import hilbert_check
 from m2bridge.families.attention.formulas import degree_formula, dimension_formula
 from m2bridge.families.attention.hilbert_check import HilbertCheck
@@ -102,8 +103,9 @@ def test_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (found.verdict, found.undecided) == ("UNDECIDED", True)
     proved = implicitize(multigraded_attention(model), 3)
     found = check(replace(with_series(None), equations=proved))
-    assert (found.verdict, found.all_degrees) == ("CONFIRMED", False)
-    assert found.reason == "H(0), …, H(3) are as predicted; nothing is claimed about n > 3"
+    assert (found.verdict, found.undecided, found.all_degrees) == ("UNDECIDED", True, False)
+    assert found.reason == "H(0), …, H(3) are as predicted; the statement is about all n, and n > 3 is not decided"
+    assert exit_code(found) == 3
     assert "  3         56          56" in str(found)
     found = check(replace(with_series(None), equations=replace(proved, exact=False)))
     assert found.verdict == "UNDECIDED"

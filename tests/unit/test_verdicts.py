@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,7 @@ from m2bridge.certifying.questions import question_of
 from m2bridge.crosscheck import Outcome, Verdict, compare
 from m2bridge.crosscheck.grounds import NO_ORBIT, NONE_SPECIAL
 from m2bridge.errors import ContradictionError
+from m2bridge.families import OWN, family
 from m2bridge.families.attention.fibre_points import fibre_points
 from m2bridge.families.attention.observed import Observations
 from m2bridge.families.attention.orbits import orbits, representative
@@ -19,7 +21,7 @@ from m2bridge.families.attention.preimages import Preimages
 from m2bridge.families.attention.statements import REGISTRY, GlobalStatement, Statement
 from m2bridge.families.attention.statements.statement import WORDS, nondegenerate
 from m2bridge.families.attention.tokens import products_determine_functions
-from tests import rechecking
+from tests import rechecking, stated
 from tests.rechecking import fibres_at, recheck
 
 PAPER = "Henry, Marchetti, Kohn"
@@ -179,7 +181,7 @@ def test_trusted_lemmas_are_those_of_the_proof() -> None:
     assert lemmas == {
         "singular-locus": ["reduced", "orbits", "closures-of-orbits", "fibre-lemma", "determinantal", "zero"],
         "degree": ["reduced", "orbits", "projection", "low-rank"],
-        "A.5": [],
+        "A.5": ["indices"],
         "A.3": ["reduced", "orbits", "determinantal"],
         "3.4 (ii)": ["reduced", "orbits", "local", "zero"],
     }
@@ -210,3 +212,39 @@ def test_the_manifold_is_linear_for_one_dimension_only() -> None:
         found = compare(statement("not-a-manifold"), observed)
         assert isinstance(statement("not-a-manifold"), GlobalStatement)
         assert ("computed yes" in found.reason) == (case[0] == 1)
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "statements.md"
+
+
+def tables() -> dict[str, list[list[str]]]:
+    """The rows of the tables of docs/statements.md, by the titles above them."""
+    found: dict[str, list[list[str]]] = {}
+    for section in PAGE.read_text(encoding="utf-8").split("\n## ")[1:]:
+        title, *lines = section.splitlines()
+        rows = [line.removeprefix("| ").removesuffix(" |").split(" | ") for line in lines if line.startswith("| ")]
+        found[title] = rows[1:]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("title", "rows"),
+    [(title, tuple(stated.by_case(name))) for name, title in stated.FAMILIES.items()]
+    + [(title, tuple(stated.for_all_sizes(name))) for name, title in stated.ALL_SIZES.items()],
+    ids=[*stated.FAMILIES.values(), *stated.ALL_SIZES.values()],
+)
+def test_a_person_has_read_every_statement_beside_what_is_computed(title: str, rows: tuple[stated.Row, ...]) -> None:
+    """Whoever changes words, or what is computed, reads the last column again, and changes the row."""
+    written = tables()[title]
+    assert [tuple(row[:3]) for row in written] == list(rows)
+    for row in written:
+        assert len(row) == 4, row
+        assert row[3].endswith("."), row
+
+
+def test_every_family_with_statements_has_its_table() -> None:
+    with_statements = {name for name in OWN if family(name).statements()}
+    for_all = {family(name).all_sizes for name in with_statements}
+    assert with_statements - for_all == set(stated.FAMILIES)
+    assert {name for name in stated.FAMILIES if family(name).all_sizes} == set(stated.ALL_SIZES)
+    assert set(tables()) == {*stated.FAMILIES.values(), *stated.ALL_SIZES.values()}

@@ -21,6 +21,7 @@ TEXT = (
     "For t ≥ 2, and d ≤ 3 or d' = 1 or min(a, d) = 1: the Hilbert function of the Zariski closure is that of the "
     "source less Λ² S_n Y and hooks (docs/completeness.md)."
 )
+COMPUTED = "the Hilbert function of the ideal of the closure, and its Hilbert series where the ideal is proved complete"
 SOURCE = "m2bridge, docs/completeness.md (proved as an upper bound, and in large degrees)"
 
 
@@ -62,7 +63,7 @@ class HilbertCheck(Presented):
 
     @property
     def undecided(self) -> bool:
-        """Whether nothing was compared, though the prediction applies."""
+        """Whether not all values were compared, though the prediction applies."""
         return self.verdict == "UNDECIDED"
 
 
@@ -108,7 +109,8 @@ def _decided(
     series = found.hilbert_series
     if series is None:
         last = len(values) - 1
-        return "CONFIRMED", f"H(0), …, H({last}) are as predicted; nothing is claimed about n > {last}"
+        said = f"H(0), …, H({last}) are as predicted; the statement is about all n, and n > {last} is not decided"
+        return "UNDECIDED", "; ".join(filter(None, (said, found.unfinished)))
     if series.numerator == predicted_numerator(model, series.dimension):
         return "CONFIRMED", "in this case for all n: the ideal is complete, and its Hilbert series is the predicted one"
     return "REFUTED", "the Hilbert series of the complete ideal is another one"

@@ -18,10 +18,11 @@ from m2bridge.families.deep_attention.closedness import concerns
 from m2bridge.families.deep_attention.generic_fibre import MOST_UNKNOWNS, unknown_count
 from m2bridge.families.deep_attention.lower_bounds import DISTINCT_TOKENS, SEED, block_rank, certified_block
 from m2bridge.families.deep_attention.model import DeepAttention
-from m2bridge.families.deep_attention.observation import BY_ENGINE, MOST_LAYERS, observe, weight_count
+from m2bridge.families.deep_attention.observation import BY_ENGINE, MOST_LAYERS, observe, virtual_fibre, weight_count
 from m2bridge.families.deep_attention.observed import Finding, ObservedNetwork
 from m2bridge.maps.rank import rank_result
 
+FIBRES = ("fibre_dimension", "fibre_degree", "fibre_is_one_point")
 CERTIFIED_LAYERS = 2
 """Of the networks whose fibres are certified: Gröbner bases of fibres of three layers take minutes."""
 
@@ -53,11 +54,13 @@ def can_be_certified(network: DeepAttention, observable: str) -> bool:
     """Whether the checker computes it anew."""
     if observable == "closed":
         return not concerns(network)
-    if observable in ("fibre_dimension", "fibre_degree"):
+    if observable in FIBRES:
         small = network.layers <= CERTIFIED_LAYERS and unknown_count(network) <= MOST_UNKNOWNS
         return small and network.is_plain and not network.softmax
     if observable == "virtual_weights":
         return network.is_plain
+    if observable == "virtual_fibre_dimension":
+        return network.is_plain and not network.softmax
     if observable == "normal_form":
         return network.is_plain and not network.softmax and network.layers <= MOST_LAYERS
     if observable == "scalings_keep_the_function":
@@ -101,11 +104,16 @@ def _unseen_weights(network: DeepAttention) -> Finding:
     return Finding(weights - found.value, found.method, bound, found.proved, {**found.numbers, "weights": weights})
 
 
+def _virtual_fibre_dimension(network: DeepAttention) -> Finding:
+    return virtual_fibre(observe(network, "virtual_weights"), _dimension(network), network.layers)
+
+
 _CERTIFIED: dict[str, Callable[[DeepAttention], Finding]] = {
     "attention_matrices": partial(observe, observable="attention_matrices"),
     "dimension": _dimension,
     "normal_form": partial(observe, observable="normal_form"),
     "scalings_keep_the_function": partial(observe, observable="scalings_keep_the_function"),
     "unseen_weights": _unseen_weights,
+    "virtual_fibre_dimension": _virtual_fibre_dimension,
     "virtual_weights": partial(observe, observable="virtual_weights"),
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from m2bridge.algebra.linear_algebra import rank
 from m2bridge.clock import clock
 from m2bridge.engine import Engine
 from m2bridge.engine.answer import parse
@@ -94,13 +95,14 @@ def script(network: DeepAttention) -> Script:
 
 
 def _random_weights(network: DeepAttention) -> tuple[list[Rows], Rows]:
-    """Virtual weights for which the chart meets all orbits, from random weights; a checker makes them anew."""
+    """Virtual weights of generic ranks for which the chart meets all orbits; a checker makes others in this way."""
     random = MinimalStandard(SEED)
     while True:
         count = network.parameter_count
         parameters = [random.randrange(1, _SIZE) * (-1) ** random.randrange(0, 2) for _ in range(count)]
         attention, M = network.virtual_weights(parameters)
-        if all(A[0][0] for A in attention) and any(row[0] for row in M):
+        chart = all(A[0][0] for A in attention) and any(row[0] for row in M)
+        if chart and (*map(rank, attention), rank(M)) == (*network.shape.alphas, network.shape.rank):
             return attention, M
 
 

@@ -211,16 +211,55 @@ def weight_count(network: DeepAttention) -> int:
     return network.heads * sum(d * after + 2 * d * min(a, d) - min(a, d) ** 2 for d, after, a in pairs)
 
 
+def virtual_fibre(weights: Finding, functions: Finding, layers: int) -> Finding:
+    """The dimension of the virtual weights with a generic function, up to scalings: D_virt less that of functions."""
+    assert isinstance(weights.value, int)
+    assert isinstance(functions.value, int)
+    exact = weights.decided is not None and functions.decided is not None
+    method = "dimension of virtual weights, less that of functions and l scalings"
+    numbers = {"virtual_weights": weights.value, "functions": functions.value}
+    value = weights.value - functions.value - layers
+    return Finding(value if exact else None, method if exact else f"{method}: not both are known", numbers=numbers)
+
+
+def _virtual_fibre_dimension(network: DeepAttention) -> Finding:
+    if network.softmax:
+        raise MethodUnavailableError("scalings are those of lightning attention")
+    return virtual_fibre(_virtual_weights(network), _dimension(network), network.layers)
+
+
 def _fibre_dimension(network: DeepAttention, engine: Engine) -> Finding:
-    found = generic_fibre(network, engine)
-    numbers = {"unknowns": unknown_count(network), "dimension": found.dimension}
-    return Finding(found.dimension, GROEBNER, numbers=numbers)
+    found = generic_fibre(network, engine).dimension
+    _hold(found, network)
+    return Finding(found, GROEBNER, numbers={"unknowns": unknown_count(network), "dimension": found})
+
+
+def _hold(dimension: int, network: DeepAttention) -> None:
+    """The fibre in E contains that in the virtual weights, which are irreducible: they are E if they are as large."""
+    virtual = _virtual_fibre_dimension(network)
+    if virtual.decided is None:
+        return
+    n = network.widths[0]
+    everything = virtual.numbers["virtual_weights"] == network.layers * n * n + network.widths[-1] * n
+    if dimension < virtual.decided or (everything and dimension != virtual.decided):
+        raise ContradictionError(f"a fibre of dimension {dimension}, {virtual.decided} in the virtual weights")
 
 
 def _fibre_degree(network: DeepAttention, engine: Engine) -> Finding:
     found = generic_fibre(network, engine)
     numbers = {"unknowns": unknown_count(network), "degree": found.degree}
     return Finding(found.degree, GROEBNER, numbers=numbers)
+
+
+def _fibre_is_one_point(network: DeepAttention, engine: Engine) -> Finding:
+    """One simple point in E is one in the virtual weights, which are more where they have a positive dimension."""
+    found = generic_fibre(network, engine)
+    numbers = {"unknowns": unknown_count(network), "dimension": found.dimension, "degree": found.degree}
+    if (found.dimension, found.degree) == (0, 1):
+        return Finding(True, GROEBNER, numbers=numbers)
+    if _virtual_fibre_dimension(network).decided:
+        return Finding(False, "a fibre of positive dimension in the virtual weights", numbers=numbers)
+    return Finding(None, "not one simple point in E; which are virtual weights is not computed", numbers=numbers)
 
 
 def _closed(network: DeepAttention, engine: Engine) -> Finding:
@@ -231,7 +270,7 @@ def _closed(network: DeepAttention, engine: Engine) -> Finding:
     return Finding(False, "a limit of networks that is no network, by a Gröbner basis over QQ", numbers=asdict(found))
 
 
-GROEBNER = "Gröbner basis over QQ of the equations of a fibre over random weights"
+GROEBNER = "Gröbner basis over QQ of the equations of a fibre in E over random virtual weights"
 
 _BY_RANKS: dict[str, Callable[[DeepAttention], Finding]] = {
     "dimension": _dimension,
@@ -240,10 +279,12 @@ _BY_RANKS: dict[str, Callable[[DeepAttention], Finding]] = {
     "normal_form": _normal_form,
     "scalings_keep_the_function": _scalings,
     "unseen_weights": _unseen_weights,
+    "virtual_fibre_dimension": _virtual_fibre_dimension,
 }
 BY_ENGINE: dict[str, Callable[[DeepAttention, Engine], Finding]] = {
     "fibre_dimension": _fibre_dimension,
     "fibre_degree": _fibre_degree,
+    "fibre_is_one_point": _fibre_is_one_point,
     "closed": _closed,
 }
 OBSERVABLES = (*_BY_RANKS, *BY_ENGINE)

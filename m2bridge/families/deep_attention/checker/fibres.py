@@ -8,6 +8,8 @@ from functools import cache
 from itertools import count
 from typing import Any
 
+import flint
+
 from m2bridge.checker.algebra import groebner_basis, hilbert_series, minimal, ring
 from m2bridge.families.deep_attention.checker.case import Case
 
@@ -86,7 +88,7 @@ def _coefficients(polynomial: Any, weights: Any) -> list[Any]:
 
 
 def _weights(case: Case) -> tuple[list[Matrix], Matrix]:
-    """The virtual weights of the first random weights for which the chart meets all orbits of scalings."""
+    """The first random virtual weights of generic ranks for which the chart meets all orbits of scalings."""
     draws = _draws()
     while True:
         M, attention = [[int(i == j) for j in range(case.d[0])] for i in range(case.d[0])], []
@@ -94,7 +96,8 @@ def _weights(case: Case) -> tuple[list[Matrix], Matrix]:
             A = _matrix(draws, n, n) if a >= n else product(transposed(_matrix(draws, a, n)), _matrix(draws, a, n))
             attention.append(product(transposed(M), A, M))
             M = product(_matrix(draws, m, n), M)
-        if all(A[0][0] for A in attention) and any(row[0] for row in M):
+        chart = all(A[0][0] for A in attention) and any(row[0] for row in M)
+        if chart and [flint.fmpz_mat(A).rank() for A in (*attention, M)] == [*case.ranks, min(case.d)]:
             return attention, M
 
 

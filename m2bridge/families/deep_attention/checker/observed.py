@@ -88,11 +88,42 @@ def _unseen_weights(case: Case) -> Found:
     return (None if dimension is None else weights - dimension), {**numbers, "weights": weights}
 
 
+def _virtual_fibre_dimension(case: Case) -> Found:
+    """The difference of the dimensions of virtual weights and of functions, less one for each scaling."""
+    if case.softmax or not case.plain:
+        return None, {}
+    (weights, ranks), (functions, bounds) = _virtual_weights(case), _dimension(case)
+    numbers = {"virtual_weights": ranks["rank"], "functions": bounds["lower_bound"]}
+    return (None if weights is None or functions is None else weights - functions - len(case.a)), numbers
+
+
 def _fibre_dimension(case: Case) -> Found:
     if not unknowns(case):
         return None, {}
     dimension, _ = fibre(case)
+    _hold(dimension, case)
     return dimension, {"unknowns": unknowns(case), "dimension": dimension}
+
+
+def _hold(dimension: int, case: Case) -> None:
+    """Among all matrices there are at least as many as among virtual weights; as many, if these are all matrices."""
+    virtual_dimension, numbers = _virtual_fibre_dimension(case)
+    if virtual_dimension is None:
+        return
+    n = case.d[0]
+    missing = len(case.a) * n * n + n * case.d[-1] - numbers["virtual_weights"]
+    if dimension < virtual_dimension or (dimension > virtual_dimension and not missing):
+        raise ContradictionError(f"a fibre of dimension {dimension}, {virtual_dimension} in the virtual weights")
+
+
+def _fibre_is_one_point(case: Case) -> Found:
+    """One simple point; of several ones, which are virtual weights is not computed, but they are no curve if unique."""
+    if not unknowns(case):
+        return None, {}
+    dimension, degree = fibre(case)
+    virtual_dimension, _ = _virtual_fibre_dimension(case)
+    one = True if dimension == 0 and degree == 1 else False if virtual_dimension else None
+    return one, {"unknowns": unknowns(case), "dimension": dimension, "degree": degree}
 
 
 def _fibre_degree(case: Case) -> Found:
@@ -115,8 +146,10 @@ _OBSERVED: dict[str, Callable[[Case], Found]] = {
     "dimension": _dimension,
     "fibre_degree": _fibre_degree,
     "fibre_dimension": _fibre_dimension,
+    "fibre_is_one_point": _fibre_is_one_point,
     "normal_form": _normal_form,
     "scalings_keep_the_function": _scalings,
     "unseen_weights": _unseen_weights,
+    "virtual_fibre_dimension": _virtual_fibre_dimension,
     "virtual_weights": _virtual_weights,
 }

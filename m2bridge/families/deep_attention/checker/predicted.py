@@ -24,12 +24,13 @@ HYPOTHESES: dict[tuple[str, str], tuple[str, ...]] = {
     ("L", ""): ("plain", "lightning"),
     ("S", ""): ("plain", "softmax"),
     ("fibre", "dimension"): ("plain", "lightning"),
-    ("fibre", "points"): ("plain", "lightning", "no-hidden-width-one"),
+    ("fibre", "degree"): ("plain", "lightning", "no-hidden-width-one"),
+    ("fibre", "virtual weights"): ("plain", "lightning"),
     ("closed", ""): ("plain", "lightning", "three-threes"),
-    ("skip", "scalings"): ("skip", "one-head"),
+    ("skip", "scalings"): ("skip", "one-head", "scalings"),
     ("skip", "one-to-one"): ("skip", "one-head", "several-tokens"),
     ("skip", "dimension"): ("skip", "one-head"),
-    ("heads", "only permutations"): HEADS,
+    ("heads", "separate heads"): HEADS,
     ("heads", "one layer"): HEADS,
     ("heads", "several layers"): ("several-layers", "several-heads", "several-tokens", "equal-widths"),
 }
@@ -56,6 +57,7 @@ def _failing(case: Case, names: tuple[str, ...]) -> list[str]:
         "one-head": case.heads == 1,
         "several-heads": case.heads > 1,
         "no-skip": not case.skip,
+        "scalings": not case.softmax,
         "several-tokens": case.t > 1,
         "single-layer": len(case.a) == 1,
         "several-layers": len(case.a) > 1,
@@ -125,8 +127,8 @@ def _skip(case: Case) -> int:
     return sum(d * d + matrices(d, a) - (not case.softmax) for a in case.a)
 
 
-def _linear_spaces(case: Case) -> int:
-    """How many linear spaces a fibre is, up to scalings."""
+def _fibre_degree(case: Case) -> int:
+    """Of a fibre up to scalings: how many linear spaces it is."""
     if min(case.d) > 1:
         return 1
     last = case.ranks[-1]
@@ -140,9 +142,10 @@ _PREDICTIONS: dict[tuple[str, str], Callable[[Case], int | None]] = {
     ("3.5", ""): _equation_16,
     ("V", ""): lambda case: virtual(case, len(case.a)),
     ("3.6", ""): lambda case: True,
-    ("3.7", ""): lambda case: 1,
+    ("3.7", ""): lambda case: True,
     ("fibre", "dimension"): lambda case: (len(case.a) - case.whole) * comb(case.d[0], 2),
-    ("fibre", "points"): _linear_spaces,
+    ("fibre", "degree"): _fibre_degree,
+    ("fibre", "virtual weights"): lambda case: virtual(case, len(case.a)) - virtual(case, case.whole),
     ("closed", ""): lambda case: False,
     ("3.8", ""): _equation_14,
     ("3.9", ""): _equation_16,
@@ -152,7 +155,7 @@ _PREDICTIONS: dict[tuple[str, str], Callable[[Case], int | None]] = {
     ("skip", "scalings"): lambda case: False,
     ("skip", "one-to-one"): lambda case: 0,
     ("skip", "dimension"): _skip,
-    ("heads", "only permutations"): lambda case: case.heads * (_single(case.d[0], case.d[1], case.a[0], 1)),
+    ("heads", "separate heads"): lambda case: case.heads * (_single(case.d[0], case.d[1], case.a[0], 1)),
     ("heads", "one layer"): lambda case: _single(case.d[0], case.d[1], case.a[0], case.heads),
     ("heads", "several layers"): _deep_heads,
 }

@@ -18,7 +18,7 @@ _NAMES = {
     "L": "Theorem L of m2bridge",
     "S": "Theorem S of m2bridge",
     "skip": "a conjecture of m2bridge on skip connections",
-    "heads, only permutations": "the paper's symmetries of heads",
+    "heads, separate heads": "the paper's symmetries of heads",
     "heads, one layer": "a conjecture of m2bridge on heads",
     "heads, several layers": "a conjecture of m2bridge on heads",
 }

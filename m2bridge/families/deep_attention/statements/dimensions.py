@@ -41,9 +41,9 @@ def _one_layer_of_heads(network: DeepAttention) -> int:
     return formulas.one_layer_of_heads(d, d_out, network.a[0], network.heads)
 
 
-def _heads_as_printed(network: DeepAttention) -> int:
+def _separate_heads(network: DeepAttention) -> int:
     d, d_out = network.widths
-    return formulas.heads_as_printed(d, d_out, network.a[0], network.heads)
+    return formulas.separate_heads(d, d_out, network.a[0], network.heads)
 
 
 def _deep_heads(network: DeepAttention) -> int:
@@ -78,10 +78,10 @@ THEOREM_S = stated(
 
 SKIP_CONNECTIONS = stated("skip", "dimension", _skip, together(skip, one_head))
 
-HEADS_AS_PRINTED = stated(
+SEPARATE_HEADS = stated(
     "heads",
-    "only permutations",
-    _heads_as_printed,
+    "separate heads",
+    _separate_heads,
     together(lightning, no_skip, single_layer, several_heads, several_tokens),
 )
 
@@ -100,7 +100,7 @@ DIMENSIONS = (
     THEOREM_L,
     THEOREM_S,
     SKIP_CONNECTIONS,
-    HEADS_AS_PRINTED,
+    SEPARATE_HEADS,
     HEADS,
     DEEP_HEADS,
 )

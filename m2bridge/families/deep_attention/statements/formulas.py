@@ -104,7 +104,7 @@ def one_layer_of_heads(d: int, d_out: int, a: int, heads: int) -> int:
     return min(bounds)
 
 
-def heads_as_printed(d: int, d_out: int, a: int, heads: int) -> int:
+def separate_heads(d: int, d_out: int, a: int, heads: int) -> int:
     """If permutations of heads and scalings were all symmetries: as many times a single head."""
     return heads * (d * d_out + matrices_of_rank(d, min(a, d)) - 1)
 

@@ -74,6 +74,11 @@ def no_skip(network: DeepAttention) -> str:
     return _SAID["no-skip"] if network.skip else ""
 
 
+def scalings(network: DeepAttention) -> str:
+    """A can be scaled against V, if there are no skip connections."""
+    return _SAID["scalings"] if network.softmax else ""
+
+
 def several_tokens(network: DeepAttention) -> str:
     """t ≥ 2."""
     return "" if network.t >= 2 else _SAID["several-tokens"]

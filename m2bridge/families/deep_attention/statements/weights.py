@@ -12,6 +12,7 @@ from m2bridge.families.deep_attention.statements.hypotheses import (
     one_hidden_width,
     plain,
     ranks_above_one,
+    scalings,
     several_tokens,
     skip,
     three_threes,
@@ -46,6 +47,12 @@ def _fibre_degree(network: DeepAttention) -> int:
     return 3 if min(2 * last, *widths[:-1]) == 2 else 1
 
 
+def _virtual_fibre_dimension(network: DeepAttention) -> int:
+    widths, a, l = network.widths, network.a, network.layers
+    first = formulas.first_of_rank_one(widths, a) if network.t > 1 else 0
+    return formulas.virtual_weights(widths, a, l) - formulas.virtual_weights(widths, a, first)
+
+
 LEMMA_3_1 = stated("3.1", "", _attention_matrices, lambda network: "")
 
 LEMMA_3_5 = stated("3.5", "", _virtual_weights, together(plain, one_hidden_width, narrow), meaning=plain)
@@ -57,14 +64,19 @@ PROPOSITION_V = stated(
 LEMMA_3_6 = stated("3.6", "", lambda network: True, together(plain, lightning))
 
 THEOREM_3_7 = stated(
-    "3.7", "", lambda network: 1, together(plain, lightning, several_tokens, one_hidden_width, narrow, ranks_above_one)
+    "3.7",
+    "",
+    lambda network: True,
+    together(plain, lightning, several_tokens, one_hidden_width, narrow, ranks_above_one),
 )
 
 FIBRE_DIMENSION = stated("fibre", "dimension", _fibre_dimension, together(plain, lightning))
 
-FIBRE_DEGREE = stated("fibre", "points", _fibre_degree, together(plain, lightning, no_hidden_width_one))
+FIBRE_DEGREE = stated("fibre", "degree", _fibre_degree, together(plain, lightning, no_hidden_width_one))
 
-SKIP_SCALINGS = stated("skip", "scalings", lambda network: False, together(skip, one_head))
+VIRTUAL_FIBRE_DIMENSION = stated("fibre", "virtual weights", _virtual_fibre_dimension, together(plain, lightning))
+
+SKIP_SCALINGS = stated("skip", "scalings", lambda network: False, together(skip, one_head, scalings))
 
 SKIP_ONE_TO_ONE = stated("skip", "one-to-one", lambda network: 0, together(skip, one_head, several_tokens))
 
@@ -78,6 +90,7 @@ WEIGHTS = (
     THEOREM_3_7,
     FIBRE_DIMENSION,
     FIBRE_DEGREE,
+    VIRTUAL_FIBRE_DIMENSION,
     SKIP_SCALINGS,
     SKIP_ONE_TO_ONE,
     NOT_CLOSED,

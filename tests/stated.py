@@ -1,0 +1,51 @@
+"""What docs/statements.md has a row for: every statement of every family, and every observable for all sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from m2bridge.families import family
+from m2bridge.families.attention.all_sizes import predictions as one_layer
+from m2bridge.families.attention.all_sizes.evidence import EVIDENCE
+from m2bridge.families.attention.hilbert_check import COMPUTED, TEXT
+from m2bridge.families.deep_attention.all_sizes import predictions as deep
+from m2bridge.families.deep_attention.all_sizes.decide import NORMAL_FORM
+from m2bridge.families.deep_attention.all_sizes.wording import WORDS
+from m2bridge.layout import name_with_part
+
+Row = tuple[str, str, str]
+
+FAMILIES = {
+    "attention": "One layer",
+    "deep-attention": "Deep networks",
+    "polynomial-network": "Polynomial networks",
+}
+ALL_SIZES = {
+    "attention": "One layer, all sizes at once",
+    "deep-attention": "Deep networks, all sizes at once",
+}
+
+
+def by_case(name: str) -> Iterator[Row]:
+    """Name, words, and what is computed."""
+    for statement in family(name).statements():
+        yield name_with_part(statement.key, statement.part), statement.text, _listed(statement.computed)
+    if name == "attention":
+        yield "hilbert", TEXT, COMPUTED
+
+
+def for_all_sizes(name: str) -> Iterator[Row]:
+    """What is observed, the statements about it, and what is computed."""
+    if name == "attention":
+        about = {name_with_part(*key): prediction.observable for key, prediction in one_layer.PREDICTIONS.items()}
+        computed = {observable: evidence.computed for observable, evidence in EVIDENCE.items()}
+    else:
+        about = {key: prediction.counts for key, prediction in deep.PREDICTIONS.items()} | {NORMAL_FORM: "normal_form"}
+        computed = WORDS.computed
+    for observable, parts in computed.items():
+        names = ", ".join(statement for statement, seen in about.items() if seen == observable)
+        yield observable.replace("_", " "), names, _listed(parts)
+
+
+def _listed(parts: tuple[str, ...]) -> str:
+    return "; ".join(parts).replace("{orbits}", "every orbit").replace("{ideals}", "all").replace(": {patterns}", "")
