@@ -4,10 +4,12 @@ A weight says how often each k, i and p occurs. Permutations of indices carry it
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations_with_replacement, product
+from itertools import accumulate, combinations_with_replacement, product
 from math import comb, factorial, lcm, prod
-from typing import Any, NamedTuple
+from random import Random
+from typing import Any
 
 import flint
 
@@ -19,12 +21,33 @@ Weight = tuple[tuple[int, ...], ...]
 Monomial = tuple[int, ...]  # numbers of coordinates, increasing
 
 
-class Part(NamedTuple):
-    """All monomials of a weight, a basis of I over QQ, and by monomials that are in one of its elements only which."""
+@dataclass(frozen=True)
+class Part:
+    """All monomials of a weight, and the coefficients of their images, a column for each.
 
+    Those of ``pivots`` have independent images, which span all: elements of I are known by their other coefficients.
+    """
+
+    weight: Weight
     monomials: list[Monomial]
-    relations: list[dict[Monomial, int]]
-    own: dict[Monomial, int]
+    images: Any
+    echelon: Any
+    pivots: list[int]
+
+    @cached_property
+    def own(self) -> dict[Monomial, int]:
+        """The monomials that are no pivots, with their numbers: as many as I has dimensions."""
+        left = set(range(len(self.monomials))).difference(self.pivots)
+        return {self.monomials[j]: number for number, j in enumerate(sorted(left))}
+
+    @cached_property
+    def relations(self) -> list[dict[Monomial, int]]:
+        """A basis of I over QQ: each has one of the own monomials, in this order."""
+        found = list(kernel(self.echelon, self.pivots))
+        columns = matrix(found, len(self.monomials)).transpose()
+        if found and any(self.images * columns):
+            raise TooExpensiveError("answer", f"not decided: a relation of weight {self.weight} has large coefficients")
+        return [{self.monomials[j]: c for j, c in entries.items()} for entries in found]
 
 
 class Products:
@@ -49,6 +72,11 @@ class Products:
             A[p, i] = sum(A[p, e] * more[e, i - alpha] for e in range(alpha))
         return [A[q, i] * V[k, p] + (A[p, i] * V[k, q] if p < q else 0) for k, i, p, q in self.names]
 
+    @cached_property
+    def known(self) -> dict[Monomial, Any]:
+        """Images of monomials."""
+        return {(): self.images[0] ** 0}
+
     def weights(self, n: int) -> list[Weight]:
         """Of degree n, decreasing; all others are permutations of these. TooExpensiveError if they have too much."""
         if comb(len(self.names) + n - 1, n) > MOST_MONOMIALS:
@@ -59,13 +87,20 @@ class Products:
     def hilbert_function(self, n: int) -> int:
         """The dimension of the coordinate ring in degree n."""
         parts = ((weight, self.part(weight)) for weight in self.weights(n))
-        return sum(orbit(weight) * (len(part.monomials) - len(part.relations)) for weight, part in parts)
+        return sum(orbit(weight) * len(part.pivots) for weight, part in parts)
 
     def generator_count(self, n: int) -> int:
-        """The number of minimal generators of I of degree n."""
-        if not self.generators(self.balanced(n)):
-            return 0
-        return sum(orbit(weight) * self.generators(weight) for weight in self.weights(n))
+        """The number of minimal generators of I of degree n.
+
+        They are a representation: it has no weight above one that it does not have (docs/completeness.md).
+        """
+        total, without = 0, list[Weight]()
+        for weight in sorted(self.weights(n), key=lambda w: sum(x * x for counts in w for x in counts)):
+            if not any(is_above(weight, lower) for lower in without):
+                found = self.generators(weight)
+                total += orbit(weight) * found
+                without += [] if found else [weight]
+        return total
 
     def balanced(self, n: int) -> Weight:
         """The weight of degree n that occurs in every representation (docs/completeness.md)."""
@@ -73,27 +108,26 @@ class Products:
         return tuple(tuple(total // size + (j < total % size) for j in range(size)) for total, size in totals)
 
     def part(self, weight: Weight) -> Part:
-        """The part of I of a decreasing weight.
+        """The part of I of a decreasing weight; which monomials are pivots is seen modulo a prime, their number over ZZ."""
+        if weight not in self.parts:
+            monomials = list(self.monomials(weight))
+            terms: dict[Any, dict[int, int]] = {}
+            for number, monomial in enumerate(monomials):
+                for exponents, coefficient in self.image(monomial).to_dict().items():
+                    terms.setdefault(exponents, {})[number] = int(coefficient)
+            images = matrix(list(terms.values()), len(monomials))
+            echelon, rank = flint.nmod_mat(images, algebra.PRIME).rref()
+            if rank != images.rank():
+                raise TooExpensiveError("answer", f"not decided: ranks of weight {weight} differ modulo a prime")
+            self.parts[weight] = Part(weight, monomials, images, echelon, pivots(echelon, rank))
+        return self.parts[weight]
 
-        The rank modulo a prime is at most the dimension of the quotient, and relations that vanish over ZZ are in I.
-        """
-        if weight in self.parts:
-            return self.parts[weight]
-        monomials = list(self.monomials(weight))
-        one = self.images[0] ** 0
-        images = [prod((self.images[j] for j in m), start=one) for m in monomials]
-        terms: dict[Any, dict[int, int]] = {}
-        for number, image in enumerate(images):
-            for exponents, coefficient in image.to_dict().items():
-                terms.setdefault(exponents, {})[number] = int(coefficient)
-        found = Part(monomials, [], {})
-        for own, entries in kernel(list(terms.values()), len(monomials)):
-            if sum((images[number] * c for number, c in entries.items()), 0 * one):
-                raise TooExpensiveError("answer", f"not decided: a relation of weight {weight} has large coefficients")
-            found.own[monomials[own]] = len(found.relations)
-            found.relations.append({monomials[number]: c for number, c in entries.items()})
-        self.parts[weight] = found
-        return found
+    def image(self, monomial: Monomial) -> Any:
+        """Of a product of coordinates."""
+        if monomial not in self.known:
+            *others, last = monomial
+            self.known[monomial] = self.image(tuple(others)) * self.images[last]
+        return self.known[monomial]
 
     def monomials(self, weight: Weight, first: int = 0) -> Iterator[Monomial]:
         """Of this weight, in coordinates that are not before the first; each begins with the least k that is left."""
@@ -117,14 +151,16 @@ class Products:
         """The number of minimal generators of a decreasing weight: the dimension of I modulo multiples of lower ones.
 
         Functionals on I that vanish on the multiples modulo a prime, lifted, have to vanish over ZZ. None can be
-        missing, since the rank over QQ is no less.
+        missing, since the rank over QQ is no less; nor is it less than that of combinations of the rows.
         """
         own = self.part(weight).own
         rows, columns = without_units(self.multiples(weight, own), range(len(own)))
-        functionals = [functional for _, functional in kernel(rows, len(columns))]
-        if any(sum(c * f.get(j, 0) for j, c in row.items()) for f in functionals for row in rows):
-            raise TooExpensiveError("answer", f"not decided: a functional of weight {weight} has large entries")
-        return len(functionals)
+        for some in (folded(rows, len(columns)), rows):
+            echelon, rank = flint.nmod_mat(matrix(some, len(columns)), algebra.PRIME).rref()
+            functionals = list(kernel(echelon, pivots(echelon, rank)))
+            if not any(sum(c * f.get(j, 0) for j, c in row.items()) for f in functionals for row in rows):
+                return len(functionals)
+        raise TooExpensiveError("answer", f"not decided: a functional of weight {weight} has large entries")
 
     def multiples(self, weight: Weight, own: Mapping[Monomial, int]) -> Iterator[dict[int, int]]:
         """Coordinates times elements of I, written in the basis of I (whose elements may be scaled)."""
@@ -170,21 +206,53 @@ def orbit(weight: Weight) -> int:
     return prod(factorial(len(w)) // prod(factorial(w.count(x)) for x in set(w)) for w in weight)
 
 
-def kernel(rows: Sequence[dict[int, int]], size: int) -> Iterator[tuple[int, dict[int, int]]]:
-    """A basis of the kernel modulo a prime, lifted to integers, each with a place where all others are zero."""
+def is_above(weight: Weight, lower: Weight) -> bool:
+    """Whether sums of first entries are nowhere less."""
+    pairs = ((accumulate(w), accumulate(v)) for w, v in zip(weight, lower, strict=True))
+    return all(x >= y for sums in pairs for x, y in zip(*sums, strict=True))
+
+
+def matrix(rows: Sequence[dict[int, int]], size: int) -> Any:
+    """Over ZZ, with so many columns."""
+    found = flint.fmpz_mat(len(rows), size)
+    for i, row in enumerate(rows):
+        for j, c in row.items():
+            found[i, j] = c
+    return found
+
+
+def folded(rows: Sequence[dict[int, int]], size: int) -> Sequence[dict[int, int]]:
+    """Hardly more random combinations than columns, which have as a rule the same rank; of each row in three of them."""
+    count, random = size + 16, Random(len(rows))
+    if len(rows) <= count:
+        return rows
+    found: list[dict[int, int]] = [{} for _ in range(count)]
+    for row in rows:
+        for place in random.sample(range(count), 3):
+            factor = random.randrange(1, 1000)
+            for j, c in row.items():
+                found[place][j] = found[place].get(j, 0) + factor * c
+    return found
+
+
+def pivots(echelon: Any, rank: int) -> list[int]:
+    """The columns in which the rows of a reduced echelon form begin."""
+    found, j = list[int](), 0
+    for i in range(rank):
+        while not echelon[i, j]:
+            j += 1
+        found.append(j)
+    return found
+
+
+def kernel(echelon: Any, pivots: Sequence[int]) -> Iterator[dict[int, int]]:
+    """A basis of the kernel modulo a prime, lifted to integers; each has one of the other columns, in this order."""
     p = algebra.PRIME
-    if not rows:
-        yield from ((free, {free: 1}) for free in range(size))
-        return
-    entries = [[row.get(j, 0) % p for j in range(size)] for row in rows]
-    echelon, rank = flint.nmod_mat(len(rows), size, [x for row in entries for x in row], p).rref()
-    reduced = [[int(echelon[i, j]) for j in range(size)] for i in range(rank)]
-    pivots = [next(j for j, x in enumerate(row) if x) for row in reduced]
-    for free in sorted(set(range(size)) - set(pivots)):
-        found = {j: fraction(-row[free], p) for row, j in zip(reduced, pivots, strict=True) if row[free]}
-        found[free] = (1, 1)
+    for free in sorted(set(range(echelon.ncols())).difference(pivots)):
+        column = ((j, int(echelon[i, free])) for i, j in enumerate(pivots) if j < free)
+        found = {j: fraction(-x, p) for j, x in column if x} | {free: (1, 1)}
         scale = lcm(*(denominator for _, denominator in found.values()))
-        yield free, {j: x * scale // denominator for j, (x, denominator) in found.items()}
+        yield {j: x * scale // denominator for j, (x, denominator) in found.items()}
 
 
 def fraction(x: int, p: int) -> tuple[int, int]:
