@@ -23,29 +23,32 @@ Monomial = tuple[int, ...]  # numbers of coordinates, increasing
 
 @dataclass(frozen=True)
 class Part:
-    """All monomials of a weight, and the coefficients of their images, a column for each.
-
-    Those of ``pivots`` have independent images, which span all: elements of I are known by their other coefficients.
-    """
+    """All monomials of a weight, the coefficients of their images, a column for each, and the rank of these over QQ."""
 
     weight: Weight
     monomials: list[Monomial]
     images: Any
-    echelon: Any
-    pivots: list[int]
+    rank: int
+
+    @cached_property
+    def echelon(self) -> Any:
+        """Of the coefficients modulo a prime: if the rank is the same, its pivots are a basis of the quotient over QQ."""
+        echelon, rank = flint.nmod_mat(self.images, algebra.PRIME).rref()
+        if rank != self.rank:
+            raise TooExpensiveError("answer", f"not decided: ranks of weight {self.weight} differ modulo a prime")
+        return echelon
 
     @cached_property
     def own(self) -> dict[Monomial, int]:
-        """The monomials that are no pivots, with their numbers: as many as I has dimensions."""
-        left = set(range(len(self.monomials))).difference(self.pivots)
+        """The monomials that are no pivots, with their numbers: coefficients that determine an element of I."""
+        left = set(range(len(self.monomials))).difference(pivots(self.echelon, self.rank))
         return {self.monomials[j]: number for number, j in enumerate(sorted(left))}
 
     @cached_property
     def relations(self) -> list[dict[Monomial, int]]:
         """A basis of I over QQ: each has one of the own monomials, in this order."""
-        found = list(kernel(self.echelon, self.pivots))
-        columns = matrix(found, len(self.monomials)).transpose()
-        if found and any(self.images * columns):
+        found = list(kernel(self.echelon, self.rank))
+        if found and any(self.images * matrix(found, len(self.monomials)).transpose()):
             raise TooExpensiveError("answer", f"not decided: a relation of weight {self.weight} has large coefficients")
         return [{self.monomials[j]: c for j, c in entries.items()} for entries in found]
 
@@ -55,6 +58,7 @@ class Products:
 
     def __init__(self, rows: int, columns: int, variables: int, alpha: int) -> None:
         self.sizes, self.alpha, self.parts = (rows, columns, variables), alpha, dict[Weight, Part]()
+        self.listed: dict[tuple[Weight, int], list[Monomial]] = {}
         pairs = combinations_with_replacement(range(variables), 2)
         self.names = [(k, i, *pq) for k, i, pq in product(range(rows), range(columns), list(pairs))]
         self.place: dict[tuple[int, ...], int] = {name: j for j, name in enumerate(self.names)}
@@ -87,7 +91,7 @@ class Products:
     def hilbert_function(self, n: int) -> int:
         """The dimension of the coordinate ring in degree n."""
         parts = ((weight, self.part(weight)) for weight in self.weights(n))
-        return sum(orbit(weight) * len(part.pivots) for weight, part in parts)
+        return sum(orbit(weight) * part.rank for weight, part in parts)
 
     def generator_count(self, n: int) -> int:
         """The number of minimal generators of I of degree n.
@@ -108,18 +112,15 @@ class Products:
         return tuple(tuple(total // size + (j < total % size) for j in range(size)) for total, size in totals)
 
     def part(self, weight: Weight) -> Part:
-        """The part of I of a decreasing weight; which monomials are pivots is seen modulo a prime, their number over ZZ."""
+        """The part of a decreasing weight."""
         if weight not in self.parts:
-            monomials = list(self.monomials(weight))
+            monomials = sorted(self.monomials(weight), key=self.mixed)
             terms: dict[Any, dict[int, int]] = {}
             for number, monomial in enumerate(monomials):
                 for exponents, coefficient in self.image(monomial).to_dict().items():
                     terms.setdefault(exponents, {})[number] = int(coefficient)
             images = matrix(list(terms.values()), len(monomials))
-            echelon, rank = flint.nmod_mat(images, algebra.PRIME).rref()
-            if rank != images.rank():
-                raise TooExpensiveError("answer", f"not decided: ranks of weight {weight} differ modulo a prime")
-            self.parts[weight] = Part(weight, monomials, images, echelon, pivots(echelon, rank))
+            self.parts[weight] = Part(weight, monomials, images, images.rank())
         return self.parts[weight]
 
     def image(self, monomial: Monomial) -> Any:
@@ -129,16 +130,20 @@ class Products:
             self.known[monomial] = self.image(tuple(others)) * self.images[last]
         return self.known[monomial]
 
-    def monomials(self, weight: Weight, first: int = 0) -> Iterator[Monomial]:
+    def monomials(self, weight: Weight, first: int = 0) -> list[Monomial]:
         """Of this weight, in coordinates that are not before the first; each begins with the least k that is left."""
         least = next((k for k, count in enumerate(weight[0]) if count), None)
         if least is None:
-            yield ()
-            return
-        block = len(self.names) // self.sizes[0]
-        for j in range(max(first, least * block), (least + 1) * block):
-            if less := self.without(weight, j):
-                yield from ((j, *rest) for rest in self.monomials(less, j))
+            return [()]
+        if (weight, first) not in self.listed:
+            block = len(self.names) // self.sizes[0]
+            places = ((j, self.without(weight, j)) for j in range(max(first, least * block), (least + 1) * block))
+            self.listed[weight, first] = [(j, *rest) for j, less in places if less for rest in self.monomials(less, j)]
+        return self.listed[weight, first]
+
+    def mixed(self, monomial: Monomial) -> int:
+        """How many of its coordinates have p ≠ q: with few of them first relations are short."""
+        return sum(self.names[j][2] < self.names[j][3] for j in monomial)
 
     def without(self, weight: Weight, j: int) -> Weight | None:
         """What is left of a weight without that of a coordinate; ``None`` if it is not in it."""
@@ -156,8 +161,10 @@ class Products:
         own = self.part(weight).own
         rows, columns = without_units(self.multiples(weight, own), range(len(own)))
         for some in (folded(rows, len(columns)), rows):
-            echelon, rank = flint.nmod_mat(matrix(some, len(columns)), algebra.PRIME).rref()
-            functionals = list(kernel(echelon, pivots(echelon, rank)))
+            modulo = flint.nmod_mat(matrix(some, len(columns)), algebra.PRIME)
+            if modulo.rank() == len(columns):
+                return 0
+            functionals = list(kernel(*modulo.rref()))
             if not any(sum(c * f.get(j, 0) for j, c in row.items()) for f in functionals for row in rows):
                 return len(functionals)
         raise TooExpensiveError("answer", f"not decided: a functional of weight {weight} has large entries")
@@ -237,19 +244,17 @@ def folded(rows: Sequence[dict[int, int]], size: int) -> Sequence[dict[int, int]
 
 def pivots(echelon: Any, rank: int) -> list[int]:
     """The columns in which the rows of a reduced echelon form begin."""
-    found, j = list[int](), 0
+    found = list[int]()
     for i in range(rank):
-        while not echelon[i, j]:
-            j += 1
-        found.append(j)
+        found.append(next(j for j in range(found[-1] + 1 if found else 0, echelon.ncols()) if echelon[i, j]))
     return found
 
 
-def kernel(echelon: Any, pivots: Sequence[int]) -> Iterator[dict[int, int]]:
+def kernel(echelon: Any, rank: int) -> Iterator[dict[int, int]]:
     """A basis of the kernel modulo a prime, lifted to integers; each has one of the other columns, in this order."""
-    p = algebra.PRIME
-    for free in sorted(set(range(echelon.ncols())).difference(pivots)):
-        column = ((j, int(echelon[i, free])) for i, j in enumerate(pivots) if j < free)
+    p, places = algebra.PRIME, pivots(echelon, rank)
+    for free in sorted(set(range(echelon.ncols())).difference(places)):
+        column = ((j, int(echelon[i, free])) for i, j in enumerate(places) if j < free)
         found = {j: fraction(-x, p) for j, x in column if x} | {free: (1, 1)}
         scale = lcm(*(denominator for _, denominator in found.values()))
         yield {j: x * scale // denominator for j, (x, denominator) in found.items()}
