@@ -6,7 +6,7 @@ A weight says how often each k, i and p occurs. Permutations of indices carry it
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, combinations_with_replacement, product
+from itertools import accumulate, combinations_with_replacement, count, product
 from math import comb, factorial, lcm, prod
 from random import Random
 from typing import Any
@@ -19,6 +19,7 @@ from m2bridge.errors import TooExpensiveError
 MOST_MONOMIALS = 2_000_000
 Weight = tuple[tuple[int, ...], ...]
 Monomial = tuple[int, ...]  # numbers of coordinates, increasing
+Image = dict[int, int]  # coefficients of products of variables, whose exponents are the digits of a number to base 2^16
 
 
 @dataclass(frozen=True)
@@ -59,27 +60,23 @@ class Products:
     def __init__(self, rows: int, columns: int, variables: int, alpha: int) -> None:
         self.sizes, self.alpha, self.parts = (rows, columns, variables), alpha, dict[Weight, Part]()
         self.listed: dict[tuple[Weight, int], list[Monomial]] = {}
+        self.known: dict[Monomial, Image] = {}
         pairs = combinations_with_replacement(range(variables), 2)
         self.names = [(k, i, *pq) for k, i, pq in product(range(rows), range(columns), list(pairs))]
         self.place: dict[tuple[int, ...], int] = {name: j for j, name in enumerate(self.names)}
 
     @cached_property
-    def images(self) -> list[Any]:
+    def images(self) -> list[Image]:
         """Of the coordinates; columns of A from α on are combinations of those before."""
         (rows, columns, variables), alpha = self.sizes, min(self.alpha, self.sizes[1])
-        left = iter(algebra.ring(variables * (rows + alpha) + alpha * (columns - alpha)).gens())
+        left: Iterator[Image] = ({1 << 16 * j: 1} for j in count())
         V, A, more = (
             {(k, i): next(left) for k in range(m) for i in range(n)}
             for m, n in ((rows, variables), (variables, alpha), (alpha, columns - alpha))
         )
         for p, i in product(range(variables), range(alpha, columns)):
-            A[p, i] = sum(A[p, e] * more[e, i - alpha] for e in range(alpha))
-        return [A[q, i] * V[k, p] + (A[p, i] * V[k, q] if p < q else 0) for k, i, p, q in self.names]
-
-    @cached_property
-    def known(self) -> dict[Monomial, Any]:
-        """Images of monomials."""
-        return {(): self.images[0] ** 0}
+            A[p, i] = added(*(times(A[p, e], more[e, i - alpha]) for e in range(alpha)))
+        return [added(times(A[q, i], V[k, p]), times(A[p, i], V[k, q]) if p < q else {}) for k, i, p, q in self.names]
 
     def weights(self, n: int) -> list[Weight]:
         """Of degree n, decreasing; all others are permutations of these. TooExpensiveError if they have too much."""
@@ -115,20 +112,21 @@ class Products:
         """The part of a decreasing weight."""
         if weight not in self.parts:
             monomials = sorted(self.monomials(weight), key=self.mixed)
-            terms: dict[Any, dict[int, int]] = {}
+            terms: dict[int, dict[int, int]] = {}
             for number, monomial in enumerate(monomials):
-                for exponents, coefficient in self.image(monomial).to_dict().items():
-                    terms.setdefault(exponents, {})[number] = int(coefficient)
+                for exponents, coefficient in self.image(monomial).items():
+                    terms.setdefault(exponents, {})[number] = coefficient
             images = matrix(list(terms.values()), len(monomials))
             self.parts[weight] = Part(weight, monomials, images, images.rank())
         return self.parts[weight]
 
-    def image(self, monomial: Monomial) -> Any:
-        """Of a product of coordinates."""
-        if monomial not in self.known:
-            *others, last = monomial
-            self.known[monomial] = self.image(tuple(others)) * self.images[last]
-        return self.known[monomial]
+    def image(self, monomial: Monomial) -> Image:
+        """Of a product of coordinates; those of its beginnings are kept."""
+        if not monomial:
+            return {0: 1}
+        if (beginning := monomial[:-1]) not in self.known:
+            self.known[beginning] = self.image(beginning)
+        return times(self.known[beginning], self.images[monomial[-1]])
 
     def monomials(self, weight: Weight, first: int = 0) -> list[Monomial]:
         """Of this weight, in coordinates that are not before the first; each begins with the least k that is left."""
@@ -160,14 +158,13 @@ class Products:
         """
         own = self.part(weight).own
         rows, columns = without_units(self.multiples(weight, own), range(len(own)))
-        for some in (folded(rows, len(columns)), rows):
-            modulo = flint.nmod_mat(matrix(some, len(columns)), algebra.PRIME)
-            if modulo.rank() == len(columns):
-                return 0
-            functionals = list(kernel(*modulo.rref()))
-            if not any(sum(c * f.get(j, 0) for j, c in row.items()) for f in functionals for row in rows):
-                return len(functionals)
-        raise TooExpensiveError("answer", f"not decided: a functional of weight {weight} has large entries")
+        modulo = flint.nmod_mat(matrix(folded(rows, len(columns)), len(columns)), algebra.PRIME)
+        if modulo.rank() == len(columns):
+            return 0
+        functionals = list(kernel(*modulo.rref()))
+        if any(sum(c * f.get(j, 0) for j, c in row.items()) for f in functionals for row in rows):
+            raise TooExpensiveError("answer", f"not decided: a functional of weight {weight} has large entries")
+        return len(functionals)
 
     def multiples(self, weight: Weight, own: Mapping[Monomial, int]) -> Iterator[dict[int, int]]:
         """Coordinates times elements of I, written in the basis of I (whose elements may be scaled)."""
@@ -176,9 +173,8 @@ class Products:
                 continue
             ks, is_, ps = (sorted(range(len(w)), key=w.__getitem__, reverse=True) for w in rest)
             moved = [self.place[ks[k], is_[i], *sorted((ps[p], ps[q]))] for k, i, p, q in self.names]
-            decreasing = tuple(tuple(sorted(counts, reverse=True)) for counts in rest)
-            for relation in self.part(decreasing).relations:
-                row = ((tuple(sorted((j, *(moved[x] for x in m)))), c) for m, c in relation.items())
+            for relation in self.part(tuple(tuple(sorted(counts, reverse=True)) for counts in rest)).relations:
+                row = ((tuple(sorted((j, *[moved[x] for x in m]))), c) for m, c in relation.items())
                 yield {own[m]: c for m, c in row if m in own}
 
 
@@ -213,6 +209,19 @@ def orbit(weight: Weight) -> int:
     return prod(factorial(len(w)) // prod(factorial(w.count(x)) for x in set(w)) for w in weight)
 
 
+def added(*images: Image) -> Image:
+    """Their sum."""
+    return {m: sum(f.get(m, 0) for f in images) for m in {m for f in images for m in f}}
+
+
+def times(f: Image, g: Image) -> Image:
+    """Their product; nothing cancels, as all coefficients are positive."""
+    found: Image = {}
+    for (m, x), (n, y) in product(f.items(), g.items()):
+        found[m + n] = found.get(m + n, 0) + x * y
+    return found
+
+
 def is_above(weight: Weight, lower: Weight) -> bool:
     """Whether sums of first entries are nowhere less."""
     pairs = ((accumulate(w), accumulate(v)) for w, v in zip(weight, lower, strict=True))
@@ -235,10 +244,10 @@ def folded(rows: Sequence[dict[int, int]], size: int) -> Sequence[dict[int, int]
         return rows
     found: list[dict[int, int]] = [{} for _ in range(count)]
     for row in rows:
-        for place in random.sample(range(count), 3):
+        for combination in random.choices(found, k=3):
             factor = random.randrange(1, 1000)
             for j, c in row.items():
-                found[place][j] = found[place].get(j, 0) + factor * c
+                combination[j] = combination.get(j, 0) + factor * c
     return found
 
 
