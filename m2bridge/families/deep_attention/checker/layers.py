@@ -1,7 +1,6 @@
 """Ranks of differentials of whole networks: attention matrices, virtual weights, functions of lightning attention."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache, reduce
 from operator import add
 from random import Random
@@ -28,10 +27,9 @@ def weights(case: Case) -> int:
     return case.heads * sum(2 * min(a, d) * d + d * after for d, after, a in case.layers)
 
 
-def _payable(count: int, columns: int) -> None:
-    """Raise TooExpensiveError for a matrix with too many entries, whose rows take as many steps as there are weights."""
-    if count * columns > MOST or count**2 > MOST_STEPS:
-        raise TooExpensiveError("case", f"a matrix for {count} weights with {columns} columns")
+def _payable(rows: int, columns: int, steps: int = 0) -> None:
+    if rows * columns > MOST or steps > MOST_STEPS:
+        raise TooExpensiveError("case", f"a matrix of {rows} × {columns} entries")
 
 
 def _random(rows: int, columns: int, random: Random) -> Any:
@@ -55,7 +53,8 @@ def attention_rank(d: int, a: int) -> int:
 def virtual_rank(case: Case) -> int:
     """Of the differential of weights ↦ (A'_1, …, A'_l, M), by the product rule."""
     n, random = case.d[0], Random(4)
-    _payable(weights(replace(case, heads=1)), len(case.a) * n * n + case.d[-1] * n)
+    count = weights(case)
+    _payable(count, len(case.a) * n * n + case.d[-1] * n, count**2)
     layers = [_head(d, after, a, random) for d, after, a in case.layers]
     entering = [flint.nmod_mat(n, n, [int(i == j) for i in range(n) for j in range(n)], PRIME)]
     for head in layers:
@@ -97,7 +96,7 @@ def _head(d: int, after: int, a: int, random: Random) -> Head:
 def function_rank(case: Case, most: int) -> int:
     """Of the differential of weights ↦ functions of lightning attention: gradients, each at tokens of its own."""
     rows = most + 5
-    _payable(weights(case), rows)
+    _payable(rows, weights(case))
     random, tokens = Random(5), min(case.t, TOKENS)
     layers = [[_head(*layer, random) for _ in range(case.heads)] for layer in case.layers]
     return rank([_gradient(layers, case.skip, tokens, random) for _ in range(rows)])
