@@ -46,7 +46,9 @@ def write_atlas(found: Atlas, folder: Path, documentation: str = "") -> Path:
     target = folder / "index.html"
     write_aside(_overview(found), target)
     if missing := [sheet.file for sheet in found.sheets if not (folder / "cases" / sheet.file).is_file()]:
-        raise FileNotFoundError(f"{len(missing)} pages such as 'cases/{missing[0]}' were deleted while others were made")
+        raise FileNotFoundError(
+            f"{len(missing)} pages such as 'cases/{missing[0]}' were deleted while others were made"
+        )
     return target
 
 

@@ -140,6 +140,10 @@ def _large_cases() -> Iterator[Input]:
             yield Input((*command, "--d", _decimal(d), "--d-out", _decimal(d_out)))
         yield Input((*command, *CASE, "--a", "10000"), ANY)
         yield Input((*command, *CASE, "--t", "999999999"), ANY)
+    for numbers in (("--heads", "99999999"), ("--t", "99999999"), ("--a", "99999999")):
+        yield Input(("dimension", "--family", "deep-attention", "--widths", "3,3", "--a", "2", *numbers), ANY)
+    for widths in ("3,99999999,3", "99999999,3", "1,99999999,1"):
+        yield Input(("cross-check", "--family", "deep-attention", "--widths", widths, "--a", "2"), ANY)
     yield Input(("closure", *CASE, "--weights", "factored", "--a", "10000"), ANY)
 
 
