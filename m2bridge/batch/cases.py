@@ -80,7 +80,8 @@ def read_cases(path: Path, chosen: Family, every: bool = False) -> Iterator[Case
 
     TOML: one table ``[[case]]`` for each case or grid, with the options of the family, as on the command line; a value
     is a number, a list of numbers, or a range such as ``"1..4"``; lists of widths and their ranges are text:
-    ``"1..3,2,1"``; an option without a value is ``true``, ``false`` or a list of these. A table may name a ``family`` of its own.
+    ``"1..3,2,1"``; an option without a value is ``true``, ``false`` or a list of these. A table may name
+    a ``family`` of its own.
     CSV: the same names as header, one case or grid in each row (a list of numbers is quoted: ``"1,3"``).
 
     Parameters

@@ -33,7 +33,7 @@ class Part:
 
     @cached_property
     def echelon(self) -> Any:
-        """Of the coefficients modulo a prime: if the rank is the same, its pivots are a basis of the quotient over QQ."""
+        """Modulo a prime; if the rank is the same, monomials of its pivots are a basis of the quotient over QQ."""
         echelon, rank = flint.nmod_mat(self.images, algebra.PRIME).rref()
         if rank != self.rank:
             raise TooExpensiveError("answer", f"not decided: ranks of weight {self.weight} differ modulo a prime")
@@ -238,7 +238,7 @@ def matrix(rows: Sequence[dict[int, int]], size: int) -> Any:
 
 
 def folded(rows: Sequence[dict[int, int]], size: int) -> Sequence[dict[int, int]]:
-    """Hardly more random combinations than columns, which have as a rule the same rank; of each row in three of them."""
+    """Hardly more random combinations than columns, as a rule of the same rank; each row is in three of them."""
     count, random = size + 16, Random(len(rows))
     if len(rows) <= count:
         return rows
