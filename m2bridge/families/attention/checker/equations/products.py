@@ -5,7 +5,7 @@ A weight says how often each k, i and p occurs. Permutations of indices carry it
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate, combinations_with_replacement, count, product
 from math import comb, factorial, lcm, prod
 from random import Random
@@ -15,8 +15,10 @@ import flint
 
 from m2bridge.checker import algebra
 from m2bridge.errors import TooExpensiveError
+from m2bridge.families.attention.checker.case import Case
 
 MOST_MONOMIALS = 2_000_000
+Sizes = tuple[int, int, int]
 Weight = tuple[tuple[int, ...], ...]
 Monomial = tuple[int, ...]  # numbers of coordinates, increasing
 Image = dict[int, int]  # coefficients of products of variables, whose exponents are the digits of a number to base 2^16
@@ -78,17 +80,20 @@ class Products:
             A[p, i] = added(*(times(A[p, e], more[e, i - alpha]) for e in range(alpha)))
         return [added(times(A[q, i], V[k, p]), times(A[p, i], V[k, q]) if p < q else {}) for k, i, p, q in self.names]
 
-    def weights(self, n: int) -> list[Weight]:
+    def weights(self, n: int, sizes: Sizes | None = None) -> list[Weight]:
         """Of degree n, decreasing; all others are permutations of these. TooExpensiveError if they have too much."""
-        if comb(len(self.names) + n - 1, n) > MOST_MONOMIALS:
-            raise TooExpensiveError("degree", f"too many monomials of degree {n} in {len(self.names)} coordinates")
-        rows, columns, variables = self.sizes
+        rows, columns, variables = sizes or self.sizes
+        if comb((names := rows * columns * comb(variables + 1, 2)) + n - 1, n) > MOST_MONOMIALS:
+            raise TooExpensiveError("degree", f"too many monomials of degree {n} in {names} coordinates")
         return list(product(partitions(n, rows, n), partitions(n, columns, n), partitions(2 * n, variables, 2 * n)))
 
-    def hilbert_function(self, n: int) -> int:
-        """The dimension of the coordinate ring in degree n."""
-        parts = ((weight, self.part(weight)) for weight in self.weights(n))
-        return sum(orbit(weight) * part.rank for weight, part in parts)
+    def padded(self, weight: Weight) -> Weight:
+        """The same for fewer rows, columns and variables, of which the parts are among these."""
+        return tuple(w + (0,) * (size - len(w)) for w, size in zip(weight, self.sizes, strict=True))
+
+    def hilbert_function(self, n: int, sizes: Sizes | None = None) -> int:
+        """The dimension of the coordinate ring in degree n, or of that for smaller sizes."""
+        return sum(orbit(weight) * self.part(self.padded(weight)).rank for weight in self.weights(n, sizes))
 
     def generator_count(self, n: int) -> int:
         """The number of minimal generators of I of degree n.
@@ -102,11 +107,6 @@ class Products:
                 total += orbit(weight) * found
                 without += [] if found else [weight]
         return total
-
-    def balanced(self, n: int) -> Weight:
-        """The weight of degree n that occurs in every representation (docs/completeness.md)."""
-        totals = zip((n, n, 2 * n), self.sizes, strict=True)
-        return tuple(tuple(total // size + (j < total % size) for j in range(size)) for total, size in totals)
 
     def part(self, weight: Weight) -> Part:
         """The part of a decreasing weight."""
@@ -178,6 +178,12 @@ class Products:
                 yield {own[m]: c for m, c in row if m in own}
 
 
+@lru_cache(maxsize=1)
+def products_of(case: Case) -> Products:
+    """Those of attention."""
+    return Products(case.d_out, case.d, case.d, case.alpha)
+
+
 def less(counts: tuple[int, ...], index: int) -> tuple[int, ...]:
     return (*counts[:index], counts[index] - 1, *counts[index + 1 :])
 
@@ -207,6 +213,12 @@ def partitions(n: int, parts: int, largest: int) -> Iterator[tuple[int, ...]]:
 def orbit(weight: Weight) -> int:
     """The number of its permutations."""
     return prod(factorial(len(w)) // prod(factorial(w.count(x)) for x in set(w)) for w in weight)
+
+
+def balanced(n: int, sizes: Sizes) -> Weight:
+    """The weight of degree n that occurs in every representation (docs/completeness.md)."""
+    totals = zip((n, n, 2 * n), sizes, strict=True)
+    return tuple(tuple(total // size + (j < total % size) for j in range(size)) for total, size in totals)
 
 
 def added(*images: Image) -> Image:
