@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import m2bridge
-from m2bridge.engine import Engine, Macaulay2
+from m2bridge.engine import Engine, Macaulay2, locate
 
 NAMES = tuple(name for name in m2bridge.__all__ if name != "__version__")
 VERBS = {
@@ -112,4 +112,5 @@ def shared(engine: Macaulay2, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[
 
     with monkeypatch.context() as patched:
         patched.setattr("m2bridge.engine.optional.Macaulay2", session)
+        patched.setattr("m2bridge.engine.optional._SESSIONS", {locate(): engine})
         yield {**_names(), "Macaulay2": session}

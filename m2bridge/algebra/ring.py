@@ -157,9 +157,9 @@ def _sympy_ring(ring: PolynomialRing) -> PolyRing:
 class Ideal(Presented, Arithmetic, Invariants, Components, Geometry, Neighbours):
     """An ideal of a polynomial ring, given by generators; :func:`m2bridge.ideal` reads them as people write them.
 
-    What can be done with ideals are its methods. Those that ask Macaulay2 take ``engine``, a session to use (one is
-    started, and ended, where none is given), and ``timeout``, a limit in seconds. All computations are over the field
-    of the ring, and ``==`` compares ideals, not generators.
+    What can be done with ideals are its methods. Those that ask Macaulay2 take ``engine``, a session to use (where none
+    is given, one that all ideals share: the first call starts it, and it ends with Python), and ``timeout``, a limit in
+    seconds. All computations are over the field of the ring, and ``==`` compares ideals, not generators.
 
     Parameters
     ----------

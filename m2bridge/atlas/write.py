@@ -45,6 +45,10 @@ def write_atlas(found: Atlas, folder: Path, documentation: str = "") -> Path:
         write_aside(_case_page(sheet, before, after, documentation), folder / "cases" / sheet.file)
     target = folder / "index.html"
     write_aside(_overview(found), target)
+    if missing := [sheet.file for sheet in found.sheets if not (folder / "cases" / sheet.file).is_file()]:
+        raise FileNotFoundError(
+            f"{len(missing)} pages such as 'cases/{missing[0]}' were deleted while others were made"
+        )
     return target
 
 

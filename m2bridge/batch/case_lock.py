@@ -22,7 +22,7 @@ def case_lock(results: Path, name: str) -> Iterator[bool]:
     then two batches may do the same work, and the later certificate replaces the earlier one.
     """
     path = results / FOLDER / name
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(exist_ok=True)  # whoever deleted the folder of results does not want it again
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         mine = _lock(descriptor) and _is_still(descriptor, path)

@@ -80,7 +80,8 @@ def read_cases(path: Path, chosen: Family, every: bool = False) -> Iterator[Case
 
     TOML: one table ``[[case]]`` for each case or grid, with the options of the family, as on the command line; a value
     is a number, a list of numbers, or a range such as ``"1..4"``; lists of widths and their ranges are text:
-    ``"1..3,2,1"``. A table may name a ``family`` of its own.
+    ``"1..3,2,1"``; an option without a value is ``true``, ``false`` or a list of these. A table may name
+    a ``family`` of its own.
     CSV: the same names as header, one case or grid in each row (a list of numbers is quoted: ``"1,3"``).
 
     Parameters
@@ -202,6 +203,11 @@ def _rows(path: Path, rows: CSVReader) -> Iterator[tuple[str, Mapping[str, Any]]
 
 def _values(where: str, option: CaseOption, value: Any) -> tuple[Any, ...]:
     items = value if isinstance(value, list) else [value]
+    if option.flag:
+        if not items or not all(isinstance(item, bool | str) for item in items):
+            raise InvalidCaseError("cases", f"{where}: '{option.name}' is not true, false or a list of these")
+        texts = [str(item).lower() if isinstance(item, bool) else item for item in items]
+        return _named(where, lambda: tuple(found for text in texts for found in option.values(text)))
     if not items or any(isinstance(item, bool) or not isinstance(item, int | str) for item in items):
         raise InvalidCaseError("cases", f"{where}: '{option.name}' is not a number, a list of numbers or a range")
     return _named(where, lambda: tuple(option.values(",".join(map(str, items)))))

@@ -15,7 +15,7 @@ from m2bridge.batch.unanswered import SUFFIX, Kind, Unanswered
 from m2bridge.certificate.files import text_of, write, write_aside
 from m2bridge.certificate.schema import Certificate, file_name
 from m2bridge.convert.documents import read_json
-from m2bridge.errors import CertificateError, M2BridgeError
+from m2bridge.errors import BatchError, CertificateError, M2BridgeError
 
 COMPUTED = "COMPUTED"
 """The answer to a question that is computed and not compared with a statement."""
@@ -74,6 +74,16 @@ class Store:
             ):
                 found[question] = (NOT_APPLICABLE if kind == "not-applicable" else kind,)
         return found
+
+    def check(self, tasks: Iterable[Task]) -> None:
+        """Raise BatchError if there is not a file for each question of tasks that were performed."""
+        names = self.names()
+        files = [(file_name(t.name, q), outcome_name(t.name, q)) for t in tasks for q in t.questions]
+        if missing := [name for name, outcome in files if name not in names and outcome not in names]:
+            raise BatchError(
+                f"{len(missing)} of {len(files)} results are not in '{self.folder}', such as '{missing[0]}': it was "
+                "deleted, or files in it were, while they were computed; the same command computes what is missing"
+            )
 
     def put(self, certificate: Certificate) -> None:
         """Store a certificate; it takes the place of an earlier outcome."""

@@ -92,6 +92,7 @@ def certify_command(
         more = f" and {plural(len(others), 'other')}" if others else ""
         click.echo(f"Note: not the certificate that the name says, and to be replaced: {first}{more}", err=True)
     summary = run(planned, partial(_executor, store, planned, options), shown(quiet))
+    store.check(asked)
     if as_json:
         click.echo(json.dumps(summary.to_json()))
     elif not quiet:

@@ -5,10 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from m2bridge.engine.discovery import Candidate, locate
 from m2bridge.engine.protocol import Engine
 from m2bridge.engine.session import Macaulay2
 from m2bridge.engine.workspace import Workspace
 from m2bridge.errors import InvalidCaseError
+
+_SESSIONS: dict[Candidate, Macaulay2] = {}
+
+
+def given_or_shared(engine: Engine | None) -> Engine:
+    """The engine that is given; else the one session of this process for short questions, which ends with Python.
+
+    Threads take turns with it, and a child made by ``fork`` starts its own, as with every session. Where another
+    Macaulay2 is to be used than before, the session of the old one is dropped.
+
+    Raises
+    ------
+    EngineNotFoundError
+        If none is given, and there is no Macaulay2 here.
+    """
+    if engine is not None:
+        return engine
+    candidate = locate()
+    for other in list(_SESSIONS):
+        if other != candidate:
+            _SESSIONS.pop(other, None)
+    return _SESSIONS.setdefault(candidate, Macaulay2())  # of several threads the first; nothing has started yet
 
 
 @contextmanager

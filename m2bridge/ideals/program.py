@@ -10,7 +10,7 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import Ideal, total_degree
 from m2bridge.clock import clock, limited
 from m2bridge.convert import macaulay2
-from m2bridge.engine import Engine, given_or_own
+from m2bridge.engine import Engine, given_or_own, given_or_shared
 from m2bridge.engine.answer import Answer, parse
 from m2bridge.errors import ConversionError
 from m2bridge.render import Script, render
@@ -37,7 +37,7 @@ def ask(
         If Macaulay2 does not answer within the limits.
     """
     script = question(name, ideals, values, libraries)
-    with limited(timeout), given_or_own(engine) as engine:
+    with limited(timeout), given_or_own(given_or_shared(engine)) as engine:
         return parse(engine.run(script, clock().remaining).records)
 
 

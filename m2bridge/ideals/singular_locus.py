@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from m2bridge.algebra.ring import Ideal
 from m2bridge.clock import clock, limited
-from m2bridge.engine import Engine, given_or_own
+from m2bridge.engine import Engine, given_or_own, given_or_shared
 from m2bridge.engine.answer import Answer, parse
 from m2bridge.errors import EngineMemoryError, EngineTimeoutError, MethodUnavailableError
 from m2bridge.ideals.decomposition import order
@@ -113,7 +113,7 @@ def singular_locus(
     Source: Hartshorne, *Algebraic Geometry*, Theorem I.5.1; Eisenbud, *Commutative Algebra*, Corollaries 10.14, 16.20.
     """
     script = question("ideal_singular_locus", {"givenIdeal": ideal}, {"most_minors": str(MOST_MINORS)})
-    with limited(timeout), given_or_own(engine) as engine:
+    with limited(timeout), given_or_own(given_or_shared(engine)) as engine:
         late = ""
         try:
             answer = parse(engine.run(script, clock().remaining).records)

@@ -28,7 +28,7 @@ from m2bridge.certifying.questions import questions
 from m2bridge.errors import BatchError
 from m2bridge.families import family
 from tests import quick
-from tests.batches import EXECUTORS, batch, certifying, ended, outcome, results
+from tests.batches import EXECUTORS, batch, certifying, ended, held, outcome, results
 from tests.events import wait_for, wait_for_end
 from tests.limits import HOUR
 
@@ -205,6 +205,29 @@ def test_a_full_disk_stops_the_batch_and_leaves_nothing_half_written(
     with pytest.raises(BatchError, match="cannot be written"):
         batch(folder, m2, quick.quick, start=EXECUTORS[executor])
     assert [path for path in tmp_path.rglob("*") if path.is_file() and path.name != "file"] == []
+
+
+def test_a_folder_that_is_deleted_while_a_batch_runs(tmp_path: Path, m2: str) -> None:
+    """The batch cannot end before the case that is held, whose lock goes with the folder."""
+    folder = tmp_path / "out"
+    folder.mkdir()
+    with held(folder, Task(Case(2, 2, 2), ()).name), certifying(folder, m2) as process:
+        wait_for(lambda: results(folder))
+        shutil.rmtree(folder, ignore_errors=True)  # workers may write meanwhile
+        _, said = ended(process)
+    assert process.returncode == 5
+    assert f"'{folder}'" in said
+    assert "cannot be written" in said or "the same command computes what is missing" in said
+
+
+def test_files_that_are_deleted_while_a_batch_runs(tmp_path: Path, m2: str) -> None:
+    store = Store(tmp_path)
+    batch(tmp_path, m2, quick.fails)
+    asked = tasks([Case(d, 1, 1) for d in (1, 2, 3)], "3.3")
+    store.check(asked)
+    (tmp_path / "d3-dout1-a1-t2-3.3.json").unlink()
+    with pytest.raises(BatchError, match=r"1 of 3 results are not in .*d3-dout1-a1-t2-3\.3\.json"):
+        store.check(asked)
 
 
 class Disk:

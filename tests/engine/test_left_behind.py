@@ -85,6 +85,46 @@ def printed(process: subprocess.Popen[str]) -> list[str]:
     return out.splitlines()
 
 
+SHARED = """
+import psutil
+from m2bridge import CoefficientField, ideal
+from m2bridge.engine.optional import given_or_shared
+five = CoefficientField(5)
+listed = [ideal(*g, variables="x y", field=five) for g in (("x^2 + y", "y"), ("x^2", "y"), ("x", "y"), ("x", "y^2"))]
+pids = []
+def asked():
+    pids.append(given_or_shared(None).pid)
+    return len(set(listed))
+"""
+
+
+def test_calls_without_an_engine_share_one_session(program: Path, temporary: Path) -> None:
+    """Sets, methods and threads take one process; a child of ``fork`` another; all are gone at the end."""
+    code = """
+    from concurrent.futures import ThreadPoolExecutor
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: asked(), range(4)))
+    pids = [given_or_shared(None).pid]
+    found.append(asked())
+    listed[0].minimal_primes(), listed[3].radical(), listed[0].singular_locus()
+    pids.append(given_or_shared(None).pid)
+    reading, writing = os.pipe()
+    if not os.fork():
+        os.write(writing, f"{asked()} {given_or_shared(None).pid}".encode())
+        sys.exit()
+    os.wait()
+    number, pid = os.read(reading, 100).decode().split()
+    print(*{*found, int(number)}, int(pid) not in pids, psutil.pid_exists(int(pid)))
+    print(*sorted({p for p in [*pids, given_or_shared(None).pid]}))
+    """
+    with python(program, SHARED + textwrap.dedent(code), M2BRIDGE_M2=str(program), TMPDIR=str(temporary)) as process:
+        first, second = printed(process)
+        assert first == "3 True False"
+        (pid,) = map(int, second.split())
+        wait_for(lambda: not running(pid))
+    assert not list(temporary.iterdir())
+
+
 # Orphans
 
 

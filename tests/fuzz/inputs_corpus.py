@@ -145,6 +145,10 @@ def _large_cases() -> Iterator[Input]:
     for check, case in (("equations", ("1", "1", "1")), ("equations", ("12", "12", "2")), ("all", ("300", "300", "2"))):
         options = (word for pair in zip(("--d", "--d-out", "--t"), case, strict=True) for word in pair)
         yield Input(("certify", *options, "--check", check, "--out", "{}/out", "--executor", "serial"), ANY)
+    for numbers in (("--heads", "99999999"), ("--t", "99999999"), ("--a", "99999999")):
+        yield Input(("dimension", "--family", "deep-attention", "--widths", "3,3", "--a", "2", *numbers), ANY)
+    for widths in ("3,99999999,3", "99999999,3", "1,99999999,1"):
+        yield Input(("cross-check", "--family", "deep-attention", "--widths", widths, "--a", "2"), ANY)
     yield Input(("closure", *CASE, "--weights", "factored", "--a", "10000"), ANY)
     softmax = ("--family", "deep-attention", "--widths", "2,2", "--a", "1", "--normalization", "softmax")
     yield from (Input(("singular-locus", *softmax, "--method", method)) for method in ("auto", "fibres", "jacobian"))

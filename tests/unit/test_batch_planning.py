@@ -129,6 +129,23 @@ def test_files_of_cases(tmp_path: Path) -> None:
     assert list(read_cases(table, ATTENTION)) == expected
 
 
+def test_options_without_a_value_in_files_of_cases(tmp_path: Path) -> None:
+    """Booleans of TOML, alone and in lists, and the same words as text."""
+    toml, table = tmp_path / "c.toml", tmp_path / "c.csv"
+    one = '[[case]]\nwidths = "2,2"\na = 1\nskip = '
+    toml.write_text(f'{one}true\n{one}false\n{one}[true, false]\n{one}"true"\n{one}["false", true]\n')
+    table.write_text('widths,a,skip\n"2,2",1,true\n')
+    deep = family("deep-attention")
+    skips = [case.skip for case in read_cases(toml, deep)]
+    assert skips == [True, False, True, False, True, False, True]
+    assert [case.skip for case in read_cases(table, deep)] == [True]
+    for wrong in ("1", "[]", "[1]", "1.5", "2020-01-01", "{x = 1}", '"yes"', "[[true]]"):
+        toml.write_text(one + wrong)
+        with pytest.raises(InvalidCaseError, match=r"c\.toml, case 1: .*true") as refused:
+            list(read_cases(toml, deep))
+        assert "skip" in str(refused.value)
+
+
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [

@@ -7,7 +7,9 @@ from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import Mock
 
+import flint
 import pytest
 
 from m2bridge.certificate.schema import Certificate
@@ -19,7 +21,9 @@ from m2bridge.errors import InvalidCaseError
 from m2bridge.families import family
 from m2bridge.families.deep_attention import lower_bounds
 from m2bridge.families.deep_attention.checker import block as checker_block
-from m2bridge.families.deep_attention.checker.case import read, upper_bound
+from m2bridge.families.deep_attention.checker import fibres as checker_fibres
+from m2bridge.families.deep_attention.checker import layers as checker_layers
+from m2bridge.families.deep_attention.checker.case import name, read, upper_bound
 from m2bridge.families.deep_attention.checker.layers import function_rank, normal_form_factors
 from m2bridge.families.deep_attention.family import FAMILY
 from m2bridge.families.deep_attention.model import NAME, DeepAttention
@@ -118,6 +122,49 @@ def test_a_certificate_of_another_network_is_rejected() -> None:
         assert verify(named).accepted == ((own.answer, own.evidence) == (named.answer, named.evidence))
         same += verify(named).accepted
     assert 1 <= same <= 3  # the dimension is the same for all t ≥ 2
+
+
+HUGE = 10**8
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        {"heads": HUGE},
+        {"a": [HUGE, HUGE]},
+        {"t": HUGE},
+        {"widths": [2, HUGE, 2]},
+        {"widths": [2, 2, HUGE]},
+        {"widths": [HUGE, 2, 2]},
+        {"widths": [HUGE] * 3, "a": [HUGE] * 2},
+        {"widths": [HUGE] * 3, "skip": True},
+        {"widths": [1, 2 * 10**5, 1], "a": [1, 1]},
+        {"widths": [1, 1, 1], "a": [10**6, 1]},
+        {"widths": [2, HUGE, 2], "heads": HUGE, "normalization": "softmax"},
+    ],
+    ids=str,
+)
+def test_what_is_large_is_priced_before_it_is_made(case: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the answer is, it takes no matrices with more than some millions of entries."""
+    entries = 0
+
+    def counted(rows: int, columns: int, *more: Any) -> Any:
+        nonlocal entries
+        entries += rows * columns
+        assert entries < 10**8, f"matrices with {entries} entries"
+        return flint.nmod_mat(rows, columns, *more)
+
+    def matrix(draws: Any, rows: int, columns: int) -> Any:
+        assert rows * columns < 10**7
+        return [[next(draws) for _ in range(columns)] for _ in range(rows)]
+
+    monkeypatch.setattr(checker_layers, "flint", Mock(wraps=flint, nmod_mat=counted))
+    monkeypatch.setattr(checker_fibres, "_matrix", matrix)
+    (plain,) = certify_all(DeepAttention((2, 2, 2), 2), ["L"])
+    about = plain.case | case
+    for question in questions(NAME):
+        moved = replace(plain, case=about, question=question, name=name(about)).sealed()
+        assert verify(moved).outcome in ("accepted", "too-expensive", "rejected"), question
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,9 @@ class Arithmetic:
         """Whether both are the same ideal of the same ring, whatever generators they are given by.
 
         Where the generators differ, reduced Gröbner bases are compared: those that FLINT finds within narrow limits, in
-        milliseconds, and else, as everywhere over GF(p), by a Macaulay2 that is started for this. :meth:`equals` takes
-        a session and a limit on time. Equal ideals have the same ``hash``, which is that of the ring.
+        milliseconds, and else, as everywhere over GF(p), by Macaulay2, in the session that all ideals share.
+        :meth:`equals` takes another one and a limit on time. Equal ideals have the same ``hash``, which is that of the
+        ring and needs no Macaulay2; so a set of many ideals of one ring compares all of them with each other.
 
         Examples
         --------

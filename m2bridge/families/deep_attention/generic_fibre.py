@@ -20,6 +20,7 @@ from m2bridge.render import Script, render
 
 SEED = 240817221
 MOST_UNKNOWNS = 25
+MOST_WEIGHTS = 1_000_000
 _SIZE = 6
 Rows = list[list[int]]
 
@@ -70,6 +71,8 @@ def script(network: DeepAttention) -> Script:
         raise MethodUnavailableError("fibres are computed for lightning attention, one head, no skip connections")
     if (count := unknown_count(network)) > MOST_UNKNOWNS:
         raise MethodUnavailableError(f"the fibre has {count} unknowns; at most {MOST_UNKNOWNS} are tried")
+    if (count := network.parameter_count) > MOST_WEIGHTS:
+        raise MethodUnavailableError(f"the network has {count} weights; fibres are computed for at most {MOST_WEIGHTS}")
     n, outputs, l = network.widths[0], network.widths[-1], network.layers
     attention, M = _random_weights(network)
     names = [[[f"inner_({k},{i},{j})" for j in range(1, n + 1)] for i in range(1, n + 1)] for k in range(1, l + 1)]

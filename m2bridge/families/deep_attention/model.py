@@ -165,7 +165,7 @@ class DeepAttention:
     @property
     def parameter_count(self) -> int:
         """The number of entries of all A (or K and Q) and V; see ``parameters.py``."""
-        return sum(block.size for block in parameters.blocks(self.widths, self.a, self.heads))
+        return self.heads * sum(block.size for block in parameters.blocks(self.widths, self.a, 1))
 
     @property
     def input_count(self) -> int:

@@ -11,9 +11,10 @@ from typing import Any
 import flint
 
 from m2bridge.checker.algebra import groebner_basis, hilbert_series, minimal, ring
+from m2bridge.errors import TooExpensiveError
 from m2bridge.families.deep_attention.checker.case import Case
 
-MOST_UNKNOWNS, MOST_LAYERS, SEED = 25, 2, 20250417
+MOST_UNKNOWNS, MOST_LAYERS, SEED, MOST_WEIGHTS = 25, 2, 20250417, 10**6
 Matrix = list[list[Any]]
 
 
@@ -42,6 +43,8 @@ def unknowns(case: Case) -> int:
 @cache
 def fibre(case: Case) -> tuple[int, int]:
     """Dimension and degree of the fibre up to scalings, from the leading monomials of its equations."""
+    if (count := sum(d * (d + after) for d, after, _ in case.layers)) > MOST_WEIGHTS:
+        raise TooExpensiveError("case", f"{count} entries of matrices of all layers")
     attention, M = _weights(case)
     n, last = case.d[0], case.d[-1]
     inputs = [*range(n * case.t)] if case.t < n else [*range(n * (n + 1) // 2)]

@@ -12,16 +12,24 @@ from m2bridge.checker.algebra import PRIME
 from m2bridge.errors import TooExpensiveError
 from m2bridge.families.deep_attention.checker.case import Case
 
-MOST = 3 * 10**6
+MOST, MOST_STEPS = 3 * 10**6, 10**8
 TOKENS = 3
 Head = dict[str, Any]
 
 
 def rank(rows: list[list[int]]) -> int:
     """Modulo a prime."""
-    if len(rows) * len(rows[0]) > MOST:
-        raise TooExpensiveError("case", f"a matrix of {len(rows)} × {len(rows[0])} entries")
     return int(flint.nmod_mat(len(rows), len(rows[0]), [x for row in rows for x in row], PRIME).rank())
+
+
+def weights(case: Case) -> int:
+    """How many weights all heads have; more rows of K and Q than d are not needed."""
+    return case.heads * sum(2 * min(a, d) * d + d * after for d, after, a in case.layers)
+
+
+def _payable(rows: int, columns: int, steps: int = 0) -> None:
+    if rows * columns > MOST or steps > MOST_STEPS:
+        raise TooExpensiveError("case", f"a matrix of {rows} × {columns} entries")
 
 
 def _random(rows: int, columns: int, random: Random) -> Any:
@@ -35,28 +43,22 @@ def _entries(A: Any) -> list[int]:
 @cache
 def attention_rank(d: int, a: int) -> int:
     """The tangent space K̇ᵀQ + KᵀQ̇ contains all of the columns of Kᵀ, and modulo these the rows of Q."""
-    if (2 * a * d) * d * d > MOST:
-        raise TooExpensiveError("case", f"matrices of size {d} and rank {a}")
+    a = min(a, d)
+    _payable(2 * a * d, d * d)
     random = Random(3)
     K, Q = (_random(a, d, random) for _ in range(2))
-    rows = []
-    for i in range(a):
-        for j in range(d):
-            E = flint.nmod_mat(a, d, [int((e, f) == (i, j)) for e in range(a) for f in range(d)], PRIME)
-            rows += [_entries(E.transpose() * Q), _entries(K.transpose() * E)]
-    return rank(rows)
+    return rank([_entries(x) for E in _units(K) for x in (E.transpose() * Q, K.transpose() * E)])
 
 
 def virtual_rank(case: Case) -> int:
     """Of the differential of weights ↦ (A'_1, …, A'_l, M), by the product rule."""
     n, random = case.d[0], Random(4)
+    count = weights(case)
+    _payable(count, len(case.a) * n * n + case.d[-1] * n, count**2)
     layers = [_head(d, after, a, random) for d, after, a in case.layers]
     entering = [flint.nmod_mat(n, n, [int(i == j) for i in range(n) for j in range(n)], PRIME)]
     for head in layers:
         entering.append(head["V"] * entering[-1])
-    count = sum(block.nrows() * block.ncols() for head in layers for name, block in head.items() if name != "A")
-    if count * (len(layers) * n * n + case.d[-1] * n) > MOST:
-        raise TooExpensiveError("case", f"{count} weights")
     moves = [(k, kind, E) for k, head in enumerate(layers) for kind in "KQV" for E in _units(head[kind])]
     return rank([_virtual_tangent(layers, entering, *move) for move in moves])
 
@@ -66,11 +68,10 @@ def _virtual_tangent(layers: list[Head], entering: list[Any], k: int, name: str,
     zero, found = entering[0] - entering[0], list[int]()
     slope: Any = None
     for i, head in enumerate(layers):
-        M, A = entering[i], head["A"]
-        dA = zero if slope is None else slope.transpose() * A * M + M.transpose() * A * slope
+        M, K, Q = entering[i], head["K"], head["Q"]
+        dA = zero if slope is None else (K * slope).transpose() * (Q * M) + (K * M).transpose() * (Q * slope)
         if i == k and name != "V":
-            moved = E.transpose() * head["Q"] if name == "K" else head["K"].transpose() * E
-            dA = dA + M.transpose() * moved * M
+            dA = dA + ((E * M).transpose() * (Q * M) if name == "K" else (K * M).transpose() * (E * M))
         found += _entries(dA)
         if slope is not None:
             slope = head["V"] * slope
@@ -89,41 +90,44 @@ def _units(block: Any) -> Iterator[Any]:
 def _head(d: int, after: int, a: int, random: Random) -> Head:
     """K and Q always; more rows than d are not needed."""
     K, Q = (_random(min(a, d), d, random) for _ in range(2))
-    return {"K": K, "Q": Q, "A": K.transpose() * Q, "V": _random(after, d, random)}
+    return {"K": K, "Q": Q, "V": _random(after, d, random)}
 
 
 def function_rank(case: Case, most: int) -> int:
     """Of the differential of weights ↦ functions of lightning attention: gradients, each at tokens of its own."""
-    random = Random(5)
+    rows = most + 5
+    _payable(rows, weights(case))
+    random, tokens = Random(5), min(case.t, TOKENS)
     layers = [[_head(*layer, random) for _ in range(case.heads)] for layer in case.layers]
-    tokens = min(case.t, TOKENS)
-    count = sum(2 * min(a, d) * d + d * after for d, after, a in case.layers) * case.heads
-    if (most + 5) * count > MOST:
-        raise TooExpensiveError("case", f"a matrix of {most + 5} × {count} entries")
-    return rank([_gradient(layers, case.skip, tokens, random) for _ in range(most + 5)])
+    return rank([_gradient(layers, case.skip, tokens, random) for _ in range(rows)])
 
 
 def _gradient(layers: list[list[Head]], skip: bool, tokens: int, random: Random) -> list[int]:
-    """With S = YYᵀ and Γ = VᵀG: dV = G(SAY)ᵀ, dA = SΓYᵀ, and Y gets AᵀSΓ + (W + Wᵀ)Y with W = ΓYᵀAᵀ."""
+    """With Γ = VᵀG: dV = G(YYᵀAY)ᵀ, dA = YYᵀΓYᵀ, and Y gets AᵀYYᵀΓ + (W + Wᵀ)Y with W = ΓYᵀAᵀ; no matrix is d × d."""
     Y = _random(layers[0][0]["V"].ncols(), tokens, random)
     entering = []
     for layer in layers:
         entering.append(Y)
-        S = Y * Y.transpose()
-        Y = reduce(add, [head["V"] * S * head["A"] * Y for head in layer], *[Y] * skip)
+        Y = reduce(add, [head["V"] * _moved(head, Y) for head in layer], *[Y] * skip)
     G = _random(Y.nrows(), tokens, random)
     found = list[int]()
     for layer, Y in zip(reversed(layers), reversed(entering), strict=True):
-        S, passed = Y * Y.transpose(), [G] * skip
+        passed = [G] * skip
         for head in layer:
-            gamma = head["V"].transpose() * G
-            dA = S * gamma * Y.transpose()
-            found += _entries(G * (S * head["A"] * Y).transpose())
-            found += _entries(head["Q"] * dA.transpose()) + _entries(head["K"] * dA)
-            W = gamma * (head["A"] * Y).transpose()
-            passed.append(head["A"].transpose() * S * gamma + (W + W.transpose()) * Y)
+            K, Q, gamma = head["K"], head["Q"], head["V"].transpose() * G
+            left = Y * (Y.transpose() * gamma)
+            found += _entries(G * _moved(head, Y).transpose())
+            found += _entries(Q * Y * left.transpose()) + _entries(K * left * Y.transpose())
+            AY = K.transpose() * (Q * Y)
+            form = gamma * (AY.transpose() * Y) + AY * (gamma.transpose() * Y)
+            passed.append(Q.transpose() * (K * left) + form)
         G = reduce(add, passed)
     return found
+
+
+def _moved(head: Head, Y: Any) -> Any:
+    """YYᵀAY."""
+    return Y * (Y.transpose() * (head["K"].transpose() * (head["Q"] * Y)))
 
 
 def normal_form_factors(layers: int) -> int | None:

@@ -12,7 +12,7 @@ from m2bridge.certificate.difference import Difference
 from m2bridge.certificate.schema import Certificate, Content
 from m2bridge.errors import TooExpensiveError
 from m2bridge.families.attention.checker.case import Case
-from m2bridge.families.attention.checker.equations.products import Products
+from m2bridge.families.attention.checker.equations.products import products_of
 from m2bridge.families.attention.checker.equations.sections import Core, hilbert_coefficients, number_of_sections
 from m2bridge.families.attention.checker.statements import WORDS
 
@@ -48,7 +48,7 @@ def up_to_a_degree(certificate: Certificate) -> Content | Difference:
 @lru_cache(maxsize=64)
 def low_degrees(case: Case, last: int) -> tuple[list[int], dict[int, int]]:
     """H(0), …, H(last), and how many minimal generators there are, by degree."""
-    products = Products(case.d_out, case.d, case.d, case.alpha)
+    products = products_of(case)
     values = [products.hilbert_function(n) for n in range(last + 1)]
     counts = {n: products.generator_count(n) for n in range(1, last + 1)}
     return values, {n: count for n, count in counts.items() if count}

@@ -4,27 +4,56 @@ A weight says how often each k, i and p occurs. Permutations of indices carry it
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
-from itertools import combinations_with_replacement, product
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import accumulate, combinations_with_replacement, count, product
 from math import comb, factorial, lcm, prod
-from typing import Any, NamedTuple
+from random import Random
+from typing import Any
 
 import flint
 
 from m2bridge.checker import algebra
 from m2bridge.errors import TooExpensiveError
+from m2bridge.families.attention.checker.case import Case
 
 MOST_MONOMIALS = 2_000_000
+Sizes = tuple[int, int, int]
 Weight = tuple[tuple[int, ...], ...]
 Monomial = tuple[int, ...]  # numbers of coordinates, increasing
+Image = dict[int, int]  # coefficients of products of variables, whose exponents are the digits of a number to base 2^16
 
 
-class Part(NamedTuple):
-    """All monomials of a weight, a basis of I over QQ, and by monomials that are in one of its elements only which."""
+@dataclass(frozen=True)
+class Part:
+    """All monomials of a weight, the coefficients of their images, a column for each, and the rank of these over QQ."""
 
+    weight: Weight
     monomials: list[Monomial]
-    relations: list[dict[Monomial, int]]
-    own: dict[Monomial, int]
+    images: Any
+    rank: int
+
+    @cached_property
+    def echelon(self) -> Any:
+        """Modulo a prime; if the rank is the same, monomials of its pivots are a basis of the quotient over QQ."""
+        echelon, rank = flint.nmod_mat(self.images, algebra.PRIME).rref()
+        if rank != self.rank:
+            raise TooExpensiveError("answer", f"not decided: ranks of weight {self.weight} differ modulo a prime")
+        return echelon
+
+    @cached_property
+    def own(self) -> dict[Monomial, int]:
+        """The monomials that are no pivots, with their numbers: coefficients that determine an element of I."""
+        left = set(range(len(self.monomials))).difference(pivots(self.echelon, self.rank))
+        return {self.monomials[j]: number for number, j in enumerate(sorted(left))}
+
+    @cached_property
+    def relations(self) -> list[dict[Monomial, int]]:
+        """A basis of I over QQ: each has one of the own monomials, in this order."""
+        found = list(kernel(self.echelon, self.rank))
+        if found and any(self.images * matrix(found, len(self.monomials)).transpose()):
+            raise TooExpensiveError("answer", f"not decided: a relation of weight {self.weight} has large coefficients")
+        return [{self.monomials[j]: c for j, c in entries.items()} for entries in found]
 
 
 class Products:
@@ -32,79 +61,87 @@ class Products:
 
     def __init__(self, rows: int, columns: int, variables: int, alpha: int) -> None:
         self.sizes, self.alpha, self.parts = (rows, columns, variables), alpha, dict[Weight, Part]()
+        self.listed: dict[tuple[Weight, int], list[Monomial]] = {}
+        self.known: dict[Monomial, Image] = {}
         pairs = combinations_with_replacement(range(variables), 2)
         self.names = [(k, i, *pq) for k, i, pq in product(range(rows), range(columns), list(pairs))]
         self.place: dict[tuple[int, ...], int] = {name: j for j, name in enumerate(self.names)}
 
     @cached_property
-    def images(self) -> list[Any]:
+    def images(self) -> list[Image]:
         """Of the coordinates; columns of A from α on are combinations of those before."""
         (rows, columns, variables), alpha = self.sizes, min(self.alpha, self.sizes[1])
-        left = iter(algebra.ring(variables * (rows + alpha) + alpha * (columns - alpha)).gens())
+        left: Iterator[Image] = ({1 << 16 * j: 1} for j in count())
         V, A, more = (
             {(k, i): next(left) for k in range(m) for i in range(n)}
             for m, n in ((rows, variables), (variables, alpha), (alpha, columns - alpha))
         )
         for p, i in product(range(variables), range(alpha, columns)):
-            A[p, i] = sum(A[p, e] * more[e, i - alpha] for e in range(alpha))
-        return [A[q, i] * V[k, p] + (A[p, i] * V[k, q] if p < q else 0) for k, i, p, q in self.names]
+            A[p, i] = added(*(times(A[p, e], more[e, i - alpha]) for e in range(alpha)))
+        return [added(times(A[q, i], V[k, p]), times(A[p, i], V[k, q]) if p < q else {}) for k, i, p, q in self.names]
 
-    def weights(self, n: int) -> list[Weight]:
+    def weights(self, n: int, sizes: Sizes | None = None) -> list[Weight]:
         """Of degree n, decreasing; all others are permutations of these. TooExpensiveError if they have too much."""
-        if comb(len(self.names) + n - 1, n) > MOST_MONOMIALS:
-            raise TooExpensiveError("degree", f"too many monomials of degree {n} in {len(self.names)} coordinates")
-        rows, columns, variables = self.sizes
+        rows, columns, variables = sizes or self.sizes
+        if comb((names := rows * columns * comb(variables + 1, 2)) + n - 1, n) > MOST_MONOMIALS:
+            raise TooExpensiveError("degree", f"too many monomials of degree {n} in {names} coordinates")
         return list(product(partitions(n, rows, n), partitions(n, columns, n), partitions(2 * n, variables, 2 * n)))
 
-    def hilbert_function(self, n: int) -> int:
-        """The dimension of the coordinate ring in degree n."""
-        parts = ((weight, self.part(weight)) for weight in self.weights(n))
-        return sum(orbit(weight) * (len(part.monomials) - len(part.relations)) for weight, part in parts)
+    def padded(self, weight: Weight) -> Weight:
+        """The same for fewer rows, columns and variables, of which the parts are among these."""
+        return tuple(w + (0,) * (size - len(w)) for w, size in zip(weight, self.sizes, strict=True))
+
+    def hilbert_function(self, n: int, sizes: Sizes | None = None) -> int:
+        """The dimension of the coordinate ring in degree n, or of that for smaller sizes."""
+        return sum(orbit(weight) * self.part(self.padded(weight)).rank for weight in self.weights(n, sizes))
 
     def generator_count(self, n: int) -> int:
-        """The number of minimal generators of I of degree n."""
-        if not self.generators(self.balanced(n)):
-            return 0
-        return sum(orbit(weight) * self.generators(weight) for weight in self.weights(n))
+        """The number of minimal generators of I of degree n.
 
-    def balanced(self, n: int) -> Weight:
-        """The weight of degree n that occurs in every representation (docs/completeness.md)."""
-        totals = zip((n, n, 2 * n), self.sizes, strict=True)
-        return tuple(tuple(total // size + (j < total % size) for j in range(size)) for total, size in totals)
+        They are a representation: it has no weight above one that it does not have (docs/completeness.md).
+        """
+        total, without = 0, list[Weight]()
+        for weight in sorted(self.weights(n), key=lambda w: sum(x * x for counts in w for x in counts)):
+            if not any(is_above(weight, lower) for lower in without):
+                found = self.generators(weight)
+                total += orbit(weight) * found
+                without += [] if found else [weight]
+        return total
 
     def part(self, weight: Weight) -> Part:
-        """The part of I of a decreasing weight.
+        """The part of a decreasing weight."""
+        if weight not in self.parts:
+            monomials = sorted(self.monomials(weight), key=self.mixed)
+            terms: dict[int, dict[int, int]] = {}
+            for number, monomial in enumerate(monomials):
+                for exponents, coefficient in self.image(monomial).items():
+                    terms.setdefault(exponents, {})[number] = coefficient
+            images = matrix(list(terms.values()), len(monomials))
+            self.parts[weight] = Part(weight, monomials, images, images.rank())
+        return self.parts[weight]
 
-        The rank modulo a prime is at most the dimension of the quotient, and relations that vanish over ZZ are in I.
-        """
-        if weight in self.parts:
-            return self.parts[weight]
-        monomials = list(self.monomials(weight))
-        one = self.images[0] ** 0
-        images = [prod((self.images[j] for j in m), start=one) for m in monomials]
-        terms: dict[Any, dict[int, int]] = {}
-        for number, image in enumerate(images):
-            for exponents, coefficient in image.to_dict().items():
-                terms.setdefault(exponents, {})[number] = int(coefficient)
-        found = Part(monomials, [], {})
-        for own, entries in kernel(list(terms.values()), len(monomials)):
-            if sum((images[number] * c for number, c in entries.items()), 0 * one):
-                raise TooExpensiveError("answer", f"not decided: a relation of weight {weight} has large coefficients")
-            found.own[monomials[own]] = len(found.relations)
-            found.relations.append({monomials[number]: c for number, c in entries.items()})
-        self.parts[weight] = found
-        return found
+    def image(self, monomial: Monomial) -> Image:
+        """Of a product of coordinates; those of its beginnings are kept."""
+        if not monomial:
+            return {0: 1}
+        if (beginning := monomial[:-1]) not in self.known:
+            self.known[beginning] = self.image(beginning)
+        return times(self.known[beginning], self.images[monomial[-1]])
 
-    def monomials(self, weight: Weight, first: int = 0) -> Iterator[Monomial]:
+    def monomials(self, weight: Weight, first: int = 0) -> list[Monomial]:
         """Of this weight, in coordinates that are not before the first; each begins with the least k that is left."""
         least = next((k for k, count in enumerate(weight[0]) if count), None)
         if least is None:
-            yield ()
-            return
-        block = len(self.names) // self.sizes[0]
-        for j in range(max(first, least * block), (least + 1) * block):
-            if less := self.without(weight, j):
-                yield from ((j, *rest) for rest in self.monomials(less, j))
+            return [()]
+        if (weight, first) not in self.listed:
+            block = len(self.names) // self.sizes[0]
+            places = ((j, self.without(weight, j)) for j in range(max(first, least * block), (least + 1) * block))
+            self.listed[weight, first] = [(j, *rest) for j, less in places if less for rest in self.monomials(less, j)]
+        return self.listed[weight, first]
+
+    def mixed(self, monomial: Monomial) -> int:
+        """How many of its coordinates have p ≠ q: with few of them first relations are short."""
+        return sum(self.names[j][2] < self.names[j][3] for j in monomial)
 
     def without(self, weight: Weight, j: int) -> Weight | None:
         """What is left of a weight without that of a coordinate; ``None`` if it is not in it."""
@@ -117,11 +154,14 @@ class Products:
         """The number of minimal generators of a decreasing weight: the dimension of I modulo multiples of lower ones.
 
         Functionals on I that vanish on the multiples modulo a prime, lifted, have to vanish over ZZ. None can be
-        missing, since the rank over QQ is no less.
+        missing, since the rank over QQ is no less; nor is it less than that of combinations of the rows.
         """
         own = self.part(weight).own
         rows, columns = without_units(self.multiples(weight, own), range(len(own)))
-        functionals = [functional for _, functional in kernel(rows, len(columns))]
+        modulo = flint.nmod_mat(matrix(folded(rows, len(columns)), len(columns)), algebra.PRIME)
+        if modulo.rank() == len(columns):
+            return 0
+        functionals = list(kernel(*modulo.rref()))
         if any(sum(c * f.get(j, 0) for j, c in row.items()) for f in functionals for row in rows):
             raise TooExpensiveError("answer", f"not decided: a functional of weight {weight} has large entries")
         return len(functionals)
@@ -133,10 +173,15 @@ class Products:
                 continue
             ks, is_, ps = (sorted(range(len(w)), key=w.__getitem__, reverse=True) for w in rest)
             moved = [self.place[ks[k], is_[i], *sorted((ps[p], ps[q]))] for k, i, p, q in self.names]
-            decreasing = tuple(tuple(sorted(counts, reverse=True)) for counts in rest)
-            for relation in self.part(decreasing).relations:
-                row = ((tuple(sorted((j, *(moved[x] for x in m)))), c) for m, c in relation.items())
+            for relation in self.part(tuple(tuple(sorted(counts, reverse=True)) for counts in rest)).relations:
+                row = ((tuple(sorted((j, *[moved[x] for x in m]))), c) for m, c in relation.items())
                 yield {own[m]: c for m, c in row if m in own}
+
+
+@lru_cache(maxsize=1)
+def products_of(case: Case) -> Products:
+    """Those of attention."""
+    return Products(case.d_out, case.d, case.d, case.alpha)
 
 
 def less(counts: tuple[int, ...], index: int) -> tuple[int, ...]:
@@ -170,21 +215,70 @@ def orbit(weight: Weight) -> int:
     return prod(factorial(len(w)) // prod(factorial(w.count(x)) for x in set(w)) for w in weight)
 
 
-def kernel(rows: Sequence[dict[int, int]], size: int) -> Iterator[tuple[int, dict[int, int]]]:
-    """A basis of the kernel modulo a prime, lifted to integers, each with a place where all others are zero."""
-    p = algebra.PRIME
-    if not rows:
-        yield from ((free, {free: 1}) for free in range(size))
-        return
-    entries = [[row.get(j, 0) % p for j in range(size)] for row in rows]
-    echelon, rank = flint.nmod_mat(len(rows), size, [x for row in entries for x in row], p).rref()
-    reduced = [[int(echelon[i, j]) for j in range(size)] for i in range(rank)]
-    pivots = [next(j for j, x in enumerate(row) if x) for row in reduced]
-    for free in sorted(set(range(size)) - set(pivots)):
-        found = {j: fraction(-row[free], p) for row, j in zip(reduced, pivots, strict=True) if row[free]}
-        found[free] = (1, 1)
+def balanced(n: int, sizes: Sizes) -> Weight:
+    """The weight of degree n that occurs in every representation (docs/completeness.md)."""
+    totals = zip((n, n, 2 * n), sizes, strict=True)
+    return tuple(tuple(total // size + (j < total % size) for j in range(size)) for total, size in totals)
+
+
+def added(*images: Image) -> Image:
+    """Their sum."""
+    return {m: sum(f.get(m, 0) for f in images) for m in {m for f in images for m in f}}
+
+
+def times(f: Image, g: Image) -> Image:
+    """Their product; nothing cancels, as all coefficients are positive."""
+    found: Image = {}
+    for (m, x), (n, y) in product(f.items(), g.items()):
+        found[m + n] = found.get(m + n, 0) + x * y
+    return found
+
+
+def is_above(weight: Weight, lower: Weight) -> bool:
+    """Whether sums of first entries are nowhere less."""
+    pairs = ((accumulate(w), accumulate(v)) for w, v in zip(weight, lower, strict=True))
+    return all(x >= y for sums in pairs for x, y in zip(*sums, strict=True))
+
+
+def matrix(rows: Sequence[dict[int, int]], size: int) -> Any:
+    """Over ZZ, with so many columns."""
+    found = flint.fmpz_mat(len(rows), size)
+    for i, row in enumerate(rows):
+        for j, c in row.items():
+            found[i, j] = c
+    return found
+
+
+def folded(rows: Sequence[dict[int, int]], size: int) -> Sequence[dict[int, int]]:
+    """Hardly more random combinations than columns, as a rule of the same rank; each row is in three of them."""
+    count, random = size + 16, Random(len(rows))
+    if len(rows) <= count:
+        return rows
+    found: list[dict[int, int]] = [{} for _ in range(count)]
+    for row in rows:
+        for combination in random.choices(found, k=3):
+            factor = random.randrange(1, 1000)
+            for j, c in row.items():
+                combination[j] = combination.get(j, 0) + factor * c
+    return found
+
+
+def pivots(echelon: Any, rank: int) -> list[int]:
+    """The columns in which the rows of a reduced echelon form begin."""
+    found = list[int]()
+    for i in range(rank):
+        found.append(next(j for j in range(found[-1] + 1 if found else 0, echelon.ncols()) if echelon[i, j]))
+    return found
+
+
+def kernel(echelon: Any, rank: int) -> Iterator[dict[int, int]]:
+    """A basis of the kernel modulo a prime, lifted to integers; each has one of the other columns, in this order."""
+    p, places = algebra.PRIME, pivots(echelon, rank)
+    for free in sorted(set(range(echelon.ncols())).difference(places)):
+        column = ((j, int(echelon[i, free])) for i, j in enumerate(places) if j < free)
+        found = {j: fraction(-x, p) for j, x in column if x} | {free: (1, 1)}
         scale = lcm(*(denominator for _, denominator in found.values()))
-        yield free, {j: x * scale // denominator for j, (x, denominator) in found.items()}
+        yield {j: x * scale // denominator for j, (x, denominator) in found.items()}
 
 
 def fraction(x: int, p: int) -> tuple[int, int]:

@@ -5,7 +5,7 @@ from itertools import pairwise, product
 from math import comb, prod
 
 from m2bridge.families.attention.checker.case import Case
-from m2bridge.families.attention.checker.equations.products import Products, partitions
+from m2bridge.families.attention.checker.equations.products import balanced, partitions, products_of
 
 
 def symmetric(size: int, n: int) -> int:
@@ -62,7 +62,7 @@ class Core:
     def __init__(self, case: Case) -> None:
         e, f = case.alpha, min(case.d, case.d_out)
         m = min(case.d, e + f)
-        self.products, self.h = Products(f, e, m, e), number_of_sections(f, e, m, e)
+        self.products, self.sizes, self.h = products_of(case), (f, e, m), number_of_sections(f, e, m, e)
         self.bound = max(m * min(e, f), min(max(e, f) - 1, m - 2) + 4)
         minors = ((e + 1, e < case.d), (case.d + 1, f < case.d_out), (e + f + 1, m < case.d))
         self.least = max([1, *(degree for degree, vanish in minors if vanish)])
@@ -70,11 +70,11 @@ class Core:
     def sections_from(self) -> int | None:
         """From which degree on the Hilbert function is h; ``None`` if that is not decided."""
         start = self.bound
-        while start and self.products.hilbert_function(start - 1) == self.h(start - 1):
+        while start and self.products.hilbert_function(start - 1, self.sizes) == self.h(start - 1):
             start -= 1
         return start if start < self.bound else None
 
     def generated(self, last: int) -> bool:
         """Whether the generators of degree ≤ last are all, of the core and of the closure."""
-        degrees = range(last + 1, self.bound + 1)
-        return last >= self.least and not any(self.products.generators(self.products.balanced(n)) for n in degrees)
+        weights = (self.products.padded(balanced(n, self.sizes)) for n in range(last + 1, self.bound + 1))
+        return last >= self.least and not any(map(self.products.generators, weights))
