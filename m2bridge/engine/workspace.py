@@ -44,7 +44,8 @@ class _Kept(Evaluator):
 class Workspace:
     """A Macaulay2 of its own, with the packages that ``M2`` loads by itself, that keeps its symbols between calls.
 
-    Isolated runs and other workspaces see nothing of it. Its symbols outlive errors in the code. When a limit, an
+    ``oo``, ``ooo`` and ``oooo`` are the values of the last statements of the last calls, whether or not these end with
+    a semicolon. Isolated runs and other workspaces see nothing of it. Its symbols outlive errors in the code. When a limit, an
     interrupt or a crash ends the process, they are gone: every call after that raises
     :class:`~m2bridge.WorkspaceLostError` until :meth:`restart` has been called.
 
@@ -158,6 +159,12 @@ class Workspace:
         """Whether a symbol has a value."""
         reply = self._guarded(lambda: self._process.answer("", "", given=_is_defined(name)))
         return bool(sent(records(reply), "defined"))
+
+    def names(self) -> list[str]:
+        """All names that Macaulay2 knows now, those of the code that ran included."""
+        given = 'mbEmit("names", unique flatten apply(dictionaryPath, keys))\n'
+        found: list[str] = sent(records(self._guarded(lambda: self._process.answer("", "", given=given))), "names")
+        return [name for name in found if not name.startswith("mb")]
 
     __iter__ = None  # else Python would take it for a sequence, and ask for work[0]
 
