@@ -132,7 +132,8 @@ class ValueTypeError(M2BridgeError):
         self.kind = kind
 
     def __str__(self) -> str:
-        return f"a value of the class {self.kind} has no counterpart in Python: ask for parts of it, or give references=True"
+        advice = "ask for parts of it, or give references=True"
+        return f"a value of the class {self.kind} has no counterpart in Python: {advice}"
 
 
 class RenderError(M2BridgeError):

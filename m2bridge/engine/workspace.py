@@ -44,10 +44,10 @@ class _Kept(Evaluator):
 class Workspace:
     """A Macaulay2 of its own, with the packages that ``M2`` loads by itself, that keeps its symbols between calls.
 
-    ``oo``, ``ooo`` and ``oooo`` are the values of the last statements of the last calls, whether or not these end with
-    a semicolon. Isolated runs and other workspaces see nothing of it. Its symbols outlive errors in the code. When a limit, an
+    Isolated runs and other workspaces see nothing of it. Its symbols outlive errors in the code. When a limit, an
     interrupt or a crash ends the process, they are gone: every call after that raises
-    :class:`~m2bridge.WorkspaceLostError` until :meth:`restart` has been called.
+    :class:`~m2bridge.WorkspaceLostError` until :meth:`restart` has been called. As at Macaulay2's prompt, ``oo``,
+    ``ooo`` and ``oooo`` are the last values of statements that ended a call, with a semicolon or without one.
 
     Made by :meth:`Macaulay2.workspace`, and closed with that session's ``with`` block, by its own, or by :meth:`close`.
     Threads that share a workspace take turns.

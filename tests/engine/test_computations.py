@@ -178,7 +178,7 @@ def test_ideals_of_components_agree_with_the_degree_formula(engine: Engine) -> N
 
 
 def test_points_of_general_maps_are_called_points(engine: Engine) -> None:
-    """Three nodes of a Lissajous curve, of which two are conjugate; the node of a cubic, at the origin and elsewhere."""
+    """Three nodes of a Lissajous curve, of which two are conjugate; the node of a cubic, at 0 and elsewhere."""
     t = symbols("t")
     curves = {
         (4 * t**3 - 3 * t, 8 * t**4 - 8 * t**2 + 1): (["2 points, conjugate over QQ", "a point"], "C_{1}"),

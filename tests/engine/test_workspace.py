@@ -302,7 +302,7 @@ def test_symbols_outlive_failures(work: Workspace) -> None:
 
 
 def test_the_class_of_what_python_does_not_have(session: Macaulay2) -> None:
-    with pytest.raises(ValueTypeError, match="FunctionClosure .* give references=True"):
+    with pytest.raises(ValueTypeError, match=r"FunctionClosure .* give references=True"):
         session.value("x -> x")
 
 
