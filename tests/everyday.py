@@ -253,6 +253,11 @@ TABLE: dict[str, list[tuple[str, Any]]] = {
         ("QQ[x,y]; degree(x^2*y)", [3]),
         ("numgens(QQ[x,y,z])", 3),
         ("char(ZZ/5)", 5),
+        ("ZZ/7[x,y]; -3*x*y", Shown("-3*x*y")),
+        ("ZZ/7[x,y,MonomialOrder=>Lex]; 4*x-1", Shown("-3*x - 1")),
+        ("ZZ/7[x,y,Degrees=>{2,3}]; 4*x-1", Shown("-3*x - 1")),
+        ("ZZ/2[x]; 1-x", Shown("x + 1")),
+        ("matrix{{4_(ZZ/7)}}", Shown("((-3))")),
     ],
     "quotients": [
         ("R = QQ[x]/(x^2+1); x^2", Shown("-1")),

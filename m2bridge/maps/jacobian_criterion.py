@@ -115,7 +115,7 @@ def _component(found: Closure, prime: Ideal, dimension: int, degree: int) -> Com
 
 
 def _described(dimension: int, degree: int, field: CoefficientField) -> str:
-    """The variety of a prime ideal over a perfect field, in words; if it is finite, its degree is its number of points."""
+    """The variety of a prime ideal over a perfect field; if it is finite, its degree is its number of points."""
     if dimension > 0:
         return f"irreducible component of dimension {dimension}"
     return "a point" if degree == 1 else f"{degree} points, conjugate over {field}"

@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 
 from sympy import ZZ, Symbol
 from sympy.polys.orderings import grevlex, grlex, lex
-from sympy.polys.rings import PolyRing
 
 from m2bridge.algebra.field import CoefficientField
+from m2bridge.algebra.residues import PolyRing, entry_text
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.values.shown import AsText
 
@@ -183,7 +183,7 @@ class QuotientRing(AsText):
     relations: tuple[Any, ...]
 
     def __str__(self) -> str:
-        return f"{ring_text(self.ambient)}/({', '.join(map(str, self.relations))})"
+        return f"{ring_text(self.ambient)}/({', '.join(map(entry_text, self.relations))})"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -300,7 +300,7 @@ class RingElement(AsText):
 def _term(names: tuple[str, ...], exponents: tuple[int, ...], coefficient: Any) -> str:
     powers = zip(names, exponents, strict=True)
     factors = [name if e == 1 else f"{name}^{e}" if e > 0 else f"{name}^({e})" for name, e in powers if e]
-    number = str(coefficient)
+    number = entry_text(coefficient)
     if any(sign in number[1:] for sign in "+-") and factors:
         number = f"({number})"
     if factors and number in ("1", "-1"):
