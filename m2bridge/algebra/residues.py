@@ -10,7 +10,7 @@ from sympy import ZZ
 from sympy.polys import rings
 
 
-class PolyElement(rings.PolyElement):
+class PolyElement(rings.PolyElement):  # type: ignore[misc]
     """A polynomial; SymPy writes those over GF(p) with the residues that FLINT says, 0 to p − 1."""
 
     def str(self, *style: Any) -> str:
@@ -22,7 +22,7 @@ class PolyElement(rings.PolyElement):
         return str(integers.from_dict({m: ZZ(domain.to_int(c)) for m, c in self.items()}).str(*style))
 
 
-class PolyRing(rings.PolyRing):
+class PolyRing(rings.PolyRing):  # type: ignore[misc]
     """A ring of such polynomials, equal to SymPy's own; it has the same name because that is part of the hash."""
 
     @property
