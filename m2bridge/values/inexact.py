@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -14,6 +15,8 @@ from m2bridge.errors import ConversionError
 from m2bridge.values.inexact_arithmetic import Inexact
 from m2bridge.values.shown import AsCode
 
+_EXACT = 10_000
+"""An exponent of two up to which numbers are fractions without much memory."""
 _SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan, "-0": -0.0}
 
 
@@ -110,6 +113,17 @@ class Real(Inexact):
         from sympy import Float
 
         return Float(self.to_mpmath(), precision=self.precision)
+
+    def _computed(self, operation: Callable[[Any, Any], Any], other: Any, swapped: bool = False) -> Any:
+        """Fractions are not rounded before, as in Macaulay2, where this does not take large integers."""
+        if not isinstance(other, Fraction) or self.special or operation is operator.pow or abs(self.exponent) > _EXACT:
+            return Inexact._computed(self, operation, other, swapped)
+        from mpmath import mp
+        from mpmath.libmp import from_rational
+
+        exact = operation(other, self.exact) if swapped else operation(self.exact, other)
+        rounded = from_rational(exact.numerator, exact.denominator, self.precision, "n")
+        return Real.of(mp.make_mpf(rounded), self.precision)
 
     def _pair(self, other: Any) -> tuple[Any, Any]:
         """This number and another one in a form in which they are compared exactly."""

@@ -17,8 +17,8 @@ _DOUBLE = 53
 class Inexact(Operators):
     """Numbers that are computed with as Macaulay2 does: rounded to nearest, in the lower of both precisions.
 
-    Integers and fractions have the precision of the other number, floats 53 bits. With SymPy's expressions they are
-    its ``Float`` of the same precision. Zero has no sign in results, as in mpmath.
+    Integers and fractions take part with the precision of the other number, floats with 53 bits. With SymPy's
+    expressions these are its ``Float`` of the same precision. Zero has no sign in results, as in mpmath.
     """
 
     __slots__ = ()
@@ -67,7 +67,9 @@ class Inexact(Operators):
             return NotImplemented
         from mpmath import workprec
 
-        precision = min(self.precision, _precision(other))
+        precision = min(self.precision, other.precision if isinstance(other, Inexact) else self.precision)
+        if isinstance(other, float | complex):
+            precision = min(precision, _DOUBLE)
         with workprec(precision):
             pair = (self.to_mpmath(), _mpmath(other, precision))
             return self._of(operation(*reversed(pair)) if swapped else operation(*pair), precision)
@@ -83,12 +85,6 @@ class Inexact(Operators):
 
 def _is_binary(number: Fraction) -> bool:
     return number.denominator & (number.denominator - 1) == 0
-
-
-def _precision(number: Any) -> int | float:
-    if isinstance(number, Inexact):
-        return number.precision
-    return _DOUBLE if isinstance(number, float | complex) else float("inf")
 
 
 def _mpmath(number: Any, precision: int) -> Any:

@@ -47,7 +47,7 @@ class Operators:
         return self._computed(operator.pow, other, swapped=True)
 
     def __neg__(self) -> Any:
-        return self * -1
+        return 0 - self
 
     def __pos__(self) -> Any:
         return self

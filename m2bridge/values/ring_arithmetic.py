@@ -144,7 +144,8 @@ def _sum(operation: Callable[[Any, Any], Any], left: Terms, right: Terms) -> Ter
 
 def _product(ring: Any, left: Terms, right: Terms) -> Terms:
     over = _ambient(ring)
-    if isinstance(over, Algebra) and (over.weyl or over.skew):
+    commutative = not isinstance(over, Algebra) or not (over.weyl or over.skew)
+    if not commutative and any(map(any, left)) and any(map(any, right)):  # constants commute with everything
         raise _needs_engine(ring, "products")
     total: Terms = {}
     for m, a in left.items():
@@ -255,13 +256,14 @@ def _order(ring: Any) -> Callable[[tuple[int, ...]], Any]:
         parts: list[Any] = []
         start = 0
         for name, size in order:
+            weights = size if isinstance(size, tuple) else ()
             if name == "Weights":
-                parts.append(sum(map(operator.mul, size, monomial)))
+                parts.append(sum(map(operator.mul, weights, monomial)))
                 continue
-            end = start + (len(size) if isinstance(size, tuple) else size if isinstance(size, int) else 0)
+            end = start + (size if isinstance(size, int) else len(weights))
             block, start = monomial[start:end], end
             if name == "GRevLex":
-                parts.append(sum(map(operator.mul, size, block)))
+                parts.append(sum(map(operator.mul, weights, block)))
             parts.append(tuple(-e for e in reversed(block)) if "RevLex" in name else block)
         return parts
 
