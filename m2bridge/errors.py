@@ -125,7 +125,7 @@ class ValueTypeError(M2BridgeError):
     ...     raise ValueTypeError("FunctionClosure")
     ... except ValueTypeError as error:
     ...     print(error)
-    a value of the class FunctionClosure has no counterpart in Python; ask for what you need of it, or for a reference
+    a value of the class FunctionClosure has no counterpart in Python: ask for parts of it, or give references=True
     """
 
     def __init__(self, kind: str) -> None:
@@ -133,10 +133,8 @@ class ValueTypeError(M2BridgeError):
         self.kind = kind
 
     def __str__(self) -> str:
-        return (
-            f"a value of the class {self.kind} has no counterpart in Python; "
-            "ask for what you need of it, or for a reference"
-        )
+        advice = "ask for parts of it, or give references=True"
+        return f"a value of the class {self.kind} has no counterpart in Python: {advice}"
 
 
 class RenderError(M2BridgeError):

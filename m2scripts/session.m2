@@ -28,6 +28,12 @@ mbShared = new Dictionary
     getGlobalSymbol(instead, "run") <- command -> (
         run if instance(command, String) then "exec </dev/null; " | command else command);
 
+    -- The last values of a workspace, as at the prompt; Macaulay2's own symbols are protected, and outlast isolated runs.
+    last' := apply({"oooo", "ooo", "oo"}, name -> getGlobalSymbol(instead, name));
+    output := x -> if x =!= null then (
+        values' := append(apply(drop(last', 1), s -> if value s === s then null else value s), x);
+        scan(last', values', (s, v) -> if v =!= null then s <- v););
+
     symbols := new Dictionary;
     path := {};
     (keeping, forgetting) := (false, false);
@@ -59,7 +65,7 @@ mbShared = new Dictionary
         mbFinish(););
 
     -- Code of a user, who sees none of them; first the code that makes what is given from outside.
-    evaluate := (nonce, stem, passing, given, form) -> (
+    evaluate := (nonce, stem, passing, given, form, keeps) -> (
         begin(nonce, stem, passing);
         if passing then mbForget();
         first' := () -> prepend(symbols, delete(symbols, path));
@@ -73,6 +79,7 @@ mbShared = new Dictionary
         if instance(x, Command) then x = x();  -- exit, clearAll, restart and so on, as when they are typed
         (path, keeping) = (dictionaryPath, false);
         dictionaryPath = first'();
+        if keeps then output x;
         mbSend(x, form);
         mbFinish(););
 

@@ -229,7 +229,7 @@ hilbert_polynomials = st.dictionaries(st.integers(0, 5), st.integers(-9, 9).filt
 factorizations = st.one_of(
     st.lists(st.tuples(st.sampled_from([2, 3, 5, 10**30 + 57]), st.integers(1, 9)), min_size=1, max_size=3),
     plain_rings.flatmap(lambda ring: st.lists(st.tuples(nonzero(ring), st.integers(1, 9)), min_size=1, max_size=3)),
-).map(lambda factors: Factorization(tuple(factors)))
+).map(lambda factors: Factorization(tuple(factors))) | st.integers(1, 9).map(lambda n: Factorization(((-1, 1), (7, n))))
 
 
 def facts_of_ring(ring: Any) -> Any:

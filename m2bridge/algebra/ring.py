@@ -12,10 +12,11 @@ from unicodedata import normalize
 
 from sympy import Expr, Float, Poly, Symbol
 from sympy.polys.orderings import grevlex
-from sympy.polys.rings import PolyElement, PolyRing
+from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra import pickling  # noqa: F401  (rings and their elements can be pickled)
 from m2bridge.algebra.field import CoefficientField
+from m2bridge.algebra.residues import PolyRing
 from m2bridge.algebra.verbs.arithmetic import Arithmetic
 from m2bridge.algebra.verbs.components import Components
 from m2bridge.algebra.verbs.geometry import Geometry

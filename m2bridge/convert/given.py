@@ -176,7 +176,9 @@ def _(value: Any) -> str:
 
 @written.register
 def _(value: sequences.Factorization) -> str:
-    return f"(mbFactors {braces(f'({written(base)},{exponent})' for base, exponent in value)})"
+    factors = value.factors[value.is_negative :]
+    product = f"(mbFactors {braces(f'({written(base)},{exponent})' for base, exponent in factors)})"
+    return f"(mbExpression({string('Minus')}, {{{product}}}))" if value.is_negative else product
 
 
 @written.register

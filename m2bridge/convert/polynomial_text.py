@@ -2,8 +2,9 @@
 
 ::
 
-    sum     = ["+" | "-"] product {("+" | "-") product}
-    product = power {("*" | "/") power}                  a divisor must be a number, not zero
+    sum     = product {("+" | "-") product}
+    product = factor {("*" | "/") factor}                a divisor must be a number, not zero
+    factor  = {"+" | "-"} power                          so x + -3*y and 2*-x are read, and -x^2 is -(x^2)
     power   = atom [("^" | "**") integer]
     atom    = integer | name | "(" sum ")"
 """
@@ -29,6 +30,9 @@ _TOKEN = re.compile(r"\s*(?:(?P<integer>[0-9]+)|(?P<name>[^\W\d_]\w*)|(?P<sign>\
 
 _DECIMAL = re.compile(r"[0-9]{1,20}\.[0-9]{0,20}|\.[0-9]{1,20}")
 
+QUOTED = 40
+"""Characters of a text before and after a place in it."""
+
 MAX_DEPTH = 50
 MAX_EXPONENT = 1000
 MAX_TERMS = 100_000
@@ -51,7 +55,7 @@ def read_polynomial(text: str, ring: PolynomialRing) -> PolyElement:
     Raises
     ------
     ConversionError
-        With the column, if the text is not such a polynomial, or is too large when it is expanded.
+        With the column and the text, if it is not such a polynomial, or is too large when it is expanded.
 
     Examples
     --------
@@ -67,7 +71,7 @@ def names_in(text: str) -> tuple[str, ...]:
     Raises
     ------
     ConversionError
-        With the column, if a character cannot stand in such a text.
+        With the column and the text, if a character cannot stand in it.
 
     Examples
     --------
@@ -94,7 +98,7 @@ class _Reader:
             match = _TOKEN.match(self.text, position)
             if match is None:
                 column = position + len(self.text[position:]) - len(self.text[position:].lstrip())
-                raise ConversionError(f"column {column + 1}: {_unexpected(self.text, column)}")
+                raise _refused(_unexpected(self.text, column), self.text, column)
             kind = match.lastgroup
             assert kind is not None
             position = match.end() if kind != "name" else _end_of_name(self.text, match.end())
@@ -115,9 +119,7 @@ class _Reader:
         return f"{self.text[:column].rstrip()}*{self.text[column:]}"[:60]
 
     def sum(self) -> PolyElement:
-        negative = self.sign("+", "-") == "-"
-        first = self.product()
-        total = -first if negative else first.copy()  # the ring's own generators must not change
+        total = self.product().copy()  # the ring's own generators must not change
         while operator := self.sign("+", "-"):
             start = self.place
             term = self.product()
@@ -126,13 +128,13 @@ class _Reader:
         return total
 
     def product(self) -> PolyElement:
-        total = self.power()
+        total = self.factor()
         while True:
             start = self.place
             operator = self.sign("*", "/")
             if not operator:
                 return total
-            factor = self.power()
+            factor = self.factor()
             if operator == "/":
                 if not factor.is_ground or not factor:
                     self.fail("only numbers that are not zero can be divisors", start + 1)
@@ -142,6 +144,12 @@ class _Reader:
                 bits = _bits(total) + _bits(factor)
                 self.check_size(count * (1 + bits // 100), count, bits, start)
                 total = total * factor
+
+    def factor(self) -> PolyElement:
+        negative = False
+        while sign := self.sign("+", "-"):
+            negative ^= sign == "-"
+        return -self.power() if negative else self.power()
 
     def power(self) -> PolyElement:
         base = self.atom()
@@ -200,12 +208,19 @@ class _Reader:
             self.fail("too large when it is expanded", place)
 
     def fail(self, message: str, place: int | None = None) -> None:
-        raise ConversionError(f"column {self.tokens[self.place if place is None else place][2]}: {message}")
+        raise _refused(message, self.text, self.tokens[self.place if place is None else place][2] - 1)
 
 
 @lru_cache(maxsize=8)
 def _variables(ring: PolynomialRing) -> dict[str, PolyElement]:
     return dict(zip(map(normal_form, ring.variables), ring.sympy_ring.gens, strict=True))
+
+
+def _refused(message: str, text: str, column: int) -> ConversionError:
+    """The error for this place, with the text, or the part of it around the place."""
+    start, end = max(0, column - QUOTED), column + QUOTED
+    part = f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
+    return ConversionError(f"column {column + 1}: {message} (in {part!r})")
 
 
 def _unexpected(text: str, column: int) -> str:

@@ -27,6 +27,7 @@ from m2bridge.values.modules import (
     Vector,
 )
 from m2bridge.values.sequences import (
+    SIGN,
     Array,
     Expression,
     Factorization,
@@ -82,9 +83,12 @@ class _Reader:
 
     def _expression(self, kind: str, items: list[Any]) -> Any:
         parts = tuple(self._all(items))
-        powers = [part for part in parts if isinstance(part, Expression) and part.kind == "Power"]
-        if kind == "Product" and len(powers) == len(parts) and all(type(p.parts[1]) is int for p in powers):
-            return Factorization(tuple((p.parts[0], p.parts[1]) for p in powers))
+        if kind == "Product" and all(isinstance(p, Expression) and p.kind == "Power" for p in parts):
+            product = Factorization(tuple(part.parts for part in parts))
+            if all(type(exponent) is int for _, exponent in product) and not product.is_negative:
+                return product
+        if kind == "Minus" and isinstance(parts[0], Factorization) and not parts[0].is_negative:
+            return Factorization((SIGN, *parts[0]))
         return Expression(kind, parts)
 
     def _symbol(self, name: Any, *index: Any) -> Symbol:

@@ -84,17 +84,25 @@ class Evaluator(Conversation):
 
     def evaluate(self, code: str, inputs: Mapping[str, Any], timeout: float | None, form: str, file: str) -> Evaluation:
         """The value of the last statement, what was printed, and the time; see :meth:`Macaulay2.evaluate`."""
-        reply = self.answer(code, form, timeout, file, _bindings(inputs))
+        reply = self.answer(code, form, timeout, file, _bindings(inputs), output=True)
         return Evaluation(sent(records(reply)), reply.output, reply.seconds)
 
     def show(self, code: str, timeout: float | None, file: str) -> Shown:
         """The value as text; empty if there is none."""
-        reply = self.answer(code, "text", timeout, file)
+        reply = self.answer(code, "text", timeout, file, output=True)
         fields = records(reply)
         text = sent(fields, "text") or ""
         return Shown(text, fields.get("value"), reply.output, reply.seconds)
 
-    def answer(self, code: str, form: str, timeout: float | None = None, file: str = "", given: str = "") -> Reply:
+    def answer(
+        self,
+        code: str,
+        form: str,
+        timeout: float | None = None,
+        file: str = "",
+        given: str = "",
+        output: bool = False,
+    ) -> Reply:
         """The reply on some code, which came to its end.
 
         Parameters
@@ -103,6 +111,8 @@ class Evaluator(Conversation):
             How the value is sent; see ``m2scripts/workspace.m2``. It is not, where the code ends with a semicolon.
         given : str
             Code that comes first, and sees the shared functions.
+        output : bool
+            Whether the value is the next one of ``oo``, where symbols are kept.
 
         Raises
         ------
@@ -113,7 +123,7 @@ class Evaluator(Conversation):
             raise InvalidCaseError("code", f"must be Macaulay2 code as text, not a {type(code).__name__}")
         check_timeout(timeout)
         clock().check()
-        reply = self._taken(code, "" if is_silent(code) else form, timeout, given)
+        reply = self._taken(code, "" if is_silent(code) else form, timeout, given, output and not self._passing)
         self._remember(reply.nonce, Source(file or self._name(), code))
         if not reply.whole:
             error = script_error(reply, self._sources, self.first_column)
@@ -122,9 +132,9 @@ class Evaluator(Conversation):
             raise error
         return reply
 
-    def _taken(self, code: str, form: str, timeout: float | None, given: str) -> Reply:
+    def _taken(self, code: str, form: str, timeout: float | None, given: str, output: bool) -> Reply:
         texts = {".m2": code, **({".given.m2": given} if given else {})}
-        arguments = (_boolean(self._passing), _boolean(bool(given)), quoted(form))
+        arguments = (_boolean(self._passing), _boolean(bool(given)), quoted(form), _boolean(output))
         for _ in range(2):
             reply = self.request("mbEvaluate", texts, timeout, arguments)
             if reply is not None:  # else earlier code had made the process useless

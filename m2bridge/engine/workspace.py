@@ -46,7 +46,8 @@ class Workspace:
 
     Isolated runs and other workspaces see nothing of it. Its symbols outlive errors in the code. When a limit, an
     interrupt or a crash ends the process, they are gone: every call after that raises
-    :class:`~m2bridge.WorkspaceLostError` until :meth:`restart` has been called.
+    :class:`~m2bridge.WorkspaceLostError` until :meth:`restart` has been called. As at Macaulay2's prompt, ``oo``,
+    ``ooo`` and ``oooo`` are the last values of statements that ended a call, with a semicolon or without one.
 
     Made by :meth:`Macaulay2.workspace`, and closed with that session's ``with`` block, by its own, or by :meth:`close`.
     Threads that share a workspace take turns.
@@ -158,6 +159,12 @@ class Workspace:
         """Whether a symbol has a value."""
         reply = self._guarded(lambda: self._process.answer("", "", given=_is_defined(name)))
         return bool(sent(records(reply), "defined"))
+
+    def names(self) -> list[str]:
+        """All names that Macaulay2 knows now, those of the code that ran included."""
+        given = 'mbEmit("names", unique flatten apply(dictionaryPath, keys))\n'
+        found: list[str] = sent(records(self._guarded(lambda: self._process.answer("", "", given=given))), "names")
+        return [name for name in found if not name.startswith("mb")]
 
     __iter__ = None  # else Python would take it for a sequence, and ask for work[0]
 

@@ -18,7 +18,7 @@ from m2bridge.maps.agreement import LocusFindings
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.elimination import elimination_values
 from m2bridge.maps.orbit_methods import with_orbits
-from m2bridge.maps.singular_locus_result import ZERO, Component
+from m2bridge.maps.singular_locus_result import ORIGIN, ZERO, Component
 from m2bridge.maps.subject import Subject
 from m2bridge.render import Script, render
 
@@ -105,11 +105,13 @@ def _script(ideal: Ideal, title: str) -> Script:
 
 
 def _component(found: Closure, prime: Ideal, dimension: int, degree: int) -> Component:
-    if dimension == 0 and all(len(g) == 1 for g in prime.generators):
-        return Component(ZERO, None, 0, degree, prime)
     model = with_orbits(found.subject.model)
+    is_origin = dimension == 0 and all(len(g) == 1 for g in prime.generators)
     if model is None:
-        return Component(f"irreducible component of dimension {dimension}", None, dimension, degree, prime)
+        description = ORIGIN if is_origin else _described(dimension, degree, prime.ring.field)
+        return Component(description, None, dimension, degree, prime)
+    if is_origin:
+        return Component(ZERO, None, 0, degree, prime)
     orbit = model.identify(prime, dimension)
     if orbit is None:
         raise ContradictionError(
@@ -117,3 +119,10 @@ def _component(found: Closure, prime: Ideal, dimension: int, degree: int) -> Com
             "closure, although the singular locus is invariant under the group"
         )
     return Component(f"closure of the orbit {orbit}", orbit, dimension, degree, prime)
+
+
+def _described(dimension: int, degree: int, field: CoefficientField) -> str:
+    """The variety of a prime ideal over a perfect field; if it is finite, its degree is its number of points."""
+    if dimension > 0:
+        return f"irreducible component of dimension {dimension}"
+    return "a point" if degree == 1 else f"{degree} points, conjugate over {field}"

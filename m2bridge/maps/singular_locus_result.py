@@ -13,6 +13,8 @@ from m2bridge.maps.subject import Subject
 from m2bridge.presented import Presented
 
 ZERO = "the zero function"
+ORIGIN = "the origin"
+"""The same point, where coordinates are not those of a function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class Component:
     Parameters
     ----------
     description : str
-        In words: an orbit closure, the zero function, or a prime ideal of a general map.
+        In words: an orbit closure or the zero function; of a general map, the origin, points, or its dimension.
     orbit : an orbit of the family, or None
         The orbit whose closure it is.
     dimension : int

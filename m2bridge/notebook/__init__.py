@@ -16,7 +16,7 @@ def load(shell: InteractiveShell) -> None:
 
     magics = Macaulay2Magics(shell, Progress())
     shell.register_magics(magics)
-    shell.Completer.custom_matchers.append(completes(magics.names))
+    shell.Completer.custom_matchers.append(completes(lambda: magics.work.names()))
     shell.events.register("pre_run_cell", magics.progress.begin)
     shell.events.register("post_run_cell", magics.progress.end)
 

@@ -42,16 +42,17 @@ class Macaulay2Magics(Magics):
             self._work = Macaulay2(self._program).workspace()
         return self._work
 
+    @property
+    def _cell(self) -> int:
+        """The number of the cell that runs; IPython itself counts the next one from its beginning on."""
+        running = getattr(self._shell.displayhook.exec_result, "execution_count", None)
+        return self._shell.execution_count if running is None else int(running)
+
     def close(self) -> None:
         """End it; the next cell starts another."""
         if self._work is not None:
             self._work.close()
         self._work = None
-
-    def names(self) -> list[str]:
-        """All names that Macaulay2 knows now, those of the cells included."""
-        found: list[str] = self.work.value("unique flatten apply(dictionaryPath, keys)")
-        return [name for name in found if not name.startswith("mb")]
 
     @magic_arguments()
     @argument("-i", "--input", action="append", default=[], metavar="NAME", help="Python name to take in (or several)")
@@ -84,7 +85,7 @@ class Macaulay2Magics(Magics):
             if name not in user:
                 raise UsageError(f"-i {name}: Python has no such name here")
             self.work[name] = user[name]
-        file = f"In [{self._shell.execution_count}]"
+        file = f"In [{self._cell}]"
         evaluation = self.work.evaluate(code, references=True, timeout=options.timeout, file=file)
         sys.stdout.write(shortened(evaluation.output, MOST_TEXT))
         user.update({name: self.work.get(name, references=True) for name in _names(options.output)})

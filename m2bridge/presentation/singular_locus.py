@@ -8,7 +8,7 @@ from typing import Any
 from m2bridge.algebra.ring import Ideal
 from m2bridge.convert.notation import degree_summary, ideal_macaulay2, polynomial_text
 from m2bridge.layout import SHOWN
-from m2bridge.maps.singular_locus_result import Component, OrbitStatus, SingularLocus, zero_text
+from m2bridge.maps.singular_locus_result import ORIGIN, ZERO, Component, OrbitStatus, SingularLocus, zero_text
 from m2bridge.presented import computed_by, result_json
 from m2bridge.sheet import Block, Facts, Polynomials, Sheet, Table
 
@@ -136,7 +136,7 @@ def _closure_latex(component: Component, number: int) -> str:
     if component.orbit is not None:
         indices = ",".join(map(str, component.orbit.cells))
         return rf"\overline{{\mathcal O_{{({indices})}}}}"
-    return rf"C_{{{number}}}" if component.ideal is not None and component.dimension > 0 else r"\{0\}"
+    return r"\{0\}" if component.description in (ZERO, ORIGIN) else rf"C_{{{number}}}"
 
 
 def macaulay2(locus: SingularLocus) -> str:

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import math
+import operator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from sympy import Expr
+
 from m2bridge.errors import ConversionError
+from m2bridge.values.inexact_arithmetic import Inexact
 from m2bridge.values.shown import AsCode
 
+_EXACT = 10_000
+"""An exponent of two up to which numbers are fractions without much memory."""
 _SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan, "-0": -0.0}
 
 
-@dataclass(frozen=True, slots=True)
-class Real:
+@dataclass(frozen=True, slots=True, eq=False)
+class Real(Inexact):
     """The real number mantissa · 2^exponent, known to so many bits; infinities and NaN have a name instead.
 
-    Two are equal if they are the same number with the same precision; NaN is equal to NaN.
+    It is computed with and compared as other numbers are; results have the lower of both precisions, as in Macaulay2.
+    NaN is equal to NaN.
 
     Parameters
     ----------
@@ -36,6 +44,8 @@ class Real:
     0.1 -inf 3.0
     >>> Real.of(0.5).exact
     Fraction(1, 2)
+    >>> 2 * Real.of(0.25) == 0.5, Real.of(1, 100) / 3
+    (True, Real(422550200076076467165567735125, -100, precision=100))
     """
 
     mantissa: int
@@ -65,6 +75,8 @@ class Real:
         if isinstance(number, float) and number == 0 and math.copysign(1, number) < 0:
             return cls(0, 0, precision, "-0")
         if hasattr(number, "_mpf_"):
+            if not number._mpf_[1] and number._mpf_[2]:  # infinities and NaN
+                return cls.of(float(number), precision)
             sign, mantissa, exponent, _ = number._mpf_
             return cls(-int(mantissa) if sign else int(mantissa), int(exponent), precision)
         exact = Fraction(number)
@@ -86,6 +98,52 @@ class Real:
 
         named = {"inf": finf, "-inf": fninf, "nan": fnan}
         return mp.make_mpf(named.get(self.special) or from_man_exp(self.mantissa, self.exponent))
+
+    @property
+    def _mpf_(self) -> Any:
+        return self.to_mpmath()._mpf_
+
+    @property
+    def _parts(self) -> Any:
+        from mpmath.libmp import fzero
+
+        return self._mpf_, fzero
+
+    def _sympy_(self) -> Any:
+        from sympy import Float
+
+        return Float(self.to_mpmath(), precision=self.precision)
+
+    def _computed(self, operation: Callable[[Any, Any], Any], other: Any, swapped: bool = False) -> Any:
+        """Fractions are not rounded before, as in Macaulay2, where this does not take large integers."""
+        if not isinstance(other, Fraction) or self.special or operation is operator.pow or abs(self.exponent) > _EXACT:
+            return Inexact._computed(self, operation, other, swapped)
+        from mpmath import mp
+        from mpmath.libmp import from_rational
+
+        exact = operation(other, self.exact) if swapped else operation(self.exact, other)
+        rounded = from_rational(exact.numerator, exact.denominator, self.precision, "n")
+        return Real.of(mp.make_mpf(rounded), self.precision)
+
+    def _pair(self, other: Any) -> tuple[Any, Any]:
+        """This number and another one in a form in which they are compared exactly."""
+        if isinstance(other, Expr):
+            return self._sympy_(), other
+        if isinstance(other, Fraction) and self.special in ("", "-0"):
+            return self.exact, other
+        return self.to_mpmath(), other
+
+    def __lt__(self, other: Any) -> Any:
+        return operator.lt(*self._pair(other))
+
+    def __le__(self, other: Any) -> Any:
+        return operator.le(*self._pair(other))
+
+    def __gt__(self, other: Any) -> Any:
+        return operator.gt(*self._pair(other))
+
+    def __ge__(self, other: Any) -> Any:
+        return operator.ge(*self._pair(other))
 
     def to_flint(self) -> Any:
         """The ball of radius 0 around it."""
@@ -127,14 +185,16 @@ def _finite(number: Real) -> float:
     return value if math.isfinite(value) else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class ComplexNumber:
-    """A complex number with its precision.
+@dataclass(frozen=True, slots=True, eq=False)
+class ComplexNumber(Inexact):
+    """A complex number with its precision; it is computed with as :class:`Real`.
 
     Examples
     --------
     >>> print(ComplexNumber.of(1 + 2j))
     1.0 + 2.0*i
+    >>> ComplexNumber.of(1 + 2j) * 1j == -2 + 1j
+    True
     """
 
     real: Real
@@ -158,6 +218,25 @@ class ComplexNumber:
                 negated = number.real == 0 > number.imag  # Python reads -1j as −(0 + 1j), whose real part is −0
                 return f"ComplexNumber.of({f'complex(0, {number.imag!r})' if negated else repr(number)})"
         return f"ComplexNumber({self.real!r}, {self.imaginary!r})"
+
+    def to_mpmath(self) -> Any:
+        """The same number in mpmath, exactly."""
+        from mpmath import mp
+
+        return mp.make_mpc(self._mpc_)
+
+    @property
+    def _mpc_(self) -> Any:
+        return self._parts
+
+    @property
+    def _parts(self) -> Any:
+        return self.real._mpf_, self.imaginary._mpf_
+
+    def _sympy_(self) -> Any:
+        from sympy import I
+
+        return self.real._sympy_() + self.imaginary._sympy_() * I
 
     def __complex__(self) -> complex:
         return complex(float(self.real), float(self.imaginary))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from m2bridge.algebra.residues import entry_text
 from m2bridge.errors import ConversionError
 from m2bridge.values.rings import ring_text
 from m2bridge.values.shown import AsText, Named
@@ -28,7 +29,7 @@ class GeneralIdeal(AsText):
     generators: tuple[Any, ...]
 
     def __str__(self) -> str:
-        return f"ideal({', '.join(map(str, self.generators))}) of {ring_text(self.ring)}"
+        return f"ideal({', '.join(map(entry_text, self.generators))}) of {ring_text(self.ring)}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -49,7 +50,7 @@ class MonomialIdeal(AsText):
     generators: tuple[Any, ...]
 
     def __str__(self) -> str:
-        return f"monomialIdeal({', '.join(map(str, self.generators))}) of {ring_text(self.ring)}"
+        return f"monomialIdeal({', '.join(map(entry_text, self.generators))}) of {ring_text(self.ring)}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -159,7 +160,7 @@ class Matrix(Named):
     def __str__(self) -> str:
         if not self.entries or not self.shape[1]:
             return f"0 ({self.shape[0]} × {self.shape[1]})"
-        return f"({'; '.join('(' + ', '.join(map(str, row)) + ')' for row in self.entries)})"
+        return f"({'; '.join('(' + ', '.join(map(entry_text, row)) + ')' for row in self.entries)})"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -195,7 +196,7 @@ class Vector(Named):
     entries: tuple[Any, ...]
 
     def __str__(self) -> str:
-        return f"({', '.join(map(str, self.entries))})"
+        return f"({', '.join(map(entry_text, self.entries))})"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -226,7 +227,7 @@ class GroebnerBasis(AsText):
         return iter(self.generators)
 
     def __str__(self) -> str:
-        return f"Gröbner basis ({', '.join(map(str, self.generators))})"
+        return f"Gröbner basis ({', '.join(map(entry_text, self.generators))})"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -248,4 +249,4 @@ class RingMap(Named):
     images: tuple[Any, ...]
 
     def __str__(self) -> str:
-        return f"{ring_text(self.source)} → {ring_text(self.target)}, ({', '.join(map(str, self.images))})"
+        return f"{ring_text(self.source)} → {ring_text(self.target)}, ({', '.join(map(entry_text, self.images))})"

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
 from typing import Any, TypeAlias
 
-from sympy import ZZ, Symbol
+from sympy import ZZ, Add, Symbol, sympify
 from sympy.polys.orderings import grevlex, grlex, lex
-from sympy.polys.rings import PolyRing
 
 from m2bridge.algebra.field import CoefficientField
+from m2bridge.algebra.residues import PolyRing, entry_text
 from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.errors import ConversionError
+from m2bridge.values.operators import Operators
 from m2bridge.values.shown import AsText
 
 
@@ -183,7 +189,7 @@ class QuotientRing(AsText):
     relations: tuple[Any, ...]
 
     def __str__(self) -> str:
-        return f"{ring_text(self.ambient)}/({', '.join(map(str, self.relations))})"
+        return f"{ring_text(self.ambient)}/({', '.join(map(entry_text, self.relations))})"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -266,9 +272,23 @@ def ring_variables(ring: Any) -> tuple[str, ...]:
     return tuple(getattr(ring, "variables", ()))
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class RingElement(AsText):
+class _Element(AsText, Operators):
+    """What adds and multiplies without an engine, where the ring allows it."""
+
+    __slots__ = ()
+
+    def _computed(self, operation: Callable[[Any, Any], Any], other: Any, swapped: bool = False) -> Any:
+        from m2bridge.values.ring_arithmetic import computed
+
+        return computed(operation, self, other, swapped)
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class RingElement(_Element):
     """An element of a ring whose elements are not SymPy polynomials.
+
+    Elements of one ring add, and multiply if it is commutative; in quotients, if the relations are a Gröbner basis at
+    sight. What needs Macaulay2 is a :class:`~m2bridge.ConversionError` that says so.
 
     Parameters
     ----------
@@ -283,10 +303,39 @@ class RingElement(AsText):
     >>> exterior = Algebra(QQ, ("x", "y"), skew=(0, 1))
     >>> print(RingElement(exterior, (((1, 1), Fraction(2)), ((0, 0), Fraction(-1)))))
     2*x*y - 1
+    >>> laurent = Algebra(QQ, ("t",), order=(("GroupLex", 1),), inverses=True)
+    >>> t = RingElement(laurent, (((1,), Fraction(1)),))
+    >>> (1 - t) ** 2 * t**-1
+    t - 2 + t^(-1)
     """
 
     ring: Any
     terms: tuple[tuple[tuple[int, ...], Any], ...]
+
+    def __eq__(self, other: object) -> bool:
+        """Whether it is the same element of the same ring, or this integer or fraction in it."""
+        if isinstance(other, int | Fraction):
+            try:
+                return not self._computed(operator.sub, other)
+            except ConversionError:  # 1/2 is in no ring over ZZ
+                return False
+        return isinstance(other, RingElement) and self.ring == other.ring and dict(self.terms) == dict(other.terms)
+
+    def __hash__(self) -> int:
+        return hash((self.ring, frozenset(self.terms)))
+
+    def as_expr(self) -> Any:
+        """The same polynomial, or Laurent polynomial, as an expression of SymPy.
+
+        Raises
+        ------
+        ConversionError
+            If its ring is no such ring, or its coefficients are no numbers.
+        """
+        if not isinstance(self.ring, Algebra) or self.ring.weyl or self.ring.skew:
+            raise ConversionError(f"elements of {ring_text(self.ring)} are no expressions of SymPy")
+        names = [Symbol(name) for name in self.ring.variables]
+        return Add(*(_expression(c) * prod(map(pow, names, exponents)) for exponents, c in self.terms))
 
     def __bool__(self) -> bool:
         return bool(self.terms)
@@ -297,10 +346,14 @@ class RingElement(AsText):
         return text.replace("+ -", "- ") or "0"
 
 
+def _expression(coefficient: Any) -> Any:
+    return coefficient.as_expr() if hasattr(coefficient, "as_expr") else sympify(coefficient, strict=True)
+
+
 def _term(names: tuple[str, ...], exponents: tuple[int, ...], coefficient: Any) -> str:
     powers = zip(names, exponents, strict=True)
     factors = [name if e == 1 else f"{name}^{e}" if e > 0 else f"{name}^({e})" for name, e in powers if e]
-    number = str(coefficient)
+    number = entry_text(coefficient)
     if any(sign in number[1:] for sign in "+-") and factors:
         number = f"({number})"
     if factors and number in ("1", "-1"):
@@ -308,9 +361,9 @@ def _term(names: tuple[str, ...], exponents: tuple[int, ...], coefficient: Any) 
     return "*".join([number, *factors])
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class RingFraction(AsText):
-    """An element of a field of fractions.
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class RingFraction(_Element):
+    """An element of a field of fractions; equal ones may be written with other numerators and denominators.
 
     Examples
     --------
@@ -324,6 +377,18 @@ class RingFraction(AsText):
     ring: FractionField
     numerator: Any
     denominator: Any
+
+    def __eq__(self, other: object) -> bool:
+        """Whether it is the same fraction of the same ring."""
+        if not isinstance(other, RingFraction) or self.ring != other.ring:
+            return False
+        return bool(self.numerator * other.denominator == other.numerator * self.denominator)
+
+    def __hash__(self) -> int:
+        return hash(self.ring)
+
+    def __bool__(self) -> bool:
+        return bool(self.numerator)
 
     def __str__(self) -> str:
         return f"({self.numerator})/({self.denominator})"

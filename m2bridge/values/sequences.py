@@ -127,12 +127,18 @@ class Net(AsCode):
         return "\n".join(line.rstrip() for line in self.lines)
 
 
+SIGN = (-1, 1)
+"""The first factor of a negative integer."""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Factorization(Named):
-    """A product of powers, as ``factor`` gives it.
+    """A product of powers, as ``factor`` gives it; that of a negative integer begins with (−1)^1.
 
     Examples
     --------
+    >>> list(Factorization(((-1, 1), (5, 1), (11, 1))))
+    [(-1, 1), (5, 1), (11, 1)]
     >>> twelve = Factorization(((2, 2), (3, 1)))
     >>> print(twelve)
     2^2 * 3
@@ -147,6 +153,11 @@ class Factorization(Named):
 
     def __len__(self) -> int:
         return len(self.factors)
+
+    @property
+    def is_negative(self) -> bool:
+        """Whether a sign comes first, which Macaulay2 keeps outside of the product."""
+        return self.factors[:1] == (SIGN,) and type(self.factors[0][0]) is int
 
     def expand(self) -> Any:
         """The product."""

@@ -177,6 +177,21 @@ def test_ideals_of_components_agree_with_the_degree_formula(engine: Engine) -> N
         assert set(component.ideal.generator_degrees) == {2}
 
 
+def test_points_of_general_maps_are_called_points(engine: Engine) -> None:
+    """Three nodes of a Lissajous curve, of which two are conjugate; the node of a cubic, at 0 and elsewhere."""
+    t = symbols("t")
+    curves = {
+        (4 * t**3 - 3 * t, 8 * t**4 - 8 * t**2 + 1): (["2 points, conjugate over QQ", "a point"], "C_{1}"),
+        (t**2 - 1, t**3 - t): (["the origin"], r"\{0\}"),
+        (t**2, t**3 - t): (["a point"], "C_{1}"),
+    }
+    for (x, y), (expected, formula) in curves.items():
+        nodal = singular_locus(PolynomialMap.from_expressions([t], {"x": x, "y": y}), engine)
+        assert [c.description for c in nodal.components or ()] == expected
+        assert rf"\operatorname{{Sing}} = {formula}\;" in nodal.to_latex()
+        assert "function" not in nodal.to_text()
+
+
 def test_any_polynomial_map(engine: Engine) -> None:
     s, t, gens = symbols("s t gens")
     cubic = PolynomialMap.from_expressions([s, t], {f"x_{i}": s ** (3 - i) * t**i for i in range(4)})

@@ -66,6 +66,18 @@ def test_errors_are_marked_in_the_cell(shell: InteractiveShell) -> None:
     assert "no value" in shown(shell.run_cell("%m2 -o neverDefined").error_in_exec)
 
 
+def test_errors_name_their_cell(shell: InteractiveShell) -> None:
+    """Also where a function of an earlier cell fails."""
+    numbers = []
+    for cell in ("%%m2\nfails = x -> x + noSuchFunction 3", "%%m2\n1 + 1\nfails 2\n", "%m2 noSuchFunction 4"):
+        numbers.append(shell.execution_count)
+        error = shell.run_cell(cell, store_history=True).error_in_exec
+    assert f"of In [{numbers[2]}])" in shown(error)
+    error = shell.run_cell("%%m2\n1 + 1\nfails 2\n", store_history=True).error_in_exec
+    assert f"of In [{numbers[0]}], called from line 3, column " in shown(error)
+    assert f"of In [{numbers[2] + 1}])" in shown(error)
+
+
 def test_input_that_is_not_there(shell: InteractiveShell, capsys: pytest.CaptureFixture[str]) -> None:
     shell.run_cell("%m2 -i nothing 3")
     assert "-i nothing: Python has no such name" in capsys.readouterr().err
@@ -93,6 +105,12 @@ def test_completion(shell: InteractiveShell) -> None:
     assert complete(shell, "%m2 1 + myOwn") == ["myOwnName"]
     assert "primaryDecomposition" not in complete(shell, "primaryDecom")
     assert not [name for name in complete(shell, "%%m2\nmb") if name.startswith("mb")]
+
+
+def test_completion_leaves_the_last_value_alone(shell: InteractiveShell) -> None:
+    run(shell, "%m2 -o k k = 6; 7 * k")
+    complete(shell, "%m2 primaryDecom")
+    assert run(shell, "%m2 oo + k") == 48
 
 
 def test_a_lost_workspace_says_how_to_begin_anew(shell: InteractiveShell) -> None:

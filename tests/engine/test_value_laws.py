@@ -18,8 +18,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from m2bridge.engine import Macaulay2, Workspace
+from m2bridge.errors import ConversionError
 from m2bridge.values import HashTable, RingElement
-from tests.random_rings import RINGS, elements
+from tests.random_rings import RINGS, elements, fractions, reals
 from tests.random_values import VALUES, facts_of_matrix, facts_of_module, facts_of_ring
 
 BATCH = 6
@@ -148,3 +149,45 @@ def test_what_macaulay2_says_of_complexes(work: Workspace, some: list[Any]) -> N
     code = "apply(#X, i -> (C := X#i; n := L#i; (C.dd_(n+1) * C.dd_(n+2) == 0, apply(4, k -> rank C_(n+k)))))"
     said = work.value(code, X=some, L=[complex.low for complex in some])
     assert said == [(True, [1, 2, 1, 0])] * len(some)
+
+
+NONCOMMUTATIVE = {"exterior algebras", "Weyl algebras"}
+ROUNDED = {"inexact coefficients"}
+"""Products are sums of rounded products, whose order is Macaulay2's own."""
+
+
+@pytest.mark.parametrize("kind", [kind for kind in RINGS if kind not in ("ground rings", "plain polynomial rings")])
+def test_elements_are_computed_with_as_in_macaulay2(work: Workspace, kind: str) -> None:
+    """Sums, differences, products, powers, and what is compared; terms in Macaulay2's order."""
+    pairs = RINGS[kind].flatmap(lambda ring: st.tuples(elements(ring), elements(ring)))
+
+    @cheap
+    @given(batches(pairs))
+    def law(some: list[Any]) -> None:
+        some = work.value("some", some=some)  # terms in order, fractions in lowest terms
+        said = work.value("apply(some, (f, g) -> (f + g, f - g, 3 - f, -g, 2*f, f == g))", some=some)
+        found = [(f + g, f - g, 3 - f, -g, 2 * f, f == g) for f, g in some]
+        assert (found if kind == "fraction fields" else strict(found)) == (
+            said if kind == "fraction fields" else strict(said)
+        )
+        if kind in NONCOMMUTATIVE:
+            for f, _ in some:
+                if any(map(any, dict(f.terms))):
+                    with pytest.raises(ConversionError, match="need Macaulay2"):
+                        f * f
+        elif kind not in ROUNDED:
+            said = work.value("apply(some, (f, g) -> (f * g, f^3, g^1))", some=some)
+            found = [(f * g, f**3, g**1) for f, g in some]
+            assert (found if kind == "fraction fields" else strict(found)) == (
+                said if kind == "fraction fields" else strict(said)
+            )
+
+    law()
+
+
+@cheap
+@given(batches(st.tuples(reals(53), reals(53) | reals(100), fractions.filter(bool))))
+def test_real_numbers_are_computed_with_as_in_macaulay2(work: Workspace, some: list[Any]) -> None:
+    said = work.value("apply(some, (x, y, q) -> (x + y, x - y, x * y, x + q, q * y, x < y, x == y))", some=some)
+    found = [(x + y, x - y, x * y, x + q, q * y, x < y, x == y) for x, y, q in some]
+    assert strict(found) == strict(said)

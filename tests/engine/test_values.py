@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sympy import Rational, simplify, symbols
 
 from m2bridge.engine import Macaulay2
 from m2bridge.errors import ConversionError, ScriptError, ValueTypeError
@@ -59,6 +61,33 @@ def test_the_examples_of_the_documented_table(session: Macaulay2) -> None:
     known = [value for value in found if not isinstance(value, ValueTypeError)]
     for value, back in zip(known, values(session, [("X", {"X": value}) for value in known]), strict=True):
         assert HashTable([(0, back)]) == HashTable([(0, value)])
+
+
+def test_expressions_have_values(session: Macaulay2) -> None:
+    """The documented example, and products of elements of rings that SymPy does not have."""
+    T = symbols("T")
+    series = session.value("hilbertSeries ideal((QQ[x,y])_0^2)").evaluate()
+    assert simplify(series - (1 + T) / (1 - T)) == 0
+    for code in (
+        "factor poincare ideal((QQ[x,y])_0^2)",
+        "GF 9[t]; factor(t^4 + 2)",
+        "QQ[x,y,Degrees=>{2,3}]; factor(x^3*y - y^3)",
+        "factor(-360)",
+    ):
+        ring, _, factored = code.rpartition("; ")
+        factors, product = session.value(f"{ring or 0}; F = {factored}; (F, value F)")
+        assert factors.expand() == product
+        assert factors.expand() == prod((base**n for base, n in factors), start=1)
+    fraction = session.value("factor(-12/5)").evaluate()
+    assert fraction == Rational(-12, 5)
+
+
+def test_quotients_without_a_basis_at_sight_need_macaulay2(session: Macaulay2) -> None:
+    x, y, one = session.value("R = QQ[x,y]/(x^2 - y, x*y - 1); (x, y, 1_R)")
+    assert x + y - y == x
+    with pytest.raises(ConversionError, match=r"normal forms in QQ\[x, y\].* need Macaulay2"):
+        x * x
+    assert session.value("x * y", x=x, y=y) == one
 
 
 def test_the_table_is_large() -> None:

@@ -82,7 +82,7 @@ def test_taken(session: Macaulay2, row: int) -> None:
     assert not isinstance(found, Exception), found
     if expected is not None:
         assert found == expected
-        assert type(found) is type(expected)
+        assert isinstance(found, type(expected))
 
 
 @cache

@@ -263,6 +263,28 @@ def test_an_error_in_a_function_of_an_earlier_input(work: Workspace) -> None:
     assert ">    2 |   y/0)\n       |    ^" in failure.value.excerpt
 
 
+def test_the_last_values(session: Macaulay2) -> None:
+    """As at the prompt: a semicolon hides a value and does not lose it; what only looks at symbols changes nothing."""
+    with session.workspace() as work:
+        assert repr(work["ooo"] if "ooo" in work else work.value("symbol oo")) == "Symbol('oo')"
+        work.run("x = 5;")
+        assert work.value("oo + 1") == 6
+        assert work.value("(oo, ooo, oooo)")[:2] == (6, 5)
+        work.run("print 7")  # has no value
+        work["y"] = 8
+        assert (work["y"], work.get("x"), "x" in work, "oo" in work) == (8, 5, True, True)
+        with pytest.raises(ScriptError):
+            work.run("1/0")
+        assert work.show("first oo").text == "6"
+        del work["y"]
+        assert work["oo"] == 6
+        work.run("QQ[t]; f = t^2;")
+        assert work.value("toString(oo + ooo)") == "t^2+6"
+        work.run("clearAll")
+        assert work.value("oo") == "t^2+6"
+    assert str(session.value("oo")) == "oo"
+
+
 def test_symbols_outlive_failures(work: Workspace) -> None:
     work.run("keep = 41; g = x -> x")
     pid = work.pid
@@ -280,7 +302,7 @@ def test_symbols_outlive_failures(work: Workspace) -> None:
 
 
 def test_the_class_of_what_python_does_not_have(session: Macaulay2) -> None:
-    with pytest.raises(ValueTypeError, match="FunctionClosure"):
+    with pytest.raises(ValueTypeError, match=r"FunctionClosure .* give references=True"):
         session.value("x -> x")
 
 

@@ -1,3 +1,6 @@
+from sympy.polys.orderings import grevlex
+from sympy.polys.rings import PolyRing
+
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert.notation import degree_summary, ideal_macaulay2, polynomial_text, sparse_text
@@ -10,6 +13,18 @@ def test_residues_are_written_symmetrically() -> None:
     assert polynomial_text(6 * x + 3 * y) == "-x + 3*y"
     assert ideal_macaulay2(ring.field, ring.variables, [6 * x]) == "R = ZZ/7[x, y]\nI = ideal {-x}"
     assert ideal_macaulay2(ring.field, ring.variables, []).endswith("ideal(0_R)")
+
+
+def test_polynomials_of_the_rings_themselves_are_written_so() -> None:
+    """They are equal to SymPy's own, hashes included, and so is the ring."""
+    for p in (2, 3, 7, 2**31 - 1):
+        ring = PolynomialRing(CoefficientField(p), ("x", "y"))
+        x, y = ring.sympy_ring.gens
+        f = -3 * x * y + x**2 - 1
+        integers = PolynomialRing(QQ, ("x", "y")).sympy_ring.from_expr(f.as_expr())
+        assert (str(f), repr(f), str(f * f - f * f + f)) == (str(integers),) * 3 == (polynomial_text(f),) * 3
+        own = PolyRing(ring.sympy_ring.symbols, ring.field.domain, grevlex)
+        assert len({own, ring.sympy_ring}) == len({own.from_dict(dict(f)), f}) == 1
 
 
 def test_words() -> None:

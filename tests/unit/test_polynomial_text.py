@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sympy import QQ as SYMPY_QQ
+from sympy import sympify
 
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
@@ -26,6 +27,13 @@ POLYNOMIALS = st.dictionaries(st.tuples(*[st.integers(0, 5)] * 3), COEFFICIENTS,
 def test_what_sympy_writes_is_read_back(polynomial, caret):
     text = str(polynomial)
     assert read_polynomial(text.replace("**", "^") if caret else text, RING) == polynomial
+
+
+@given(st.integers(-9, 9), st.integers(-9, 9))
+def test_coefficients_can_be_put_in_as_people_do(a, b):
+    """SymPy reads the same text as the same polynomial."""
+    for text in (f"{a}*x + {b}*y_1", f"{a}*x-{b}*y_1*{a}", f"-{a}*x**2 - {b}/{b or 1}"):
+        assert read_polynomial(text, RING) == RING.polynomial(sympify(text))
 
 
 @given(POLYNOMIALS, POLYNOMIALS, st.integers(0, 3))
@@ -53,6 +61,12 @@ def test_anything_else_is_refused_in_one_line(text):
         ("2^3*0", RING.sympy_ring.zero),
         ("0^0", RING.sympy_ring.one),
         ("x - y_1 - Zeta", X - Y - Z),
+        ("x + -3*y_1", X - 3 * Y),
+        ("x - -3*y_1", X + 3 * Y),
+        ("x--3*y_1", X + 3 * Y),
+        ("-(-x)*+2*-y_1^2", -2 * X * Y**2),
+        ("x/-2", -X / 2),
+        ("-" * 5001 + "x", -X),
         ("1/2/3", RING.sympy_ring.ground_new(SYMPY_QQ(1, 6))),
         ("9" * 5000, RING.sympy_ring.ground_new(10**5000 - 1)),
     ],
@@ -67,7 +81,11 @@ def test_notation(text, expected):
         ("", "column 1: expected a number"),
         ("x +", "column 4: expected a number, a name or '(', found the end"),
         ("2 x", "column 3: expected an operator, found 'x'"),
-        ("x*-1", "column 3: expected a number"),
+        ("x*/1", "column 3: expected a number"),
+        ("x + *y_1", "column 5: expected a number, a name or '(', found '*' (in 'x + *y_1')"),
+        ("x -", "column 4: expected a number, a name or '(', found the end (in 'x -')"),
+        ("x + y_1 ! Zeta\n", "(in 'x + y_1 ! Zeta\\n')"),
+        ("1+" * 50 + "w" + "+1" * 50, f"known are x, y_1, Zeta (in '…{'1+' * 20}w{'+1' * 19}+…')"),
         ("w + x", "column 1: unknown name 'w'"),
         ("x + yy", "column 5: unknown name 'yy'"),
         ("1/x", "column 3: only numbers"),

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 from hypothesis import example, given
+from mpmath import mpf
+from sympy import Float, I, Rational, symbols
 
 from m2bridge import values
 from m2bridge.algebra.field import QQ, CoefficientField
@@ -86,6 +88,44 @@ def test_values_are_shown_by_the_call_that_makes_them(value: Any) -> None:
 @given(reals(53) | reals(100) | complex_numbers(53) | complex_numbers(60))
 def test_any_number_is_shown_by_the_call_that_makes_it(number: Any) -> None:
     assert eval(repr(number), vars(values)) == number
+
+
+HALF, FINE = Real.of(0.5), Real.of(0.5, precision=100)
+
+
+def test_real_numbers_are_numbers() -> None:
+    """Equal ones have equal hashes; what one number alone would round is compared exactly."""
+    assert HALF == 0.5 == FINE == Fraction(1, 2) == mpf(0.5) == Real.of(mpf(0.5))
+    assert len({HALF, FINE, 0.5, Fraction(1, 2), ComplexNumber.of(0.5)}) == 1
+    assert Real.of(1 / 3) != Fraction(1, 3) != Real.of(1 / 3)
+    assert (Real.of(1 / 3) < Fraction(1, 3)) is (Fraction(1 / 3) < Fraction(1, 3))
+    assert HALF != "0.5"
+    assert not HALF - FINE
+    assert sorted([HALF, 0.25, Real.of(0.375)]) == [0.25, 0.375, 0.5]
+    assert (HALF + FINE).precision == (0.5 + FINE).precision == 53
+    assert (FINE / 3).precision == (Fraction(1, 3) * FINE).precision == (1 - FINE).precision == 100
+    assert abs((FINE / 3).exact - Fraction(1, 6)) < Fraction(1, 2**100)
+    assert str(2**HALF) == str(Real.of(2**0.5))
+    for special in ("inf", "-inf", "nan"):
+        assert Real.of(mpf(special)) == Real.of(float(special)) == Real.of(float(special)) + 1
+    with pytest.raises(TypeError):
+        HALF + "1"
+
+
+def test_numbers_meet_those_of_sympy() -> None:
+    x = symbols("x")
+    assert HALF + x == x + HALF == Float(0.5) + x
+    assert FINE * Rational(1, 3) == Rational(1, 3) * FINE == Float(Rational(1, 3), precision=100) / 2
+    assert (FINE * Rational(1, 3))._prec == 100
+    assert Float(0.5) == HALF == Float(0.5)
+    assert complex(ComplexNumber.of(1 + 2j) * I) == complex(I * ComplexNumber.of(1 + 2j)) == -2 + 1j
+
+
+def test_complex_numbers_are_numbers() -> None:
+    number = ComplexNumber.of(1 + 2j)
+    assert (number * number, number + HALF, 1j * number, number / 2) == (-3 + 4j, 1.5 + 2j, -2 + 1j, 0.5 + 1j)
+    assert (-number, 1 - number, abs(ComplexNumber.of(3 + 4j)), hash(number)) == (-1 - 2j, -2j, 5, hash(1 + 2j))
+    assert (-Real.of(4)) ** 0.5 == ComplexNumber.of(2j) or abs((-Real.of(4)) ** 0.5 - 2j) < Real.of(1e-15)
 
 
 def test_a_large_value_takes_one_line() -> None:

@@ -1,0 +1,44 @@
+"""SymPy's polynomial rings and their elements, which are written with the residues that their field says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import flint
+from sympy import ZZ
+from sympy.polys import rings
+
+
+class PolyElement(rings.PolyElement):  # type: ignore[misc]
+    """A polynomial; SymPy writes those over GF(p) with the residues that FLINT says, 0 to p − 1."""
+
+    def str(self, *style: Any) -> str:
+        """SymPy's text."""
+        domain = self.ring.domain
+        if not domain.is_FiniteField:
+            return str(super().str(*style))
+        integers = self.ring.clone(domain=ZZ)
+        return str(integers.from_dict({m: ZZ(domain.to_int(c)) for m, c in self.items()}).str(*style))
+
+
+class PolyRing(rings.PolyRing):  # type: ignore[misc]
+    """A ring of such polynomials, equal to SymPy's own; it has the same name because that is part of the hash."""
+
+    @property
+    def dtype(self) -> Callable[[Any], PolyElement]:
+        """What makes an element."""
+        return self._dtype  # type: ignore[no-any-return]
+
+    @dtype.setter
+    def dtype(self, _: object) -> None:
+        self._dtype = PolyElement(self, ()).new
+
+
+def entry_text(element: Any) -> str:
+    """How an element of any ring is written among others; a residue is that of least absolute value."""
+    modulus = element.modulus() if isinstance(element, flint.nmod) else getattr(element, "mod", None)
+    if not isinstance(modulus, int):
+        return str(element)
+    residue = int(element) % modulus
+    return str(residue if 2 * residue <= modulus else residue - modulus)
