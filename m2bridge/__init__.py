@@ -1,8 +1,8 @@
 """m2bridge: Macaulay2 from Python for the algebraic geometry of lightning self-attention.
 
 The public names are those of ``__all__``; everything else may change between releases. They are imported when they are
-first used, so that the command line can say what an interrupt does before SymPy is loaded. Each has an example in its
-docstring, written as after ``from m2bridge import *``.
+first used, so that the command line can say what an interrupt does before anything else is loaded. Each has an example
+in its docstring, written as after ``from m2bridge import *``.
 
 Examples
 --------
@@ -12,13 +12,14 @@ Examples
 (5, 4)
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
 from m2bridge._version import __version__
-from m2bridge.machine import check_system
 
+TYPE_CHECKING = False  # typing is imported later, as all else
 if TYPE_CHECKING:
+    from typing import Any
+
     from m2bridge.algebra.field import QQ, CoefficientField
     from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.algebra.ring import Ideal, PolynomialRing
@@ -141,6 +142,10 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'm2bridge' has no attribute '{name}'")
+    from importlib import import_module
+
+    from m2bridge.machine import check_system
+
     check_system()
     return getattr(import_module(f"m2bridge.{_HOME[name]}"), name)
 
@@ -151,12 +156,16 @@ def __dir__() -> list[str]:
 
 def load_ipython_extension(shell: Any) -> None:
     """``%load_ext m2bridge`` in IPython or a notebook: see :mod:`m2bridge.notebook`."""
-    import_module("m2bridge.notebook").load(shell)
+    from m2bridge.notebook import load
+
+    load(shell)
 
 
 def unload_ipython_extension(shell: Any) -> None:
     """``%unload_ext m2bridge``."""
-    import_module("m2bridge.notebook").unload(shell)
+    from m2bridge.notebook import unload
+
+    unload(shell)
 
 
 __all__ = [

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from m2bridge.cli.completion import families
+from m2bridge.clock import clock, limited
 from m2bridge.errors import ConversionError, InvalidCaseError
 
 if TYPE_CHECKING:
@@ -173,7 +174,8 @@ def named_case(options: dict[str, Any]) -> Any | None:
     if name is not None and file is not None:
         raise click.UsageError("--family and a file exclude each other")
     if file is not None:
-        return _chosen(_read(file), outputs)
+        with limited(options.get("timeout"), begin=clock().begin or None):
+            return _chosen(_read(file), outputs)
     if outputs is not None:
         raise click.UsageError("--outputs needs a map in a file")
     if name is None:

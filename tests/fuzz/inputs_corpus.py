@@ -168,6 +168,8 @@ def _places(folder: Path) -> Iterator[Input]:
         yield Input(("implicitize", place))
         yield Input(("membership", *CASE, "--function", place))
         yield Input(("certify", "--cases", place, "--out", "{}/out"))
+        yield Input(("dimension", place))
+        yield Input(("singular-locus", "--ideal", place))
     for place in ("{}/none", "{}/empty", "x" * 5000, ESCAPE, ""):
         yield Input(("report", place))
         yield Input(("verify", place))

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -51,6 +52,57 @@ def test_a_macaulay2_that_never_starts_ends_with_the_limit(tmp_path: Path) -> No
     assert done.returncode == 3, done.stderr
     assert "5 quartics" in done.stdout
     assert "did not start within the limit of 3600 seconds" in done.stdout
+
+
+INTERRUPTED = """
+import os, sys
+sought = []
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        sought.append(name)
+        if name == sys.argv[1]:
+            os.kill(os.getpid(), 2)
+sys.meta_path.insert(0, Finder())
+from m2bridge.cli.main import main
+print(*sought[: sought.index("m2bridge.cli.main")])
+main()
+"""
+"""The command; an interrupt comes when it imports a module for the first time."""
+
+
+@pytest.mark.parametrize("module", ["m2bridge.machine", "m2bridge.errors", "m2bridge.clock", "typing", "click"])
+def test_an_interrupt_of_imports_shows_no_traceback(module: str) -> None:
+    done = run(sys.executable, "-c", INTERRUPTED, module)
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
+
+
+def test_nothing_is_imported_before_an_interrupt_is_handled() -> None:
+    done = run(sys.executable, "-c", INTERRUPTED, "none")
+    assert done.returncode == 2, "no command is named"
+    assert set(done.stdout.split()) <= {"m2bridge", "__future__", "m2bridge._version", "m2bridge.cli"}
+
+
+@pytest.mark.parametrize("arguments", [["run"], ["implicitize"], ["closure"], ["singular-locus", "--ideal"]])
+def test_a_pipe_into_which_nobody_writes_ends_with_the_limit(
+    command: str, arguments: list[str], tmp_path: Path
+) -> None:
+    pipe = tmp_path / "pipe.m2"
+    os.mkfifo(pipe)
+    done = run(command, *arguments, str(pipe), "--timeout", "1")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.endswith("did not finish within the limit of 1 second; give it more with --timeout\n")
+
+
+@pytest.mark.parametrize("endless", ["yes", "cat /dev/zero"])
+def test_code_that_never_ends_is_not_read_for_ever(command: str, endless: str) -> None:
+    done = run("sh", "-c", f"{endless} | {command} run -")
+    assert (done.returncode, done.stderr) == (2, "Error: standard input: larger than 100 MB\n")
+
+
+@pytest.mark.parametrize("arguments", [["run"], ["implicitize"], ["dimension"], ["singular-locus", "--ideal"]])
+def test_devices_are_not_read(command: str, arguments: list[str]) -> None:
+    done = run(command, *arguments, "/dev/zero")
+    assert (done.returncode, done.stderr) == (2, "Error: /dev/zero: neither a file nor a pipe\n")
 
 
 def test_a_macaulay2_that_does_not_say_its_version(command: str, tmp_path: Path) -> None:
