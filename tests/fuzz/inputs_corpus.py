@@ -119,6 +119,16 @@ def bad_inputs(folder: Path) -> Iterator[Input]:
     yield from _places(folder)
     yield from _certificates()
     yield from _large_cases()
+    yield from (
+        Input(("figure", *figure, option, number))
+        for figure in (("1",), ("slice", *CASE))
+        for option in ("--azimuth", "--elevation", "--box")[: 1 + len(figure)]
+        for number in ("1e400", "-1e400", "nan", "inf", "361", "1e9999999999", "1..1e400", "1/0")
+    )
+    yield from (
+        Input(("report", str(CERTIFICATES / "accepted"), "--format", "html", "--docs", address))
+        for address in ("javascript:alert(1)", "\tjavascript:alert(1)", "data:text/html,x", "//example.org", "http:")
+    )
 
 
 def _certify(name: str, text: str | bytes) -> Input:

@@ -120,6 +120,13 @@ WORDS = {
         "site",
     ): "--docs is for links: give --format markdown, latex, latex-grid or html",
     ("report", str(ACCEPTED / "none")): "does not exist",
+    **{
+        ("report", str(ACCEPTED), "--format", "html", "--docs", address): "is neither an address (https://…) nor a rel"
+        for address in (
+            *("javascript:alert(1)", "JavaScript:alert(1)", " javascript:alert(1)", "java\nscript:alert(1)", "data:,x"),
+            *("//example.org", "\\\\example.org", "https:/x", "http://", "file:///etc/passwd", "https://a b"),
+        )
+    },
 }
 MAP = '[map]\nparameters = ["s"]\n[coordinates]\nx = {}\n'
 FILES = {
