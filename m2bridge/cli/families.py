@@ -29,8 +29,8 @@ class FamilyCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Look for a family or a map first: they say which other options there are."""
-        family = _value("--family", args)
-        if family is not None or _value("--map", args) is not None:
+        family = value_of("--family", args)
+        if family is not None or value_of("--map", args) is not None:
             try:
                 ctx.meta[_REPLACED] = self.own_options(family)
             except InvalidCaseError:
@@ -61,7 +61,7 @@ class FamilyBatch(FamilyCommand):
         return [as_parameter(option, several=True) for option in options]
 
 
-def _value(option: str, args: Sequence[str]) -> str | None:
+def value_of(option: str, args: Sequence[str]) -> str | None:
     """What follows an option on the command line."""
     for place, arg in enumerate(args):
         if arg.startswith(f"{option}="):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from itertools import repeat
 from pathlib import Path
 from types import FrameType
@@ -30,6 +31,7 @@ from m2bridge.families.attention.tangent_bounds import tangent_upper_bounds
 from m2bridge.families.attention.tangents import tangent_lower_bounds
 from m2bridge.maps.subject import Subject
 from m2bridge.render import Script
+from m2bridge.startup import importing
 from tests.clocks import Looks
 from tests.events import PATIENCE
 from tests.limits import HOUR
@@ -314,3 +316,16 @@ def test_every_loop_looks_at_the_clock(computation: Callable[[], object], most: 
         steps()
     assert steps.most < most
     assert steps.total > 5 * most
+
+
+def test_imports_look_at_the_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before each module; a library that swallows what is raised there does not hide it for long."""
+    monkeypatch.syspath_prepend(tmp_path)
+    for number in range(9):
+        swallowed = f"try:\n    import slow_{number + 1}\nexcept ImportError:\n    pass\n"
+        (tmp_path / f"slow_{number}.py").write_text(swallowed)
+    before = list(sys.meta_path)
+    with limited(4, now=Looks()), pytest.raises(EngineTimeoutError, match="loading"), importing():
+        import_module("slow_0")
+    assert sys.meta_path == before
+    assert not any(name.startswith("slow_") for name in sys.modules)
