@@ -12,6 +12,7 @@
     ├── RenderError              a template could not be filled in
     ├── ParseError               an answer does not follow the wire format
     ├── MethodUnavailableError   the method does not apply to this case
+    ├── TooLargeError            a problem is a valid one, and takes more than is tried here
     ├── ContradictionError       two exact methods gave different answers
     ├── CertificateError         a file is not a certificate
     │   ├── OtherReleaseError    it is one in the format of another release
@@ -148,6 +149,21 @@ class ParseError(M2BridgeError):
 
 class MethodUnavailableError(M2BridgeError):
     """The chosen method does not apply to this case; the message says which hypothesis fails and what to use."""
+
+
+class TooLargeError(M2BridgeError):
+    """A valid problem that takes more than is tried here; the message says how much, and what to do instead.
+
+    Nothing is said about the answer, as when a limit on time is reached.
+
+    Examples
+    --------
+    >>> try:
+    ...     closure(SingleLayerAttention(d=60, d_out=60))
+    ... except TooLargeError as error:
+    ...     print(error)
+    this case has 6588000 coordinates; at most 20000 can be stored: take smaller numbers, or ask for its dimension
+    """
 
 
 class ContradictionError(M2BridgeError):
