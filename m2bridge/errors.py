@@ -256,7 +256,7 @@ class EngineTimeoutError(EngineError):
     ...         engine.run(Script("long", "while true do ()"), timeout=0.1)
     ...     except EngineTimeoutError as error:
     ...         print(error)
-    Macaulay2 did not finish within the limit of 0.1 seconds and was killed; give it more with --timeout
+    Macaulay2 did not finish within the limit of 0.1 seconds and was killed; give it more with timeout=
     """
 
 

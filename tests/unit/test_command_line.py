@@ -11,7 +11,7 @@ import pytest
 
 from m2bridge.cli import commands
 from m2bridge.cli.checking import membership_command
-from m2bridge.errors import InvalidCaseError
+from m2bridge.errors import TooLargeError
 from tests.events import PATIENCE
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -173,9 +173,6 @@ def test_large_cases_end_with_the_limit(command: str, arguments: list[str]) -> N
         (["singular-locus", *CASE, "--method", "guess"], "--method': 'guess' is not one of"),
         (["singular-locus", *CASE, "--t", "1", "--method", "orbits"], "--method"),
         (["dimension", *CASE, "--method", "guess"], "--method': 'guess' is not one of"),
-        (["closure", "--d", "60", "--d-out", "60"], "--d:"),
-        (["script", "fibres", "--d", "60", "--d-out", "60"], "--d: this case has 39590 orbits"),
-        (["script", "closure", "--d", "400", "--d-out", "400"], "--d: this case has 12832000000 coordinates"),
         (["script", "closure", *CASE, "--timeout", "0"], "--timeout"),
         (["report", str(CERTIFICATES), "--timeout", "nan"], "--timeout"),
         (["closure", *CASE, "--memory", "much"], "--memory"),
@@ -213,6 +210,38 @@ def test_bad_input_is_refused_with_one_line_that_names_the_option(
     assert said == ""
     assert len(complained.splitlines()) == 1
     assert option in complained
+
+
+NINES = [f"{name}_{number}" for name in "xyz" for number in range(9)]
+MINORS = f"""[ideal]
+variables = {json.dumps(NINES)}
+generators = {json.dumps([f"{a}^2 - {b}*{c}" for a, b, c in zip(NINES[:9], NINES[9:18], NINES[18:], strict=True)])}
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["closure", "--d", "60", "--d-out", "60"], "this case has 6588000 coordinates; at most 20000"),
+        (["closure", "--d", "99999", "--d-out", "99999"], "coordinates; at most 20000 can be stored"),
+        (["script", "fibres", "--d", "60", "--d-out", "60"], "this case has 39590 orbits"),
+        (["script", "closure", "--d", "400", "--d-out", "400"], "this case has 12832000000 coordinates"),
+        (["cross-check", "--d", "60", "--d-out", "60"], "orbits; at most"),
+        (["figure", "orbits", "--d", "12", "--d-out", "12"], "orbits are too many for a picture"),
+        (["singular-locus", "--ideal", "MINORS"], "minors for one component here"),
+    ],
+)
+def test_what_is_too_large_is_no_mistake_of_the_user(
+    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "MINORS").write_text(MINORS)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["m2bridge", *arguments])
+    assert commands.run() == 3
+    shown, complained = capfd.readouterr()
+    assert (shown, len(complained.splitlines())) == ("", 1)
+    assert said in complained
+    assert ": " in complained.partition(said)[2] or "; " in complained.partition(said)[2], "what to do instead"
 
 
 def test_named_program_that_is_not_macaulay2(command: str, tmp_path: Path) -> None:
@@ -351,5 +380,5 @@ def test_weights_of_too_large_a_case_are_not_multiplied(monkeypatch: pytest.Monk
     """For (30, 30) that takes longer than anything else, and is refused afterwards."""
     monkeypatch.setattr("m2bridge.families.attention.function.function_of", None)
     rows = json.dumps([[1] * 30] * 30)
-    with pytest.raises(InvalidCaseError, match="418500 coordinates; at most"):
+    with pytest.raises(TooLargeError, match="418500 coordinates; at most"):
         membership_command.main(["--d", "30", "--d-out", "30", "--A", rows, "--V", rows], standalone_mode=False)

@@ -106,7 +106,6 @@ WORDS = {
     ("certify", *CASE, "--out", "x", "--check", "foo"): "unknown question 'foo': use all, reachable, or 3.2, 3.3",
     ("certify", *CASE): "Missing option '--out'.",
     ("closure", "--d", "2.5", "--d-out", "1"): "'2.5' is not a valid integer",
-    ("closure", "--d", "99999", "--d-out", "99999"): "coordinates; at most 20000 can be stored",
     ("closure", *CASE, "--timeout", "-1"): "'-1' is not a number of seconds greater than 0",
     ("closure", *CASE, "--memory", "1K"): "give it 640M at least, better 1G or more",
     ("closure", *CASE, "--format", "html"): "'html' is not one of 'text', 'json', 'latex', 'm2'",

@@ -17,7 +17,7 @@ from m2bridge import Closure, PolynomialMap, SingleLayerAttention, closure, dime
 from m2bridge.clock import clock, limited, watched
 from m2bridge.crosscheck import Outcome, cross_check
 from m2bridge.engine import Transcript
-from m2bridge.errors import EngineTimeoutError, InvalidCaseError
+from m2bridge.errors import EngineTimeoutError, InvalidCaseError, TooLargeError
 from m2bridge.families.attention import bound_criterion
 from m2bridge.families.attention import tangent_bounds as equations
 from m2bridge.families.attention.bound_criterion import by_bounds
@@ -242,10 +242,10 @@ def test_what_is_hopeless_is_refused_at_once(d: int) -> None:
     with limited(20, now=Looks()):
         if d < 1000:
             for refused in (lambda: observe(model, Listening()), lambda: fibres_script(model)):
-                with pytest.raises(InvalidCaseError, match=f"orbits; at most {MOST_ORBITS}|too many to look at"):
+                with pytest.raises(TooLargeError, match=f"orbits; at most {MOST_ORBITS}|too many to look at"):
                     refused()
         for computation in ("closure", "singular-locus"):
-            with pytest.raises(InvalidCaseError, match="coordinates; at most 20000"):
+            with pytest.raises(TooLargeError, match="coordinates; at most 20000"):
                 standalone(computation, model)
 
 
