@@ -192,6 +192,18 @@ def overtime(clock: Clock, seconds: float) -> Iterator[None]:
         yield
 
 
+def each(items: Iterable[tuple[str, Callable[[], Item]]]) -> tuple[Item, ...]:
+    """What some computations give, one after the other; at the limit the error says by name which were done."""
+    found: dict[str, Item] = {}
+    try:
+        for name, computation in watched(items):
+            found[name] = computation()
+    except EngineTimeoutError as limit:
+        limit.progress = limit.progress or f"decided so far: {', '.join(found) or 'nothing'}"
+        raise
+    return tuple(found.values())
+
+
 @contextmanager
 def asked_by(option: str) -> Iterator[None]:
     """In the block, who asked gives more time by this option."""

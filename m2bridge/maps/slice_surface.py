@@ -87,7 +87,11 @@ def slice_surface(
     with limited(timeout), given_or_own(engine) as engine:
         found = case if isinstance(case, Closure) else closure(case, engine)
         if found.ideal is None or not found.completeness.proved:
-            raise MethodUnavailableError(f"the ideal is not proved complete; {found.unfinished}".rstrip("; "))
+            if found.unfinished:
+                late = EngineTimeoutError(f"the ideal is not proved complete; {found.unfinished}")
+                late.progress = f"the closure has dimension {found.dimension}"
+                raise late
+            raise MethodUnavailableError("the ideal is not proved complete")
         space = SliceSpace.of(found.subject.coordinate_names, coordinates or {}, box)
         return _Slice.of(found, space, engine).surface(fineness)
 

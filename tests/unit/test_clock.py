@@ -10,10 +10,16 @@ from contextlib import suppress
 import pytest
 
 from m2bridge.alarm import alarm
-from m2bridge.clock import Clock, check, clock, limited, overtime, share, watched
+from m2bridge.clock import Clock, check, clock, each, limited, overtime, share, watched
 from m2bridge.engine.conversation import _earlier
 from m2bridge.errors import EngineTimeoutError, InvalidCaseError
 from tests.clocks import Looks
+
+
+def test_what_was_done_is_said_at_the_limit() -> None:
+    with limited(3, now=Looks()), pytest.raises(EngineTimeoutError, match=r"\(decided so far: a, b, c\)$"):
+        each((name, name.upper) for name in "abcdef")
+    assert each((name, name.upper) for name in "ab") == ("A", "B")
 
 
 def test_nothing_ends_without_a_limit() -> None:
