@@ -16,7 +16,7 @@ _SAFE = "/:?&=@+,;!*'~#%$"  # what an address may have besides letters, digits a
 
 
 _SITE = re.compile(r"https?://[^\s/?#\\]+[^\s\\]*", re.IGNORECASE | re.ASCII)
-_PATH = re.compile(r"(?!//)[^:\\]*|(?!//)[^:/\\]*/[^\\]*")
+_PATH = re.compile(r"(?!//|\\)[^:/]*(/.*)?")
 
 
 def check_documentation(documentation: str) -> None:
