@@ -12,18 +12,17 @@ Examples
 (5, 4)
 """
 
-from typing import Any
-
 import lazy_loader
 
 from m2bridge._version import __version__ as __version__
-from m2bridge.machine import check_system
 
 _attribute, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in __all__:
+        from m2bridge.machine import check_system  # the command line says what an interrupt does before any import
+
         check_system()
     return _attribute(name)
 

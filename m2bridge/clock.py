@@ -40,12 +40,20 @@ class Clock:
         By ``now``; infinite without a limit.
     now : callable
         Where the time comes from; tests bring their own.
+    option : str
+        How whoever asked gives more time.
     """
 
     begin: float = 0.0
     limit: str = ""
     deadline: float = math.inf
     now: Callable[[], float] = time.monotonic
+    option: str = "timeout="
+
+    @property
+    def more(self) -> str:
+        """What to do when the time is over."""
+        return f"give it more with {self.option}"
 
     @property
     def seconds(self) -> float:
@@ -76,11 +84,11 @@ class Clock:
         if left < 0 or price < 1:
             raise self.late("the computation")
         step = f"the next step takes about {price:.0f} seconds, more than is left of {self.limit}"
-        raise EngineTimeoutError(f"{step}; give it more with --timeout")
+        raise EngineTimeoutError(f"{step}; {self.more}")
 
     def late(self, what: str) -> EngineTimeoutError:
         """The error for something that did not end before the deadline."""
-        return EngineTimeoutError(f"{what} did not finish within {self.limit}; give it more with --timeout")
+        return EngineTimeoutError(f"{what} did not finish within {self.limit}; {self.more}")
 
 
 _current: ContextVar[Clock] = ContextVar("clock", default=Clock())  # noqa: B039  (a frozen value)
@@ -110,8 +118,8 @@ def watched(items: Iterable[Item]) -> Iterator[Item]:
 
 
 def start() -> None:
-    """A program begins here: a limit that it sets later counts from now on; see ``begin`` of :func:`limited`."""
-    _current.set(Clock(begin=time.monotonic()))
+    """A command begins here: a limit that it sets later counts from now on; see ``begin`` of :func:`limited`."""
+    _current.set(Clock(begin=time.monotonic(), option="--timeout"))
 
 
 @contextmanager
@@ -181,6 +189,25 @@ def share(part: float, otherwise: float | None = None) -> Iterator[Clock]:
 def overtime(clock: Clock, seconds: float) -> Iterator[None]:
     """Some seconds after the end of a limit, for what is left to do then: to write what was found."""
     with _running(replace(clock, deadline=max(clock.deadline, clock.now()) + seconds)):
+        yield
+
+
+def each(items: Iterable[tuple[str, Callable[[], Item]]]) -> tuple[Item, ...]:
+    """What some computations give, one after the other; at the limit the error says by name which were done."""
+    found: dict[str, Item] = {}
+    try:
+        for name, computation in watched(items):
+            found[name] = computation()
+    except EngineTimeoutError as limit:
+        limit.progress = limit.progress or f"decided so far: {', '.join(found) or 'nothing'}"
+        raise
+    return tuple(found.values())
+
+
+@contextmanager
+def asked_by(option: str) -> Iterator[None]:
+    """In the block, who asked gives more time by this option."""
+    with _running(replace(clock(), option=option)):
         yield
 
 

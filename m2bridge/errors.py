@@ -13,6 +13,7 @@
     ├── ParseError               an answer does not follow the wire format
     ├── MethodUnavailableError   the method does not apply to this case
     │   └── NotApplicableError   neither does the question
+    ├── TooLargeError            a problem is a valid one, and takes more than is tried here
     ├── ContradictionError       two exact methods gave different answers
     ├── CertificateError         a file is not a certificate
     │   ├── OtherReleaseError    it is one in the format of another release
@@ -153,6 +154,21 @@ class NotApplicableError(MethodUnavailableError):
     """The question does not apply to this case, by whatever method; the message says which hypothesis fails."""
 
 
+class TooLargeError(M2BridgeError):
+    """A valid problem that takes more than is tried here; the message says how much, and what to do instead.
+
+    Nothing is said about the answer, as when a limit on time is reached.
+
+    Examples
+    --------
+    >>> try:
+    ...     closure(SingleLayerAttention(d=60, d_out=60))
+    ... except TooLargeError as error:
+    ...     print(error)
+    this case has 6588000 coordinates; at most 20000 can be stored: take smaller numbers, or ask for its dimension
+    """
+
+
 class ContradictionError(M2BridgeError):
     """Two exact methods disagree: at least one of the programs involved is wrong. Never ignored.
 
@@ -243,7 +259,7 @@ class EngineTimeoutError(EngineError):
     ...         engine.run(Script("long", "while true do ()"), timeout=0.1)
     ...     except EngineTimeoutError as error:
     ...         print(error)
-    Macaulay2 did not finish within the limit of 0.1 seconds and was killed; give it more with --timeout
+    Macaulay2 did not finish within the limit of 0.1 seconds and was killed; give it more with timeout=
     """
 
 

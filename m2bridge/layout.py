@@ -75,10 +75,16 @@ def facts(rows: Iterable[tuple[str, object]], indent: str = "  ") -> str:
 
 
 def duration(seconds: float) -> str:
-    """``0.4 s``, ``3 min 20 s``."""
-    if seconds < 60:
-        return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
-    return f"{int(seconds // 60)} min {int(seconds % 60)} s"
+    """``0.4 s``, ``59 s``, ``3 min 20 s``, ``2 h 5 min``; rounded, and then divided."""
+    if seconds < 9.95:
+        return f"{seconds:.2g} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    minutes = round(seconds / 60)
+    return f"{minutes // 60} h {minutes % 60} min"
 
 
 def matrix_text(matrix: Sequence[Sequence[int]]) -> str:

@@ -10,19 +10,39 @@ from contextlib import contextmanager
 from importlib import import_module
 from types import ModuleType
 
+from m2bridge.clock import clock
+
+
+class _Look:
+    """Looks at the clock when a module is sought, and finds none."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:
+        """Nothing, in time."""
+        running = clock()
+        if running.now() > running.deadline:
+            raise running.late("loading Python's modules")
+
 
 @contextmanager
 def importing() -> Iterator[None]:
     """Hold signals back, and garbage collection off, while a block imports modules.
 
-    Libraries may swallow the exception that a signal raises while they are imported. What is imported stays: collecting
-    it only costs time, now and at the end.
+    Libraries may swallow the exception that a signal raises while they are imported, so the clock is looked at before
+    each module. What is imported stays: collecting it only costs time, now and at the end.
+
+    Raises
+    ------
+    EngineTimeoutError
+        If the limit is reached; on a busy machine, or from a slow disk, imports take long.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM})
     gc.disable()
+    sys.meta_path.insert(0, _Look)
     try:
         yield
     finally:
+        sys.meta_path.remove(_Look)
         gc.freeze()
         gc.enable()
         signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -12,6 +12,7 @@ from unicodedata import normalize
 
 from sympy import Expr, Float, Poly, Symbol
 from sympy.polys.orderings import grevlex
+from sympy.polys.polyerrors import BasePolynomialError
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra import pickling  # noqa: F401  (rings and their elements can be pickled)
@@ -93,7 +94,7 @@ class PolynomialRing:
         _check_expression(expression)
         try:
             return self.sympy_ring.from_expr(expression)
-        except Exception as reason:  # SymPy raises ValueError, CoercionFailed, PolynomialError… for the same fault
+        except (ValueError, BasePolynomialError) as reason:
             raise ConversionError(
                 f"'{expression}' is not a polynomial over {self.field} in {', '.join(self.variables[:8])}"
                 f"{', …' if len(self.variables) > 8 else ''}"

@@ -15,7 +15,7 @@ from m2bridge.batch.executor import Started
 from m2bridge.batch.said import Begun, Ready
 from m2bridge.batch.task import Task, TaskReport
 from m2bridge.batch.worker import Worker
-from m2bridge.clock import limit_of
+from m2bridge.clock import clock, limit_of
 from m2bridge.engine import locate
 from m2bridge.engine.scratch import sweep
 from m2bridge.errors import BatchError, EngineDiedError, EngineTimeoutError, M2BridgeError
@@ -138,7 +138,7 @@ class Processes:
                 worker.process.kill()
                 worker.ended(time.monotonic() + _FAREWELL)
                 self._dismiss(worker)
-                late = f"the case did not finish within {limit_of(limit)}; give it more with --timeout"
+                late = f"the case did not finish within {limit_of(limit)}; {clock().more}"
                 yield self._given_up(task, EngineTimeoutError(late))
 
     def _given_up(self, task: Task, error: Exception) -> TaskReport:

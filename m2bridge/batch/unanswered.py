@@ -16,6 +16,7 @@ from m2bridge.errors import (
     M2BridgeError,
     MethodUnavailableError,
     NotApplicableError,
+    TooLargeError,
 )
 
 Kind = Literal["timed-out", "out-of-memory", "failed", "died", "refused", "not-applicable"]
@@ -74,7 +75,7 @@ def kind_of(error: BaseException) -> Kind:
         return "out-of-memory"
     if isinstance(error, NotApplicableError):
         return "not-applicable"
-    if isinstance(error, InvalidCaseError | MethodUnavailableError):
+    if isinstance(error, InvalidCaseError | MethodUnavailableError | TooLargeError):
         return "refused"
     return "died" if isinstance(error, EngineDiedError) else "failed"
 

@@ -24,6 +24,7 @@ from m2bridge.batch.said import Begun, Ready
 from m2bridge.batch.signals import ENDING, interrupts_held
 from m2bridge.batch.unanswered import reason_of
 from m2bridge.checker.verify_result import VerifyResult
+from m2bridge.clock import clock
 from m2bridge.layout import duration
 
 Check = Callable[[Path], VerifyResult]
@@ -83,7 +84,7 @@ class Verifier:
 def by_limit(status: int, path: Path, allowance: Allowance) -> VerifyResult | None:
     """The finding about a file whose process ended with this status, if that was for a limit."""
     if status == -signal.SIGALRM:
-        found = f"not decided within {duration(allowance.timeout)}; --timeout gives it more"
+        found = f"not decided within {duration(allowance.timeout)}; {clock().option} gives it more"
         return VerifyResult("too-expensive", str(path), "time", found=found)
     if status in (-signal.SIGABRT, -signal.SIGFPE, OUT_OF_MEMORY):  # GMP raises the second one for its own limits
         found = f"not decided within {allowance.memory / 2**30:.3g} GiB of memory; --memory gives it more"

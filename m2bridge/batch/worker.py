@@ -15,6 +15,7 @@ from typing import NoReturn
 
 import psutil
 
+from m2bridge import clock
 from m2bridge.batch.certifier import Certifier, Settings
 from m2bridge.batch.forkserver import CONTEXT, prepare
 from m2bridge.batch.said import Begun, Ready
@@ -96,6 +97,7 @@ def serve(connection: Connection, settings: Settings) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)
     threading.Thread(target=_follow_parent, daemon=True).start()
+    clock.start()  # a batch is a command's
     try:
         _work(connection, settings)
     except M2BridgeError as reason:

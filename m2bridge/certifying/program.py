@@ -20,7 +20,9 @@ def foreign_program(certificate: Certificate) -> Difference | None:
     Raises
     ------
     InvalidCaseError
-        If the case is too large for this release to write a program, or there is no such family, case or question.
+        If there is no such family, case or question.
+    TooLargeError
+        If the case is too large for this release to write a program.
     """
     script = _script(certificate.family, certificate.question, family(certificate.family).from_json(certificate.case))
     libraries = library_digests(script.libraries if script else ())

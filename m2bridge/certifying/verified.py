@@ -11,7 +11,7 @@ from m2bridge.certificate.schema import Certificate, with_release
 from m2bridge.certifying.program import foreign_program, rests_on_program
 from m2bridge.checker import verify as checker
 from m2bridge.checker.verify_result import VerifyResult
-from m2bridge.errors import InvalidCaseError
+from m2bridge.errors import InvalidCaseError, TooLargeError
 
 
 def verify(certificate: Certificate, name: str = "") -> VerifyResult:
@@ -61,7 +61,7 @@ def _with_program(certificate: Certificate, found: VerifyResult) -> VerifyResult
     """The same, if the program is that of this release for the case and question."""
     try:
         program = foreign_program(certificate)
-    except InvalidCaseError as reason:
+    except (InvalidCaseError, TooLargeError) as reason:
         return VerifyResult("too-expensive", found.name, "script.text", found=f"not decided: {reason}")
     if program is None:
         return found

@@ -27,6 +27,7 @@ from m2bridge.errors import (
     M2BridgeError,
     MethodUnavailableError,
     PackageError,
+    TooLargeError,
 )
 from m2bridge.layout import line, shortened, visible
 
@@ -80,7 +81,7 @@ def run() -> int:
         return _fail(str(error), USAGE)
     except (EngineNotFoundError, EngineVersionError) as error:
         return _fail(str(error), NO_ENGINE)
-    except (EngineTimeoutError, EngineMemoryError) as error:
+    except (EngineTimeoutError, EngineMemoryError, TooLargeError) as error:
         return _fail(str(error), UNDECIDED)
     except M2BridgeError as error:
         return _fail(f"{type(error).__name__}: {error}", FAILED)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from m2bridge.cli.completion import families
+from m2bridge.clock import clock, limited
 from m2bridge.errors import ConversionError, InvalidCaseError
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ class FamilyCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Look for a family or a map first: they say which other options there are."""
-        family = _value("--family", args)
-        if family is not None or _value("--map", args) is not None:
+        family = value_of("--family", args)
+        if family is not None or value_of("--map", args) is not None:
             try:
                 ctx.meta[_REPLACED] = self.own_options(family)
             except InvalidCaseError:
@@ -60,7 +61,7 @@ class FamilyBatch(FamilyCommand):
         return [as_parameter(option, several=True) for option in options]
 
 
-def _value(option: str, args: Sequence[str]) -> str | None:
+def value_of(option: str, args: Sequence[str]) -> str | None:
     """What follows an option on the command line."""
     for place, arg in enumerate(args):
         if arg.startswith(f"{option}="):
@@ -173,7 +174,8 @@ def named_case(options: dict[str, Any]) -> Any | None:
     if name is not None and file is not None:
         raise click.UsageError("--family and a file exclude each other")
     if file is not None:
-        return _chosen(_read(file), outputs)
+        with limited(options.get("timeout"), begin=clock().begin or None):
+            return _chosen(_read(file), outputs)
     if outputs is not None:
         raise click.UsageError("--outputs needs a map in a file")
     if name is None:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from m2bridge.cli.families import as_parameter
+from m2bridge.cli.families import as_parameter, value_of
 from m2bridge.cli.group import Commands
-from m2bridge.cli.options import NewPath, engine_option, timeout_option, within
+from m2bridge.cli.options import NewPath, Seconds, engine_option, timeout_option, within
 from m2bridge.cli.output import DONE, UNDECIDED, show, written
 from m2bridge.cli.progress import progress
+from m2bridge.clock import clock, limited
 from m2bridge.engine import Macaulay2
 from m2bridge.startup import importing
 
@@ -24,6 +25,15 @@ if TYPE_CHECKING:
 
 class FigureGroup(Commands):
     """The figures of all families; families are loaded when a figure is asked for."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As for all groups; the limit counts for the families too, which know what figures there are."""
+        given = value_of("--timeout", args)
+        timeout = None if given is None else Seconds().convert(given, None, ctx)
+        with limited(timeout, begin=clock().begin or None):
+            return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of all figures."""

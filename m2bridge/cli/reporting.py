@@ -10,6 +10,7 @@ import click
 from m2bridge.cli.options import NewPath, timeout_option, within
 from m2bridge.cli.output import DONE, echo_json, fitted, written
 from m2bridge.cli.progress import progress
+from m2bridge.convert.references import check_documentation
 from m2bridge.layout import plural
 from m2bridge.startup import importing
 
@@ -21,8 +22,17 @@ ENDINGS = {".md": "markdown", ".tex": "latex", ".html": "html", ".htm": "html", 
 LINKED = ("markdown", "latex", "latex-grid", "html")
 
 
+def _documentation(context: click.Context, parameter: click.Parameter, given: str) -> str:
+    check_documentation(given)
+    return given
+
+
 docs_option = click.option(
-    "--docs", metavar="ADDRESS", default="", help="Where the documentation is: citations of its pages are links then."
+    "--docs",
+    metavar="ADDRESS",
+    default="",
+    callback=_documentation,
+    help="Where the documentation is (https://…, or a relative path): citations of its pages are links then.",
 )
 
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import click
 
 from m2bridge.cli.options import MemorySize, engine_option, timeout_option, within
 from m2bridge.cli.output import DONE, echo_json
+from m2bridge.convert.documents import read_bytes, read_open
 from m2bridge.engine import Limits, Macaulay2
 from m2bridge.engine.conversation import quoted
-from m2bridge.errors import EngineError, ScriptError
+from m2bridge.errors import ConversionError, EngineError, ScriptError
+
+MOST_BYTES = 100_000_000
+"""Of code; Macaulay2 reads it all before the first statement runs."""
 
 
 @click.command("run", epilog="Example: m2bridge run code.m2 --json --timeout 60")
@@ -36,7 +39,7 @@ def run_command(
         Macaulay2(program, Limits(memory=memory)) as m2,
         m2.workspace(packages.replace(",", " ").split()) as work,
     ):
-        code = _code(file)
+        code = _code(file, name)
         if str(file) != "-":  # what the file loads may stand beside it
             work.run(f"path = prepend({quoted(f'{file.resolve().parent}/')}, path);")
         try:
@@ -56,9 +59,12 @@ def run_command(
     return DONE
 
 
-def _code(file: Path) -> str:
+def _code(file: Path, name: str) -> str:
     """The code, whatever its bytes."""
-    data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    try:
+        data = read_open(0, MOST_BYTES) if str(file) == "-" else read_bytes(file, MOST_BYTES)
+    except ConversionError as reason:
+        raise click.UsageError(f"{name}: {reason}") from None
     return data.decode("utf-8-sig", errors="surrogateescape")
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
+import select
+import stat
 import tomllib
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
+from m2bridge.clock import check, clock
 from m2bridge.digits import integer
 from m2bridge.errors import ConversionError
 
@@ -20,29 +24,81 @@ MOST_BYTES = 2_000_000
 MOST_DIGITS = 4000
 """Of an integer in JSON that Python has to write again."""
 
+_AT_ONCE = 2**20
+"""Bytes between two looks at the clock."""
+
+_LONGEST_WAIT = 3600.0
+"""Seconds; the system's calls do not take much more than a month."""
+
 _PART = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*"""
 _LONG_KEY = re.compile(rf"(?<![\w-])(?:{_PART}\.[ \t]*){{20}}")
 
 
 def read_text(path: Path, most: int = MOST_BYTES) -> str:
-    """The text of a file in UTF-8; no more than ``most`` bytes are read, so devices and sparse files do no harm.
+    """The text of a file in UTF-8, read as by :func:`read_bytes`.
 
     Raises
     ------
     ConversionError
-        If it cannot be read, is larger, or is not text.
+        As there, and if it is not text.
     """
-    try:
-        with path.open("rb") as file:
-            data = file.read(most + 1)
-    except (OSError, ValueError) as reason:  # ValueError: no file can have this name
-        raise ConversionError(getattr(reason, "strerror", None) or str(reason)) from None
-    if len(data) > most:
-        raise ConversionError(f"larger than {most / 1e6:g} MB")
+    data = read_bytes(path, most)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as reason:
         raise ConversionError(f"not text in UTF-8 (byte {reason.start + 1})") from None
+
+
+def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
+    """What is in a regular file, or comes through a pipe with a name; nothing else is opened.
+
+    No more than ``most`` bytes are read, and no longer than the limit of the computation allows.
+
+    Raises
+    ------
+    ConversionError
+        If it cannot be read, is larger, or is something else, such as a device, which may never come to an end.
+    """
+    try:
+        if not _comes_to_an_end(os.stat(path)):
+            raise ConversionError("neither a file nor a pipe")
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        try:
+            if not _comes_to_an_end(os.fstat(descriptor)):  # what is there now may be something else
+                raise ConversionError("neither a file nor a pipe")
+            return read_open(descriptor, most)
+        finally:
+            os.close(descriptor)
+    except (OSError, ValueError) as reason:  # ValueError: no file can have this name
+        raise ConversionError(getattr(reason, "strerror", None) or str(reason)) from None
+
+
+def read_open(descriptor: int, most: int = MOST_BYTES) -> bytes:
+    """All that comes from an open file, such as standard input, in at most ``most`` bytes and within the limit.
+
+    Raises
+    ------
+    ConversionError
+        If there is more.
+    """
+    ready, data = select.poll(), bytearray()
+    ready.register(descriptor, select.POLLIN)
+    while len(data) <= most:
+        left = clock().remaining
+        ready.poll(None if left is None else min(left, _LONGEST_WAIT) * 1000)
+        check()
+        try:
+            part = os.read(descriptor, min(_AT_ONCE, most + 1 - len(data)))
+        except BlockingIOError:  # nothing has come yet
+            continue
+        if not part:
+            return bytes(data)
+        data += part
+    raise ConversionError(f"larger than {most / 1e6:g} MB")
+
+
+def _comes_to_an_end(status: os.stat_result) -> bool:
+    return stat.S_ISREG(status.st_mode) or stat.S_ISFIFO(status.st_mode)
 
 
 def read_json(text: str, *, parse_float: Callable[[str], Any] | None = None, digits: int = MOST_DIGITS) -> Any:

@@ -25,6 +25,7 @@ from fractions import Fraction
 from typing import Any
 
 from sympy import ZZ
+from sympy.polys.polyerrors import BasePolynomialError
 from sympy.polys.rings import PolyElement, PolyRing
 
 from m2bridge.algebra.field import QQ, CoefficientField
@@ -33,6 +34,9 @@ from m2bridge.convert.names import from_macaulay2
 from m2bridge.convert.value_wire import decode_value
 from m2bridge.digits import integer
 from m2bridge.errors import M2BridgeError, ParseError
+
+FAULTS = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, RecursionError, BasePolynomialError)
+"""What readers of foreign data that does not follow the format may raise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,7 @@ def decode(value: Any) -> Any:
         return _READERS[tag](*arguments)
     except M2BridgeError:
         raise
-    except Exception as reason:  # whatever is wrong with foreign data, it is one fault: not the wire format
+    except FAULTS as reason:
         raise ParseError(f"not a value of the wire format: {json.dumps(value)[:120]}") from reason
 
 

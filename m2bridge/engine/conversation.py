@@ -220,7 +220,7 @@ class Conversation:
         except Overdue as reason:
             message = f"{late} within {limit} and was killed"
             self._end(message)
-            message += "; give it more with --timeout"
+            message += f"; {clock().more}"
             raise EngineTimeoutError(message, records=_answers_so_far(answers), output=str(reason)) from None
         except Ended as reason:
             self._process = None

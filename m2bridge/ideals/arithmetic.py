@@ -10,7 +10,7 @@ from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.ring import Ideal, total_degree
 from m2bridge.clock import watched
-from m2bridge.errors import MethodUnavailableError
+from m2bridge.errors import TooLargeError
 from m2bridge.ideals.program import check_one_ring
 from m2bridge.values import Matrix, Module
 
@@ -56,4 +56,4 @@ def _distinct(generators: Iterable[PolyElement]) -> tuple[PolyElement, ...]:
 
 def _check_size(count: int) -> None:
     if count > MOST_PRODUCTS:
-        raise MethodUnavailableError(f"{count} products of generators; at most {MOST_PRODUCTS} are formed")
+        raise TooLargeError(f"{count} products of generators; at most {MOST_PRODUCTS} are formed: take fewer")

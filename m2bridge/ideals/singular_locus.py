@@ -10,7 +10,7 @@ from m2bridge.algebra.ring import Ideal
 from m2bridge.clock import clock, limited
 from m2bridge.engine import Engine, given_or_own, given_or_shared
 from m2bridge.engine.answer import Answer, parse
-from m2bridge.errors import EngineMemoryError, EngineTimeoutError, MethodUnavailableError
+from m2bridge.errors import EngineMemoryError, EngineTimeoutError, TooLargeError
 from m2bridge.ideals.decomposition import order
 from m2bridge.ideals.program import question, tidy
 from m2bridge.layout import printable
@@ -135,8 +135,9 @@ def singular_locus(
 def _check_minors(answer: Answer) -> None:
     most = max(answer.integers("minors"), default=0) if "minors" in answer else 0
     if most > MOST_MINORS:
-        raise MethodUnavailableError(
-            f"the Jacobian criterion takes {most} minors for one component here, more than {MOST_MINORS}"
+        raise TooLargeError(
+            f"the Jacobian criterion takes {most} minors for one component here, more than {MOST_MINORS}: give fewer "
+            "generators, or eliminate variables first"
         )
 
 

@@ -120,7 +120,7 @@ class Chain:
 
         Raises
         ------
-        InvalidCaseError
+        TooLargeError
             If it is too large to be expanded.
         """
         return expanded(self.layers)

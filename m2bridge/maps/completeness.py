@@ -28,7 +28,6 @@ PROOF_SECONDS = 60.0
 """How long a proof of completeness may take when no limit was given."""
 PRIMES = 5
 """How many primes may be unlucky for a map before the proof is given up."""
-MORE_TIME = "give it more with --timeout"
 
 
 def prove_complete(known: Equations, subject: Subject, engine: Engine) -> Equations:
@@ -77,7 +76,7 @@ def _by_elimination(known: Equations, subject: Subject, engine: Engine) -> Equat
         if largest > known.found.max_degree and _continues(series, known):
             known = up_to(largest, known)
             if largest > known.found.max_degree:
-                return replace(known, unfinished=f"generators of degree {largest} may exist; {MORE_TIME}")
+                return replace(known, unfinished=f"generators of degree {largest} may exist; {clock().more}")
         if _continues(series, known):
             return _proved(known, series, _elimination_remark(largest, subject, field))
         unlucky.append(field.characteristic)

@@ -11,7 +11,7 @@ import flint
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.errors import InvalidCaseError
+from m2bridge.errors import TooLargeError
 from m2bridge.maps.layer import Layer, support
 
 MAX_TERMS = 200_000
@@ -23,7 +23,7 @@ def expanded(layers: Sequence[Layer]) -> PolynomialMap:
 
     Raises
     ------
-    InvalidCaseError
+    TooLargeError
         If it may have more than :data:`MAX_TERMS` terms.
     """
     if len(layers) == 1 and not layers[0].inputs:
@@ -92,8 +92,7 @@ def _check_size(layers: Sequence[Layer]) -> None:
                 count += product
             sizes.append(count)
         if sum(sizes) > MAX_TERMS:
-            raise InvalidCaseError(
-                "layers",
+            raise TooLargeError(
                 f"the first {number} layers may have {sum(sizes)} terms when they are expanded; at most {MAX_TERMS} are"
                 " (the dimension needs no expansion)",
             )

@@ -11,7 +11,7 @@ from m2bridge.algebra.hilbert_series import HilbertSeries, n
 from m2bridge.clock import limited, watched
 from m2bridge.drawn import Drawn
 from m2bridge.engine import Engine, given_or_own
-from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError
+from m2bridge.errors import ContradictionError, EngineTimeoutError, InvalidCaseError, MethodUnavailableError
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.subject import Case, Subject
@@ -113,7 +113,11 @@ def hilbert_function(
     with limited(timeout) as running, given_or_own(engine) as engine:
         found = case if isinstance(case, Closure) else closure(case, engine)
         if found.hilbert_series is None:
-            raise MethodUnavailableError(f"the ideal is not proved complete; {found.unfinished}".rstrip("; "))
+            if found.unfinished:
+                late = EngineTimeoutError(f"the ideal is not proved complete; {found.unfinished}")
+                late.progress = f"the closure has dimension {found.dimension}"
+                raise late
+            raise MethodUnavailableError("the ideal is not proved complete")
         if not found.homogeneous:
             raise MethodUnavailableError("the closure is not a cone, so that its coordinate ring is not graded")
         series = found.hilbert_series

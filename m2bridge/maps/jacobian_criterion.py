@@ -12,7 +12,13 @@ from m2bridge.convert import macaulay2
 from m2bridge.convert.names import all_to_macaulay2
 from m2bridge.engine import Engine
 from m2bridge.engine.answer import parse
-from m2bridge.errors import ContradictionError, EngineMemoryError, EngineTimeoutError, MethodUnavailableError
+from m2bridge.errors import (
+    ContradictionError,
+    EngineMemoryError,
+    EngineTimeoutError,
+    MethodUnavailableError,
+    TooLargeError,
+)
 from m2bridge.ideals.decomposition import is_prime
 from m2bridge.maps.agreement import LocusFindings
 from m2bridge.maps.closure_result import Closure
@@ -42,12 +48,14 @@ def by_jacobian(found: Closure, engine: Engine) -> LocusFindings:
     Raises
     ------
     MethodUnavailableError
-        If there are too many minors, or the variety is reducible.
+        If the variety is reducible.
+    TooLargeError
+        If there are too many minors.
     ContradictionError
         If the orbits of the model are known, and a component of the singular locus is not an orbit closure.
     """
     if minor_count(found) > MAX_MINORS:
-        raise MethodUnavailableError(
+        raise TooLargeError(
             f"the Jacobian criterion takes {minor_count(found)} minors here, more than {MAX_MINORS}{_instead(found)}"
         )
     assert found.ideal is not None

@@ -12,7 +12,7 @@ from m2bridge.algebra.generic_rank import generic_rank
 from m2bridge.algebra.integers import LARGE_PRIME, primes_from
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.clock import check
-from m2bridge.errors import ContradictionError, EngineTimeoutError, MethodUnavailableError
+from m2bridge.errors import ContradictionError, EngineTimeoutError, MethodUnavailableError, TooLargeError
 from m2bridge.maps.map_model import MapModel
 from m2bridge.maps.model import Differentiates, HasLowerBounds, HasUpperBounds, LowerBound, Model, UpperBound
 from m2bridge.maps.rank import rank_result
@@ -155,6 +155,6 @@ def _by_lower_bounds(model: Model, bounds: Iterator[LowerBound], field: Coeffici
             proved = upper is not None and bound.value == upper.value
             remark = f"{bound.reason}; {'attains' if proved else 'below'} an upper bound" if upper else bound.reason
             found.append(MethodValue(bound.method, bound.value, "proved" if proved else "lower bound", remark))
-    except (EngineTimeoutError, MethodUnavailableError) as limit:
+    except (EngineTimeoutError, MethodUnavailableError, TooLargeError) as limit:
         found.append(MethodValue("rank", None, "unfinished", str(limit)))
     return found

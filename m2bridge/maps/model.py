@@ -60,7 +60,7 @@ class Model(Protocol):
 
         Raises
         ------
-        InvalidCaseError
+        TooLargeError
             If it is too large to be expanded.
         """
         ...

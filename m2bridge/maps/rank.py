@@ -10,7 +10,7 @@ from typing import Literal
 
 from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.algebra.linear_algebra import rank_mod
-from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError
+from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError, TooLargeError
 from m2bridge.maps.model import Differentiates, FreelyParametrized, HasUpperBounds, Model, UpperBound
 
 PRIMES = (LARGE_PRIME, 2**61 - 1)
@@ -79,7 +79,9 @@ def rank_result(
     Raises
     ------
     MethodUnavailableError
-        If the parameters satisfy relations, or the matrix would be too large.
+        If the parameters satisfy relations.
+    TooLargeError
+        If the matrix would be too large.
     InvalidCaseError
         If the model has no reduction modulo the characteristic.
     ContradictionError
@@ -139,7 +141,7 @@ def _gradients(
 ) -> list[list[int]]:
     size = count if source.input_count else source.output_count
     if size * source.parameter_count > MAX_ENTRIES:
-        raise MethodUnavailableError(
+        raise TooLargeError(
             f"the matrix of the differential would have {size} rows and {source.parameter_count} columns;"
             f" at most {MAX_ENTRIES} entries are handled"
         )

@@ -11,6 +11,7 @@ from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.ring import Ideal
 from m2bridge.drawn import Drawn
+from m2bridge.errors import InvalidCaseError
 from m2bridge.maps.subject import Subject
 from m2bridge.presented import Presented
 
@@ -84,7 +85,7 @@ class SliceSurface(Drawn, Presented):
     engine_version : str
     seconds : float
     unfinished : str
-        Always empty: a limit is an error here.
+        The limit that was reached before all pieces were computed; otherwise empty.
     elevation, azimuth : float
         From where the picture looks, in degrees.
 
@@ -122,7 +123,16 @@ class SliceSurface(Drawn, Presented):
         return tuple(str(symbol) for symbol in self.equation.ring.symbols)
 
     def seen_from(self, elevation: float, azimuth: float) -> SliceSurface:
-        """The same surface, looked at from another angle, in degrees."""
+        """The same surface, looked at from another angle, in degrees.
+
+        Raises
+        ------
+        InvalidCaseError
+            If an angle is not a number from -360 to 360.
+        """
+        for name, angle in (("elevation", elevation), ("azimuth", azimuth)):
+            if not abs(angle) <= 360:  # nor is nan
+                raise InvalidCaseError(name, f"must be from -360 to 360 degrees, not {angle}")
         return replace(self, elevation=elevation, azimuth=azimuth)
 
     def to_csv(self) -> str:

@@ -19,6 +19,9 @@ from m2bridge.errors import ConversionError, InvalidCaseError
 Span = tuple[Rational | int, Rational | int]
 Given = Mapping[str, Expr | Rational | int]
 
+LARGEST = 10**100
+"""No end of an interval is larger, nor is its length smaller than the inverse: floats can show it."""
+
 
 @dataclass(frozen=True, slots=True)
 class SliceSpace:
@@ -84,6 +87,11 @@ def _box(variables: Sequence[str], box: Mapping[str, Span] | Span) -> dict[str, 
     for name in variables:
         low, high = (Fraction(int(end.numerator), int(end.denominator)) for end in spans[name])
         if low >= high:
-            raise InvalidCaseError("box", f"from {low} to {high} is not an interval for {name}")
+            raise InvalidCaseError("box", f"from {low!s:.60} to {high!s:.60} is not an interval for {name}")
+        if max(-low, high) > LARGEST or LARGEST * (high - low) < 1:
+            raise InvalidCaseError(
+                "box",
+                f"ends are at most {LARGEST:.0e}, and its length is at least the inverse: floats show it",
+            )
         found[name] = (fmpq(low.numerator, low.denominator), fmpq(high.numerator, high.denominator))
     return found

@@ -20,7 +20,7 @@ from m2bridge.convert import macaulay2
 from m2bridge.convert.names import all_to_macaulay2
 from m2bridge.engine import Engine, given_or_own
 from m2bridge.engine.answer import Answer, parse
-from m2bridge.errors import InvalidCaseError, MethodUnavailableError
+from m2bridge.errors import EngineTimeoutError, InvalidCaseError, MethodUnavailableError
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.slice_criterion import Criterion
@@ -87,7 +87,11 @@ def slice_surface(
     with limited(timeout), given_or_own(engine) as engine:
         found = case if isinstance(case, Closure) else closure(case, engine)
         if found.ideal is None or not found.completeness.proved:
-            raise MethodUnavailableError(f"the ideal is not proved complete; {found.unfinished}".rstrip("; "))
+            if found.unfinished:
+                late = EngineTimeoutError(f"the ideal is not proved complete; {found.unfinished}")
+                late.progress = f"the closure has dimension {found.dimension}"
+                raise late
+            raise MethodUnavailableError("the ideal is not proved complete")
         space = SliceSpace.of(found.subject.coordinate_names, coordinates or {}, box)
         return _Slice.of(found, space, engine).surface(fineness)
 
@@ -113,13 +117,20 @@ class _Slice:
     def surface(self, fineness: int) -> SliceSurface:
         """The result, with its pieces."""
         (equation,) = self._own(self.answer.ideal("equation")).generators
-        pieces = tuple(self.criterion.confirmed(piece, self.engine) for piece in self._pieces(fineness))
+        pieces: list[Piece] = []
+        unfinished = ""
+        try:
+            pieces.extend(self.criterion.confirmed(piece, self.engine) for piece in self._pieces(fineness))
+        except EngineTimeoutError as limit:
+            unfinished = f"there may be more pieces: {limit}"
         measured = zip(self.answer.ideals("singular"), self.answer.integers("singular_dimensions"), strict=True)
         singular = tuple(SingularComponent(self._own(prime), dimension) for prime, dimension in measured)
         box = {name: tuple(Fraction(int(e.p), int(e.q)) for e in ends) for name, ends in self.space.box.items()}
         version, seconds = self.engine.version, clock().seconds
         subject, reason = self.closure.subject, self.criterion.reason
-        return SliceSurface(subject, self.space.forms, equation, singular, pieces, box, reason, version, seconds)
+        return SliceSurface(
+            subject, self.space.forms, equation, singular, tuple(pieces), box, reason, version, seconds, unfinished
+        )
 
     def _own(self, ideal: Ideal) -> Ideal:
         """An ideal in the ring of the slice."""

@@ -45,7 +45,7 @@ class Subject:
 
         Raises
         ------
-        InvalidCaseError
+        TooLargeError
             If it is too large to be stored.
         """
         return self.model.polynomial_map if isinstance(self.model, MapModel) else _parametrization(self.model)

@@ -12,6 +12,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 
+from m2bridge.clock import asked_by
 from m2bridge.digits import any_length
 from m2bridge.engine import Macaulay2
 from m2bridge.engine.workspace import Workspace
@@ -86,7 +87,8 @@ class Macaulay2Magics(Magics):
                 raise UsageError(f"-i {name}: Python has no such name here")
             self.work[name] = user[name]
         file = f"In [{self._cell}]"
-        evaluation = self.work.evaluate(code, references=True, timeout=options.timeout, file=file)
+        with asked_by("--timeout"):
+            evaluation = self.work.evaluate(code, references=True, timeout=options.timeout, file=file)
         sys.stdout.write(shortened(evaluation.output, MOST_TEXT))
         user.update({name: self.work.get(name, references=True) for name in _names(options.output)})
         return _shown(evaluation.value)

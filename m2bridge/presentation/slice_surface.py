@@ -31,6 +31,7 @@ def sheet(found: SliceSurface) -> Sheet:
         ("box", ", ".join(ends)),
         ("decided by", found.decided_by or None),
         ("computed by", computed_by(found.engine_version, found.seconds)),
+        ("not finished", found.unfinished or None),
     ]
     rows = [(p.kind, "singular" if p.singular else "", p.place, _sample(p)) for p in found.pieces]
     pieces = Table(("piece", "", "its points are", "for example"), rows)
@@ -59,7 +60,7 @@ def json(found: SliceSurface) -> dict[str, Any]:
             }
             for piece in found.pieces
         ],
-        "unfinished": None,
+        "unfinished": found.unfinished or None,
     }
 
 

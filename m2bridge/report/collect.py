@@ -14,7 +14,7 @@ from m2bridge.certifying.questions import question_of
 from m2bridge.clock import watched
 from m2bridge.convert.documents import read_json
 from m2bridge.convert.escape import line
-from m2bridge.errors import CertificateError, ConversionError, InvalidCaseError
+from m2bridge.errors import CertificateError, ConversionError, InvalidCaseError, TooLargeError
 from m2bridge.families.question import Row as Answer
 from m2bridge.report.content import VERDICTS, Detail, Problem, Report, Row, Table
 from m2bridge.report.unanswered import outcome_rows
@@ -126,7 +126,7 @@ def _foreign(certificate: Certificate) -> bool:
         return False
     try:
         return foreign_program(certificate) is not None
-    except InvalidCaseError:  # this release has no program for so large a case
+    except (InvalidCaseError, TooLargeError):  # this release has no program for so large a case
         return True
 
 

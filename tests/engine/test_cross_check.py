@@ -217,7 +217,7 @@ def test_a_limit_leaves_statements_undecided(session: Macaulay2) -> None:
     assert decided == dict.fromkeys(("3.3", "A.5", "not-a-manifold"), Outcome.CONFIRMED)
     assert found.observations is not None
     assert (found.observations.orbits, found.observations.dimension) == ((), 14)
-    assert "--timeout" in found.unfinished
+    assert "timeout=" in found.unfinished
     with pytest.raises(MethodUnavailableError):
         observe(SingleLayerAttention(2, 1, t=1), session)
 

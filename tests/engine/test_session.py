@@ -122,7 +122,7 @@ def test_time_limit_kills_everything_and_the_next_run_works(program: Path) -> No
         slow = 'mbEmit("early", 5)\nrun "sleep 3000 &"\nf = openIn "!sleep 3000"\nwhile true do 1'
         with (
             limit_when(lambda: answers_so_far(engine) and len(session_members(leader)) >= 3),
-            pytest.raises(EngineTimeoutError, match=r"3600 seconds.*--timeout") as failure,
+            pytest.raises(EngineTimeoutError, match=r"3600 seconds.*timeout=") as failure,
         ):
             engine.run(Script("slow", slow), HOUR)
         assert parse(failure.value.records).integer("early") == 5

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -140,8 +140,9 @@ def ideal_complaint(random: Random) -> str:
 @contextmanager
 def environment() -> Iterator[Path]:
     """An empty folder, an engine that has no time, and nothing of the user's."""
-    engines = [patch(f"m2bridge.cli.{module}.Macaulay2", NoTime) for module in ("options", "implicitize")]
-    with tempfile.TemporaryDirectory() as folder, engines[0], engines[1], patch.dict(os.environ):
+    with tempfile.TemporaryDirectory() as folder, patch.dict(os.environ), ExitStack() as engines:
+        for module in ("options", "implicitize", "ideals", "figure"):
+            engines.enter_context(patch(f"m2bridge.cli.{module}.Macaulay2", NoTime))
         os.environ.pop("M2BRIDGE_M2", None)
         yield Path(folder)
 

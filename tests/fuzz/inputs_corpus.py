@@ -119,6 +119,16 @@ def bad_inputs(folder: Path) -> Iterator[Input]:
     yield from _places(folder)
     yield from _certificates()
     yield from _large_cases()
+    yield from (
+        Input(("figure", *figure, option, number))
+        for figure in (("1",), ("slice", *CASE))
+        for option in ("--azimuth", "--elevation", "--box")[: 1 + len(figure)]
+        for number in ("1e400", "-1e400", "nan", "inf", "361", "1e9999999999", "1..1e400", "1/0")
+    )
+    yield from (
+        Input(("report", str(CERTIFICATES / "accepted"), "--format", "html", "--docs", address))
+        for address in ("javascript:alert(1)", "\tjavascript:alert(1)", "data:text/html,x", "//example.org", "http:")
+    )
 
 
 def _certify(name: str, text: str | bytes) -> Input:
@@ -138,7 +148,7 @@ def _large_cases() -> Iterator[Input]:
     for command in CASES_ONLY:
         for d, d_out in ((10**9 - 1, 1), (2, 10**9 - 1), (300, 300), (10**9, 1), (1, 10**5000)):
             proved = command == ("dimension",) and max(d, d_out) < 10**9
-            codes = frozenset({0}) if proved else REFUSED
+            codes = frozenset({0}) if proved else frozenset({2, 3})
             yield Input((*command, "--d", _decimal(d), "--d-out", _decimal(d_out)), codes)
         yield Input((*command, *CASE, "--a", "10000"), ANY)
         yield Input((*command, *CASE, "--t", "999999999"), ANY)
@@ -181,6 +191,8 @@ def _places(folder: Path) -> Iterator[Input]:
         yield Input(("implicitize", place))
         yield Input(("membership", *CASE, "--function", place))
         yield Input(("certify", "--cases", place, "--out", "{}/out"))
+        yield Input(("dimension", place))
+        yield Input(("singular-locus", "--ideal", place))
     for place in ("{}/none", "{}/empty", "x" * 5000, ESCAPE, ""):
         yield Input(("report", place))
         yield Input(("verify", place))

@@ -3,7 +3,7 @@
 import pytest
 from sympy import Matrix, Poly, expand, symbols
 
-from m2bridge.errors import InvalidCaseError
+from m2bridge.errors import InvalidCaseError, TooLargeError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import flatten, orbits, representative
 
@@ -74,9 +74,9 @@ def test_meaningless_cases_are_refused(arguments: tuple[int, ...], option: str) 
 
 
 def test_cases_that_cannot_be_stored_are_refused_at_once() -> None:
-    with pytest.raises(InvalidCaseError, match="coordinates"):
+    with pytest.raises(TooLargeError, match="coordinates"):
         SingleLayerAttention(60, 60).parametrization()
-    with pytest.raises(InvalidCaseError, match="minors"):
+    with pytest.raises(TooLargeError, match="minors"):
         SingleLayerAttention(12, 1, 5).parametrization()
     with pytest.raises(InvalidCaseError, match="t ≥ 2"):
         SingleLayerAttention(2, 1, t=1).parametrization("reduced")

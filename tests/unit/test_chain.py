@@ -12,7 +12,7 @@ from sympy import Expr, Rational, diff, symbols
 from m2bridge import dimension
 from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.algebra.polynomial_map import PolynomialMap
-from m2bridge.errors import ContradictionError, ConversionError, InvalidCaseError, MethodUnavailableError
+from m2bridge.errors import ContradictionError, ConversionError, InvalidCaseError, MethodUnavailableError, TooLargeError
 from m2bridge.maps import bounds
 from m2bridge.maps.chain import Chain
 from m2bridge.maps.chain_file import read_chain, read_model
@@ -218,7 +218,7 @@ def test_what_is_too_large_is_refused_before_it_is_expanded() -> None:
     layers = [
         Layer.from_expressions(["x", "y"], [f"a{i}"], {"u": (x + y + symbols(f"a{i}")) ** 9, "v": x}) for i in range(20)
     ]
-    with pytest.raises(InvalidCaseError, match="the dimension needs no expansion"):
+    with pytest.raises(TooLargeError, match="the dimension needs no expansion"):
         Chain(tuple(layers)).parametrization()
 
 

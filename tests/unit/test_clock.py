@@ -10,10 +10,16 @@ from contextlib import suppress
 import pytest
 
 from m2bridge.alarm import alarm
-from m2bridge.clock import Clock, check, clock, limited, overtime, share, watched
+from m2bridge.clock import Clock, check, clock, each, limited, overtime, share, watched
 from m2bridge.engine.conversation import _earlier
 from m2bridge.errors import EngineTimeoutError, InvalidCaseError
 from tests.clocks import Looks
+
+
+def test_what_was_done_is_said_at_the_limit() -> None:
+    with limited(3, now=Looks()), pytest.raises(EngineTimeoutError, match=r"\(decided so far: a, b, c\)$"):
+        each((name, name.upper) for name in "abcdef")
+    assert each((name, name.upper) for name in "ab") == ("A", "B")
 
 
 def test_nothing_ends_without_a_limit() -> None:
@@ -29,7 +35,7 @@ def test_the_deadline_is_looked_at_before_each_item() -> None:
         seen.extend(watched(range(100)))
     assert seen == [0, 1, 2, 3]
     assert str(reached.value) == (
-        "the computation did not finish within the limit of 4 seconds; give it more with --timeout"
+        "the computation did not finish within the limit of 4 seconds; give it more with timeout="
     )
 
 
@@ -131,7 +137,7 @@ def test_the_alarm_is_for_the_main_thread() -> None:
 )
 def test_limits_are_said_as_they_were_given(seconds: float, said: str) -> None:
     with limited(seconds, now=lambda: 0.0) as clock:
-        assert str(clock.late("it")) == f"it did not finish within the limit of {said}; give it more with --timeout"
+        assert str(clock.late("it")) == f"it did not finish within the limit of {said}; give it more with timeout="
 
 
 @pytest.mark.parametrize("left", [5.0, 1.0, 0.003, -2.0])

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 from m2bridge.cli import commands
 from m2bridge.cli.checking import membership_command
-from m2bridge.errors import InvalidCaseError
+from m2bridge.errors import TooLargeError
 from tests.events import PATIENCE
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -51,6 +52,57 @@ def test_a_macaulay2_that_never_starts_ends_with_the_limit(tmp_path: Path) -> No
     assert done.returncode == 3, done.stderr
     assert "5 quartics" in done.stdout
     assert "did not start within the limit of 3600 seconds" in done.stdout
+
+
+INTERRUPTED = """
+import os, sys
+sought = []
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        sought.append(name)
+        if name == sys.argv[1]:
+            os.kill(os.getpid(), 2)
+sys.meta_path.insert(0, Finder())
+from m2bridge.cli.main import main
+print(*sought[: sought.index("m2bridge.cli.main")])
+main()
+"""
+"""The command; an interrupt comes when it imports a module for the first time."""
+
+
+@pytest.mark.parametrize("module", ["m2bridge.machine", "m2bridge.errors", "m2bridge.clock", "typing", "click"])
+def test_an_interrupt_of_imports_shows_no_traceback(module: str) -> None:
+    done = run(sys.executable, "-c", INTERRUPTED, module)
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
+
+
+def test_nothing_is_imported_before_an_interrupt_is_handled() -> None:
+    done = run(sys.executable, "-c", INTERRUPTED, "none")
+    assert done.returncode == 2, "no command is named"
+    assert set(done.stdout.split()) <= {"m2bridge", "__future__", "m2bridge._version", "m2bridge.cli"}
+
+
+@pytest.mark.parametrize("arguments", [["run"], ["implicitize"], ["closure"], ["singular-locus", "--ideal"]])
+def test_a_pipe_into_which_nobody_writes_ends_with_the_limit(
+    command: str, arguments: list[str], tmp_path: Path
+) -> None:
+    pipe = tmp_path / "pipe.m2"
+    os.mkfifo(pipe)
+    done = run(command, *arguments, str(pipe), "--timeout", "1")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.endswith("did not finish within the limit of 1 second; give it more with --timeout\n")
+
+
+@pytest.mark.parametrize("endless", ["yes", "cat /dev/zero"])
+def test_code_that_never_ends_is_not_read_for_ever(command: str, endless: str) -> None:
+    done = run("sh", "-c", f"{endless} | {command} run -")
+    assert (done.returncode, done.stderr) == (2, "Error: standard input: larger than 100 MB\n")
+
+
+@pytest.mark.parametrize("arguments", [["run"], ["implicitize"], ["dimension"], ["singular-locus", "--ideal"]])
+def test_devices_are_not_read(command: str, arguments: list[str]) -> None:
+    done = run(command, *arguments, "/dev/zero")
+    assert (done.returncode, done.stderr) == (2, "Error: /dev/zero: neither a file nor a pipe\n")
 
 
 def test_a_macaulay2_that_does_not_say_its_version(command: str, tmp_path: Path) -> None:
@@ -121,9 +173,6 @@ def test_large_cases_end_with_the_limit(command: str, arguments: list[str]) -> N
         (["singular-locus", *CASE, "--method", "guess"], "--method': 'guess' is not one of"),
         (["singular-locus", *CASE, "--t", "1", "--method", "orbits"], "--method"),
         (["dimension", *CASE, "--method", "guess"], "--method': 'guess' is not one of"),
-        (["closure", "--d", "60", "--d-out", "60"], "--d:"),
-        (["script", "fibres", "--d", "60", "--d-out", "60"], "--d: this case has 39590 orbits"),
-        (["script", "closure", "--d", "400", "--d-out", "400"], "--d: this case has 12832000000 coordinates"),
         (["script", "closure", *CASE, "--timeout", "0"], "--timeout"),
         (["report", str(CERTIFICATES), "--timeout", "nan"], "--timeout"),
         (["closure", *CASE, "--memory", "much"], "--memory"),
@@ -161,6 +210,38 @@ def test_bad_input_is_refused_with_one_line_that_names_the_option(
     assert said == ""
     assert len(complained.splitlines()) == 1
     assert option in complained
+
+
+NINES = [f"{name}_{number}" for name in "xyz" for number in range(9)]
+MINORS = f"""[ideal]
+variables = {json.dumps(NINES)}
+generators = {json.dumps([f"{a}^2 - {b}*{c}" for a, b, c in zip(NINES[:9], NINES[9:18], NINES[18:], strict=True)])}
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["closure", "--d", "60", "--d-out", "60"], "this case has 6588000 coordinates; at most 20000"),
+        (["closure", "--d", "99999", "--d-out", "99999"], "coordinates; at most 20000 can be stored"),
+        (["script", "fibres", "--d", "60", "--d-out", "60"], "this case has 39590 orbits"),
+        (["script", "closure", "--d", "400", "--d-out", "400"], "this case has 12832000000 coordinates"),
+        (["cross-check", "--d", "60", "--d-out", "60"], "orbits; at most"),
+        (["figure", "orbits", "--d", "12", "--d-out", "12"], "orbits are too many for a picture"),
+        (["singular-locus", "--ideal", "MINORS"], "minors for one component here"),
+    ],
+)
+def test_what_is_too_large_is_no_mistake_of_the_user(
+    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "MINORS").write_text(MINORS)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["m2bridge", *arguments])
+    assert commands.run() == 3
+    shown, complained = capfd.readouterr()
+    assert (shown, len(complained.splitlines())) == ("", 1)
+    assert said in complained
+    assert ": " in complained.partition(said)[2] or "; " in complained.partition(said)[2], "what to do instead"
 
 
 def test_named_program_that_is_not_macaulay2(command: str, tmp_path: Path) -> None:
@@ -299,5 +380,5 @@ def test_weights_of_too_large_a_case_are_not_multiplied(monkeypatch: pytest.Monk
     """For (30, 30) that takes longer than anything else, and is refused afterwards."""
     monkeypatch.setattr("m2bridge.families.attention.function.function_of", None)
     rows = json.dumps([[1] * 30] * 30)
-    with pytest.raises(InvalidCaseError, match="418500 coordinates; at most"):
+    with pytest.raises(TooLargeError, match="418500 coordinates; at most"):
         membership_command.main(["--d", "30", "--d-out", "30", "--A", rows, "--V", rows], standalone_mode=False)

@@ -1,5 +1,7 @@
 """Text, JSON, TOML and numbers from outside: exact, bounded, refused in one line."""
 
+import os
+import subprocess
 from fractions import Fraction
 from pathlib import Path
 
@@ -7,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from m2bridge.convert.documents import MOST_BYTES, read_json, read_text, read_toml
+from m2bridge.clock import limited
+from m2bridge.convert.documents import MOST_BYTES, read_bytes, read_json, read_text, read_toml
 from m2bridge.convert.number_text import MOST_DIGITS, read_rational
 from m2bridge.digits import any_length
-from m2bridge.errors import ConversionError
+from m2bridge.errors import ConversionError, EngineTimeoutError
+from tests.clocks import Looks
 
 
 @given(st.fractions())
@@ -85,14 +89,33 @@ def test_files(tmp_path: Path) -> None:
     for path, said in [
         (binary, "byte 3"),
         (large, "larger than"),
-        (Path("/dev/zero"), "larger than"),
-        (tmp_path, "directory"),
+        (Path("/dev/zero"), "neither a file nor a pipe"),
+        (tmp_path, "neither a file nor a pipe"),
         (tmp_path / "none", "No such file"),
         (tmp_path / ("x" * 5000), "too long"),
         (tmp_path / "a\0b", "null"),
     ]:
         with pytest.raises(ConversionError, match=said):
             read_text(path, 10)
+
+
+def test_pipes_are_read_to_their_end_and_no_further(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for written, most in ((b"a" * 3_000_000, 3_000_000), (b"a" * 3_000_001, 3_000_000)):
+        with subprocess.Popen(["sh", "-c", f"head -c {len(written)} /dev/zero | tr '\\0' a > {pipe}"]):
+            if len(written) <= most:
+                assert read_bytes(pipe, most) == written
+            else:
+                with pytest.raises(ConversionError, match="larger than 3 MB"):
+                    read_bytes(pipe, most)
+
+
+def test_a_limit_holds_for_what_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(bytes(20 * 2**20))
+    with limited(10, now=Looks()), pytest.raises(EngineTimeoutError):
+        read_bytes(file, 10**8)
 
 
 def test_the_limit_on_digits_comes_back() -> None:

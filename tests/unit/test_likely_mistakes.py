@@ -106,7 +106,6 @@ WORDS = {
     ("certify", *CASE, "--out", "x", "--check", "foo"): "unknown question 'foo': use all, reachable, or 3.2, 3.3",
     ("certify", *CASE): "Missing option '--out'.",
     ("closure", "--d", "2.5", "--d-out", "1"): "'2.5' is not a valid integer",
-    ("closure", "--d", "99999", "--d-out", "99999"): "coordinates; at most 20000 can be stored",
     ("closure", *CASE, "--timeout", "-1"): "'-1' is not a number of seconds greater than 0",
     ("closure", *CASE, "--memory", "1K"): "give it 640M at least, better 1G or more",
     ("closure", *CASE, "--format", "html"): "'html' is not one of 'text', 'json', 'latex', 'm2'",
@@ -120,6 +119,13 @@ WORDS = {
         "site",
     ): "--docs is for links: give --format markdown, latex, latex-grid or html",
     ("report", str(ACCEPTED / "none")): "does not exist",
+    **{
+        ("report", str(ACCEPTED), "--format", "html", "--docs", address): "is neither an address (https://…) nor a rel"
+        for address in (
+            *("javascript:alert(1)", "JavaScript:alert(1)", " javascript:alert(1)", "java\nscript:alert(1)", "data:,x"),
+            *("//example.org", "\\\\example.org", "https:/x", "http://", "file:///etc/passwd", "https://a b"),
+        )
+    },
 }
 MAP = '[map]\nparameters = ["s"]\n[coordinates]\nx = {}\n'
 FILES = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from itertools import repeat
 from pathlib import Path
 from types import FrameType
@@ -16,7 +17,7 @@ from m2bridge import Closure, PolynomialMap, SingleLayerAttention, closure, dime
 from m2bridge.clock import clock, limited, watched
 from m2bridge.crosscheck import Outcome, cross_check
 from m2bridge.engine import Transcript
-from m2bridge.errors import EngineTimeoutError, InvalidCaseError
+from m2bridge.errors import EngineTimeoutError, InvalidCaseError, TooLargeError
 from m2bridge.families.attention import bound_criterion
 from m2bridge.families.attention import tangent_bounds as equations
 from m2bridge.families.attention.bound_criterion import by_bounds
@@ -30,6 +31,7 @@ from m2bridge.families.attention.tangent_bounds import tangent_upper_bounds
 from m2bridge.families.attention.tangents import tangent_lower_bounds
 from m2bridge.maps.subject import Subject
 from m2bridge.render import Script
+from m2bridge.startup import importing
 from tests.clocks import Looks
 from tests.events import PATIENCE
 from tests.limits import HOUR, by_linear_algebra
@@ -240,10 +242,10 @@ def test_what_is_hopeless_is_refused_at_once(d: int) -> None:
     with limited(20, now=Looks()):
         if d < 1000:
             for refused in (lambda: observe(model, Listening()), lambda: fibres_script(model)):
-                with pytest.raises(InvalidCaseError, match=f"orbits; at most {MOST_ORBITS}|too many to look at"):
+                with pytest.raises(TooLargeError, match=f"orbits; at most {MOST_ORBITS}|too many to look at"):
                     refused()
         for computation in ("closure", "singular-locus"):
-            with pytest.raises(InvalidCaseError, match="coordinates; at most 20000"):
+            with pytest.raises(TooLargeError, match="coordinates; at most 20000"):
                 standalone(computation, model)
 
 
@@ -314,3 +316,16 @@ def test_every_loop_looks_at_the_clock(computation: Callable[[], object], most: 
         steps()
     assert steps.most < most
     assert steps.total > 5 * most
+
+
+def test_imports_look_at_the_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before each module; a library that swallows what is raised there does not hide it for long."""
+    monkeypatch.syspath_prepend(tmp_path)
+    for number in range(9):
+        swallowed = f"try:\n    import slow_{number + 1}\nexcept ImportError:\n    pass\n"
+        (tmp_path / f"slow_{number}.py").write_text(swallowed)
+    before = list(sys.meta_path)
+    with limited(4, now=Looks()), pytest.raises(EngineTimeoutError, match="loading"), importing():
+        import_module("slow_0")
+    assert sys.meta_path == before
+    assert not any(name.startswith("slow_") for name in sys.modules)

@@ -31,6 +31,8 @@ def test_words() -> None:
     assert degree_summary({2: 1, 3: 20, 8: 2}) == "1 quadric, 20 cubics, 2 of degree 8"
     assert degree_summary({}) == "none"
     assert [duration(s) for s in (0.123, 12.3, 200)] == ["0.12 s", "12 s", "3 min 20 s"]
+    assert [duration(s) for s in (9.94, 9.96, 59.4, 59.5, 119.6)] == ["9.9 s", "10 s", "59 s", "1 min 0 s", "2 min 0 s"]
+    assert [duration(s) for s in (3599.6, 3600, 3690, 7199)] == ["1 h 0 min", "1 h 0 min", "1 h 2 min", "2 h 0 min"]
     x, y = PolynomialRing(QQ, ("x", "y")).sympy_ring.gens
     assert first_terms(str((x + y) ** 2), 240) == "x**2 + 2*x*y + y**2"
     assert first_terms(str((x + y) ** 40), 240).endswith("…  (41 terms)")

@@ -23,6 +23,7 @@ from m2bridge.families.attention.function import orbit_of
 from m2bridge.families.attention.orbit_diagram import OrbitNode, covers
 from m2bridge.families.attention.orbits import Orbit, orbits, representative
 from m2bridge.layered import placed
+from m2bridge.maps.slice_space import SliceSpace
 
 
 @pytest.mark.parametrize("case", [(2, 2), (3, 2, 2), (3, 3)])
@@ -139,6 +140,10 @@ def test_colours_differ_for_the_colour_blind() -> None:
     ("line", "said"),
     [
         (("1", "--elevation", "up"), "'up' is not an angle"),
+        (("1", "--elevation", "nan"), "'nan' is not an angle"),
+        (("1", "--azimuth", "1e400"), "1e400 degrees are more than 360"),
+        (("1", "--elevation", "-1e400"), "-1e400 degrees are more than 360"),
+        (("slice", "--d", "2", "--d-out", "1", "--azimuth", "1e400"), "1e400 degrees are more than 360"),
         (("1", "--fineness", "1000"), "--fineness: must be from 4 to 200"),
         (("1", "--out", "figure.jpg"), "does not end in .svg, .pdf or .png"),
         (("slice", "--d", "2", "--d-out", "1", "--coordinates", "c_1_1_1_1"), "not one value for a coordinate"),
@@ -156,6 +161,12 @@ def test_bad_input_gets_one_line(
     assert commands.run() == 2
     (complaint,) = capsys.readouterr().err.splitlines()
     assert said in complaint
+
+
+@pytest.mark.parametrize("box", [(-Fraction(10**400), Fraction(1)), (Fraction(0), Fraction(1, 10**400))])
+def test_boxes_are_such_that_floats_show_them(box: tuple[Fraction, Fraction]) -> None:
+    with pytest.raises(InvalidCaseError, match="floats show it"):
+        SliceSpace.of(("x", "y", "z"), {}, box)
 
 
 def test_coordinates_on_the_command_line() -> None:

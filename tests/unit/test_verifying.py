@@ -138,7 +138,7 @@ def test_limits_hold_and_a_process_that_ended_is_replaced(workers: int, tmp_path
 def test_a_limit_is_named_with_what_to_do(tmp_path: Path) -> None:
     paths = [tmp_path / name for name in ("late loop in Python", "memory in Python", "kill")]
     late, large, dead = verify_files(paths, Allowance(timeout=HOUR, memory=2**30), 1, hostile)
-    assert late.found == "not decided within 60 min 0 s; --timeout gives it more"
+    assert late.found == "not decided within 1 h 0 min; timeout= gives it more"
     assert large.found == "not decided within 1 GiB of memory; --memory gives it more"
     assert dead.found == "what checks it was killed by SIGKILL, twice"
 
@@ -146,7 +146,7 @@ def test_a_limit_is_named_with_what_to_do(tmp_path: Path) -> None:
 def test_a_limit_is_a_number_of_seconds() -> None:
     """What never ends reaches it on any machine."""
     (found,) = verify_files([Path("loop in Python")], Allowance(timeout=0.25), 1, hostile)
-    assert found.found == "not decided within 0.25 s; --timeout gives it more"
+    assert found.found == "not decided within 0.25 s; timeout= gives it more"
 
 
 def test_a_large_file_takes_no_more_memory_than_allowed(tmp_path: Path) -> None:

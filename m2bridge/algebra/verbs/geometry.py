@@ -29,7 +29,7 @@ class Geometry:
 
         Raises
         ------
-        MethodUnavailableError
+        TooLargeError
             If a component has too many minors.
 
         Source: Hartshorne, *Algebraic Geometry*, Theorem I.5.1; Eisenbud, *Commutative Algebra*, Corollary 16.20.

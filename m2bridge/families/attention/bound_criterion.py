@@ -62,7 +62,7 @@ def _by_equations(model: SingleLayerAttention, dimension: int, known: Mapping[Or
             method = f"tangent bounds (degree ≤ {degree})"
             clock().check()
         except EngineTimeoutError:
-            late = " (more equations with a larger --timeout)"
+            late = f" (more equations: {clock().more})"
             break
         if not undecided_orbits(statuses, model):
             break

@@ -11,7 +11,7 @@ from m2bridge.certificate.schema import Certificate, Content
 from m2bridge.clock import clock
 from m2bridge.convert.notation import degree_summary
 from m2bridge.engine import Engine
-from m2bridge.errors import MethodUnavailableError, NotApplicableError
+from m2bridge.errors import MethodUnavailableError, NotApplicableError, TooLargeError
 from m2bridge.families.attention.core import core
 from m2bridge.families.attention.formulas import dimension_formula
 from m2bridge.families.attention.hilbert_function import sections_series
@@ -72,7 +72,7 @@ def observe_equations(model: SingleLayerAttention, engine: Engine | None) -> Fou
     ------
     NotApplicableError
         For one token.
-    MethodUnavailableError
+    TooLargeError
         For too many coordinates.
     EngineTimeoutError
         If a limit was reached.
@@ -80,7 +80,9 @@ def observe_equations(model: SingleLayerAttention, engine: Engine | None) -> Fou
     if reason := several_tokens(model):
         raise NotApplicableError(f"the question {reason}")
     if not is_within_reach(model):
-        raise MethodUnavailableError(f"equations up to a degree: at most {MOST_COORDINATES} coordinates")
+        raise TooLargeError(
+            f"equations up to a degree: at most {MOST_COORDINATES} coordinates; 'm2bridge closure' has no such limit"
+        )
     equations = implicitize(multigraded_attention(model, "reduced"), degree_for(model))
     if equations.stopped_early:
         raise clock().late(f"degree {equations.max_degree + 1}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from m2bridge.clock import clock, watched
 from m2bridge.engine import Engine, given_or_own
 from m2bridge.engine.answer import Answer, parse
-from m2bridge.errors import EngineError, EngineMemoryError, EngineTimeoutError, InvalidCaseError, ParseError
+from m2bridge.errors import EngineError, EngineMemoryError, EngineTimeoutError, ParseError, TooLargeError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import (
     IntegerMatrix,
@@ -75,9 +75,11 @@ class Fibres:
 
 
 def check_orbits(model: SingleLayerAttention) -> None:
-    """Raise InvalidCaseError if there are too many orbits to be observed one after the other."""
+    """Raise TooLargeError if there are too many orbits to be observed one after the other."""
     if (count := orbit_count(model)) > MOST_ORBITS:
-        raise InvalidCaseError("d", f"this case has {count} orbits; at most {MOST_ORBITS} can be observed")
+        raise TooLargeError(
+            f"this case has {count} orbits; at most {MOST_ORBITS} can be observed: take smaller numbers"
+        )
 
 
 def fibres(model: SingleLayerAttention, engine: Engine | None = None, wanted: Sequence[Orbit] | None = None) -> Fibres:
@@ -147,7 +149,7 @@ def fibres_script(model: SingleLayerAttention, wanted: Sequence[Orbit] | None = 
 
     Raises
     ------
-    InvalidCaseError
+    TooLargeError
         If there are too many.
     """
     check_orbits(model)

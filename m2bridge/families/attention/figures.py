@@ -50,12 +50,12 @@ def figure_1(
 def _angle(text: str) -> float:
     """Read an angle in degrees; ValueError with what was expected."""
     try:
-        angle = float(read_rational(text))
+        angle = read_rational(text)
     except ConversionError:
         raise ValueError(f"'{text:.60}' is not an angle in degrees") from None
     if abs(angle) > 360:
         raise ValueError(f"{text:.60} degrees are more than 360")
-    return angle
+    return float(angle)
 
 
 def _interval(text: str) -> tuple[Fraction, Fraction]:

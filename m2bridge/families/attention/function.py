@@ -43,7 +43,9 @@ def quadratic_forms(model: SingleLayerAttention, function: Mapping[str, Fraction
     Raises
     ------
     InvalidCaseError
-        If a name is not a reduced coordinate of the model, a number is not exact, or there are too many to be stored.
+        If a name is not a reduced coordinate of the model, or a number is not exact.
+    TooLargeError
+        If there are too many coordinates to be stored.
     """
     check_coordinates(model, "reduced")
     if not isinstance(function, Mapping):

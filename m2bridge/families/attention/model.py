@@ -138,7 +138,9 @@ class SingleLayerAttention:
         Raises
         ------
         InvalidCaseError
-            If the coordinates do not exist for this t, or the map is too large to be stored.
+            If the coordinates do not exist for this t.
+        TooLargeError
+            If the map is too large to be stored.
         """
         from m2bridge.families.attention.parametrization import parametrization  # needs SymPy, which is slow to import
 

@@ -62,7 +62,7 @@ def observe(
 
     Raises
     ------
-    InvalidCaseError
+    TooLargeError
         If there are too many orbits.
     MethodUnavailableError
         If t = 1, where these are not the orbits.

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from m2bridge.drawn import Drawn
 from m2bridge.engine import Engine
-from m2bridge.errors import MethodUnavailableError
+from m2bridge.errors import MethodUnavailableError, TooLargeError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.observation import observe
 from m2bridge.families.attention.observed import Observations
@@ -119,7 +119,9 @@ def orbit_diagram(
     if reason := model.in_coordinates().no_orbits():
         raise MethodUnavailableError(reason)
     if orbit_count(model) > MOST_ORBITS:
-        raise MethodUnavailableError(f"{orbit_count(model)} orbits are too many for a picture, which has {MOST_ORBITS}")
+        raise TooLargeError(
+            f"{orbit_count(model)} orbits are too many for a picture, which has {MOST_ORBITS}: take smaller numbers"
+        )
     seen = observe(model, engine, timeout, degree=False)
     nodes = tuple(sorted((_zero(model, seen), *_nodes(seen)), key=lambda n: (n.dimension, n.orbit or Orbit(0, 0, 0))))
     return OrbitDiagram(model, nodes, covers(nodes), seen.engine_version, seen.seconds, seen.unfinished)

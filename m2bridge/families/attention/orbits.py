@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from m2bridge.clock import watched
-from m2bridge.errors import InvalidCaseError
+from m2bridge.errors import TooLargeError
 from m2bridge.families.attention.model import SingleLayerAttention
 
 IntegerMatrix = tuple[tuple[int, ...], ...]
@@ -76,7 +76,7 @@ def orbits(model: SingleLayerAttention) -> tuple[Orbit, ...]:
 
     Raises
     ------
-    InvalidCaseError
+    TooLargeError
         If there are too many of them, or their matrices are too large, to be looked at one by one.
     """
     _check_size(model)
@@ -99,7 +99,7 @@ def _check_size(model: SingleLayerAttention) -> None:
     pairs, entries = model.alpha * min(model.d, model.d_out), model.d * max(model.d, model.d_out)
     if pairs > MOST_PAIRS or entries > MOST_ENTRIES:
         numbers = f"{pairs} pairs of ranks, and matrices with {entries} entries"
-        raise InvalidCaseError("d", f"this case has {numbers}: too many to look at each of its orbits")
+        raise TooLargeError(f"this case has {numbers}: too many to look at each of its orbits; take smaller numbers")
 
 
 def generic_orbit(model: SingleLayerAttention) -> Orbit:

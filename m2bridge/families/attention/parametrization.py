@@ -17,7 +17,7 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.clock import watched
-from m2bridge.errors import InvalidCaseError
+from m2bridge.errors import TooLargeError
 from m2bridge.families.attention import reduced_coordinates
 from m2bridge.families.attention.model import Coordinates, SingleLayerAttention, Weights
 
@@ -82,21 +82,27 @@ def entries(name: str, rows: int, columns: int) -> tuple[str, ...]:
 
 
 def check_coordinates(model: SingleLayerAttention, coordinates: Coordinates) -> None:
-    """Raise InvalidCaseError if there are more coordinates than can be stored."""
+    """Raise TooLargeError if there are more coordinates than can be stored."""
     count = model.coordinate_count(coordinates)
     if count > MAX_COORDINATES:
-        raise InvalidCaseError("d", f"this case has {count} coordinates; at most {MAX_COORDINATES} can be stored")
+        raise TooLargeError(
+            f"this case has {count} coordinates; at most {MAX_COORDINATES} can be stored: take smaller numbers, or ask"
+            " for its dimension"
+        )
 
 
 def _check_size(model: SingleLayerAttention, coordinates: Coordinates, weights: Weights) -> None:
     check_coordinates(model, coordinates)
     rows = (model.d if weights == "attention" else 2 * model.a) + model.d_out
     if (count := model.d * rows) > MAX_PARAMETERS:
-        option = "d" if weights == "attention" else "a"
-        raise InvalidCaseError(option, f"this case has {count} weights; at most {MAX_PARAMETERS} can be stored")
+        raise TooLargeError(
+            f"this case has {count} weights; at most {MAX_PARAMETERS} can be stored: take smaller numbers"
+        )
     minors = comb(model.d, model.a + 1) ** 2
     if weights == "attention" and minors > MAX_MINORS:
-        raise InvalidCaseError("a", f"this case needs {minors} minors of A; at most {MAX_MINORS} can be stored")
+        raise TooLargeError(
+            f"this case needs {minors} minors of A; at most {MAX_MINORS} can be stored: take the weights Q, K and V"
+        )
 
 
 def _attention_variables(model: SingleLayerAttention) -> tuple[str, ...]:

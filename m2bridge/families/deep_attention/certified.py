@@ -36,7 +36,7 @@ def certified_part(
 
     Raises
     ------
-    MethodUnavailableError
+    TooLargeError
         If the network is too large for one of them.
     """
     with limited(None) as running:

@@ -23,7 +23,7 @@ from m2bridge.algebra.linear_algebra import pivot_columns
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.clock import check, watched
-from m2bridge.errors import InvalidCaseError
+from m2bridge.errors import InvalidCaseError, TooLargeError
 from m2bridge.families.deep_attention.bounds import coefficient_count
 from m2bridge.families.deep_attention.parameters import blocks, names
 
@@ -46,7 +46,9 @@ def expanded(network: DeepAttention) -> PolynomialMap:
     Raises
     ------
     InvalidCaseError
-        If the functions are not polynomial, or too large to be expanded.
+        If the functions are not polynomial.
+    TooLargeError
+        If they are too large to be expanded.
     """
     _check_size(network)
     P = _symmetric_coefficients(network)
@@ -69,11 +71,12 @@ def _check_size(network: DeepAttention) -> None:
             "softmax functions are not polynomial: they have a dimension, but no Zariski closure to be computed",
         )
     if network.layers > 9 or network.widths[0] > 99 or coefficient_count(network) > MAX_COORDINATES:
-        raise InvalidCaseError("widths", f"this network has more than {MAX_COORDINATES} coordinates to write down")
+        raise TooLargeError(
+            f"this network has more than {MAX_COORDINATES} coordinates to write down (its dimension needs none)"
+        )
     products = _product_count(network)
     if products > MAX_PRODUCTS:
-        raise InvalidCaseError(
-            "widths",
+        raise TooLargeError(
             f"the expansion of this network takes about {products:.0e} products of terms; at most {MAX_PRODUCTS:.0e}"
             " are made (its dimension needs no expansion)",
         )

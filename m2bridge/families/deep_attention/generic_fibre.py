@@ -13,7 +13,7 @@ from m2bridge.algebra.linear_algebra import rank
 from m2bridge.clock import clock
 from m2bridge.engine import Engine
 from m2bridge.engine.answer import parse
-from m2bridge.errors import MethodUnavailableError
+from m2bridge.errors import MethodUnavailableError, TooLargeError
 from m2bridge.families.deep_attention.block import MinimalStandard
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.render import Script, render
@@ -48,7 +48,7 @@ def generic_fibre(network: DeepAttention, engine: Engine) -> GenericFibre:
 
     Raises
     ------
-    MethodUnavailableError
+    TooLargeError
         If the network is not lightning attention with one head and without skips, or there are too many unknowns.
     EngineError
         If Macaulay2 did not finish.
@@ -70,9 +70,9 @@ def script(network: DeepAttention) -> Script:
     if network.softmax or not network.is_plain:
         raise MethodUnavailableError("fibres are computed for lightning attention, one head, no skip connections")
     if (count := unknown_count(network)) > MOST_UNKNOWNS:
-        raise MethodUnavailableError(f"the fibre has {count} unknowns; at most {MOST_UNKNOWNS} are tried")
+        raise TooLargeError(f"the fibre has {count} unknowns; at most {MOST_UNKNOWNS} are tried")
     if (count := network.parameter_count) > MOST_WEIGHTS:
-        raise MethodUnavailableError(f"the network has {count} weights; fibres are computed for at most {MOST_WEIGHTS}")
+        raise TooLargeError(f"the network has {count} weights; fibres are computed for at most {MOST_WEIGHTS}")
     n, outputs, l = network.widths[0], network.widths[-1], network.layers
     attention, M = _random_weights(network)
     names = [[[f"inner_({k},{i},{j})" for j in range(1, n + 1)] for i in range(1, n + 1)] for k in range(1, l + 1)]

@@ -16,7 +16,7 @@ import flint
 from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.clock import check, watched
-from m2bridge.errors import InvalidCaseError, MethodUnavailableError
+from m2bridge.errors import InvalidCaseError, TooLargeError
 from m2bridge.families.deep_attention.block import (
     Block,
     MinimalStandard,
@@ -176,7 +176,7 @@ def _full_by_series(network: DeepAttention) -> LowerBound:
     upper = network.upper_bounds(0)[0].value
     length = 3 if network.skip else int(3 ** (network.layers - 1)) + 1
     if length * network.parameter_count * upper > MOST_COEFFICIENTS:
-        raise MethodUnavailableError(
+        raise TooLargeError(
             "softmax with several heads or skip connections is computed by power series; here"
             f" {network.parameter_count} parameters and {length} orders are too many for that"
         )

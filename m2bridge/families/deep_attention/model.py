@@ -183,7 +183,9 @@ class DeepAttention:
         Raises
         ------
         InvalidCaseError
-            If the functions are not polynomial, or it is too large to be expanded.
+            If the functions are not polynomial.
+        TooLargeError
+            If it is too large to be expanded.
         """
         from m2bridge.families.deep_attention.expansion import expanded  # needs SymPy, which is slow to import
 

@@ -13,7 +13,13 @@ from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.clock import limited, watched
 from m2bridge.engine import Engine
-from m2bridge.errors import ContradictionError, EngineMemoryError, EngineTimeoutError, MethodUnavailableError
+from m2bridge.errors import (
+    ContradictionError,
+    EngineMemoryError,
+    EngineTimeoutError,
+    MethodUnavailableError,
+    TooLargeError,
+)
 from m2bridge.families.deep_attention import words
 from m2bridge.families.deep_attention.closedness import limit_outside
 from m2bridge.families.deep_attention.generic_fibre import generic_fibre, unknown_count
@@ -71,7 +77,7 @@ def observe_part(network: DeepAttention, observables: Collection[str], engine: E
 def _attempted(network: DeepAttention, observable: str, engine: Engine | None) -> Finding:
     try:
         return observe(network, observable, engine)
-    except MethodUnavailableError as reason:
+    except (MethodUnavailableError, TooLargeError) as reason:
         return Finding(None, str(reason), proved=False)
 
 
@@ -149,7 +155,7 @@ def _normal_form(network: DeepAttention) -> Finding:
     if network.softmax or not network.is_plain:
         raise MethodUnavailableError("the normal form is that of lightning attention, one head, no skip connections")
     if network.layers > MOST_LAYERS:
-        raise MethodUnavailableError(f"words are written for at most {MOST_LAYERS} layers; --all-sizes decides all")
+        raise TooLargeError(f"words are written for at most {MOST_LAYERS} layers; --all-sizes decides all")
     letters = tuple(map(words.layer, range(network.layers)))
     matrices, M = virtual_weights(letters)
     S, Q = words.X * words.X.transpose(), words.Words.one()
@@ -164,7 +170,7 @@ def _scalings(network: DeepAttention) -> Finding:
     if network.softmax:
         return _softmax_scalings(network)
     if network.heads > MOST_HEADS:
-        raise MethodUnavailableError(f"words are written for at most {MOST_HEADS} heads")
+        raise TooLargeError(f"words are written for at most {MOST_HEADS} heads")
     plain, scaled = (
         output([words.layer(0, network.heads, c)], words.X, words.WordSystem(), network.skip) for c in (False, True)
     )
@@ -297,4 +303,4 @@ def _network(network: DeepAttention, point: Sequence[Any], numbers: NumberSystem
 
 def _check_entries(rows: int, columns: int) -> None:
     if rows * columns > MOST_ENTRIES:
-        raise MethodUnavailableError(f"a matrix of {rows} × {columns} entries; at most {MOST_ENTRIES} are handled")
+        raise TooLargeError(f"a matrix of {rows} × {columns} entries; at most {MOST_ENTRIES} are handled")

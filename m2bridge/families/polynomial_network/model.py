@@ -13,7 +13,7 @@ from itertools import pairwise
 from math import comb
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from m2bridge.errors import InvalidCaseError
+from m2bridge.errors import InvalidCaseError, TooLargeError
 from m2bridge.families.polynomial_network import backpropagation, bounds, structure
 from m2bridge.maps.model import UpperBound
 from m2bridge.maps.statement import Statement
@@ -138,7 +138,7 @@ class PolynomialNetwork:
 
         Raises
         ------
-        InvalidCaseError
+        TooLargeError
             If they are too large to be expanded.
         """
         from m2bridge.families.polynomial_network.layers import layer_chain  # needs SymPy, which is slow to import
@@ -206,7 +206,6 @@ class PolynomialNetwork:
     def _check_expandable(self) -> None:
         most = structure.MAX_COORDINATES
         if (self.input_count > 1 and self.function_degree > most) or self.coordinate_count > most:
-            raise InvalidCaseError(
-                "widths",
+            raise TooLargeError(
                 f"this network has more than {most} coordinates, too many to write down; its dimension needs none",
             )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import islpy as isl
 
+from m2bridge.clock import each
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.attention.all_sizes.basis import Basis
 from m2bridge.families.attention.all_sizes.conclusions import Conclusion, conclusion
@@ -57,7 +59,8 @@ def decide(
     if not seen.complete:
         raise ContradictionError("the cases of the theorem about fibres are not all orbits, each once")
     counts = {"ideals": len(basis.ideals), "patterns": sum(stratum.patterns for stratum in strata)}
-    return strata, tuple(_verdict(statement, prediction, seen, counts) for statement, prediction in stated)
+    verdicts = each((" ".join(filter(None, (s.key, s.part))), partial(_verdict, s, p, seen, counts)) for s, p in stated)
+    return strata, verdicts
 
 
 def _verdict(statement: Statement, prediction: Prediction, seen: Facts, counts: dict[str, int]) -> SizesVerdict:

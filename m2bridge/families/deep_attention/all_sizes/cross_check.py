@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
-from m2bridge.clock import limited
+from m2bridge.clock import each, limited
 from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.deep_attention.all_sizes.blocks import block_ranks
@@ -57,7 +58,7 @@ def cross_check_deep_attention(
     with limited(timeout) as running:
         if wrong := [name for name, holds in layer_identities().items() if not holds]:
             raise ContradictionError(f"the identity of a layer does not hold: {', '.join(wrong)}")
-        found = tuple(map(_verdict, chosen))
+        found = each((statement.key, partial(_verdict, statement)) for statement in chosen)
         return DeepAttentionAllSizes(found, tuple(layer_identities()), block_ranks(), running.seconds, others)
 
 
