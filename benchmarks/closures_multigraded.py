@@ -25,7 +25,7 @@ from m2bridge.algebra.field import QQ
 from m2bridge.convert.ideal_text import read_ideal
 from m2bridge.engine import locate
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.structure import multigraded_attention
+from m2bridge.families.attention.parametrization import multigraded_attention
 from m2bridge.implicitization import hilbert_function
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure

@@ -25,7 +25,7 @@ from measuring import engine_program, options, output, print_table, seconds, ver
 
 from m2bridge.engine import Macaulay2
 from m2bridge.engine.answer import parse
-from m2bridge.render import Script
+from m2bridge.engine.script import Script
 
 BLOCKS, BLOCK_LENGTH = 10, 30
 START_TARGET, RUN_TARGET, CONVERSION_TARGET = 0.2, 0.002, 1.0
@@ -36,7 +36,7 @@ START = """
 import sys, time
 from m2bridge.engine import Macaulay2
 from m2bridge.engine.answer import parse
-from m2bridge.render import Script
+from m2bridge.engine.script import Script
 begin = time.perf_counter()
 with Macaulay2(sys.argv[1]) as engine:
     answer = parse(engine.run(Script("trivial", 'mbEmit("answer", 2+2)')).records).integer("answer")

@@ -21,7 +21,7 @@ _attribute, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 def __getattr__(name: str) -> object:
     if name in __all__:
-        from m2bridge.machine import check_system  # the command line says what an interrupt does before any import
+        from m2bridge.system import check_system  # the command line says what an interrupt does before any import
 
         check_system()
     return _attribute(name)

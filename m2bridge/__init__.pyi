@@ -5,12 +5,13 @@ from .algebra.field import QQ, CoefficientField
 from .algebra.polynomial_map import PolynomialMap
 from .algebra.ring import Ideal, PolynomialRing
 from .batch.plan import Plan, plan
-from .certifying.certify import certify
-from .certifying.verified import verify
+from .convert.files import read_ideal_file, read_map
 from .convert.ideal_text import read_ideal
-from .convert.map_file import read_map
 from .crosscheck import CrossCheck, Decision, Outcome, Verdict, cross_check
+from .crosscheck.certify import certify
+from .crosscheck.verified import verify
 from .engine import Engine, Evaluation, Limits, Macaulay2, Transcript, Workspace
+from .engine.script import Script
 from .errors import (
     ContradictionError,
     ConversionError,
@@ -26,7 +27,7 @@ from .errors import (
     ValueTypeError,
     WorkspaceLostError,
 )
-from .families.attention.all_sizes.cross_check import cross_check_all_sizes
+from .families.attention.all_sizes.decide import cross_check_all_sizes
 from .families.attention.all_sizes.result import AllSizes
 from .families.attention.fibres import Fibre, fibres
 from .families.attention.membership import Membership, membership
@@ -35,14 +36,12 @@ from .families.attention.observation import observe
 from .families.attention.observed import Observations, OrbitFacts
 from .families.attention.orbit_diagram import OrbitDiagram, orbit_diagram
 from .families.attention.orbits import Orbit
-from .families.deep_attention.all_sizes.cross_check import cross_check_deep_attention
+from .families.deep_attention.all_sizes.decide import cross_check_deep_attention
 from .families.deep_attention.all_sizes.result import DeepAttentionAllSizes
 from .families.deep_attention.model import DeepAttention
 from .families.polynomial_network.model import PolynomialNetwork
 from .ideals.construct import ideal
-from .ideals.file import read_ideal_file
-from .ideals.mrdi import read_mrdi
-from .ideals.sage_text import read_sage_text
+from .ideals.interop import read_mrdi, read_sage_text
 from .ideals.singular_locus import IdealSingularLocus, IrreducibleComponent
 from .maps.chain import Chain
 from .maps.chain_file import read_model
@@ -56,7 +55,6 @@ from .maps.singular_locus import singular_locus
 from .maps.singular_locus_result import Component, OrbitStatus, SingularLocus
 from .maps.slice_result import SliceSurface
 from .maps.slice_surface import slice_surface
-from .render import Script
 
 __all__ = [
     "QQ",

@@ -174,7 +174,7 @@ class ContradictionError(M2BridgeError):
 
     Examples
     --------
-    >>> from m2bridge.maps.tangent_bounds import singular_by_bounds
+    >>> from m2bridge.maps.jacobian_rank import singular_by_bounds
     >>> try:
     ...     singular_by_bounds(lower=6, upper=5, dimension=4)
     ... except ContradictionError as error:
@@ -250,7 +250,7 @@ class EngineVersionError(EngineError):
 
 
 class EngineTimeoutError(EngineError):
-    """The time limit was reached, by Macaulay2, which was killed, or by m2bridge itself; see :mod:`m2bridge.clock`.
+    """The time limit was reached, by Macaulay2, which was killed, or by m2bridge itself; see :mod:`m2bridge.limits`.
 
     Examples
     --------

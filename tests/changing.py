@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from m2bridge.certificate.schema import Certificate
+from m2bridge.certificates.schema import Certificate
 
 
 def changed(certificate: Certificate, path: tuple[Any, ...], value: Any) -> Certificate:

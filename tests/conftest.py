@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from m2bridge.engine import Candidate, Engine, Macaulay2, candidates
-from m2bridge.engine.recorded import RecordedEngine, RecordingEngine
+from m2bridge.engine.protocol import RecordedEngine, RecordingEngine
 from m2bridge.errors import EngineError
 from tests.events import PATIENCE
 from tests.remembering import Remembering
@@ -86,7 +86,7 @@ def no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a computation without a limit gives itself, a minute, is more than any needs here, on a busy machine too."""
     monkeypatch.setattr("m2bridge.maps.completeness.PROOF_SECONDS", PATIENCE)
     monkeypatch.setattr("m2bridge.maps.dimension.ELIMINATION_SECONDS", PATIENCE)
-    monkeypatch.setattr("m2bridge.families.attention.bound_criterion.BOUND_SECONDS", PATIENCE)
+    monkeypatch.setattr("m2bridge.families.attention.singular_points.BOUND_SECONDS", PATIENCE)
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ from sympy import oo, symbols
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import Ideal, PolynomialRing
-from m2bridge.values import (
+from m2bridge.workspace.values import (
     Algebra,
     Array,
     BettiTable,

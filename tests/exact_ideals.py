@@ -18,7 +18,7 @@ import flint
 
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, BaseCase, BaseIdeals
-from m2bridge.families.attention.all_sizes.polynomials import Generators, Monomial, order, primitive
+from m2bridge.families.attention.all_sizes.sizes import Generators, Monomial, order, primitive
 from m2bridge.families.attention.orbits import representative
 
 DEGREE = 3

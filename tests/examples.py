@@ -111,6 +111,6 @@ def shared(engine: Macaulay2, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[
             yield engine
 
     with monkeypatch.context() as patched:
-        patched.setattr("m2bridge.engine.optional.Macaulay2", session)
-        patched.setattr("m2bridge.engine.optional._SESSIONS", {locate(): engine})
+        patched.setattr("m2bridge.engine.session.Macaulay2", session)
+        patched.setattr("m2bridge.engine.session._SESSIONS", {locate(): engine})
         yield {**_names(), "Macaulay2": session}

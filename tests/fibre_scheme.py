@@ -20,7 +20,7 @@ from m2bridge.algebra.linear_algebra import pivot_columns, rank
 from m2bridge.families.attention.fibres import Fibre
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import Orbit, representative
-from m2bridge.families.attention.reduced_coordinates import function, sparse
+from m2bridge.families.attention.parametrization import function, sparse
 
 Vector = Sequence[int | Fraction]
 Matrix = list[list[Fraction]]

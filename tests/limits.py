@@ -9,9 +9,9 @@ import pytest
 
 from m2bridge.engine import Macaulay2, Transcript
 from m2bridge.engine.process import Overdue, Process
+from m2bridge.engine.script import Script
 from m2bridge.families.attention.statements import REGISTRY
-from m2bridge.layout import name_with_part
-from m2bridge.render import Script
+from m2bridge.results.sheet import name_with_part
 
 BY_LINEAR_ALGEBRA = ("dimension", "products", "smooth_manifold")
 """What is observed of attention without Macaulay2."""

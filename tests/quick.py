@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from m2bridge.batch.certifier import GRACE
-from m2bridge.certificate.schema import Certificate
-from m2bridge.certifying.certify import certify_all
+from m2bridge.certificates.schema import Certificate
+from m2bridge.crosscheck.certify import certify_all
 from m2bridge.engine import Engine
+from m2bridge.engine.script import Script
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.render import Script
 from tests.limits import HOUR
 
 LOG = "M2BRIDGE_TEST_LOG"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.ring import Ideal, PolynomialRing
-from m2bridge.values import (
+from m2bridge.workspace.values import (
     BettiTable,
     Complex,
     ComplexField,
@@ -30,7 +30,7 @@ from m2bridge.values import (
     RingMap,
     Vector,
 )
-from m2bridge.values.rings import Algebra, IntegerRing, ring_variables
+from m2bridge.workspace.values.rings import Algebra, IntegerRing, ring_variables
 from tests.random_rings import RINGS, commutative, elements, fields, nonzero, plain_rings, reals
 
 modest = st.one_of(commutative, RINGS["exterior algebras"], st.just(IntegerRing()))

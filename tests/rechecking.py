@@ -6,8 +6,8 @@ from functools import lru_cache
 from m2bridge import Fibre, Observations, Orbit, SingleLayerAttention
 from m2bridge.families.attention.checker.case import Case
 from m2bridge.families.attention.checker.observations import fibre, identities
-from m2bridge.families.attention.deduction import deduce
 from m2bridge.families.attention.fibres import Fibres
+from m2bridge.families.attention.observation import deduce
 from m2bridge.families.attention.orbits import orbits
 
 

@@ -1,7 +1,7 @@
 """One Macaulay2 for many tests, asked each question once."""
 
 from m2bridge.engine import Macaulay2, Transcript
-from m2bridge.render import Script
+from m2bridge.engine.script import Script
 
 
 class Remembering:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
+from math import gcd
 from typing import Any, TypeVar
 
 import flint
 
 from m2bridge.algebra.integers import is_prime
-from m2bridge.clock import check, watched
+from m2bridge.limits import check, watched
 
 Row = Sequence[int]
 Column = TypeVar("Column", bound=Hashable)
@@ -189,3 +190,33 @@ def pivot_columns_mod(rows: Sequence[Row], prime: int) -> tuple[list[int], list[
     reduced, pivots = reduced_echelon(matrix)
     echelon = [[Fraction(int(reduced[i, j])) for j in range(width)] for i in watched(range(len(pivots)))]
     return list(pivots), echelon
+
+
+Vector = tuple[int, ...]
+
+
+def integer_kernel(rows: Sequence[Vector], width: int) -> list[Vector]:
+    """Integer vectors that form a QQ-basis of the common kernel of the rows."""
+    if not rows:
+        return [tuple(int(i == j) for j in range(width)) for i in range(width)]
+    check(4 * elimination_price(len(rows), width))
+    matrix, nullity = flint.fmpz_mat([list(row) for row in rows]).nullspace()
+    return [tuple(int(matrix[i, j]) for i in range(width)) for j in range(nullity)]
+
+
+def short_basis(rows: Sequence[Vector]) -> list[Vector]:
+    """Short independent integer vectors with the same QQ-span."""
+    if not rows:
+        return []
+    check(4 * elimination_price(len(rows), len(rows[0])))
+    matrix = flint.fmpz_mat([list(row) for row in rows])
+    echelon, _, height = matrix.rref()
+    primitive = []
+    for i in range(height):
+        row = [int(echelon[i, j]) for j in range(len(rows[0]))]
+        content = gcd(*row)
+        primitive.append([entry // content for entry in row])
+    if not primitive:
+        return []
+    short = flint.fmpz_mat(primitive).lll()
+    return [tuple(int(entry) for entry in row) for row in short.tolist()]

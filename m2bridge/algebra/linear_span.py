@@ -13,7 +13,7 @@ from sympy.polys.rings import PolyElement
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.linear_algebra import connected, pivot_columns, pivot_columns_mod
 from m2bridge.algebra.polynomial_map import PolynomialMap
-from m2bridge.clock import watched
+from m2bridge.limits import watched
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import flint
 
 from m2bridge.algebra.linear_algebra import reduced_echelon
-from m2bridge.clock import watched
+from m2bridge.limits import watched
 
 Index = tuple[int, int]
 SparseVector = dict[int, int]

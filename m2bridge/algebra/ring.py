@@ -24,7 +24,7 @@ from m2bridge.algebra.verbs.geometry import Geometry
 from m2bridge.algebra.verbs.invariants import Invariants
 from m2bridge.algebra.verbs.neighbours import Neighbours
 from m2bridge.errors import ConversionError
-from m2bridge.presented import Presented
+from m2bridge.results.base import Presented
 
 LONGEST_NAME = 100
 """Characters in the name of a variable that people write."""
@@ -177,7 +177,7 @@ class Ideal(Presented, Arithmetic, Invariants, Components, Geometry, Neighbours)
     {1: 1, 2: 1}
     """
 
-    presentation: ClassVar[str] = "m2bridge.presentation.ideal"
+    presentation: ClassVar[str] = "m2bridge.ideals.shown"
 
     ring: PolynomialRing
     generators: tuple[PolyElement, ...]

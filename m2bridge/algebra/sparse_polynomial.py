@@ -6,8 +6,16 @@ monomials by their variables, which is short where there are many variables and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
 from math import prod
+
+import flint
+
+from m2bridge.algebra.integers import LARGE_PRIME
+from m2bridge.algebra.linear_algebra import reduced_echelon
+from m2bridge.errors import ContradictionError
 
 Exponents = tuple[int, ...]
 """The exponent of each variable."""
@@ -69,3 +77,120 @@ def restricted(polynomial: Polynomial, fixed: Mapping[int, int]) -> IntegerPolyn
             rest = tuple(0 if i in fixed else exponent for i, exponent in enumerate(exponents))
             result[rest] = result.get(rest, 0) + c
     return {exponents: c for exponents, c in result.items() if c}
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedAlgebra:
+    """GF(p)[x_1 … x_n] modulo as many weighted homogeneous polynomials as there are variables.
+
+    Parameters
+    ----------
+    weights : tuple of int
+        Of the variables, at least 1.
+    relations : tuple of (int, polynomial)
+        With their weights.
+    """
+
+    weights: tuple[int, ...]
+    relations: tuple[tuple[int, Polynomial], ...]
+
+    def length(self) -> int:
+        """The dimension over GF(p), added up weight by weight.
+
+        Raises
+        ------
+        ContradictionError
+            If it is infinite. Otherwise the relations are a complete intersection, whose last part that is not zero has
+            the weight of all relations less that of all variables; parts are looked at beyond it, as many as the
+            largest variable weighs, since none follows where these are zero.
+        """
+        last = sum(weight for weight, _ in self.relations) - sum(self.weights)
+        parts = _Parts(self)
+        dimensions = [parts.next() for _ in range(last + max(self.weights, default=0))]
+        if any(dimensions[last:]):
+            raise ContradictionError(f"an algebra that has to be finite is not: weights {self.weights}")
+        return 1 + sum(dimensions)
+
+
+@dataclass(slots=True)
+class _Parts:
+    """The parts of an algebra up to some weight: their standard monomials, and normal forms of monomials.
+
+    The part of weight w is the sum of the x_i ⊗ (part of weight w − w_i) modulo the relations of weight w and
+    x_i ⊗ x_j b = x_j ⊗ x_i b for b in the part of weight w − w_i − w_j. With standard monomials b only the products
+    x_i b are unknown, so they are the columns, in decreasing lexicographic order: those that no row leads are standard.
+    """
+
+    algebra: WeightedAlgebra
+    standard: list[list[Exponents]] = field(default_factory=list)
+    normal: dict[Exponents, Polynomial] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        one = (0,) * len(self.algebra.weights)
+        self.standard.append([one])
+        self.normal[one] = {one: 1}
+
+    def next(self) -> int:
+        """The dimension of the next part."""
+        weight = len(self.standard)
+        products = {_times(b, i) for i, w in enumerate(self.algebra.weights) for b in self._part(weight - w)}
+        columns = sorted(products, reverse=True)
+        place = {monomial: j for j, monomial in enumerate(columns)}
+        rows = {frozenset(row.items()) for row in self._rows(weight) if row}
+        solved = _solved([{place[m]: c for m, c in row} for row in rows], len(columns))
+        self.standard.append([m for j, m in enumerate(columns) if j not in solved])
+        for j, monomial in enumerate(columns):
+            self.normal[monomial] = {columns[u]: c for u, c in solved.get(j, {j: 1}).items()}
+        return len(self.standard[-1])
+
+    def _part(self, weight: int) -> list[Exponents]:
+        return self.standard[weight] if weight >= 0 else []
+
+    def _rows(self, weight: int) -> Iterator[Polynomial]:
+        for (i, v), (j, w) in combinations(enumerate(self.algebra.weights), 2):
+            for b in self._part(weight - v - w):
+                yield _sum([(1, self._shifted(_times(b, j), i)), (-1, self._shifted(_times(b, i), j))])
+        for w, relation in self.algebra.relations:
+            if w == weight:
+                yield _sum((c, self._products(monomial)) for monomial, c in relation.items())
+
+    def _shifted(self, monomial: Exponents, i: int) -> Polynomial:
+        """x_i times the normal form of a monomial."""
+        return {_times(m, i): c for m, c in self.normal[monomial].items()}
+
+    def _products(self, monomial: Exponents) -> Polynomial:
+        """Any monomial of the next weight in the products x_i b."""
+        first = next(i for i, e in enumerate(monomial) if e)
+        rest = tuple(e - (i == first) for i, e in enumerate(monomial))
+        if rest not in self.normal:
+            self.normal[rest] = _sum((c, self.normal[m]) for m, c in self._products(rest).items())
+        return self._shifted(rest, first)
+
+
+def _times(monomial: Exponents, i: int) -> Exponents:
+    return (*monomial[:i], monomial[i] + 1, *monomial[i + 1 :])
+
+
+def _sum(terms: Iterable[tuple[int, Polynomial]]) -> Polynomial:
+    total: dict[Exponents, int] = {}
+    for factor, polynomial in terms:
+        for monomial, c in polynomial.items():
+            total[monomial] = (total.get(monomial, 0) + factor * c) % LARGE_PRIME
+    return {monomial: c for monomial, c in total.items() if c}
+
+
+def _solved(rows: Sequence[Mapping[int, int]], width: int) -> dict[int, dict[int, int]]:
+    """The unknowns of the pivot columns, expressed in the other unknowns."""
+    if not rows:
+        return {}
+    dense = [0] * (len(rows) * width)
+    for i, row in enumerate(rows):
+        for j, c in row.items():
+            dense[i * width + j] = c
+    echelon, pivots = reduced_echelon(flint.nmod_mat(len(rows), width, dense, LARGE_PRIME))
+    entries = echelon.entries()
+    found = {}
+    for i, pivot in enumerate(pivots):
+        solved = enumerate(map(int, entries[i * width : (i + 1) * width]))
+        found[pivot] = {j: LARGE_PRIME - c for j, c in solved if c and j != pivot}
+    return found

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from m2bridge.convert.documents import read_text, read_toml
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families import family
-from m2bridge.families.definition import CaseOption, Family
-from m2bridge.families.ranges import MOST
+from m2bridge.families.definition import MOST, CaseOption, Family
 
 if TYPE_CHECKING:
     from _csv import Reader as CSVReader

@@ -9,16 +9,13 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
-from m2bridge.alarm import alarm
-from m2bridge.batch.case_lock import case_lock
-from m2bridge.batch.store import NO_ROOM, Store
-from m2bridge.batch.task import Task, TaskReport
-from m2bridge.batch.unanswered import Unanswered, kind_of, reason_of, versions
-from m2bridge.certificate.schema import Certificate
-from m2bridge.certifying.certify import certify_all
-from m2bridge.clock import clock, limited
+from m2bridge.batch.store import NO_ROOM, Store, case_lock
+from m2bridge.batch.task import Task, TaskReport, Unanswered, kind_of, reason_of, versions
+from m2bridge.certificates.schema import Certificate
+from m2bridge.crosscheck.certify import certify_all
 from m2bridge.engine import Engine, Limits, Macaulay2
 from m2bridge.errors import BatchError, EngineDiedError
+from m2bridge.limits import alarm, clock, limited
 
 GRACE = 1.0
 """Seconds after the limit, in which loops that look at the clock come first and can say more."""
@@ -40,7 +37,7 @@ class Settings:
     memory : int or None
         Bytes for Macaulay2, and in worker processes for Python too.
     certify : callable
-        A function of a module, like :func:`m2bridge.certifying.certify.certify_all`.
+        A function of a module, like :func:`m2bridge.crosscheck.certify.certify_all`.
     needs_engine : bool
         Whether some question needs Macaulay2.
     """

@@ -13,12 +13,11 @@ from typing import Any, Self
 
 from m2bridge.batch.certifier import Certifier, Settings, give_up
 from m2bridge.batch.executor import Started
-from m2bridge.batch.forkserver import check_files
-from m2bridge.batch.signals import interrupts_held
 from m2bridge.batch.task import Task, TaskReport
+from m2bridge.batch.worker import check_files, interrupts_held
 from m2bridge.engine.scratch import Scratch, sweep
 from m2bridge.errors import EngineDiedError, InvalidCaseError, MethodUnavailableError
-from m2bridge.machine import cores
+from m2bridge.system import cores
 
 _AHEAD = 4
 """Tasks that the scheduler holds for each thread of the cluster: enough to keep it busy, few enough to be light."""

@@ -12,14 +12,13 @@ from typing import Self
 
 from m2bridge.batch.certifier import Settings, give_up
 from m2bridge.batch.executor import Started
-from m2bridge.batch.said import Begun, Ready
 from m2bridge.batch.task import Task, TaskReport
-from m2bridge.batch.worker import Worker
-from m2bridge.clock import clock, limit_of
+from m2bridge.batch.worker import Begun, Ready, Worker
 from m2bridge.engine import locate
 from m2bridge.engine.scratch import sweep
 from m2bridge.errors import BatchError, EngineDiedError, EngineTimeoutError, M2BridgeError
-from m2bridge.machine import cores
+from m2bridge.limits import clock, limit_of
+from m2bridge.system import cores
 
 RECYCLED_AFTER = 200
 MEMORY_MARK = 2 * 2**30

@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from m2bridge.batch.executor import Executor, Started
-from m2bridge.batch.plan import Plan
-from m2bridge.batch.progress import Progress
-from m2bridge.batch.task import Task, TaskReport
-from m2bridge.batch.unanswered import KINDS
-from m2bridge.layout import duration
+from m2bridge.batch.plan import Plan, Progress
+from m2bridge.batch.task import KINDS, Task, TaskReport
+from m2bridge.results.sheet import duration
 
 _PATIENCE = 0.5
 """Seconds between two attempts at cases that another batch is at."""

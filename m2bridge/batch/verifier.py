@@ -1,8 +1,4 @@
-"""A process that checks certificates within limits: what runs in it, and the parent's end of the line to it.
-
-The system enforces the limits, in the middle of FLINT as well as of Python: an alarm that nobody handles, and
-``RLIMIT_AS``. They end the process, and what the parent hears is the end of the line and an exit status.
-"""
+"""What the check of one file may take."""
 
 from __future__ import annotations
 
@@ -14,18 +10,47 @@ import signal
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from m2bridge.alarm import LONGEST
-from m2bridge.batch.allowance import Allowance
-from m2bridge.batch.forkserver import CONTEXT
-from m2bridge.batch.said import Begun, Ready
-from m2bridge.batch.signals import ENDING, interrupts_held
-from m2bridge.batch.unanswered import reason_of
-from m2bridge.checker.verify_result import VerifyResult
-from m2bridge.clock import clock
-from m2bridge.layout import duration
+from m2bridge.batch.task import reason_of
+from m2bridge.batch.worker import CONTEXT, ENDING, Begun, Ready, interrupts_held
+from m2bridge.checker.verify import VerifyResult
+from m2bridge.errors import InvalidCaseError
+from m2bridge.limits import LONGEST, check_timeout, clock
+from m2bridge.results.sheet import duration
+
+LEAST_MEMORY = 256 * 2**20
+"""Python with SymPy and FLINT maps 100 MiB of address space before it checks anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """Limits on the check of one file, which the system enforces.
+
+    Parameters
+    ----------
+    timeout : float
+        Seconds of wall time.
+    memory : int
+        Bytes of address space of the process that checks it.
+
+    Raises
+    ------
+    InvalidCaseError
+        If one of them is no limit, or too small to check anything.
+    """
+
+    timeout: float = 120.0
+    memory: int = 2 * 2**30
+
+    def __post_init__(self) -> None:
+        check_timeout(self.timeout)
+        if self.memory < LEAST_MEMORY:
+            least = LEAST_MEMORY // 2**20
+            raise InvalidCaseError("memory", f"what checks certificates needs {least}M of address space at least")
+
 
 Check = Callable[[Path], VerifyResult]
 
@@ -163,6 +188,6 @@ def _be_quiet() -> None:
 
 
 def _verify_path() -> Check:
-    from m2bridge.certifying.verified import verify_path
+    from m2bridge.crosscheck.verified import verify_path
 
     return verify_path

@@ -9,13 +9,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from m2bridge.batch.allowance import Allowance
-from m2bridge.batch.forkserver import prepare
-from m2bridge.batch.said import Begun, Ready
-from m2bridge.batch.verifier import Check, Verifier, by_death, by_limit, how_ended
-from m2bridge.checker.verify_result import VerifyResult
+from m2bridge.batch.verifier import Allowance, Check, Verifier, by_death, by_limit, how_ended
+from m2bridge.batch.worker import Begun, Ready, prepare
+from m2bridge.checker.verify import VerifyResult
 from m2bridge.errors import BatchError
-from m2bridge.machine import cores
+from m2bridge.system import cores
 
 _FALSE_STARTS = 3
 
@@ -23,7 +21,7 @@ _FALSE_STARTS = 3
 def verify_files(
     paths: Sequence[Path], allowance: Allowance | None = None, workers: int | None = None, check: Check | None = None
 ) -> list[VerifyResult]:
-    """What :func:`m2bridge.certifying.verified.verify_path` says of each file, in their order.
+    """What :func:`m2bridge.crosscheck.verified.verify_path` says of each file, in their order.
 
     Whatever a file does to the process that checks it, it gets a finding, and the others get theirs.
 
@@ -42,7 +40,7 @@ def verify_files(
     BatchError
         If worker processes do not start.
     """
-    prepare("m2bridge.certifying.verified")
+    prepare("m2bridge.crosscheck.verified")
     number = workers or cores()
     with _Pool(_groups(paths), number, allowance or Allowance(), check) as pool:
         found = pool.run()

@@ -1,4 +1,4 @@
-"""A worker process: what runs in it, and the parent's end of the line to it."""
+"""Signals: those that end a command, and workers that Ctrl-C does not reach."""
 
 from __future__ import annotations
 
@@ -8,20 +8,104 @@ import resource
 import signal
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection
 from types import FrameType
 from typing import NoReturn
 
 import psutil
 
-from m2bridge import clock
+from m2bridge import limits as clock
 from m2bridge.batch.certifier import Certifier, Settings
-from m2bridge.batch.forkserver import CONTEXT, prepare
-from m2bridge.batch.said import Begun, Ready
-from m2bridge.batch.signals import ENDING, interrupts_held
 from m2bridge.batch.task import Task, TaskReport
-from m2bridge.errors import BatchError, M2BridgeError
+from m2bridge.engine.scratch import Scratch, short_folders, sweep
+from m2bridge.errors import BatchError, EngineError, M2BridgeError
+
+ENDING = (signal.SIGTERM, signal.SIGHUP)
+"""Signals that end a command in an orderly way, as Ctrl-C does."""
+
+
+@contextmanager
+def interrupts_held(*more: signal.Signals) -> Iterator[None]:
+    """Hold Ctrl-C, and more signals, back during the block; for good in the processes and threads that it starts.
+
+    Ctrl-C reaches the whole foreground group; workers leave it to their parent, which then ends them.
+    """
+    resource_tracker.ensure_running()  # started in the block it would let the signal through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *more})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """What a process says first, before it can be given work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """What a process says when it turns to the next piece of work: until then that cannot be what ended it."""
+
+
+CONTEXT = multiprocessing.get_context("forkserver")
+
+LEAST_FILES = 24
+"""Open files that a process needs to have one worker; each other one takes three more."""
+
+_kept: list[Scratch] = []
+
+
+def prepare(module: str = "m2bridge.batch.worker_imports") -> None:
+    """Start it, if it does not run, without waiting until it has imported a module and what that needs.
+
+    Raises
+    ------
+    BatchError
+        If this process may not have as many open files as that takes, or there is no folder for its socket.
+    """
+    check_files(LEAST_FILES)
+    CONTEXT.set_forkserver_preload([module])
+    with interrupts_held():
+        _choose_folder()
+        try:
+            forkserver.ensure_running()
+        except OSError as reason:
+            raise BatchError(f"the server of worker processes cannot be started: {reason}") from None
+
+
+@cache
+def _choose_folder() -> None:
+    """Let multiprocessing put its sockets where their names are short enough, and where they are swept.
+
+    By itself it takes the folder for temporary files, whose name may be long, and leaves one there if it is killed.
+    """
+    for place in short_folders():
+        with suppress(EngineError):
+            _kept.append(Scratch(place))
+            multiprocessing.current_process()._config["tempdir"] = str(_kept[-1].path)  # type: ignore[attr-defined]
+            sweep()
+            return
+    raise BatchError("workers need a temporary folder with a short name: let TMPDIR name one")
+
+
+def check_files(least: int) -> None:
+    """Refuse to start processes where the system allows too few open files, before that fails halfway.
+
+    Raises
+    ------
+    BatchError
+        If fewer are allowed.
+    """
+    allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    if allowed != resource.RLIM_INFINITY and allowed < least:
+        raise BatchError(f"workers need {least} open files at least, and {allowed} are allowed here (ulimit -n)")
+
 
 Message = tuple[TaskReport, int] | M2BridgeError | Ready | Begun
 """A report with the memory of the worker and its Macaulay2, a reason for not going on, or how far it has come."""

@@ -7,9 +7,52 @@ and: rank conditions generate prime ideals (Bruns, Vetter, *Determinantal Rings*
 variable is no zero divisor if it divides no leading monomial, graded reverse lexicographic (Bayer, Stillman 1987),
 and the Hilbert series is that modulo leading monomials; bounds for networks (docs/polynomial_networks.md).
 
-It shares with the program that makes certificates the form of the file (``m2bridge.certificate``: ``schema``,
+It shares with the program that makes certificates the form of the file (``m2bridge.certificates``: ``schema``,
 ``files``, ``difference``; strict JSON), the wording of statements and lemmas (``wording``, ``families/*/words.toml``),
 errors, the number of the release, and no mathematics: all of it is written anew, by other methods where there are any.
 
 It does not check the Macaulay2 program in a certificate, and what stands under ``reported``.
 """
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from m2bridge.certificates.files import Difference
+from m2bridge.certificates.schema import Certificate, Content
+from m2bridge.certificates.wording import Wording, Words
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyChecker:
+    """The checker of a family of models.
+
+    ``name`` makes of the case in a certificate its unique name, or raises CertificateError if there is no such case.
+    Each question computes the content of a certificate from scratch (of a Zariski closure: from the stored
+    generators), or gives the first check that fails; it may raise TooExpensiveError.
+    """
+
+    family: str
+    name: Callable[[Mapping[str, Any]], str]
+    questions: Mapping[str, Callable[[Certificate], Content | Difference]]
+
+
+def verdict(words: Words, hypothesis: str | None, outcome: str, **found: Any) -> dict[str, Any]:
+    """On one statement; ``hypothesis`` is the text of the first one that fails, if one does."""
+    said: dict[str, Any] = {"predicted": None, "observed": None, "concerned": None, "failing": [], "undecided": []}
+    said |= {"part": words.part, "text": words.text, "source": words.source, "hypothesis": hypothesis, "witness": None}
+    return said | {"verdict": "NOT_APPLICABLE" if hypothesis else outcome} | found
+
+
+def global_verdict(words: Words, hypothesis: str | None, predicted: int | None, observed: int | None) -> dict[str, Any]:
+    """On a statement that predicts one number, or yes or no; ``None`` is what was not decided, or has no meaning."""
+    vacuous = words.observable == "special_fibre_points" and observed == 0  # there are none
+    outcome = "UNDECIDED" if observed is None else "CONFIRMED" if vacuous or observed == predicted else "REFUTED"
+    return verdict(words, hypothesis, outcome, predicted=predicted, observed=observed)
+
+
+def statements(wording: Wording, key: str, verdicts: Sequence[dict[str, Any]], evidence: dict[str, Any]) -> Content:
+    """The content of a certificate on the statements with a key; it trusts the lemmas behind what is decided."""
+    decided = [w for w, v in zip(wording.about(key), verdicts, strict=True) if v["verdict"] != "UNDECIDED"]
+    lemmas = [lemma for words in decided for lemma in wording.trusted[words.observable]] if evidence else []
+    return Content({"verdicts": list(verdicts)}, evidence, tuple(dict.fromkeys(lemmas)))

@@ -9,8 +9,8 @@ from typing import Any
 
 import flint
 
-from m2bridge.digits import integer
 from m2bridge.errors import CertificateError, TooExpensiveError
+from m2bridge.system import integer
 
 PRIME = 2**61 - 1
 LIMITS = (5_000, 200_000, 100_000)  # elements of a basis, terms of a polynomial, bits of a coefficient

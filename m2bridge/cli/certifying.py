@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from m2bridge.cli import completion
+from m2bridge.cli import families as completion
 from m2bridge.cli.families import FamilyBatch, every_size
 from m2bridge.cli.options import MemorySize, NewPath, Seconds, engine_option, exit_zero_option
 from m2bridge.cli.output import exit_code
 from m2bridge.engine import locate
 from m2bridge.errors import InvalidCaseError
-from m2bridge.layout import plural
-from m2bridge.startup import importing
+from m2bridge.results.sheet import plural
+from m2bridge.system import importing
 
 if TYPE_CHECKING:
     from m2bridge.batch.executor import Executor
@@ -75,8 +75,7 @@ def certify_command(
     computed or not applicable, 1 when something is refuted (0 with --exit-zero), 3 when something has no answer.
     """
     from m2bridge.batch.cases import ordered
-    from m2bridge.batch.plan import plan
-    from m2bridge.batch.progress import shown
+    from m2bridge.batch.plan import plan, shown
     from m2bridge.batch.run import run
     from m2bridge.batch.store import Store
     from m2bridge.batch.task import tasks
@@ -148,14 +147,14 @@ def _cases(name: str, options: dict[str, Any]) -> Iterable[Any]:
 
 def _executor(store: Store, planned: Plan, options: dict[str, Any]) -> Executor:
     if options["executor"] == "processes":
-        from m2bridge.batch.forkserver import prepare
+        from m2bridge.batch.worker import prepare
 
         prepare()  # it imports what the workers need while this process does the same
     with importing():
         from m2bridge.batch.certifier import Settings
         from m2bridge.batch.cluster import Dask
+        from m2bridge.batch.executor import Serial
         from m2bridge.batch.processes import Processes
-        from m2bridge.batch.serial import Serial
 
     needed = any(task.needs_engine for task in planned.left)
     settings = Settings(store, options["program"], options["timeout"], options["memory"], needs_engine=needed)
@@ -169,7 +168,7 @@ def _executor(store: Store, planned: Plan, options: dict[str, Any]) -> Executor:
 
 
 def _kinds(text: str) -> frozenset[Any]:
-    from m2bridge.batch.unanswered import KINDS
+    from m2bridge.batch.task import KINDS
 
     kinds = frozenset(part.strip() for part in text.split(",") if part.strip())
     if unknown := sorted(kinds - set(KINDS)):

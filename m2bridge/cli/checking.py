@@ -11,23 +11,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from m2bridge.algebra.field import QQ
-from m2bridge.cli import completion
+from m2bridge.cli import families as completion
 from m2bridge.cli.families import FamilyCommand, every_size, family_options, tool
 from m2bridge.cli.options import case_options, exit_zero_option, request, run_options, within
-from m2bridge.cli.output import exit_code, show
-from m2bridge.cli.progress import progress
+from m2bridge.cli.output import exit_code, progress, show
 from m2bridge.convert.documents import read_json, read_text
 from m2bridge.convert.number_text import MOST_DIGITS, read_rational
 from m2bridge.engine import Limits, Macaulay2
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families import DEFAULT
-from m2bridge.layout import name_with_part
-from m2bridge.startup import importing
+from m2bridge.results.sheet import name_with_part
+from m2bridge.system import importing
 
 if TYPE_CHECKING:
     from sympy import Matrix
 
-    from m2bridge.clock import Clock
+    from m2bridge.limits import Clock
     from m2bridge.maps.statement import Statement
 
 MOST_BYTES = 10_000_000
@@ -95,7 +94,7 @@ def _is_every_size(name: str) -> bool:
 
 def _needs_engine(model: Any, statements: list[Statement]) -> bool:
     from m2bridge.maps.model import IsObserved
-    from m2bridge.maps.observing import needs_engine, wanted
+    from m2bridge.maps.observation import needs_engine, wanted
 
     if not isinstance(model, IsObserved):  # a map in a file has no statements
         return False

@@ -1,27 +1,212 @@
-"""Commands that compute, one call each."""
+"""Commands about an ideal in a file, instead of a case of a family."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from m2bridge.cli.families import FamilyCommand, family_options, map_options, tool
-from m2bridge.cli.ideals import ideal_option, singular_locus_of_ideal
 from m2bridge.cli.options import (
+    FieldType,
+    MemorySize,
     all_option,
     case_options,
+    engine_option,
     request,
     run_options,
     strategy_option,
     timeout_option,
     within,
 )
-from m2bridge.cli.output import DONE, show
-from m2bridge.cli.progress import progress
-from m2bridge.startup import importing
+from m2bridge.cli.output import DONE, echo_json, progress, show
+from m2bridge.convert.documents import read_bytes, read_open
+from m2bridge.engine import Limits, Macaulay2
+from m2bridge.engine.conversation import quoted
+from m2bridge.errors import ConversionError, EngineError, InvalidCaseError, ScriptError
+from m2bridge.results.sheet import printable
+from m2bridge.system import importing
+
+if TYPE_CHECKING:
+    from m2bridge.algebra.field import CoefficientField
+    from m2bridge.algebra.polynomial_map import PolynomialMap
+    from m2bridge.algebra.ring import Ideal
+
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+ALLOWED = frozenset({"ideal_file", "field", "timeout", "memory", "program", "form", "everything"})
+"""Options that have a meaning for an ideal."""
+
+
+def ideal_option(command: Command) -> Command:
+    """``--ideal FILE``."""
+    path = click.Path(exists=True, dir_okay=False, path_type=Path)
+    help_ideal = (
+        'Of the variety of the ideal in a TOML file: [ideal], variables = ["x", "y"], generators = ["x^2 - y^3"].'
+    )
+    return click.option("--ideal", "ideal_file", type=path, help=help_ideal)(command)
+
+
+def singular_locus_of_ideal(
+    ideal_file: Path,
+    program: str | None,
+    timeout: float | None,
+    memory: int | None,
+    form: str,
+    everything: bool,
+    **options: Any,
+) -> int:
+    """Compute and show the singular locus of the variety of an ideal in a file."""
+    given = _given()
+    if foreign := sorted(given - ALLOWED):
+        raise click.UsageError(f"--ideal and {_written(foreign[0])} exclude each other")
+    with within(timeout) as clock, Macaulay2(program, Limits(memory=memory)) as engine:
+        engine.start()
+        with importing():
+            from m2bridge.ideals.singular_locus import singular_locus
+
+        ideal, title = _read_ideal(ideal_file, options["field"] if "field" in given else None)
+        with progress(f"singular locus of {title or printable(ideal_file.name)}"):
+            found = singular_locus(ideal, engine, title=title)
+    return show(found, form, clock, everything)
+
+
+def _given() -> set[str]:
+    """The parameters that stand on the command line."""
+    context = click.get_current_context()
+    return {name for name in context.params if context.get_parameter_source(name) == ParameterSource.COMMANDLINE}
+
+
+def _written(name: str) -> str:
+    """A parameter as it stands on the command line."""
+    context = click.get_current_context()
+    parameter = next(parameter for parameter in context.command.get_params(context) if parameter.name == name)
+    return parameter.get_error_hint(context).strip("'")
+
+
+def _read_ideal(file: Path, field: CoefficientField | None) -> tuple[Ideal, str]:
+    from m2bridge.convert.documents import read_text
+    from m2bridge.convert.files import read_ideal_file
+
+    try:
+        return read_ideal_file(read_text(file), field)
+    except ConversionError as reason:
+        raise click.UsageError(f"{file}: {reason}") from None
+
+
+@click.command("implicitize", epilog="Example: m2bridge implicitize examples/twisted_cubic.toml")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--field", type=FieldType(), default="QQ", show_default=True, help="QQ or GF(p).")
+@strategy_option
+@click.option("--max-degree", type=int, default=None, help="All generators up to this degree, without elimination.")
+@all_option
+@run_options
+def implicitize_command(
+    file: Path,
+    program: str | None,
+    timeout: float | None,
+    memory: int | None,
+    form: str,
+    everything: bool,
+    **options: Any,
+) -> int:
+    """Closure of the image of the polynomial map in FILE: ideal, dimension, degree, fibres, base locus.
+
+    FILE is TOML: a table [map] with parameters = ["s", "t"] (and relations = ["…"]), and a table [coordinates] with
+    lines such as x = "3/7*s^2*t - (s + t)^3". The source is the set of points where all relations vanish.
+    """
+    with within(timeout) as clock:
+        with importing():
+            from m2bridge.maps.image import image
+
+        polynomial_map, title = _read(file)
+        with (
+            Macaulay2(program, Limits(memory=memory)) as engine,
+            progress(f"image of {title or printable(file.name)}"),
+        ):
+            try:
+                found = image(polynomial_map, engine, title=title, **options)
+            except InvalidCaseError as reason:
+                if reason.option != "relations":  # that one is no option, but a part of the file
+                    raise
+                raise click.UsageError(f"{file}: [map] {reason}") from None
+    return show(found, form, clock, everything)
+
+
+def _read(file: Path) -> tuple[PolynomialMap, str]:
+    from m2bridge.convert.documents import read_text
+    from m2bridge.convert.files import read_map
+
+    try:
+        return read_map(read_text(file))
+    except ConversionError as reason:
+        raise click.UsageError(f"{file}: {reason}") from None
+
+
+MOST_BYTES = 100_000_000
+"""Of code; Macaulay2 reads it all before the first statement runs."""
+
+
+@click.command("run", epilog="Example: m2bridge run code.m2 --json --timeout 60")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+@click.option("--packages", default="", metavar="A,B,…", help="Packages to load besides those that M2 loads by itself.")
+@timeout_option
+@click.option("--memory", type=MemorySize(), help="Address space of Macaulay2, such as 4G.")
+@engine_option
+@click.option("--json", "as_json", is_flag=True, help="One JSON object: value, text, output, seconds.")
+def run_command(
+    file: Path, packages: str, timeout: float | None, memory: int | None, program: str | None, as_json: bool
+) -> int:
+    """Run the Macaulay2 code in FILE (- for standard input): what it prints, and the value of its last statement.
+
+    The value is written as Macaulay2 writes it; nothing if the statement ends with a semicolon. With --json it is in
+    m2bridge's wire format besides, exact and with its rings. An error in the code says file, line and column.
+    """
+    name = "standard input" if str(file) == "-" else str(file)
+    with (
+        within(timeout),
+        Macaulay2(program, Limits(memory=memory)) as m2,
+        m2.workspace(packages.replace(",", " ").split()) as work,
+    ):
+        code = _code(file, name)
+        if str(file) != "-":  # what the file loads may stand beside it
+            work.run(f"path = prepend({quoted(f'{file.resolve().parent}/')}, path);")
+        try:
+            shown = work.show(code, file=name)
+        except EngineError as error:
+            if not as_json:
+                _print(error.output)
+            if isinstance(error, ScriptError) and error.line is not None:
+                error.message = f"{name}:{error.line}:{error.column}: {error.error}\n{error.excerpt}"
+            raise
+    if as_json:
+        data = {"value": shown.wire, "text": shown.text, "output": shown.output, "seconds": round(shown.seconds, 6)}
+        echo_json(json.dumps(data, ensure_ascii=False))
+    else:
+        _print(shown.output)
+        _print(shown.text)
+    return DONE
+
+
+def _code(file: Path, name: str) -> str:
+    """The code, whatever its bytes."""
+    try:
+        data = read_open(0, MOST_BYTES) if str(file) == "-" else read_bytes(file, MOST_BYTES)
+    except ConversionError as reason:
+        raise click.UsageError(f"{name}: {reason}") from None
+    return data.decode("utf-8-sig", errors="surrogateescape")
+
+
+def _print(text: str) -> None:
+    if text:
+        click.echo(text, nl=not text.endswith("\n"))
+
 
 # Copies of what functions accept whose modules need SymPy, which takes long to import; a test holds them together.
 DIMENSION_METHODS = ("auto", "elimination", "jacobian", "formula", "all")

@@ -1,4 +1,4 @@
-"""Commands about a case of a family of models, or about a map in a file."""
+"""What the shell completes where the values are not in the program: names of families, statements and questions."""
 
 from __future__ import annotations
 
@@ -7,13 +7,70 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
-from m2bridge.cli.completion import families
-from m2bridge.clock import clock, limited
 from m2bridge.errors import ConversionError, InvalidCaseError
+from m2bridge.limits import clock, limited
 
 if TYPE_CHECKING:
     from m2bridge.families.definition import CaseOption, Family
+
+
+ALL = "all"
+"""Every statement, or every usual question."""
+REACHABLE = "reachable"
+"""Every question of which an answer is expected within minutes."""
+
+
+def families(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The families that are installed."""
+    from m2bridge.families import family_names
+
+    return _items(family_names(), incomplete)
+
+
+def statements(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The statements about the family that is named."""
+    from m2bridge.families import family
+
+    try:
+        named = dict.fromkeys(statement.key for statement in family(_family(ctx)).statements())
+    except InvalidCaseError:
+        return []
+    return _items((ALL, *named), incomplete)
+
+
+def questions(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The questions about the family that is named; the last one of several."""
+    from m2bridge.crosscheck.questions import questions
+
+    try:
+        return _last((ALL, REACHABLE, *questions(_family(ctx))), incomplete)
+    except InvalidCaseError:
+        return []
+
+
+def kinds(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The kinds of outcomes of a batch; the last one of several."""
+    from m2bridge.batch.task import KINDS
+
+    return _last(KINDS, incomplete)
+
+
+def _family(ctx: click.Context) -> str:
+    from m2bridge.families import DEFAULT
+
+    return ctx.params.get("family") or DEFAULT
+
+
+def _items(names: Iterable[str], incomplete: str, before: str = "") -> list[CompletionItem]:
+    return [CompletionItem(before + name) for name in names if name.startswith(incomplete)]
+
+
+def _last(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
+    before, comma, begun = incomplete.rpartition(",")
+    return _items(names, begun, before + comma)
+
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

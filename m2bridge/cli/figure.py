@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from m2bridge.cli.families import as_parameter, value_of
-from m2bridge.cli.group import Commands
-from m2bridge.cli.options import NewPath, Seconds, engine_option, timeout_option, within
-from m2bridge.cli.output import DONE, UNDECIDED, show, written
-from m2bridge.cli.progress import progress
-from m2bridge.clock import clock, limited
+from m2bridge.cli.options import Commands, NewPath, Seconds, engine_option, timeout_option, within
+from m2bridge.cli.output import DONE, UNDECIDED, progress, show, written
 from m2bridge.engine import Macaulay2
-from m2bridge.startup import importing
+from m2bridge.limits import clock, limited
+from m2bridge.system import importing
 
 if TYPE_CHECKING:
     from m2bridge.families.definition import Figure
@@ -117,8 +115,7 @@ def _writing(out: Path) -> Iterator[None]:
 
 def _check_can_be_written(out: Path) -> None:
     """Before anything is computed: the ending of the name, the folder, and whether matplotlib is there."""
-    from m2bridge.drawing import check_available
-    from m2bridge.drawn import picture_format
+    from m2bridge.results.picture import check_available, picture_format
 
     picture_format(out)
     check_available()

@@ -22,9 +22,9 @@ def main() -> NoReturn:
     import gc
     import sys
 
-    from m2bridge import clock
+    from m2bridge import limits as clock
     from m2bridge.errors import UnsupportedSystemError
-    from m2bridge.machine import check_system
+    from m2bridge.system import check_system
 
     try:
         check_system()

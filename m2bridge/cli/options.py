@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Groups of commands."""
 
 from __future__ import annotations
 
@@ -7,18 +7,40 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from math import inf, nan
 from typing import Any, TypeVar
 
 import click
 
-from m2bridge.alarm import alarm
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.cli.families import named_case
-from m2bridge.clock import Clock, clock, limited
 from m2bridge.engine import Limits, Macaulay2
 from m2bridge.engine.protocol import MOST_MEMORY
 from m2bridge.errors import InvalidCaseError
+from m2bridge.limits import Clock, alarm, clock, limited
+
+
+class Commands(click.Group):
+    """Commands with their whole summaries in the help, on as many lines as they take."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """One after the other."""
+        named = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, command.get_short_help_str(1000)) for name, command in named if command])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is named; of a name that none has, the closest, or all there are."""
+        name, known = args[0], self.list_commands(ctx)
+        if name.startswith("-") or ctx.resilient_parsing or name in known:
+            return super().resolve_command(ctx, args)
+        close = get_close_matches(name, known)
+        hint = f"Did you mean '{close[0]}'?" if close else f"There are: {', '.join(known)}."
+        raise click.UsageError(f"No such command '{name:.60}'. {hint}", ctx)
+
 
 COORDINATES = ("reduced", "full")
 STRATEGIES = ("auto", "multigraded", "elimination", "ungraded-elimination")

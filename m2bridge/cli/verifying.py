@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from m2bridge.batch.allowance import Allowance
+from m2bridge.batch.verifier import Allowance
 from m2bridge.cli.options import MemorySize, Seconds
-from m2bridge.cli.output import DONE, FAILED, REFUTED, UNDECIDED, echo_json, fitted
-from m2bridge.cli.progress import progress
-from m2bridge.layout import line, plural, table
-from m2bridge.sheet import Sheet, Table
+from m2bridge.cli.output import DONE, FAILED, REFUTED, UNDECIDED, echo_json, fitted, progress
+from m2bridge.results.sheet import Sheet, Table, line, plural, table
 
 if TYPE_CHECKING:
-    from m2bridge.checker.verify_result import VerifyResult
+    from m2bridge.checker.verify import VerifyResult
 
 _CODES = {"accepted": DONE, "program-not-checked": UNDECIDED, "too-expensive": UNDECIDED, "failed": FAILED}
 
@@ -44,7 +42,7 @@ def verify_command(paths: Sequence[Path], workers: int | None, timeout: float, m
     hold a program that nobody checked. Outcomes of a batch (*.outcome.json), which say why there is no certificate, are
     counted and left out.
     """
-    from m2bridge.batch.unanswered import SUFFIX
+    from m2bridge.batch.task import SUFFIX
     from m2bridge.batch.verifying import verify_files
 
     named = list(json_files(paths))

@@ -14,9 +14,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-from m2bridge.clock import check, clock
-from m2bridge.digits import integer
 from m2bridge.errors import ConversionError
+from m2bridge.limits import check, clock
+from m2bridge.system import integer
 
 MOST_BYTES = 2_000_000
 """Of a file that people write; what it holds is read in seconds."""

@@ -11,9 +11,8 @@ from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.ring import Ideal, PolynomialRing, is_name
-from m2bridge.digits import integer
 from m2bridge.errors import ConversionError, InvalidCaseError
-from m2bridge.startup import collection_paused
+from m2bridge.system import collection_paused, integer
 
 _NUMBER = re.compile(r"(\d+)(?:/([1-9]\d*))?")
 

@@ -13,9 +13,9 @@ from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.ring import Ideal, PolynomialRing
-from m2bridge.clock import watched
 from m2bridge.convert.names import all_to_macaulay2
-from m2bridge.digits import decimal
+from m2bridge.limits import watched
+from m2bridge.system import decimal
 
 _GROUP = 200
 

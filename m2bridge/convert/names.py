@@ -1,12 +1,15 @@
-"""Names of variables in both worlds, one function each way.
-
-A name is ``base`` or ``base_i_j…`` with integers as indices: the SymPy symbol ``c_1_2`` is Macaulay2's ``c_(1,2)``.
-"""
+"""Numbers that Macaulay2 and SymPy hold by name."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+
+from sympy import Catalan, EulerGamma, I, pi
+
+CONSTANTS = {"pi": pi, "ii": I, "EulerConstant": EulerGamma, "CatalanConstant": Catalan}
+"""SymPy's by Macaulay2's names."""
+
 
 _INDEXED = re.compile(r"(.*?[^_])((?:_(?:0|-?[1-9][0-9]*))+)", re.DOTALL)
 _ESCAPED = "mbv"

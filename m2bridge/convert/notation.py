@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
@@ -10,24 +9,11 @@ from typing import Any
 from sympy import ZZ, Expr
 from sympy.polys.rings import PolyElement
 
-from m2bridge.clock import watched
 from m2bridge.convert import macaulay2
 from m2bridge.convert.names import all_to_macaulay2
-from m2bridge.digits import any_length, decimal
-from m2bridge.layout import plural, printable
-
-
-def _greek_command(letter: str) -> str:
-    word = unicodedata.name(letter).split()[-1].lower().replace("lamda", "lambda")
-    return "\\" + (word if letter.islower() else word.capitalize())
-
-
-GREEK_LATEX = {letter: _greek_command(letter) for letter in "αβγδζηθικλμνξπρστυχψωΓΔΘΛΞΠΣΥΦΨΩ"} | {
-    "ε": r"\varepsilon",
-    "φ": r"\varphi",
-    "ς": r"\varsigma",
-}
-"""The commands of LaTeX for Greek letters; the capitals that look Latin have none."""
+from m2bridge.limits import watched
+from m2bridge.results.sheet import plural, printable
+from m2bridge.system import any_length, decimal
 
 _DEGREE_NAMES = {1: "linear form", 2: "quadric", 3: "cubic", 4: "quartic", 5: "quintic", 6: "sextic"}
 

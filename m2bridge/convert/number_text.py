@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from m2bridge.digits import integer
 from m2bridge.errors import ConversionError
+from m2bridge.system import integer
 
 MOST_DIGITS = 10_000
 """Of a number that is written out: computations with longer ones take minutes."""

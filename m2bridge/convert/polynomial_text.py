@@ -22,8 +22,8 @@ from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing, normal_form
-from m2bridge.digits import integer
 from m2bridge.errors import ConversionError
+from m2bridge.system import integer
 
 _LETTERS = re.compile(r"\w*")
 _TOKEN = re.compile(r"\s*(?:(?P<integer>[0-9]+)|(?P<name>[^\W\d_]\w*)|(?P<sign>\*\*|[-+*/^()]))")

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from m2bridge.digits import integer
 from m2bridge.errors import ParseError
+from m2bridge.system import integer
 
 Powers = Iterable[tuple[int, int]]
 """Places of variables with their exponents."""

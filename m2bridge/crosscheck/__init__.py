@@ -1,9 +1,7 @@
 """Predictions against observations, for whatever a family states."""
 
-from m2bridge.crosscheck.compare import compare
-from m2bridge.crosscheck.cross_check import CrossCheck, cross_check
-from m2bridge.crosscheck.grounds import Decision
-from m2bridge.crosscheck.verdict import Verdict
+from m2bridge.crosscheck.cross_check import CrossCheck, compare, cross_check
+from m2bridge.crosscheck.verdict import Decision, Verdict
 
 Outcome = Decision
 """Its name in release 0.1."""

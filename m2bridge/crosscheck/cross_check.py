@@ -1,21 +1,97 @@
-"""The cross-check of one case: what was observed, and a verdict on each statement."""
+"""One prediction against what was observed of one case; nothing here knows a family."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from m2bridge.clock import clock, limited
-from m2bridge.crosscheck.compare import compare, without_observations
-from m2bridge.crosscheck.verdict import Verdict
-from m2bridge.decided import Decided
+from m2bridge.algebra.field import QQ
+from m2bridge.crosscheck.verdict import Decision, Grounds, Verdict
 from m2bridge.engine import Engine, given_or_own
 from m2bridge.errors import EngineMemoryError, EngineTimeoutError, InvalidCaseError
+from m2bridge.limits import clock, limited
 from m2bridge.maps.model import Stated
-from m2bridge.maps.observing import needs_engine, observe, wanted
-from m2bridge.maps.statement import Statement
-from m2bridge.presented import Presented
+from m2bridge.maps.observation import Observed, Witness, needs_engine, observe, wanted
+from m2bridge.maps.statement import GlobalStatement, OrbitStatement, Statement, Value
+from m2bridge.results.base import Decided, Presented, computed_by, result_json
+from m2bridge.results.sheet import Block, Facts, Finding, Findings, Sheet, Table, matrix_text
+
+
+def without_observations(statement: Statement, model: Stated, limit: str = "") -> Verdict:
+    """NOT_APPLICABLE or UNDECIDED, where nothing can be observed, or a limit was reached before anything was."""
+    hypothesis = statement.hypotheses(model)
+    return Verdict(statement, Grounds(statement.observable, hypothesis, unfinished=limit, looked=False))
+
+
+def compare(statement: Statement, seen: Observed) -> Verdict:
+    """The verdict on a statement about the case that was observed.
+
+    Where orbits are missing, the verdict is the one that all orbits would give, or UNDECIDED.
+    """
+    model, hypothesis = seen.model, statement.hypotheses(seen.model)
+    if isinstance(statement, GlobalStatement):
+        verdict = _whole(statement, model, seen, hypothesis)
+    else:
+        verdict = _by_orbits(statement, model, seen, hypothesis)
+    if verdict.verdict not in (Decision.CONFIRMED, Decision.REFUTED):
+        return verdict
+    every = "every orbit that was done" if seen.unfinished else "every orbit"
+    computed = tuple(text.replace("{orbits}", every) for text in statement.computed)
+    return replace(verdict, computed=computed, trusted=statement.trusted)
+
+
+def _whole(statement: GlobalStatement[Any], model: Stated, seen: Observed, hypothesis: str) -> Verdict:
+    predicted, observed = statement.predict(model), seen.value(statement.observable)
+    grounds = Grounds(
+        statement.observable,
+        hypothesis,
+        said(predicted),
+        said(observed),
+        observed is not None and observed == statement.nothing,
+        doubt=seen.unknown(statement.observable) if observed is None else "",
+        progress=seen.progress,
+    )
+    refuted = grounds.decision is Decision.REFUTED
+    witness = Witness(None, dict.fromkeys(seen.weights, ()), predicted, observed, seen.numbers()) if refuted else None
+    return Verdict(statement, grounds, predicted, observed, witness=witness)
+
+
+def _by_orbits(statement: OrbitStatement[Any, Any], model: Stated, seen: Observed, hypothesis: str) -> Verdict:
+    observable = statement.observable
+    concerned = [orbit for orbit in seen.all_orbits() if statement.concerns(orbit)]
+    found = {orbit: value for orbit, value in seen.at_orbits(observable).items() if statement.concerns(orbit)}
+    failing = [
+        orbit for orbit, value in found.items() if value is not None and value != statement.predict(orbit, model)
+    ]
+    doubtful = [orbit for orbit, value in found.items() if value is None]
+    undecided = [orbit for orbit in concerned if orbit not in found or found[orbit] is None]
+    grounds = Grounds(
+        observable,
+        hypothesis,
+        vacuous=not concerned,
+        concerned=len(concerned),
+        orbits=len(seen.all_orbits()),
+        failing=tuple(map(str, failing)),
+        undecided=tuple(map(str, undecided)),
+        doubt=seen.doubt(observable, doubtful) if doubtful else "",
+        unfinished=seen.unfinished,
+        progress=seen.progress,
+        looked=bool(found) or not concerned or not seen.unfinished,
+    )
+    witness = None
+    if grounds.decision is Decision.REFUTED:
+        orbit, weights, numbers = seen.witness(failing)
+        witness = Witness(orbit, weights, statement.predict(orbit, model), found[orbit], numbers)
+        grounds = replace(grounds, predicted=said(witness.predicted), observed=said(witness.observed), at=str(orbit))
+    return Verdict(statement, grounds, failing=tuple(failing), undecided=tuple(undecided), witness=witness)
+
+
+def said(value: Value | None) -> str:
+    """A value in words; empty for nothing."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "" if value is None else str(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +117,7 @@ class CrossCheck(Decided, Presented):
     ['3.4 (iii)', 'A.4']
     """
 
-    presentation: ClassVar[str] = "m2bridge.presentation.cross_check"
+    presentation: ClassVar[str] = "m2bridge.crosscheck.cross_check"
 
     model: Stated
     verdicts: tuple[Verdict, ...]
@@ -107,3 +183,56 @@ def _cross_check(model: Stated, engine: Engine | None, statements: Sequence[Stat
         return CrossCheck(model, verdicts, None, version, running.seconds)
     verdicts = tuple(compare(statement, seen) for statement in statements)
     return CrossCheck(model, verdicts, seen, version, running.seconds, seen.unfinished)
+
+
+def json(found: CrossCheck) -> dict[str, Any]:
+    """What was observed, the verdicts, and what was compared."""
+    seen = found.observations
+    case = result_json(found.model.to_json(), QQ, found.engine_version or None, found.seconds)
+    return (
+        case
+        | (_NOTHING if seen is None else seen.to_json())
+        | {
+            "verdicts": [verdict.to_json() for verdict in found.verdicts],
+            "remarks": [] if seen is None else list(seen.remarks),
+            "unfinished": found.unfinished or None,
+        }
+    )
+
+
+_NOTHING: dict[str, Any] = {"dimension": None, "degree": None, "orbits": [], "zero_tangent_dimension": None}
+
+
+def sheet(found: CrossCheck) -> Sheet:
+    """Numbers of the case, a table of its orbits, and the verdicts."""
+    seen = found.observations
+    named = [] if seen is None else seen.facts()
+    remarks = () if seen is None else seen.remarks
+    known = [
+        *named,
+        ("computed by", computed_by(found.engine_version, found.seconds)),
+        *(("agreement", remark) for remark in remarks),
+        ("not finished", found.unfinished or None),
+    ]
+    blocks: list[Block] = [Facts(known)]
+    if seen is not None and (shown := seen.table()):
+        caption, header, rows = shown
+        blocks.append(Table(header, rows, caption))
+    blocks.append(Findings([_finding(verdict) for verdict in found.verdicts]))
+    return Sheet(f"Cross-check of the {found.model.title}, over QQ", blocks)
+
+
+def _finding(verdict: Verdict) -> Finding:
+    remarks = []
+    witness = verdict.witness
+    if witness is not None and witness.orbit is not None:
+        weights = ", ".join(f"{name} = {matrix_text(matrix)}" for name, matrix in witness.weights.items())
+        numbers = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in witness.numbers.items())
+        remarks = [f"witness: {weights}", numbers]
+    return Finding(str(verdict.verdict), verdict.name, verdict.text, (verdict.reason,), remarks)
+
+
+def macaulay2(found: CrossCheck) -> str:
+    """The verdicts as a Macaulay2 hash table."""
+    entries = ", ".join(f'"{v.name}" => "{v.verdict}"' for v in found.verdicts)
+    return f"verdicts = hashTable {{{entries}}}"

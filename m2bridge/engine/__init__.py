@@ -2,9 +2,8 @@
 
 from m2bridge.engine.discovery import Candidate, candidates, locate
 from m2bridge.engine.evaluation import Evaluation
-from m2bridge.engine.optional import given_or_own, given_or_shared
 from m2bridge.engine.protocol import Engine, Limits, Transcript
-from m2bridge.engine.session import Macaulay2
+from m2bridge.engine.session import Macaulay2, given_or_own, given_or_shared
 from m2bridge.engine.workspace import Workspace
 
 __all__ = [

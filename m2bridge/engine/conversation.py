@@ -12,14 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from m2bridge.clock import Clock, clock, limit_of
 from m2bridge.engine.discovery import Candidate
-from m2bridge.engine.failure import death, how
 from m2bridge.engine.process import Ended, Overdue, Process
 from m2bridge.engine.protocol import Limits
 from m2bridge.engine.scratch import Scratch, sweep
+from m2bridge.engine.trace import death, how
 from m2bridge.errors import EngineTimeoutError
-from m2bridge.resources import m2script
+from m2bridge.limits import Clock, clock, limit_of
+from m2bridge.system import m2script
 
 OPTIONS = ("-q", "--silent", "--no-readline", "--no-prompts", "--no-debug", "--no-randomize")
 _START_LIMIT = 120.0

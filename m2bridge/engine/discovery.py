@@ -11,10 +11,10 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-from m2bridge.clock import clock
 from m2bridge.engine.protocol import CALM, LEAST_MEMORY, address_space
 from m2bridge.errors import EngineError, EngineNotFoundError, EngineVersionError
-from m2bridge.layout import printable, visible
+from m2bridge.limits import clock
+from m2bridge.results.sheet import printable, visible
 
 OLDEST = (1, 21)
 VARIABLE = "M2BRIDGE_M2"

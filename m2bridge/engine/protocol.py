@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import resource
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Protocol
 
-from m2bridge.clock import check_timeout
-from m2bridge.errors import InvalidCaseError
-
-if TYPE_CHECKING:
-    from m2bridge.render import Script
+from m2bridge.engine.script import Script
+from m2bridge.errors import EngineNotFoundError, InvalidCaseError
+from m2bridge.limits import check_timeout
 
 LEAST_MEMORY = 640 * 2**20
 """Macaulay2 maps 250 MiB (1.21) to 620 MiB (1.26) of address space before it computes anything, on two cores."""
@@ -128,7 +128,7 @@ class Engine(Protocol):
         ...
 
     def run(self, script: Script, timeout: float | None = None) -> Transcript:
-        """Run one script, within the timeout and the limit of :func:`m2bridge.clock.clock`.
+        """Run one script, within the timeout and the limit of :func:`m2bridge.limits.clock`.
 
         Raises
         ------
@@ -136,3 +136,51 @@ class Engine(Protocol):
             If it did not run to its end; the records that were complete by then are in the exception.
         """
         ...
+
+
+class RecordedEngine:
+    """Answers scripts from a folder of transcripts, by the digest of the script.
+
+    Raises
+    ------
+    EngineNotFoundError
+        At a run whose script was never recorded.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    version = "recorded"
+
+    def run(self, script: Script, timeout: float | None = None) -> Transcript:
+        """The stored transcript of this very script."""
+        path = _path(self._folder, script)
+        if not path.exists():
+            raise EngineNotFoundError(f"no transcript of the script '{script.name}' with digest {script.digest[:12]}")
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        return Transcript(tuple(stored["records"]), stored["output"], stored["seconds"], stored["version"])
+
+
+class RecordingEngine:
+    """Passes scripts to another engine and stores the transcripts."""
+
+    def __init__(self, engine: Engine, folder: Path) -> None:
+        self._engine = engine
+        self._folder = folder
+
+    @property
+    def version(self) -> str:
+        """Version of the recorded engine."""
+        return self._engine.version
+
+    def run(self, script: Script, timeout: float | None = None) -> Transcript:
+        """Run and store."""
+        transcript = self._engine.run(script, timeout)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(asdict(transcript), indent=1, ensure_ascii=False)
+        _path(self._folder, script).write_text(text + "\n", encoding="utf-8")
+        return transcript
+
+
+def _path(folder: Path, script: Script) -> Path:
+    return folder / f"{script.name}-{script.digest[:12]}.json"

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
-from m2bridge.clock import check_timeout, clock
 from m2bridge.engine.conversation import Conversation, Reply
-from m2bridge.engine.discovery import locate
+from m2bridge.engine.discovery import Candidate, locate
 from m2bridge.engine.evaluation import Evaluation, Evaluator, form
-from m2bridge.engine.protocol import Limits, Transcript
+from m2bridge.engine.protocol import Engine, Limits, Transcript
+from m2bridge.engine.script import Script
 from m2bridge.engine.trace import Source, script_error
+from m2bridge.engine.workspace import Workspace
 from m2bridge.errors import EngineError, InvalidCaseError, ScriptError
-from m2bridge.render import Script
-
-if TYPE_CHECKING:
-    from m2bridge.engine.workspace import Workspace
+from m2bridge.limits import check_timeout, clock
 
 LIBRARIES = ("wire", "invariants", "fibres")
 """The shared scripts that every session has loaded."""
@@ -118,7 +117,7 @@ class Macaulay2:
         ----------
         timeout : float, optional
             Seconds; never more than the session's own limit. The start of Macaulay2 counts only where the whole
-            computation has a limit, see :mod:`m2bridge.clock`.
+            computation has a limit, see :mod:`m2bridge.limits`.
 
         Raises
         ------
@@ -255,3 +254,46 @@ class Macaulay2:
             self._values.remove()
         for workspace in list(self._workspaces):
             workspace.close()
+
+
+_SESSIONS: dict[Candidate, Macaulay2] = {}
+
+
+def given_or_shared(engine: Engine | None) -> Engine:
+    """The engine that is given; else the one session of this process for short questions, which ends with Python.
+
+    Threads take turns with it, and a child made by ``fork`` starts its own, as with every session. Where another
+    Macaulay2 is to be used than before, the session of the old one is dropped.
+
+    Raises
+    ------
+    EngineNotFoundError
+        If none is given, and there is no Macaulay2 here.
+    """
+    if engine is not None:
+        return engine
+    candidate = locate()
+    for other in list(_SESSIONS):
+        if other != candidate:
+            _SESSIONS.pop(other, None)
+    return _SESSIONS.setdefault(candidate, Macaulay2())  # of several threads the first; nothing has started yet
+
+
+@contextmanager
+def given_or_own(engine: Engine | None) -> Iterator[Engine]:
+    """The engine that is given; else a Macaulay2 of its own, which starts when it is used and ends with the block.
+
+    Raises
+    ------
+    InvalidCaseError
+        If something else is given; programs run isolated, and not in a workspace.
+    EngineNotFoundError
+        If none is given, and there is no Macaulay2 here.
+    """
+    if engine is not None:
+        if isinstance(engine, Workspace | type) or not hasattr(engine, "run"):
+            raise InvalidCaseError("engine", f"must be a session such as Macaulay2(), not {engine!r:.60}")
+        yield engine
+        return
+    with Macaulay2() as own:
+        yield own

@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from m2bridge.engine.code import check_name
 from m2bridge.engine.conversation import quoted
 from m2bridge.engine.discovery import Candidate
-from m2bridge.engine.evaluation import Evaluation, Evaluator, Shown, form, records, sent
+from m2bridge.engine.evaluation import Evaluation, Evaluator, Shown, check_name, form, records, sent
 from m2bridge.engine.protocol import Limits
 from m2bridge.errors import (
     EngineError,

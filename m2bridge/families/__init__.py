@@ -9,7 +9,7 @@ A package brings a family, and what checks its certificates, through two entry-p
     my-family = "my_package.checker:CHECKER"
 
 where ``FAMILY`` is a :class:`m2bridge.families.definition.Family` and ``CHECKER`` a
-:class:`m2bridge.checker.family.FamilyChecker`; each has the name of the entry point. Nothing is loaded before it is
+:class:`m2bridge.checker.FamilyChecker`; each has the name of the entry point. Nothing is loaded before it is
 asked for, so that certificates are checked without what the models need.
 """
 
@@ -27,7 +27,7 @@ from m2bridge.errors import InvalidCaseError
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint  # slow to import
 
-    from m2bridge.checker.family import FamilyChecker
+    from m2bridge.checker import FamilyChecker
     from m2bridge.families.definition import Family
 
 T = TypeVar("T")
@@ -82,7 +82,7 @@ def checker(name: str) -> FamilyChecker:
     InvalidCaseError
         As :func:`family`.
     """
-    from m2bridge.checker.family import FamilyChecker
+    from m2bridge.checker import FamilyChecker
 
     return _found(CHECKERS, name, FamilyChecker, lambda loaded: loaded.family)
 

@@ -1,20 +1,149 @@
-"""What a family of models is for the program: its name, how a case is read, what is stated about it."""
+"""Several numbers, or lists of numbers, in one text: ``1..4,7`` for a number, ``1..3,2,1`` for a list."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from m2bridge.certificates.schema import Certificate, Content
 from m2bridge.citation import Paper
 from m2bridge.errors import InvalidCaseError
-from m2bridge.families.ranges import lists, ranges
 from m2bridge.maps.statement import Statement
 
 if TYPE_CHECKING:
-    from m2bridge.families.question import Question
-    from m2bridge.render import Script
+    from m2bridge.engine import Engine
+    from m2bridge.engine.script import Script
+
+
+MOST = 2_000_000
+"""Numbers in one range, and cases of the largest batch; larger ones are a mistake or need a design of their own."""
+
+DIGITS = 9
+"""Of the largest numbers that are read."""
+
+
+def ranges(option: str, text: str) -> tuple[int, ...]:
+    """The numbers meant by ``3``, ``1..4``, ``1,3,5`` or ``1..3,7``, in order and without repetition.
+
+    Raises
+    ------
+    InvalidCaseError
+        Naming ``option``.
+    """
+    found: set[int] = set()
+    for part in text.split(","):
+        numbers = _range(option, part, len(found))
+        found.update(numbers)
+    return tuple(sorted(found))
+
+
+def lists(option: str, text: str) -> Iterator[tuple[int, ...]]:
+    """The lists meant by ``2,2,1`` or ``1..3,2,1``: one range for each place.
+
+    Raises
+    ------
+    InvalidCaseError
+        Naming ``option``.
+    """
+    places = [_range(option, part) for part in text.split(",")]
+    if prod(map(len, places)) > MOST:
+        raise InvalidCaseError(option, f"'{text:.60}' means more than {MOST} lists")
+    return product(*places)
+
+
+def _range(option: str, part: str, there: int = 0) -> range:
+    match = re.fullmatch(r"\s*([0-9]+)\s*(?:\.\.\s*([0-9]+)\s*)?", part)
+    if match is None:
+        raise InvalidCaseError(option, f"'{part.strip():.60}' is not a range: write 3, 1..4 or 1,3,5")
+    if max(map(len, filter(None, match.groups()))) > DIGITS:
+        raise InvalidCaseError(option, f"'{part.strip():.60}' is too large: numbers have at most {DIGITS} digits")
+    first, last = int(match[1]), int(match[2] or match[1])
+    if first < 1 or last < first:
+        raise InvalidCaseError(option, f"'{part.strip()}' is not a range of positive numbers")
+    if there + last - first >= MOST:
+        raise InvalidCaseError(option, f"'{part.strip():.60}' has more than {MOST} numbers")
+    return range(first, last + 1)
+
+
+class Row(NamedTuple):
+    """What a table says of one answer.
+
+    Parameters
+    ----------
+    name : str
+        The statement, such as ``3.4 (iii)``, or the question.
+    text : str
+        What it says, or what was asked.
+    verdict : str
+        One of the four verdicts, or ``COMPUTED``.
+    reason : str
+    witness : str
+        Empty unless refuted.
+    """
+
+    name: str
+    text: str
+    verdict: str
+    reason: str
+    witness: str = ""
+
+
+def always(model: Any) -> bool:
+    """For questions that are asked of every model."""
+    return True
+
+
+def never(model: Any) -> bool:
+    """For questions that are asked of no model, unless they are asked for."""
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """How a question is answered, certified and shown; the checker of the family is apart, and shares none of it.
+
+    Parameters
+    ----------
+    key : str
+        On the command line, in files and in names of files.
+    observation : str
+        Questions about one case with the same word here share one observation.
+    observe : callable
+        From a model and an engine, perhaps ``None``, to what is observed.
+    content : callable
+        From a model and what was observed to the content of the certificate.
+    script : callable
+        The Macaulay2 program that is behind the answer; ``None`` if none is.
+    rows : callable
+        What tables say of a certificate.
+    names : callable
+        The names of the rows, where there is no certificate.
+    usual : callable
+        Whether ``all`` includes the question for a model.
+    within_reach : callable
+        Whether ``reachable`` does: an answer is expected within minutes.
+    needs_engine : callable
+        Whether Macaulay2 takes part.
+    trusts_program : callable
+        Whether the answer about a model rests on what Macaulay2 said, which a checker does not compute anew.
+    """
+
+    key: str
+    observation: str
+    observe: Callable[[Any, Engine | None], Any]
+    content: Callable[[Any, Any], Content]
+    script: Callable[[Any], Script | None]
+    rows: Callable[[Certificate], list[Row]]
+    names: Callable[[], tuple[str, ...]]
+    usual: Callable[[Any], bool] = always
+    within_reach: Callable[[Any], bool] = always
+    needs_engine: Callable[[Any], bool] = always
+    trusts_program: Callable[[Any], bool] = never
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +208,8 @@ class Figure:
     options : tuple of CaseOption
         What can be chosen.
     compute : callable
-        From the values of the options, by name, to a :class:`~m2bridge.drawn.Drawn` result that has ``to_csv``; with
-        ``engine=`` if Macaulay2 takes part.
+        From the values of the options, by name, to a :class:`~m2bridge.results.picture.Drawn` result that has
+        ``to_csv``; with ``engine=`` if Macaulay2 takes part.
     needs_engine : bool
     """
 
@@ -115,8 +244,8 @@ class Family:
         All statements about the family. There is a question for each of their keys.
     apart : bool
         Whether a question observes only what its statements are about (the models are
-        :class:`~m2bridge.maps.observing.ObservedInParts`), and is asked only where one of them applies, when everything
-        is asked; else all questions share one observation of everything.
+        :class:`~m2bridge.maps.observation.ObservedInParts`), and is asked only where one of them applies, when
+        everything is asked; else all questions share one observation of everything.
     grid : callable, optional
         In a batch from one value for each option, by name, to the models that are meant; the one of ``build`` when left
         out.

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from m2bridge.algebra.ring import Ideal
-from m2bridge.clock import clock, limited
+from m2bridge.convert.notation import ideal_macaulay2, polynomial_text
 from m2bridge.engine import Engine, given_or_own, given_or_shared
 from m2bridge.engine.answer import Answer, parse
 from m2bridge.errors import EngineMemoryError, EngineTimeoutError, TooLargeError
-from m2bridge.ideals.decomposition import order
+from m2bridge.ideals.operations import order
 from m2bridge.ideals.program import question, tidy
-from m2bridge.layout import printable
-from m2bridge.presented import Presented
+from m2bridge.ideals.shown import latex, line, listed, polynomials
+from m2bridge.limits import clock, limited
+from m2bridge.results.base import Presented, computed_by, result_json
+from m2bridge.results.sheet import Block, Facts, Sheet, Table, plural, printable
 
 MOST_MINORS = 20_000
 """Minors of the Jacobian matrix of one component."""
@@ -70,7 +72,7 @@ class IdealSingularLocus(Presented):
     (2, 1, (x, y))
     """
 
-    presentation: ClassVar[str] = "m2bridge.presentation.ideal_singular_locus"
+    presentation: ClassVar[str] = "m2bridge.ideals.singular_locus"
 
     given: Ideal
     title: str
@@ -153,3 +155,94 @@ def _components(answer: Answer, *names: str) -> tuple[IrreducibleComponent, ...]
 
 def _dimension(components: Sequence[IrreducibleComponent] | None) -> int | None:
     return None if components is None else max((component.dimension for component in components), default=-1)
+
+
+FEW, SHORT = 6, 60
+"""Equations of a component that a table shows, and characters of each."""
+
+
+def json(locus: IdealSingularLocus) -> dict[str, Any]:
+    """The given ideal, the components of its variety, and those of the singular locus."""
+    return result_json(None, locus.given.ring.field, locus.engine_version, locus.seconds) | {
+        "title": locus.title or None,
+        "coordinates": list(locus.given.ring.variables),
+        "given": [polynomial_text(generator) for generator in locus.given.generators],
+        "variety_dimension": locus.variety_dimension,
+        "variety": _components_json(locus.variety),
+        "dimension": locus.dimension,
+        "components": _components_json(locus.components),
+        "generators": None if locus.ideal is None else [polynomial_text(g) for g in locus.ideal.generators],
+        "unfinished": locus.unfinished or None,
+    }
+
+
+def _components_json(components: tuple[IrreducibleComponent, ...] | None) -> list[dict[str, Any]] | None:
+    if components is None:
+        return None
+    return [
+        {
+            "dimension": component.dimension,
+            "degree": component.degree,
+            "generators": [polynomial_text(generator) for generator in component.ideal.generators],
+        }
+        for component in components
+    ]
+
+
+def sheet(locus: IdealSingularLocus) -> Sheet:
+    """Dimensions, a table of the components, and their equations where the table has not all of them."""
+    field = locus.given.ring.field
+    blocks: list[Block] = [Facts(_facts(locus))]
+    if locus.components:
+        columns = ("component of the singular locus", "dimension", "degree")
+        blocks.append(Table(columns, [(_variety(c), c.dimension, c.degree) for c in locus.components]))
+        blocks += [polynomials(c.ideal, f"{_variety(c)}:") for c in locus.components if listed(c.ideal) != _short(c)]
+    return Sheet(
+        f"Singular locus of {locus.title or f'the variety of {line(locus.given)}'}, over {field}",
+        blocks,
+        _formulas(locus),
+    )
+
+
+def _facts(locus: IdealSingularLocus) -> list[tuple[str, object]]:
+    return [
+        ("variety", _shape(locus.variety, "empty")),
+        ("singular locus", _shape(locus.components, "empty: the variety is smooth")),
+        ("irreducible", f"means over {locus.given.ring.field}; over a larger field components can decompose"),
+        ("computed by", computed_by(locus.engine_version, locus.seconds, "Jacobian criterion")),
+        ("not finished", locus.unfinished or None),
+    ]
+
+
+def _shape(components: tuple[IrreducibleComponent, ...] | None, empty: str) -> str | None:
+    if components is None:
+        return None
+    if not components:
+        return empty
+    return f"dimension {components[0].dimension}, {plural(len(components), 'irreducible component')}"
+
+
+def _variety(component: IrreducibleComponent) -> str:
+    return f"V({', '.join(_short(component))})"
+
+
+def _short(component: IrreducibleComponent) -> list[str]:
+    return listed(component.ideal, FEW, SHORT)
+
+
+def _formulas(locus: IdealSingularLocus) -> list[str]:
+    if locus.components is None:
+        return []
+    varieties = [
+        rf"V{latex(c.ideal)}" if listed(c.ideal) == _short(c) else rf"V_{{{n}}}"
+        for n, c in enumerate(locus.components, 1)
+    ]
+    return [r"\operatorname{Sing} = " + (r" \;\cup\; ".join(varieties) or r"\varnothing")]
+
+
+def macaulay2(locus: IdealSingularLocus) -> str:
+    """A Macaulay2 program that defines the ring ``R`` and the radical ideal ``I`` of the singular locus."""
+    if locus.ideal is None:
+        return f"-- not finished: {locus.unfinished}"
+    ring = locus.ideal.ring
+    return ideal_macaulay2(ring.field, ring.variables, locus.ideal.generators)

@@ -1,38 +1,290 @@
-"""One multidegree: the dimensions of coordinate ring and ideal, and the minimal generators of the ideal there.
+"""From residues modulo primes to QQ: relations and functionals, lifted with as many primes as they need, and proved.
 
-Why the result is exact although points and primes are arbitrary. Let M be the number of monomials of the multidegree.
-Expand them in the parameters, some of which may be fixed, or evaluate them at points: the rank modulo p of the matrix
-of coefficients or values is at most the dimension over QQ of the coordinate ring in this multidegree. On the other
-side, polynomials are exhibited that vanish identically over ZZ (products of generators proved in lower degrees, and new
-generators proved by substitution) and that are linearly independent modulo p, so over QQ. When rank plus number of
-these polynomials is M, both are equal to the true dimensions and the polynomials are a basis of the ideal. The new
-generators are minimal when what lower degrees generate has over QQ no larger dimension than modulo p; linear
-functionals over ZZ that vanish on it show that. Relations and functionals that are too large for one prime are lifted
-by more (:mod:`m2bridge.implicitization.lifting`). If a guess cannot be proved even so, the multidegree is done again,
-first modulo several primes, then by elimination over QQ, with another prime for the products each time.
+Only what is asked for is lifted. A relation is eliminated again, modulo more primes, among the basis and few other
+monomials; functionals that vanish on products are found again modulo one more prime after the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from m2bridge.algebra.integers import primes_from
-from m2bridge.algebra.linear_algebra import large_primes
+import flint
+
+from m2bridge.algebra.integers import chinese_remainder, integral, primes_from
+from m2bridge.algebra.linear_algebra import large_primes, rank_of, reduced_echelon
+from m2bridge.algebra.quotient import Index, Quotient, SparseVector, combination
 from m2bridge.errors import ContradictionError
-from m2bridge.implicitization.degrees import Degree, GradedPiece, MonomialSpace
 from m2bridge.implicitization.elimination import ModularElimination
-from m2bridge.implicitization.generated_part import GeneratedPart, Products
-from m2bridge.implicitization.lifting import has_no_larger_rank, proved_relations
-from m2bridge.implicitization.multidegrees import PackedGrading
-from m2bridge.implicitization.relations import Echelon, ExactEchelon, ModularEchelon, Substitution
+from m2bridge.implicitization.multigraded_map import PackedGrading
+from m2bridge.implicitization.relations import (
+    Degree,
+    Echelon,
+    ExactEchelon,
+    GradedPiece,
+    ModularEchelon,
+    MonomialSpace,
+    Substitution,
+)
+from m2bridge.limits import watched
 
 if TYPE_CHECKING:
-    from m2bridge.algebra.sparse_polynomial import Terms
+    from m2bridge.algebra.sparse_polynomial import Monomial, Terms
     from m2bridge.implicitization.multigraded_map import MultigradedMap
+    from m2bridge.implicitization.relations import Neighbour, SparseRow
+
+
+def proved_relations(
+    echelon: Echelon, columns: Sequence[int], eliminations: Sequence[ModularElimination], substitution: Substitution
+) -> tuple[Terms, ...] | None:
+    """The relations of some monomials outside the basis, each proved by substitution; ``None`` if there is none.
+
+    Those whose coefficients are too large for the echelon form are eliminated again modulo several primes, then over
+    QQ.
+    """
+    roads: tuple[Callable[[Sequence[Monomial]], Echelon], ...] = (
+        lambda monomials: ModularEchelon.of(monomials, eliminations[1:2]),
+        lambda monomials: ModularEchelon.of(monomials, eliminations),
+        lambda monomials: ExactEchelon.of(monomials, substitution),
+    )
+    found = dict(_vanishing(echelon, columns, substitution))
+    for eliminated in roads:
+        missing = [column for column in columns if column not in found]
+        if not missing:
+            break
+        kept = sorted({*echelon.pivots, *missing})
+        again = eliminated([echelon.monomials[column] for column in kept])
+        pivots = tuple(kept[i] for i in again.pivots)
+        if _rank_and_pivots(pivots) < _rank_and_pivots(echelon.pivots):
+            return None  # The echelon form, not these primes, is unlucky.
+        if pivots == echelon.pivots:
+            relations = _vanishing(again, [kept.index(column) for column in missing], substitution)
+            found |= {kept[i]: relation for i, relation in relations}
+    return tuple(found[column] for column in columns) if len(found) == len(columns) else None
+
+
+def _rank_and_pivots(pivots: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+    """Smaller where a prime is less unlucky: over QQ the rank is the largest and pivots are as far left as they can."""
+    return -len(pivots), pivots
+
+
+def _vanishing(echelon: Echelon, columns: Iterable[int], substitution: Substitution) -> Iterator[tuple[int, Terms]]:
+    """The relations, with their columns, that are identically zero after substitution."""
+    for column in columns:
+        relation = echelon.relation(column)
+        if substitution.vanishes(relation):
+            yield column, relation
+
+
+def has_no_larger_rank(
+    generated: GeneratedPart, products: Products, places: Sequence[int], primes: Sequence[int]
+) -> bool:
+    """Whether the products span over QQ no more than modulo the prime, so that no new generator is among them.
+
+    As many functionals as the span lacks dimensions, independent over QQ and zero on all products, prove it: those
+    dual to a basis modulo the span, the monomials at the places. More primes are used as long as rational
+    reconstruction does not find them, and where these are not enough the rank is computed.
+    """
+    known: list[tuple[int, list[list[int]]]] = []
+    for part in _parts(generated, products, primes):
+        if len(part.chosen) > len(generated.chosen):
+            return False
+        if len(part.chosen) == len(generated.chosen):
+            known.append((part.prime, part.dual(places)))
+            functionals = _lifted(known)
+            if _are_independent(functionals, places) and generated.is_annihilated(functionals):
+                return True
+    return generated.rational_rank() <= len(generated.chosen)
+
+
+def _parts(generated: GeneratedPart, products: Products, primes: Sequence[int]) -> Iterator[GeneratedPart]:
+    yield generated
+    for prime in primes:
+        if prime != generated.prime:
+            yield GeneratedPart.of(products, prime)
+
+
+def _lifted(known: Sequence[tuple[int, list[list[int]]]]) -> list[list[int]]:
+    """Integer vectors from their residues modulo primes, up to a factor for each vector."""
+    primes, residues = zip(*known, strict=True)
+    modulus, weights = chinese_remainder(primes)
+    lifted = []
+    for vectors in watched(zip(*residues, strict=True)):
+        entries = zip(*vectors, strict=True)
+        combined = [sum([w * r for w, r in zip(weights, entry, strict=True)]) % modulus for entry in entries]
+        lifted.append(integral(combined, modulus)[1])
+    return lifted
+
+
+def _are_independent(functionals: Sequence[Sequence[int]], places: Sequence[int]) -> bool:
+    """Whether the values at the places are those of a diagonal matrix without zeros on the diagonal."""
+    return all(
+        bool(functional[place]) == (i == j)
+        for i, functional in enumerate(functionals)
+        for j, place in enumerate(places)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Products:
+    """The products x_j · g, g in the basis of the ideal in the multidegree below, restricted to free monomials.
+
+    An element of the ideal is determined by its coefficients at the free monomials, those outside a basis of the
+    coordinate ring: a relation among the others alone is zero. So ranks may be computed there.
+
+    Parameters
+    ----------
+    neighbours : sequence of Neighbour
+    places : list of lists of int
+        For each neighbour and each of its products the number of the free monomial, −1 if it is not free.
+    size : int
+        Number of free monomials.
+    """
+
+    neighbours: Sequence[Neighbour]
+    places: list[list[int]]
+    size: int
+
+    @classmethod
+    def of(cls, neighbours: Sequence[Neighbour], free: Sequence[Monomial]) -> Products:
+        """All products, seen at the free monomials."""
+        number = {monomial: i for i, monomial in enumerate(free)}
+        places = [[number.get(m, -1) for m in neighbour.products] for neighbour in watched(neighbours)]
+        return cls(neighbours, places, len(free))
+
+    def distinct(self) -> list[tuple[SparseRow, Index]]:
+        """The different products: nonzero coefficients, and (neighbour, row); short ones first."""
+        found: dict[SparseRow, Index] = {}
+        for i, neighbour in enumerate(self.neighbours):
+            places = self.places[i]
+            for row, terms in enumerate(watched(neighbour.piece.ideal)):
+                product = tuple(sorted([(place, c) for position, c in terms if (place := places[position]) >= 0]))
+                found.setdefault(product, (i, row))
+        return sorted(found.items(), key=_length)
+
+    def polynomial(self, index: Index, position: Mapping[Monomial, int]) -> SparseRow:
+        """One product as a polynomial, its monomials numbered by ``position``."""
+        neighbour, row = index
+        products = self.neighbours[neighbour].products
+        return tuple([(position[products[i]], c) for i, c in self.neighbours[neighbour].piece.ideal[row]])
+
+
+def _length(item: tuple[SparseRow, Index]) -> int:
+    return len(item[0])
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedPart:
+    """The span of the products modulo a prime, and the linear functionals that vanish on it.
+
+    Parameters
+    ----------
+    products : list of sparse rows
+        All, without repetitions.
+    chosen : list of (neighbour, row)
+        Products that are linearly independent modulo the prime, as many as there are.
+    functionals : list of sparse vectors over GF(prime)
+        For each free monomial its values under a basis of the linear functionals that vanish on the chosen products:
+        its class modulo the span.
+    """
+
+    products: list[SparseRow]
+    chosen: list[Index]
+    functionals: list[SparseVector]
+    prime: int
+
+    @classmethod
+    def of(cls, products: Products, prime: int) -> GeneratedPart:
+        """Eliminate modulo a prime."""
+        listed = products.distinct()
+        rows = [({place: c % prime for place, c in row if c % prime}, index) for row, index in watched(listed)]
+        quotient = Quotient.of(rows, prime)
+        functionals = quotient.classes(products.size)
+        return cls([row for row, _ in listed], quotient.chosen, functionals, prime)
+
+    @property
+    def corank(self) -> int:
+        """Number of free monomials minus that of independent products."""
+        return len(self.functionals) - len(self.chosen)
+
+    def complement(self, columns: Iterable[int], place: Mapping[int, int]) -> list[int]:
+        """Columns whose places are independent modulo the span, each taken if it does not depend on earlier ones.
+
+        The search ends when as many are found as there can be.
+        """
+        chosen: list[int] = []
+        rows: dict[int, SparseVector] = {}
+        for column in watched(columns):
+            vector = combination(self.functionals[place[column]], rows, self.prime)
+            if vector:
+                _add(vector, rows, self.prime)
+                chosen.append(column)
+                if len(chosen) == self.corank:
+                    break
+        return chosen
+
+    def dual(self, places: Sequence[int]) -> list[list[int]]:
+        """Functionals that vanish on the chosen products, dual to such monomials; all their values, mod the prime."""
+        others = sorted({place for place, values in enumerate(self.functionals) if values}.difference(places))
+        order = [*places, *others]
+        numbers: dict[int, int] = {}
+        columns = [
+            [(numbers.setdefault(i, len(numbers)), value) for i, value in self.functionals[place].items()]
+            for place in order
+        ]
+        matrix = matrix_with_columns(columns, flint.nmod_mat(len(numbers), len(order), self.prime))
+        echelon, pivots = reduced_echelon(matrix)
+        dual = []
+        for row in watched(range(len(pivots))):
+            vector = [0] * len(self.functionals)
+            for column, place in enumerate(order):
+                vector[place] = int(echelon[row, column])
+            dual.append(vector)
+        return dual
+
+    def is_annihilated(self, functionals: Sequence[Sequence[int]]) -> bool:
+        """Whether functionals over ZZ vanish on all products; then so do they on what these span over QQ.
+
+        All functionals are evaluated at once, as digits of one large integer.
+        """
+        if not functionals:
+            return True
+        size = max((sum(abs(c) for _, c in row) for row in self.products), default=0)
+        bound = size * max((abs(value) for vector in functionals for value in vector), default=0)
+        # Sums are at most bound in absolute value, so no digit runs over and only zero has all digits zero.
+        width = (2 * bound + 1).bit_length() + 1
+        packed = [
+            sum(c << width * k for k, c in enumerate(column) if c) for column in watched(zip(*functionals, strict=True))
+        ]
+        return not any(sum([c * packed[place] for place, c in row]) for row in watched(self.products))
+
+    def rational_rank(self) -> int:
+        """Dimension over QQ of what all products span."""
+        columns = sorted(row for row in self.products if row)
+        return rank_of(matrix_with_columns(columns, flint.fmpz_mat(len(self.functionals), len(columns))))
+
+
+def _add(vector: SparseVector, forms: dict[int, SparseVector], prime: int) -> None:
+    """Set a vector to zero: solve for one of its places, and substitute this in all other expressions."""
+    place, leading = next(iter(vector.items()))
+    factor = -pow(leading, -1, prime)
+    solved = {place: {k: c * factor % prime for k, c in vector.items() if k != place}}
+    for other, form in forms.items():
+        if place in form:
+            forms[other] = combination(form, solved, prime)
+    forms |= solved
+
+
+def matrix_with_columns(columns: Sequence[Sequence[tuple[int, int]]], zero: Any) -> Any:
+    """Fill a zero matrix with sparse columns."""
+    for j, column in enumerate(watched(columns)):
+        for i, coefficient in column:
+            zero[i, j] = coefficient
+    return zero
+
 
 FAST_MODULUS = 1515531528
 """Up to this number, about 2^30.5, FLINT multiplies matrices in half the time that larger moduli take."""

@@ -29,8 +29,7 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing, is_name, not_a_name
 from m2bridge.convert.documents import read_toml
-from m2bridge.convert.map_file import MOST_PARAMETERS, read_map
-from m2bridge.convert.tables import check_headings, check_keys, polynomial, strings
+from m2bridge.convert.files import MOST_PARAMETERS, check_headings, check_keys, polynomial, read_map, strings
 from m2bridge.errors import ConversionError
 from m2bridge.maps import chain, map_model
 from m2bridge.maps.chain import Chain

@@ -9,9 +9,9 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.linear_span import LinearReduction, reduce_linearly
 from m2bridge.algebra.ring import Ideal
-from m2bridge.clock import clock, limited
 from m2bridge.engine import Engine, given_or_own
 from m2bridge.engine.answer import Answer, parse
+from m2bridge.engine.script import Script, render
 from m2bridge.errors import (
     ContradictionError,
     EngineMemoryError,
@@ -20,14 +20,12 @@ from m2bridge.errors import (
     MethodUnavailableError,
 )
 from m2bridge.implicitization.multigraded_map import MultigradedMap
+from m2bridge.limits import clock, limited
 from m2bridge.maps.closure_result import Closure, Strategy
-from m2bridge.maps.completeness import prove_complete
+from m2bridge.maps.completeness import Equations, equations, graded_source, prove_complete
 from m2bridge.maps.elimination import elimination_values, empty_source
-from m2bridge.maps.jacobian_rank import Status
-from m2bridge.maps.multigraded_closure import Equations, equations, graded_source
-from m2bridge.maps.subject import Case, Subject
-from m2bridge.maps.tangent_bounds import image_dimension, known_dimension
-from m2bridge.render import Script, render
+from m2bridge.maps.jacobian_rank import Status, image_dimension, known_dimension
+from m2bridge.maps.map_model import Case, Subject
 
 MOST_DEGREE = 1000
 """Largest ``max_degree`` that is accepted; far above what can be computed."""

@@ -1,11 +1,12 @@
-"""The proof that the generators found by multigraded implicitization are all."""
+"""A smaller map whose ideal decides how far the ideal of a closure has to be computed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
+from math import comb
 from typing import Any
 
 from m2bridge.algebra.field import CoefficientField
@@ -13,16 +14,58 @@ from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.integers import primes_from
 from m2bridge.algebra.linear_span import in_sparse_coordinates, reduce_linearly
 from m2bridge.algebra.polynomial_map import PolynomialMap
-from m2bridge.clock import clock, share
 from m2bridge.engine import Engine
 from m2bridge.engine.answer import Answer, parse
-from m2bridge.errors import EngineMemoryError, EngineTimeoutError
-from m2bridge.maps.core_completeness import prove_by_core
+from m2bridge.engine.script import Script, render
+from m2bridge.errors import ContradictionError, EngineMemoryError, EngineTimeoutError
+from m2bridge.implicitization.elimination import linear_part
+from m2bridge.implicitization.implicitize import Implicitization, implicitize, implicitize_and_look_ahead
+from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
+from m2bridge.limits import clock, share
 from m2bridge.maps.elimination import elimination_values
+from m2bridge.maps.map_model import Subject
 from m2bridge.maps.model import HasCore
-from m2bridge.maps.multigraded_closure import Equations, up_to
-from m2bridge.maps.subject import Subject
-from m2bridge.render import Script, render
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """A map of the same kind with fewer coordinates, and a bound on the degrees of its generators.
+
+    Let I be the ideal of the closure and C that of the core's. The family vouches for this, by proofs in its
+    documentation:
+
+    * If C is generated in degrees ≤ N and N ≥ ``least_degree``, then I is generated in degrees ≤ N.
+    * The Hilbert function of the core is at most ``sections``. If both agree in degree ``bound`` − 1, they agree in all
+      higher ones, and C is generated in degrees ≤ ``bound``.
+    * If there is a minimal generator of degree n, there is one of the weight of ``balanced(n)``.
+    * If the Hilbert function of the core is ``sections`` in a degree, that of the closure is ``whole_sections`` there.
+
+    Parameters
+    ----------
+    name : str
+        In words, for people.
+    source : MultigradedMap
+    bound : int
+    sections : callable
+        The number of independent sections of degree n over the image of the core.
+    balanced : callable
+        A monomial of degree n: the numbers of its coordinates.
+    least_degree : int
+    whole_sections : callable
+        The same for the closure.
+    dimension : int
+        Of the closure, as a cone; in degrees n ≥ 1 ``whole_sections`` is a polynomial of this degree less one.
+    """
+
+    name: str
+    source: MultigradedMap
+    bound: int
+    sections: Callable[[int], int]
+    balanced: Callable[[int], tuple[int, ...]]
+    least_degree: int
+    whole_sections: Callable[[int], int]
+    dimension: int
+
 
 PROOF_SECONDS = 60.0
 """How long a proof of completeness may take when no limit was given."""
@@ -42,7 +85,7 @@ def prove_complete(known: Equations, subject: Subject, engine: Engine) -> Equati
     K is found by elimination, in linear coordinates with few terms: the closures of a map in two systems of linear
     coordinates correspond, with their Hilbert functions, and the above is about any of them. Where the model knows a
     core, linear algebra proves it instead, or nothing does: then elimination, in more coordinates, would take longer
-    still; see :class:`m2bridge.maps.core.Core`.
+    still; see :class:`m2bridge.maps.completeness.Core`.
 
     Where it is seen that generators are missing, those of higher degree are found too, as far as the time goes.
 
@@ -142,3 +185,206 @@ def _primes(parametrization: PolynomialMap) -> Iterator[int]:
     coefficients = {c for polynomial in polynomials for c in polynomial.values()}
     numbers = {int(n) for c in coefficients for n in (c.numerator, c.denominator)}
     return (p for p in primes_from(32003) if p > 2 and all(n % p for n in numbers))
+
+
+MOST_MONOMIALS = 10_000_000
+"""Of the degree of the bound: more take longer than minutes."""
+
+
+@dataclass(frozen=True, slots=True)
+class CoreIdeal:
+    """All generators of the ideal of a core.
+
+    Parameters
+    ----------
+    largest_degree : int
+        Of a generator.
+    sections_from : int
+        From this degree on the Hilbert function is the number of sections; in the degree before it is smaller.
+    """
+
+    largest_degree: int
+    sections_from: int
+
+
+def within_reach(core: Core) -> bool:
+    """Whether the degree of the bound is not too large to be computed."""
+    return bound_monomials(core) <= MOST_MONOMIALS
+
+
+def bound_monomials(core: Core) -> int:
+    """The number of monomials of the degree of the bound."""
+    return comb(len(core.source.polynomial_map.coordinates) + core.bound - 1, core.bound)
+
+
+def prove_by_core(known: Equations, core: Core) -> Equations:
+    """Compute the ideal of the core up to the bound, and that of the closure as far as it shows to be necessary.
+
+    Raises
+    ------
+    ContradictionError
+        If a Hilbert function is not what the family vouches for.
+    """
+    if not within_reach(core):
+        missing = f"all of the ideal of {core.name} up to degree {core.bound} would have to be computed"
+        return replace(known, unfinished=f"{missing}, which is too much; --strategy elimination has no such bound")
+    try:
+        found = up_to_the_bound(core)
+    except EngineTimeoutError as limit:
+        return replace(known, unfinished=str(limit))
+    ideal = core_ideal(found, core)
+    if ideal is None:
+        undecided = f"the Hilbert function of {core.name} in degree {core.bound - 1} decides nothing"
+        return replace(known, unfinished=undecided)
+    needed = max(ideal.largest_degree, core.least_degree, ideal.sections_from - 1)
+    known = up_to(needed, known)
+    if known.found.max_degree < needed:
+        return replace(known, unfinished=str(clock().late(f"degree {needed}")))
+    series = hilbert_series(known.found.hilbert_function, ideal.sections_from, core)
+    if any(series.value(n) != value for n, value in enumerate(known.found.hilbert_function)):
+        raise ContradictionError(f"the Hilbert series {series.expression} does not continue the values computed")
+    return replace(known, series=series, remark=_remark(ideal, core), unfinished="")
+
+
+def up_to_the_bound(core: Core) -> Implicitization:
+    """The ideal of the core up to the degree before the bound, and further if there are generators of that degree.
+
+    Raises
+    ------
+    EngineTimeoutError
+        If the limit was reached.
+    """
+    found, beyond = implicitize_and_look_ahead(core.source, core.bound - 1, core.balanced(core.bound))
+    if beyond:
+        found = implicitize(core.source, core.bound)
+    if found.stopped_early or beyond is None:
+        raise clock().late(f"degree {found.max_degree + 1} of {core.name}")
+    return found
+
+
+def core_ideal(found: Implicitization, core: Core) -> CoreIdeal | None:
+    """What the ideal up to the bound says of all generators of the core; ``None`` if it does not decide.
+
+    In the degree of the bound ``found`` may be missing if there are no generators in it.
+
+    Raises
+    ------
+    ContradictionError
+        If the Hilbert function is larger than the number of sections.
+    """
+    excess = [core.sections(n) - value for n, value in enumerate(found.hilbert_function)]
+    if min(excess) < 0:
+        raise ContradictionError(f"{core.name} have a Hilbert function larger than their number of sections")
+    if not found.exact or found.max_degree < core.bound - 1 or any(excess[core.bound - 1 :]):
+        return None
+    sections_from = max((n + 1 for n, number in enumerate(excess) if number), default=0)
+    return CoreIdeal(max(found.generator_counts, default=0), sections_from)
+
+
+def hilbert_series(values: tuple[int, ...], start: int, core: Core) -> HilbertSeries:
+    """The Hilbert series with these values in degrees below ``start``, and the number of sections from there on.
+
+    The numerator has degree less than the dimension plus the degree from which on a polynomial gives the values.
+    """
+    count = core.dimension + max(start, 1)
+    value = [values[n] if n < start else core.whole_sections(n) for n in range(count)]
+    signs = [(-1) ** i * comb(core.dimension, i) for i in range(count)]
+    numerator = {n: sum(signs[i] * value[n - i] for i in range(n + 1)) for n in range(count)}
+    return HilbertSeries.from_numerator(numerator, core.dimension)
+
+
+def _remark(ideal: CoreIdeal, core: Core) -> str:
+    generated = f"those of {core.name} have degree ≤ {ideal.largest_degree}" if ideal.largest_degree else "no others"
+    if not ideal.largest_degree:
+        generated = f"{core.name} satisfy no equation"
+    sections = f"and the Hilbert function is the number of sections from degree {ideal.sections_from} on"
+    return (
+        f"all generators: {generated}, as their ideal up to degree {core.bound} shows, {sections} "
+        "(docs/completeness.md)"
+    )
+
+
+LARGEST_DEGREE = 4
+MOST_MONOMIALS_OF_A_DEGREE = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Equations:
+    """Minimal generators up to some degree, and what is known about generators of higher degree.
+
+    Parameters
+    ----------
+    found : Implicitization
+    series : HilbertSeries or None
+        Set exactly when it is proved that these are all generators.
+    engine_version : str
+        Of the Macaulay2 that took part in the proof; empty if none was asked.
+    remark : str
+        How completeness was proved, or that it was not.
+    unfinished : str
+        Empty, or the limit that was reached.
+    """
+
+    found: Implicitization
+    series: HilbertSeries | None = None
+    engine_version: str = ""
+    remark: str = ""
+    unfinished: str = ""
+
+
+def graded_source(subject: Subject) -> MultigradedMap:
+    """The free parametrization of a subject with its finest grading, and the symmetries that the model knows.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If the parameters satisfy relations or the map has no positive grading.
+    """
+    free, grading = subject.free_parametrization, subject.model.grading()
+    renamings = [symmetry.renaming(free.source.variables) for symmetry in subject.model.symmetries()]
+    return multigraded(free, renamings, None if grading is None else grading.coordinates)
+
+
+def default_max_degree(coordinates: int, monomials: int = MOST_MONOMIALS_OF_A_DEGREE) -> int:
+    """The largest N ≤ 4 for which there are at most this many monomials of degree N; at least 1."""
+    fitting = (n for n in range(LARGEST_DEGREE, 1, -1) if comb(coordinates + n - 1, n) <= monomials)
+    return next(fitting, 1)
+
+
+def equations(source: MultigradedMap, max_degree: int | None, part: float = 1.0) -> Equations:
+    """All minimal generators of degree ≤ max_degree, or of the degrees that a part of the time left suffices for.
+
+    Where a degree was not reached, ``unfinished`` says so.
+
+    Raises
+    ------
+    EngineTimeoutError
+        If the limit was reached before the first degree was begun.
+    """
+    degree = default_max_degree(len(linear_part(source).independent)) if max_degree is None else max_degree
+    with share(part) as clock:
+        found = implicitize(source, degree)
+    late = str(clock.late(f"degree {found.max_degree + 1}")) if found.stopped_early else ""
+    return Equations(found, remark=scope(found), unfinished=late)
+
+
+def up_to(degree: int, known: Equations) -> Equations:
+    """The generators up to a higher degree, or to the last one that is completed in time; no fewer than are known."""
+    if degree <= known.found.max_degree:
+        return known
+    try:
+        found = implicitize(known.found.source, degree)
+    except EngineTimeoutError:
+        return known
+    if found.max_degree <= known.found.max_degree:
+        return known
+    return replace(known, found=found, remark=scope(found))
+
+
+def scope(found: Implicitization) -> str:
+    """What is claimed of generators up to a degree, in words."""
+    degrees = found.source.grading.degrees
+    weights = (
+        "" if found.source.grading.is_standard else f", the coordinates having degrees {', '.join(map(str, degrees))}"
+    )
+    return f"all minimal generators of degree ≤ {found.max_degree}{weights}; nothing is claimed about higher degrees"

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.clock import limited, share
 from m2bridge.engine import Engine, given_or_own
 from m2bridge.errors import ContradictionError, EngineTimeoutError, InvalidCaseError
+from m2bridge.limits import limited, share
 from m2bridge.maps.closure import closure
 from m2bridge.maps.jacobian_rank import MethodValue, Status, best_upper_bound, jacobian_findings
+from m2bridge.maps.map_model import Case, Subject
 from m2bridge.maps.model import Expectation, HasExpectations, HasExpectedDimension, Model, UpperBound
-from m2bridge.maps.subject import Case, Subject
-from m2bridge.presented import Presented
+from m2bridge.results.base import Presented, computed_by, result_json
+from m2bridge.results.sheet import Facts, Sheet, Table
 
 ELIMINATION_SECONDS = 30.0
 """For elimination as one method among all, where the user set no limit: it may take days."""
@@ -36,7 +37,7 @@ class Dimension(Presented):
     (True, 'jacobian mod 2147483647')
     """
 
-    presentation: ClassVar[str] = "m2bridge.presentation.dimension"
+    presentation: ClassVar[str] = "m2bridge.maps.dimension"
 
     subject: Subject
     field: CoefficientField
@@ -196,3 +197,73 @@ def _check_consistent(findings: list[MethodValue]) -> None:
     bounds = [f.value for f in findings if f.status == "lower bound" and f.value is not None]
     if len(proved) > 1 or (proved and bounds and max(bounds) > min(proved)):
         raise ContradictionError(f"exact methods disagree on the dimension: {findings}")
+
+
+def json(found: Dimension) -> dict[str, Any]:
+    """The value, and what each method found."""
+    return result_json(found.subject.case, found.field, found.engine_version, found.seconds) | {
+        "dimension": found.dimension,
+        "status": found.status,
+        "upper_bound": found.upper and {"value": found.upper.value, "reason": found.upper.reason},
+        "lower_bound": found.lower and {"value": found.lower.value, "method": found.lower.method},
+        "expected": [_expectation(expectation) for expectation in found.expected],
+        "defect": found.defect,
+        "methods": [finding.to_json() for finding in found.findings],
+        "agree": found.agree,
+        "unfinished": found.unfinished or None,
+    }
+
+
+def _expectation(expectation: Expectation) -> dict[str, Any]:
+    return {
+        "value": expectation.value,
+        "statement": expectation.statement or None,
+        "applies": not expectation.fails,
+        "fails": expectation.fails or None,
+    }
+
+
+def sheet(found: Dimension) -> Sheet:
+    """The value, and a table of the methods."""
+    rows = [(f.method, "–" if f.value is None else f.value, f.status, f.remark) for f in found.findings]
+    known = [("dimension", f"{found.dimension} affine ({found.status})"), ("", _verdict(found)), *_around(found)]
+    relation = r"\ge" if found.status == "lower bound" else "="
+    return Sheet(
+        f"Dimension of the {found.subject.title}, over {found.field}",
+        [
+            Facts([*known, ("computed by", computed_by(found.engine_version, found.seconds))]),
+            Table(("method", "dimension", "status", "remark"), rows),
+        ],
+        [] if found.dimension is None else [rf"\dim \overline{{\mathcal M}} {relation} {found.dimension}"],
+    )
+
+
+def _around(found: Dimension) -> list[tuple[str, str]]:
+    """The upper bound, and what was expected where the formula has a name."""
+    upper = [("at most", f"{found.upper.value}: {found.upper.reason}")] if found.upper else []
+    expected = [
+        (
+            "" if number else "expected",
+            f"{e.value} by {e.statement}" + (f", which does not apply: {e.fails}" if e.fails else ""),
+        )
+        for number, e in enumerate(e for e in found.expected if e.value is not None)
+    ]
+    return upper + expected
+
+
+def _verdict(found: Dimension) -> str | None:
+    """Whether the methods agree, where several gave a value; one that did not finish agrees with nothing."""
+    values = [finding.value for finding in found.findings if finding.value is not None]
+    late = [finding.method for finding in found.findings if finding.status == "unfinished"]
+    if len(values) < 2:
+        return None
+    if not found.agree:
+        return "the methods do NOT agree"
+    all_methods = "the methods that finished" if late else "all methods"
+    said = f"{all_methods} agree" if len(set(values)) == 1 else "no lower bound exceeds what the other methods say"
+    return f"{said}; not finished: {', '.join(late)}" if late else said
+
+
+def macaulay2(found: Dimension) -> str:
+    """The value, as a Macaulay2 assignment."""
+    return f"dimension = {'null' if found.dimension is None else found.dimension}"

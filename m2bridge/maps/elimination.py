@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
-from m2bridge.clock import watched
 from m2bridge.convert import macaulay2
 from m2bridge.convert.names import all_to_macaulay2
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
+from m2bridge.limits import watched
 
 LARGEST_FACTORED = 2**29
 """Macaulay2 factors polynomials, and so finds radicals, modulo primes below this number."""

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
-from m2bridge.clock import clock, limited, share
 from m2bridge.engine import Engine, given_or_own
 from m2bridge.engine.answer import Answer, parse
+from m2bridge.engine.script import Script, render
 from m2bridge.errors import EngineMemoryError, EngineTimeoutError
-from m2bridge.layout import printable
+from m2bridge.limits import clock, limited, share
 from m2bridge.maps.closure import check_options, closure
 from m2bridge.maps.closure_result import Closure, Strategy
 from m2bridge.maps.elimination import elimination_values, empty_source
-from m2bridge.presented import Presented
-from m2bridge.render import Script, render
+from m2bridge.results.base import Presented
+from m2bridge.results.sheet import Facts, Sheet, printable
 
 CLOSURE_PART = 0.75
 """So much of the time is for the closure; what is left, for source and base locus."""
@@ -49,7 +49,7 @@ class Image(Presented):
     (2, 1)
     """
 
-    presentation: ClassVar[str] = "m2bridge.presentation.image"
+    presentation: ClassVar[str] = "m2bridge.maps.image"
 
     closure: Closure
     title: str
@@ -153,3 +153,44 @@ def base_locus_script(polynomial_map: PolynomialMap, field: CoefficientField, ti
     """The Macaulay2 program for the dimensions of source and base locus."""
     values = elimination_values(polynomial_map, field) | {"title": title or "a polynomial map"}
     return render("base_locus", values=values)
+
+
+def json(image: Image) -> dict[str, Any]:
+    """All about the closure, and the dimensions of source, fibre and base locus."""
+    return image.closure.to_json() | {
+        "title": image.title or None,
+        "source_dimension": image.source_dimension,
+        "source_irreducible": image.source_irreducible,
+        "generic_fibre_dimension": image.generic_fibre_dimension,
+        "base_locus_dimension": image.base_locus_dimension,
+        "unfinished": image.unfinished or None,
+    }
+
+
+def sheet(image: Image) -> Sheet:
+    """The dimensions, and the closure."""
+    dimensions = [
+        ("source", image.source_dimension),
+        ("generic fibre", image.generic_fibre_dimension),
+        ("base locus", image.base_locus_dimension),
+    ]
+    known = Facts(
+        [
+            *((name, "empty" if d == -1 else f"dimension {d}") for name, d in dimensions if d is not None),
+            ("remark", None if image.source_irreducible else _remark(image)),
+        ]
+    )
+    closure = image.closure.to_sheet()
+    title = "\n".join(filter(None, [image.title, closure.title]))
+    return replace(closure, title=title, blocks=[known, *closure.blocks])
+
+
+def macaulay2(image: Image) -> str:
+    """A Macaulay2 program that defines the ideal of the closure."""
+    return image.closure.to_macaulay2()
+
+
+def _remark(image: Image) -> str:
+    if image.source_irreducible is None:
+        return "it was not decided whether the source is irreducible; so no generic fibre is given"
+    return "the source is reducible; so there is no one generic fibre"

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
+from math import comb
 from numbers import Rational
+from typing import Any
 
+import flint
 from sympy import Expr
 
+from m2bridge.algebra.field import QQ
 from m2bridge.algebra.polynomial_map import PolynomialMap
-from m2bridge.errors import ConversionError, InvalidCaseError
+from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.errors import ConversionError, InvalidCaseError, TooLargeError
+from m2bridge.maps.model import UpperBound
 
 Row = Sequence[int]
 Support = tuple[tuple[int, int], ...]
@@ -126,3 +132,142 @@ def support(monomial: Row) -> Support:
 
 def _residue(coefficient: Rational, prime: int) -> int:
     return int(coefficient.numerator) * pow(int(coefficient.denominator), -1, prime) % prime
+
+
+MAX_TERMS = 200_000
+"""Terms of all outputs together that are expanded: some seconds."""
+
+
+def expanded(layers: Sequence[Layer]) -> PolynomialMap:
+    """The composition; with inputs, its coordinates are the coefficients that are not identically zero.
+
+    Raises
+    ------
+    TooLargeError
+        If it may have more than :data:`MAX_TERMS` terms.
+    """
+    if len(layers) == 1 and not layers[0].inputs:
+        return layers[0].polynomial_map
+    _check_size(layers)
+    inputs = layers[0].inputs
+    source = PolynomialRing(QQ, tuple(name for layer in layers for name in layer.parameters))
+    images: dict[str, dict[tuple[int, ...], Any]] = {}
+    for name, image in zip(layers[-1].outputs, _compose(layers), strict=True):
+        if not inputs:
+            images[name] = image
+            continue
+        coefficients: dict[tuple[int, ...], dict[tuple[int, ...], Any]] = {}
+        for exponents, c in image.items():
+            coefficients.setdefault(exponents[: len(inputs)], {})[exponents[len(inputs) :]] = c
+        images |= {coefficient_name(name, key): coefficients[key] for key in sorted(coefficients, reverse=True)}
+    domain, ring = source.field.domain, source.sympy_ring
+    polynomials = (
+        ring.from_dict({e: domain(int(c.numerator), int(c.denominator)) for e, c in image.items()})
+        for image in images.values()
+    )
+    return PolynomialMap(source, tuple(images), tuple(polynomials))
+
+
+def coefficient_name(output: str, exponents: Sequence[int]) -> str:
+    """What the coefficient of a monomial in the inputs is called: ``f_2_0`` for x² in f, as a polynomial in x and y."""
+    return "_".join([output, *map(str, exponents)])
+
+
+def _compose(layers: Sequence[Layer]) -> list[dict[tuple[int, ...], Any]]:
+    """The outputs as polynomials in all inputs and parameters."""
+    names = [*layers[0].inputs, *(name for layer in layers for name in layer.parameters)]
+    context = flint.fmpq_mpoly_ctx.get([f"v{i}" for i in range(len(names))], flint.Ordering.degrevlex)
+    generators = context.gens()
+    flowing, start = list(generators[: len(layers[0].inputs)]), len(layers[0].inputs)
+    for layer in layers:
+        stop = start + len(layer.parameters)
+        arguments = [*flowing, *generators[start:stop]]
+        flowing = [_substituted(image, arguments, context) for image in layer.polynomial_map.images]
+        start = stop
+    return [{tuple(map(int, e)): c for e, c in image.to_dict().items()} for image in flowing]
+
+
+def _substituted(image: Any, arguments: Sequence[Any], context: Any) -> Any:
+    total = context.from_dict({})
+    for monomial, c in image.items():
+        term = context.from_dict({(0,) * context.nvars(): flint.fmpq(int(c.numerator), int(c.denominator))})
+        for i, exponent in support(monomial):
+            term *= arguments[i] ** exponent
+        total += term
+    return total
+
+
+def _check_size(layers: Sequence[Layer]) -> None:
+    """Bound the number of terms of every product, layer by layer."""
+    sizes = [1] * len(layers[0].inputs)
+    for number, layer in enumerate(layers, 1):
+        known = sizes + [1] * len(layer.parameters)
+        sizes = []
+        for image in layer.polynomial_map.images:
+            count = 0
+            for monomial in image:
+                product = 1
+                for i, exponent in support(monomial):
+                    product *= comb(known[i] + exponent - 1, exponent) if known[i] else 0
+                count += product
+            sizes.append(count)
+        if sum(sizes) > MAX_TERMS:
+            raise TooLargeError(
+                f"the first {number} layers may have {sum(sizes)} terms when they are expanded; at most {MAX_TERMS} are"
+                " (the dimension needs no expansion)",
+            )
+
+
+Interval = tuple[int, int]
+
+
+def chain_bounds(layers: Sequence[Layer]) -> tuple[UpperBound, ...]:
+    """Bounds from the number of coordinates, and from the number of variables between two layers."""
+    ambient = UpperBound(coordinate_bound(layers), "the number of coordinates")
+    return (ambient,) if layers[0].inputs else (ambient, _narrow_place(layers))
+
+
+def _narrow_place(layers: Sequence[Layer]) -> UpperBound:
+    """Without inputs, the outputs of layer k have at most u_k = min(outputs, u_{k−1} + parameters) dimensions.
+
+    Everything after layer k depends on these outputs and on the parameters that follow.
+    """
+    bound, place = 0, 0
+    for number, layer in enumerate(layers, 1):
+        bound += len(layer.parameters)
+        if len(layer.outputs) < bound:
+            bound, place = len(layer.outputs), number
+    where = f"the outputs of layer {place} and the parameters after it" if place else "the number of parameters"
+    return UpperBound(bound, where)
+
+
+def coordinate_bound(layers: Sequence[Layer]) -> int:
+    """The number of coordinates, or with inputs the number of monomials in them of the degrees that can occur.
+
+    Each hidden variable is a polynomial in the inputs whose monomials have degrees in an interval; it is followed from
+    layer to layer.
+    """
+    size = len(layers[0].inputs)
+    if not size:
+        return len(layers[-1].outputs)
+    flowing: list[Interval | None] = [(1, 1)] * size
+    for layer in layers:
+        degrees = flowing + [(0, 0)] * len(layer.parameters)
+        flowing = [_image_degrees(image, degrees) for image in layer.polynomial_map.images]
+    return sum(_monomial_count(size, *interval) for interval in flowing if interval)
+
+
+def _image_degrees(monomials: Sequence[Row], degrees: Sequence[Interval | None]) -> Interval | None:
+    """The degrees of a polynomial in variables of such degrees; ``None`` is the zero polynomial."""
+    found = []
+    for monomial in monomials:
+        factors = [(exponent, degrees[i]) for i, exponent in support(monomial)]
+        known = [(exponent, interval) for exponent, interval in factors if interval]
+        if len(known) == len(factors):
+            found.append([sum(exponent * interval[end] for exponent, interval in known) for end in (0, 1)])
+    return (min(low for low, _ in found), max(high for _, high in found)) if found else None
+
+
+def _monomial_count(variables: int, low: int, high: int) -> int:
+    """Number of monomials in this many variables with degree from ``low`` to ``high``."""
+    return comb(variables + high, variables) - (comb(variables + low - 1, variables) if low else 0)

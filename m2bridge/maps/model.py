@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.engine import Engine
-    from m2bridge.maps.core import Core
-    from m2bridge.maps.observed import Observed
+    from m2bridge.maps.completeness import Core
+    from m2bridge.maps.observation import Observed
 
 
 @runtime_checkable

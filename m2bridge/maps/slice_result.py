@@ -10,10 +10,10 @@ from typing import ClassVar, Literal
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.ring import Ideal
-from m2bridge.drawn import Drawn
 from m2bridge.errors import InvalidCaseError
-from m2bridge.maps.subject import Subject
-from m2bridge.presented import Presented
+from m2bridge.maps.map_model import Subject
+from m2bridge.results.base import Presented
+from m2bridge.results.picture import Drawn
 
 FUNCTIONS = "functions of real weights"
 CLOSURE_ONLY = "only in the Zariski closure"
@@ -101,8 +101,8 @@ class SliceSurface(Drawn, Presented):
     1
     """
 
-    presentation: ClassVar[str] = "m2bridge.presentation.slice_surface"
-    picture: ClassVar[str] = "m2bridge.presentation.slice_picture"
+    presentation: ClassVar[str] = "m2bridge.pictures.slice_picture"
+    picture: ClassVar[str] = "m2bridge.pictures.slice_picture"
 
     subject: Subject
     coordinates: Mapping[str, PolyElement]

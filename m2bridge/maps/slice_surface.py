@@ -1,33 +1,190 @@
-"""Cut a Zariski closure by an affine-linear space of dimension 3: a surface with one equation, for a picture."""
+"""An affine-linear space of dimension 3, in which a closure is cut, and the box that is looked at."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Rational
 from typing import Any
 
+from flint import fmpq
+from sympy import Expr, sympify
 from sympy.polys.groebnertools import groebner
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ
-from m2bridge.algebra.real_curve import Branch, branches
-from m2bridge.algebra.real_roots import to_flint
-from m2bridge.algebra.real_surface import Patch, patches
-from m2bridge.algebra.ring import Ideal
-from m2bridge.clock import clock, limited
+from m2bridge.algebra.polynomial_map import substitute
+from m2bridge.algebra.ring import Ideal, PolynomialRing, total_degree
 from m2bridge.convert import macaulay2
 from m2bridge.convert.names import all_to_macaulay2
 from m2bridge.engine import Engine, given_or_own
 from m2bridge.engine.answer import Answer, parse
-from m2bridge.errors import EngineTimeoutError, InvalidCaseError, MethodUnavailableError
+from m2bridge.engine.script import Script, render
+from m2bridge.errors import (
+    ContradictionError,
+    ConversionError,
+    EngineTimeoutError,
+    InvalidCaseError,
+    MethodUnavailableError,
+)
+from m2bridge.limits import clock, limited
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
-from m2bridge.maps.slice_criterion import Criterion
-from m2bridge.maps.slice_result import Kind, Piece, SingularComponent, SliceSurface
-from m2bridge.maps.slice_space import Given, SliceSpace, Span
-from m2bridge.maps.subject import Case
-from m2bridge.render import Script, render
+from m2bridge.maps.map_model import Case
+from m2bridge.maps.model import KnowsRealWeights, Model
+from m2bridge.maps.slice_result import CLOSURE_ONLY, FUNCTIONS, UNDECIDED, Kind, Piece, SingularComponent, SliceSurface
+from m2bridge.pictures.real_geometry import Branch, Patch, branches, patches
+from m2bridge.pictures.real_roots import ball, to_flint
+
+Span = tuple[Rational | int, Rational | int]
+Given = Mapping[str, Expr | Rational | int]
+
+LARGEST = 10**100
+"""No end of an interval is larger, nor is its length smaller than the inverse: floats can show it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SliceSpace:
+    """The coordinates of a closure as polynomials of degree ≤ 1 in three variables, and an interval for each."""
+
+    ring: PolynomialRing
+    forms: Mapping[str, PolyElement]
+    box: Mapping[str, tuple[fmpq, fmpq]]
+
+    @classmethod
+    def of(cls, names: Sequence[str], given: Given, box: Mapping[str, Span] | Span) -> SliceSpace:
+        """The space in which some coordinates are given; the others are variables of their own.
+
+        Raises
+        ------
+        InvalidCaseError
+            If a name is not a coordinate, there are not three variables, an expression is not of degree ≤ 1, or the
+            box is not one.
+        """
+        variables = _variables(names, given)
+        ring = PolynomialRing(QQ, variables)
+        forms = {name: _form(name, given.get(name), ring) for name in names}
+        return cls(ring, forms, _box(variables, box))
+
+    def restricted(self, polynomials: Sequence[PolyElement]) -> list[PolyElement]:
+        """Polynomials in the coordinates on the space, without those that are zero there."""
+        images = list(self.forms.values())
+        return [value for value in (substitute(p, images) for p in polynomials) if value]
+
+
+def _variables(names: Sequence[str], given: Given) -> tuple[str, ...]:
+    """Coordinates that are not given, and what expressions hold, in the order in which they mention it."""
+    if unknown := [name for name in given if name not in names]:
+        listed = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+        raise InvalidCaseError("coordinates", f"'{unknown[0]:.60}' is not a coordinate: they are {listed}")
+    own = [str(s) for value in given.values() for s in sorted(sympify(value, strict=True).free_symbols, key=str)]
+    if used := [name for name in own if name in names]:
+        raise InvalidCaseError("coordinates", f"'{used[0]}' is a coordinate: call the variable otherwise")
+    variables = tuple(dict.fromkeys([*own, *(name for name in names if name not in given)]))
+    if len(variables) != 3:
+        listed = ", ".join(variables[:8]) + (", …" if len(variables) > 8 else "") or "none"
+        raise InvalidCaseError("coordinates", f"leave {len(variables)} variables, and a surface is in three: {listed}")
+    return variables
+
+
+def _form(name: str, given: Expr | Rational | int | None, ring: PolynomialRing) -> PolyElement:
+    if given is None:
+        return ring.sympy_ring.gens[ring.variables.index(name)]
+    try:
+        form = ring.polynomial(given)
+    except ConversionError as reason:
+        raise InvalidCaseError("coordinates", f"{name}: {reason}") from None
+    if total_degree(form) > 1:
+        raise InvalidCaseError("coordinates", f"{name}: '{given}' is not of degree at most 1")
+    return form
+
+
+def _box(variables: Sequence[str], box: Mapping[str, Span] | Span) -> dict[str, tuple[fmpq, fmpq]]:
+    spans = box if isinstance(box, Mapping) else dict.fromkeys(variables, box)
+    if wrong := set(spans) ^ set(variables):
+        raise InvalidCaseError("box", f"has one interval for each of {', '.join(variables)}; look at '{min(wrong)}'")
+    found = {}
+    for name in variables:
+        low, high = (Fraction(int(end.numerator), int(end.denominator)) for end in spans[name])
+        if low >= high:
+            raise InvalidCaseError("box", f"from {low!s:.60} to {high!s:.60} is not an interval for {name}")
+        if max(-low, high) > LARGEST or LARGEST * (high - low) < 1:
+            raise InvalidCaseError(
+                "box",
+                f"ends are at most {LARGEST:.0e}, and its length is at least the inverse: floats show it",
+            )
+        found[name] = (fmpq(low.numerator, low.denominator), fmpq(high.numerator, high.denominator))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """A real point of the slice has no real weights where all of ``zero`` vanish and ``positive`` is positive.
+
+    Parameters
+    ----------
+    model : KnowsRealWeights or None
+        ``None`` where nothing is known.
+    space : SliceSpace
+    zero : tuple of PolyElement
+        On the slice; those that are zero there are left out.
+    positive : PolyElement or None
+        ``None`` if it is zero on the slice.
+    """
+
+    model: KnowsRealWeights | None
+    space: SliceSpace
+    zero: tuple[PolyElement, ...] = ()
+    positive: PolyElement | None = None
+
+    @classmethod
+    def of(cls, model: Model, space: SliceSpace) -> Criterion:
+        """The criterion of a model on a slice."""
+        known = model.without_real_weights() if isinstance(model, KnowsRealWeights) else None
+        if known is None or not isinstance(model, KnowsRealWeights):
+            return cls(None, space)
+        positive = space.restricted([known.positive])
+        return cls(model, space, tuple(space.restricted(known.zero)), positive[0] if positive else None)
+
+    @property
+    def reason(self) -> str:
+        """Why it is right; empty where nothing is known."""
+        known = None if self.model is None else self.model.without_real_weights()
+        return "" if known is None else known.reason
+
+    def place(self, sample: Mapping[str, Any], applies: bool) -> str:
+        """Where a piece lies on which ``positive`` has one sign, from a point of it.
+
+        Parameters
+        ----------
+        applies : bool
+            Whether all of ``zero`` vanish on the piece, and ``positive`` does not.
+        """
+        if self.model is None:
+            return UNDECIDED
+        if not applies or self.positive is None:
+            return FUNCTIONS
+        value = ball(to_flint([self.positive])[0], sample)
+        if not (value > 0 or value < 0):
+            raise ContradictionError(f"a polynomial that is not zero on a piece is {value} at a point of it")
+        return CLOSURE_ONLY if value > 0 else FUNCTIONS
+
+    def confirmed(self, piece: Piece, engine: Engine) -> Piece:
+        """The piece; raises ContradictionError if membership at its rational point says the contrary."""
+        if self.model is not None and piece.sample is not None:
+            real = self.model.has_real_weights(self._function(piece.sample), engine)
+            if real != (piece.place == FUNCTIONS):
+                point = ", ".join(f"{name} = {value}" for name, value in piece.sample.items())
+                raise ContradictionError(f"at {point} the criterion says {piece.place}, and membership the contrary")
+        return piece
+
+    def _function(self, point: Mapping[str, Fraction]) -> dict[str, Fraction]:
+        values = [fmpq(point[name].numerator, point[name].denominator) for name in self.space.ring.variables]
+        found = zip(self.space.forms, to_flint(self.space.forms.values()), strict=True)
+        numbers = {name: form(*values) for name, form in found}
+        return {name: Fraction(int(value.p), int(value.q)) for name, value in numbers.items()}
+
 
 LEAST_FINENESS, MOST_FINENESS = 4, 200
 

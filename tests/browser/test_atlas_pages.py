@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from m2bridge.atlas import atlas, write_atlas
-from m2bridge.certificate.files import read
+from m2bridge.certificates.files import read
+from m2bridge.reports.atlas import atlas, write_atlas
 from tests.events import PATIENCE
 
 if TYPE_CHECKING:

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from m2bridge import report
+from m2bridge import reports as report
 from m2bridge.batch.store import Store
-from m2bridge.batch.unanswered import Unanswered
-from m2bridge.certificate.files import read
-from m2bridge.report import Report, Row
-from m2bridge.report.content import VERDICTS
-from m2bridge.report.page import MARKS
-from m2bridge.report.words import case_of
+from m2bridge.batch.task import Unanswered
+from m2bridge.certificates.files import read
+from m2bridge.reports import Report, Row
+from m2bridge.reports.content import VERDICTS, case_of
+from m2bridge.reports.page import MARKS
 from tests.events import PATIENCE
 
 if TYPE_CHECKING:

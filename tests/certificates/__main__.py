@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from m2bridge import DeepAttention, Macaulay2, PolynomialNetwork, SingleLayerAttention
-from m2bridge.certificate.files import write
-from m2bridge.certificate.schema import Certificate, digest
-from m2bridge.certifying.certify import certify_all
-from m2bridge.families.attention.all_sizes.model import EverySize
-from m2bridge.families.deep_attention.all_sizes.model import EveryNetwork
+from m2bridge.certificates.files import write
+from m2bridge.certificates.schema import Certificate, digest
+from m2bridge.crosscheck.certify import certify_all
+from m2bridge.families.attention.all_sizes.family import EverySize
+from m2bridge.families.deep_attention.all_sizes.family import EveryNetwork
 
 HERE = Path(__file__).parent
 CASES = {

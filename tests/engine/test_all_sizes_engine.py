@@ -5,12 +5,12 @@ import subprocess
 from pathlib import Path
 
 from m2bridge import Macaulay2
-from m2bridge.certificate.files import write
-from m2bridge.certifying.certify import certify_all
-from m2bridge.certifying.questions import questions
-from m2bridge.certifying.verified import verify_path
-from m2bridge.families.attention.all_sizes.base_ideals import base_ideals
-from m2bridge.families.attention.all_sizes.model import EverySize
+from m2bridge.certificates.files import write
+from m2bridge.crosscheck.certify import certify_all
+from m2bridge.crosscheck.questions import questions
+from m2bridge.crosscheck.verified import verify_path
+from m2bridge.families.attention.all_sizes.facts import base_ideals
+from m2bridge.families.attention.all_sizes.family import EverySize
 from tests.events import PATIENCE
 from tests.exact_ideals import exact_ideals
 

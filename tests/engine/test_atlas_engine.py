@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from m2bridge.certifying.verified import verify_path
 from m2bridge.cli import commands
+from m2bridge.crosscheck.verified import verify_path
 
 pytestmark = pytest.mark.engine
 

@@ -16,15 +16,14 @@ import pytest
 from m2bridge import SingleLayerAttention as Case
 from m2bridge.batch.cases import grid, ordered
 from m2bridge.batch.certifier import Certify, Settings
-from m2bridge.batch.plan import plan
+from m2bridge.batch.plan import Silent, plan
 from m2bridge.batch.processes import Processes
-from m2bridge.batch.progress import Silent
 from m2bridge.batch.run import run
 from m2bridge.batch.store import Store
 from m2bridge.batch.task import Task, TaskReport, tasks
 from m2bridge.batch.worker import Worker
-from m2bridge.certificate.files import read
-from m2bridge.certifying.questions import questions
+from m2bridge.certificates.files import read
+from m2bridge.crosscheck.questions import questions
 from m2bridge.errors import BatchError
 from m2bridge.families import family
 from tests import quick

@@ -5,16 +5,16 @@ from pathlib import Path
 import pytest
 
 from m2bridge import Macaulay2, SingleLayerAttention
-from m2bridge.certificate.files import write
-from m2bridge.certifying.certify import certify, certify_all
-from m2bridge.certifying.questions import questions
-from m2bridge.certifying.verified import verify, verify_path
+from m2bridge.certificates.files import write
+from m2bridge.crosscheck.certify import certify, certify_all
+from m2bridge.crosscheck.questions import questions
+from m2bridge.crosscheck.verified import verify, verify_path
 from m2bridge.engine import Transcript
+from m2bridge.engine.script import Script
 from m2bridge.errors import EngineTimeoutError, InvalidCaseError
 from m2bridge.families.attention.fibres import fibres
 from m2bridge.families.attention.observation import observe
 from m2bridge.families.attention.orbits import orbits
-from m2bridge.render import Script
 from tests.fibre_scheme import fibre_scheme
 from tests.limits import HOUR, limit_after
 from tests.rechecking import recheck

@@ -19,17 +19,16 @@ from m2bridge import (
     dimension,
     singular_locus,
 )
-from m2bridge.algebra.evaluation import vanishes_on_image
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.linear_span import linear_isomorphism
+from m2bridge.algebra.polynomial_map import vanishes_on_image
 from m2bridge.engine import Engine
 from m2bridge.engine.answer import parse
 from m2bridge.errors import ContradictionError, MethodUnavailableError
-from m2bridge.families.attention.bound_criterion import by_bounds
-from m2bridge.families.attention.formulas import degree_formula, dimension_formula
-from m2bridge.families.attention.orbit_criterion import by_orbits, orbit_script
+from m2bridge.families.attention.orbits import degree_formula, dimension_formula
+from m2bridge.families.attention.singular_points import by_bounds, by_orbits, orbit_script
 from m2bridge.maps.agreement import LocusFindings
-from m2bridge.maps.subject import Subject
+from m2bridge.maps.map_model import Subject
 from tests.limits import HOUR, limit_after
 
 # MATH: (d, d', a): dimension, degree, generators by degree, tangent dimensions at orbits
@@ -302,7 +301,7 @@ def test_a_planted_contradiction_between_bounds_and_ideal(engine: Engine, monkey
     found = by_bounds(model)
     wrong = tuple(replace(s, singular=True, tangent_dimension=10) if s.orbit.r == 2 else s for s in found.statuses)
     monkeypatch.setattr(
-        "m2bridge.families.attention.bound_criterion.by_bounds", lambda *_: replace(found, statuses=wrong)
+        "m2bridge.families.attention.singular_points.by_bounds", lambda *_: replace(found, statuses=wrong)
     )
     with pytest.raises(ContradictionError, match="by tangent bounds"):
         singular_locus(model, engine, method="orbits")

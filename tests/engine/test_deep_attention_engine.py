@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 
 from m2bridge import Macaulay2, cross_check
-from m2bridge.certifying.certify import certify_all
-from m2bridge.certifying.verified import verify
 from m2bridge.crosscheck import compare
+from m2bridge.crosscheck.certify import certify_all
+from m2bridge.crosscheck.verified import verify
 from m2bridge.engine.answer import parse
 from m2bridge.errors import MethodUnavailableError
-from m2bridge.families.deep_attention import closedness
-from m2bridge.families.deep_attention import generic_fibre as generic_fibre_module
-from m2bridge.families.deep_attention.generic_fibre import GenericFibre, generic_fibre
+from m2bridge.families.deep_attention import fibres as closedness
+from m2bridge.families.deep_attention import fibres as generic_fibre_module
+from m2bridge.families.deep_attention.fibres import GenericFibre, generic_fibre
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import observe
 from m2bridge.families.deep_attention.statements import STATEMENTS
@@ -54,7 +54,7 @@ def test_fibres_in_the_virtual_weights_by_their_equations(engine: Macaulay2, key
         for k, (corner, a) in enumerate(zip(corners, network.a, strict=True), 1)
         if a == 1
     ]
-    script, before = generic_fibre_module.script(network), 'mbEmit("dimension"'
+    script, before = generic_fibre_module.fibre_script(network), 'mbEmit("dimension"'
     assert before in script.body
     body = script.body.replace(before, f"fibre = fibre + ideal({', '.join(singular)})\n{before}")
     found = parse(engine.run(replace(script, body=body), 60).records)
@@ -120,7 +120,7 @@ LAST = "-- So B has rank one"
 )
 def test_changed_examples_show_nothing(engine: Macaulay2, right: str, wrong: str, refused: str) -> None:
     """A matrix that is not skew-symmetric, limits that are zero, and a network in place of the limit."""
-    script = closedness.script(DeepAttention((3, 3, 3), 2, 3))
+    script = closedness.limit_script(DeepAttention((3, 3, 3), 2, 3))
     assert right in script.body
     body = script.body if refused == "no_network" else script.body.partition(LAST)[0]
     answer = parse(engine.run(replace(script, body=body.replace(right, wrong)), 60).records)

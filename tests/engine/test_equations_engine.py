@@ -13,7 +13,7 @@ from sympy import Poly, symbols
 
 from m2bridge import SingleLayerAttention
 from m2bridge.engine import Macaulay2
-from m2bridge.families.attention.equations_question import equations_content, observe_equations
+from m2bridge.families.attention.questions import equations_content, observe_equations
 
 pytestmark = pytest.mark.engine
 

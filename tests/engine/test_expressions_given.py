@@ -12,7 +12,7 @@ from sympy import Matrix, Rational, symbols
 import m2bridge
 from m2bridge.engine import Macaulay2, Workspace
 from m2bridge.errors import ConversionError
-from m2bridge.values import Array, HashTable, Option, Set, Symbol, Tally
+from m2bridge.workspace.values import Array, HashTable, Option, Set, Symbol, Tally
 
 x, y, z = symbols("x y z")
 IDEAL = m2bridge.ideal([x - y])

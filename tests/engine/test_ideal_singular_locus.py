@@ -15,9 +15,9 @@ from m2bridge import CoefficientField, Engine, Ideal, IdealSingularLocus, Macaul
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.cli.commands import run
+from m2bridge.engine.script import Script
 from m2bridge.errors import EngineTimeoutError, MethodUnavailableError
 from m2bridge.ideals import singular_locus as module
-from m2bridge.render import Script
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "ideals"
 

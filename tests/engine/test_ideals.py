@@ -15,7 +15,7 @@ from m2bridge.algebra.hilbert_series import HilbertSeries, n
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.engine.answer import parse
 from m2bridge.errors import ConversionError, EngineTimeoutError, MethodUnavailableError
-from m2bridge.ideals.small_basis import small_basis
+from m2bridge.ideals.program import small_basis
 
 TWISTED_CUBIC = ideal("x*z - y^2", "y*w - z^2", "x*w - y*z", variables="x y z w")
 XY = PolynomialRing(QQ, ("x", "y"))

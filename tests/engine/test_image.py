@@ -21,7 +21,7 @@ from m2bridge import (
     read_ideal,
     singular_locus,
 )
-from m2bridge.convert.map_file import read_map
+from m2bridge.convert.files import read_map
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from tests.events import PATIENCE
 

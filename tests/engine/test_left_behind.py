@@ -20,8 +20,8 @@ import pytest
 from m2bridge.engine import Macaulay2, scratch
 from m2bridge.engine.answer import parse
 from m2bridge.engine.scratch import Scratch, sweep
+from m2bridge.engine.script import Script
 from m2bridge.errors import EngineDiedError, EngineError
-from m2bridge.render import Script
 from tests.batches import EXECUTORS, certifying, results
 from tests.events import PATIENCE, wait_for
 from tests.limits import HOUR
@@ -55,7 +55,7 @@ PREAMBLE = """
 import os, signal, sys, threading
 from m2bridge.engine import Limits, Macaulay2
 from m2bridge.errors import EngineError, M2BridgeError
-from m2bridge.render import Script
+from m2bridge.engine.script import Script
 def one(engine): return engine.run(Script("one", 'mbEmit("x", 1)')).records
 engine = Macaulay2(sys.argv[1])
 """
@@ -88,7 +88,7 @@ def printed(process: subprocess.Popen[str]) -> list[str]:
 SHARED = """
 import psutil
 from m2bridge import CoefficientField, ideal
-from m2bridge.engine.optional import given_or_shared
+from m2bridge.engine.session import given_or_shared
 five = CoefficientField(5)
 listed = [ideal(*g, variables="x y", field=five) for g in (("x^2 + y", "y"), ("x^2", "y"), ("x", "y"), ("x", "y^2"))]
 pids = []

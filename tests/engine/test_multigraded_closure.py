@@ -13,10 +13,10 @@ from m2bridge.convert import macaulay2
 from m2bridge.convert.names import all_to_macaulay2
 from m2bridge.engine import Engine
 from m2bridge.engine.answer import parse
+from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
-from m2bridge.families.attention.formulas import degree_formula, dimension_formula
+from m2bridge.families.attention.orbits import degree_formula, dimension_formula
 from m2bridge.maps.closure_result import Closure
-from m2bridge.render import Script
 
 s, t = symbols("s t")
 PRIMES_TRIED = (32003, 31991, 31981, 31973, 31963)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from m2bridge.engine import Macaulay2
-from m2bridge.values import Symbol
+from m2bridge.workspace.values import Symbol
 from tests.events import PATIENCE
 
 NAMES = ("e", "h", "p", "s", "x", "chain", "schurRing")

@@ -27,11 +27,12 @@ from m2bridge import (
 )
 from m2bridge.cli import commands
 from m2bridge.errors import ContradictionError, MethodUnavailableError
-from m2bridge.families.attention import coordinates
+from m2bridge.families.attention import model as coordinates
 from m2bridge.families.attention.figures import figure_1
-from m2bridge.families.attention.orbit_closures import orbit_closure_map
-from m2bridge.families.attention.orbits import representative
-from m2bridge.families.attention.reduced_coordinates import coordinate, indices, name
+from m2bridge.families.attention.orbits import orbit_closure_map, representative
+from m2bridge.families.attention.parametrization import coordinate
+from m2bridge.families.attention.parametrization import reduced_indices as indices
+from m2bridge.families.attention.parametrization import reduced_name as name
 from m2bridge.maps.slice_result import CLOSURE_ONLY, FUNCTIONS, UNDECIDED, SliceSurface
 
 UMBRELLA = {"c_1_1_1_1": 1, "c_1_1_1_2": 0, "c_1_2_1_1": 0}

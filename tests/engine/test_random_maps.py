@@ -8,8 +8,8 @@ from sympy import Expr, Integer, Rational, symbols
 
 from m2bridge import CoefficientField, Macaulay2, PolynomialMap, SingleLayerAttention, image
 from m2bridge.engine.answer import Answer, parse
+from m2bridge.engine.script import Script
 from m2bridge.maps.dimension import Dimension, dimension
-from m2bridge.render import Script
 
 SEEDS = range(6)
 FIELDS = (0, 2, 3, 5, 7)

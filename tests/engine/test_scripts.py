@@ -7,19 +7,18 @@ import pytest
 
 from m2bridge import CoefficientField, Macaulay2, SingleLayerAttention
 from m2bridge.algebra.field import QQ
-from m2bridge.families.attention.all_sizes.base_ideals import base_ideals_script
+from m2bridge.engine.script import Script
+from m2bridge.families.attention.all_sizes.facts import base_ideals_script
 from m2bridge.families.attention.fibres import fibres_script
-from m2bridge.families.attention.orbit_criterion import orbit_script
-from m2bridge.families.deep_attention import closedness, generic_fibre
+from m2bridge.families.attention.singular_points import orbit_script
+from m2bridge.families.deep_attention import fibres as closedness
+from m2bridge.families.deep_attention import fibres as generic_fibre
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.maps.closure import closure, closure_script
 from m2bridge.maps.completeness import completeness_script
-from m2bridge.maps.jacobian_criterion import jacobian_script
-from m2bridge.maps.slice_criterion import Criterion
-from m2bridge.maps.slice_space import SliceSpace
-from m2bridge.maps.slice_surface import slice_script
-from m2bridge.maps.subject import Subject
-from m2bridge.render import Script
+from m2bridge.maps.map_model import Subject
+from m2bridge.maps.singular_locus import jacobian_script
+from m2bridge.maps.slice_surface import Criterion, SliceSpace, slice_script
 from tests.events import PATIENCE
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "scripts"
@@ -50,9 +49,9 @@ SCRIPTS: dict[str, Script] = {
     "fibres-1-2-1": fibres_script(SingleLayerAttention(1, 2)),
     "all-sizes": base_ideals_script(),
     "slice-2-1-2": umbrella_script(),
-    "not-closed-3-3-3": closedness.script(DeepAttention((3, 3, 3), 2, 3)),
-    "generic-fibre-2-2-1": generic_fibre.script(DeepAttention((2, 2, 1), (1, 2), 2)),
-    "generic-fibre-3-1-two-tokens": generic_fibre.script(DeepAttention((3, 1), 1, 2)),
+    "not-closed-3-3-3": closedness.limit_script(DeepAttention((3, 3, 3), 2, 3)),
+    "generic-fibre-2-2-1": generic_fibre.fibre_script(DeepAttention((2, 2, 1), (1, 2), 2)),
+    "generic-fibre-3-1-two-tokens": generic_fibre.fibre_script(DeepAttention((3, 1), 1, 2)),
 }
 
 

@@ -17,6 +17,7 @@ from m2bridge.engine import Limits, Macaulay2
 from m2bridge.engine.answer import parse
 from m2bridge.engine.process import Process
 from m2bridge.engine.protocol import LEAST_MEMORY
+from m2bridge.engine.script import Script
 from m2bridge.errors import (
     EngineDiedError,
     EngineError,
@@ -25,7 +26,6 @@ from m2bridge.errors import (
     EngineVersionError,
     ScriptError,
 )
-from m2bridge.render import Script
 from tests.events import PATIENCE, alive, session_members, wait_for, wait_for_end
 from tests.limits import HOUR, answers_so_far, limit_when
 
@@ -223,7 +223,7 @@ def test_an_old_program_is_refused(tmp_path: Path) -> None:
 CHILD = """
 import os, signal, sys
 from m2bridge.engine import Macaulay2
-from m2bridge.render import Script
+from m2bridge.engine.script import Script
 engine = Macaulay2(sys.argv[1])
 engine.run(Script("warm", 'mbEmit("x", 1)'))
 print(engine.pid, flush=True)

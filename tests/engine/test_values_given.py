@@ -20,10 +20,10 @@ from sympy import ZZ as INTEGERS
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import Ideal, PolynomialRing
-from m2bridge.convert.given import bindings, expression
 from m2bridge.engine import Macaulay2
 from m2bridge.errors import ConversionError
-from m2bridge.values import ComplexNumber, HashTable, Option, Partition, Real, Symbol, Tally
+from m2bridge.workspace.given import bindings, expression
+from m2bridge.workspace.values import ComplexNumber, HashTable, Option, Partition, Real, Symbol, Tally
 from tests.asking import values
 
 x, y = symbols("x y")

@@ -12,6 +12,7 @@ import pytest
 
 from m2bridge.engine import Limits, Macaulay2, Workspace
 from m2bridge.engine.answer import parse
+from m2bridge.engine.script import Script
 from m2bridge.errors import (
     ConversionError,
     EngineDiedError,
@@ -25,7 +26,6 @@ from m2bridge.errors import (
     ValueTypeError,
     WorkspaceLostError,
 )
-from m2bridge.render import Script
 from tests.events import PATIENCE, alive, wait_for, wait_for_end
 from tests.limits import HOUR
 

@@ -167,7 +167,7 @@ def _large_cases() -> Iterator[Input]:
 
 
 def _decimal(number: int) -> str:
-    from m2bridge.digits import decimal
+    from m2bridge.system import decimal
 
     return decimal(number)
 

@@ -310,7 +310,7 @@ STRANGE: tuple[object, ...] = (
 
 def json_text(value: object) -> str:
     """JSON of any value, long integers included."""
-    from m2bridge.digits import any_length
+    from m2bridge.system import any_length
 
     with any_length():
         return json.dumps(value, sort_keys=True, indent=1, ensure_ascii="\ud800" in repr(value)) + "\n"

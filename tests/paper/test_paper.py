@@ -17,11 +17,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from m2bridge import report
+from m2bridge import reports as report
 from m2bridge.cli.commands import cli
-from m2bridge.report import Report, Row
-from m2bridge.report.content import VERDICTS
-from m2bridge.report.words import case_of
+from m2bridge.reports import Report, Row
+from m2bridge.reports.content import VERDICTS, case_of
 from tests.events import PATIENCE
 
 CERTIFICATES = Path(__file__).parents[1] / "certificates" / "accepted"

@@ -12,7 +12,7 @@ from m2bridge.maps.statement import GlobalStatement
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.engine import Engine
-    from m2bridge.maps.observed_rank import ObservedRank
+    from m2bridge.maps.observation import ObservedRank
 
 NAME = "rational-normal-curve"
 TEXT = "The cone over the rational normal curve of degree n has dimension {}."
@@ -63,7 +63,7 @@ class Cone:
         return STATEMENTS
 
     def observe(self, engine: Engine | None, *, certified: bool = False) -> ObservedRank:
-        from m2bridge.maps.observed_rank import observe_rank
+        from m2bridge.maps.observation import observe_rank
 
         return observe_rank(self)
 

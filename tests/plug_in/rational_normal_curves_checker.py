@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from m2bridge.certificate.schema import Certificate, Content
-from m2bridge.certificate.wording import Words
-from m2bridge.checker.family import FamilyChecker, global_verdict
+from m2bridge.certificates.schema import Certificate, Content
+from m2bridge.certificates.wording import Words
+from m2bridge.checker import FamilyChecker, global_verdict
 from m2bridge.errors import CertificateError
 
 SOURCE = "Harris, Algebraic Geometry: A First Course, Example 1.14"

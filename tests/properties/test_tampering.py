@@ -9,9 +9,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from m2bridge.certificate.files import read
-from m2bridge.certificate.schema import Certificate
-from m2bridge.certifying.verified import verify, verify_path
+from m2bridge.certificates.files import read
+from m2bridge.certificates.schema import Certificate
+from m2bridge.crosscheck.verified import verify, verify_path
 from m2bridge.errors import CertificateError
 
 FOLDERS = [Path(__file__).parents[1] / "certificates" / name for name in ("accepted", "all-sizes")]

@@ -9,21 +9,40 @@ import pytest
 from sympy import Matrix, Poly, groebner, symbols
 from sympy.utilities.iterables import partitions
 
-from m2bridge.crosscheck.compare import compare
+from m2bridge.crosscheck.cross_check import compare
 from m2bridge.families.attention.all_sizes import sizes
-from m2bridge.families.attention.all_sizes.conclusions import conclusion
 from m2bridge.families.attention.all_sizes.decide import is_stated
 from m2bridge.families.attention.all_sizes.facts import GENERIC
 from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, DETERMINED, BaseCase
-from m2bridge.families.attention.all_sizes.formulas import ambient_exceeds_dimension, tangents_exceed_dimension
-from m2bridge.families.attention.all_sizes.patterns import Pattern, Selection, entry_of_a, entry_of_v
-from m2bridge.families.attention.all_sizes.polynomials import primitive
-from m2bridge.families.attention.all_sizes.predictions import PREDICTIONS, FormulaPrediction, Hypothesis, SizePrediction
-from m2bridge.families.attention.all_sizes.wording import PHRASES, words
+from m2bridge.families.attention.all_sizes.predictions import (
+    PREDICTIONS,
+    FormulaPrediction,
+    Hypothesis,
+    SizePrediction,
+    conclusion,
+)
+from m2bridge.families.attention.all_sizes.sizes import (
+    PHRASES,
+    Pattern,
+    Selection,
+    ambient_exceeds_dimension,
+    entry_of_a,
+    entry_of_v,
+    primitive,
+    tangents_exceed_dimension,
+    words,
+)
 from m2bridge.families.attention.fibres import Fibre
-from m2bridge.families.attention.formulas import determinantal_degree, dimension_formula, product_degree
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.orbits import Orbit, generic_orbit, orbits, representative
+from m2bridge.families.attention.orbits import (
+    Orbit,
+    determinantal_degree,
+    dimension_formula,
+    generic_orbit,
+    orbits,
+    product_degree,
+    representative,
+)
 from m2bridge.families.attention.statements import REGISTRY, OrbitStatement, Statement
 from m2bridge.families.attention.tangents import closure_dimension, tangent_lower_bounds
 from tests.all_sizes import basis, facts, models, point, points, verdicts

@@ -11,27 +11,30 @@ from typing import Any
 import islpy as isl
 import pytest
 
-from m2bridge import report
-from m2bridge.certificate.files import read, write
-from m2bridge.certificate.schema import Certificate
-from m2bridge.certifying.certify import certify_all
-from m2bridge.certifying.questions import questions
-from m2bridge.certifying.verified import verify_path
+from m2bridge import reports as report
+from m2bridge.certificates.files import read, write
+from m2bridge.certificates.schema import Certificate
 from m2bridge.checker.verify import verify
+from m2bridge.crosscheck.certify import certify_all
+from m2bridge.crosscheck.questions import questions
+from m2bridge.crosscheck.verified import verify_path
 from m2bridge.engine import Engine
 from m2bridge.engine.protocol import Transcript
+from m2bridge.engine.script import Script
 from m2bridge.errors import CertificateError, ContradictionError, MethodUnavailableError
 from m2bridge.families import family
-from m2bridge.families.attention.all_sizes import facts, fibre_theorem, patterns, predictions, sizes, wording
-from m2bridge.families.attention.all_sizes.certificate import ideals_json
-from m2bridge.families.attention.all_sizes.checker import facts as checked_facts
-from m2bridge.families.attention.all_sizes.checker import fibres, ideals, statements
+from m2bridge.families.attention.all_sizes import facts, fibre_theorem, predictions, sizes
+from m2bridge.families.attention.all_sizes import sizes as patterns
+from m2bridge.families.attention.all_sizes import sizes as wording
+from m2bridge.families.attention.all_sizes.checker import fibres, statements
+from m2bridge.families.attention.all_sizes.checker import fibres as ideals
+from m2bridge.families.attention.all_sizes.checker import statements as checked_facts
 from m2bridge.families.attention.all_sizes.decide import is_stated
-from m2bridge.families.attention.all_sizes.model import EverySize
+from m2bridge.families.attention.all_sizes.family import EverySize
 from m2bridge.families.attention.all_sizes.predictions import OrbitPrediction, SizePrediction
+from m2bridge.families.attention.all_sizes.result import ideals_json
 from m2bridge.families.attention.checker.case import Case, orbits, representative
 from m2bridge.families.attention.statements import REGISTRY
-from m2bridge.render import Script
 from tests.all_sizes import basis, points
 
 SAMPLES = Path(__file__).parents[1] / "certificates" / "all-sizes"

@@ -9,11 +9,11 @@ import pytest
 
 from m2bridge.engine import Engine
 from m2bridge.engine.protocol import Transcript
+from m2bridge.engine.script import Script
 from m2bridge.errors import ContradictionError, MethodUnavailableError
-from m2bridge.families.attention.all_sizes.cross_check import cross_check_all_sizes
+from m2bridge.families.attention.all_sizes.decide import cross_check_all_sizes
 from m2bridge.families.attention.all_sizes.result import AllSizes
 from m2bridge.families.attention.statements import REGISTRY
-from m2bridge.render import Script
 
 
 @pytest.fixture(scope="module")

@@ -16,13 +16,13 @@ import pytest
 from sympy import Symbol, binomial, sympify
 
 from m2bridge.algebra.hilbert_series import HilbertSeries
-from m2bridge.atlas import Atlas, Sheet, atlas, write_atlas
-from m2bridge.atlas.read import UP_TO_A_DEGREE, hilbert_polynomial_text, series_text
 from m2bridge.batch.store import Store
-from m2bridge.batch.unanswered import Unanswered
-from m2bridge.certificate.files import read, write
+from m2bridge.batch.task import Unanswered
+from m2bridge.certificates.files import read, write
 from m2bridge.cli import commands
 from m2bridge.errors import CertificateError, ContradictionError
+from m2bridge.reports.atlas import Atlas, Sheet, atlas, write_atlas
+from m2bridge.reports.atlas_reading import UP_TO_A_DEGREE, hilbert_polynomial_text, series_text
 
 SAMPLES = Path(__file__).parents[1] / "certificates"
 NASTY = "<script>document.title = 'evil'</script> & {{ 7 * 7 }}"

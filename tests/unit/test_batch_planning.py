@@ -12,17 +12,12 @@ import pytest
 
 from m2bridge import DeepAttention, PolynomialNetwork
 from m2bridge import SingleLayerAttention as Case
-from m2bridge.alarm import alarm
-from m2bridge.batch.case_lock import case_lock
 from m2bridge.batch.cases import grid, ordered, read_cases
 from m2bridge.batch.certifier import Settings, put_outcomes
-from m2bridge.batch.plan import plan
-from m2bridge.batch.progress import Lines
-from m2bridge.batch.store import Store
-from m2bridge.batch.task import Task, TaskReport, tasks
-from m2bridge.batch.unanswered import Unanswered, kind_of, reason_of
-from m2bridge.certificate.schema import Certificate
-from m2bridge.clock import limited
+from m2bridge.batch.plan import Lines, plan
+from m2bridge.batch.store import Store, case_lock
+from m2bridge.batch.task import Task, TaskReport, Unanswered, kind_of, reason_of, tasks
+from m2bridge.certificates.schema import Certificate
 from m2bridge.engine import Limits
 from m2bridge.errors import (
     ContradictionError,
@@ -35,7 +30,8 @@ from m2bridge.errors import (
     ScriptError,
 )
 from m2bridge.families import family
-from m2bridge.families.ranges import lists, ranges
+from m2bridge.families.definition import lists, ranges
+from m2bridge.limits import alarm, limited
 from tests.events import PATIENCE
 
 ATTENTION = family("attention")

@@ -5,16 +5,14 @@ import pytest
 from m2bridge import Orbit, SingleLayerAttention, SingularLocus
 from m2bridge.algebra.field import QQ
 from m2bridge.errors import ContradictionError
-from m2bridge.families.attention import bound_criterion
-from m2bridge.families.attention.bound_criterion import by_bounds
-from m2bridge.families.attention.formulas import dimension_formula
-from m2bridge.families.attention.orbits import orbits
+from m2bridge.families.attention import singular_points as bound_criterion
+from m2bridge.families.attention.orbits import dimension_formula, orbits
+from m2bridge.families.attention.singular_points import by_bounds
 from m2bridge.families.attention.statements.singular_locus import STATEMENTS
-from m2bridge.families.attention.tangent_bounds import tangent_upper_bounds
-from m2bridge.families.attention.tangents import tangent_lower_bound
-from m2bridge.maps.subject import Subject
-from m2bridge.maps.tangent_bounds import singular_by_bounds
-from m2bridge.presentation.singular_locus import tangent_text
+from m2bridge.families.attention.tangents import tangent_lower_bound, tangent_upper_bounds
+from m2bridge.maps.jacobian_rank import singular_by_bounds
+from m2bridge.maps.map_model import Subject
+from m2bridge.maps.singular_locus_result import tangent_text
 
 SMOOTH = Orbit(2, 2, 2)
 CASES = [(2, 1), (2, 2, 1), (2, 3), (3, 1), (3, 1, 1), (3, 2, 2), (3, 2, 3), (3, 2, 1), (4, 1, 2), (4, 1, 3), (5, 1, 1)]

@@ -13,11 +13,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from m2bridge import DeepAttention
-from m2bridge.certificate.schema import SCHEMA, Certificate
-from m2bridge.certifying.certify import certify_all
+from m2bridge.certificates.schema import SCHEMA, Certificate
+from m2bridge.crosscheck.certify import certify_all
 from m2bridge.errors import CertificateError
 
-TEXT = files("m2bridge.certificate").joinpath("certificate.schema.json").read_text(encoding="utf-8")
+TEXT = files("m2bridge.certificates").joinpath("certificate.schema.json").read_text(encoding="utf-8")
 VALIDATOR = Draft202012Validator(json.loads(TEXT))
 SAMPLES = Path(__file__).parents[1] / "certificates"
 GOOD = ("accepted", "all-sizes", "networks", "program-not-checked")

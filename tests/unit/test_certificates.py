@@ -14,13 +14,13 @@ import pytest
 from m2bridge import SingleLayerAttention
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.certificate.files import read, write
-from m2bridge.certificate.schema import SCHEMA, Certificate, digest
-from m2bridge.certifying.verified import verify, verify_path
+from m2bridge.certificates.files import read, write
+from m2bridge.certificates.schema import SCHEMA, Certificate, digest
 from m2bridge.checker import algebra
 from m2bridge.cli import commands
 from m2bridge.cli.verifying import json_files
 from m2bridge.convert.notation import polynomial_text
+from m2bridge.crosscheck.verified import verify, verify_path
 from m2bridge.errors import CertificateError
 from m2bridge.families.attention.checker.observations import identities
 from m2bridge.families.attention.fibres import Fibre

@@ -13,7 +13,7 @@ from m2bridge import dimension
 from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.errors import ContradictionError, ConversionError, InvalidCaseError, MethodUnavailableError, TooLargeError
-from m2bridge.maps import bounds
+from m2bridge.maps import layer as bounds
 from m2bridge.maps.chain import Chain
 from m2bridge.maps.chain_file import read_chain, read_model
 from m2bridge.maps.layer import Layer

@@ -16,11 +16,11 @@ import pytest
 
 import m2bridge
 from m2bridge import SingleLayerAttention
-from m2bridge.certificate.files import read, write
-from m2bridge.certificate.schema import Certificate
-from m2bridge.certifying.questions import question_of
+from m2bridge.certificates.files import read, write
+from m2bridge.certificates.schema import Certificate
 from m2bridge.checker import algebra
 from m2bridge.checker.verify import verify, verify_path
+from m2bridge.crosscheck.questions import question_of
 from m2bridge.errors import ContradictionError
 from m2bridge.families import checker
 from m2bridge.families.attention.checker import observations, statements

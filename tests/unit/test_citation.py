@@ -12,8 +12,8 @@ import yaml
 from click.testing import CliRunner
 
 from m2bridge import __version__, citation
-from m2bridge.cli.cite import cite_command
-from m2bridge.report import FORMATS, collect
+from m2bridge.cli.commands import cite_command
+from m2bridge.reports import FORMATS, collect
 
 ROOT = Path(__file__).parents[2]
 CERTIFICATES = ROOT / "tests" / "certificates"

@@ -9,10 +9,9 @@ from contextlib import suppress
 
 import pytest
 
-from m2bridge.alarm import alarm
-from m2bridge.clock import Clock, check, clock, each, limited, overtime, share, watched
 from m2bridge.engine.conversation import _earlier
 from m2bridge.errors import EngineTimeoutError, InvalidCaseError
+from m2bridge.limits import Clock, alarm, check, clock, each, limited, overtime, share, watched
 from tests.clocks import Looks
 
 

@@ -70,7 +70,7 @@ main()
 """The command; an interrupt comes when it imports a module for the first time."""
 
 
-@pytest.mark.parametrize("module", ["m2bridge.machine", "m2bridge.errors", "m2bridge.clock", "typing", "click"])
+@pytest.mark.parametrize("module", ["m2bridge.system", "m2bridge.errors", "m2bridge.limits", "typing", "click"])
 def test_an_interrupt_of_imports_shows_no_traceback(module: str) -> None:
     done = run(sys.executable, "-c", INTERRUPTED, module)
     assert (done.returncode, done.stderr) == (-signal.SIGINT, "")

@@ -17,14 +17,14 @@ from m2bridge import PolynomialRing, SingleLayerAttention, read_ideal
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import total_degree
 from m2bridge.algebra.sparse_polynomial import Terms
-from m2bridge.certificate.files import read
-from m2bridge.certificate.schema import Certificate
-from m2bridge.certifying.verified import verify
+from m2bridge.certificates.files import read
+from m2bridge.certificates.schema import Certificate
 from m2bridge.checker import algebra
 from m2bridge.convert.notation import polynomial_text
+from m2bridge.crosscheck.verified import verify
 from m2bridge.errors import TooExpensiveError
-from m2bridge.families.attention.formulas import degree_formula, dimension_formula
-from m2bridge.families.attention.structure import multigraded_attention
+from m2bridge.families.attention.orbits import degree_formula, dimension_formula
+from m2bridge.families.attention.parametrization import multigraded_attention
 from m2bridge.implicitization import implicitize
 from tests.leading import leading_monomials, series_of
 

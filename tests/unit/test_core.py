@@ -11,12 +11,11 @@ import pytest
 
 from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.algebra.linear_algebra import sparse_rank
-from m2bridge.clock import limited
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.core import CoreSize, balanced_monomial, core, core_map, core_symmetries, least_degree
-from m2bridge.families.attention.formulas import degree_formula, dimension_formula
-from m2bridge.families.attention.hilbert_function import section_count, sections_of
+from m2bridge.families.attention.hilbert import section_count, sections_of
 from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.families.attention.orbits import degree_formula, dimension_formula
 from m2bridge.implicitization import (
     MultigradedMap,
     hilbert_function,
@@ -24,11 +23,18 @@ from m2bridge.implicitization import (
     implicitize_and_look_ahead,
     multigraded,
 )
+from m2bridge.limits import limited
 from m2bridge.maps.closure import _multigraded_dimension
-from m2bridge.maps.core import Core
-from m2bridge.maps.core_completeness import core_ideal, prove_by_core, within_reach
-from m2bridge.maps.multigraded_closure import Equations, equations, graded_source
-from m2bridge.maps.subject import Subject
+from m2bridge.maps.completeness import (
+    Core,
+    Equations,
+    core_ideal,
+    equations,
+    graded_source,
+    prove_by_core,
+    within_reach,
+)
+from m2bridge.maps.map_model import Subject
 from tests.clocks import Looks
 from tests.leading import series_of
 

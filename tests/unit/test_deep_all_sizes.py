@@ -12,15 +12,18 @@ import pytest
 from m2bridge.cli import commands
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError
 from m2bridge.families import family
-from m2bridge.families.deep_attention.all_sizes import counted, cross_check, decide, predictions
-from m2bridge.families.deep_attention.all_sizes.blocks import blocks
+from m2bridge.families.deep_attention.all_sizes import counted, decide, predictions
+from m2bridge.families.deep_attention.all_sizes import decide as cross_check
 from m2bridge.families.deep_attention.all_sizes.checker import statements as checked
-from m2bridge.families.deep_attention.all_sizes.counted import LAYERS, Path
-from m2bridge.families.deep_attention.all_sizes.cross_check import cross_check_deep_attention, stated_for_all_sizes
-from m2bridge.families.deep_attention.all_sizes.decide import known_dimension, small_networks
-from m2bridge.families.deep_attention.all_sizes.layer_identities import layer_identities
-from m2bridge.families.deep_attention.all_sizes.model import NAME, EveryNetwork
-from m2bridge.families.deep_attention.all_sizes.numbers import END, LAYER
+from m2bridge.families.deep_attention.all_sizes.counted import END, LAYER, LAYERS, Path
+from m2bridge.families.deep_attention.all_sizes.decide import (
+    cross_check_deep_attention,
+    known_dimension,
+    small_networks,
+    stated_for_all_sizes,
+)
+from m2bridge.families.deep_attention.all_sizes.family import NAME, EveryNetwork
+from m2bridge.families.deep_attention.all_sizes.layer_identities import blocks, layer_identities
 from m2bridge.families.deep_attention.all_sizes.predictions import (
     PREDICTIONS,
     WHOLE,

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from m2bridge import report
-from m2bridge.certificate.files import write
-from m2bridge.certificate.schema import Certificate
-from m2bridge.certifying.certify import certify_all
-from m2bridge.certifying.questions import questions
+from m2bridge import reports as report
+from m2bridge.certificates.files import write
+from m2bridge.certificates.schema import Certificate
 from m2bridge.checker.verify import verify
+from m2bridge.crosscheck.certify import certify_all
+from m2bridge.crosscheck.questions import questions
 from m2bridge.errors import ContradictionError
-from m2bridge.families.deep_attention.all_sizes import cross_check
+from m2bridge.families.deep_attention.all_sizes import decide as cross_check
 from m2bridge.families.deep_attention.all_sizes.checker import layers, statements
 from m2bridge.families.deep_attention.all_sizes.decide import known_dimension, small_networks
-from m2bridge.families.deep_attention.all_sizes.model import NAME, EveryNetwork
+from m2bridge.families.deep_attention.all_sizes.family import NAME, EveryNetwork
 from m2bridge.families.deep_attention.all_sizes.predictions import PREDICTIONS, equation
 from m2bridge.families.deep_attention.checker.case import read, upper_bound, virtual
 from tests.changing import changed, leaves, others

@@ -12,14 +12,14 @@ from unittest.mock import Mock
 import flint
 import pytest
 
-from m2bridge.certificate.schema import Certificate
-from m2bridge.certifying.certify import certify_all
-from m2bridge.certifying.questions import questions
-from m2bridge.certifying.verified import verify_path
+from m2bridge.certificates.schema import Certificate
 from m2bridge.checker.verify import verify
+from m2bridge.crosscheck.certify import certify_all
+from m2bridge.crosscheck.questions import questions
+from m2bridge.crosscheck.verified import verify_path
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families import family
-from m2bridge.families.deep_attention import lower_bounds
+from m2bridge.families.deep_attention import formulas, lower_bounds
 from m2bridge.families.deep_attention.checker import block as checker_block
 from m2bridge.families.deep_attention.checker import fibres as checker_fibres
 from m2bridge.families.deep_attention.checker import layers as checker_layers
@@ -27,7 +27,7 @@ from m2bridge.families.deep_attention.checker.case import name, read, upper_boun
 from m2bridge.families.deep_attention.checker.layers import function_rank, normal_form_factors
 from m2bridge.families.deep_attention.family import FAMILY
 from m2bridge.families.deep_attention.model import NAME, DeepAttention
-from m2bridge.families.deep_attention.statements import STATEMENTS, formulas
+from m2bridge.families.deep_attention.statements import STATEMENTS
 from tests.changing import changed, leaves, others
 
 SAMPLES = Path(__file__).parents[1] / "certificates" / "deep"
@@ -219,7 +219,8 @@ def test_a_maker_with_a_wrong_prediction_is_found_out(
 
 def test_a_maker_with_a_wrong_bound_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """A formula for what a block decides that counts the skew parts which are not seen."""
-    from m2bridge.families.deep_attention import bounds, certified
+    from m2bridge.families.deep_attention import bounds
+    from m2bridge.families.deep_attention import observation as certified
 
     network = DeepAttention((3, 3, 3), (1, 2))
     monkeypatch.setattr(certified, "seen_dimension", lambda shape, t, softmax: 20)

@@ -9,12 +9,13 @@ import pytest
 
 from m2bridge.algebra.linear_algebra import rank
 from m2bridge.errors import MethodUnavailableError
-from m2bridge.families.deep_attention import generic_fibre
-from m2bridge.families.deep_attention.certified import can_be_certified
-from m2bridge.families.deep_attention.checker import fibres, limit
+from m2bridge.families.deep_attention import fibres as generic_fibre
+from m2bridge.families.deep_attention.checker import fibres
+from m2bridge.families.deep_attention.checker import fibres as limit
 from m2bridge.families.deep_attention.checker.case import Case, read
 from m2bridge.families.deep_attention.checker.predicted import hypothesis, prediction
 from m2bridge.families.deep_attention.model import DeepAttention
+from m2bridge.families.deep_attention.observation import can_be_certified
 
 FIBRES = [  # as Macaulay2 finds them: dimension and degree
     ("2-2-1-a2-2-t2", 0, 1),
@@ -81,7 +82,7 @@ def test_which_fibres_are_looked_at() -> None:
     for network, small in looked.items():
         assert bool(fibres.unknowns(read(network.to_json()))) is can_be_certified(network, "fibre_degree") is small
     with pytest.raises(MethodUnavailableError, match="31 unknowns; at most 25"):
-        generic_fibre.script(DeepAttention((4, 4), 2))
+        generic_fibre.fibre_script(DeepAttention((4, 4), 2))
 
 
 def test_the_limit_is_no_network() -> None:

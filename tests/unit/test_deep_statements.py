@@ -12,15 +12,15 @@ import pytest
 
 from m2bridge import dimension
 from m2bridge.algebra.integers import LARGE_PRIME
-from m2bridge.engine.recorded import RecordedEngine
+from m2bridge.engine.protocol import RecordedEngine
 from m2bridge.errors import ContradictionError, MethodUnavailableError
-from m2bridge.families.deep_attention import observation, words
+from m2bridge.families.deep_attention import formulas, observation, words
 from m2bridge.families.deep_attention.checker.case import read
-from m2bridge.families.deep_attention.generic_fibre import GenericFibre
+from m2bridge.families.deep_attention.fibres import GenericFibre
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import OBSERVABLES, observe
 from m2bridge.families.deep_attention.shape import Shape, reduced_dimension, virtual_dimension
-from m2bridge.families.deep_attention.statements import STATEMENTS, expectations, formulas
+from m2bridge.families.deep_attention.statements import STATEMENTS, expectations
 from m2bridge.maps.statement import GlobalStatement
 
 BY_NAME = {f"{statement.key} {statement.part}".strip(): statement for statement in STATEMENTS}

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from m2bridge.clock import limited
 from m2bridge.convert.documents import MOST_BYTES, read_bytes, read_json, read_text, read_toml
 from m2bridge.convert.number_text import MOST_DIGITS, read_rational
-from m2bridge.digits import any_length
 from m2bridge.errors import ConversionError, EngineTimeoutError
+from m2bridge.limits import limited
+from m2bridge.system import any_length
 from tests.clocks import Looks
 
 

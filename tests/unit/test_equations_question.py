@@ -17,17 +17,19 @@ import pytest
 from click.testing import CliRunner
 from flint import fmpz_mat, nmod_mat
 
-from m2bridge import SingleLayerAttention, report
-from m2bridge.certificate.files import read
-from m2bridge.certificate.schema import Certificate
-from m2bridge.certifying.certify import certify
+from m2bridge import SingleLayerAttention
+from m2bridge import reports as report
+from m2bridge.certificates.files import read
+from m2bridge.certificates.schema import Certificate
 from m2bridge.checker.verify import verify
 from m2bridge.cli.certifying import certify_command
+from m2bridge.crosscheck.certify import certify
 from m2bridge.errors import MethodUnavailableError, TooExpensiveError, TooLargeError
 from m2bridge.families.attention.checker import equations as checker
+from m2bridge.families.attention.checker import equations as products
+from m2bridge.families.attention.checker import equations as sections
 from m2bridge.families.attention.checker.case import Case, function
-from m2bridge.families.attention.checker.equations import products, sections
-from m2bridge.families.attention.checker.equations.products import (
+from m2bridge.families.attention.checker.equations import (
     Products,
     folded,
     fraction,
@@ -36,9 +38,9 @@ from m2bridge.families.attention.checker.equations.products import (
     matrix,
     without_units,
 )
-from m2bridge.families.attention.equations_question import degree_for
-from m2bridge.families.attention.formulas import degree_formula, dimension_formula
-from m2bridge.families.attention.hilbert_function import predicted_hilbert_function, sections_of
+from m2bridge.families.attention.hilbert import predicted_hilbert_function, sections_of
+from m2bridge.families.attention.orbits import degree_formula, dimension_formula
+from m2bridge.families.attention.questions import degree_for
 
 CASES = [(d, d_out, a) for d in range(1, 5) for d_out in range(1, 5) for a in range(1, d + 1)]
 QUICK = [case for case in CASES if case[0] <= 2 or (case[0] == 3 and case[1] == 1)]
@@ -204,8 +206,7 @@ def test_mistakes_of_the_checker_are_noticed(mistake: str, monkeypatch: pytest.M
     module, name, planted = PLANTED[mistake]
     for cached in (checker.low_degrees, checker.all_degrees):
         monkeypatch.setattr(checker, cached.__name__, cached.__wrapped__)
-    for room in (checker, sections):
-        monkeypatch.setattr(room, "products_of", products.products_of.__wrapped__)
+    monkeypatch.setattr(checker, "products_of", products.products_of.__wrapped__)
     assert verify(certificate).accepted
     monkeypatch.setattr(module, name, planted)
     assert not verify(certificate).accepted

@@ -15,16 +15,16 @@ import m2bridge.families as registry
 from m2bridge import CoefficientField, SingleLayerAttention
 from m2bridge.algebra.field import QQ
 from m2bridge.batch.task import tasks
-from m2bridge.certifying.questions import questions
 from m2bridge.cli import commands
 from m2bridge.cli.checking import _chosen
+from m2bridge.crosscheck.questions import questions
 from m2bridge.engine import Transcript
+from m2bridge.engine.script import Script
 from m2bridge.errors import EngineTimeoutError, InvalidCaseError, MethodUnavailableError
 from m2bridge.families import family
-from m2bridge.families.question import Question, never
-from m2bridge.layout import name_with_part
+from m2bridge.families.definition import Question, never
 from m2bridge.maps.singular_locus import singular_locus
-from m2bridge.render import Script
+from m2bridge.results.sheet import name_with_part
 from tests.plug_in import HERE, install
 
 PLUG_IN = (HERE / "rational_normal_curves.py").read_text(encoding="utf-8")

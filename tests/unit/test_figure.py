@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from m2bridge.cli import commands
-from m2bridge.clock import limited
 from m2bridge.errors import EngineTimeoutError, InvalidCaseError
 from m2bridge.families.deep_attention import lower_bounds
 from m2bridge.families.deep_attention.figure import figure_3
+from m2bridge.limits import limited
 from tests.clocks import Looks
 
 VALUES = {3: 23, 4: 38, 5: 55, 6: 74, 7: 95, 8: 118, 9: 143, 10: 170}

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.convert import escape, markup
 from m2bridge.convert.notation import polynomial_text
-from m2bridge.presentation import formula, html, latex
-from m2bridge.sheet import Facts, Finding, Findings, Formula, Polynomials, Sheet, Table
+from m2bridge.results import formula, html, latex, markup
+from m2bridge.results import markup as escape
+from m2bridge.results.sheet import Facts, Finding, Findings, Formula, Polynomials, Sheet, Table
 
 KNOWN = {"div", "style", "p", "br", "table", "thead", "tbody", "tr", "th", "td", "ol", "li", "span", "var"}
 SIGNS = r"""<script>alert("x")</script> $x$ \(y\) & 50% #1 _a^b ~ {c} \ ` ' ≤ Λ² é 漢 ﹏"""

@@ -8,18 +8,16 @@ from sympy import Expr, Matrix, Poly, symbols
 
 from m2bridge import CoefficientField, PolynomialMap, SingleLayerAttention
 from m2bridge.algebra.field import QQ
-from m2bridge.algebra.generic_rank import extension_degree, generic_rank
 from m2bridge.algebra.integers import LARGE_PRIME
-from m2bridge.algebra.jacobian import differential_rank
+from m2bridge.algebra.jacobian import differential_rank, extension_degree, generic_rank
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.families.attention import one_block
 from m2bridge.families.attention import tangents as tangent
-from m2bridge.families.attention.formulas import dimension_bound, dimension_formula
-from m2bridge.families.attention.orbits import Orbit
+from m2bridge.families.attention.orbits import Orbit, dimension_bound, dimension_formula
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.maps.dimension import Dimension, dimension
 from m2bridge.maps.jacobian_rank import MethodValue, jacobian_findings
-from m2bridge.maps.subject import Subject
+from m2bridge.maps.map_model import Subject
 
 s, t, u = symbols("s t u")
 

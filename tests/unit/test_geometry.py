@@ -14,14 +14,23 @@ from m2bridge.algebra.linear_algebra import pivot_columns, rank
 from m2bridge.algebra.linear_span import in_sparse_coordinates, linear_isomorphism, reduce_linearly
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.digits import decimal, integer
 from m2bridge.errors import ConversionError
-from m2bridge.families.attention.formulas import degree_formula, determinantal_degree, dimension_formula
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.orbit_closures import orbit_closure_degree, orbit_closure_map
-from m2bridge.families.attention.orbits import Orbit, flatten, maximal_orbits, orbits, representative
-from m2bridge.families.attention.reduced_coordinates import function, sparse
+from m2bridge.families.attention.orbits import (
+    Orbit,
+    degree_formula,
+    determinantal_degree,
+    dimension_formula,
+    flatten,
+    maximal_orbits,
+    orbit_closure_degree,
+    orbit_closure_map,
+    orbits,
+    representative,
+)
+from m2bridge.families.attention.parametrization import function, sparse
 from m2bridge.families.attention.tangents import orbit_dimension
+from m2bridge.system import decimal, integer
 
 CASES = [(1, 1), (1, 3), (2, 1), (2, 1, 1), (2, 2), (2, 3, 1), (3, 1), (3, 2, 2), (3, 3), (4, 1, 2), (4, 2, 3)]
 

@@ -9,21 +9,21 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.ring import Ideal, PolynomialRing
 from m2bridge.cli.output import exit_code
-from m2bridge.families.attention import hilbert_check
-from m2bridge.families.attention.formulas import degree_formula, dimension_formula
-from m2bridge.families.attention.hilbert_check import HilbertCheck
-from m2bridge.families.attention.hilbert_function import (
+from m2bridge.families.attention import hilbert as hilbert_check
+from m2bridge.families.attention.hilbert import (
+    HilbertCheck,
     determinantal_hilbert_function,
     no_prediction,
     predicted_hilbert_function,
     predicted_numerator,
 )
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.structure import multigraded_attention
+from m2bridge.families.attention.orbits import degree_formula, dimension_formula
+from m2bridge.families.attention.parametrization import multigraded_attention
 from m2bridge.implicitization import implicitize
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
-from m2bridge.maps.subject import Subject
+from m2bridge.maps.map_model import Subject
 
 CASES = {
     (1, 1, 1): 5,

@@ -16,10 +16,9 @@ from sympy import ZZ, Poly, Symbol, symbols
 from m2bridge import CoefficientField, Ideal, Macaulay2, PolynomialMap, ideal, read_ideal, read_mrdi, read_sage_text
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.convert.files import read_ideal_file
 from m2bridge.errors import ConversionError, InvalidCaseError, MethodUnavailableError
-from m2bridge.ideals.file import read_ideal_file
-from m2bridge.ideals.program import tidy
-from m2bridge.ideals.small_basis import small_basis
+from m2bridge.ideals.program import small_basis, tidy
 
 x, y, z = symbols("x y z")
 SEVEN = CoefficientField(7)

@@ -4,12 +4,12 @@ from math import comb
 
 import pytest
 
-from m2bridge.clock import limited
 from m2bridge.errors import ContradictionError, EngineTimeoutError
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.structure import multigraded_attention
+from m2bridge.families.attention.parametrization import multigraded_attention
 from m2bridge.implicitization import hilbert_function, implicitize, multigraded
 from m2bridge.implicitization.multigraded_map import grading_with_multidegrees
+from m2bridge.limits import limited
 from tests.clocks import Looks
 from tests.polynomials import substituted
 

@@ -15,7 +15,7 @@ from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.quotient import Quotient, combination
 from m2bridge.algebra.sparse_polynomial import restricted
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.structure import multigraded_attention
+from m2bridge.families.attention.parametrization import multigraded_attention
 from m2bridge.implicitization import generators, hilbert_function, implicitize, multigraded
 from m2bridge.implicitization.elimination import Expansions, ModularElimination, dense_slice
 from m2bridge.implicitization.relations import Substitution

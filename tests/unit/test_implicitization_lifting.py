@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from m2bridge.algebra.integers import chinese_remainder, integral
 from m2bridge.algebra.linear_algebra import rank
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.structure import multigraded_attention
-from m2bridge.implicitization import implicitize, lifting, relations
-from m2bridge.implicitization.generated_part import GeneratedPart
+from m2bridge.families.attention.parametrization import multigraded_attention
+from m2bridge.implicitization import generators as lifting
+from m2bridge.implicitization import implicitize, relations
+from m2bridge.implicitization.generators import GeneratedPart
 
 PRIMES = (5, 7, 11, 13)
 WIDTH = 6

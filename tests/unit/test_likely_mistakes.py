@@ -14,17 +14,17 @@ from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.cli import commands, computing, options
 from m2bridge.cli.commands import cli
-from m2bridge.clock import limited
 from m2bridge.convert.documents import read_text
 from m2bridge.engine import Macaulay2
+from m2bridge.engine.script import Script
 from m2bridge.errors import ConversionError, EngineTimeoutError, InvalidCaseError
 from m2bridge.families.attention.model import Coordinates, Weights
+from m2bridge.limits import limited
 from m2bridge.maps import dimension, singular_locus
 from m2bridge.maps.chain_file import read_model
 from m2bridge.maps.closure_result import Strategy
 from m2bridge.maps.jacobian_rank import MethodValue
-from m2bridge.maps.subject import Subject
-from m2bridge.render import Script
+from m2bridge.maps.map_model import Subject
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

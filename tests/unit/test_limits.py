@@ -14,24 +14,22 @@ import pytest
 from sympy import Matrix, Rational, symbols
 
 from m2bridge import Closure, PolynomialMap, SingleLayerAttention, closure, dimension, image, singular_locus
-from m2bridge.clock import clock, limited, watched
 from m2bridge.crosscheck import Outcome, cross_check
 from m2bridge.engine import Transcript
+from m2bridge.engine.script import Script
 from m2bridge.errors import EngineTimeoutError, InvalidCaseError, TooLargeError
-from m2bridge.families.attention import bound_criterion
-from m2bridge.families.attention import tangent_bounds as equations
-from m2bridge.families.attention.bound_criterion import by_bounds
+from m2bridge.families.attention import singular_points as bound_criterion
+from m2bridge.families.attention import tangents as equations
 from m2bridge.families.attention.fibres import MOST_ORBITS, fibres_script
 from m2bridge.families.attention.function import Chart, function_of, quadratic_forms
 from m2bridge.families.attention.observation import observe
-from m2bridge.families.attention.orbit_tangents import orbit_tangents
 from m2bridge.families.attention.orbits import dense_first, generic_orbit, orbit_count, orbits
-from m2bridge.families.attention.scripts import standalone
-from m2bridge.families.attention.tangent_bounds import tangent_upper_bounds
-from m2bridge.families.attention.tangents import tangent_lower_bounds
-from m2bridge.maps.subject import Subject
-from m2bridge.render import Script
-from m2bridge.startup import importing
+from m2bridge.families.attention.questions import standalone
+from m2bridge.families.attention.singular_points import by_bounds
+from m2bridge.families.attention.tangents import orbit_tangents, tangent_lower_bounds, tangent_upper_bounds
+from m2bridge.limits import clock, limited, watched
+from m2bridge.maps.map_model import Subject
+from m2bridge.system import importing
 from tests.clocks import Looks
 from tests.events import PATIENCE
 from tests.limits import HOUR, by_linear_algebra

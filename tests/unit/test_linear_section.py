@@ -7,19 +7,32 @@ from math import comb
 import pytest
 
 from m2bridge import Orbit, SingleLayerAttention
-from m2bridge.algebra.weighted_algebra import WeightedAlgebra
-from m2bridge.certifying.questions import question_of
+from m2bridge.algebra.sparse_polynomial import WeightedAlgebra
 from m2bridge.crosscheck import Outcome, compare
+from m2bridge.crosscheck.questions import question_of
 from m2bridge.errors import ContradictionError
-from m2bridge.families.attention import formulas, linear_section, source_degree
+from m2bridge.families.attention import degree as linear_section
+from m2bridge.families.attention import degree as source_degree
+from m2bridge.families.attention import orbits as formulas
 from m2bridge.families.attention.checker import observations
-from m2bridge.families.attention.deduction import BY_SECTION, deduce
+from m2bridge.families.attention.degree import (
+    MOST_POINTS,
+    degree_by_projection,
+    degree_of_low_rank,
+    is_counted,
+    section_algebra,
+    section_points,
+)
 from m2bridge.families.attention.fibres import Fibre, Fibres
-from m2bridge.families.attention.formulas import degree_formula, determinantal_degree, dimension_formula
-from m2bridge.families.attention.hilbert_function import determinantal_hilbert_function
-from m2bridge.families.attention.linear_section import MOST_POINTS, is_counted, section_algebra, section_points
-from m2bridge.families.attention.orbits import generic_orbit, orbits
-from m2bridge.families.attention.source_degree import degree_by_projection, degree_of_low_rank
+from m2bridge.families.attention.hilbert import determinantal_hilbert_function
+from m2bridge.families.attention.observation import BY_SECTION, deduce
+from m2bridge.families.attention.orbits import (
+    degree_formula,
+    determinantal_degree,
+    dimension_formula,
+    generic_orbit,
+    orbits,
+)
 from m2bridge.families.attention.statements import REGISTRY, degree
 from tests.rechecking import _observations, fibres_at, recheck
 
@@ -174,7 +187,7 @@ def families(size: int, rank: int) -> int:
 
 
 def test_a_section_that_disagrees(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("m2bridge.families.attention.deduction.section_points", lambda model: 7)
+    monkeypatch.setattr("m2bridge.families.attention.observation.section_points", lambda model: 7)
     model = SingleLayerAttention(2, 1, 1)
     at = {orbit: Fibre(2, 2) if orbit == Orbit(1, 1, 0) else Fibre(2, 1) for orbit in orbits(model)}
     with pytest.raises(ContradictionError, match="7 points"):

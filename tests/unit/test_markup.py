@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from m2bridge import report
-from m2bridge.certificate import files
+from m2bridge import reports as report
+from m2bridge.certificates import files
 from m2bridge.cli import commands
-from m2bridge.cli.progress import progress
-from m2bridge.convert import escape
+from m2bridge.cli.output import progress
+from m2bridge.results import markup as escape
 
 ACCEPTED = Path(__file__).parents[1] / "certificates" / "accepted"
 NASTY = "\x1b]0;owned\x07\x1b[2J \x9b1m \u202e [/b] <b>&lt;</b> =1+1 | $x$ \\input{a}"

@@ -4,7 +4,7 @@ from sympy.polys.rings import PolyRing
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert.notation import degree_summary, ideal_macaulay2, polynomial_text, sparse_text
-from m2bridge.layout import duration, first_terms, table
+from m2bridge.results.sheet import duration, first_terms, table
 
 
 def test_residues_are_written_symmetrically() -> None:

@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("IPython", reason="IPython is not installed: pip install '.[notebook]'")
 
 from m2bridge.convert.notation import expression_text
-from m2bridge.notebook.progress import Progress
+from m2bridge.notebook import Progress
 from tests.events import PATIENCE
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from m2bridge.machine import cores
+from m2bridge.system import cores
 
 CERTIFICATES = Path(__file__).parents[1] / "certificates"
 ABSENT = {

@@ -11,21 +11,20 @@ import pytest
 from m2bridge import Orbit, SingleLayerAttention, observe, singular_locus
 from m2bridge.batch.certifier import Settings, put_outcomes
 from m2bridge.batch.store import Store
-from m2bridge.batch.task import Task
-from m2bridge.batch.unanswered import kind_of
-from m2bridge.certifying.certify import certify
+from m2bridge.batch.task import Task, kind_of
 from m2bridge.crosscheck import CrossCheck, Outcome, Verdict, compare, cross_check
+from m2bridge.crosscheck.certify import certify
 from m2bridge.engine import Engine, Transcript
+from m2bridge.engine.script import Script
 from m2bridge.errors import ContradictionError, EngineError, EngineMemoryError, EngineTimeoutError
-from m2bridge.families.attention.deduction import BY_SECTION
 from m2bridge.families.attention.fibres import Fibre, fibres
+from m2bridge.families.attention.observation import BY_SECTION
 from m2bridge.families.attention.orbits import generic_orbit, orbits
 from m2bridge.families.attention.statements import REGISTRY, GlobalStatement, OrbitStatement, Statement
-from m2bridge.families.attention.tangent_bounds import tangent_upper_bounds
+from m2bridge.families.attention.tangents import tangent_upper_bounds
 from m2bridge.maps.agreement import LocusFindings
 from m2bridge.maps.singular_locus import known_orbits
 from m2bridge.maps.singular_locus_result import OrbitStatus
-from m2bridge.render import Script
 from tests.limits import by_linear_algebra
 
 CASES = [(3, 2, 2), (3, 3, 3), (2, 1, 1), (1, 2, 1)]
@@ -40,7 +39,7 @@ BOUNDS = cache(tangent_upper_bounds)
 @pytest.fixture(autouse=True)
 def equations_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """They depend on the case only, and take longer than all the rest."""
-    monkeypatch.setattr("m2bridge.families.attention.orbit_tangents.tangent_upper_bounds", BOUNDS)
+    monkeypatch.setattr("m2bridge.families.attention.tangents.tangent_upper_bounds", BOUNDS)
 
 
 class Limited:

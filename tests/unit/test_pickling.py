@@ -12,7 +12,7 @@ import sympy
 from m2bridge import ideal
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.values import Factorization, GroebnerBasis, Matrix, Module, QuotientRing, RingElement
+from m2bridge.workspace.values import Factorization, GroebnerBasis, Matrix, Module, QuotientRing, RingElement
 
 LEX, U, V = sympy.ring("u,v", sympy.ZZ, "lex")
 RING = PolynomialRing(QQ, ("x", "y"))

@@ -15,15 +15,14 @@ from sympy import Matrix
 
 from m2bridge import SingleLayerAttention
 from m2bridge.cli import commands
-from m2bridge.drawing import add_title, check_available, new_figure
-from m2bridge.drawn import picture_format
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.families.attention.figures import _assignments
 from m2bridge.families.attention.function import orbit_of
 from m2bridge.families.attention.orbit_diagram import OrbitNode, covers
 from m2bridge.families.attention.orbits import Orbit, orbits, representative
-from m2bridge.layered import placed
-from m2bridge.maps.slice_space import SliceSpace
+from m2bridge.maps.slice_surface import SliceSpace
+from m2bridge.pictures.graph_layout import placed
+from m2bridge.results.picture import add_title, check_available, new_figure, picture_format
 
 
 @pytest.mark.parametrize("case", [(2, 2), (3, 2, 2), (3, 3)])
@@ -124,7 +123,7 @@ def test_one_module_names_matplotlib() -> None:
 
 def test_colours_differ_for_the_colour_blind() -> None:
     """Also in grey: the lightness of those that stand for different things differs by a twentieth at least."""
-    from m2bridge.families.attention.presentation.orbit_picture import MARKS
+    from m2bridge.families.attention.orbit_diagram import MARKS
 
     def lightness(colour: str) -> float:
         red, green, blue = (int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))

@@ -12,7 +12,7 @@ from m2bridge.algebra.linear_span import reduce_linearly
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ConversionError, InvalidCaseError, MethodUnavailableError
 from m2bridge.maps.elimination import elimination_values
-from m2bridge.maps.subject import Subject
+from m2bridge.maps.map_model import Subject
 
 s, t = symbols("s t")
 LINE = PolynomialMap.from_expressions([s], {"x": s})

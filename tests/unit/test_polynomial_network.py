@@ -16,13 +16,13 @@ from sympy.polys.matrices import DomainMatrix
 from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.errors import ContradictionError, InvalidCaseError, TooLargeError
-from m2bridge.families.polynomial_network import bounds, model
-from m2bridge.families.polynomial_network.layers import layer_chain
-from m2bridge.families.polynomial_network.model import PolynomialNetwork
+from m2bridge.families.polynomial_network import model
+from m2bridge.families.polynomial_network import structure as bounds
+from m2bridge.families.polynomial_network.model import PolynomialNetwork, layer_chain
 from m2bridge.families.polynomial_network.statements import STATEMENTS, expected_dimension
 from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.implicitization.multigraded_map import coordinate_permutation, grading_with_multidegrees, multigraded
-from m2bridge.maps.bounds import coordinate_bound
+from m2bridge.maps.layer import coordinate_bound
 from m2bridge.maps.map_model import MapModel
 from m2bridge.maps.model import Differentiates, HasStatements, HasUpperBounds, Model
 from m2bridge.maps.rank import rank_result

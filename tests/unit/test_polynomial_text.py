@@ -10,7 +10,7 @@ from sympy import sympify
 
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.convert.map_file import read_map
+from m2bridge.convert.files import read_map
 from m2bridge.convert.polynomial_text import read_polynomial
 from m2bridge.errors import ConversionError
 

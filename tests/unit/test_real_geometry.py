@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
-from m2bridge.algebra import real_surface
 from m2bridge.algebra.field import QQ
-from m2bridge.algebra.real_curve import branches
-from m2bridge.algebra.real_roots import ball, fractions_between, nodes, pieces, real_roots
-from m2bridge.algebra.real_surface import Patch, patches
 from m2bridge.algebra.ring import Ideal, PolynomialRing
 from m2bridge.errors import ContradictionError
+from m2bridge.pictures import real_geometry as real_surface
+from m2bridge.pictures.real_geometry import Patch, branches, patches
+from m2bridge.pictures.real_roots import ball, fractions_between, nodes, pieces, real_roots
 
 NAMES = ("x", "y", "z")
 X, Y, Z = fmpq_mpoly_ctx.get(NAMES, Ordering.lex).gens()

@@ -5,9 +5,9 @@ import pytest
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert import macaulay2
+from m2bridge.engine.script import Script, render
 from m2bridge.errors import RenderError
-from m2bridge.render import Script, render
-from m2bridge.resources import templates
+from m2bridge.system import templates
 
 BASE_LOCUS = {"field": "QQ", "parameters": "s", "relations": "", "radical": False, "images": "{s}"}
 

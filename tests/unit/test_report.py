@@ -18,14 +18,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from m2bridge import report
+from m2bridge import reports as report
 from m2bridge.batch.store import Store
-from m2bridge.batch.unanswered import Kind, Unanswered
-from m2bridge.certificate import files
+from m2bridge.batch.task import Kind, Unanswered
+from m2bridge.certificates import files
 from m2bridge.cli import commands, reporting
 from m2bridge.cli.reporting import report_command
-from m2bridge.convert import escape
-from m2bridge.render.page import cited
+from m2bridge.engine.script import cited
+from m2bridge.results import markup as escape
 from tests.certificates.__main__ import by_release, with_foreign_program
 
 ACCEPTED = Path(__file__).parents[1] / "certificates" / "accepted"
@@ -272,7 +272,7 @@ def test_the_page_is_one_file_with_every_text_escaped(folder: Path) -> None:
 def test_the_page_holds_each_case_with_orbits_and_script(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("m2bridge.report.page.CASES_IN_A_PART", 3)
+    monkeypatch.setattr("m2bridge.reports.page.CASES_IN_A_PART", 3)
     page = report.FORMATS["html"](report.collect(ACCEPTED))
     title = "neuromanifold of lightning self-attention, (d, d', a) = (3, 2, 2), t = 2"
     where = unpacked(page, "table")["cases"].index(["d3-dout2-a2-t2", title, [3, 2, 2, 2]])

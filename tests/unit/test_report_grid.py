@@ -2,9 +2,9 @@
 
 import re
 
-from m2bridge import report
-from m2bridge.report import Report, Row
-from m2bridge.report.words import case_of
+from m2bridge import reports as report
+from m2bridge.reports import Report, Row
+from m2bridge.reports.content import case_of
 
 
 def row(d: int, d_out: int, a: int, statement: str, verdict: str) -> Row:

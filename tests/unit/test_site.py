@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 import m2bridge
-import m2bridge.values
+import m2bridge.workspace.values
 from m2bridge.cli import output
 
 ROOT = Path(__file__).parents[2]
@@ -26,10 +26,10 @@ def text(name: str) -> str:
 
 
 def test_every_public_name_is_in_the_reference_once() -> None:
-    pages = text("reference/api.rst").split(".. currentmodule:: m2bridge.values\n")
+    pages = text("reference/api.rst").split(".. currentmodule:: m2bridge.workspace.values\n")
     own, values = (sorted(re.findall(r"^   (\w+)$", page, re.MULTILINE)) for page in pages)
     assert own == sorted(name for name in m2bridge.__all__ if name != "__version__")
-    assert values == sorted(m2bridge.values.__all__)
+    assert values == sorted(m2bridge.workspace.values.__all__)
 
 
 def test_every_exit_code_is_in_the_reference() -> None:

@@ -17,8 +17,8 @@ from click.testing import CliRunner
 from rich.cells import cell_len
 
 from m2bridge.cli.commands import COMMANDS, cli
-from m2bridge.presentation.terminal import written
-from m2bridge.sheet import Facts, Finding, Findings, Polynomials, Sheet, Table
+from m2bridge.results.sheet import Facts, Finding, Findings, Polynomials, Sheet, Table
+from m2bridge.results.terminal import written
 
 CERTIFICATES = Path(__file__).parents[1] / "certificates"
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")

@@ -13,10 +13,10 @@ from hypothesis import example, given
 from mpmath import mpf
 from sympy import Float, I, Rational, symbols
 
-from m2bridge import values
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import Ideal, PolynomialRing
-from m2bridge.values import (
+from m2bridge.workspace import values
+from m2bridge.workspace.values import (
     Algebra,
     Array,
     BettiTable,

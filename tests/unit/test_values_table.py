@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from m2bridge import values
+from m2bridge.workspace import values
 from tests.everyday import DOCUMENTED
 
 TEXT = (Path(__file__).parents[2] / "docs" / "values.md").read_text(encoding="utf-8")

@@ -8,19 +8,17 @@ import pytest
 
 from m2bridge import Orbit, SingleLayerAttention
 from m2bridge.algebra.linear_span import linear_isomorphism
-from m2bridge.certificate.schema import Content
-from m2bridge.certifying.questions import question_of
+from m2bridge.certificates.schema import Content
 from m2bridge.crosscheck import Outcome, Verdict, compare
-from m2bridge.crosscheck.grounds import NO_ORBIT, NONE_SPECIAL
+from m2bridge.crosscheck.questions import question_of
+from m2bridge.crosscheck.verdict import NO_ORBIT, NONE_SPECIAL
 from m2bridge.errors import ContradictionError
 from m2bridge.families import OWN, family
-from m2bridge.families.attention.fibre_points import fibre_points
+from m2bridge.families.attention.fibres import Preimages, fibre_points, products_determine_functions
 from m2bridge.families.attention.observed import Observations
 from m2bridge.families.attention.orbits import orbits, representative
-from m2bridge.families.attention.preimages import Preimages
 from m2bridge.families.attention.statements import REGISTRY, GlobalStatement, Statement
 from m2bridge.families.attention.statements.statement import WORDS, nondegenerate
-from m2bridge.families.attention.tokens import products_determine_functions
 from tests import rechecking, stated
 from tests.rechecking import fibres_at, recheck
 
@@ -101,7 +99,7 @@ def test_points_are_as_many_as_the_scheme_says(case: tuple[int, int, int]) -> No
 
 
 def test_points_that_do_not_fit_the_scheme_stop_the_run(planting: pytest.MonkeyPatch) -> None:
-    planting.setattr("m2bridge.families.attention.deduction.fibre_points", lambda orbit, model: frozenset())
+    planting.setattr("m2bridge.families.attention.observation.fibre_points", lambda orbit, model: frozenset())
     with pytest.raises(ContradictionError, match="0 points solve the equations"):
         seen(2, 2)
 
@@ -122,7 +120,7 @@ def test_a_source_said_to_be_singular_where_it_is_smooth(
     """``singular`` needs more tangent vectors than the dimension; where there are none, nothing is claimed."""
     right = {s: compare(s, seen(*case)).verdict for s in REGISTRY}
     rechecking._observations.cache_clear()
-    planting.setattr("m2bridge.families.attention.deduction.source_is_smooth", lambda o, m: m.alpha == m.d)
+    planting.setattr("m2bridge.families.attention.observation.source_is_smooth", lambda o, m: m.alpha == m.d)
     observed = seen(*case)
     assert {fact.singular for fact in observed.orbits} == {True, None}
     for name in ("3.4 (iii)", "A.4", "singular-locus"):
@@ -133,7 +131,7 @@ def test_a_source_said_to_be_singular_where_it_is_smooth(
 
 
 def test_a_source_said_to_be_smooth_where_it_is_singular(planting: pytest.MonkeyPatch) -> None:
-    planting.setattr("m2bridge.families.attention.deduction.source_is_smooth", lambda orbit, model: True)
+    planting.setattr("m2bridge.families.attention.observation.source_is_smooth", lambda orbit, model: True)
     with pytest.raises(ContradictionError, match="smooth by its fibre, singular by tangent vectors"):
         seen(3, 2, 2)
 
@@ -199,7 +197,7 @@ def test_products_determine_functions(model: SingleLayerAttention) -> None:
 
 
 def test_one_token_does_not_determine_products(monkeypatch: pytest.MonkeyPatch) -> None:
-    from m2bridge.families.attention import tokens
+    from m2bridge.families.attention import fibres as tokens
 
     whole = tokens._output_coefficients
     monkeypatch.setattr(tokens, "_output_coefficients", lambda d: whole(d)[::2])

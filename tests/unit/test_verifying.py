@@ -16,13 +16,13 @@ import pytest
 
 from m2bridge import SingleLayerAttention
 from m2bridge.batch import verifier
-from m2bridge.batch.allowance import LEAST_MEMORY, Allowance
+from m2bridge.batch.verifier import LEAST_MEMORY, Allowance
 from m2bridge.batch.verifying import verify_files
-from m2bridge.certificate.files import read, write
-from m2bridge.certificate.schema import digest
-from m2bridge.certifying.questions import question_of
-from m2bridge.certifying.verified import verify_path
-from m2bridge.checker.verify_result import VerifyResult
+from m2bridge.certificates.files import read, write
+from m2bridge.certificates.schema import digest
+from m2bridge.checker.verify import VerifyResult
+from m2bridge.crosscheck.questions import question_of
+from m2bridge.crosscheck.verified import verify_path
 from m2bridge.errors import BatchError, ContradictionError, InvalidCaseError
 from tests.events import PATIENCE, wait_for, wait_for_end
 from tests.limits import HOUR

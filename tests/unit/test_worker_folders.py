@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from m2bridge.batch import forkserver
+from m2bridge.batch import worker as forkserver
 from m2bridge.engine import scratch
 from m2bridge.errors import BatchError
 from tests.events import PATIENCE, wait_for

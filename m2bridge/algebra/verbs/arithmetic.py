@@ -38,7 +38,7 @@ class Arithmetic:
         """
         if not isinstance(other, Arithmetic):
             return NotImplemented
-        return function("ideals.comparison.equals")(self, other)
+        return function("ideals.operations.equals")(self, other)
 
     def __hash__(self) -> int:
         return hash(self.ring)  # type: ignore[attr-defined]
@@ -51,7 +51,7 @@ class Arithmetic:
         >>> print(ideal("x", variables="x y") + ideal("y", variables="x y"))
         ideal(x, y) of QQ[x, y]
         """
-        return function("ideals.arithmetic.add")(self, other) if isinstance(other, Arithmetic) else NotImplemented
+        return function("ideals.operations.add")(self, other) if isinstance(other, Arithmetic) else NotImplemented
 
     def __mul__(self, other: Ideal) -> Ideal:
         """The product of two ideals of one ring: it defines the union of their varieties. No engine is needed.
@@ -61,7 +61,7 @@ class Arithmetic:
         >>> print(ideal("x", "y") * ideal("x", "y"))
         ideal(x**2, x*y, y**2) of QQ[x, y]
         """
-        return function("ideals.arithmetic.multiply")(self, other) if isinstance(other, Arithmetic) else NotImplemented
+        return function("ideals.operations.multiply")(self, other) if isinstance(other, Arithmetic) else NotImplemented
 
     def __pow__(self, exponent: int) -> Ideal:
         """A power of the ideal; the unit ideal for the exponent 0. No engine is needed.
@@ -73,7 +73,7 @@ class Arithmetic:
         """
         if isinstance(exponent, bool) or not isinstance(exponent, int) or exponent < 0:
             return NotImplemented
-        return function("ideals.arithmetic.power")(self, exponent)
+        return function("ideals.operations.power")(self, exponent)
 
     def __contains__(self, polynomial: object) -> bool:
         return self.contains(polynomial)
@@ -88,7 +88,7 @@ class Arithmetic:
         >>> ideal("x + y", "x - y").equals(ideal("x", "y"), timeout=60)
         True
         """
-        return function("ideals.comparison.equals")(self, other, engine, timeout)
+        return function("ideals.operations.equals")(self, other, engine, timeout)
 
     def contains(self, other: object, engine: Engine | None = None, timeout: float | None = None) -> bool:
         """Whether a polynomial, or another ideal of the ring, lies in the ideal; ``in`` asks the same.
@@ -105,7 +105,7 @@ class Arithmetic:
         >>> cusp.contains("x*y^2 - x^4"), cusp.contains("x")
         (True, False)
         """
-        return function("ideals.comparison.contains")(self, other, engine, timeout)
+        return function("ideals.operations.contains")(self, other, engine, timeout)
 
     def intersect(
         self, *others: Ideal | Sequence[Ideal], engine: Engine | None = None, timeout: float | None = None

@@ -34,7 +34,7 @@ class Components:
         >>> print(ideal("x^2", "x*y").radical())
         ideal(x) of QQ[x, y]
         """
-        return function("ideals.decomposition.radical")(self, engine, timeout)
+        return function("ideals.operations.radical")(self, engine, timeout)
 
     def minimal_primes(self, engine: Engine | None = None, timeout: float | None = None) -> tuple[Ideal, ...]:
         """The minimal primes, over the field of the ring: the irreducible components of the variety; none for 1.
@@ -48,7 +48,7 @@ class Components:
         >>> [str(prime.generators) for prime in ideal("x*y", "x*z").minimal_primes()]
         ['(x,)', '(y, z)']
         """
-        return function("ideals.decomposition.minimal_primes")(self, engine, timeout)
+        return function("ideals.operations.minimal_primes")(self, engine, timeout)
 
     def primary_decomposition(self, engine: Engine | None = None, timeout: float | None = None) -> tuple[Ideal, ...]:
         """Primary ideals with different radicals and this ideal as intersection, none superfluous; none for 1.
@@ -65,7 +65,7 @@ class Components:
         >>> first.intersect(second) == I
         True
         """
-        return function("ideals.decomposition.primary_decomposition")(self, engine, timeout)
+        return function("ideals.operations.primary_decomposition")(self, engine, timeout)
 
     def associated_primes(self, engine: Engine | None = None, timeout: float | None = None) -> tuple[Ideal, ...]:
         """The associated primes, over the field of the ring: the minimal ones and the embedded ones; none for 1.
@@ -77,7 +77,7 @@ class Components:
         >>> [str(prime.generators) for prime in ideal("x^2", "x*y").associated_primes()]
         ['(x,)', '(x, y)']
         """
-        return function("ideals.decomposition.associated_primes")(self, engine, timeout)
+        return function("ideals.operations.associated_primes")(self, engine, timeout)
 
     def is_prime(self, engine: Engine | None = None, timeout: float | None = None) -> bool:
         """Whether the ideal is prime over the field of its ring; over a larger field it can be another matter.
@@ -89,7 +89,7 @@ class Components:
         >>> ideal("x^2 + 1").is_prime(), ideal("x^2 - 1").is_prime()
         (True, False)
         """
-        return function("ideals.decomposition.is_prime")(self, engine, timeout)
+        return function("ideals.operations.is_prime")(self, engine, timeout)
 
     def is_radical(self, engine: Engine | None = None, timeout: float | None = None) -> bool:
         """Whether the ideal is its own radical; the unit ideal is.
@@ -101,4 +101,4 @@ class Components:
         >>> ideal("x*y").is_radical(), ideal("x^2*y").is_radical()
         (True, False)
         """
-        return function("ideals.decomposition.is_radical")(self, engine, timeout)
+        return function("ideals.operations.is_radical")(self, engine, timeout)

@@ -59,7 +59,7 @@ class Geometry:
         >>> print(ideal("s - t").image(square))
         ideal(x - y) of QQ[x, y]
         """
-        return function("ideals.mapping.image")(self, polynomial_map, engine, timeout)
+        return function("ideals.operations.image")(self, polynomial_map, engine, timeout)
 
     def preimage(self, polynomial_map: PolynomialMap) -> Ideal:
         """The ideal of the preimage under a map: its generators with the coordinates replaced by their images.
@@ -75,4 +75,4 @@ class Geometry:
         >>> print(ideal("x", "y").preimage(cusp))
         ideal(t**2, t**3) of QQ[t]
         """
-        return function("ideals.mapping.preimage")(self, polynomial_map)
+        return function("ideals.operations.preimage")(self, polynomial_map)

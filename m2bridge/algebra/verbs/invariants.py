@@ -10,7 +10,7 @@ from m2bridge.algebra.verbs.delegate import function
 if TYPE_CHECKING:
     from m2bridge.algebra.hilbert_series import HilbertSeries
     from m2bridge.engine import Engine
-    from m2bridge.values import BettiTable, Complex, GroebnerBasis, HilbertPolynomial, Matrix
+    from m2bridge.workspace.values import BettiTable, Complex, GroebnerBasis, HilbertPolynomial, Matrix
 
 
 class Invariants:
@@ -30,7 +30,7 @@ class Invariants:
         >>> ideal("x^2 + y", "x*y - 1").groebner_basis().generators
         (x**2 + y, x*y - 1, y**2 + x)
         """
-        return function("ideals.invariants.groebner_basis")(self, engine, timeout)
+        return function("ideals.operations.groebner_basis")(self, engine, timeout)
 
     def dimension(self, engine: Engine | None = None, timeout: float | None = None) -> int:
         """The dimension of the variety in affine space, the Krull dimension of the quotient; −1 for the unit ideal.
@@ -43,7 +43,7 @@ class Invariants:
         >>> ideal("x*y", "x*z").dimension()
         2
         """
-        return function("ideals.invariants.dimension")(self, engine, timeout)
+        return function("ideals.operations.dimension")(self, engine, timeout)
 
     def codimension(self, engine: Engine | None = None, timeout: float | None = None) -> int:
         """The number of variables less the dimension, which is the smallest height of a minimal prime.
@@ -55,7 +55,7 @@ class Invariants:
         >>> ideal("x*y", "x*z").codimension()
         1
         """
-        return function("ideals.invariants.codimension")(self, engine, timeout)
+        return function("ideals.operations.codimension")(self, engine, timeout)
 
     def degree(self, engine: Engine | None = None, timeout: float | None = None) -> int:
         """The degree of the scheme: of its components of the largest dimension, with multiplicities; 0 for 1.
@@ -69,7 +69,7 @@ class Invariants:
         >>> ideal("x^2*y").degree()
         3
         """
-        return function("ideals.invariants.degree")(self, engine, timeout)
+        return function("ideals.operations.degree")(self, engine, timeout)
 
     def hilbert_series(self, engine: Engine | None = None, timeout: float | None = None) -> HilbertSeries:
         """The Hilbert series of the quotient by a homogeneous ideal.
@@ -84,7 +84,7 @@ class Invariants:
         >>> ideal("x^2 - y*z").hilbert_series()
         HilbertSeries(numerator=(1, 1), dimension=2)
         """
-        return function("ideals.invariants.hilbert_series")(self, engine, timeout)
+        return function("ideals.operations.hilbert_series")(self, engine, timeout)
 
     def hilbert_polynomial(self, engine: Engine | None = None, timeout: float | None = None) -> HilbertPolynomial:
         """The Hilbert polynomial: the values of the Hilbert function in all large degrees.
@@ -100,7 +100,7 @@ class Invariants:
         >>> print(cubic.hilbert_polynomial(), cubic.hilbert_polynomial().to_sympy("n"))
         -2*P_0 + 3*P_1 3*n + 1
         """
-        return function("ideals.invariants.hilbert_polynomial")(self, engine, timeout)
+        return function("ideals.operations.hilbert_polynomial")(self, engine, timeout)
 
     def betti_table(self, engine: Engine | None = None, timeout: float | None = None) -> BettiTable:
         """The graded Betti numbers of the quotient by a homogeneous ideal.
@@ -120,7 +120,7 @@ class Invariants:
             0: 1 . .
             1: . 3 2
         """
-        return function("ideals.resolution.betti_table")(self, engine, timeout)
+        return function("ideals.operations.betti_table")(self, engine, timeout)
 
     def resolution(self, engine: Engine | None = None, timeout: float | None = None) -> Complex:
         """A free resolution of the quotient: the minimal one where all generators are homogeneous, else any.
@@ -135,7 +135,7 @@ class Invariants:
         >>> koszul.differentials[1].entries
         ((-y,), (x,))
         """
-        return function("ideals.resolution.resolution")(self, engine, timeout)
+        return function("ideals.operations.resolution")(self, engine, timeout)
 
     def jacobian(self) -> Matrix:
         """The Jacobian matrix of the generators: a row for each generator, a column for each variable.
@@ -147,4 +147,4 @@ class Invariants:
         >>> ideal("x^2 - y^2*z").jacobian().entries
         ((2*x, -2*y*z, -y**2),)
         """
-        return function("ideals.arithmetic.jacobian")(self)
+        return function("ideals.operations.jacobian_of_generators")(self)

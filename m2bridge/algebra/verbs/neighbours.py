@@ -28,7 +28,7 @@ class Neighbours:
         >>> ideal("x^2 - 2/3*y").to_sympy()
         [Poly(x**2 - 2/3*y, x, y, domain='QQ')]
         """
-        return function("ideals.neighbours.to_sympy")(self)
+        return function("ideals.interop.to_sympy")(self)
 
     def to_flint(self) -> list[flint.fmpq_mpoly] | list[flint.nmod_mpoly]:
         """The generators as polynomials of python-flint, in one context, in this order; ``[0]`` for the zero ideal.
@@ -45,7 +45,7 @@ class Neighbours:
         >>> ideal("x^2 - 2/3*y").to_flint()
         [x^2 - 2/3*y]
         """
-        return function("ideals.neighbours.to_flint")(self)
+        return function("ideals.interop.to_flint")(self)
 
     def to_sage_text(self) -> str:
         """A Python program for Sage that defines the ring ``R`` and the ideal ``I``.
@@ -66,7 +66,7 @@ class Neighbours:
             "x^2 - 2/3*y",
         ]])
         """
-        return function("ideals.sage_text.to_sage_text")(self)
+        return function("ideals.interop.to_sage_text")(self)
 
     def to_mrdi(self, namespace: str = "Macaulay2") -> dict[str, Any]:
         """The ideal in the interchange format ``.mrdi``, as a dictionary for ``json.dumps``.
@@ -88,7 +88,7 @@ class Neighbours:
         >>> ideal("x^2 - 2/3*y").to_mrdi()["data"]
         [[[['2', '0'], ['1', '1']], [['0', '1'], ['-2', '3']]]]
         """
-        return function("ideals.mrdi.to_mrdi")(self, namespace)
+        return function("ideals.interop.to_mrdi")(self, namespace)
 
     def write_mrdi(self, path: Path | str, namespace: str = "Macaulay2") -> None:
         """Write the ideal to a file in the interchange format ``.mrdi``; :func:`m2bridge.read_mrdi` reads it.
@@ -103,4 +103,4 @@ class Neighbours:
         ...     print(read_mrdi(f"{folder}/parabola.mrdi"))
         ideal(x**2 - y) of QQ[x, y]
         """
-        function("ideals.mrdi.write_mrdi")(self, path, namespace)
+        function("ideals.interop.write_mrdi")(self, path, namespace)

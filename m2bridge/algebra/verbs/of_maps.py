@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from m2bridge.engine import Engine
     from m2bridge.maps.image import Image
     from m2bridge.maps.singular_locus_result import SingularLocus
-    from m2bridge.values import Matrix
+    from m2bridge.workspace.values import Matrix
 
 
 class MapVerbs:
@@ -47,7 +47,7 @@ class MapVerbs:
         >>> print(cusp.preimage(ideal("x - 1", "y + 1")))
         ideal(t**2 - 1, t**3 + 1) of QQ[t]
         """
-        return function("ideals.mapping.preimage")(ideal, self)
+        return function("ideals.operations.preimage")(ideal, self)
 
     def jacobian(self) -> Matrix:
         """The Jacobian matrix of the images: a row for each coordinate, a column for each parameter.
@@ -59,7 +59,7 @@ class MapVerbs:
         >>> PolynomialMap.from_expressions([s, t], {"x": s**2, "y": s*t}).jacobian().entries
         ((2*s, 0), (t, s))
         """
-        return function("ideals.mapping.jacobian")(self)
+        return function("ideals.operations.jacobian")(self)
 
     def singular_locus(
         self, engine: Engine | None = None, field: CoefficientField = QQ, *, timeout: float | None = None

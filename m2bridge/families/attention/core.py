@@ -17,12 +17,12 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.linear_span import linear_isomorphism
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.families.attention.formulas import dimension_formula
-from m2bridge.families.attention.hilbert_function import section_count, sections_of
+from m2bridge.families.attention.hilbert import section_count, sections_of
 from m2bridge.families.attention.model import Coordinates, SingleLayerAttention
+from m2bridge.families.attention.orbits import dimension_formula
 from m2bridge.families.attention.parametrization import entries
 from m2bridge.implicitization.multigraded_map import multigraded
-from m2bridge.maps.core import Core
+from m2bridge.maps.completeness import Core
 
 Weight = tuple[str, int, int]
 """An entry of A or V."""

@@ -11,9 +11,9 @@ from m2bridge.families.attention.model import NAME, SingleLayerAttention
 from m2bridge.families.definition import Family, Figure, integer_option
 
 if TYPE_CHECKING:
-    from m2bridge.families.question import Question
+    from m2bridge.engine.script import Script
+    from m2bridge.families.definition import Question
     from m2bridge.maps.statement import Statement
-    from m2bridge.render import Script
 
 
 def from_key(key: str) -> SingleLayerAttention:
@@ -33,14 +33,13 @@ def _statements() -> tuple[Statement, ...]:
 
 
 def _questions() -> tuple[Question, ...]:
-    from m2bridge.families.attention.closure_question import CLOSURE
-    from m2bridge.families.attention.equations_question import EQUATIONS
+    from m2bridge.families.attention.questions import CLOSURE, EQUATIONS
 
     return EQUATIONS, CLOSURE
 
 
 def _program(model: SingleLayerAttention, key: str) -> Script | None:
-    from m2bridge.families.attention.scripts import fibres_program
+    from m2bridge.families.attention.questions import fibres_program
 
     return fibres_program(model)
 
@@ -76,11 +75,11 @@ FAMILY = Family(
     all_sizes="attention-all-sizes",
     tools={
         "check_coordinates": "m2bridge.families.attention.parametrization:check_coordinates",
-        "cross_check_all_sizes": "m2bridge.families.attention.all_sizes.cross_check:cross_check_all_sizes",
+        "cross_check_all_sizes": "m2bridge.families.attention.all_sizes.decide:cross_check_all_sizes",
         "function_of": "m2bridge.families.attention.function:function_of",
-        "hilbert_check": "m2bridge.families.attention.hilbert_check:hilbert_check",
+        "hilbert_check": "m2bridge.families.attention.hilbert:hilbert_check",
         "membership": "m2bridge.families.attention.membership:membership",
-        "standalone": "m2bridge.families.attention.scripts:standalone",
+        "standalone": "m2bridge.families.attention.questions:standalone",
     },
     prefix="",
 )

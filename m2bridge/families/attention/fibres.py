@@ -1,25 +1,139 @@
-"""The method of fibres: the fibre scheme of the parametrization at one point of each orbit, in Macaulay2 over QQ."""
+"""The points of a fibre, as a value that statements predict."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations, combinations_with_replacement, product
+from math import isqrt
+from typing import Any
 
-from m2bridge.clock import clock, watched
+from sympy.polys.rings import PolyElement
+
+from m2bridge.algebra.field import QQ
+from m2bridge.algebra.linear_algebra import rank, sparse_rank
+from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.engine import Engine, given_or_own
 from m2bridge.engine.answer import Answer, parse
-from m2bridge.errors import EngineError, EngineMemoryError, EngineTimeoutError, ParseError, TooLargeError
-from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.engine.script import Script, render
+from m2bridge.errors import (
+    EngineError,
+    EngineMemoryError,
+    EngineTimeoutError,
+    MethodUnavailableError,
+    ParseError,
+    TooLargeError,
+)
+from m2bridge.families.attention.model import Coordinates, SingleLayerAttention
 from m2bridge.families.attention.orbits import (
     IntegerMatrix,
     Orbit,
+    WeightPair,
     dense_first,
     generic_orbit,
     orbit_count,
     orbits,
     representative,
 )
-from m2bridge.render import Script, render
+from m2bridge.families.attention.parametrization import Function, coordinate_names, function, name_in, sparse
+from m2bridge.families.attention.parametrization import reduced_indices as indices
+from m2bridge.limits import clock, watched
+from m2bridge.maps.model import WithoutRealWeights
+from m2bridge.results.sheet import matrix_text
+
+
+@dataclass(frozen=True, slots=True)
+class Preimages:
+    """Weights (A, V), up to rescaling, that have the same function."""
+
+    points: frozenset[WeightPair]
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """In increasing order, for ``json.dumps``."""
+        return [{"A": [list(row) for row in A], "V": [list(row) for row in V]} for A, V in sorted(self.points)]
+
+    def __str__(self) -> str:
+        return f"{{{', '.join(f'({matrix_text(A)}, {matrix_text(V)})' for A, V in sorted(self.points))}}}"
+
+
+Bilinear = Counter[tuple[int, int, int]]
+"""A bilinear form in A and one row of V: the coefficient of A_pi V_q at (p, i, q)."""
+
+
+def products_determine_functions(d: int) -> bool:
+    """Whether coefficients of an output token of V X Xᵀ A X and coefficients of the products l_i·v span the same space.
+
+    Computed for one row v of V, since each output has its own; for two tokens, since each summand of
+    Σ_u (x_uᵀ A x)(V x_u) has one other token at most; and for d ≤ 3, since forms with different sets of three indices
+    have no monomial in common, and all sets are alike.
+    """
+    size = min(d, 3)
+    full, reduced = _output_coefficients(size), _product_coefficients(size)
+    return sparse_rank(full) == sparse_rank(reduced) == sparse_rank([*full, *reduced])
+
+
+def _output_coefficients(d: int) -> list[Bilinear]:
+    """Of (xᵀ A x)(v·x) + (yᵀ A x)(v·y), by monomials in x and y."""
+    found: dict[tuple[tuple[int, ...], tuple[int, ...]], Bilinear] = {}
+    for p, i, q in product(range(d), repeat=3):
+        alone, other = ((), tuple(sorted((p, i, q)))), (tuple(sorted((p, q))), (i,))
+        for monomial in (alone, other):
+            found.setdefault(monomial, Counter())[p, i, q] += 1
+    return list(found.values())
+
+
+def _product_coefficients(d: int) -> list[Bilinear]:
+    """Of (Σ A_pi y_p)(Σ V_q y_q) for all i."""
+    pairs = combinations_with_replacement(range(d), 2)
+    return [Counter({(p, i, q), (q, i, p)}) for (p, q), i in product(pairs, range(d))]
+
+
+def fibre_points(orbit: Orbit, model: SingleLayerAttention) -> frozenset[WeightPair]:
+    """All (A, V) with A_11 = V_11 = 1 and rk A ≤ α that give the function of the representative; complex ones included.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If candidates are not rational, which does not happen at our representatives.
+    """
+    c = _nonzero(function(*map(sparse, representative(orbit, model))))
+    places = range(1, model.d)
+    candidates = product(*(_roots(c.get((0, 0, 0, q), 0), c.get((0, 0, q, q), 0)) for q in places))
+    pairs = (_weights(c, (1, *z), model) for z in candidates)
+    return frozenset(pair for pair in pairs if _nonzero(function(*map(sparse, pair))) == c and _low_rank(pair, model))
+
+
+def _nonzero(values: Function) -> Function:
+    return {key: value for key, value in values.items() if value}
+
+
+def _roots(total: int, constant: int) -> set[int]:
+    """The roots of z² − total·z + constant."""
+    discriminant = total**2 - 4 * constant
+    root = isqrt(max(discriminant, 0))
+    if root**2 != discriminant:
+        raise MethodUnavailableError(f"a point of a fibre has the irrational coordinate √{discriminant}")
+    return {(total - root) // 2, (total + root) // 2}
+
+
+def _weights(c: Function, z: tuple[int, ...], model: SingleLayerAttention) -> WeightPair:
+    """The only (A, V) that can give the function c with V_1q = z_q and A_11 = 1."""
+    d, outputs = range(model.d), range(model.d_out)
+
+    def coordinate(k: int, i: int, q: int) -> int:
+        return c.get((k, i, 0, q), 0)
+
+    first = [coordinate(0, i, 0) for i in d]
+    A = tuple(tuple(first[i] if q == 0 else coordinate(0, i, q) - z[q] * first[i] for i in d) for q in d)
+    left = [coordinate(k, 0, 0) for k in outputs]
+    V = tuple(tuple(left[k] if q == 0 else coordinate(k, 0, q) - left[k] * A[q][0] for q in d) for k in outputs)
+    return A, V
+
+
+def _low_rank(pair: WeightPair, model: SingleLayerAttention) -> bool:
+    return model.alpha == model.d or rank(pair[0]) <= model.alpha
+
 
 MOST_ORBITS = 20_000
 """More orbits take Macaulay2 weeks."""
@@ -178,3 +292,34 @@ def nonzero_part(orbit: Orbit, model: SingleLayerAttention) -> tuple[str, str]:
 
 def _matrix(rows: IntegerMatrix) -> str:
     return "matrix(QQ, {" + ", ".join("{" + ", ".join(map(str, row)) + "}" for row in rows) + "})"
+
+
+REASON = (
+    "no real weights exactly where all forms l_i v_k are multiples of one definite form (Theorem 3.2 and "
+    "docs/pictures.md); membership confirms it at rational points"
+)
+
+
+def without_real_weights(model: SingleLayerAttention, coordinates: Coordinates) -> WithoutRealWeights:
+    """The 2×2 minors of the coefficients of all forms, and the sum of 4 c_pp c_qq − c_pq² over all forms."""
+    names = coordinate_names(model, coordinates)
+    ring = PolynomialRing(QQ, names).sympy_ring
+    named = dict(zip(names, ring.gens, strict=True))
+    coordinate = {index: named[name_in(index, coordinates)] for index in indices(model)}
+    forms: dict[tuple[int, int], list[PolyElement]] = {}
+    for (k, i, _, _), variable in coordinate.items():
+        forms.setdefault((k, i), []).append(variable)
+    minors = tuple(
+        one[a] * other[b] - one[b] * other[a]
+        for one, other in watched(combinations(forms.values(), 2))
+        for a, b in combinations(range(len(one)), 2)
+    )
+    positive = sum(
+        (
+            4 * coordinate[k, i, p, p] * coordinate[k, i, q, q] - coordinate[k, i, p, q] ** 2
+            for k, i in forms
+            for p, q in combinations(range(model.d), 2)
+        ),
+        ring.zero,
+    )
+    return WithoutRealWeights(minors, positive, REASON)

@@ -13,12 +13,13 @@ from math import isqrt
 from sympy import Expr, Matrix, Rational, eye, sqrt
 from sympy.polys.matrices import DomainMatrix
 
-from m2bridge.clock import watched
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import Orbit
-from m2bridge.families.attention.parametrization import check_coordinates
-from m2bridge.families.attention.reduced_coordinates import coordinate, indices, name
+from m2bridge.families.attention.parametrization import check_coordinates, coordinate
+from m2bridge.families.attention.parametrization import reduced_indices as indices
+from m2bridge.families.attention.parametrization import reduced_name as name
+from m2bridge.limits import watched
 
 MOST_BITS_OF_A_ROOT = 5000
 """Bits of numerator or denominator of a number whose irrational square root is taken."""

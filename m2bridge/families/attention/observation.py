@@ -1,10 +1,10 @@
-"""Observe the orbits of a case: every claim by at least one exact method."""
+"""What follows from fibres and tangent vectors, by exact methods that need no engine; and whether they agree."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from m2bridge.clock import limited, share
 from m2bridge.engine import Engine, given_or_own
 from m2bridge.errors import (
     ContradictionError,
@@ -13,14 +13,164 @@ from m2bridge.errors import (
     EngineTimeoutError,
     MethodUnavailableError,
 )
-from m2bridge.families.attention.deduction import check, deduce, late
-from m2bridge.families.attention.fibres import check_orbits, fibres
+from m2bridge.families.attention.degree import degree_by_projection, section_points
+from m2bridge.families.attention.fibres import (
+    Fibre,
+    Fibres,
+    check_orbits,
+    fibre_points,
+    fibres,
+    products_determine_functions,
+)
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.observed import Observations
-from m2bridge.families.attention.orbit_tangents import orbit_tangents
-from m2bridge.families.attention.orbits import generic_orbit, orbit_count
-from m2bridge.families.attention.tokens import products_determine_functions
+from m2bridge.families.attention.observed import Observations, OrbitFacts
+from m2bridge.families.attention.orbits import Orbit, generic_orbit, orbit_count, orbits
+from m2bridge.families.attention.tangents import OrbitTangents, orbit_tangents, source_tangent_dimension
+from m2bridge.limits import clock, limited, share
 from m2bridge.maps.closure import closure
+from m2bridge.maps.jacobian_rank import singular_by_bounds
+
+AGREEMENTS = (
+    "fibres (Macaulay2), their points (solved) and ranks of the differential (FLINT) agree on all orbits",
+    "every orbit that has more tangent vectors than the dimension is singular by its fibre",
+    "every orbit that is smooth by proved equations is smooth by its fibre",
+)
+BY_SECTION = "the degree by the projection formula is also that of a linear section, counted in the weights"
+
+
+def deduce(
+    model: SingleLayerAttention,
+    found: Fibres,
+    tangents: Mapping[Orbit, OrbitTangents] | None = None,
+    *,
+    degree: bool = True,
+) -> Observations:
+    """All that follows from these fibres, by exact methods that need no engine; the lemma is that of :func:`observe`.
+
+    Parameters
+    ----------
+    tangents : mapping, optional
+        What :func:`m2bridge.families.attention.tangents.orbit_tangents` says, perhaps of some of the orbits only.
+
+    Raises
+    ------
+    ContradictionError
+        If independent methods disagree.
+    """
+    known = orbit_tangents(model) if tangents is None else tangents
+    dimension = known[generic_orbit(model)].dimension
+    seen = [orbit for orbit in orbits(model) if orbit in found.at and orbit in known]
+    facts = tuple(_facts(orbit, model, found, dimension, known[orbit]) for orbit in seen)
+    check(facts, dimension, model)
+    limit = found.limit or (late(seen, model) if len(seen) < orbit_count(model) else None)
+    upper = any(tangent.upper is not None for tangent in known.values())
+    generic = found.at[generic_orbit(model)]
+    degree = degree and found.base_locus_empty
+    points = section_points(model) if degree else None
+    return Observations(
+        model,
+        facts,
+        dimension,
+        _degree(model, dimension, generic, points) if degree else None,
+        found.base_locus_empty,
+        products_determine_functions(model.d),
+        found.boundary_family,
+        generic,
+        _remarks(AGREEMENTS[: 1 if generic.length > 1 else 3 if upper else 2], limit)
+        + (() if points is None else (BY_SECTION,)),
+        limit=limit,
+    )
+
+
+def _degree(model: SingleLayerAttention, dimension: int, generic: Fibre, points: int | None) -> int:
+    """By the projection formula, held against the points of a linear section, where they were counted."""
+    degree = degree_by_projection(model, dimension, generic)
+    if points not in (None, degree * generic.length):
+        raise ContradictionError(f"a section of {points} points, with fibres of {generic.length}; but degree {degree}")
+    return degree
+
+
+def _remarks(agreements: tuple[str, ...], limit: EngineError | None) -> tuple[str, ...]:
+    """What agreed, on all orbits or on those that were observed; without birationality fibres tell less."""
+    if limit is None:
+        return agreements
+    return tuple(f"{agreement} ({limit.progress})" for agreement in agreements)
+
+
+def _facts(
+    orbit: Orbit,
+    model: SingleLayerAttention,
+    found: Fibres,
+    dimension: int,
+    tangent: OrbitTangents,
+) -> OrbitFacts:
+    fibre, preimages, critical = found.at[orbit], fibre_points(orbit, model), tangent.critical
+    if critical == fibre.reduced or len(preimages) != fibre.points:
+        raise ContradictionError(
+            f"at orbit {orbit} the fibre is {fibre}, but the rank of the differential is "
+            f"{'' if critical else 'not '}too small, and {len(preimages)} points solve the equations"
+        )
+    smooth = source_is_smooth(orbit, model)
+    if found.at[generic_orbit(model)].length == 1:
+        singular = _singular_by_fibre(fibre, smooth, tangent.lower > dimension)
+    else:
+        singular = singular_by_bounds(tangent.lower, tangent.upper, dimension)
+    return OrbitFacts(
+        orbit,
+        tangent.dimension,
+        fibre,
+        preimages,
+        smooth,
+        singular,
+        not fibre.reduced,
+        not fibre.reduced,
+        tangent.lower,
+        tangent.witness,
+        tangent.upper,
+    )
+
+
+def source_is_smooth(orbit: Orbit, model: SingleLayerAttention) -> bool:
+    """Whether D_α is smooth at rank r: matrices of rank α are one orbit, and below all derivatives of minors vanish."""
+    return model.alpha in (model.d, orbit.r)
+
+
+def _singular_by_fibre(fibre: Fibre, source_smooth: bool, many_tangents: bool) -> bool | None:
+    """The lemma; where it would need that the source is singular, tangent vectors have to say so."""
+    if fibre.length > 1:
+        return True
+    return False if source_smooth else many_tangents or None
+
+
+def check(facts: tuple[OrbitFacts, ...], dimension: int, model: SingleLayerAttention) -> None:
+    """Hold the verdict of the fibres on each orbit against the tangent vectors and the equations.
+
+    Raises
+    ------
+    ContradictionError
+        If an orbit is smooth by its fibre but has too many tangent vectors, or singular but smooth by equations; if a
+        singular orbit's closure has smooth points; if the generic orbit does not have the dimension of the source.
+    """
+    if dimension != source_tangent_dimension(generic_orbit(model), model) - 1:
+        raise ContradictionError(f"the largest orbit has dimension {dimension}, not that of the source less one")
+    singular = [fact.orbit for fact in facts if fact.singular]
+    for fact in facts:
+        evidence = f"at orbit {fact.orbit} of {model}: {fact}; dimension {dimension}"
+        if fact.singular is False and fact.tangent_lower > dimension:
+            raise ContradictionError(f"smooth by its fibre, singular by tangent vectors {evidence}")
+        if fact.tangent_upper is not None and (fact.tangent_upper == dimension) and fact.singular:
+            raise ContradictionError(f"singular by its fibre, smooth by equations {evidence}")
+        if fact.tangent_upper is not None and fact.tangent_upper < fact.tangent_lower:
+            raise ContradictionError(f"more tangent vectors than the equations allow {evidence}")
+        if fact.singular is False and any(fact.orbit.in_closure_of(orbit) for orbit in singular):
+            raise ContradictionError(f"smooth, but in the closure of a singular orbit {evidence}")
+
+
+def late(seen: Sequence[Orbit] | Mapping[Orbit, OrbitTangents], model: SingleLayerAttention) -> EngineTimeoutError:
+    limit = clock().late("the linear algebra at the orbits")
+    limit.progress = f"{len(seen)} of {orbit_count(model)} orbits were done"
+    return limit
+
 
 FEW_COORDINATES = 12
 """The degree is computed by elimination too for cases with at most this many coordinates."""

@@ -14,8 +14,8 @@ from random import Random
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.jacobian import differential_rank
-from m2bridge.families.attention.formulas import weights_dimension
 from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.families.attention.orbits import weights_dimension
 from m2bridge.maps.model import LowerBound
 
 _SEED = 20240817

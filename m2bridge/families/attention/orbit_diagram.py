@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import csv as csv_files
+import io
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from m2bridge.drawn import Drawn
 from m2bridge.engine import Engine
 from m2bridge.errors import MethodUnavailableError, TooLargeError
 from m2bridge.families.attention.model import SingleLayerAttention
@@ -14,7 +15,10 @@ from m2bridge.families.attention.observation import observe
 from m2bridge.families.attention.observed import Observations
 from m2bridge.families.attention.orbits import Orbit, orbit_count
 from m2bridge.families.attention.tangents import zero_tangent_dimension
-from m2bridge.presented import Presented
+from m2bridge.pictures.graph_layout import placed
+from m2bridge.results.base import Presented, computed_by, result_json
+from m2bridge.results.picture import BLUE, FAINT, INK, ORANGE, SOFT, VERMILION, Drawn, line, new_figure, styled
+from m2bridge.results.sheet import Facts, Picture, Sheet, Table, value_text
 
 MOST_ORBITS = 120
 """That can be told apart in a picture."""
@@ -83,8 +87,8 @@ class OrbitDiagram(Drawn, Presented):
     [('0', '(1, 1, 1)'), ('(1, 1, 1)', '(1, 1, 0)'), ('(1, 1, 0)', '(2, 1, 1)')]
     """
 
-    presentation: ClassVar[str] = "m2bridge.families.attention.presentation.orbit_diagram"
-    picture: ClassVar[str] = "m2bridge.families.attention.presentation.orbit_picture"
+    presentation: ClassVar[str] = "m2bridge.families.attention.orbit_diagram"
+    picture: ClassVar[str] = "m2bridge.families.attention.orbit_diagram"
 
     model: SingleLayerAttention
     nodes: tuple[OrbitNode, ...]
@@ -150,3 +154,122 @@ def covers(nodes: tuple[OrbitNode, ...]) -> tuple[tuple[OrbitNode, OrbitNode], .
         for low in nodes
         if low.below(high) and not any(low.below(other) and other.below(high) for other in nodes)
     )
+
+
+HEADER = ("orbit", "dimension", "singular", "boundary", "covers")
+
+
+def sheet(found: OrbitDiagram) -> Sheet:
+    """A table of orbits, with those that each one covers."""
+    rows = [
+        (n.name, n.dimension, value_text(n.singular), value_text(n.boundary), ", ".join(_covered(found, n)) or "–")
+        for n in found.nodes
+    ]
+    known = [
+        ("not finished", found.unfinished or None),
+        ("computed by", computed_by(found.engine_version, found.seconds)),
+    ]
+    title = f"Orbits (rk A, rk V, dim L∩U) of the {found.model.title}, ordered by their closures"
+    return Sheet(title, [Facts(known), Table(HEADER, rows), Picture(found.page_svg)])
+
+
+def json(found: OrbitDiagram) -> dict[str, Any]:
+    """The orbits, and the pairs of which one covers the other."""
+    return result_json(found.model.to_json(), "QQ", found.engine_version or None, found.seconds) | {
+        "orbits": [
+            {
+                "orbit": None if node.orbit is None else node.orbit.to_json(),
+                "dimension": node.dimension,
+                "singular": node.singular,
+                "boundary": node.boundary,
+            }
+            for node in found.nodes
+        ],
+        "covers": [[low.name, high.name] for low, high in found.covers],
+        "unfinished": found.unfinished or None,
+    }
+
+
+def macaulay2(found: OrbitDiagram) -> str:
+    """A list of pairs of positions in the list of orbits; the zero function is {0, 0, 0}."""
+    cells = [(0, 0, 0) if node.orbit is None else node.orbit.cells for node in found.nodes]
+    orbits = ", ".join(f"{{{', '.join(map(str, cell))}}}" for cell in cells)
+    place = {node: number for number, node in enumerate(found.nodes)}
+    pairs = ", ".join(f"{{{place[low]}, {place[high]}}}" for low, high in found.covers)
+    return f"orbits = {{{orbits}}}\ncovers = {{{pairs}}}"
+
+
+def csv(found: OrbitDiagram) -> str:
+    """One line for each orbit."""
+    page = io.StringIO()
+    writer = csv_files.writer(page, lineterminator="\n")
+    writer.writerow(HEADER)
+    for node in found.nodes:
+        writer.writerow((node.name, node.dimension, node.singular, node.boundary, "; ".join(_covered(found, node))))
+    return page.getvalue()
+
+
+def _covered(found: OrbitDiagram, node: OrbitNode) -> list[str]:
+    return [low.name for low, high in found.covers if high == node]
+
+
+MARKS = {
+    "smooth": {"marker": "o", "color": BLUE, "markersize": 11},
+    "singular": {"marker": "D", "color": ORANGE, "markersize": 10},
+    "boundary": {"marker": "s", "color": VERMILION, "markersize": 11},
+    "undecided": {"marker": "o", "color": SOFT, "markersize": 11, "markerfacecolor": "white"},
+}
+STEP = 1.25
+"""Inches from one orbit to the next."""
+
+
+def draw(found: OrbitDiagram) -> Any:
+    """A figure of matplotlib."""
+    levels = sorted({node.dimension for node in found.nodes})
+    layers = [[node for node in found.nodes if node.dimension == level] for level in levels]
+    places, routes = placed(layers, found.covers)
+    wide = max(abs(x) for x, _ in (*places.values(), *(place for route in routes for place in route)))
+    with styled():
+        size = (max(5.8, 2 * wide * STEP + 3), 0.78 * len(levels) + 1.9)
+        figure = new_figure(*size, f"Orbits of the {found.model.title}")
+        axes = figure.add_axes((0.9 / size[0], 0.85 / size[1], 1 - 1.1 / size[0], 1 - 1.45 / size[1]))
+        _axes(axes, levels, wide)
+        for route in routes:
+            axes.plot(*zip(*route, strict=True), color=SOFT, linewidth=1.1, zorder=1, gid="cover")
+        for node, place in places.items():
+            _node(axes, node, place)
+        title = f"Orbits of (d, d′, a) = ({found.model.d}, {found.model.d_out}, {found.model.a})"
+        figure.text(0.5, 1 - 0.32 / size[1], title, ha="center", fontsize=13)
+        figure.legend(handles=_legend(found), loc="lower center", ncols=4, bbox_to_anchor=(0.5, 0.2 / size[1]))
+        note = "(rk A, rk V, dim L∩U); lines: inclusions of closures"
+        figure.text(0.5, 0.12 / size[1], note, ha="center", fontsize=9.5, color=SOFT)
+        return figure
+
+
+def _axes(axes: Any, levels: list[int], wide: float) -> None:
+    axes.set_xlim(-wide - 0.6, wide + 0.9)
+    axes.set_ylim(-0.45, len(levels) - 0.55)
+    axes.set_xticks([])
+    axes.set_yticks(range(len(levels)), [str(level) for level in levels])
+    axes.set_ylabel("dimension of the orbit", style="italic")
+    axes.grid(axis="y", color=FAINT, linewidth=0.7)
+    axes.set_axisbelow(True)
+    axes.spines["bottom"].set_visible(False)
+
+
+def _node(axes: Any, node: OrbitNode, place: tuple[float, int]) -> None:
+    axes.plot(*([x] for x in place), linestyle="none", **MARKS[node.state], zorder=3, gid=f"orbit {node.name}")
+    style = {"textcoords": "offset points", "xytext": (11, 0), "va": "center", "fontsize": 10.5, "color": INK}
+    ground = {"facecolor": "white", "edgecolor": "none", "pad": 0.4, "alpha": 0.9}
+    axes.annotate(node.name, place, **style, bbox=ground, zorder=2)
+
+
+def _legend(found: OrbitDiagram) -> list[Any]:
+    states = [state for state in MARKS if any(node.state == state for node in found.nodes)]
+    return [line([(0, 0)], linestyle="none", **MARKS[state], label=_word(found, state)) for state in states]
+
+
+def _word(found: OrbitDiagram, state: str) -> str:
+    """Boundary points are singular as well, where that is so."""
+    both = all(node.singular for node in found.nodes if node.state == "boundary")
+    return "boundary, singular" if state == "boundary" and both else state

@@ -1,14 +1,15 @@
-"""The polynomial maps from the weights of an attention model to its function coordinates.
+"""The reduced function coordinates: c_{k,i,{p,q}} is the coefficient of x_i y_p y_q in output k, for t ≥ 2.
 
-Source: Henry, Marchetti, Kohn (arXiv 2408.17221), Definition 1, proof of Theorem 3.2, Proposition A.5.
+It is A_pi V_kq + A_qi V_kp for p < q, and A_pi V_kp for p = q. Indices begin with 0, those in names with 1.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations, product
 from math import comb
+from typing import TYPE_CHECKING, Any
 
 from sympy.polys.matrices import DomainMatrix
 from sympy.polys.rings import PolyElement
@@ -16,10 +17,59 @@ from sympy.polys.rings import PolyElement
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.clock import watched
 from m2bridge.errors import TooLargeError
-from m2bridge.families.attention import reduced_coordinates
 from m2bridge.families.attention.model import Coordinates, SingleLayerAttention, Weights
+from m2bridge.implicitization.multigraded_map import MultigradedMap, coordinate_permutation
+from m2bridge.limits import watched
+from m2bridge.maps.completeness import graded_source
+from m2bridge.maps.map_model import Subject
+from m2bridge.maps.structure import Multigrading, Permutation, Symmetry, Vector
+
+if TYPE_CHECKING:
+    from m2bridge.families.attention.orbits import IntegerMatrix
+
+
+Index = tuple[int, int, int, int]
+"""(k, i, p, q) with p ≤ q."""
+
+Sparse = Mapping[tuple[int, int], int]
+"""The nonzero entries of a matrix."""
+
+Function = dict[Index, int]
+"""The coordinates of a function; those left out are zero."""
+
+
+def reduced_indices(model: SingleLayerAttention) -> Iterator[Index]:
+    """Of all reduced coordinates, in the order of the parametrization."""
+    columns = range(model.d)
+    return ((k, i, p, q) for k, i, p, q in product(range(model.d_out), columns, columns, columns) if p <= q)
+
+
+def reduced_name(index: Index) -> str:
+    """``c_1_1_1_2`` for (0, 0, 0, 1)."""
+    k, i, p, q = index
+    return f"c_{k + 1}_{i + 1}_{p + 1}_{q + 1}"
+
+
+def coordinate(index: Index, A: Callable[[int, int], Any], V: Callable[[int, int], Any]) -> Any:
+    """One coordinate of the function of weights A and V, which are given by their entries."""
+    k, i, p, q = index
+    return V(k, p) * A(p, i) if p == q else V(k, p) * A(q, i) + V(k, q) * A(p, i)
+
+
+def sparse(matrix: IntegerMatrix) -> dict[tuple[int, int], int]:
+    """The nonzero entries of a matrix."""
+    return {(i, j): entry for i, row in enumerate(matrix) for j, entry in enumerate(row) if entry}
+
+
+def function(A: Sparse, V: Sparse) -> Function:
+    """All coordinates of the function of sparse weights: each product A_pi V_kq belongs to one of them."""
+    found: Function = {}
+    for ((p, i), a), ((k, q), v) in product(A.items(), V.items()):
+        key = (k, i, min(p, q), max(p, q))
+        found[key] = found.get(key, 0) + a * v
+    return found
+
 
 Matrix = list[list[PolyElement]]
 Monomial = tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
@@ -51,7 +101,7 @@ def coordinate_names(model: SingleLayerAttention, coordinates: Coordinates) -> t
     check_coordinates(model, coordinates)
     indices, tokens = range(model.d), range(model.t)
     if coordinates == "reduced":
-        return tuple(map(reduced_coordinates.name, reduced_coordinates.indices(model)))
+        return tuple(map(reduced_name, reduced_indices(model)))
     return tuple(
         _full_name(k, j, monomial)
         for k, j in product(range(model.d_out), tokens)
@@ -70,10 +120,10 @@ def _full_name(k: int, j: int, monomial: Monomial) -> str:
     return f"f_{k + 1}_{j + 1}_{name}"
 
 
-def name_in(index: reduced_coordinates.Index, coordinates: Coordinates) -> str:
+def name_in(index: Index, coordinates: Coordinates) -> str:
     """A reduced coordinate, or the full one that is the same for t ≥ 2: x from the first token, y from the second."""
     k, i, p, q = index
-    return reduced_coordinates.name(index) if coordinates == "reduced" else _full_name(k, 0, _monomial(1, p, q, i, 0))
+    return reduced_name(index) if coordinates == "reduced" else _full_name(k, 0, _monomial(1, p, q, i, 0))
 
 
 def entries(name: str, rows: int, columns: int) -> tuple[str, ...]:
@@ -131,10 +181,7 @@ def _matrices(model: SingleLayerAttention, source: PolynomialRing, weights: Weig
 
 def _reduced_images(model: SingleLayerAttention, A: Matrix, V: Matrix) -> dict[str, PolyElement]:
     a, v = _entries(A), _entries(V)
-    return {
-        reduced_coordinates.name(index): reduced_coordinates.coordinate(index, a, v)
-        for index in watched(reduced_coordinates.indices(model))
-    }
+    return {reduced_name(index): coordinate(index, a, v) for index in watched(reduced_indices(model))}
 
 
 def _entries(matrix: Matrix) -> Callable[[int, int], PolyElement]:
@@ -171,3 +218,103 @@ def _rank_relations(A: Matrix, a: int) -> tuple[PolyElement, ...]:
 def _determinant(matrix: Matrix) -> PolyElement:
     ring = matrix[0][0].ring
     return DomainMatrix(matrix, (len(matrix), len(matrix)), ring.to_domain()).det()
+
+
+Places = Mapping[str, tuple[int | None, int | None]]
+"""For each matrix, which of its indices s is exchanged with s + 1; ``None`` stays."""
+
+
+def multigraded_attention(shape: SingleLayerAttention, coordinates: str | None = None) -> MultigradedMap:
+    """The free parametrization with its grading and symmetries."""
+    return graded_source(Subject.of(shape, coordinates))
+
+
+def grading(shape: SingleLayerAttention, free: PolynomialMap) -> Multigrading:
+    """In Z^d' × Z^d × Z^d; the coordinate c_k_i_p_q has degree (e_k, e_i, e_p + e_q).
+
+    V_k_p has degree (e_k, 0, e_p), A_p_i has (0, e_i, e_p), Q_e_i has (0, e_i, 0), and K_e_p has (0, 0, e_p).
+    """
+    return Multigrading(
+        tuple(_parameter_degree(name, shape) for name in watched(free.source.variables)),
+        tuple(_coordinate_degree(name, shape) for name in watched(free.coordinates)),
+    )
+
+
+def _parameter_degree(name: str, shape: SingleLayerAttention) -> Vector:
+    letter, first, second = _parts(name)
+    d_out, d = shape.d_out, shape.d
+    i, p = d_out - 1, d_out + d - 1
+    places = {
+        "V": (first - 1, p + second),
+        "A": (i + second, p + first),
+        "Q": (i + second,),
+        "K": (p + second,),
+    }
+    return _degree(places[letter], shape)
+
+
+def _coordinate_degree(name: str, shape: SingleLayerAttention) -> Vector:
+    k, i, p, q = (int(index) for index in name.split("_")[1:])
+    d, d_out = shape.d, shape.d_out
+    return _degree((k - 1, d_out + i - 1, d_out + d + p - 1, d_out + d + q - 1), shape)
+
+
+def _degree(places: Sequence[int], shape: SingleLayerAttention) -> Vector:
+    degree = [0] * (shape.d_out + 2 * shape.d)
+    for place in places:
+        degree[place] += 1
+    return tuple(degree)
+
+
+def symmetries(shape: SingleLayerAttention, free: PolynomialMap) -> tuple[Symmetry, ...]:
+    """Generators of S_d' × S_d × S_d: permutations of the outputs k, of the columns i of A, and of p, q together.
+
+    Permuting columns alone is a symmetry of reduced coordinates only; for full coordinates it is left out.
+    """
+    reduced = free.coordinates[0].startswith("c_")
+    moves: list[Places] = [{"V": (s, None)} for s in range(1, shape.d_out)]
+    for s in range(1, shape.d):
+        columns: Places = {"A": (None, s), "Q": (None, s)}
+        rows: Places = {"A": (s, None), "K": (None, s), "V": (None, s)}
+        both: Places = {"A": (s, s), "Q": (None, s), "K": (None, s), "V": (None, s)}
+        moves += [columns, rows] if reduced else [both]
+    return tuple(_symmetry(free, move) for move in moves)
+
+
+def _symmetry(free: PolynomialMap, places: Places) -> Symmetry:
+    variables = free.source.variables
+    renaming = {name: _renamed(name, places) for name in watched(variables)}
+    place = {name: number for number, name in enumerate(variables)}
+    moved = tuple(place[renaming[name]] for name in variables)
+    return Symmetry(moved, _moved_coordinates(free, places, renaming))
+
+
+def _moved_coordinates(free: PolynomialMap, places: Places, renaming: Mapping[str, str]) -> Permutation:
+    """Reduced coordinates by their indices; full ones by their images."""
+    if not free.coordinates[0].startswith("c_"):
+        return coordinate_permutation(free, renaming)
+    k, i, p = places.get("V", (None, None))[0], places.get("A", (None, None))[1], places.get("V", (None, None))[1]
+    place = {name: number for number, name in enumerate(free.coordinates)}
+    return tuple(place[_moved_name(name, k, i, p)] for name in watched(free.coordinates))
+
+
+def _moved_name(name: str, k: int | None, i: int | None, p: int | None) -> str:
+    output, column, *pair = (int(index) for index in name.split("_")[1:])
+    first, second = sorted(_swap(index, p) for index in pair)
+    return f"c_{_swap(output, k)}_{_swap(column, i)}_{first}_{second}"
+
+
+def _renamed(name: str, places: Places) -> str:
+    letter, *indices = _parts(name)
+    chosen = places.get(letter, (None, None))
+    first, second = (_swap(index, s) for index, s in zip(indices, chosen, strict=True))
+    return f"{letter}_{first}_{second}"
+
+
+def _parts(name: str) -> tuple[str, int, int]:
+    letter, first, second = name.split("_")
+    return letter, int(first), int(second)
+
+
+def _swap(index: int, s: int | None) -> int:
+    return index if s is None else {s: s + 1, s + 1: s}.get(index, index)

@@ -5,17 +5,31 @@ Weights and function coordinates are sparse: mappings from index to integer. Eve
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import product
+from dataclasses import dataclass
+from itertools import combinations_with_replacement, product
+from math import prod
 
 from m2bridge.algebra.linear_algebra import sparse_rank
-from m2bridge.clock import share, watched
-from m2bridge.errors import ContradictionError, EngineTimeoutError
-from m2bridge.families.attention.formulas import determinantal_dimension
+from m2bridge.algebra.sparse_polynomial import Terms
+from m2bridge.errors import ContradictionError, EngineTimeoutError, MethodUnavailableError
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.orbits import Orbit, dense_first, generic_orbit, representative
-from m2bridge.families.attention.reduced_coordinates import Function, Sparse, function, sparse
+from m2bridge.families.attention.orbits import (
+    Orbit,
+    dense_first,
+    determinantal_dimension,
+    generic_orbit,
+    orbits,
+    representative,
+)
+from m2bridge.families.attention.parametrization import Function, Sparse, function, sparse
+from m2bridge.families.attention.parametrization import reduced_name as name
+from m2bridge.implicitization.implicitize import implicitize
+from m2bridge.limits import share, watched
+from m2bridge.maps.completeness import default_max_degree, graded_source
+from m2bridge.maps.map_model import Subject
 
 LowerBounds = dict[Orbit, tuple[int, Orbit]]
 """For orbits a lower bound for the tangent dimension, and the orbit where the tangent vectors are."""
@@ -150,7 +164,7 @@ def tangent_lower_bounds(model: SingleLayerAttention) -> LowerBounds:
     """For each orbit the best lower bound for its tangent dimension, and the orbit where the vectors are.
 
     The tangent dimension is upper semicontinuous: on an orbit it is at least that of any orbit whose closure contains
-    it. Within a limit of :mod:`m2bridge.clock`, for the orbits that three quarters of the time suffice for, the dense
+    it. Within a limit of :mod:`m2bridge.limits`, for the orbits that three quarters of the time suffice for, the dense
     one first.
     """
     own: dict[Orbit, int] = {}
@@ -169,3 +183,155 @@ def best_bounds(own: Mapping[Orbit, int]) -> LowerBounds:
         )
         for orbit in watched(own)
     }
+
+
+Occurrences = dict[int, dict[tuple[int, ...], list[tuple[int, int]]]]
+"""For each degree and each monomial, the polynomials in which it occurs, by number, and its coefficients there."""
+
+MOST_MONOMIALS_FOR_BOUNDS = 125_000
+"""Bounds for the tangent dimensions use equations of the largest degree ≤ 4 with at most this many monomials."""
+
+
+def tangent_upper_bounds(model: SingleLayerAttention, max_degree: int | None = None) -> dict[Orbit, int]:
+    """Upper bounds for the tangent dimension of the closure at each orbit, from all equations of degree ≤ max_degree.
+
+    The Zariski tangent space lies in the kernel of the differentials of any equations. So where the bound equals the
+    dimension of the closure, the orbit is proved smooth; where it is larger, nothing is proved. Exact over QQ.
+
+    Parameters
+    ----------
+    model : SingleLayerAttention
+        With t ≥ 2.
+    max_degree : int, optional
+        :func:`default_degree` when left out.
+
+    Returns
+    -------
+    dict from Orbit to int
+        One affine dimension for each orbit of nonzero functions; empty for models too large even for quadrics, if no
+        degree was asked for. Within a limit of :mod:`m2bridge.limits`, by the equations of the degrees that three
+        quarters of the time sufficed for, and for the orbits that the rest did.
+
+    Raises
+    ------
+    MethodUnavailableError
+        For t = 1, where orbits classify no functions.
+
+    Source: Eisenbud, *Commutative Algebra*, Theorem 16.19.
+
+    Examples
+    --------
+    >>> tangent_upper_bounds(SingleLayerAttention(2, 1), 4)[Orbit(2, 1, 1)]
+    5
+    """
+    if model.t == 1:
+        raise MethodUnavailableError("orbits classify functions of attention with t ≥ 2 only")
+    degree = default_degree(model) if max_degree is None else max_degree
+    if degree < 1:
+        return {}
+    source = graded_source(Subject.of(model, "reduced"))
+    with share(0.75):
+        implicitization = implicitize(source, degree)
+    bounds: dict[Orbit, int] = {}
+    with suppress(EngineTimeoutError):
+        coordinates = source.polynomial_map.coordinates
+        points = {orbit: _point(orbit, model, coordinates) for orbit in watched(orbits(model))}
+        nonzero = {j for point in points.values() for j, value in enumerate(point) if value}
+        found = _occurrences(watched(implicitization.sparse_generators()), nonzero)
+        for orbit, point in points.items():
+            bounds[orbit] = len(point) - _rank_at_sparse_point(found, point)
+    return bounds
+
+
+def _point(orbit: Orbit, model: SingleLayerAttention, coordinates: Sequence[str]) -> tuple[int, ...]:
+    """The function coordinates of the representative, without the minors that its weights satisfy."""
+    values = function(*map(sparse, representative(orbit, model)))
+    named = {name(index): value for index, value in values.items()}
+    return tuple(named.get(name, 0) for name in coordinates)
+
+
+def default_degree(model: SingleLayerAttention) -> int:
+    """The largest N ≤ 4 with few enough monomials of degree N in the coordinates; 0 if N = 2 has too many."""
+    degree = default_max_degree(model.coordinate_count(model.default_coordinates), MOST_MONOMIALS_FOR_BOUNDS)
+    return degree if degree > 1 else 0
+
+
+def _occurrences(polynomials: Iterable[Terms], nonzero: Container[int]) -> Occurrences:
+    """Without the monomials with two factors that are zero at all points; no derivative of these matters."""
+    found: Occurrences = {}
+    for number, polynomial in enumerate(polynomials):
+        for monomial, coefficient in polynomial:
+            if len([j for j in monomial if j not in nonzero]) > 1:
+                continue
+            found.setdefault(len(monomial), {}).setdefault(monomial, []).append((number, coefficient))
+    return found
+
+
+def _rank_at_sparse_point(found: Occurrences, point: Sequence[int]) -> int:
+    """Rank over QQ of the Jacobian matrix at an integer point with few nonzero coordinates.
+
+    There the derivative of a monomial by x_j is zero unless the monomial is x_j times nonzero coordinates.
+    """
+    support = [j for j, value in enumerate(point) if value]
+    rows: defaultdict[int, dict[int, int]] = defaultdict(dict)
+    for degree, monomials in found.items():
+        for factors in watched(combinations_with_replacement(support, degree - 1)):
+            value = prod([point[i] for i in factors])
+            for j in range(len(point)):
+                monomial = tuple(sorted((*factors, j)))
+                for number, coefficient in monomials.get(monomial, ()):
+                    row = rows[number]
+                    row[j] = row.get(j, 0) + coefficient * value * monomial.count(j)
+    return sparse_rank(rows.values())
+
+
+@dataclass(frozen=True, slots=True)
+class OrbitTangents:
+    """One orbit.
+
+    Parameters
+    ----------
+    dimension : int
+        Of the orbit in function space (affine), by the tangent map of the group action.
+    critical : bool
+        By the rank of the differential of the parametrization.
+    lower : int
+        Lower bound for the tangent dimension of the closure, by explicit tangent vectors.
+    witness : Orbit
+        The orbit where these vectors are; its closure contains this one.
+    upper : int or None
+        Upper bound for the tangent dimension, by proved equations.
+    """
+
+    dimension: int
+    critical: bool
+    lower: int
+    witness: Orbit
+    upper: int | None
+
+
+def orbit_tangents(model: SingleLayerAttention) -> dict[Orbit, OrbitTangents]:
+    """All orbits; within a limit of :mod:`m2bridge.limits` those that the time suffices for, the dense one first.
+
+    Hypothesis: t ≥ 2.
+
+    Raises
+    ------
+    EngineTimeoutError
+        If it does not suffice for the dense one.
+    """
+    dense, *others = dense_first(model)
+    own = {dense: _own(dense, model)}
+    with share(0.6), suppress(EngineTimeoutError):
+        for orbit in others:
+            own[orbit] = _own(orbit, model)
+    upper: dict[Orbit, int] = {}
+    with share(0.75), suppress(EngineTimeoutError):
+        upper = tangent_upper_bounds(model)
+    lower = best_bounds({orbit: bound for orbit, (_, _, bound) in own.items()})
+    return {orbit: OrbitTangents(*own[orbit][:2], *lower[orbit], upper.get(orbit)) for orbit in own}
+
+
+def _own(orbit: Orbit, model: SingleLayerAttention) -> tuple[int, bool, int]:
+    """What the orbit itself shows: dimension, whether it is critical, bound for the tangent dimension."""
+    return orbit_dimension(orbit, model), is_critical(orbit, model), tangent_lower_bound(orbit, model)

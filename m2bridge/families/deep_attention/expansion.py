@@ -22,10 +22,10 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.linear_algebra import pivot_columns
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.clock import check, watched
 from m2bridge.errors import InvalidCaseError, TooLargeError
 from m2bridge.families.deep_attention.bounds import coefficient_count
-from m2bridge.families.deep_attention.parameters import blocks, names
+from m2bridge.families.deep_attention.network import blocks, names
+from m2bridge.limits import check, watched
 
 if TYPE_CHECKING:
     from m2bridge.families.deep_attention.model import DeepAttention

@@ -10,12 +10,20 @@ from typing import TYPE_CHECKING, Any
 from m2bridge.citation import LIGHTNING
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.deep_attention.model import NAME, DeepAttention
-from m2bridge.families.definition import CaseOption, Family, Figure, integer_option, integers, integers_option
-from m2bridge.families.ranges import MOST, ranges
+from m2bridge.families.definition import (
+    MOST,
+    CaseOption,
+    Family,
+    Figure,
+    integer_option,
+    integers,
+    integers_option,
+    ranges,
+)
 
 if TYPE_CHECKING:
+    from m2bridge.engine.script import Script
     from m2bridge.maps.statement import Statement
-    from m2bridge.render import Script
 
 
 def _statements() -> tuple[Statement, ...]:
@@ -32,13 +40,14 @@ def _figures() -> tuple[Figure, ...]:
 
 def _program(network: DeepAttention, key: str) -> Script | None:
     """Behind fibres and closedness."""
-    from m2bridge.families.deep_attention import closedness, generic_fibre
-    from m2bridge.families.deep_attention.certified import can_be_certified
+    from m2bridge.families.deep_attention import fibres as closedness
+    from m2bridge.families.deep_attention import fibres as generic_fibre
+    from m2bridge.families.deep_attention.observation import can_be_certified
 
     if key == "closed":
-        return closedness.script(network) if can_be_certified(network, key) else None
+        return closedness.limit_script(network) if can_be_certified(network, key) else None
     fibres = key in ("3.7", "fibre") and can_be_certified(network, "fibre_degree")
-    return generic_fibre.script(network) if fibres else None
+    return generic_fibre.fibre_script(network) if fibres else None
 
 
 def _ranks(option: str, text: str) -> tuple[tuple[tuple[int, ...], ...]]:
@@ -86,7 +95,5 @@ FAMILY = Family(
     figures=_figures,
     effort=lambda network: network.parameter_count,
     all_sizes="deep-attention-all-sizes",
-    tools={
-        "cross_check_all_sizes": ("m2bridge.families.deep_attention.all_sizes.cross_check:cross_check_deep_attention")
-    },
+    tools={"cross_check_all_sizes": ("m2bridge.families.deep_attention.all_sizes.decide:cross_check_deep_attention")},
 )

@@ -5,17 +5,20 @@ Source: Henry, Marchetti, Kohn (arXiv 2408.17221), Figure 3: l = 2, t = 3, a = 2
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import csv as csv_files
+import io
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from m2bridge.clock import limited
-from m2bridge.drawn import Drawn
 from m2bridge.errors import EngineTimeoutError, InvalidCaseError
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.definition import CaseOption, Figure, integer
+from m2bridge.limits import limited
 from m2bridge.maps.dimension import Dimension, dimension
-from m2bridge.presented import Presented
+from m2bridge.results.base import Presented, computed_by
+from m2bridge.results.picture import BLUE, FAINT, SOFT, VERMILION, Drawn, line, new_figure, styled
+from m2bridge.results.sheet import Facts, Picture, Sheet, Table
 
 MOST_POINTS = 100
 
@@ -48,8 +51,8 @@ class Figure3(Drawn, Presented):
     seconds : float
     """
 
-    presentation: ClassVar[str] = "m2bridge.families.deep_attention.presentation.figure"
-    picture: ClassVar[str] = "m2bridge.families.deep_attention.presentation.picture"
+    presentation: ClassVar[str] = "m2bridge.families.deep_attention.figure"
+    picture: ClassVar[str] = "m2bridge.families.deep_attention.figure"
 
     layers: int
     t: int
@@ -121,3 +124,136 @@ FIGURE = Figure(
     ),
     compute=lambda layers, t, a, delta: figure_3(layers, t, a, delta),
 )
+
+
+HEADER = ("delta", "lightning", "lightning_status", "eq_14", "softmax", "softmax_status", "eq_16")
+
+
+def json(found: Figure3) -> dict[str, Any]:
+    """All dimensions with both bounds and what each method found."""
+    return {
+        "figure": 3,
+        "layers": found.layers,
+        "t": found.t,
+        "a": found.a,
+        "proved": found.proved,
+        "points": [
+            {"delta": point.delta, "lightning": _dimension(point.lightning), "softmax": _dimension(point.softmax)}
+            for point in found.points
+        ],
+        "seconds": round(found.seconds, 3),
+        "unfinished": found.unfinished or None,
+    }
+
+
+def _dimension(found: Dimension) -> dict[str, Any]:
+    kept = ("dimension", "status", "upper_bound", "lower_bound", "expected", "methods")
+    whole = found.to_json()
+    return {name: whole[name] for name in kept}
+
+
+def sheet(found: Figure3) -> Sheet:
+    """A table, and the picture."""
+    header = ("δ", "lightning", "status", "Eq. 14", "softmax", "status", "Eq. 16")
+    title = f"Figure 3: dimensions for l = {found.layers}, t = {found.t}, a = {found.a} and all widths δ"
+    done = [("unfinished", found.unfinished or None), ("computed by", computed_by(None, found.seconds))]
+    return Sheet(title, [Facts(done), Table(header, _rows(found)), Picture(found.page_svg)])
+
+
+def csv(found: Figure3) -> str:
+    """Lines of comma-separated values under a header."""
+    page = io.StringIO()
+    writer = csv_files.writer(page, lineterminator="\n")
+    writer.writerow(HEADER)
+    writer.writerows(_rows(found))
+    return page.getvalue()
+
+
+def macaulay2(found: Figure3) -> str:
+    """A list of δ and both dimensions."""
+    rows = ", ".join(f"{{{row[0]}, {row[1]}, {row[4]}}}" for row in _rows(found))
+    return f"dimensions = {{{rows}}}"
+
+
+def _rows(found: Figure3) -> list[tuple[object, ...]]:
+    return [
+        (
+            point.delta,
+            *(point.lightning.dimension, point.lightning.status, _formula(point.lightning)),
+            *(point.softmax.dimension, point.softmax.status, _formula(point.softmax)),
+        )
+        for point in found.points
+    ]
+
+
+def _formula(found: Dimension) -> object:
+    """The paper's formula, also where its hypotheses do not hold."""
+    return next((e.value for e in found.expected if e.value is not None), "–")
+
+
+MOST_TICKS = 12
+MOST_LABELS = 12
+
+
+def draw(found: Figure3) -> Any:
+    """A figure of matplotlib."""
+    with styled():
+        figure = new_figure(9.2, 4.5, _caption(found))
+        panels = figure.subplots(1, 2, sharey=True)
+        deltas = [point.delta for point in found.points]
+        lightning, softmax = ([getattr(p, name) for p in found.points] for name in ("lightning", "softmax"))
+        _panel(panels[0], "Lightning self-attention", "Eq. 14", deltas, lightning, BLUE)
+        _panel(panels[1], "Softmax self-attention", "Eq. 16", deltas, softmax, VERMILION)
+        panels[0].set_ylabel("dimension", style="italic")
+        panels[0].set_ylim(0, 1.12 * max(d.dimension or 0 for d in (*lightning, *softmax)))
+        figure.tight_layout(rect=(0, 0.06, 1, 1), w_pad=2.5)
+        figure.text(0.5, 0.025, _caption(found), ha="center", color=SOFT)
+        return figure
+
+
+def _caption(found: Figure3) -> str:
+    known = "all values proved" if found.proved else "hollow points are lower bounds"
+    layers = "one layer" if found.layers == 1 else f"{found.layers} layers"
+    return f"Dimension of the neuromanifold: {layers} of width δ, a = {found.a}, t = {found.t}; {known}"
+
+
+def _panel(
+    panel: Any, title: str, formula: str, deltas: Sequence[int], dimensions: Sequence[Dimension], colour: str
+) -> None:
+    """The formula as a line, the dimensions as points with their numbers."""
+    panel.set_title(title, pad=12)
+    panel.set_xlabel("width δ", style="italic")
+    panel.set_xlim(min(deltas) - 0.8, max(deltas) + 0.5)
+    panel.set_xticks(deltas[:: -(-len(deltas) // MOST_TICKS)])
+    panel.grid(axis="y", color=FAINT, linewidth=0.8)
+    panel.set_axisbelow(True)
+    said = [(delta, value) for delta, d in zip(deltas, dimensions, strict=True) if (value := expected(d)) is not None]
+    if said:
+        panel.plot(*zip(*said, strict=True), linestyle=(0, (5, 3)), color=colour, label="expected", linewidth=1.2)
+    for delta, found in zip(deltas, dimensions, strict=True):
+        filled = colour if found.status == "proved" else "white"
+        panel.plot([delta], [found.dimension or 0], **_mark(colour, filled), linestyle="none")
+        if len(deltas) <= MOST_LABELS:
+            place = {"textcoords": "offset points", "xytext": (-5, 5), "ha": "right", "fontsize": 10}
+            panel.annotate(str(found.dimension or 0), (delta, found.dimension or 0), **place)
+    panel.legend(handles=_legend(formula, dimensions, colour), loc="upper left")
+
+
+def _mark(colour: str, filled: str) -> dict[str, Any]:
+    return {"marker": "o", "markersize": 6, "color": colour, "markerfacecolor": filled, "markeredgewidth": 1.4}
+
+
+def _legend(formula: str, dimensions: Sequence[Dimension], colour: str) -> list[Any]:
+    here = [(0, 0)]
+    entries = [
+        line(here, **_mark(colour, colour), linestyle="none", label="proved dimension"),
+        line(here, color=colour, linestyle=(0, (5, 3)), linewidth=1.2, label=f"expected ({formula})"),
+    ]
+    if any(found.status != "proved" for found in dimensions):
+        entries.append(line(here, **_mark(colour, "white"), linestyle="none", label="lower bound"))
+    return entries
+
+
+def expected(found: Dimension) -> int | None:
+    """The paper's formula, also where its hypotheses do not hold."""
+    return next((e.value for e in found.expected if e.value is not None), None)

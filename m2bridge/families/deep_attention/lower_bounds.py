@@ -15,7 +15,6 @@ import flint
 
 from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.algebra.linear_algebra import rank_mod
-from m2bridge.clock import check, watched
 from m2bridge.errors import InvalidCaseError, TooLargeError
 from m2bridge.families.deep_attention.block import (
     Block,
@@ -25,9 +24,9 @@ from m2bridge.families.deep_attention.block import (
     random_block,
     seen_dimension,
 )
-from m2bridge.families.deep_attention.network import gradient
+from m2bridge.families.deep_attention.network import Point, gradient
 from m2bridge.families.deep_attention.number_systems import Balls, FormalSoftmax, PowerSeries, Residues
-from m2bridge.families.deep_attention.parameters import Point
+from m2bridge.limits import check, watched
 from m2bridge.maps.model import LowerBound
 from m2bridge.maps.rank import rank_result
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from m2bridge.errors import InvalidCaseError
-from m2bridge.families.deep_attention import bounds, parameters
+from m2bridge.families.deep_attention import bounds
+from m2bridge.families.deep_attention import network as parameters
 from m2bridge.families.deep_attention.network import gradient, output, virtual_weights
 from m2bridge.families.deep_attention.number_systems import Integers, NumberSystem, Residues
 from m2bridge.families.deep_attention.shape import Shape
@@ -246,8 +247,10 @@ class DeepAttention:
         self, observables: Collection[str], engine: Engine | None, *, certified: bool = False
     ) -> ObservedNetwork | None:
         """See ``observation.py``; for a certificate ``certified.py``."""
-        from m2bridge.families.deep_attention.certified import certified_part  # they import this module
-        from m2bridge.families.deep_attention.observation import observe_part
+        from m2bridge.families.deep_attention.observation import (
+            certified_part,  # they import this module
+            observe_part,
+        )
 
         return certified_part(self, observables, engine) if certified else observe_part(self, observables, engine)
 

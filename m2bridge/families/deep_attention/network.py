@@ -1,17 +1,97 @@
-"""The function of a network and its gradient with respect to the weights, by the chain rule, in any number system.
+"""The parameters of a network as one list: layer by layer, head by head, the attention matrices and then the values.
 
-A layer maps Y to Σ_h V_h Y σ(Yᵀ A_h Y), plus Y itself with a skip connection; h runs through its heads.
+A head with a_k ≥ d_{k−1} has the entries of A as parameters, as KᵀQ is then any matrix; a head with smaller a_k has
+those of K and of Q.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from typing import Any
 
 from m2bridge.families.deep_attention.number_systems import Matrix, NumberSystem
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One matrix of parameters: ``A``, ``K``, ``Q`` or ``V`` of a head of a layer, both counted from 1."""
+
+    kind: str
+    layer: int
+    head: int
+    rows: int
+    columns: int
+
+    @property
+    def size(self) -> int:
+        """The number of entries."""
+        return self.rows * self.columns
+
+
+def blocks(widths: Sequence[int], a: Sequence[int], heads: int) -> Iterator[Block]:
+    """All matrices of parameters, in order."""
+    for k, rank in enumerate(a, 1):
+        before, after = widths[k - 1], widths[k]
+        for h in range(1, heads + 1):
+            if rank >= before:
+                yield Block("A", k, h, before, before)
+            else:
+                yield Block("K", k, h, rank, before)
+                yield Block("Q", k, h, rank, before)
+            yield Block("V", k, h, after, before)
+
+
+def names(widths: Sequence[int], a: Sequence[int], heads: int) -> tuple[str, ...]:
+    """``A_k_i_j`` is the entry (i, j) of A_k, and ``A_k_h_i_j`` that of head h where there are several."""
+    return tuple(
+        f"{block.kind}_{block.layer}_{f'{block.head}_' if heads > 1 else ''}{i}_{j}"
+        for block in blocks(widths, a, heads)
+        for i in range(1, block.rows + 1)
+        for j in range(1, block.columns + 1)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Parameters as matrices: for each layer and each head V and either A or K and Q."""
+
+    layers: tuple[tuple[dict[str, Matrix], ...], ...]
+
+    @classmethod
+    def read(
+        cls, widths: Sequence[int], a: Sequence[int], heads: int, parameters: Sequence[int], numbers: NumberSystem
+    ) -> Point:
+        """Cut the list of parameters into matrices."""
+        layers: list[list[dict[str, Matrix]]] = [[{} for _ in range(heads)] for _ in a]
+        start = 0
+        for block in blocks(widths, a, heads):
+            rows = [parameters[i : i + block.columns] for i in range(start, start + block.size, block.columns)]
+            layers[block.layer - 1][block.head - 1][block.kind] = numbers.matrix(rows)
+            start += block.size
+        return cls(tuple(map(tuple, layers)))
+
+    def network(self) -> Network:
+        """The attention and value matrices."""
+        return tuple(tuple(Head(_attention(head), head["V"]) for head in layer) for layer in self.layers)
+
+    def flattened(self, gradient: Sequence[Layer]) -> list[Any]:
+        """A gradient with respect to all A and V as one with respect to the parameters: dK = Q dAᵀ, dQ = K dA."""
+        entries: list[Any] = []
+        for layer, covectors in zip(self.layers, gradient, strict=True):
+            for head, covector in zip(layer, covectors, strict=True):
+                if "A" in head:
+                    entries += covector.A.entries()
+                else:
+                    entries += (head["Q"] * covector.A.transpose()).entries() + (head["K"] * covector.A).entries()
+                entries += covector.V.entries()
+        return entries
+
+
+def _attention(head: dict[str, Matrix]) -> Matrix:
+    return head["A"] if "A" in head else head["K"].transpose() * head["Q"]
 
 
 @dataclass(frozen=True, slots=True)

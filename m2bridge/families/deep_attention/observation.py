@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from functools import lru_cache, partial
 from random import Random
 from typing import Any
 
@@ -11,7 +12,6 @@ import flint
 
 from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.algebra.linear_algebra import rank_mod
-from m2bridge.clock import limited, watched
 from m2bridge.engine import Engine
 from m2bridge.errors import (
     ContradictionError,
@@ -21,16 +21,18 @@ from m2bridge.errors import (
     TooLargeError,
 )
 from m2bridge.families.deep_attention import words
-from m2bridge.families.deep_attention.closedness import limit_outside
-from m2bridge.families.deep_attention.generic_fibre import generic_fibre, unknown_count
+from m2bridge.families.deep_attention.block import kernel_dimension, seen_dimension
+from m2bridge.families.deep_attention.fibres import MOST_UNKNOWNS, concerns, generic_fibre, limit_outside, unknown_count
+from m2bridge.families.deep_attention.lower_bounds import DISTINCT_TOKENS, SEED, block_rank, certified_block
 from m2bridge.families.deep_attention.model import DeepAttention
-from m2bridge.families.deep_attention.network import Head, Network, output, virtual_weights
+from m2bridge.families.deep_attention.network import Head, Network, Point, output, virtual_weights
 from m2bridge.families.deep_attention.number_systems import Balls, NumberSystem, Residues
 from m2bridge.families.deep_attention.observed import Finding, ObservedNetwork
-from m2bridge.families.deep_attention.parameters import Point
 from m2bridge.families.deep_attention.shape import virtual_dimension
+from m2bridge.limits import check, limited, watched
+from m2bridge.maps.rank import rank_result
 
-SEED = 20250418
+WEIGHTS_SEED = 20250418
 MOST_LAYERS = 12
 """The function is a word of 2·3^l − 1 letters."""
 MOST_HEADS = 1000
@@ -94,7 +96,7 @@ def _dimension(network: DeepAttention) -> Finding:
 
 def _attention_matrices(network: DeepAttention) -> Finding:
     """The rank of the differential of (K, Q) ↦ KᵀQ; at most d², and 2ad − a² because GL(a) acts freely for a ≤ d."""
-    random, total, bound = Random(SEED), 0, 0
+    random, total, bound = Random(WEIGHTS_SEED), 0, 0
     for d, a in zip(network.widths, network.a, strict=False):
         _check_entries(2 * a * d, d * d)
         K, Q = ([[random.randrange(LARGE_PRIME) for _ in range(d)] for _ in range(a)] for _ in range(2))
@@ -116,7 +118,7 @@ def _virtual_weights(network: DeepAttention) -> Finding:
         raise MethodUnavailableError("virtual weights are those of one head without skip connections")
     n, count = network.widths[0], network.parameter_count
     _check_entries(count, network.layers * n * n + network.widths[-1] * n)
-    random = Random(SEED)
+    random = Random(WEIGHTS_SEED)
     point = [random.randrange(LARGE_PRIME) for _ in range(count)]
     rows = [_tangent(network, point, i) for i in watched(range(count))]
     rank = rank_mod(rows, LARGE_PRIME)
@@ -183,7 +185,7 @@ def _scalings(network: DeepAttention) -> Finding:
 
 def _softmax_scalings(network: DeepAttention) -> Finding:
     """The same in balls at one rational point; where the balls of both values are disjoint, the functions differ."""
-    random, unit = Random(SEED), flint.fmpq(1, 10)
+    random, unit = Random(WEIGHTS_SEED), flint.fmpq(1, 10)
     numbers = Balls((1,) * network.t)
     weights = _network(network, [random.randrange(1, 10) * unit for _ in range(network.parameter_count)], numbers)
     X = numbers.matrix([[random.randrange(-9, 10) * unit for _ in range(network.t)] for _ in range(network.widths[0])])
@@ -304,3 +306,100 @@ def _network(network: DeepAttention, point: Sequence[Any], numbers: NumberSystem
 def _check_entries(rows: int, columns: int) -> None:
     if rows * columns > MOST_ENTRIES:
         raise TooLargeError(f"a matrix of {rows} × {columns} entries; at most {MOST_ENTRIES} are handled")
+
+
+FIBRES = ("fibre_dimension", "fibre_degree", "fibre_is_one_point")
+CERTIFIED_LAYERS = 2
+"""Of the networks whose fibres are certified: Gröbner bases of fibres of three layers take minutes."""
+
+
+def certified_part(
+    network: DeepAttention, observables: Collection[str], engine: Engine | None
+) -> ObservedNetwork | None:
+    """Those of the observables that can be certified; ``None`` if there are none.
+
+    Softmax with several heads or skip connections is left out: no checker computes it anew.
+
+    Raises
+    ------
+    TooLargeError
+        If the network is too large for one of them.
+    """
+    with limited(None) as running:
+        asked = [name for name in sorted(observables) if can_be_certified(network, name)]
+        findings = {name: _found(network, name, engine) for name in asked}
+    version = engine.version if engine and not BY_ENGINE.keys().isdisjoint(findings) else ""
+    return ObservedNetwork(network, findings, version, running.seconds) if findings else None
+
+
+def _found(network: DeepAttention, observable: str, engine: Engine | None) -> Finding:
+    return _CERTIFIED[observable](network) if observable in _CERTIFIED else observe(network, observable, engine)
+
+
+def can_be_certified(network: DeepAttention, observable: str) -> bool:
+    """Whether the checker computes it anew."""
+    if observable == "closed":
+        return not concerns(network)
+    if observable in FIBRES:
+        small = network.layers <= CERTIFIED_LAYERS and unknown_count(network) <= MOST_UNKNOWNS
+        return small and network.is_plain and not network.softmax
+    if observable == "virtual_weights":
+        return network.is_plain
+    if observable == "virtual_fibre_dimension":
+        return network.is_plain and not network.softmax
+    if observable == "normal_form":
+        return network.is_plain and not network.softmax and network.layers <= MOST_LAYERS
+    if observable == "scalings_keep_the_function":
+        return not network.softmax
+    return observable == "attention_matrices" or network.is_plain or not network.softmax
+
+
+def _certified_dimension(network: DeepAttention) -> Finding:
+    upper = network.upper_bounds(0)[0].value
+    numbers = _numbers(network, upper)
+    lower = numbers["lower_bound"]
+    proved = lower == upper
+    found = {**numbers, "upper_bound": upper}
+    return Finding(lower, "ranks modulo a prime", "" if proved else "at least", proved, found)
+
+
+def _numbers(network: DeepAttention, upper: int) -> dict[str, Any]:
+    """The lower bound and the ranks behind it."""
+    if network.softmax and network.t == 1:  # every matrix of bounded rank is the function of a network
+        return {"lower_bound": upper}
+    point = {"seed": SEED, "prime": LARGE_PRIME}
+    if not network.is_plain:
+        few = replace(network, t=min(network.t, DISTINCT_TOKENS))
+        return {"lower_bound": rank_result(few, check=check).lower}
+    block = certified_block(network)
+    rank = _block_rank(block, network.t, network.layers, network.softmax)
+    unseen = kernel_dimension(network.shape, network.t, network.softmax)
+    decides = rank == block.columns - unseen
+    value = seen_dimension(network.shape, network.t, network.softmax) if decides else rank
+    return {"lower_bound": value, "columns": block.columns, "rank": rank, "unseen": unseen, **point}
+
+
+_block_rank = lru_cache(maxsize=1024)(block_rank)
+"""Networks of many widths have one block."""
+
+
+def _certified_unseen_weights(network: DeepAttention) -> Finding:
+    found, weights = _certified_dimension(network), weight_count(network)
+    assert found.value is not None
+    bound = "at most" if found.bound else ""
+    return Finding(weights - found.value, found.method, bound, found.proved, {**found.numbers, "weights": weights})
+
+
+def _certified_virtual_fibre_dimension(network: DeepAttention) -> Finding:
+    return virtual_fibre(observe(network, "virtual_weights"), _certified_dimension(network), network.layers)
+
+
+_CERTIFIED: dict[str, Callable[[DeepAttention], Finding]] = {
+    "attention_matrices": partial(observe, observable="attention_matrices"),
+    "dimension": _certified_dimension,
+    "normal_form": partial(observe, observable="normal_form"),
+    "scalings_keep_the_function": partial(observe, observable="scalings_keep_the_function"),
+    "unseen_weights": _certified_unseen_weights,
+    "virtual_fibre_dimension": _certified_virtual_fibre_dimension,
+    "virtual_weights": partial(observe, observable="virtual_weights"),
+}

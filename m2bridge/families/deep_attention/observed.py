@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from m2bridge.families.deep_attention.model import DeepAttention
-from m2bridge.maps.observed import WithoutOrbits
+from m2bridge.maps.observation import WithoutOrbits
 from m2bridge.maps.statement import Value
 
 
@@ -46,7 +46,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class ObservedNetwork(WithoutOrbits):
-    """See :class:`m2bridge.maps.observed.Observed`; there are no orbits.
+    """See :class:`m2bridge.maps.observation.Observed`; there are no orbits.
 
     Parameters
     ----------

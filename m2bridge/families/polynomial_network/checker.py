@@ -8,10 +8,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from m2bridge.certificate.schema import Certificate, Content
-from m2bridge.certificate.wording import wording
+from m2bridge.certificates.schema import Certificate, Content
+from m2bridge.certificates.wording import wording
+from m2bridge.checker import FamilyChecker, global_verdict, statements
 from m2bridge.checker.algebra import PRIME, rank_modulo
-from m2bridge.checker.family import FamilyChecker, global_verdict, statements
 from m2bridge.errors import CertificateError, ContradictionError, TooExpensiveError
 
 WORDS = wording(Path(__file__).parent / "words.toml")

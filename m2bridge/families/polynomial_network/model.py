@@ -1,8 +1,4 @@
-"""Polynomial neural networks with activation x ↦ x^r: shape, coordinates, evaluation.
-
-Source: Kileel, Trager, Bruna, *On the Expressive Power of Deep Polynomial Neural Networks*, NeurIPS 2019
-(arXiv 1905.12207). Proofs of what is used here are in ``docs/polynomial_networks.md``.
-"""
+"""A polynomial network as a composition of polynomial maps: its definition, layer by layer."""
 
 from __future__ import annotations
 
@@ -11,25 +7,102 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import comb
+from operator import mul
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from m2bridge.algebra.field import QQ
+from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import InvalidCaseError, TooLargeError
-from m2bridge.families.polynomial_network import backpropagation, bounds, structure
+from m2bridge.families.polynomial_network import structure
+from m2bridge.families.polynomial_network import structure as bounds
+from m2bridge.maps.chain import Chain
+from m2bridge.maps.layer import Layer
 from m2bridge.maps.model import UpperBound
 from m2bridge.maps.statement import Statement
 from m2bridge.maps.structure import Multigrading, Symmetry
 
 if TYPE_CHECKING:
-    from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.engine import Engine
-    from m2bridge.maps.observed_rank import ObservedRank
+    from m2bridge.maps.observation import ObservedRank
+
+
+def layer_chain(network: PolynomialNetwork) -> Chain:
+    """The network, with inputs x_j, hidden sums z_k_j before activation, and outputs f_k."""
+    last = len(network.widths) - 1
+    layers = []
+    for k, (before, after) in enumerate(pairwise(network.widths), 1):
+        inputs = tuple(f"x_{j}" if k == 1 else f"z_{k - 1}_{j}" for j in range(1, before + 1))
+        outputs = tuple(f"f_{i}" if k == last else f"z_{k}_{i}" for i in range(1, after + 1))
+        layers.append(_layer(k, inputs, outputs, 1 if k == 1 else network.degree))
+    return Chain(tuple(layers), network.title, network.key)
+
+
+def _layer(k: int, inputs: tuple[str, ...], outputs: tuple[str, ...], degree: int) -> Layer:
+    """Output i is Σ_j W_k_i_j·(input j)^degree."""
+    size = len(inputs)
+    names = tuple(f"W_{k}_{i}_{j}" for i in range(1, len(outputs) + 1) for j in range(1, size + 1))
+    source = PolynomialRing(QQ, inputs + names)
+    generators = source.sympy_ring.gens
+    powers = [x**degree for x in generators[:size]]
+    zero = source.sympy_ring.zero
+    images = tuple(
+        sum((generators[size * (i + 1) + j] * powers[j] for j in range(size)), zero) for i in range(len(outputs))
+    )
+    return Layer(PolynomialMap(source, outputs, images), inputs)
+
+
+Row = Sequence[int]
+Matrix = list[Row]
+
+
+def matrices(widths: Row, parameters: Row) -> list[Matrix]:
+    """The weights as matrices W_1, …, W_l; they are listed row by row."""
+    result, start = [], 0
+    for before, after in pairwise(widths):
+        stop = start + before * after
+        result.append([parameters[i : i + before] for i in range(start, stop, before)])
+        start = stop
+    return result
+
+
+def output(weights: Sequence[Matrix], degree: int, x: Row, prime: int) -> list[int]:
+    """The outputs at x."""
+    sums = _product(weights[0], x, prime)
+    for matrix in weights[1:]:
+        sums = _product(matrix, [pow(z, degree, prime) for z in sums], prime)
+    return sums
+
+
+def gradient(weights: Sequence[Matrix], degree: int, x: Row, covector: Row, prime: int) -> list[int]:
+    """The gradient of ⟨g, output(x)⟩ with respect to all weights.
+
+    Forward: z_i = W_i y_{i−1}, y_i = z_i^r. Backward, from g_l = g: the derivative with respect to W_i is g_i y_{i−1}ᵀ,
+    and g_{i−1} = r z_{i−1}^(r−1) ∘ W_iᵀ g_i.
+    """
+    entering, slopes = [list(x)], []
+    for matrix in weights[:-1]:
+        powers = [(z, pow(z, degree - 1, prime)) for z in _product(matrix, entering[-1], prime)]
+        entering.append([z * power % prime for z, power in powers])
+        slopes.append([degree * power % prime for _, power in powers])
+    blocks: list[list[int]] = []
+    g = list(covector)
+    for i in range(len(weights) - 1, -1, -1):
+        blocks.append([entry * y % prime for entry in g for y in entering[i]])
+        if i:
+            columns = zip(*weights[i], strict=True)
+            g = [slope * sum(map(mul, column, g)) % prime for slope, column in zip(slopes[i - 1], columns, strict=True)]
+    return [entry for block in reversed(blocks) for entry in block]
+
+
+def _product(matrix: Matrix, vector: Row, prime: int) -> list[int]:
+    return [sum(map(mul, row, vector)) % prime for row in matrix]
+
 
 NAME = "polynomial-network"
 MAX_PARAMETERS = 100_000
 MAX_DEGREE = 10**6
 MAX_LAYERS = 100
-
-Row = Sequence[int]
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -141,7 +214,6 @@ class PolynomialNetwork:
         TooLargeError
             If they are too large to be expanded.
         """
-        from m2bridge.families.polynomial_network.layers import layer_chain  # needs SymPy, which is slow to import
 
         self._check_expandable()
         try:
@@ -180,16 +252,16 @@ class PolynomialNetwork:
 
     def values(self, parameters: Row, inputs: Sequence[Row], prime: int) -> list[list[int]]:
         """See :class:`~m2bridge.maps.model.Evaluates`."""
-        weights = backpropagation.matrices(self.widths, parameters)
-        return [backpropagation.output(weights, self.degree, x, prime) for x in inputs]
+        weights = matrices(self.widths, parameters)
+        return [output(weights, self.degree, x, prime) for x in inputs]
 
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
     ) -> list[list[int]]:
         """See :class:`~m2bridge.maps.model.Differentiates`."""
-        weights = backpropagation.matrices(self.widths, parameters)
+        weights = matrices(self.widths, parameters)
         pairs = zip(inputs, covectors, strict=True)
-        return [backpropagation.gradient(weights, self.degree, x, covector, prime) for x, covector in pairs]
+        return [gradient(weights, self.degree, x, covector, prime) for x, covector in pairs]
 
     def statements(self) -> tuple[Statement, ...]:
         """See ``statements.py``."""
@@ -199,7 +271,7 @@ class PolynomialNetwork:
 
     def observe(self, engine: Engine | None, *, certified: bool = False) -> ObservedRank:
         """The dimension, by exact ranks and upper bounds; no engine takes part."""
-        from m2bridge.maps.observed_rank import observe_rank  # it imports FLINT
+        from m2bridge.maps.observation import observe_rank  # it imports FLINT
 
         return observe_rank(self)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import comb
 from pathlib import Path
 
-from m2bridge.certificate.wording import wording
+from m2bridge.certificates.wording import wording
 from m2bridge.families.polynomial_network.model import PolynomialNetwork
 from m2bridge.maps.statement import GlobalStatement
 

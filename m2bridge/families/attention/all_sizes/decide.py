@@ -7,21 +7,19 @@ from functools import partial
 
 import islpy as isl
 
-from m2bridge.clock import each
+from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, MethodUnavailableError
-from m2bridge.families.attention.all_sizes.basis import Basis
-from m2bridge.families.attention.all_sizes.conclusions import Conclusion, conclusion
-from m2bridge.families.attention.all_sizes.evidence import EVIDENCE
-from m2bridge.families.attention.all_sizes.facts import Facts
+from m2bridge.families.attention.all_sizes.facts import EVIDENCE, Basis, Facts, base_ideals
 from m2bridge.families.attention.all_sizes.fibre_theorem import Stratum, fibre_theorem
-from m2bridge.families.attention.all_sizes.predictions import PREDICTIONS, Prediction
-from m2bridge.families.attention.all_sizes.result import Counterexample, NotApplicable, SizesVerdict
+from m2bridge.families.attention.all_sizes.predictions import PREDICTIONS, Conclusion, Prediction, conclusion
+from m2bridge.families.attention.all_sizes.result import AllSizes, Counterexample, NotApplicable, SizesVerdict
 from m2bridge.families.attention.all_sizes.sizes import contains, first_point, sizes
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import orbits, representative
-from m2bridge.families.attention.statements import Statement
+from m2bridge.families.attention.statements import REGISTRY, Statement
 from m2bridge.families.attention.tangents import closure_dimension, orbit_dimension, tangent_lower_bounds
-from m2bridge.layout import name_with_part
+from m2bridge.limits import each, limited
+from m2bridge.results.sheet import name_with_part
 
 
 def is_stated(statement: Statement) -> bool:
@@ -110,3 +108,35 @@ def _counterexample(prediction: Prediction, found: Conclusion, false: isl.Set) -
         bound, _ = tangent_lower_bounds(model)[orbit]
         numbers = {"dimension": closure_dimension(model), "tangent_dimension_at_least": bound}
     return Counterexample(model, orbit, *representative(orbit, model), numbers)
+
+
+def cross_check_all_sizes(
+    engine: Engine, statements: Sequence[Statement] = REGISTRY, timeout: float | None = None
+) -> AllSizes:
+    """Decide statements for all d, d', a ≥ 1 and t ≥ 2 at once, assuming none of them.
+
+    Those that are not stated for all sizes are named.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If none of them is stated for all sizes.
+    ContradictionError
+        If the ideals are not those that the theorem about fibres needs.
+    EngineError
+        If Macaulay2 failed or reached a limit.
+
+    Examples
+    --------
+    >>> with Macaulay2() as engine:
+    ...     found = cross_check_all_sizes(engine)
+    >>> [(v.name, v.verdict) for v in found.verdicts if v.verdict != "CONFIRMED"]
+    [('3.4 (iii)', 'REFUTED'), ('A.4', 'REFUTED')]
+    """
+    known = [statement for statement in statements if is_stated(statement)]
+    stated = [(statement, prediction_of(statement)) for statement in known or statements]
+    others = tuple(name_with_part(s.key, s.part) for s in statements if s not in known)
+    with limited(timeout) as running:
+        basis = base_ideals(engine)
+        strata, verdicts = decide(basis, stated)
+        return AllSizes(verdicts, strata, basis, engine.version, running.seconds, others)

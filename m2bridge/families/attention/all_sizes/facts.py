@@ -1,21 +1,110 @@
-"""What the theorem about fibres says about every orbit of every size, as exact sets; t ≥ 2."""
+"""The computed part of the theorems for all sizes, whoever computed it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import islpy as isl
+from sympy.polys.rings import PolyElement
 
-from m2bridge.families.attention.all_sizes.fibre_theorem import Stratum
-from m2bridge.families.attention.all_sizes.formulas import (
+from m2bridge.engine import Engine
+from m2bridge.engine.answer import Answer, parse
+from m2bridge.engine.script import Script, render
+from m2bridge.errors import ParseError
+from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, BaseCase, BaseIdeals, Stratum
+from m2bridge.families.attention.all_sizes.sizes import (
+    WORDS,
+    Generators,
+    Polynomial,
     ambient_exceeds_dimension,
+    orbits,
+    over,
+    primitive,
+    sizes,
     source_dimension,
     tangents_exceed_dimension,
+    union,
+    with_some,
 )
-from m2bridge.families.attention.all_sizes.sizes import orbits, over, sizes, union, with_some
-from m2bridge.families.attention.tokens import products_determine_functions
+from m2bridge.families.attention.fibres import nonzero_part, products_determine_functions
+from m2bridge.families.attention.orbits import Orbit
+from m2bridge.limits import clock
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """The computed part of the theorems for all sizes.
+
+    Parameters
+    ----------
+    ideals : mapping from BaseCase to its Gröbner basis
+    base_locus_empty : bool
+        Whether φ(A, V) = 0 only for A = 0 or V = 0; two indices occur, so this is so for every d.
+    boundary_family : bool
+        Whether the functions of k = e_1 + iεe_2, v = k̄ are real, have no real weights for ε ≠ 0, and tend to the
+        representative of (1, 1, 1) for ε → 0; the equation that shows it belongs to the places 1 and 2 of every d ≥ 2.
+    """
+
+    ideals: BaseIdeals
+    base_locus_empty: bool
+    boundary_family: bool
+
+
+def base_ideals(engine: Engine) -> Basis:
+    """Compute the thirteen ideals and the two identities, in one run.
+
+    Raises
+    ------
+    EngineError
+        If Macaulay2 failed or reached a limit.
+    """
+    answer = parse(engine.run(base_ideals_script(), clock().remaining).records)
+    return Basis(
+        {base: _generators(answer, base) for base in BASE_CASES},
+        answer.boolean("base_locus_empty"),
+        answer.boolean("family_without_real_points") and answer.boolean("family_tends_to_the_orbit"),
+    )
+
+
+@cache
+def base_ideals_script() -> Script:
+    """The Macaulay2 program."""
+    return render(
+        "all_sizes",
+        ("wire", "fibres"),
+        {
+            "d": 2,
+            "charts": "{(1,1), (1,2)}",
+            "unknowns": "z_2",
+            "zeros": "{}",
+            "boundary": nonzero_part(BOUNDARY.orbit, BOUNDARY.model),
+            "cases": [(base, *nonzero_part(base.orbit, base.model), _unknowns(base)) for base in BASE_CASES],
+        },
+    )
+
+
+BOUNDARY = BaseCase(Orbit(1, 1, 1), 2)
+"""Where the family of boundary points lives."""
+
+
+def _unknowns(base: BaseCase) -> str:
+    return ", ".join(f"z_{q}" for q in range(2, base.d + 1))
+
+
+def _generators(answer: Answer, base: BaseCase) -> Generators:
+    ideal = answer.ideal(str(base))
+    if ideal.ring.variables != tuple(f"z_{q}" for q in range(2, base.d + 1)):
+        raise ParseError(f"the ideal of {base} is in other unknowns: {', '.join(ideal.ring.variables)}")
+    return frozenset(_integral(generator) for generator in ideal.generators)
+
+
+def _integral(polynomial: PolyElement) -> Polynomial:
+    return primitive({monomial: Fraction(int(c.numerator), int(c.denominator)) for monomial, c in polynomial.terms()})
+
 
 GENERIC = (
     "((a <= d and r = a) or (d <= a and r = d)) and ((dp <= d and s = dp) or (d <= dp and s = d))"
@@ -115,7 +204,7 @@ class Observed:
 
 
 UP_TO_THREE = (1, 2, 3)
-"""The d for which functions and products are compared; see :mod:`m2bridge.families.attention.tokens`."""
+"""The d for which functions and products are compared; see :mod:`m2bridge.families.attention.fibres`."""
 
 ALL = sizes()
 NONE = sizes("1 = 0")
@@ -162,3 +251,52 @@ FORMULAS: dict[str, Callable[[Facts], tuple[tuple[isl.Set, Formula], ...]]] = {
     ),
 }
 """For each number that is observed: sizes, and its value there."""
+
+
+IDEALS = "Gröbner bases of {ideals} fibre ideals in at most three unknowns, over QQ (Macaulay2)"
+PATTERNS = (
+    "the patterns of entries of all representatives, with d, d', a, r, s, m and the indices as symbols: {patterns}, "
+    "each that of one of these ideals (isl)"
+)
+SETS = "the sets of sizes and of orbits, as sets of integers defined by linear inequalities (isl)"
+BASE_LOCUS = "the base locus is empty, in two indices (Macaulay2)"
+FAMILY = "the family k = v + iεw: real, without real weights, tending to the orbit, in two indices (Macaulay2)"
+EXCESS = "d² + d·d' − 1 exceeds the dimension by (d − α)², as polynomials (FLINT)"
+CODIMENSION = "the stated number is compared with d² − (d − α)² + d·d' − 1, as polynomials (FLINT)"
+COORDINATES = (
+    "for d ≥ 2 there are more coordinates than the dimension, for d = 1 as many: polynomials with coefficients ≥ 0 in "
+    "d − 2 and d' − 1 (FLINT)"
+)
+SHEETS = "the number of points of the generic fibre: 2 for a = d' = 1 < d, else 1"
+
+PRODUCTS = "ranks of the coefficients of an output token and of the products for d = 1, 2, 3 (FLINT)"
+
+FIBRES = (IDEALS, PATTERNS, SETS)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Words, the lemmas by ``words.toml``; ``{ideals}`` and ``{patterns}`` stand for their numbers."""
+
+    computed: tuple[str, ...]
+    trusted: tuple[str, ...]
+
+
+COMPUTED: dict[str, tuple[str, ...]] = {
+    "fibre_exchanged": FIBRES,
+    "fibre_itself": FIBRES,
+    "special_fibre_points": FIBRES,
+    "critical": FIBRES,
+    "boundary": (*FIBRES, FAMILY),
+    "boundary_critical": (*FIBRES, FAMILY),
+    "singular": (*FIBRES, BASE_LOCUS, EXCESS),
+    "closed": (BASE_LOCUS,),
+    "zero_fibre": (BASE_LOCUS,),
+    "products": (PRODUCTS,),
+    "birational": (*FIBRES, BASE_LOCUS),
+    "dimension": (*FIBRES, CODIMENSION),
+    "degree": (*FIBRES, BASE_LOCUS, SHEETS),
+    "smooth_manifold": (*FIBRES, COORDINATES),
+}
+
+EVIDENCE = {observable: Evidence(computed, WORDS.trusted[observable]) for observable, computed in COMPUTED.items()}

@@ -14,9 +14,17 @@ from dataclasses import dataclass
 import islpy as isl
 
 from m2bridge.errors import ContradictionError
-from m2bridge.families.attention.all_sizes.patterns import Pattern, Selection, entry_of_v
-from m2bridge.families.attention.all_sizes.polynomials import Generators, Monomial
-from m2bridge.families.attention.all_sizes.sizes import IS_ORBIT, ORBIT, orbits, union
+from m2bridge.families.attention.all_sizes.sizes import (
+    IS_ORBIT,
+    ORBIT,
+    Generators,
+    Monomial,
+    Pattern,
+    Selection,
+    entry_of_v,
+    orbits,
+    union,
+)
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import Orbit, representative
 

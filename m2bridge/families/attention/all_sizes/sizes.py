@@ -1,17 +1,43 @@
-"""Exact sets of sizes (d, d', a), and of orbits (r, s, m) over them, by the integer set library.
-
-Conditions are text in the library's language (Presburger arithmetic): comparisons of linear forms with integer
-coefficients, ``and``, ``or``, ``not``; ``dp`` stands for d'.
-
-Source: Verdoolaege, *isl: An Integer Set Library for the Polyhedral Model*, ICMS 2010; decidability is Presburger's
-theorem.
-"""
+"""Polynomials in few unknowns, as sets of terms: one form for one polynomial up to a factor."""
 
 from __future__ import annotations
 
-from functools import reduce
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, reduce
+from itertools import permutations
+from math import gcd, lcm
+from pathlib import Path
+from typing import Any
 
+import flint
 import islpy as isl
+
+from m2bridge.certificates.wording import wording
+from m2bridge.errors import MethodUnavailableError
+from m2bridge.families.attention.orbits import IntegerMatrix
+
+Monomial = tuple[int, ...]
+Polynomial = frozenset[tuple[Monomial, int]]
+"""Exponents of z_2, z_3, … and integer coefficients."""
+
+Generators = frozenset[Polynomial]
+
+
+def order(monomial: Monomial) -> tuple[int, tuple[int, ...]]:
+    """Larger for larger monomials: graded reverse lexicographic, the first unknown largest."""
+    return sum(monomial), tuple(-e for e in reversed(monomial))
+
+
+def primitive(terms: Mapping[Monomial, Fraction]) -> Polynomial:
+    """The multiple of a polynomial ≠ 0 with coprime integer coefficients, the leading one positive."""
+    leading = terms[max(terms, key=order)]
+    denominators = lcm(*(c.denominator for c in terms.values()))
+    integers = {monomial: int(c * denominators) for monomial, c in terms.items()}
+    content = gcd(*integers.values()) * (1 if leading > 0 else -1)
+    return frozenset((monomial, c // content) for monomial, c in integers.items())
+
 
 SIZE = "d, dp, a"
 POSITIVE = "1 <= d and 1 <= dp and 1 <= a"
@@ -73,3 +99,234 @@ def first_point(some: isl.Set) -> tuple[int, ...]:
     """The lexicographically first point of a set that is not empty."""
     point = some.lexmin().sample_point()
     return tuple(int(str(point.get_coordinate_val(isl.dim_type.set, i))) for i in range(some.n_dim()))
+
+
+NAMES = ("d", "dp", "a", "D")
+
+
+def variables(*names: str) -> list[Any]:
+    """The variables of a polynomial ring over QQ."""
+    return list(flint.fmpq_mpoly_ctx.get(names, flint.Ordering.degrevlex).gens())
+
+
+def source_dimension(d: Any, dp: Any, alpha: Any) -> Any:
+    """Of {rk A ≤ α} × {V}; D_α has codimension (d − α)² (Harris, *Algebraic Geometry: A First Course*, 12.2)."""
+    return d**2 - (d - alpha) ** 2 + d * dp
+
+
+def zeros(polynomial: Any) -> isl.Set | None:
+    """The sizes where a polynomial in d, dp, a, D is zero; ``None`` if that is not known to be a Presburger set.
+
+    It is one where all factors are D, or linear and without D.
+    """
+    if polynomial == 0:
+        return sizes()
+    _, factors = polynomial.factor()
+    kept = [factor for factor, _ in factors if str(factor) != "D"]
+    if any(_not_linear(factor) for factor in kept):
+        return None
+    return union([sizes("1 = 0"), *(sizes(f"{_polynomial_text(factor)} = 0") for factor in kept)])
+
+
+def _not_linear(factor: Any) -> bool:
+    return any(sum(exponents) > 1 or exponents[-1] for exponents, _ in factor.terms())
+
+
+def _polynomial_text(factor: Any) -> str:
+    """A multiple with integer coefficients in the language of the library: ``2 * d + -1 * a + 1``."""
+    scale = lcm(*(int(c.q) for c in factor.coeffs()))
+    return " + ".join(
+        " * ".join([str(int(c * scale)), *(name for name, e in zip(NAMES, exponents, strict=True) if e)])
+        for exponents, c in factor.terms()
+    )
+
+
+def excess_of_tangents(d: Any, dp: Any, alpha: Any) -> Any:
+    """What the tangent space at rk A < α < d has more than the dimension.
+
+    The curves φ(A + sB, V), rk B = 1, stay in the neuromanifold; with all φ(A, V + sW) their tangents span a space of
+    dimension d² + d d' − 1, if the fibre is one reduced point.
+    """
+    return (d**2 + d * dp - 1) - (source_dimension(d, dp, alpha) - 1)
+
+
+def tangents_exceed_dimension() -> bool:
+    """Whether that excess is (d − α)², so positive for α < d."""
+    d, dp, a, _ = variables(*NAMES)
+    return bool(excess_of_tangents(d, dp, a) == (d - a) ** 2)
+
+
+def ambient_exceeds_dimension() -> bool:
+    """Whether there are more coordinates than the dimension for d ≥ 2, and as many for d = 1.
+
+    For d = 2 + u, d' = 1 + w, and α = d, which has the largest dimension, no coefficient of the difference is negative,
+    and the constant one is positive.
+    """
+    u, w = variables("u", "w")
+    difference = _ambient_excess(u + 2, w + 1)
+    coefficients = dict(difference.terms())
+    positive = all(c > 0 for c in coefficients.values()) and coefficients.get((0, 0), 0) > 0
+    return bool(positive and _ambient_excess(0 * w + 1, w + 1) == 0)
+
+
+def _ambient_excess(d: Any, dp: Any) -> Any:
+    return dp * d**2 * (d + 1) / 2 - (source_dimension(d, dp, d) - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """Entries of the representative in some places.
+
+    Parameters
+    ----------
+    A : matrix of 0 and 1
+        A row for each place p (the first is p = 1), a column for each column i (the first is i = 1).
+    V : matrix of 0 and 1
+        A row for each row k (the first is k = 1), a column for each place.
+    """
+
+    A: IntegerMatrix
+    V: IntegerMatrix
+
+    def renamed(self, order: tuple[int, ...]) -> Pattern:
+        """The pattern with its places in another order."""
+        return Pattern(tuple(self.A[p] for p in order), tuple(tuple(row[p] for p in order) for row in self.V))
+
+    def orders(self) -> list[tuple[int, ...]]:
+        """All orders of the places that keep the first one."""
+        return [(0, *rest) for rest in permutations(range(1, len(self.A)))]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Places, columns and rows, as linear forms in the symbols d, dp, a, r, s, m and the free indices.
+
+    Parameters
+    ----------
+    condition : str
+        On orbits and free indices.
+    places, columns, rows : tuple of str
+        The first of each is ``1``.
+    free : tuple of str
+        Names of the free indices.
+    """
+
+    condition: str
+    places: tuple[str, ...]
+    columns: tuple[str, ...] = ("1",)
+    rows: tuple[str, ...] = ("1",)
+    free: tuple[str, ...] = ()
+
+    def patterns(self) -> set[Pattern]:
+        """All patterns that occur for some size, orbit and values of the free indices."""
+        entries = [entry_of_a(p, i) for p in self.places for i in self.columns]
+        entries += [entry_of_v(k, p) for k in self.rows for p in self.places]
+        found: list[tuple[tuple[int, ...], isl.Set]] = [((), self._set(self._inside))]
+        for entry in entries:
+            found = [((*bits, bit), part) for bits, domain in found for bit, part in self._split(domain, entry)]
+        return {self._pattern(bits) for bits, _ in found}
+
+    def last_places(self) -> isl.Set:
+        """The pairs of an orbit and an index x that is the last place of the selection."""
+        reached = f"{self._inside} and x = {self.places[-1]}"
+        if self.free:
+            reached = f"exists ({', '.join(self.free)} : {reached})"
+        return isl.Set(f"{{ [{ORBIT}, x] : {reached} }}")
+
+    @property
+    def _inside(self) -> str:
+        """All indices are indices of entries, and the condition holds."""
+        inside = [f"1 <= {p} and {p} <= d" for p in self.places]
+        inside += [f"{i} <= d" for i in self.columns] + [f"{k} <= dp" for k in self.rows]
+        return " and ".join([IS_ORBIT, *inside, f"({self.condition})"])
+
+    def _set(self, condition: str) -> isl.Set:
+        return isl.Set(f"{{ [{', '.join((ORBIT, *self.free))}] : {condition} }}")
+
+    def _split(self, domain: isl.Set, entry: str) -> list[tuple[int, isl.Set]]:
+        """Where the entry is one, and where it is zero, as far as there are such cases."""
+        one = self._set(entry)
+        parts = [(1, domain.intersect(one)), (0, domain.subtract(one))]
+        return [(bit, part) for bit, part in parts if not part.is_empty()]
+
+    def _pattern(self, bits: tuple[int, ...]) -> Pattern:
+        width, size = len(self.columns), len(self.places)
+        split = width * size
+        A = tuple(bits[n : n + width] for n in range(0, split, width))
+        V = tuple(bits[n : n + size] for n in range(split, len(bits), size))
+        return Pattern(A, V)
+
+
+def entry_of_a(p: str, i: str) -> str:
+    """When A_pi of the representative is 1: A = Σ_{p ≤ r} e_p e_pᵀ."""
+    return f"{p} = {i} and {p} <= r"
+
+
+def entry_of_v(k: str, q: str) -> str:
+    """When V_kq of the representative is 1.
+
+    Row k is e_k for k ≤ m, and e_{r+k−m} for m < k ≤ s; for m = 0 row 1 is e_1 + e_{r+1}.
+    """
+    return (
+        f"({k} <= m and {q} = {k}) or (m < {k} and {k} <= s and {q} = r + {k} - m) or (m = 0 and {k} = 1 and {q} = 1)"
+    )
+
+
+WORDS = wording(Path(__file__).parent / "words.toml")
+
+PHRASES = WORDS.phrases
+"""Phrases, and the conditions that they are short for: a phrase is used for the set of its condition only."""
+
+
+def words(some: isl.Set) -> str:
+    """The set for people: ``2 ≤ a < d, except (a, d') = (2, 1)``."""
+    return next((phrase for phrase, known in _phrases() if some.is_equal(known)), _plain(some))
+
+
+def canonical(some: isl.Set) -> str:
+    """The one text that a certificate has for this set; isl, and each release of it, writes a set in many ways.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If there is no phrase for it in ``words.toml``.
+    """
+    for phrase, known in _phrases():
+        if some.is_equal(known):
+            return text_of(PHRASES[phrase])
+    raise MethodUnavailableError(f"a certificate needs a phrase in words.toml for {text(some)}")
+
+
+def phrase(text: str) -> str:
+    """The words for a set in a certificate; ValueError if the text is not canonical."""
+    found = _phrase_of().get(text)
+    if found is None:
+        raise ValueError(f"not a set of sizes: {text!r:.80}")
+    return found
+
+
+@cache
+def _phrase_of() -> dict[str, str]:
+    return {text_of(condition): phrase for phrase, condition in PHRASES.items()}
+
+
+@cache
+def _phrases() -> tuple[tuple[str, isl.Set], ...]:
+    return tuple((phrase, sizes(condition)) for phrase, condition in PHRASES.items())
+
+
+def _plain(some: isl.Set) -> str:
+    """As the library writes it: ``(d ≥ 2 and a ≥ 3 − d') or d = 1``."""
+    parts = str(some.coalesce().gist(sizes())).strip("{ }").split("; ")
+    condition = " or ".join(_condition(part, len(parts) > 1) for part in parts)
+    for plain, sign in (("dp", "d'"), ("<=", "≤"), (">=", "≥"), ("!=", "≠"), ("-", "−")):
+        condition = condition.replace(plain, sign)
+    return condition
+
+
+def _condition(part: str, bracketed: bool) -> str:
+    """``[d, dp, a = 1] : d >= 2`` as ``a = 1 and d >= 2``."""
+    names, _, condition = part.partition(" : ")
+    fixed = [entry for entry in names.strip("[] ").split(", ") if "=" in entry]
+    every = " and ".join([*fixed, *filter(None, [condition.strip()])])
+    return f"({every})" if bracketed and " and " in every else every

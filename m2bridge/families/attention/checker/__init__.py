@@ -1,6 +1,6 @@
 """The checker of certificates about single-layer attention."""
 
-from m2bridge.checker.family import FamilyChecker
+from m2bridge.checker import FamilyChecker
 from m2bridge.families.attention.checker.case import name
 from m2bridge.families.attention.checker.closure import closure
 from m2bridge.families.attention.checker.equations import up_to_a_degree

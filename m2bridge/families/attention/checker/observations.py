@@ -8,7 +8,7 @@ from typing import Any
 
 import flint
 
-from m2bridge.certificate.difference import Difference, difference
+from m2bridge.certificates.files import Difference, difference
 from m2bridge.checker.algebra import rank, ring
 from m2bridge.errors import ContradictionError, TooExpensiveError
 from m2bridge.families.attention.checker.case import Case, Function, Orbit, Pair, function, orbits, representative

@@ -6,10 +6,10 @@ from math import comb, factorial, prod
 from pathlib import Path
 from typing import Any
 
-from m2bridge.certificate.difference import Difference
-from m2bridge.certificate.schema import Certificate, Content
-from m2bridge.certificate.wording import Words, wording
-from m2bridge.checker.family import global_verdict, statements, verdict
+from m2bridge.certificates.files import Difference
+from m2bridge.certificates.schema import Certificate, Content
+from m2bridge.certificates.wording import Words, wording
+from m2bridge.checker import global_verdict, statements, verdict
 from m2bridge.families.attention.checker.case import Case, Orbit, representative
 from m2bridge.families.attention.checker.observations import observe, unpaid
 

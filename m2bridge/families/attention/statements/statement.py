@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from m2bridge.certificate.wording import wording
+from m2bridge.certificates.wording import wording
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import Orbit
 from m2bridge.maps.statement import GlobalStatement, OrbitStatement, Value, every_orbit

@@ -1,8 +1,8 @@
 """Theorem 3.2: the fibres of the parametrization, as sets of points."""
 
+from m2bridge.families.attention.fibres import Preimages
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import IntegerMatrix, Orbit, WeightPair, representative
-from m2bridge.families.attention.preimages import Preimages
 from m2bridge.families.attention.statements.statement import about_orbits, about_the_whole, several_tokens
 from m2bridge.maps.statement import Value
 

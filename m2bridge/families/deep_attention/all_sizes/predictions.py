@@ -1,14 +1,15 @@
-"""What each statement predicts, for all sizes; text and source are those of the statement itself.
-
-The numbers here and the predictions of ``statements/`` are written twice on purpose; a test compares them.
-"""
+"""What verdicts for all sizes rest on, in words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
-from m2bridge.families.deep_attention.all_sizes.numbers import Pieces
+from m2bridge.certificates.wording import wording
+from m2bridge.families.deep_attention.all_sizes.counted import Pieces
+
+WORDS = wording(Path(__file__).parent / "words.toml")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ whole differential as well. Fibres by Gröbner bases, the limit that is no netwo
 heads or skip connections is not decided.
 """
 
-from m2bridge.certificate.schema import Certificate, Content
-from m2bridge.checker.family import FamilyChecker, global_verdict, statements
+from m2bridge.certificates.schema import Certificate, Content
+from m2bridge.checker import FamilyChecker, global_verdict, statements
 from m2bridge.families.deep_attention.checker.case import name, read
 from m2bridge.families.deep_attention.checker.observed import observed
 from m2bridge.families.deep_attention.checker.predicted import WORDS, hypothesis, prediction

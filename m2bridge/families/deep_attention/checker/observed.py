@@ -7,8 +7,7 @@ from m2bridge.errors import ContradictionError
 from m2bridge.families.deep_attention.checker import layers
 from m2bridge.families.deep_attention.checker.block import SEED, STATED_PRIME, columns_and_rank, unseen
 from m2bridge.families.deep_attention.checker.case import Case, matrices, upper_bound, virtual
-from m2bridge.families.deep_attention.checker.fibres import fibre, unknowns
-from m2bridge.families.deep_attention.checker.limit import limit_outside
+from m2bridge.families.deep_attention.checker.fibres import fibre, limit_outside, unknowns
 from m2bridge.families.deep_attention.checker.predicted import hypothesis
 
 Found = tuple[int | None, dict[str, int]]

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from math import comb
 from pathlib import Path
 
-from m2bridge.certificate.wording import wording
+from m2bridge.certificates.wording import wording
 from m2bridge.families.deep_attention.checker.case import Case, forms, linear, matrices, virtual
 
 WORDS = wording(Path(__file__).parents[1] / "words.toml")

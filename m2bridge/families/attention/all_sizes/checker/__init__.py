@@ -5,7 +5,7 @@ that makes certificates: ideals are found by FLINT's Gröbner bases from the coo
 covered by the places where entries are those of a base case, without a list of selections. Proofs: docs/all-sizes.md.
 """
 
-from m2bridge.checker.family import FamilyChecker
+from m2bridge.checker import FamilyChecker
 from m2bridge.families.attention.all_sizes.checker.statements import QUESTIONS, name
 
 CHECKER = FamilyChecker("attention-all-sizes", name, QUESTIONS)

@@ -4,7 +4,7 @@ Layers are counted by the dimensions of Grassmannians and without isl; identitie
 ranks are found at the points and modulo the primes of the checker of one network. Proofs: docs/deep-attention.md, 10.
 """
 
-from m2bridge.checker.family import FamilyChecker
+from m2bridge.checker import FamilyChecker
 from m2bridge.families.deep_attention.all_sizes.checker.statements import QUESTIONS, name
 
 CHECKER = FamilyChecker("deep-attention-all-sizes", name, QUESTIONS)

@@ -6,8 +6,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from m2bridge.certificate.schema import Certificate, Content
-from m2bridge.certificate.wording import Words, wording
+from m2bridge.certificates.schema import Certificate, Content
+from m2bridge.certificates.wording import Words, wording
 from m2bridge.errors import CertificateError, ContradictionError
 from m2bridge.families.deep_attention.all_sizes.checker.layers import identities, sums_agree
 from m2bridge.families.deep_attention.checker.block import columns_and_rank, unseen

@@ -1,1 +1,0 @@
-"""Making certificates: questions, observations, and the content that follows from them."""

@@ -1,0 +1,206 @@
+"""Tables of TOML files that people write: their keys, lists of texts, and polynomials; refused with the place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sympy.polys.rings import PolyElement
+
+from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.algebra.ring import MOST_VARIABLES, Ideal, PolynomialRing, is_name, not_a_name
+from m2bridge.convert.documents import read_toml
+from m2bridge.convert.polynomial_text import read_polynomial
+from m2bridge.errors import ConversionError, InvalidCaseError
+from m2bridge.ideals.construct import element
+
+_EXAMPLES = {
+    "ideal": ': write [ideal] in a line of its own, and below it variables = ["x", "y"] and generators = ["x^2 - y"]',
+    "map": ': write [map] in a line of its own, and below it parameters = ["s", "t"]',
+    "coordinates": ': write [coordinates] in a line of its own, and below it lines such as x = "s^2"',
+    "parameters": ': write parameters = ["s", "t"]',
+    "variables": ': write variables = ["x", "y"]',
+    "generators": ': write generators = ["x^2 - y"]',
+}
+"""What to write where a part is missing."""
+
+
+def check_headings(found: dict[str, Any], required: set[str], optional: set[str]) -> None:
+    """Whether a file has the tables that it needs, and no others.
+
+    Raises
+    ------
+    ConversionError
+        If it has not.
+    """
+    if missing := sorted(required - set(found)):
+        name = missing[-1]
+        heading = f"[[{name}]]" if name == "layers" else f"[{name}]"
+        raise ConversionError(f"the table {heading} is missing{_EXAMPLES.get(name, '')}")
+    if unknown := sorted(set(found) - required - optional):
+        raise ConversionError(f"unknown key {unknown[0]!r:.60}")
+
+
+def check_keys(found: dict[str, Any], where: str, required: set[str], optional: set[str]) -> None:
+    """Whether a table has the keys that it needs, and no others; errors as in :func:`check_headings`."""
+    if missing := sorted(required - set(found)):
+        raise ConversionError(f"{where}: '{missing[-1]}' is missing{_EXAMPLES.get(missing[-1], '')}")
+    if unknown := sorted(set(found) - required - optional):
+        raise ConversionError(f"{where}: unknown key {unknown[0]!r:.60}")
+
+
+def strings(value: object, where: str) -> list[str]:
+    """A list of texts.
+
+    Raises
+    ------
+    ConversionError
+        If it is something else.
+    """
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ConversionError(f'{where}: must be a list of texts in quotes, such as ["s", "t"]')
+    return value
+
+
+def polynomial(value: object, where: str, ring: PolynomialRing) -> PolyElement:
+    """The polynomial that a text says.
+
+    Raises
+    ------
+    ConversionError
+        If it says none, or is no text.
+    """
+    if not isinstance(value, str):
+        example = f': write "{value}"' if isinstance(value, int | float) and not isinstance(value, bool) else ""
+        raise ConversionError(f"{where}: must be a polynomial in quotes{example}")
+    try:
+        return read_polynomial(value, ring)
+    except ConversionError as reason:
+        raise ConversionError(f"{where}: {reason}") from None
+
+
+MOST_PARAMETERS = 2_000
+"""Of a map in a file."""
+
+
+def read_map(text: str) -> tuple[PolynomialMap, str]:
+    """The map that a TOML file describes, and its title (empty if it has none).
+
+    Raises
+    ------
+    ConversionError
+        In one line, with the place, if it is not TOML, or a part is missing, unknown or not a polynomial.
+
+    Examples
+    --------
+    >>> polynomial_map, title = read_map('''
+    ... [map]
+    ... title = "parabola"
+    ... parameters = ["t"]
+    ... [coordinates]
+    ... x = "t"
+    ... y = "t^2"
+    ... ''')
+    >>> title, polynomial_map.images
+    ('parabola', (t, t**2))
+    """
+    content = read_toml(text)
+    for other, option in (("ideal", "singular-locus --ideal"), ("layers", "closure --map")):
+        if other in content:
+            raise ConversionError(f"this file holds [{other}], and no map by itself: 'm2bridge {option} FILE' takes it")
+    check_headings(content, {"map", "coordinates"}, set())
+    table, coordinates = content["map"], content["coordinates"]
+    for name, part in (("map", table), ("coordinates", coordinates)):
+        if not isinstance(part, dict):
+            raise ConversionError(f"[{name}] must be a table")
+    check_keys(table, "[map]", {"parameters"}, {"title", "relations"})
+    title = table.get("title", "")
+    if not isinstance(title, str):
+        raise ConversionError("[map] title: must be a string")
+    if not title.isprintable():
+        raise ConversionError("[map] title: must be one line without control characters")
+    parameters = strings(table["parameters"], "[map] parameters")
+    for name in (*parameters, *coordinates):
+        if not is_name(name):
+            raise not_a_name(name)
+    if len(parameters) > MOST_PARAMETERS:
+        raise ConversionError(f"[map] parameters: {len(parameters)}; at most {MOST_PARAMETERS}")
+    if len(coordinates) > MOST_VARIABLES:
+        raise ConversionError(f"[coordinates]: {len(coordinates)}; at most {MOST_VARIABLES}")
+    source = PolynomialRing(QQ, tuple(parameters))
+    if not coordinates:
+        raise ConversionError("[coordinates]: there must be at least one")
+    images = tuple(polynomial(value, f"[coordinates] {name:.60}", source) for name, value in coordinates.items())
+    listed = strings(table.get("relations", []), "[map] relations")
+    relations = tuple(polynomial(value, f"[map] relations {i}", source) for i, value in enumerate(listed, 1))
+    return PolynomialMap(source, tuple(coordinates), images, tuple(r for r in relations if r)), title
+
+
+def read_ideal_file(text: str, field: CoefficientField | None = None) -> tuple[Ideal, str]:
+    """The ideal that a TOML file describes, and its title (empty if it has none).
+
+    Parameters
+    ----------
+    text : str
+        What the file holds.
+    field : CoefficientField, optional
+        Where the file names none; QQ when left out.
+
+    Raises
+    ------
+    ConversionError
+        In one line, with the place, if it is not TOML, or a part is missing, unknown or not a polynomial.
+
+    Examples
+    --------
+    >>> umbrella, title = read_ideal_file('''
+    ... [ideal]
+    ... title = "Whitney umbrella"
+    ... variables = ["x", "y", "z"]
+    ... generators = ["x^2 - y^2*z"]
+    ... ''')
+    >>> title, umbrella.dimension()
+    ('Whitney umbrella', 2)
+    """
+    content = read_toml(text)
+    if "ideal" not in content and content.keys() & {"map", "layers"}:
+        raise ConversionError("this file holds a map, and no ideal: write --map FILE")
+    check_headings(content, {"ideal"}, set())
+    table = content["ideal"]
+    if not isinstance(table, dict):
+        raise ConversionError("[ideal] must be a table")
+    check_keys(table, "[ideal]", {"variables", "generators"}, {"title", "field"})
+    title, named = (_line(table.get(key, ""), key) for key in ("title", "field"))
+    ring = PolynomialRing(QQ, _variables(table["variables"]))
+    listed = strings(table["generators"], "[ideal] generators")
+    generators = [polynomial(value, f"[ideal] generators {i}", ring) for i, value in enumerate(listed, 1)]
+    over = PolynomialRing(_field(named, field), ring.variables)
+    return Ideal(over, tuple(filter(None, (element(over, generator) for generator in generators)))), title
+
+
+def _line(value: object, key: str) -> str:
+    if not isinstance(value, str) or not value.isprintable():
+        raise ConversionError(f"[ideal] {key}: must be a string, on one line without control characters")
+    return value
+
+
+def _variables(value: object) -> tuple[str, ...]:
+    names = tuple(strings(value, "[ideal] variables"))
+    for name in names:
+        if not is_name(name):
+            raise not_a_name(name)
+    if not 0 < len(names) <= MOST_VARIABLES:
+        raise ConversionError(
+            f"[ideal] variables: {len(names)}; there must be one at least, and at most {MOST_VARIABLES}"
+        )
+    return names
+
+
+def _field(named: str, wanted: CoefficientField | None) -> CoefficientField:
+    try:
+        own = CoefficientField.parse(named) if named else None
+    except InvalidCaseError as reason:
+        raise ConversionError(f"[ideal] {reason}") from None
+    if own and wanted and own != wanted:
+        raise ConversionError(f"[ideal] field: the ideal is over {own}, and {wanted} was asked for")
+    return own or wanted or QQ

@@ -1,0 +1,142 @@
+"""From a case and a question to a certificate."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from typing import Any
+
+from m2bridge._version import __version__
+from m2bridge.algebra.field import QQ
+from m2bridge.certificates.schema import LARGEST, SCHEMA, Certificate, Content, digest
+from m2bridge.crosscheck.questions import library_digests, question_of
+from m2bridge.engine import Engine, Macaulay2, given_or_own
+from m2bridge.engine.script import Script
+from m2bridge.errors import InvalidCaseError
+from m2bridge.families import family
+from m2bridge.families.definition import Question
+from m2bridge.limits import limited
+
+
+def certify(model: Any, question: str, engine: Engine | None = None, timeout: float | None = None) -> Certificate:
+    """Answer one question about one case; as :func:`certify_all`.
+
+    Examples
+    --------
+    >>> certificate = certify(PolynomialNetwork([2, 2, 1]), "expected-dimension")
+    >>> certificate.file_name, certificate.answer["verdicts"][0]["verdict"]
+    ('polynomial-network-2-2-1-r2-expected-dimension.json', 'CONFIRMED')
+    """
+    return certify_all(model, (question,), engine, timeout)[0]
+
+
+def certify_all(
+    model: Any, questions: Sequence[str], engine: Engine | None = None, timeout: float | None = None
+) -> list[Certificate]:
+    """Answer questions about one case; those that rest on the same observation share it.
+
+    Parameters
+    ----------
+    model : Model
+        Of a family in the registry.
+    questions : sequence of str
+        Keys of :func:`m2bridge.crosscheck.questions.questions`.
+    engine : Engine, optional
+        A Macaulay2 of its own is started, and ended, where none is given and one is needed.
+    timeout : float, optional
+        Seconds for all questions together.
+
+    Returns
+    -------
+    list of Certificate
+        One for each question, in their order.
+
+    Raises
+    ------
+    InvalidCaseError
+        If there is no such question, or a number of the case is above
+        :data:`~m2bridge.certificates.schema.LARGEST`.
+    EngineError
+        If Macaulay2 failed or reached a limit; nothing is certified then.
+    ContradictionError
+        If independent methods disagree.
+    """
+    asked = [question_of(model.family, question) for question in questions]
+    _check_numbers(model.to_json())
+    with limited(timeout):
+        if engine is None and not any(question.needs_engine(model) for question in asked):
+            return _certificates(model, asked, None)
+        with given_or_own(engine) as used:
+            return _certificates(model, asked, used)
+
+
+def _check_numbers(case: dict[str, Any]) -> None:
+    for name, value in case.items():
+        numbers = value if isinstance(value, list) else [value]
+        if any(isinstance(number, int) and number > LARGEST for number in numbers):
+            raise InvalidCaseError(name, f"a certificate is about numbers up to {LARGEST}")
+
+
+def _certificates(model: Any, questions: Sequence[Question], engine: Engine | None) -> list[Certificate]:
+    observed: dict[str, tuple[Any, Cost]] = {}
+    for question in questions:
+        if question.observation not in observed:
+            _forget_peak(engine)
+            with limited(None) as running:
+                seen = question.observe(model, engine)
+                observed[question.observation] = seen, Cost(running.seconds, _peak(engine))
+    return [_certificate(model, question, engine, *observed[question.observation]) for question in questions]
+
+
+def _certificate(model: Any, question: Question, engine: Engine | None, seen: Any, cost: Cost) -> Certificate:
+    return _sealed(model, question.key, question.content(model, seen), question.script(model), engine, cost)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Wall time of a computation, and the largest resident memory of Macaulay2 during it, where that is known."""
+
+    seconds: float
+    peak_memory: int | None
+
+
+def _forget_peak(engine: Engine | None) -> None:
+    if isinstance(engine, Macaulay2):
+        engine.forget_peak_memory()
+
+
+def _peak(engine: Engine | None) -> int | None:
+    return engine.peak_memory if isinstance(engine, Macaulay2) else None
+
+
+def _sealed(
+    model: Any, question: str, content: Content, script: Script | None, engine: Engine | None, cost: Cost
+) -> Certificate:
+    text = script.body if script else ""
+    return Certificate(
+        schema=SCHEMA,
+        family=model.family,
+        case=model.to_json(),
+        name=family(model.family).label(model),
+        question=question,
+        answer=content.answer,
+        evidence=content.evidence,
+        trusted=list(content.trusted),
+        field=str(QQ),
+        script={"text": text, "digest": digest(text)},
+        libraries=library_digests(script.libraries if script else ()),
+        reported=_reported(engine, cost),
+    ).sealed()
+
+
+def _reported(engine: Engine | None, cost: Cost) -> dict[str, Any]:
+    versions = {
+        "macaulay2": engine.version if engine else "none",
+        "m2bridge": __version__,
+        "sympy": metadata.version("sympy"),
+        "python-flint": metadata.version("python-flint"),
+        "python": platform.python_version(),
+    }
+    return {"versions": versions, "seconds": round(cost.seconds, 3), "peak_memory": cost.peak_memory}

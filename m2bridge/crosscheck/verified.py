@@ -1,0 +1,74 @@
+"""Verification with the program: what the checker says of the content, and whether the program is this release's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from m2bridge._version import __version__
+from m2bridge.certificates.files import read
+from m2bridge.certificates.schema import Certificate, with_release
+from m2bridge.checker import verify as checker
+from m2bridge.checker.verify import VerifyResult
+from m2bridge.crosscheck.questions import foreign_program, rests_on_program
+from m2bridge.errors import InvalidCaseError, TooLargeError
+
+
+def verify(certificate: Certificate, name: str = "") -> VerifyResult:
+    """Compute the content of a certificate anew, by the checker alone, and compare the program with this release's.
+
+    Parameters
+    ----------
+    certificate : Certificate
+    name : str, optional
+        What the result calls it; the file name that it should have when left out.
+
+    Raises
+    ------
+    ContradictionError
+        If independent methods disagree: then m2bridge itself is wrong, not the certificate.
+
+    Examples
+    --------
+    >>> verify(certify(PolynomialNetwork([2, 2, 1]), "expected-dimension")).outcome
+    'accepted'
+    """
+    if not isinstance(certificate, Certificate):
+        raise InvalidCaseError("certificate", "must be what certify(…) returns; 'm2bridge verify' reads files")
+    found = checker.verify(certificate, name)
+    return _with_program(certificate, found) if found.accepted else found
+
+
+def verify_path(path: Path) -> VerifyResult:
+    """Read and verify a file; ``malformed`` if it is not a certificate of any release.
+
+    It must have the name of its case and question, for which others take it. Time and memory are not limited here:
+    :func:`m2bridge.batch.verifying.verify_files` does that.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read.
+    """
+    found = checker.verify_path(path)
+    if found.check == "file name":  # the content is right; a program that is not says more
+        program = _with_program(read(path), replace(found, outcome="accepted"))
+        return program if program.outcome == "rejected" else found
+    return _with_program(read(path), found) if found.accepted else found
+
+
+def _with_program(certificate: Certificate, found: VerifyResult) -> VerifyResult:
+    """The same, if the program is that of this release for the case and question."""
+    try:
+        program = foreign_program(certificate)
+    except (InvalidCaseError, TooLargeError) as reason:
+        return VerifyResult("too-expensive", found.name, "script.text", found=f"not decided: {reason}")
+    if program is None:
+        return found
+    if not rests_on_program(certificate):
+        said = f"content right, program not checked: {program.place} is not that of this release"
+        return replace(found, outcome="program-not-checked", remarks=(said, *found.remarks))
+    if certificate.release == __version__:
+        return VerifyResult("rejected", found.name, program.place, program.stored, program.found)
+    remarks = (with_release(certificate.release),)
+    return VerifyResult("other-release", found.name, program.place, program.stored, program.found, remarks)

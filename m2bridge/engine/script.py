@@ -1,0 +1,135 @@
+"""Templates and cases to Macaulay2 scripts: the only door to Jinja."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
+from markupsafe import Markup, escape
+
+from m2bridge._version import __version__
+from m2bridge.errors import RenderError
+from m2bridge.results.markup import references
+from m2bridge.results.sheet import printable, visible
+from m2bridge.system import m2script, templates
+
+__all__ = ["Script", "render"]
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A Macaulay2 program that answers in the wire format.
+
+    Parameters
+    ----------
+    name : str
+        Name of the computation.
+    body : str
+        The program, without the shared scripts that it uses.
+    libraries : tuple of str
+        The shared scripts (``m2scripts/<name>.m2``) that it uses, in the order of loading.
+
+    Examples
+    --------
+    >>> script = Script("sum", 'mbEmit("sum", 1 + 1)')
+    >>> script.standalone().splitlines()[-2:]
+    ['mbEmit("sum", 1 + 1)', 'mbFinish()']
+    """
+
+    name: str
+    body: str
+    libraries: tuple[str, ...] = ("wire",)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the body."""
+        return hashlib.sha256(self.body.encode()).hexdigest()
+
+    def standalone(self) -> str:
+        """The complete program, which plain ``M2 --script`` runs; answers go to standard output."""
+        shared = (m2script(library).read_text(encoding="utf-8") for library in self.libraries)
+        title = f"-- m2bridge {__version__}: {self.name}. Run it with: M2 --script FILE\n"
+        return "\n".join([title, *shared, self.body.rstrip(), "mbFinish()", ""])
+
+
+def render(name: str, libraries: tuple[str, ...] = ("wire",), values: Mapping[str, object] | None = None) -> Script:
+    """Fill in ``templates/<name>.m2.j2``.
+
+    Every value is Macaulay2 code, except ``title``: words of any origin, which stand in a comment and cannot leave it,
+    because all line breaks and control characters become spaces.
+
+    Raises
+    ------
+    RenderError
+        If the template does not exist, or uses a value that is not given.
+    """
+    from jinja2 import TemplateError  # slow to import, and Macaulay2 can start before
+
+    given = dict(values or {})
+    if "title" in given:
+        given["title"] = printable(str(given["title"]))
+    try:
+        body = _environment().get_template(f"{name}.m2.j2").render(given)
+    except TemplateError as reason:
+        raise RenderError(f"the template '{name}' cannot be rendered: {reason}") from reason
+    return Script(name, body, libraries)
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    return Environment(
+        loader=FileSystemLoader(templates()),
+        undefined=StrictUndefined,
+        autoescape=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+def page(name: str, values: Mapping[str, object]) -> str:
+    """Fill in ``templates/<name>.html.j2``; ``version`` is known to it. Control characters become their numbers.
+
+    Raises
+    ------
+    RenderError
+        If the template does not exist, or uses a value that is not given.
+    """
+    try:
+        return _page_environment().get_template(f"{name}.html.j2").render({"version": __version__, **values})
+    except TemplateError as reason:
+        raise RenderError(f"the page '{name}' cannot be rendered: {reason}") from reason
+
+
+def cited(text: str, documentation: str = "") -> Markup:
+    """Text in which arXiv numbers are links, and pages of the documentation, if it is said where that is.
+
+    Parameters
+    ----------
+    text : str
+    documentation : str
+        Address of the site, or path of its folder from that of the page.
+    """
+    return Markup("").join(
+        Markup('<a href="{}">{}</a>').format(address, said) if address else escape(said)
+        for said, address in references(visible(text), documentation)
+    )
+
+
+@cache
+def _page_environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(templates()),
+        undefined=StrictUndefined,
+        autoescape=True,
+        finalize=lambda value: visible(value) if type(value) is str else value,  # not what a macro wrote
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["cited"] = cited
+    return environment

@@ -1,0 +1,418 @@
+"""The ideal of a closure up to a degree: Hilbert function, minimal generators, and what follows for all degrees.
+
+Proofs are in docs/mathematics.md (What verify computes) and docs/completeness.md.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import accumulate, combinations_with_replacement, count, pairwise, product
+from math import comb, factorial, lcm, prod
+from random import Random
+from typing import Any
+
+import flint
+
+from m2bridge.certificates.files import Difference
+from m2bridge.certificates.schema import Certificate, Content
+from m2bridge.checker import algebra
+from m2bridge.errors import TooExpensiveError
+from m2bridge.families.attention.checker.case import Case
+from m2bridge.families.attention.checker.statements import WORDS
+
+MOST_COORDINATES, MOST_DEGREE = 400, 6
+
+
+def up_to_a_degree(certificate: Certificate) -> Content | Difference:
+    """The content for the degree up to which a certificate says something."""
+    case, last = Case(**certificate.case), certificate.answer.get("max_degree")
+    case = Case(case.d, case.d_out, case.alpha, min(case.t, 2))  # the same functions
+    if type(last) is not int or last < 1:
+        return Difference("answer.max_degree", f"{last!r:.80}", "a degree")
+    if case.t == 1:
+        return Difference("case", "one token", "several tokens")
+    if case.coordinate_count > MOST_COORDINATES or last > MOST_DEGREE:
+        raise TooExpensiveError("number of coordinates", f"degree {last} in {case.coordinate_count} coordinates")
+    values, degrees = low_degrees(case, last)
+    h = number_of_sections(case.d_out, case.d, case.d, case.alpha)
+    coefficients = hilbert_coefficients(h, case.alpha * (2 * case.d - case.alpha) + case.d * case.d_out)
+    answer: dict[str, Any] = {"dimension": len(coefficients), "degree": coefficients[0], "max_degree": last}
+    answer |= {"hilbert_function": values, "generators_up_to_degree": {str(n): degrees[n] for n in degrees}}
+    answer |= {"hilbert_coefficients": coefficients, "hilbert_series": None, "all_generators": False}
+    scope, claimed = "up-to-a-degree", certificate.answer.get("hilbert_series")
+    if isinstance(claimed, dict):  # else nothing is claimed beyond the degree
+        scope, (start, answer["all_generators"]) = "for-all-degrees", all_degrees(case, last)
+        if start is None or start > last + 1:
+            return Difference("answer.hilbert_series", "a series", "no proof of one")
+        more = [h(n) for n in range(last + 1, last + len(coefficients) + 1)]
+        answer["hilbert_series"] = series([*values, *more], len(coefficients))
+    return Content(answer, {}, tuple(WORDS.lemmas[lemma] for lemma in WORDS.closure[scope]))
+
+
+@lru_cache(maxsize=64)
+def low_degrees(case: Case, last: int) -> tuple[list[int], dict[int, int]]:
+    """H(0), …, H(last), and how many minimal generators there are, by degree."""
+    products = products_of(case)
+    values = [products.hilbert_function(n) for n in range(last + 1)]
+    counts = {n: products.generator_count(n) for n in range(1, last + 1)}
+    return values, {n: count for n, count in counts.items() if count}
+
+
+@lru_cache(maxsize=64)
+def all_degrees(case: Case, last: int) -> tuple[int | None, bool]:
+    """From which degree on H = h, and whether the generators of degree ≤ last are all."""
+    core = Core(case)
+    start = core.sections_from()
+    return start, start is not None and core.generated(last)
+
+
+def series(values: list[int], dimension: int) -> dict[str, Any]:
+    """Σ values[n] T^n times (1 − T)^dimension; coefficients after these values are zero."""
+    product = flint.fmpz_poly(values) * flint.fmpz_poly([1, -1]) ** dimension
+    numerator = flint.fmpz_poly(product.coeffs()[: len(values)])
+    return {"numerator": [int(x) for x in numerator.coeffs()], "denominator_exponent": dimension}
+
+
+MOST_MONOMIALS = 2_000_000
+Sizes = tuple[int, int, int]
+Weight = tuple[tuple[int, ...], ...]
+Monomial = tuple[int, ...]  # numbers of coordinates, increasing
+Image = dict[int, int]  # coefficients of products of variables, whose exponents are the digits of a number to base 2^16
+
+
+@dataclass(frozen=True)
+class Part:
+    """All monomials of a weight, the coefficients of their images, a column for each, and the rank of these over QQ."""
+
+    weight: Weight
+    monomials: list[Monomial]
+    images: Any
+    rank: int
+
+    @cached_property
+    def echelon(self) -> Any:
+        """Modulo a prime; if the rank is the same, monomials of its pivots are a basis of the quotient over QQ."""
+        echelon, rank = flint.nmod_mat(self.images, algebra.PRIME).rref()
+        if rank != self.rank:
+            raise TooExpensiveError("answer", f"not decided: ranks of weight {self.weight} differ modulo a prime")
+        return echelon
+
+    @cached_property
+    def own(self) -> dict[Monomial, int]:
+        """The monomials that are no pivots, with their numbers: coefficients that determine an element of I."""
+        left = set(range(len(self.monomials))).difference(pivots(self.echelon, self.rank))
+        return {self.monomials[j]: number for number, j in enumerate(sorted(left))}
+
+    @cached_property
+    def relations(self) -> list[dict[Monomial, int]]:
+        """A basis of I over QQ: each has one of the own monomials, in this order."""
+        found = list(kernel(self.echelon, self.rank))
+        if found and any(self.images * matrix(found, len(self.monomials)).transpose()):
+            raise TooExpensiveError("answer", f"not decided: a relation of weight {self.weight} has large coefficients")
+        return [{self.monomials[j]: c for j, c in entries.items()} for entries in found]
+
+
+class Products:
+    """Of ``columns`` forms l_i and ``rows`` forms v_k in some variables."""
+
+    def __init__(self, rows: int, columns: int, variables: int, alpha: int) -> None:
+        self.sizes, self.alpha, self.parts = (rows, columns, variables), alpha, dict[Weight, Part]()
+        self.listed: dict[tuple[Weight, int], list[Monomial]] = {}
+        self.known: dict[Monomial, Image] = {}
+        pairs = combinations_with_replacement(range(variables), 2)
+        self.names = [(k, i, *pq) for k, i, pq in product(range(rows), range(columns), list(pairs))]
+        self.place: dict[tuple[int, ...], int] = {name: j for j, name in enumerate(self.names)}
+
+    @cached_property
+    def images(self) -> list[Image]:
+        """Of the coordinates; columns of A from α on are combinations of those before."""
+        (rows, columns, variables), alpha = self.sizes, min(self.alpha, self.sizes[1])
+        left: Iterator[Image] = ({1 << 16 * j: 1} for j in count())
+        V, A, more = (
+            {(k, i): next(left) for k in range(m) for i in range(n)}
+            for m, n in ((rows, variables), (variables, alpha), (alpha, columns - alpha))
+        )
+        for p, i in product(range(variables), range(alpha, columns)):
+            A[p, i] = added(*(times(A[p, e], more[e, i - alpha]) for e in range(alpha)))
+        return [added(times(A[q, i], V[k, p]), times(A[p, i], V[k, q]) if p < q else {}) for k, i, p, q in self.names]
+
+    def weights(self, n: int, sizes: Sizes | None = None) -> list[Weight]:
+        """Of degree n, decreasing; all others are permutations of these. TooExpensiveError if they have too much."""
+        rows, columns, variables = sizes or self.sizes
+        if comb((names := rows * columns * comb(variables + 1, 2)) + n - 1, n) > MOST_MONOMIALS:
+            raise TooExpensiveError("degree", f"too many monomials of degree {n} in {names} coordinates")
+        return list(product(partitions(n, rows, n), partitions(n, columns, n), partitions(2 * n, variables, 2 * n)))
+
+    def padded(self, weight: Weight) -> Weight:
+        """The same for fewer rows, columns and variables, of which the parts are among these."""
+        return tuple(w + (0,) * (size - len(w)) for w, size in zip(weight, self.sizes, strict=True))
+
+    def hilbert_function(self, n: int, sizes: Sizes | None = None) -> int:
+        """The dimension of the coordinate ring in degree n, or of that for smaller sizes."""
+        return sum(orbit(weight) * self.part(self.padded(weight)).rank for weight in self.weights(n, sizes))
+
+    def generator_count(self, n: int) -> int:
+        """The number of minimal generators of I of degree n.
+
+        They are a representation: it has no weight above one that it does not have (docs/completeness.md).
+        """
+        total, without = 0, list[Weight]()
+        for weight in sorted(self.weights(n), key=lambda w: sum(x * x for counts in w for x in counts)):
+            if not any(is_above(weight, lower) for lower in without):
+                found = self.generators(weight)
+                total += orbit(weight) * found
+                without += [] if found else [weight]
+        return total
+
+    def part(self, weight: Weight) -> Part:
+        """The part of a decreasing weight."""
+        if weight not in self.parts:
+            monomials = sorted(self.monomials(weight), key=self.mixed)
+            terms: dict[int, dict[int, int]] = {}
+            for number, monomial in enumerate(monomials):
+                for exponents, coefficient in self.image(monomial).items():
+                    terms.setdefault(exponents, {})[number] = coefficient
+            images = matrix(list(terms.values()), len(monomials))
+            self.parts[weight] = Part(weight, monomials, images, images.rank())
+        return self.parts[weight]
+
+    def image(self, monomial: Monomial) -> Image:
+        """Of a product of coordinates; those of its beginnings are kept."""
+        if not monomial:
+            return {0: 1}
+        if (beginning := monomial[:-1]) not in self.known:
+            self.known[beginning] = self.image(beginning)
+        return times(self.known[beginning], self.images[monomial[-1]])
+
+    def monomials(self, weight: Weight, first: int = 0) -> list[Monomial]:
+        """Of this weight, in coordinates that are not before the first; each begins with the least k that is left."""
+        least = next((k for k, count in enumerate(weight[0]) if count), None)
+        if least is None:
+            return [()]
+        if (weight, first) not in self.listed:
+            block = len(self.names) // self.sizes[0]
+            places = ((j, self.without(weight, j)) for j in range(max(first, least * block), (least + 1) * block))
+            self.listed[weight, first] = [(j, *rest) for j, less in places if less for rest in self.monomials(less, j)]
+        return self.listed[weight, first]
+
+    def mixed(self, monomial: Monomial) -> int:
+        """How many of its coordinates have p ≠ q: with few of them first relations are short."""
+        return sum(self.names[j][2] < self.names[j][3] for j in monomial)
+
+    def without(self, weight: Weight, j: int) -> Weight | None:
+        """What is left of a weight without that of a coordinate; ``None`` if it is not in it."""
+        (ks, is_, ps), (k, i, p, q) = weight, self.names[j]
+        if not (ks[k] and is_[i] and ps[p] and ps[q] > (p == q)):
+            return None
+        return less(ks, k), less(is_, i), less(less(ps, p), q)
+
+    def generators(self, weight: Weight) -> int:
+        """The number of minimal generators of a decreasing weight: the dimension of I modulo multiples of lower ones.
+
+        Functionals on I that vanish on the multiples modulo a prime, lifted, have to vanish over ZZ. None can be
+        missing, since the rank over QQ is no less; nor is it less than that of combinations of the rows.
+        """
+        own = self.part(weight).own
+        rows, columns = without_units(self.multiples(weight, own), range(len(own)))
+        modulo = flint.nmod_mat(matrix(folded(rows, len(columns)), len(columns)), algebra.PRIME)
+        if modulo.rank() == len(columns):
+            return 0
+        functionals = list(kernel(*modulo.rref()))
+        if any(sum(c * f.get(j, 0) for j, c in row.items()) for f in functionals for row in rows):
+            raise TooExpensiveError("answer", f"not decided: a functional of weight {weight} has large entries")
+        return len(functionals)
+
+    def multiples(self, weight: Weight, own: Mapping[Monomial, int]) -> Iterator[dict[int, int]]:
+        """Coordinates times elements of I, written in the basis of I (whose elements may be scaled)."""
+        for j in range(len(self.names)):
+            if (rest := self.without(weight, j)) is None or not any(rest[0]):
+                continue
+            ks, is_, ps = (sorted(range(len(w)), key=w.__getitem__, reverse=True) for w in rest)
+            moved = [self.place[ks[k], is_[i], *sorted((ps[p], ps[q]))] for k, i, p, q in self.names]
+            for relation in self.part(tuple(tuple(sorted(counts, reverse=True)) for counts in rest)).relations:
+                row = ((tuple(sorted((j, *[moved[x] for x in m]))), c) for m, c in relation.items())
+                yield {own[m]: c for m, c in row if m in own}
+
+
+@lru_cache(maxsize=1)
+def products_of(case: Case) -> Products:
+    """Those of attention."""
+    return Products(case.d_out, case.d, case.d, case.alpha)
+
+
+def less(counts: tuple[int, ...], index: int) -> tuple[int, ...]:
+    return (*counts[:index], counts[index] - 1, *counts[index + 1 :])
+
+
+def without_units(rows: Iterable[dict[int, int]], columns: Iterable[int]) -> tuple[list[dict[int, int]], list[int]]:
+    """The quotient by rows that have one entry, again and again: rows without repetition in the columns that stay."""
+    left, columns, before = list(rows), set(columns), -1
+    while len(columns) != before:
+        before = len(columns)
+        for row in left:
+            if len(kept := columns.intersection(row)) == 1:
+                columns -= kept
+    place = {column: j for j, column in enumerate(sorted(columns))}
+    found = {tuple(sorted((place[j], c) for j, c in row.items() if j in place)) for row in left} - {()}
+    return list(map(dict, sorted(found))), sorted(columns)
+
+
+def partitions(n: int, parts: int, largest: int) -> Iterator[tuple[int, ...]]:
+    """Decreasing, padded with zeros."""
+    if parts == 0:
+        yield from [()] if n == 0 else []
+        return
+    for first in range(min(n, largest), -1, -1):
+        yield from ((first, *rest) for rest in partitions(n - first, parts - 1, first))
+
+
+def orbit(weight: Weight) -> int:
+    """The number of its permutations."""
+    return prod(factorial(len(w)) // prod(factorial(w.count(x)) for x in set(w)) for w in weight)
+
+
+def balanced(n: int, sizes: Sizes) -> Weight:
+    """The weight of degree n that occurs in every representation (docs/completeness.md)."""
+    totals = zip((n, n, 2 * n), sizes, strict=True)
+    return tuple(tuple(total // size + (j < total % size) for j in range(size)) for total, size in totals)
+
+
+def added(*images: Image) -> Image:
+    """Their sum."""
+    return {m: sum(f.get(m, 0) for f in images) for m in {m for f in images for m in f}}
+
+
+def times(f: Image, g: Image) -> Image:
+    """Their product; nothing cancels, as all coefficients are positive."""
+    found: Image = {}
+    for (m, x), (n, y) in product(f.items(), g.items()):
+        found[m + n] = found.get(m + n, 0) + x * y
+    return found
+
+
+def is_above(weight: Weight, lower: Weight) -> bool:
+    """Whether sums of first entries are nowhere less."""
+    pairs = ((accumulate(w), accumulate(v)) for w, v in zip(weight, lower, strict=True))
+    return all(x >= y for sums in pairs for x, y in zip(*sums, strict=True))
+
+
+def matrix(rows: Sequence[dict[int, int]], size: int) -> Any:
+    """Over ZZ, with so many columns."""
+    found = flint.fmpz_mat(len(rows), size)
+    for i, row in enumerate(rows):
+        for j, c in row.items():
+            found[i, j] = c
+    return found
+
+
+def folded(rows: Sequence[dict[int, int]], size: int) -> Sequence[dict[int, int]]:
+    """Hardly more random combinations than columns, as a rule of the same rank; each row is in three of them."""
+    count, random = size + 16, Random(len(rows))
+    if len(rows) <= count:
+        return rows
+    found: list[dict[int, int]] = [{} for _ in range(count)]
+    for row in rows:
+        for combination in random.choices(found, k=3):
+            factor = random.randrange(1, 1000)
+            for j, c in row.items():
+                combination[j] = combination.get(j, 0) + factor * c
+    return found
+
+
+def pivots(echelon: Any, rank: int) -> list[int]:
+    """The columns in which the rows of a reduced echelon form begin."""
+    found = list[int]()
+    for i in range(rank):
+        found.append(next(j for j in range(found[-1] + 1 if found else 0, echelon.ncols()) if echelon[i, j]))
+    return found
+
+
+def kernel(echelon: Any, rank: int) -> Iterator[dict[int, int]]:
+    """A basis of the kernel modulo a prime, lifted to integers; each has one of the other columns, in this order."""
+    p, places = algebra.PRIME, pivots(echelon, rank)
+    for free in sorted(set(range(echelon.ncols())).difference(places)):
+        column = ((j, int(echelon[i, free])) for i, j in enumerate(places) if j < free)
+        found = {j: fraction(-x, p) for j, x in column if x} | {free: (1, 1)}
+        scale = lcm(*(denominator for _, denominator in found.values()))
+        yield {j: x * scale // denominator for j, (x, denominator) in found.items()}
+
+
+def fraction(x: int, p: int) -> tuple[int, int]:
+    """The fraction with this residue and small numerator and denominator (Wang's algorithm)."""
+    (a, b), (s, t) = (p, x % p), (0, 1)
+    while b * b > p // 2:
+        quotient = a // b
+        (a, b), (s, t) = (b, a - quotient * b), (t, s - quotient * t)
+    return (b, t) if t > 0 else (-b, -t)
+
+
+def symmetric(size: int, n: int) -> int:
+    return comb(size + n - 1, n) if n >= 0 else 0
+
+
+def hook(size: int, n: int, legs: int) -> int:
+    """dim S_(n − legs, 1^legs), by S_(n−i) ⊗ Λ^i = S_(n−i, 1^i) + S_(n−i+1, 1^(i−1))."""
+    return sum((-1) ** (legs - i) * symmetric(size, n - i) * comb(size, i) for i in range(legs + 1)) if legs < n else 0
+
+
+def determinantal(size: int, rank: int, n: int) -> int:
+    """Polynomials of degree n on matrices of rank at most this; dimensions of Schur functors by hooks and contents."""
+
+    def schur(shape: tuple[int, ...]) -> int:
+        cells = [(i, j) for i, row in enumerate(shape) for j in range(row)]
+        hooks = prod(shape[i] - j + sum(row > j for row in shape[i + 1 :]) for i, j in cells)
+        return prod(size + j - i for i, j in cells) // hooks
+
+    return symmetric(size * size, n) if rank >= size else sum(schur(s) ** 2 for s in partitions(n, rank, n))
+
+
+def number_of_sections(rows: int, columns: int, variables: int, alpha: int) -> Callable[[int], int]:
+    """The function h; ``columns`` is ``variables``, or α."""
+
+    def value(n: int) -> int:
+        source = symmetric(columns * variables, n) if alpha == columns else determinantal(columns, alpha, n)
+        odd = symmetric(columns, n) * symmetric(rows, n) * comb(symmetric(variables, n), 2)
+        labels = [(i, j) for i, j in product(range(alpha), range(rows)) if 1 <= i + j <= variables - 2]
+        hooks = (hook(columns, n, i) * hook(rows, n, j) * hook(variables, 2 * n, i + j + 1) for i, j in labels)
+        return source * symmetric(rows * variables, n) - odd - sum(hooks)
+
+    return value
+
+
+def hilbert_coefficients(h: Callable[[int], int], most: int) -> list[int]:
+    """The e_i with P(n) = Σ (−1)^i e_i C(n + D − i − 1, D − i − 1), for P = h at n ≥ 1 of degree D − 1 < most."""
+    values = [h(n) for n in range(1, most + 1)]
+    tops = list[int]()
+    while values:
+        differences = values
+        for _ in range(len(values) - 1):
+            differences = [y - x for x, y in pairwise(differences)]
+        tops.append(differences[0])
+        size = len(values) - 1
+        values = [x - differences[0] * comb(n + size, size) for n, x in enumerate(values[:-1], 1)]
+    first = next(i for i, top in enumerate(tops) if top)
+    return [(-1) ** i * top for i, top in enumerate(tops[first:])]
+
+
+class Core:
+    """Products of e = α and f = min(d', d) forms in m = min(d, e + f) variables; generators have degree at most B."""
+
+    def __init__(self, case: Case) -> None:
+        e, f = case.alpha, min(case.d, case.d_out)
+        m = min(case.d, e + f)
+        self.products, self.sizes, self.h = products_of(case), (f, e, m), number_of_sections(f, e, m, e)
+        self.bound = max(m * min(e, f), min(max(e, f) - 1, m - 2) + 4)
+        minors = ((e + 1, e < case.d), (case.d + 1, f < case.d_out), (e + f + 1, m < case.d))
+        self.least = max([1, *(degree for degree, vanish in minors if vanish)])
+
+    def sections_from(self) -> int | None:
+        """From which degree on the Hilbert function is h; ``None`` if that is not decided."""
+        start = self.bound
+        while start and self.products.hilbert_function(start - 1, self.sizes) == self.h(start - 1):
+            start -= 1
+        return start if start < self.bound else None
+
+    def generated(self, last: int) -> bool:
+        """Whether the generators of degree ≤ last are all, of the core and of the closure."""
+        weights = (self.products.padded(balanced(n, self.sizes)) for n in range(last + 1, self.bound + 1))
+        return last >= self.least and not any(map(self.products.generators, weights))

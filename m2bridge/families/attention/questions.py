@@ -1,0 +1,304 @@
+"""The Macaulay2 program of each computation, for running by hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from math import comb
+from typing import Any
+
+from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.hilbert_series import HilbertSeries
+from m2bridge.algebra.jacobian import tangent_dimension
+from m2bridge.algebra.linear_span import reduce_linearly
+from m2bridge.algebra.ring import Ideal, is_homogeneous, total_degree
+from m2bridge.certificates.schema import Certificate, Content
+from m2bridge.convert.notation import degree_summary, polynomial_text
+from m2bridge.engine import Engine
+from m2bridge.engine.answer import parse
+from m2bridge.engine.script import Script
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError, NotApplicableError, ParseError, TooLargeError
+from m2bridge.families.attention.core import core
+from m2bridge.families.attention.fibres import fibres_script
+from m2bridge.families.attention.hilbert import sections_series
+from m2bridge.families.attention.model import Coordinates, SingleLayerAttention
+from m2bridge.families.attention.orbits import dimension_formula, flatten, orbits, representative
+from m2bridge.families.attention.parametrization import multigraded_attention
+from m2bridge.families.attention.singular_points import orbit_script
+from m2bridge.families.attention.statements.statement import WORDS, several_tokens
+from m2bridge.families.definition import Question, Row, never
+from m2bridge.implicitization.implicitize import Implicitization, implicitize
+from m2bridge.limits import clock, limited
+from m2bridge.maps.closure import closure_script, read_closure
+from m2bridge.maps.closure_result import Closure
+from m2bridge.maps.completeness import bound_monomials, core_ideal, default_max_degree, hilbert_series, up_to_the_bound
+from m2bridge.maps.map_model import Subject
+from m2bridge.maps.singular_locus import jacobian_script
+
+
+def standalone(
+    computation: str,
+    model: SingleLayerAttention,
+    field: CoefficientField = QQ,
+    coordinates: Coordinates | None = None,
+    method: str = "orbits",
+) -> str:
+    """The complete program for ``M2 --script``.
+
+    Parameters
+    ----------
+    computation : {"closure", "dimension", "singular-locus", "fibres"}
+        The dimension by elimination is part of the program for the closure; the method of fibres and cross-checks
+        run the program for the fibres.
+    method : {"orbits", "jacobian"}
+        For ``singular-locus``.
+    """
+    if computation == "fibres":
+        if model.t == 1:
+            raise MethodUnavailableError("the method of fibres is for t ≥ 2")
+        return fibres_script(model).standalone()
+    subject = Subject.of(model, coordinates)
+    if computation in ("closure", "dimension"):
+        return closure_script(subject, field).standalone()
+    if method == "jacobian":
+        return jacobian_script(subject, field).standalone()
+    if method != "orbits":
+        raise InvalidCaseError("method", f"no script for the method '{method}': use orbits or jacobian")
+    if model.t == 1:
+        raise MethodUnavailableError("orbits classify functions of attention with t ≥ 2 only; use --method jacobian")
+    return orbit_script(subject, field).standalone()
+
+
+@lru_cache(maxsize=256)
+def fibres_program(model: SingleLayerAttention) -> Script | None:
+    """The program behind the statements about a case; for one token there is none."""
+    return fibres_script(model) if model.t > 1 else None
+
+
+CLOSURE_KEY = "closure"
+CLOSURE_TEXT = "Dimension, degree and generators of the ideal of the Zariski closure."
+USUAL_COORDINATES = 12
+"""Largest number of coordinates for which ``all`` includes the Zariski closure."""
+REACHABLE_COORDINATES = 24
+"""Largest number for which elimination ends within minutes."""
+
+
+def observe_closure(model: SingleLayerAttention, engine: Engine | None) -> Closure:
+    """Compute the closure by elimination, and all of its invariants.
+
+    Raises
+    ------
+    EngineError
+        If Macaulay2 failed or reached a limit.
+    """
+    if engine is None:
+        raise MethodUnavailableError("elimination needs Macaulay2")
+    with limited(None) as running:
+        subject = Subject.of(model)
+        reduction = reduce_linearly(subject.parametrization)
+        transcript = engine.run(closure_script(subject, QQ, reduction=reduction), running.remaining)
+        answer = parse(transcript.records)
+        return read_closure(answer, subject, reduction, QQ, "elimination", transcript.version, running.seconds)
+
+
+def closure_content(model: SingleLayerAttention, found: Closure) -> Content:
+    """What is stored about a closure."""
+    ideal, series = found.ideal, found.hilbert_series
+    if ideal is None or found.dimension is None or found.degree is None or series is None:
+        raise ParseError("the answer about a closure is not complete")
+    answer = {
+        "dimension": found.dimension,
+        "degree": found.degree,
+        "generator_degrees": {str(n): count for n, count in ideal.generator_degrees.items()},
+        "homogeneous": all(map(is_homogeneous, ideal.generators)),
+        "hilbert_series": {"numerator": list(series.numerator), "denominator_exponent": series.dimension},
+    }
+    evidence = {
+        "coordinates": list(ideal.ring.variables),
+        "generators": [polynomial_text(generator) for generator in ideal.generators],
+        "tangent_dimensions": _tangent_dimensions(model, ideal),
+    }
+    return Content(answer, evidence, _trusted(model, ideal))
+
+
+def _trusted(model: SingleLayerAttention, ideal: Ideal) -> tuple[str, ...]:
+    words = WORDS.closure
+    if model.t == 1:
+        return (words["one-token"].format(degree=_checked_degree(ideal)),)
+    return tuple(WORDS.lemmas[name] for name in words["trusted"])
+
+
+def _checked_degree(ideal: Ideal) -> int:
+    """Up to this degree a checker computes the whole ideal once more."""
+    last = max(map(total_degree, ideal.generators), default=0)
+    return max(last, default_max_degree(len(ideal.ring.variables)))
+
+
+def _tangent_dimensions(model: SingleLayerAttention, ideal: Ideal) -> list[dict[str, Any]]:
+    """For t = 1 orbits classify no functions."""
+    if model.t == 1:
+        return []
+    attention = model.parametrization()
+    points = {orbit: attention.evaluate(flatten(*representative(orbit, model))) for orbit in orbits(model)}
+    return [
+        {"orbit": list(orbit.cells), "dimension": tangent_dimension(ideal.generators, point)}
+        for orbit, point in points.items()
+    ]
+
+
+def _script(model: SingleLayerAttention) -> Script:
+    return closure_script(Subject.of(model), QQ)
+
+
+def _closure_rows(certificate: Certificate) -> list[Row]:
+    answer = certificate.answer
+    degrees = degree_summary({int(n): count for n, count in answer["generator_degrees"].items()})
+    reason = f"dimension {answer['dimension']}, degree {answer['degree']}, generators: {degrees}"
+    return [Row(CLOSURE_KEY, CLOSURE_TEXT, "COMPUTED", reason)]
+
+
+def _at_most(coordinates: int, model: SingleLayerAttention) -> bool:
+    return model.coordinate_count(model.default_coordinates) <= coordinates
+
+
+CLOSURE = Question(
+    CLOSURE_KEY,
+    observation=CLOSURE_KEY,
+    observe=observe_closure,
+    content=closure_content,
+    script=_script,
+    rows=_closure_rows,
+    names=lambda: (CLOSURE_KEY,),
+    usual=partial(_at_most, USUAL_COORDINATES),
+    within_reach=partial(_at_most, REACHABLE_COORDINATES),
+    trusts_program=lambda model: model.t == 1,
+)
+
+
+EQUATIONS_KEY = "equations"
+EQUATIONS_TEXT = (
+    "Hilbert function and minimal generators of the ideal of the Zariski closure up to a degree, Hilbert polynomial."
+)
+LARGEST_DEGREE = 5
+MOST_MONOMIALS = 1_500_000
+MOST_CORE_MONOMIALS = 2_000_000
+"""Of the degree of the bound of a core: with more it takes minutes to prove or verify what holds in all degrees."""
+MOST_COORDINATES = 400
+"""Larger cases are refused: the number of coordinates grows as d³ d'."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is known of the ideal.
+
+    Parameters
+    ----------
+    equations : Implicitization
+        Up to a degree.
+    series : HilbertSeries or None
+        Of the whole ideal, where it is proved.
+    all_generators : bool
+        Whether there are none of higher degree.
+    """
+
+    equations: Implicitization
+    series: HilbertSeries | None
+    all_generators: bool
+
+
+def degree_for(model: SingleLayerAttention) -> int:
+    """Up to which degree: the largest N ≤ 5 with at most 1.5 million monomials of degree N; at least 1."""
+    count = model.coordinate_count("reduced")
+    return next((n for n in range(LARGEST_DEGREE, 1, -1) if comb(count + n - 1, n) <= MOST_MONOMIALS), 1)
+
+
+def is_within_reach(model: SingleLayerAttention) -> bool:
+    """For several tokens and at most 400 coordinates."""
+    return model.t >= 2 and model.coordinate_count("reduced") <= MOST_COORDINATES
+
+
+def observe_equations(model: SingleLayerAttention, engine: Engine | None) -> Found:
+    """Compute the ideal up to :func:`degree_for`, and prove what can be proved of all degrees in a few minutes.
+
+    What is proved depends on the case alone, not on the time that there is.
+
+    Raises
+    ------
+    NotApplicableError
+        For one token.
+    TooLargeError
+        For too many coordinates.
+    EngineTimeoutError
+        If a limit was reached.
+    """
+    if reason := several_tokens(model):
+        raise NotApplicableError(f"the question {reason}")
+    if not is_within_reach(model):
+        raise TooLargeError(
+            f"equations up to a degree: at most {MOST_COORDINATES} coordinates; 'm2bridge closure' has no such limit"
+        )
+    equations = implicitize(multigraded_attention(model, "reduced"), degree_for(model))
+    if equations.stopped_early:
+        raise clock().late(f"degree {equations.max_degree + 1}")
+    if not equations.exact:
+        raise MethodUnavailableError("a rank over QQ was not found")
+    series, complete = _beyond(model, equations)
+    return Found(equations, series, complete)
+
+
+def _beyond(model: SingleLayerAttention, equations: Implicitization) -> tuple[HilbertSeries | None, bool]:
+    """The Hilbert series, and whether the generators are all, by the core (docs/completeness.md)."""
+    smaller, last = core(model, "reduced"), equations.max_degree
+    if smaller is None or bound_monomials(smaller) > MOST_CORE_MONOMIALS:
+        return None, False
+    ideal = core_ideal(up_to_the_bound(smaller), smaller)
+    if ideal is None or ideal.sections_from > last + 1:
+        return None, False
+    series = hilbert_series(equations.hilbert_function, ideal.sections_from, smaller)
+    return series, last >= max(ideal.largest_degree, smaller.least_degree)
+
+
+def equations_content(model: SingleLayerAttention, found: Found) -> Content:
+    """What is stored."""
+    sections = sections_series(model, dimension_formula(model))
+    series = found.series
+    answer = {
+        "dimension": sections.dimension,
+        "degree": sections.degree,
+        "max_degree": found.equations.max_degree,
+        "hilbert_function": list(found.equations.hilbert_function),
+        "generators_up_to_degree": {str(n): count for n, count in found.equations.generator_counts.items()},
+        "hilbert_coefficients": list(sections.hilbert_coefficients),
+        "hilbert_series": _series_data(series) if series else None,
+        "all_generators": found.all_generators,
+    }
+    names = WORDS.closure["for-all-degrees" if series else "up-to-a-degree"]
+    return Content(answer, {}, tuple(WORDS.lemmas[name] for name in names))
+
+
+def _series_data(series: HilbertSeries) -> dict[str, Any]:
+    return {"numerator": list(series.numerator), "denominator_exponent": series.dimension}
+
+
+def _equations_rows(certificate: Certificate) -> list[Row]:
+    answer = certificate.answer
+    degrees = degree_summary({int(n): count for n, count in answer["generators_up_to_degree"].items()})
+    scope = "these are all" if answer["all_generators"] else "nothing is claimed about higher degrees"
+    values = ", ".join(map(str, answer["hilbert_function"]))
+    series = "; Hilbert series proved" if answer["hilbert_series"] else ""
+    reason = f"generators of degree ≤ {answer['max_degree']}: {degrees}; {scope}; Hilbert function {values}, …{series}"
+    return [Row(EQUATIONS_KEY, EQUATIONS_TEXT, "COMPUTED", reason)]
+
+
+EQUATIONS = Question(
+    EQUATIONS_KEY,
+    observation=EQUATIONS_KEY,
+    observe=observe_equations,
+    content=equations_content,
+    script=lambda model: None,
+    rows=_equations_rows,
+    names=lambda: (EQUATIONS_KEY,),
+    usual=never,
+    within_reach=is_within_reach,
+    needs_engine=never,
+)

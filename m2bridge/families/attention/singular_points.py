@@ -1,0 +1,178 @@
+"""The Jacobian criterion at one point of each orbit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+
+from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.jacobian import tangent_dimension
+from m2bridge.algebra.linear_span import reduce_linearly
+from m2bridge.engine import Engine
+from m2bridge.engine.script import Script, render
+from m2bridge.errors import ContradictionError, EngineMemoryError, EngineTimeoutError
+from m2bridge.families.attention.model import AttentionCoordinates, SingleLayerAttention
+from m2bridge.families.attention.observation import observe
+from m2bridge.families.attention.observed import OrbitFacts
+from m2bridge.families.attention.orbits import (
+    Orbit,
+    flatten,
+    generic_orbit,
+    is_birational,
+    orbit_components,
+    orbits,
+    representative,
+    undecided_orbits,
+)
+from m2bridge.families.attention.tangents import (
+    closure_dimension,
+    default_degree,
+    orbit_dimension,
+    tangent_lower_bounds,
+    tangent_upper_bounds,
+)
+from m2bridge.limits import clock, share
+from m2bridge.maps.agreement import LocusFindings
+from m2bridge.maps.closure_result import Closure
+from m2bridge.maps.completeness import LARGEST_DEGREE
+from m2bridge.maps.elimination import elimination_values
+from m2bridge.maps.jacobian_rank import singular_by_bounds
+from m2bridge.maps.map_model import Subject
+from m2bridge.maps.singular_locus_result import OrbitStatus
+
+
+def by_orbits(found: Closure, model: AttentionCoordinates) -> LocusFindings:
+    """Findings from all generators of the ideal of the closure, which is radical.
+
+    A point is singular exactly when its tangent dimension exceeds the dimension, and all points of an orbit are alike.
+    Hypothesis: t ≥ 2; ``model`` is what the closure is about.
+    """
+    ideal = found.ideal
+    assert ideal is not None
+    statuses = tuple(_status(found, model, orbit) for orbit in orbits(model.shape))
+    linear = all(degree == 1 for degree in ideal.generator_degrees)
+    return LocusFindings(
+        "orbits", found.dimension, statuses, orbit_components(statuses, linear, model.shape, found.field)
+    )
+
+
+def orbit_script(subject: Subject, field: CoefficientField) -> Script:
+    """The complete Macaulay2 program, elimination included; a second method for :func:`by_orbits`."""
+    model = subject.model
+    assert isinstance(model, AttentionCoordinates)
+    independent = reduce_linearly(subject.parametrization).reduced
+    points = [
+        (f"{orbit.r} {orbit.s} {orbit.m}", independent.evaluate(flatten(*representative(orbit, model.shape))))
+        for orbit in orbits(model.shape)
+    ]
+    values = elimination_values(independent, field) | {"title": subject.title, "points": points}
+    return render("orbit_criterion", values=values)
+
+
+def _status(found: Closure, model: AttentionCoordinates, orbit: Orbit) -> OrbitStatus:
+    assert found.ideal is not None
+    assert found.dimension is not None
+    point = found.subject.parametrization.evaluate(flatten(*representative(orbit, model.shape)))
+    tangent = tangent_dimension(found.ideal.generators, point, found.field)
+    if tangent < found.dimension:
+        raise ContradictionError(f"tangent dimension {tangent} below the dimension {found.dimension} at orbit {orbit}")
+    return OrbitStatus(orbit, orbit_dimension(orbit, model.shape), tangent, tangent > found.dimension)
+
+
+def fibres_apply(model: SingleLayerAttention) -> bool:
+    """Whether the lemma of the method can be used: t ≥ 2, and not α = d' = 1 < d (where the map is two-to-one)."""
+    return model.t >= 2 and is_birational(model)
+
+
+def by_fibres(model: SingleLayerAttention, engine: Engine) -> LocusFindings:
+    """The findings of the method; see :func:`m2bridge.families.attention.observation.observe`.
+
+    Hypothesis: :func:`fibres_apply`.
+    """
+    try:
+        seen = observe(model, engine, degree=False)
+    except (EngineTimeoutError, EngineMemoryError) as limit:
+        return LocusFindings("fibres", None, (), None, str(limit))
+    statuses = tuple(_status_by_fibre(fact, seen.dimension) for fact in seen.orbits)
+    if unfinished := seen.unfinished or undecided_orbits(statuses, model):
+        return LocusFindings("fibres", seen.dimension, statuses, None, unfinished)
+    # The reduced coordinates are linearly independent, so the closure is a linear space only if it is all of it.
+    linear = seen.dimension == model.coordinate_count("reduced")
+    return LocusFindings("fibres", seen.dimension, statuses, orbit_components(statuses, linear, model, QQ))
+
+
+def _status_by_fibre(fact: OrbitFacts, dimension: int) -> OrbitStatus:
+    tangent = dimension if fact.singular is False else fact.tangent_dimension
+    return OrbitStatus(fact.orbit, fact.dimension, tangent, fact.singular, fact.tangent_lower)
+
+
+BOUND_SECONDS = 60.0
+"""How long equations of higher degree are sought when no limit was given."""
+
+
+def by_bounds(model: SingleLayerAttention) -> LocusFindings:
+    """Findings from explicit tangent vectors, and from equations of low degree, over QQ.
+
+    More independent tangent vectors than the dimension prove an orbit singular; equations whose differentials leave
+    no more than the dimension prove it smooth, and the dense orbit is always smooth. The degree of the equations begins
+    with :func:`~m2bridge.families.attention.tangents.default_degree` and rises to 4 while orbits are undecided;
+    if some are so in the end, the method is unfinished. Hypothesis: t ≥ 2.
+
+    Raises
+    ------
+    ContradictionError
+        If the bounds contradict each other or the dimension.
+    """
+    try:
+        dimension = closure_dimension(model)
+        lower = tangent_lower_bounds(model)
+    except EngineTimeoutError as limit:
+        return LocusFindings("tangent bounds", None, (), None, str(limit), uses_engine=False)
+    known: dict[Orbit, tuple[int, int]] = {}
+    with share(0.5), suppress(EngineTimeoutError):
+        for orbit, (bound, _) in lower.items():
+            known[orbit] = orbit_dimension(orbit, model), max(bound, dimension)
+    with share(1.0, otherwise=BOUND_SECONDS):
+        return _by_equations(model, dimension, known)
+
+
+def _by_equations(model: SingleLayerAttention, dimension: int, known: Mapping[Orbit, tuple[int, int]]) -> LocusFindings:
+    """The findings with equations of higher and higher degree; of each orbit its dimension and lower bound are known.
+
+    What the limit leaves no time for is undecided.
+    """
+    statuses = _statuses(model, dimension, known, {})
+    method, late = "tangent bounds", ""
+    first = default_degree(model)
+    for degree in range(first, LARGEST_DEGREE + 1) if first else ():
+        try:
+            statuses = _statuses(model, dimension, known, tangent_upper_bounds(model, degree))
+            method = f"tangent bounds (degree ≤ {degree})"
+            clock().check()
+        except EngineTimeoutError:
+            late = f" (more equations: {clock().more})"
+            break
+        if not undecided_orbits(statuses, model):
+            break
+    if undecided := undecided_orbits(statuses, model):
+        return LocusFindings(method, dimension, statuses, None, f"{undecided}{late}", uses_engine=False)
+    linear = dimension == model.coordinate_count("reduced")
+    components = orbit_components(statuses, linear, model, QQ)
+    return LocusFindings(method, dimension, statuses, components, uses_engine=False)
+
+
+def _statuses(
+    model: SingleLayerAttention, dimension: int, known: Mapping[Orbit, tuple[int, int]], upper: Mapping[Orbit, int]
+) -> tuple[OrbitStatus, ...]:
+    dense = generic_orbit(model)
+    upper = {**upper, dense: min(upper.get(dense, dimension), dimension)}
+    return tuple(
+        _status_by_bounds(orbit, own, lower, upper.get(orbit), dimension)
+        for orbit, (own, lower) in sorted(known.items())
+    )
+
+
+def _status_by_bounds(orbit: Orbit, own: int, lower: int, upper: int | None, dimension: int) -> OrbitStatus:
+    singular = singular_by_bounds(lower, upper, dimension)
+    exact = lower if lower == upper else None
+    return OrbitStatus(orbit, own, exact, singular, lower, upper)

@@ -1,0 +1,177 @@
+"""The fibre of lightning attention over the function of random virtual weights, by a Gröbner basis over QQ.
+
+Unknowns are all virtual weights (B_1, …, B_l, N) of the space E, with B_k(1,1) = A_k(1,1): where that entry and Me_1
+are not zero, every orbit of the torus of scalings on the fibre has one such point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+
+from m2bridge.algebra.linear_algebra import rank
+from m2bridge.engine import Engine
+from m2bridge.engine.answer import parse
+from m2bridge.engine.script import Script, render
+from m2bridge.errors import MethodUnavailableError, TooLargeError
+from m2bridge.families.deep_attention.block import MinimalStandard
+from m2bridge.families.deep_attention.model import DeepAttention
+from m2bridge.limits import clock
+
+SEED = 240817221
+MOST_UNKNOWNS = 25
+MOST_WEIGHTS = 1_000_000
+_SIZE = 6
+Rows = list[list[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class GenericFibre:
+    """A fibre up to scalings.
+
+    Parameters
+    ----------
+    dimension : int
+    degree : int
+        For dimension 0 its length.
+    points : int or None
+        For dimension 0 the number of geometric points.
+    """
+
+    dimension: int
+    degree: int
+    points: int | None
+
+
+def generic_fibre(network: DeepAttention, engine: Engine) -> GenericFibre:
+    """Compute the fibre over the function of random weights.
+
+    Raises
+    ------
+    TooLargeError
+        If the network is not lightning attention with one head and without skips, or there are too many unknowns.
+    EngineError
+        If Macaulay2 did not finish.
+    """
+    answer = parse(engine.run(fibre_script(network), clock().remaining).records)
+    dimension = answer.integer("dimension")
+    points = answer.integer("points") if dimension == 0 else None
+    return GenericFibre(dimension, answer.integer("degree"), points)
+
+
+def unknown_count(network: DeepAttention) -> int:
+    """The number of entries of all B_k and N in the chart."""
+    n = network.widths[0]
+    return network.layers * (n * n - 1) + n * network.widths[-1]
+
+
+def fibre_script(network: DeepAttention) -> Script:
+    """The program."""
+    if network.softmax or not network.is_plain:
+        raise MethodUnavailableError("fibres are computed for lightning attention, one head, no skip connections")
+    if (count := unknown_count(network)) > MOST_UNKNOWNS:
+        raise TooLargeError(f"the fibre has {count} unknowns; at most {MOST_UNKNOWNS} are tried")
+    if (count := network.parameter_count) > MOST_WEIGHTS:
+        raise TooLargeError(f"the network has {count} weights; fibres are computed for at most {MOST_WEIGHTS}")
+    n, outputs, l = network.widths[0], network.widths[-1], network.layers
+    attention, M = _random_weights(network)
+    names = [[[f"inner_({k},{i},{j})" for j in range(1, n + 1)] for i in range(1, n + 1)] for k in range(1, l + 1)]
+    values = [[f"outer_({i},{j})" for j in range(1, n + 1)] for i in range(1, outputs + 1)]
+    entries = n * network.t if network.t < n else n * (n + 1) // 2
+    unknowns = [name for rows in names for name in [*rows[0][1:], *(x for row in rows[1:] for x in row)]]
+    charts = [[[str(A[0][0]), *rows[0][1:]], *rows[1:]] for A, rows in zip(attention, names, strict=True)]
+    return render(
+        "deep_fibre",
+        ("wire", "fibres"),
+        values={
+            "title": network.title,
+            "unknowns": ", ".join([*unknowns, *(name for row in values for name in row)]),
+            "inputs": f"entry_1..entry_{entries}",
+            "size": n,
+            "tokens": network.t if network.t < n else 0,
+            "unknown_matrices": _list(_matrix(rows) for rows in charts),
+            "unknown_values": _matrix(values),
+            "matrices": _list(_matrix(A) for A in attention),
+            "values": _matrix(M),
+        },
+    )
+
+
+def _random_weights(network: DeepAttention) -> tuple[list[Rows], Rows]:
+    """Virtual weights of generic ranks for which the chart meets all orbits; a checker makes others in this way."""
+    random = MinimalStandard(SEED)
+    while True:
+        count = network.parameter_count
+        parameters = [random.randrange(1, _SIZE) * (-1) ** random.randrange(0, 2) for _ in range(count)]
+        attention, M = network.virtual_weights(parameters)
+        chart = all(A[0][0] for A in attention) and any(row[0] for row in M)
+        if chart and (*map(rank, attention), rank(M)) == (*network.shape.alphas, network.shape.rank):
+            return attention, M
+
+
+def _matrix(rows: Sequence[Sequence[object]]) -> str:
+    return f"matrix(unknowns, {_list(_list(map(str, row)) for row in rows)})"
+
+
+def _list(items: Iterable[str]) -> str:
+    return "{" + ", ".join(items) + "}"
+
+
+@dataclass(frozen=True, slots=True)
+class LimitOutside:
+    """What Macaulay2 finds about the function f(XXᵀ)X, the limit for ε → 0 of networks of three widths 3.
+
+    Parameters
+    ----------
+    networks_for_all_epsilon : bool
+        Whether the networks of the family, with ranks 2 and 2, are ε times a polynomial in ε with value f at 0.
+    columns_span : bool
+        Whether the columns of f span the space, so that a network with the function f has an invertible matrix M.
+    rank_one : bool
+        Whether f has rank one and is not zero; then A_1 or A_2 has rank one.
+    vanishes_on_one_token : bool
+        Whether f vanishes on one token; then A_1 or A_2 is skew-symmetric.
+    no_network : bool
+        Whether no network with A_1 skew-symmetric has the function f: the equations generate the unit ideal over QQ.
+    """
+
+    networks_for_all_epsilon: bool
+    columns_span: bool
+    rank_one: bool
+    vanishes_on_one_token: bool
+    no_network: bool
+
+    @property
+    def proved(self) -> bool:
+        """Whether f is a limit of networks and no network."""
+        return all(getattr(self, field.name) for field in fields(self))
+
+
+def concerns(network: DeepAttention) -> str:
+    """Why the example says nothing about a network; empty if it shows that its functions are not closed."""
+    if network.softmax or not network.is_plain:
+        return "the example is lightning attention with one head and without skip connections"
+    if network.widths != (3, 3, 3) or min(network.a) < 2 or network.t < 3:
+        return "the example has widths (3, 3, 3), a_1, a_2 ≥ 2 and t ≥ 3"
+    return ""
+
+
+def limit_outside(network: DeepAttention, engine: Engine) -> LimitOutside:
+    """Compute the example.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If it says nothing about this network.
+    EngineError
+        If Macaulay2 did not finish.
+    """
+    if reason := concerns(network):
+        raise MethodUnavailableError(reason)
+    answer = parse(engine.run(limit_script(network), clock().remaining).records)
+    return LimitOutside(**{field.name: answer.boolean(field.name) for field in fields(LimitOutside)})
+
+
+def limit_script(network: DeepAttention) -> Script:
+    """The program."""
+    return render("not_closed", values={"title": network.title})

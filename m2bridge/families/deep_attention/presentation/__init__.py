@@ -1,1 +1,0 @@
-"""How results about deep attention networks are shown."""

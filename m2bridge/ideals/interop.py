@@ -1,0 +1,235 @@
+"""Ideals in the interchange format ``.mrdi``, in the words of Macaulay2's package MRDI and in those of Oscar.
+
+The format (Della Vecchia, Joswig, Lorenz, *A FAIR file format for mathematical software*, ICMS 2024) is JSON: a
+namespace ``_ns`` says whose words are used, ``_type`` names the type and what it belongs to, ``_refs`` holds rings by
+their UUID. A polynomial is a list of pairs, exponents and coefficient, with all numbers as strings.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import uuid
+from collections.abc import Callable, Mapping
+from keyword import iskeyword
+from pathlib import Path
+from typing import Any
+
+import flint
+from sympy import Poly, Symbol
+from sympy.polys.rings import PolyElement
+
+from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.ring import Ideal, PolynomialRing, is_name
+from m2bridge.convert.documents import read_json, read_text
+from m2bridge.convert.names import from_macaulay2, plain_to_macaulay2
+from m2bridge.convert.notation import polynomial_text
+from m2bridge.errors import ConversionError, InvalidCaseError, M2BridgeError
+from m2bridge.ideals.construct import ideal as read
+from m2bridge.system import decimal, integer
+
+_NAMESPACES = {
+    "Macaulay2": ["https://macaulay2.com", "1.26.06"],
+    "Oscar": ["https://github.com/oscar-system/Oscar.jl", "1.4.0"],
+}
+"""Where the words are from, and the release whose words they are."""
+_INDEXED = re.compile(r"([^_]+)_(?:(-?\d+)|\((-?\d+(?:,-?\d+)*)\))")
+MOST_BYTES = 100_000_000
+"""Of a file that is read."""
+
+
+def to_mrdi(ideal: Ideal, namespace: str) -> dict[str, Any]:
+    """The ideal as a dictionary; equal rings have equal UUIDs."""
+    if namespace not in _NAMESPACES:
+        raise ConversionError(f"there is no namespace '{namespace:.40}': take {' or '.join(_NAMESPACES)}")
+    ring, name = (_oscar_ring(ideal.ring), "MPolyIdeal") if namespace == "Oscar" else (_m2_ring(ideal.ring), "Ideal")
+    place = str(uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(ring)))
+    generators = ideal.generators or (ideal.ring.sympy_ring.zero,)
+    return {
+        "_ns": {namespace: _NAMESPACES[namespace]},
+        "_type": {"name": name, "params": place},
+        "data": [_terms(generator, namespace) for generator in generators],
+        "_refs": {place: ring},
+    }
+
+
+def write_mrdi(ideal: Ideal, path: Path | str, namespace: str) -> None:
+    """Write it to a file."""
+    Path(path).write_text(json.dumps(to_mrdi(ideal, namespace), ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def read_mrdi(given: Path | str | Mapping[str, Any]) -> Ideal:
+    """The ideal in a file in the interchange format ``.mrdi``, as Macaulay2 (package MRDI) or Oscar wrote it.
+
+    Parameters
+    ----------
+    given : path of a file, or the dictionary that it holds
+
+    Raises
+    ------
+    ConversionError
+        If it is no such file, or holds something else than an ideal of a polynomial ring over QQ or GF(p).
+
+    Examples
+    --------
+    >>> print(read_mrdi(ideal("x^2 - 2/3*y").to_mrdi("Oscar")))
+    ideal(x**2 - 2/3*y) of QQ[x, y]
+    """
+    data = given if isinstance(given, Mapping) else read_json(read_text(Path(given), MOST_BYTES))
+    try:
+        (namespace,) = data["_ns"]
+        wanted, variables, named = _WORDS[namespace]
+        if data["_type"]["name"] != wanted:
+            raise ConversionError(f"a {data['_type']['name']!s:.40} and not an ideal")
+        described = _referred(data, data["_type"]["params"])
+        names = [named(text) for text in described["data"][variables]]
+        ring = PolynomialRing(_field(_referred(data, described["_type"]["params"])), tuple(names))
+        return Ideal(ring, tuple(filter(None, (_polynomial(ring, terms) for terms in data["data"]))))
+    except M2BridgeError as reason:
+        raise ConversionError(f"not an ideal in the format .mrdi: {reason}") from None
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError) as reason:
+        raise ConversionError(f"not an ideal in the format .mrdi as it is read here: {reason!r:.120}") from None
+
+
+def _m2_ring(ring: PolynomialRing) -> dict[str, Any]:
+    if ring.field != QQ:
+        raise ConversionError(
+            f"Macaulay2's package MRDI has no ideals over {ring.field}; write them with namespace='Oscar'"
+        )
+    field = {"_type": "Ring", "data": "QQ"}
+    names = [plain_to_macaulay2(name) for name in ring.variables]
+    return {"_type": {"name": "PolynomialRing", "params": field}, "data": {"variables": names}}
+
+
+def _oscar_ring(ring: PolynomialRing) -> dict[str, Any]:
+    p = ring.field.characteristic
+    prime = {"_type": {"name": "FiniteField", "_instance": "fpField"}, "data": str(p)}
+    field = prime if p else {"_type": "QQField"}
+    return {"_type": {"name": "MPolyRing", "params": field}, "data": {"symbols": list(ring.variables)}}
+
+
+def _terms(polynomial: PolyElement, namespace: str) -> list[list[Any]]:
+    domain = polynomial.ring.domain
+
+    def coefficient(c: Any) -> Any:
+        if domain.is_FiniteField:
+            return str(int(domain.to_int(c)) % int(domain.characteristic()))
+        numerator, denominator = decimal(int(c.numerator)), decimal(int(c.denominator))
+        return f"{numerator}//{denominator}" if namespace == "Oscar" else [numerator, denominator]
+
+    return [[list(map(str, monomial)), coefficient(c)] for monomial, c in polynomial.terms()]
+
+
+def _referred(data: Mapping[str, Any], described: Any) -> Any:
+    """What a UUID stands for; what is written out stands for itself."""
+    return data["_refs"][described] if isinstance(described, str) else described
+
+
+def _field(described: Mapping[str, Any]) -> CoefficientField:
+    kind = described["_type"]
+    name = kind["name"] if isinstance(kind, Mapping) else kind
+    if name == "QQField" or (name == "Ring" and described["data"] == "QQ"):
+        return QQ
+    if name in ("FiniteField", "QuotientRing") and isinstance(described["data"], str):
+        return CoefficientField(integer(described["data"]))
+    raise ConversionError(f"coefficients in a {name!s:.40}; they must be in QQ or GF(p)")
+
+
+def _from_macaulay2(text: str) -> str:
+    """The name of a variable that Macaulay2 writes as text, such as ``c_(1,2)``."""
+    match = _INDEXED.fullmatch(text)
+    if match is None:
+        return from_macaulay2(text)
+    return from_macaulay2(match[1], [int(index) for index in (match[2] or match[3]).split(",")])
+
+
+_WORDS: dict[str, tuple[str, str, Callable[[str], str]]] = {
+    "Macaulay2": ("Ideal", "variables", _from_macaulay2),
+    "Oscar": ("MPolyIdeal", "symbols", str),
+}
+"""What an ideal and the variables of a ring are called, and how their names are read."""
+
+
+def _polynomial(ring: PolynomialRing, terms: Any) -> PolyElement:
+    domain = ring.sympy_ring.domain
+    found = {}
+    for exponents, coefficient in terms:
+        parts = coefficient if isinstance(coefficient, list) else coefficient.split("//")
+        numerator, denominator = (*map(integer, parts), 1)[:2]
+        monomial = tuple(map(int, exponents))
+        divisor = domain(denominator)
+        if len(monomial) != len(ring.variables) or min(monomial, default=0) < 0 or monomial in found or not divisor:
+            raise ConversionError(f"not a term of a polynomial of {ring}: {json.dumps([exponents, coefficient]):.80}")
+        found[monomial] = domain(numerator) / divisor
+    return ring.sympy_ring.from_dict({monomial: c for monomial, c in found.items() if c})
+
+
+_PROGRAM = re.compile(
+    r"from sage\.all import GF, QQ, PolynomialRing\n"
+    r"R = PolynomialRing\((?P<field>QQ|GF\(\d+\)), names=(?P<names>\[.*\]), order=\"degrevlex\"\)\n"
+    r"I = R\.ideal\(\[R\(f\) for f in \[\n(?P<generators>(?:    \".*\",\n)*)\]\]\)\n?",
+)
+
+
+def to_sage_text(ideal: Ideal) -> str:
+    """The program; polynomials are in strings, which Sage's preparser leaves alone."""
+    if refused := [name for name in ideal.ring.variables if not is_name(name) or iskeyword(name)]:
+        raise ConversionError(f"Sage takes no variable of the name {refused[0]!r:.60}")
+    names = ", ".join(f'"{name}"' for name in ideal.ring.variables)
+    generators = "".join(f'    "{polynomial_text(g).replace("**", "^")}",\n' for g in ideal.generators)
+    return (
+        "from sage.all import GF, QQ, PolynomialRing\n"
+        f'R = PolynomialRing({ideal.ring.field}, names=[{names}], order="degrevlex")\n'
+        f"I = R.ideal([R(f) for f in [\n{generators}]])"
+    )
+
+
+def read_sage_text(text: str) -> Ideal:
+    """The ideal of a program that :meth:`m2bridge.Ideal.to_sage_text` wrote; it is read, and not run.
+
+    Raises
+    ------
+    ConversionError
+        If it has another form.
+
+    Examples
+    --------
+    >>> print(read_sage_text(ideal("x^2 - 2/3*y").to_sage_text()))
+    ideal(x**2 - 2/3*y) of QQ[x, y]
+    """
+    match = _PROGRAM.fullmatch(text)
+    if match is None:
+        raise ConversionError("not a program for Sage that to_sage_text wrote")
+    try:
+        names = json.loads(match["names"])
+        field = CoefficientField.parse(match["field"])
+    except (ValueError, InvalidCaseError) as reason:
+        raise ConversionError(f"not a program for Sage that to_sage_text wrote: {reason}") from None
+    generators = [line.strip()[1:-2] for line in match["generators"].splitlines()]
+    return read(generators, variables=names, field=field)
+
+
+def to_sympy(ideal: Ideal) -> list[Poly]:
+    """The generators as ``Poly``; the zero polynomial where there are none."""
+    symbols = [Symbol(name) for name in ideal.ring.variables]
+    return [Poly.from_dict(dict(g), *symbols, domain=ideal.ring.field.domain) for g in _generators(ideal)]
+
+
+def to_flint(ideal: Ideal) -> list[Any]:
+    """The generators as ``fmpq_mpoly`` or ``nmod_mpoly``; the zero polynomial where there are none."""
+    names, order = ideal.ring.variables, flint.Ordering.degrevlex
+    if foreign := [name for name in names if not name.isascii()]:
+        raise ConversionError(f"FLINT takes names in ASCII only, not {foreign[0]!r:.60}")
+    if p := ideal.ring.field.characteristic:
+        domain = ideal.ring.field.domain
+        modular = flint.nmod_mpoly_ctx.get(names, modulus=p, ordering=order)
+        return [modular.from_dict({m: int(domain.to_int(c)) % p for m, c in g.items()}) for g in _generators(ideal)]
+    rational = flint.fmpq_mpoly_ctx.get(names, order)
+    return [
+        rational.from_dict({m: flint.fmpq(int(c.numerator), int(c.denominator)) for m, c in g.items()})
+        for g in _generators(ideal)
+    ]
+
+
+def _generators(ideal: Ideal) -> tuple[PolyElement, ...]:
+    return ideal.generators or (ideal.ring.sympy_ring.zero,)

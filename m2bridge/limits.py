@@ -1,0 +1,264 @@
+"""The time limit of a computation: one deadline, looked at in every loop.
+
+A computation runs in ``with limited(seconds):``. All that it calls, at any depth, looks at the deadline: :func:`check`
+at a step, :func:`watched` around what a loop goes through, ``check(price)`` before a call of a library that cannot look
+itself and takes so many seconds. When the deadline has passed, they raise :class:`~m2bridge.errors.EngineTimeoutError`;
+who has found something by then catches it and gives what was found. Limits nest, and the earliest deadline counts.
+
+The clock is a context variable, as the precision of decimal numbers is: a limit holds for the whole of a computation,
+and no function in between has to hand it on. A new thread begins without a limit.
+"""
+
+from __future__ import annotations
+
+import math
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from types import FrameType
+from typing import NoReturn, TypeVar
+
+from m2bridge.errors import EngineTimeoutError, InvalidCaseError
+
+Item = TypeVar("Item")
+
+PART = "its part of"
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Wall time since a computation began, and its deadline.
+
+    Parameters
+    ----------
+    begin : float
+        When it began, by ``now``.
+    limit : str
+        The limit as it was given, in words; empty without one.
+    deadline : float
+        By ``now``; infinite without a limit.
+    now : callable
+        Where the time comes from; tests bring their own.
+    option : str
+        How whoever asked gives more time.
+    """
+
+    begin: float = 0.0
+    limit: str = ""
+    deadline: float = math.inf
+    now: Callable[[], float] = time.monotonic
+    option: str = "timeout="
+
+    @property
+    def more(self) -> str:
+        """What to do when the time is over."""
+        return f"give it more with {self.option}"
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the beginning."""
+        return self.now() - self.begin
+
+    @property
+    def remaining(self) -> float | None:
+        """Seconds left (at least a hundredth), or ``None`` without a limit."""
+        return None if math.isinf(self.deadline) else max(self.deadline - self.now(), 0.01)
+
+    def check(self, price: float = 0.0) -> None:
+        """Look at the deadline.
+
+        Parameters
+        ----------
+        price : float
+            Seconds that the next step takes, in which nobody can look again.
+
+        Raises
+        ------
+        EngineTimeoutError
+            If the deadline has passed, or the next step would not end before it.
+        """
+        left = self.deadline - self.now()
+        if left >= price:
+            return
+        if left < 0 or price < 1:
+            raise self.late("the computation")
+        step = f"the next step takes about {price:.0f} seconds, more than is left of {self.limit}"
+        raise EngineTimeoutError(f"{step}; {self.more}")
+
+    def late(self, what: str) -> EngineTimeoutError:
+        """The error for something that did not end before the deadline."""
+        return EngineTimeoutError(f"{what} did not finish within {self.limit}; {self.more}")
+
+
+_current: ContextVar[Clock] = ContextVar("clock", default=Clock())  # noqa: B039  (a frozen value)
+
+
+def clock() -> Clock:
+    """The clock of the computation that is running."""
+    return _current.get()
+
+
+def check(price: float = 0.0) -> None:
+    """Look at the deadline of the computation that is running; see :meth:`Clock.check`."""
+    _current.get().check(price)
+
+
+def watched(items: Iterable[Item]) -> Iterator[Item]:
+    """The same items; the deadline is looked at before each of them."""
+    running = _current.get()
+    if math.isinf(running.deadline):
+        yield from items
+        return
+    now, deadline = running.now, running.deadline
+    for item in items:
+        if now() > deadline:
+            running.check()
+        yield item
+
+
+def start() -> None:
+    """A command begins here: a limit that it sets later counts from now on; see ``begin`` of :func:`limited`."""
+    _current.set(Clock(begin=time.monotonic(), option="--timeout"))
+
+
+@contextmanager
+def limited(
+    timeout: float | None, now: Callable[[], float] | None = None, begin: float | None = None
+) -> Iterator[Clock]:
+    """A limit on the time of all that the block does; an earlier deadline around it stays.
+
+    Parameters
+    ----------
+    timeout : float, optional
+        Seconds; no limit of its own when left out.
+    now : callable, optional
+        Where the time comes from; the source of the clock around it when left out.
+    begin : float, optional
+        From when on the seconds count; the beginning of the block when left out.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the limit is not a positive, finite number of seconds.
+    """
+    check_timeout(timeout)
+    outer = clock()
+    inner = replace(outer, now=now or outer.now)
+    inner = replace(inner, begin=inner.now() if begin is None else begin)
+    if timeout is not None and inner.begin + timeout < outer.deadline:
+        inner = replace(inner, limit=limit_of(timeout), deadline=inner.begin + timeout)
+    with _running(inner):
+        yield inner
+
+
+def limit_of(seconds: float) -> str:
+    """A limit as it was given, in words.
+
+    Examples
+    --------
+    >>> limit_of(1), limit_of(0.5), limit_of(12345678)
+    ('the limit of 1 second', 'the limit of 0.5 seconds', 'the limit of 12345678 seconds')
+    """
+    return f"the limit of {seconds:.12g} second{'' if seconds == 1 else 's'}"
+
+
+@contextmanager
+def share(part: float, otherwise: float | None = None) -> Iterator[Clock]:
+    """A part of the time that is left for the block, so that something is left for what comes after it.
+
+    Parameters
+    ----------
+    part : float
+        More than 0, at most 1.
+    otherwise : float, optional
+        Seconds, where there is no limit.
+    """
+    outer = clock()
+    now = outer.now()
+    if math.isinf(outer.deadline):
+        inner = outer if otherwise is None else replace(outer, limit=f"{otherwise:g} seconds", deadline=now + otherwise)
+    else:
+        limit = outer.limit if part == 1 or outer.limit.startswith(PART) else f"{PART} {outer.limit}"
+        inner = replace(outer, limit=limit, deadline=now + part * (outer.deadline - now))
+    with _running(inner):
+        yield inner
+
+
+@contextmanager
+def overtime(clock: Clock, seconds: float) -> Iterator[None]:
+    """Some seconds after the end of a limit, for what is left to do then: to write what was found."""
+    with _running(replace(clock, deadline=max(clock.deadline, clock.now()) + seconds)):
+        yield
+
+
+def each(items: Iterable[tuple[str, Callable[[], Item]]]) -> tuple[Item, ...]:
+    """What some computations give, one after the other; at the limit the error says by name which were done."""
+    found: dict[str, Item] = {}
+    try:
+        for name, computation in watched(items):
+            found[name] = computation()
+    except EngineTimeoutError as limit:
+        limit.progress = limit.progress or f"decided so far: {', '.join(found) or 'nothing'}"
+        raise
+    return tuple(found.values())
+
+
+@contextmanager
+def asked_by(option: str) -> Iterator[None]:
+    """In the block, who asked gives more time by this option."""
+    with _running(replace(clock(), option=option)):
+        yield
+
+
+@contextmanager
+def _running(inner: Clock) -> Iterator[None]:
+    token = _current.set(inner)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def check_timeout(timeout: float | None) -> None:
+    """Check that a timeout, if there is one, is a positive, finite number.
+
+    Raises
+    ------
+    InvalidCaseError
+        If it is not.
+    """
+    number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
+    if timeout is not None and not (number and 0 < timeout < math.inf):
+        raise InvalidCaseError("timeout", f"must be a positive, finite number of seconds, not {timeout!r}")
+
+
+LONGEST = 1e9
+"""Thirty years: the system's timers do not take much more, and no process runs that long."""
+
+
+@contextmanager
+def alarm(clock: Clock, grace: float) -> Iterator[None]:
+    """Raise :class:`~m2bridge.errors.EngineTimeoutError` in the block some seconds after the deadline of its clock.
+
+    In the main thread only: others cannot be interrupted, and look at the clock themselves. What the block has found by
+    then is lost with the exception, unless it catches it; looking at the clock comes first and can say more.
+    """
+    remaining = clock.remaining
+    if remaining is None or remaining > LONGEST or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def late(number: int, frame: FrameType | None) -> NoReturn:
+        raise clock.late("the computation")
+
+    previous = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, remaining + grace)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)

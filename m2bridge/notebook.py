@@ -1,0 +1,260 @@
+"""``%load_ext m2bridge``: Macaulay2 in cells of a notebook. The only room that knows IPython, which is loaded there."""
+
+from __future__ import annotations
+
+import re
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable
+from contextvars import copy_context
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from IPython.core.completer import CompletionContext, SimpleCompletion, SimpleMatcherResult, context_matcher
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic import Magics, line_cell_magic, magics_class
+from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+from IPython.display import DisplayHandle
+
+import m2bridge
+from m2bridge.engine import Macaulay2
+from m2bridge.engine.workspace import Workspace
+from m2bridge.errors import M2BridgeError, WorkspaceLostError
+from m2bridge.limits import asked_by
+from m2bridge.results.sheet import duration, printable, shortened
+from m2bridge.system import any_length
+
+
+def load(shell: InteractiveShell) -> None:
+    """Add the magics ``%%m2`` and ``%m2``, the completion of names in them, and the progress of long cells."""
+
+    magics = Macaulay2Magics(shell, Progress())
+    shell.register_magics(magics)
+    shell.Completer.custom_matchers.append(completes(lambda: magics.work.names()))
+    shell.events.register("pre_run_cell", magics.progress.begin)
+    shell.events.register("post_run_cell", magics.progress.end)
+
+
+def unload(shell: InteractiveShell) -> None:
+    """End the notebook's Macaulay2, and take all of it away."""
+
+    magics = shell.magics_manager.registry.pop(Macaulay2Magics.__name__)
+    magics.close()
+    shell.events.unregister("pre_run_cell", magics.progress.begin)
+    shell.events.unregister("post_run_cell", magics.progress.end)
+    magics.progress.end()
+    for kind in shell.magics_manager.magics.values():
+        kind.pop("m2", None)
+    matchers = shell.Completer.custom_matchers
+    matchers[:] = [matcher for matcher in matchers if getattr(matcher, "matcher_identifier", "") != IDENTIFIER]
+
+
+MOST_TEXT = 100_000
+"""Characters of what a cell prints, and of the text of its value."""
+
+_OPTIONS = re.compile(r"(?:\s*(?:(?:-i|-o|--input|--output|--timeout|--m2)[ =]\s*\S+|--restart\b))*")
+
+
+@magics_class
+class Macaulay2Magics(Magics):
+    """One workspace of Macaulay2 for a notebook: from the first cell that needs it to the end of the kernel."""
+
+    def __init__(self, shell: InteractiveShell, progress: Progress) -> None:
+        super().__init__(shell)
+        self._shell, self.progress = shell, progress
+        self._work: Workspace | None = None
+        self._program: str | None = None
+
+    @property
+    def work(self) -> Workspace:
+        """The workspace."""
+        if self._work is None:
+            self._work = Macaulay2(self._program).workspace()
+        return self._work
+
+    @property
+    def _cell(self) -> int:
+        """The number of the cell that runs; IPython itself counts the next one from its beginning on."""
+        running = getattr(self._shell.displayhook.exec_result, "execution_count", None)
+        return self._shell.execution_count if running is None else int(running)
+
+    def close(self) -> None:
+        """End it; the next cell starts another."""
+        if self._work is not None:
+            self._work.close()
+        self._work = None
+
+    @magic_arguments()
+    @argument("-i", "--input", action="append", default=[], metavar="NAME", help="Python name to take in (or several)")
+    @argument("-o", "--output", action="append", default=[], metavar="NAME", help="name to bring to Python")
+    @argument("--timeout", type=float, metavar="SECONDS", help="limit of this cell; its end costs all symbols")
+    @argument("--restart", action="store_true", help="begin with a fresh Macaulay2, without symbols")
+    @argument("--m2", metavar="PATH", help="begin with this Macaulay2 program, for this notebook")
+    @line_cell_magic
+    def m2(self, line: str, cell: str | None = None) -> Any:
+        """Evaluate Macaulay2 code in the workspace of this notebook; show what it printed, and its last value.
+
+        ``%%m2 -i f -o I`` takes the Python object ``f`` in, and brings the value of ``I`` to Python afterwards. Several
+        names are separated by commas. A semicolon at the end says that the last value is not wanted.
+        """
+        head = line if cell is not None else line[: _OPTIONS.match(line).end()]  # type: ignore[union-attr]
+        options = parse_argstring(self.m2, head)
+        if options.restart or options.m2:
+            self.close()
+            self._program = options.m2 or self._program
+        try:
+            # The line of the magic is a comment, so that lines have the numbers that they have in the cell.
+            code = line[len(head) :] if cell is None else f"-- %%m2 {printable(line)}\n{cell}"
+            return self._evaluate(code, options)
+        except M2BridgeError as error:
+            raise marked(error) from None
+
+    def _evaluate(self, code: str, options: Any) -> Any:
+        user = self._shell.user_ns
+        for name in _names(options.input):
+            if name not in user:
+                raise UsageError(f"-i {name}: Python has no such name here")
+            self.work[name] = user[name]
+        file = f"In [{self._cell}]"
+        with asked_by("--timeout"):
+            evaluation = self.work.evaluate(code, references=True, timeout=options.timeout, file=file)
+        sys.stdout.write(shortened(evaluation.output, MOST_TEXT))
+        user.update({name: self.work.get(name, references=True) for name in _names(options.output)})
+        return _shown(evaluation.value)
+
+
+def _names(given: Iterable[str]) -> list[str]:
+    return [name.strip() for names in given for name in names.split(",") if name.strip()]
+
+
+def _shown(value: Any) -> Any:
+    """The value, for IPython to show; nothing, where that is a text of more than :data:`MOST_TEXT` characters.
+
+    What has HTML of its own keeps that short by itself.
+    """
+    if hasattr(value, "_repr_html_"):
+        return value
+    with any_length():
+        text = repr(value)
+    if len(text) <= MOST_TEXT and not (isinstance(value, int) and len(text) > sys.get_int_max_str_digits() > 0):
+        return value
+    print(f"{shortened(text)}\n({len(text)} characters; -o NAME brings the value of NAME to Python)")
+    return None
+
+
+def marked(error: M2BridgeError) -> M2BridgeError:
+    """The error, shown in the cell by its message, with the place in the code, and without Python's own calls."""
+    red, plain = "\x1b[31m", "\x1b[0m"
+    advice = "\n%m2 --restart begins anew" if isinstance(error, WorkspaceLostError) else ""
+    lines = [f"{red}{type(error).__name__}{plain}: {error}{advice}"]
+    error._render_traceback_ = lambda: lines  # type: ignore[attr-defined]
+    return error
+
+
+IDENTIFIER = "m2bridge"
+_CELL, _LINE, _NAME = re.compile(r"\s*%%m2\b"), re.compile(r"\s*%m2\s"), re.compile(r"[A-Za-z][A-Za-z0-9']*$")
+
+
+def completes(names: Callable[[], Iterable[str]]) -> Callable[[CompletionContext], SimpleMatcherResult]:
+    """A matcher for IPython.
+
+    Parameters
+    ----------
+    names : callable
+        All names that Macaulay2 knows at the moment.
+    """
+
+    @context_matcher(identifier=IDENTIFIER)
+    def matcher(context: CompletionContext) -> SimpleMatcherResult:
+        begun = _NAME.search(context.text_until_cursor)
+        if begun is None or not _is_macaulay2(context):
+            return SimpleMatcherResult(completions=[])
+        try:
+            found = sorted({name for name in names() if name.startswith(begun[0])}, key=lambda name: (len(name), name))
+        except M2BridgeError:  # no Macaulay2, or it is lost: the next cell says so
+            found = []
+        completions = [SimpleCompletion(name, type="Macaulay2") for name in found]
+        return SimpleMatcherResult(completions=completions, matched_fragment=begun[0], suppress=bool(found))
+
+    return matcher
+
+
+def _is_macaulay2(context: CompletionContext) -> bool:
+    if _CELL.match(context.full_text):
+        return context.cursor_line > 0
+    return _LINE.match(context.line_with_cursor) is not None
+
+
+_PACKAGE = str(Path(m2bridge.__file__).parent)
+_OWN = str(Path(__file__).parent)
+
+
+class Progress:
+    """A line below each cell in which a function of m2bridge takes longer than ``patience`` seconds.
+
+    Parameters
+    ----------
+    patience : float
+        Seconds between two looks.
+    show : callable, optional
+        Shows a line in place of the one before; the cell's output when left out.
+    """
+
+    def __init__(self, patience: float = 1.0, show: Callable[[str], object] | None = None) -> None:
+        self._patience, self._show = patience, show
+        self._over = threading.Event()
+        self._watcher: threading.Thread | None = None
+
+    def begin(self, *_: Any) -> None:
+        """A cell begins, in this thread."""
+        self.end()
+        self._over = threading.Event()
+        watch, over = copy_context().run, self._over  # the context says below which cell lines are shown
+        arguments = (self._watch, threading.get_ident(), over, self._show or _Line())
+        self._watcher = threading.Thread(target=watch, args=arguments, name="m2bridge progress", daemon=True)
+        self._watcher.start()
+
+    def end(self, *_: Any) -> None:
+        """The cell has ended."""
+        self._over.set()
+        if self._watcher is not None:
+            self._watcher.join()
+        self._watcher = None
+
+    def _watch(self, thread: int, over: threading.Event, show: Callable[[str], object]) -> None:
+        begin, last = time.monotonic(), ""
+        while not over.wait(self._patience):
+            if doing := doings(sys._current_frames().get(thread)):
+                last = doing
+                show(f"m2bridge: {last}, {duration(time.monotonic() - begin)} …")
+        if last:
+            show(f"m2bridge: {last}, done after {duration(time.monotonic() - begin)}")
+
+
+def doings(frame: FrameType | None) -> str:
+    """The function of m2bridge that was called, and whether it waits for Macaulay2; empty outside m2bridge."""
+    called, waits = "", False
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if file.startswith(_PACKAGE) and not file.startswith(_OWN):
+            called, waits = frame.f_code.co_name, waits or "/engine/" in file
+        frame = frame.f_back
+    return f"{called} (Macaulay2)" if called and waits else called
+
+
+class _Line:
+    """One line of output, which is replaced."""
+
+    def __init__(self) -> None:
+        self._handle: DisplayHandle | None = None
+
+    def __call__(self, text: str) -> None:
+        data = {"text/plain": text}
+        if self._handle is None:
+            self._handle = DisplayHandle()
+            self._handle.display(data, raw=True)
+        else:
+            self._handle.update(data, raw=True)

@@ -1,0 +1,321 @@
+"""The real points of curves and points in a box of space, given by prime ideals over QQ.
+
+A curve is looked at over one coordinate u that is not constant on it. The other coordinates are roots of the generators
+of its plane projections, which are elimination ideals; those combinations of roots belong to the curve at which all
+generators of its ideal vanish. Between the roots of the discriminants of the projections branches do not cross.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import Any
+
+from flint import arb, ctx, fmpq, fmpq_mpoly
+from sympy import groebner
+from sympy.polys.orderings import lex
+from sympy.polys.rings import PolyElement
+
+from m2bridge.algebra.ring import Ideal
+from m2bridge.errors import ContradictionError
+from m2bridge.limits import watched
+from m2bridge.pictures.real_roots import (
+    PRECISION,
+    Box,
+    Interval,
+    as_float,
+    ball,
+    boundaries,
+    degree_in,
+    factors,
+    fractions_between,
+    leading_coefficient,
+    middle,
+    names_of,
+    nodes,
+    pieces,
+    rational_roots,
+    real_roots,
+    to_flint,
+)
+
+TRIED = 12
+"""Fractions among which a rational point of a branch is looked for."""
+
+Spot = Mapping[str, Any]
+"""A point: for each variable a rational number, or a ball of FLINT that contains it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A part of a real curve, or a point, on which no sign changes.
+
+    Parameters
+    ----------
+    points : tuple of tuple of float
+        In the order of the variables; only one for a point.
+    sample : mapping from variable to number
+        A point of it: rational numbers, and balls of FLINT that contain exact real roots.
+    rational : mapping from variable to rational, or None
+        A rational point of it, where one was found.
+    """
+
+    points: tuple[tuple[float, ...], ...]
+    sample: Spot
+    rational: Mapping[str, fmpq] | None
+
+
+def branches(prime: Ideal, box: Box, cuts: Sequence[PolyElement], fineness: int) -> tuple[Branch, ...]:
+    """The real branches of a curve, or the real points, of a prime ideal of dimension 1 or 0.
+
+    Parameters
+    ----------
+    cuts
+        Polynomials whose signs are constant on each branch; those that vanish on the curve do not cut it.
+    fineness : int
+        About how many points there are along the box.
+    """
+    ideal = _Variety(prime)
+    base = next((name for name in prime.ring.variables if not ideal.eliminated(name)), None)
+    with ctx.workprec(PRECISION):
+        if base is None:
+            return _isolated(ideal, box)
+        return tuple(_over(ideal, base, box, cuts, fineness))
+
+
+class _Variety:
+    """A prime ideal with its elimination ideals."""
+
+    def __init__(self, prime: Ideal) -> None:
+        self.prime = prime
+        self.names = prime.ring.variables
+        self.generators = to_flint(prime.generators)
+
+    def eliminated(self, *kept: str, more: Sequence[PolyElement] = ()) -> list[fmpq_mpoly]:
+        """Generators of the elimination ideal in the variables that are kept, of the ideal with ``more``."""
+        ring = self.prime.ring.sympy_ring
+        gone = [name for name in self.names if name not in kept]
+        order = [ring.symbols[self.names.index(name)] for name in (*gone, *kept)]
+        basis = groebner([g.as_expr() for g in (*self.prime.generators, *more)], *order, order=lex)
+        inside = [g for g in basis.exprs if not {str(s) for s in g.free_symbols} & set(gone)]
+        return to_flint(ring.from_expr(g) for g in inside)
+
+    def projections(self, base: str | None) -> dict[str, fmpq_mpoly]:
+        """For each other variable the equation that holds between it and the base."""
+        found = {}
+        for name in self.names:
+            if name != base:
+                (found[name],) = self.eliminated(*filter(None, (base, name)))
+        return found
+
+    def points(self, over: Spot, box: Box, projections: Mapping[str, fmpq_mpoly]) -> list[Spot]:
+        """The real points of the box over a point of the base, or all of them; in the order of the coordinates."""
+        roots = [real_roots(p.subs(dict(over)), name, box[name]) for name, p in projections.items()]
+        spots = [{**over, **dict(zip(projections, values, strict=True))} for values in product(*roots)]
+        return [spot for spot in spots if all(ball(g, spot).contains(0) for g in self.generators)]
+
+    def rational(self, over: Spot, box: Box, projections: Mapping[str, fmpq_mpoly]) -> list[Mapping[str, fmpq]]:
+        """Those points over a rational point of the base that are rational."""
+        roots = [rational_roots(p.subs(dict(over)), name, box[name]) for name, p in projections.items()]
+        spots = [{**over, **dict(zip(projections, values, strict=True))} for values in product(*roots)]
+        return [spot for spot in spots if all(g(*(spot[name] for name in self.names)) == 0 for g in self.generators)]
+
+
+def _over(ideal: _Variety, base: str, box: Box, cuts: Sequence[PolyElement], fineness: int) -> list[Branch]:
+    projections = ideal.projections(base)
+    critical = [b for name, p in projections.items() for b in boundaries(p, name, box[name])]
+    critical += [g for cut in cuts for g in ideal.eliminated(base, more=[cut])]
+    found = []
+    for span in watched(pieces(factors(critical), base, box[base])):
+        part = as_float((span[1] - span[0]) / (box[base][1] - box[base][0]))
+        places = nodes(span, max(5, round(2 * fineness * part)))
+        tracks = [ideal.points({base: place}, box, projections) for place in watched(places)]
+        sample = ideal.points({base: middle(span)}, box, projections)
+        if len({len(track) for track in (*tracks, sample)}) != 1:
+            raise ContradictionError("the number of real points over an interval is not constant on a curve")
+        exact = _rational_points(ideal, base, span, box, projections, sample)
+        for number, spot in enumerate(sample):
+            line = tuple(_point(track[number], ideal.names) for track in tracks)
+            found.append(Branch(line, spot, exact.get(number)))
+    return found
+
+
+def _rational_points(
+    ideal: _Variety,
+    base: str,
+    span: Interval,
+    box: Box,
+    projections: Mapping[str, fmpq_mpoly],
+    sample: list[Spot],
+) -> dict[int, Mapping[str, fmpq]]:
+    """For branches, by number, a rational point among those over a few fractions."""
+    found: dict[int, Mapping[str, fmpq]] = {}
+    for place in watched(fractions_between(span, TRIED)):
+        spots = ideal.points({base: place}, box, projections)
+        for exact in ideal.rational({base: place}, box, projections):
+            found.setdefault(_number(exact, spots), exact)
+        if len(found) == len(sample):
+            break
+    return found
+
+
+def _number(exact: Mapping[str, fmpq], spots: Sequence[Spot]) -> int:
+    """Which of the points a rational one is."""
+    return next(n for n, spot in enumerate(spots) if all(arb(spot[name]).contains(v) for name, v in exact.items()))
+
+
+def _isolated(ideal: _Variety, box: Box) -> tuple[Branch, ...]:
+    projections = ideal.projections(None)
+    spots = ideal.points({}, box, projections)
+    exact = {_number(point, spots): point for point in ideal.rational({}, box, projections)}
+    return tuple(Branch((_point(spot, ideal.names),), spot, exact.get(n)) for n, spot in enumerate(spots))
+
+
+def _point(spot: Spot, names: Sequence[str]) -> tuple[float, ...]:
+    return tuple(as_float(spot[name]) for name in names)
+
+
+Point = tuple[float, ...]
+
+"""Fractions for x, and a quarter of them for y, among which a rational point is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """One cell of a real surface.
+
+    Parameters
+    ----------
+    points : tuple of tuple of tuple of float
+        A grid of points of the cell, in the order of the variables.
+    sample : mapping from variable to number
+        A point of the cell: rational numbers, and a ball of FLINT that contains an exact real root.
+    rational : mapping from variable to rational, or None
+        A rational point of the cell, where one was found.
+    """
+
+    points: tuple[tuple[Point, ...], ...]
+    sample: Mapping[str, Any]
+    rational: Mapping[str, fmpq] | None
+
+
+def patches(surface: fmpq_mpoly, box: Box, cuts: Sequence[fmpq_mpoly], fineness: int) -> tuple[Patch, ...]:
+    """The cells of an irreducible surface in an open box; on each the sign of every polynomial in ``cuts`` is constant.
+
+    Cuts that vanish on the surface do not cut it.
+
+    Parameters
+    ----------
+    fineness : int
+        About how many points there are along the box.
+    """
+    with ctx.workprec(PRECISION):
+        return tuple(_Decomposition.of(surface, box, cuts, fineness).patches())
+
+
+@dataclass(frozen=True, slots=True)
+class _Decomposition:
+    """Of a surface, in variables x, y, z: z is the one over the plane."""
+
+    surface: fmpq_mpoly
+    box: Box
+    x: str
+    y: str
+    z: str
+    curves: list[fmpq_mpoly]
+    fineness: int
+
+    @classmethod
+    def of(cls, surface: fmpq_mpoly, box: Box, cuts: Sequence[fmpq_mpoly], fineness: int) -> _Decomposition:
+        x, y, z = _order(surface)
+        crossings = [surface.resultant(cut, z) for cut in cuts]
+        curves = factors([*boundaries(surface, z, box[z]), *crossings])
+        return cls(surface, box, x, y, z, curves, fineness)
+
+    def patches(self) -> Iterator[Patch]:
+        for span in watched(pieces(factors(self._critical()), self.x, self.box[self.x])):
+            yield from self._over(span)
+
+    def _critical(self) -> list[fmpq_mpoly]:
+        """Polynomials in x whose roots are where the curves of the plane cross, turn, or leave the box."""
+        own = [b for curve in self.curves for b in boundaries(curve, self.y, self.box[self.y])]
+        return own + [p.resultant(q, self.y) for p, q in watched(combinations(self.curves, 2)) if _both(p, q, self.y)]
+
+    def _over(self, span: Interval) -> Iterator[Patch]:
+        """The cells over an interval of x; over each node they are the same in number."""
+        columns = [self._column(x) for x in watched(self._nodes(self.x, span))]
+        count = _same(map(len, columns))
+        for strip in range(count):
+            roots = _same(len(points) for column in columns for points in column[strip])
+            for root in range(roots):
+                grid = tuple(tuple(points[root] for points in column[strip]) for column in columns)
+                yield Patch(grid, *self._samples(span, strip, root))
+
+    def _column(self, x: fmpq) -> list[list[list[Point]]]:
+        """For each interval of y the nodes, and the points over each."""
+        restricted = self.surface.subs({self.x: x})
+        return [
+            [
+                [self._point(x, y, z) for z in self._roots(restricted.subs({self.y: y}))]
+                for y in self._nodes(self.y, span, least=5)
+            ]
+            for span in self._strips(x)
+        ]
+
+    def _strips(self, x: fmpq) -> list[Interval]:
+        return pieces((curve.subs({self.x: x}) for curve in self.curves), self.y, self.box[self.y])
+
+    def _nodes(self, variable: str, span: Interval, least: int = 7) -> list[fmpq]:
+        """Along y their number must not depend on x, where the interval may shrink to a point."""
+        low, high = self.box[variable]
+        part = 0.5 if variable == self.y else as_float((span[1] - span[0]) / (high - low))
+        return nodes(span, max(least, round(self.fineness * part)))
+
+    def _roots(self, polynomial: fmpq_mpoly) -> list[Any]:
+        return real_roots(polynomial, self.z, self.box[self.z])
+
+    def _point(self, x: fmpq, y: fmpq, z: Any) -> Point:
+        places = {self.x: x, self.y: y, self.z: z}
+        return tuple(as_float(places[name]) for name in names_of(self.surface))
+
+    def _samples(self, span: Interval, strip: int, root: int) -> tuple[Mapping[str, Any], Mapping[str, fmpq] | None]:
+        x = middle(span)
+        y = middle(self._strips(x)[strip])
+        over = self.surface.subs({self.x: x, self.y: y})
+        return {self.x: x, self.y: y, self.z: self._roots(over)[root]}, self._rational(span, strip, root)
+
+    def _rational(self, span: Interval, strip: int, root: int) -> Mapping[str, fmpq] | None:
+        """A rational point of the cell among a few candidates."""
+        for x in watched(fractions_between(span, TRIED)):
+            for y in fractions_between(self._strips(x)[strip], TRIED // 4):
+                over = self.surface.subs({self.x: x, self.y: y})
+                for z in rational_roots(over, self.z, self.box[self.z]):
+                    if self._roots(over)[root].contains(z):
+                        return {self.x: x, self.y: y, self.z: z}
+        return None
+
+
+def _order(surface: fmpq_mpoly) -> tuple[str, str, str]:
+    """Last the variable in which the surface is a graph, or nearly: a constant leading coefficient, a small degree."""
+
+    def price(name: str) -> tuple[bool, bool, int]:
+        degree = degree_in(surface, name)
+        return degree == 0, not leading_coefficient(surface, name).is_constant(), degree
+
+    names = names_of(surface)
+    last = min(names, key=price)
+    first, second = (name for name in names if name != last)
+    return first, second, last
+
+
+def _both(p: fmpq_mpoly, q: fmpq_mpoly, variable: str) -> bool:
+    return degree_in(p, variable) > 0 and degree_in(q, variable) > 0
+
+
+def _same(counts: Iterator[int]) -> int:
+    """A number that a decomposition keeps constant."""
+    seen = set(counts)
+    if len(seen) != 1:
+        raise ContradictionError(f"the number of real roots over a cell is not constant: {sorted(seen)}")
+    return seen.pop()

@@ -1,1 +1,0 @@
-"""How results are shown: for each a file with ``text``, ``json``, ``latex``, ``macaulay2``."""

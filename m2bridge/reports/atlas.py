@@ -1,0 +1,88 @@
+"""An atlas: one page for each case that a folder of certificates is about, and an overview; it needs no server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from m2bridge.certificates.files import write_aside
+from m2bridge.engine.script import page
+from m2bridge.families import family
+from m2bridge.limits import watched
+from m2bridge.reports.atlas_content import Atlas, Sheet, Value, grids
+from m2bridge.reports.atlas_reading import atlas
+from m2bridge.reports.page import MARKS
+
+__all__ = ["Atlas", "Sheet", "Value", "atlas", "write_atlas"]
+
+
+CERTIFICATES = "certificates"
+"""The folder in an atlas that its pages are made from."""
+
+MOST_GENERATORS = 200
+"""As many are shown; all are in the certificate."""
+
+
+def write_atlas(found: Atlas, folder: Path, documentation: str = "") -> Path:
+    """Write ``index.html`` and a page for each case beside the folder of certificates.
+
+    Parameters
+    ----------
+    found : Atlas
+    folder : Path
+    documentation : str
+        Address of the site, or its folder, seen from the pages of cases; what they cite there are links then.
+
+    Returns
+    -------
+    Path
+        Of the overview.
+
+    Raises
+    ------
+    OSError
+        If a page cannot be written.
+    """
+    neighbours = zip((None, *found.sheets), found.sheets, (*found.sheets[1:], None), strict=False)
+    for before, sheet, after in watched(neighbours):
+        write_aside(_case_page(sheet, before, after, documentation), folder / "cases" / sheet.file)
+    target = folder / "index.html"
+    write_aside(_overview(found), target)
+    if missing := [sheet.file for sheet in found.sheets if not (folder / "cases" / sheet.file).is_file()]:
+        raise FileNotFoundError(
+            f"{len(missing)} pages such as 'cases/{missing[0]}' were deleted while others were made"
+        )
+    return target
+
+
+def _case_page(sheet: Sheet, before: Sheet | None, after: Sheet | None, documentation: str) -> str:
+    named = family(sheet.case.family)
+    values = {
+        "sheet": sheet,
+        "before": before,
+        "after": after,
+        "legend": named.orbits,
+        "marks": MARKS,
+        "most": MOST_GENERATORS,
+        "certificates": f"../{CERTIFICATES}",
+        "documentation": documentation,
+    }
+    return page("atlas_case", values)
+
+
+def _overview(found: Atlas) -> str:
+    tables, alone = grids(found.sheets)
+    values = {
+        "titles": sorted({family(sheet.case.family).title for sheet in found.sheets}),
+        "sheets": found.sheets,
+        "grids": tables,
+        "alone": alone,
+        "problems": found.problems,
+        "verdicts": [verdict for verdict in MARKS if verdict in _verdicts(found.sheets)],
+        "marks": MARKS,
+    }
+    return page("atlas", values)
+
+
+def _verdicts(sheets: Iterable[Sheet]) -> set[str]:
+    return {sheet.verdict for sheet in sheets}

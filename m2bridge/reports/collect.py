@@ -1,0 +1,190 @@
+"""Files of a batch that say why a question has no certificate."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from m2bridge._version import __version__
+from m2bridge.batch.task import SUFFIX, Unanswered
+from m2bridge.certificates.files import read, text_of
+from m2bridge.certificates.schema import Certificate
+from m2bridge.convert.documents import read_json
+from m2bridge.crosscheck.questions import foreign_program, question_of
+from m2bridge.errors import CertificateError, ConversionError, InvalidCaseError, TooLargeError
+from m2bridge.families.definition import Row as Answer
+from m2bridge.limits import watched
+from m2bridge.reports.content import VERDICTS, Detail, Problem, Report, Row, Table, case_of, orbit_table, verdict_words
+from m2bridge.results.markup import line
+from m2bridge.results.sheet import duration
+
+
+def outcome_rows(data: Any, file: str) -> list[Row]:
+    """One row for each part of the statement that has no answer.
+
+    Parameters
+    ----------
+    data : object
+        What :class:`m2bridge.batch.Unanswered` writes.
+    file : str
+
+    Raises
+    ------
+    CertificateError
+        If it is something else.
+    """
+    try:
+        outcome = Unanswered(**data)
+        case = case_of(outcome.family, outcome.case)
+        names = question_of(outcome.family, outcome.question).names()
+        applies = outcome.kind != "not-applicable"
+        said = f"{outcome.kind}{_limit(outcome)}: {outcome.reason}" if applies else outcome.reason
+        reason, verdict = said.encode().decode(), "NO_ANSWER" if applies else "NOT_APPLICABLE"
+        versions = {str(name): str(version) for name, version in outcome.versions.items()}
+    except (AttributeError, KeyError, TypeError, ValueError, InvalidCaseError) as error:
+        raise CertificateError(f"not an outcome of a batch: {error!r}") from None
+    reported = {"versions": versions, "seconds": None, "peak_memory": None}
+    return [Row(case, outcome.question, name, "", verdict, reason, "", reported, file) for name in names]
+
+
+def _limit(outcome: Unanswered) -> str:
+    """The limit of the batch that was reached; a reason may name what was left of it."""
+    if outcome.kind == "timed-out" and outcome.timeout is not None:
+        return f" (limit {duration(outcome.timeout)})"
+    if outcome.kind == "out-of-memory" and outcome.memory is not None:
+        return f" (limit {outcome.memory / 2**30:.3g} GiB)"
+    return ""
+
+
+def collect(folder: Path) -> Report:
+    """Read the certificates and outcomes in a folder and below it.
+
+    Certificates are read, not verified: their digests and names are checked, and nothing is computed again. What cannot
+    be used is listed among the problems, and so is a second answer to the same question about the same case. An outcome
+    counts only for questions without a certificate.
+
+    Parameters
+    ----------
+    folder : Path
+
+    Returns
+    -------
+    Report
+        Empty if the folder has no file that ends in ``.json``.
+    """
+    rows: list[Row] = []
+    details: list[Detail] = []
+    problems: list[Problem] = []
+    unanswered: list[Row] = []
+    tables: dict[Table, Table] = {}
+    seen: dict[str, str] = {}
+    for path in watched(sorted(watched(folder.rglob("*.json")))):
+        name = str(path.relative_to(folder)).encode("utf-8", "replace").decode()
+        try:
+            if name.endswith(SUFFIX):
+                unanswered += _once(outcome_rows(read_json(text_of(path)), name), SUFFIX, seen)
+            else:
+                certificate = read(path)
+                rows += _once(certificate_rows(certificate, name), ".json", seen)
+                details.append(_detail(certificate, tables))
+        except (CertificateError, ConversionError, OSError, ValueError, RecursionError) as reason:
+            problems.append(Problem(name, line(str(reason))))
+    answered = {(row.case, row.question) for row in rows}
+    rows += [row for row in unanswered if (row.case, row.question) not in answered]
+    rows.sort(key=lambda row: row.rank)
+    details.sort(key=lambda detail: (detail.case.rank, detail.question))
+    return Report(tuple(rows), tuple(details), tuple(problems))
+
+
+def _once(rows: list[Row], suffix: str, seen: dict[str, str]) -> list[Row]:
+    """The rows of a file, which must have the name of their case and question, and be the first of this name.
+
+    Parameters
+    ----------
+    rows : list of Row
+        Not empty.
+    suffix : str
+        How the names of such files end.
+    seen : dict of str to str
+        The file of each name; this one is added.
+    """
+    row = rows[0]
+    name = f"{row.case.name}-{row.question}{suffix}"
+    if Path(row.file).name != name:
+        raise CertificateError(f"the content is that of {name}")
+    if name in seen:
+        raise CertificateError(f"the same case and question as {seen[name]}")
+    seen[name] = row.file
+    return rows
+
+
+def certificate_rows(certificate: Certificate, file: str) -> list[Row]:
+    """One row for each verdict of a certificate, one for a closure.
+
+    Raises
+    ------
+    CertificateError
+        If the digest is not that of the content, or the answer has no form that this version writes.
+    """
+    if certificate.digest != certificate.computed_digest():
+        raise CertificateError("the digest is not that of the content: the file was changed")
+    try:
+        case = case_of(certificate.family, certificate.case)
+        said = question_of(certificate.family, certificate.question).rows(certificate)
+        if not said or any(row.verdict not in VERDICTS for row in said):
+            raise ValueError("no verdicts, or unknown ones")
+        if _foreign(certificate):
+            said = list(map(_program_not_checked, said))
+    except InvalidCaseError as reason:
+        raise CertificateError(str(reason)) from None
+    except (KeyError, TypeError, ValueError, AttributeError) as reason:
+        raise CertificateError(f"the answer does not have the expected form: {reason!r}") from None
+    sources = _sources(certificate, len(said))
+    return [
+        Row(case, certificate.question, *row, certificate.reported, file, source)
+        for row, source in zip(said, sources, strict=True)
+    ]
+
+
+def _sources(certificate: Certificate, count: int) -> list[str]:
+    """Where the statements are stated; nothing for what is no statement."""
+    verdicts = certificate.answer.get("verdicts", ())
+    return [str(verdict.get("source", "")) for verdict in verdicts] if len(verdicts) == count else [""] * count
+
+
+def _foreign(certificate: Certificate) -> bool:
+    """Whether another release wrote it, with another program; what this release wrote has this release's, or is wrong.
+
+    :func:`m2bridge.crosscheck.verified.verify` calls the one ``program-not-checked`` and the other ``rejected``.
+    """
+    if certificate.release == __version__:
+        return False
+    try:
+        return foreign_program(certificate) is not None
+    except (InvalidCaseError, TooLargeError):  # this release has no program for so large a case
+        return True
+
+
+def _program_not_checked(row: Answer) -> Answer:
+    """What is refuted or undecided remains so; all else is not simply what the certificate says."""
+    if row.verdict in ("REFUTED", "UNDECIDED"):
+        return row._replace(reason=f"{row.reason}; program not checked")
+    return row._replace(verdict="PROGRAM_NOT_CHECKED", reason=f"{verdict_words(row.verdict)}: {row.reason}")
+
+
+def _detail(certificate: Certificate, tables: dict[Table, Table]) -> Detail:
+    """The certificates of one case share script and orbits, so equal ones are kept once, and tables in ``tables``."""
+    evidence = certificate.evidence
+    found = evidence.get("orbits") or evidence.get("tangent_dimensions")
+    orbits = [orbit for orbit in found if isinstance(orbit, dict)] if isinstance(found, list) else []
+    table = orbit_table(orbits) if orbits else None
+    return Detail(
+        case_of(certificate.family, certificate.case),
+        certificate.question,
+        question_of(certificate.family, certificate.question).observation,
+        tables.setdefault(table, table) if table else None,
+        sys.intern(certificate.script["text"]),
+        tuple(certificate.trusted),
+        certificate.reported,
+    )

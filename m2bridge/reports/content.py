@@ -1,0 +1,225 @@
+"""Values of certificates in words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from m2bridge.families import family
+from m2bridge.results.sheet import value_text
+
+
+def case_of(name: str, numbers: Mapping[str, Any]) -> Case:
+    """A case of the family of this name.
+
+    Raises
+    ------
+    InvalidCaseError
+        If there is no such family or case.
+    """
+    chosen = family(name)
+    model = chosen.from_json(dict(numbers))
+    options = tuple(
+        (option.name, option.heading, _cell(numbers[option.name]))
+        for option in chosen.options
+        if option.name in numbers
+    )
+    return Case(name, chosen.label(model), model.title, options)
+
+
+def _cell(value: Any) -> int | str:
+    """A number, or a list of numbers as on the command line."""
+    return ",".join(map(str, value)) if isinstance(value, list) else value
+
+
+def orbit_table(orbits: Sequence[Mapping[str, Any]]) -> Table:
+    """The facts about each orbit, the orbit first; a dash for what is not known of one."""
+    names = sorted({name for orbit in orbits for name in orbit}, key=lambda name: (name != "orbit", name))
+    lines = tuple(tuple(value_text(orbit.get(name)) for name in names) for orbit in orbits)
+    return Table(tuple(name.replace("_", " ") for name in names), lines)
+
+
+def verdict_words(verdict: str) -> str:
+    """``not applicable``."""
+    return verdict.replace("_", " ").lower()
+
+
+VERDICTS = ("REFUTED", "UNDECIDED", "NO_ANSWER", "PROGRAM_NOT_CHECKED", "CONFIRMED", "COMPUTED", "NOT_APPLICABLE")
+"""In the order of a report: the four verdicts on statements; a closure is COMPUTED; what failed has NO_ANSWER.
+
+What another release answered, and did not refute, with a program that is not this release's, is PROGRAM_NOT_CHECKED.
+"""
+
+Cell = int | str
+NAMES = (("case", "case"),)
+"""The columns of cases that have no options in common: their names, with this heading."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A case of a family.
+
+    Parameters
+    ----------
+    family : str
+    name : str
+        Unlike that of any other case; names of files begin with it.
+    title : str
+        In words.
+    options : tuple of (str, str, int or str)
+        What names the case within its family: the option, how tables call it, and its value.
+    """
+
+    family: str
+    name: str
+    title: str
+    options: tuple[tuple[str, str, Cell], ...]
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """The values of the options."""
+        return tuple(value for _, _, value in self.options)
+
+    @property
+    def rank(self) -> tuple[object, ...]:
+        """In which order cases are listed; values are compared as numbers where they are."""
+        return self.family, tuple((isinstance(cell, str), cell) for cell in self.cells), self.name
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One verdict on one case.
+
+    Parameters
+    ----------
+    case : Case
+    question, statement : str
+        ``3.4`` and ``3.4 (iii)``.
+    text, source : str
+        What the statement says, and where it is stated; empty without a certificate.
+    verdict : str
+        From :data:`VERDICTS`.
+    reason, witness : str
+        In words; no witness unless refuted.
+    reported : dict
+        ``versions``, ``seconds`` and ``peak_memory`` as the certificate that holds this verdict reports them, which
+        nobody checked; verdicts of one certificate share them.
+    file : str
+    """
+
+    case: Case
+    question: str
+    statement: str
+    text: str
+    verdict: str
+    reason: str
+    witness: str
+    reported: dict[str, Any]
+    file: str
+    source: str = ""
+
+    @property
+    def seconds(self) -> float | None:
+        """Reported wall time of the certificate; ``None`` without one."""
+        return self.reported["seconds"]  # type: ignore[no-any-return]
+
+    @property
+    def rank(self) -> tuple[object, ...]:
+        """Refuted first; then by statement and case."""
+        return VERDICTS.index(self.verdict), self.question, self.statement, self.case.rank
+
+    def to_json(self) -> dict[str, Any]:
+        """A dictionary for ``json.dumps``."""
+        case = {option: value for option, _, value in self.case.options}
+        return {"family": self.case.family, "name": self.case.name, "case": case} | {
+            field: getattr(self, field)
+            for field in ("question", "statement", "verdict", "reason", "witness", "reported", "file")
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Facts in words, one line for each orbit."""
+
+    header: tuple[str, ...]
+    lines: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """What a certificate holds besides its verdicts.
+
+    Parameters
+    ----------
+    case : Case
+    question, observation : str
+        What was asked; and the observation on which the answer rests, which other questions may share.
+    orbits : Table or None
+        Facts about each orbit, if the certificate rests on them.
+    script : str
+        The Macaulay2 program; empty if none was needed.
+    trusted : tuple of str
+    reported : dict
+        As in :class:`Row`.
+    """
+
+    case: Case
+    question: str
+    observation: str
+    orbits: Table | None
+    script: str
+    trusted: tuple[str, ...]
+    reported: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A file that could not be used, and why."""
+
+    file: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """A folder of certificates and outcomes.
+
+    Parameters
+    ----------
+    rows : tuple of Row
+        Refuted first.
+    details : tuple of Detail
+        One for each certificate, by case.
+    problems : tuple of Problem
+    """
+
+    rows: tuple[Row, ...]
+    details: tuple[Detail, ...]
+    problems: tuple[Problem, ...]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many rows have each verdict that occurs."""
+        found = Counter(row.verdict for row in self.rows)
+        return {verdict: found[verdict] for verdict in VERDICTS if found[verdict]}
+
+    @cached_property
+    def cases(self) -> tuple[Case, ...]:
+        """All cases, in order."""
+        return tuple(sorted({row.case for row in self.rows}, key=lambda case: case.rank))
+
+    @cached_property
+    def columns(self) -> tuple[tuple[str, str], ...]:
+        """Name and heading of the columns that name a case: its options, or its name where these are not the same."""
+        found = {tuple((option, heading) for option, heading, _ in case.options) for case in self.cases}
+        return (len(found) == 1 and next(iter(found))) or NAMES
+
+    def cells(self, case: Case) -> tuple[Cell, ...]:
+        """What stands in these columns."""
+        return (case.name,) if self.columns == NAMES else case.cells

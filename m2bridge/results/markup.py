@@ -1,0 +1,326 @@
+"""Text that stays text on one line, in LaTeX, in its formulas and in Markdown."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from m2bridge.errors import InvalidCaseError
+from m2bridge.results.sheet import line, visible
+
+__all__ = ["cell", "formula", "latex", "latex_links", "line", "markdown", "markdown_links"]
+
+
+def _greek_command(letter: str) -> str:
+    word = unicodedata.name(letter).split()[-1].lower().replace("lamda", "lambda")
+    return "\\" + (word if letter.islower() else word.capitalize())
+
+
+GREEK_LATEX = {letter: _greek_command(letter) for letter in "αβγδζηθικλμνξπρστυχψωΓΔΘΛΞΠΣΥΦΨΩ"} | {
+    "ε": r"\varepsilon",
+    "φ": r"\varphi",
+    "ς": r"\varsigma",
+}
+"""The commands of LaTeX for Greek letters; the capitals that look Latin have none."""
+
+
+_MATHEMATICS = {
+    "≤": r"\leq",
+    "≥": r"\geq",
+    "≠": r"\neq",
+    "∩": r"\cap",
+    "↦": r"\mapsto",
+    "−": "-",
+    "·": r"\cdot",
+    "²": "^2",
+    "ᵀ": r"^{\top}",
+    "′": "'",
+    "∞": r"\infty",
+    "→": r"\to",
+    "∈": r"\in",
+    "⊂": r"\subset",
+    "∂": r"\partial",
+    **GREEK_LATEX,
+}
+_LATEX = {
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "-": "{-}",  # no dash from two of them, no other sign from ?`
+    "`": "{`}",
+    "[": "{[}",
+    "]": "{]}",
+    "–": "--",
+    "…": r"\ldots{}",
+} | {sign: rf"\ensuremath{{{command}}}" for sign, command in _MATHEMATICS.items()}
+_SIGNS = str.maketrans(_LATEX)
+_UNKNOWN = re.compile(r"[^\x20-\x7e\xa1-\u017f]|[ĦħĸĿŀŉŦŧſ]")  # all but what the encoding T1 has
+
+
+def cell(text: str) -> str:
+    """Text for a table that a spreadsheet may open: never a formula."""
+    seen = "\n".join(map(visible, text.splitlines()))
+    return f"'{seen}" if seen.startswith(tuple("=+-@＝＋－＠")) else seen
+
+
+def latex(text: str) -> str:
+    """Text for LaTeX, where no sign has a special meaning.
+
+    Greek and relations become mathematics; a sign that LaTeX does not know becomes its number.
+    """
+    return _latex(" ".join(text.split()))
+
+
+def latex_links(text: str, documentation: str = "") -> str:
+    r"""The same, with what it cites (:func:`references`) in ``\\href``."""
+    parts = references(" ".join(text.split()), documentation)
+    return "".join(
+        rf"\href{{{_in_href(address)}}}{{{_latex(said)}}}" if address else _latex(said) for said, address in parts
+    )
+
+
+def _latex(text: str) -> str:
+    return _UNKNOWN.sub(lambda sign: rf"\texttt{{U+{ord(sign[0]):04X}}}", text.translate(_SIGNS))
+
+
+def _in_href(address: str) -> str:
+    return re.sub("[%#]", r"\\\g<0>", address)
+
+
+_FORMULA = (
+    {sign: f"\\{sign}" for sign in "&%$#_{}"}
+    | {"\\": r"\backslash", "~": r"\sim", "^": r"{}^{\wedge}", "<": "<", ">": ">", "|": "|", "`": r"\text{'}"}
+    | {"–": r"\text{-}", "…": r"\ldots", "²": "{}^2", "ᵀ": r"{}^{\top}", "′": "{}'"}
+)
+_IN_FORMULA = _MATHEMATICS | _FORMULA
+_RUNS = re.compile(f"[{re.escape(''.join(_IN_FORMULA))}]|[^{re.escape(''.join(_IN_FORMULA))}]+")
+
+
+def formula(text: str) -> str:
+    r"""Text within a formula, for LaTeX, MathJax and KaTeX, which do not agree on what a sign means in ``\text``.
+
+    Examples
+    --------
+    >>> formula("rk A ≤ 2, c_1")
+    '\\text{rk A }\\leq \\text{ 2, c}\\_ \\text{1}'
+    """
+    runs = _RUNS.findall(line(text))
+    return "".join(f"{_IN_FORMULA[run]} " if run in _IN_FORMULA else rf"\text{{{run}}}" for run in runs)
+
+
+def markdown(text: str) -> str:
+    """Text for a cell of a Markdown table, or an item of a list: neither marks nor entities nor mathematics."""
+    return _markdown(line(text))
+
+
+def markdown_links(text: str, documentation: str = "") -> str:
+    """The same, with what it cites (:func:`references`) as links."""
+    parts = references(line(text), documentation)
+    return "".join(f"[{_markdown(said)}]({address})" if address else _markdown(said) for said, address in parts)
+
+
+def _markdown(text: str) -> str:
+    return re.sub(r"([\\`*_|<>\[\]~&$]|^[-+#]|^[0-9]+(?=[.)] ))", _marked, text)
+
+
+def _marked(match: re.Match[str]) -> str:
+    return match[0] + "\\" if match[0].isdigit() else "\\" + match[0]
+
+
+LONG = 36
+"""Digits of a number, or characters of a term, after which a line may end within it."""
+
+BREAK = r"\penalty900 "
+"""Where a line may end, if it cannot end at a sign."""
+
+_PARTS = re.compile(
+    r"(?P<variable>[^\s*+/()0-9-][^\s*+/()-]*)(?:\*\*(?P<power>[0-9]+))?"
+    r"|(?P<number>[0-9]+)(?:/(?P<denominator>[0-9]+))?|(?P<sign>[-+])|(?P<product>\*(?!\*))|\s+"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A sign, a number or a power of a variable.
+
+    Parameters
+    ----------
+    kind : {"sign", "number", "variable"}
+    text : str
+        The sign, the numerator, or the name without its indices.
+    indices : tuple of str
+        Of a variable.
+    power : str
+        The exponent of a variable, or the denominator of a number; empty for 1.
+    """
+
+    kind: str
+    text: str
+    indices: tuple[str, ...] = ()
+    power: str = ""
+
+
+def parts(text: str) -> Iterator[Part]:
+    """The parts of a polynomial, one after the other.
+
+    Raises
+    ------
+    ValueError
+        If it is not a sum of products of numbers and powers of variables.
+
+    Examples
+    --------
+    >>> [part.text for part in parts("-1/2*c_1_2**3 + x")]
+    ['-', '1', 'c', '+', 'x']
+    """
+    end = 0
+    while end < len(text):
+        match = _PARTS.match(text, end)
+        if match is None:
+            raise ValueError(f"'{text[end : end + 40]}' is not part of a polynomial that is written out")
+        end = match.end()
+        if match["variable"]:
+            base, *indices = match["variable"].split("_")
+            yield Part("variable", base, tuple(indices), match["power"] or "")
+        elif match["number"]:
+            yield Part("number", match["number"], power=match["denominator"] or "")
+        elif match["sign"]:
+            yield Part("sign", match["sign"])
+
+
+def polynomial_latex(text: str) -> str:
+    r"""A polynomial in LaTeX, with indices as in ``c_{1,1,1,2}``; ends of lines may be at signs and in long terms.
+
+    Examples
+    --------
+    >>> polynomial_latex("-1/2*c_1_12**3 + λ")
+    '-\\tfrac{1}{2} c_{1,12}^{3} + \\lambda'
+    """
+    return "".join(f"{sign}{_term(factors)}" for sign, factors in terms(text, BREAK))
+
+
+def latex_lines(text: str, width: int) -> list[str]:
+    """The same in lines, each of which is at most so many characters as it is typed, or one term."""
+    lines = [""]
+    for sign, factors in terms(text):
+        term = " ".join(factors)
+        if lines[-1] and len(lines[-1]) + len(sign) + len(term) > width:
+            lines.append("")
+        lines[-1] += sign + term
+    return lines
+
+
+def terms(text: str, between: str = "") -> Iterator[tuple[str, list[str]]]:
+    """The terms: how the sign is written in LaTeX (empty before the first one that is positive), and the factors.
+
+    ``between`` stands between the digits of long numbers, here and there.
+    """
+    sign, factors, first = "", list[str](), True
+    for part in parts(text):
+        if part.kind != "sign":
+            factors.append(_number(part, between) if part.kind == "number" else variable_latex(part))
+            continue
+        if not first or factors:
+            yield sign, factors
+        sign, factors, first = part.text if first and not factors else f" {part.text} ", [], False
+    yield sign, factors
+
+
+def _term(factors: list[str]) -> str:
+    return (BREAK if sum(map(len, factors)) > LONG else " ").join(factors)
+
+
+def _number(part: Part, between: str) -> str:
+    if not part.power:
+        return _digits(part.text, between)
+    if len(part.text) + len(part.power) > LONG:
+        return f"{_digits(part.text, between)}/{_digits(part.power, between)}"
+    return rf"\tfrac{{{part.text}}}{{{part.power}}}"
+
+
+def _digits(number: str, between: str) -> str:
+    if len(number) <= LONG:
+        return number
+    return between.join(number[i : i + 12] for i in range(0, len(number), 12))
+
+
+def variable_latex(part: Part) -> str:
+    """A power of a variable; Greek letters by their commands, other alphabets as words, in fonts of the user."""
+    indices = f"_{{{','.join(map(_letters, part.indices))}}}" if part.indices else ""
+    return _letters(part.text) + indices + (f"^{{{part.power}}}" if part.power else "")
+
+
+def _letters(word: str) -> str:
+    return word if word.isascii() else GREEK_LATEX.get(word) or rf"\text{{{word}}}"
+
+
+_CITED = re.compile(
+    r"arXiv[ :](?P<number>[0-9]{4}\.[0-9]{4,5}(?:v[0-9]+)?)|docs/(?P<page>[\w-]+)\.md|(?P<address>https://[\w./-]*\w)",
+    re.ASCII,
+)
+_SAFE = "/:?&=@+,;!*'~#%$"  # what an address may have besides letters, digits and -._
+
+
+_SITE = re.compile(r"https?://[^\s/?#\\]+[^\s\\]*", re.IGNORECASE | re.ASCII)
+_PATH = re.compile(r"(?!//|\\)[^:/]*(/.*)?")
+
+
+def check_documentation(documentation: str) -> None:
+    """Check where the documentation is said to be: others are no links, or such that a browser runs.
+
+    Raises
+    ------
+    InvalidCaseError
+        If it is neither an address with http or https nor a path from that of the page.
+    """
+    if not (_SITE.fullmatch(documentation) or (_PATH.fullmatch(documentation) and documentation.isprintable())):
+        raise InvalidCaseError("docs", f"{documentation!r:.120} is neither an address (https://…) nor a relative path")
+
+
+def references(text: str, documentation: str = "") -> Iterator[tuple[str, str]]:
+    """The parts of a text, each with its address, which is empty where the part cites nothing.
+
+    Parameters
+    ----------
+    text : str
+    documentation : str
+        Address of the site, or path of its folder from that of the page; if it is not said, the pages have no address.
+
+    Raises
+    ------
+    InvalidCaseError
+        As :func:`check_documentation`.
+
+    Examples
+    --------
+    >>> list(references("as in arXiv 2408.17221, Theorem 3.4"))
+    [('as in ', ''), ('arXiv 2408.17221', 'https://arxiv.org/abs/2408.17221'), (', Theorem 3.4', '')]
+    >>> list(references("docs/trust.md", "../site"))
+    [('docs/trust.md', '../site/trust.html')]
+    """
+    check_documentation(documentation)
+    base, end = documentation.rstrip("/"), 0
+    for found in _CITED.finditer(text):
+        if address := _address(found, base):
+            if found.start() > end:
+                yield text[end : found.start()], ""
+            yield found[0], address
+            end = found.end()
+    if end < len(text):
+        yield text[end:], ""
+
+
+def _address(found: re.Match[str], base: str) -> str:
+    if found["number"]:
+        return f"https://arxiv.org/abs/{found['number']}"
+    if found["address"]:
+        return found["address"]
+    return quote(f"{base}/{found['page']}.html", safe=_SAFE) if base else ""

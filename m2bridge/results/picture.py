@@ -1,0 +1,160 @@
+"""The only door to matplotlib: figures in one style, colours that the colour-blind can tell apart, and files.
+
+Colours are those of Okabe and Ito, *Color Universal Design* (2008).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from io import BytesIO
+from pathlib import Path
+from typing import Any, ClassVar
+
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError
+
+INK, SOFT, FAINT = "#1a1a1a", "#5a5a5a", "#d9d9d9"
+BLUE, ORANGE, GREEN, SKY, VERMILION, PURPLE = "#0072b2", "#e69f00", "#009e73", "#56b4e9", "#d55e00", "#cc79a7"
+
+STYLE = {
+    "font.family": "serif",
+    "font.serif": ["STIXGeneral", "DejaVu Serif"],
+    "mathtext.fontset": "stix",
+    "font.size": 11,
+    "axes.titlesize": 13,
+    "axes.labelsize": 12,
+    "legend.frameon": False,
+    "legend.fontsize": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": INK,
+    "text.color": INK,
+    "svg.hashsalt": "m2bridge",
+    "svg.fonttype": "path",
+    "pdf.fonttype": 42,
+}
+
+
+def check_available() -> None:
+    """Raise MethodUnavailableError if matplotlib is not installed."""
+    _library("matplotlib")
+
+
+def _library(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError:
+        raise MethodUnavailableError("pictures need the package matplotlib: pip install 'm2bridge[plot]'") from None
+
+
+def styled() -> Any:
+    """A block in which all that is drawn has one style."""
+    return _library("matplotlib").rc_context(STYLE)
+
+
+def new_figure(width: float, height: float, title: str = "") -> Any:
+    """An empty figure, in inches; it belongs to no window, so that drawing changes nothing elsewhere."""
+    figure = _library("matplotlib.figure").Figure(figsize=(width, height), facecolor="white")
+    _library("matplotlib.backends.backend_agg").FigureCanvasAgg(figure)
+    if title:
+        figure.set_label(title)
+    return figure
+
+
+def add_space(figure: Any, **options: Any) -> Any:
+    """Axes for three dimensions."""
+    _library("mpl_toolkits.mplot3d")
+    return figure.add_subplot(projection="3d", **options)
+
+
+def polygons(corners: Sequence[Any], **style: Any) -> Any:
+    """Polygons in space, the far ones drawn first."""
+    return _library("mpl_toolkits.mplot3d.art3d").Poly3DCollection(corners, **style)
+
+
+def line(points: Sequence[Sequence[float]], **style: Any) -> Any:
+    """A line for a legend, or in the plane."""
+    return _library("matplotlib.lines").Line2D(*zip(*points, strict=True), **style)
+
+
+def patch(**style: Any) -> Any:
+    """A coloured field of a legend."""
+    return _library("matplotlib.patches").Patch(**style)
+
+
+def add_title(figure: Any, text: str, otherwise: str, size: float = 15, least: float = 9) -> None:
+    """A title over the figure, in letters small enough for its width; another one if they would be too small."""
+    title = figure.suptitle(text, y=0.965, fontsize=size)
+    width = title.get_window_extent(figure.canvas.get_renderer()).width / figure.bbox.width
+    if width * least > 0.95 * size:
+        title.set_text(otherwise)
+    elif width > 0.95:
+        title.set_fontsize(0.95 * size / width)
+
+
+def written(figure: Any, form: str) -> bytes:
+    """The figure as a file, the same bytes each time."""
+    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[form]
+    titled = {"Title": figure.get_label()} if figure.get_label() else {}
+    page = BytesIO()
+    with styled():
+        figure.savefig(page, format=form, dpi=200, metadata={**undated, **titled})
+    return page.getvalue()
+
+
+FORMATS = ("svg", "pdf", "png")
+
+
+class Drawn:
+    """A result with a picture, as SVG, PDF or PNG; the extra ``plot`` brings what draws it.
+
+    A class names the module with the function ``draw``, from the result to a figure of matplotlib.
+    """
+
+    __slots__ = ()
+
+    picture: ClassVar[str]
+
+    def figure(self) -> Any:
+        """The picture as a ``matplotlib.figure.Figure``, to be changed or shown.
+
+        Raises
+        ------
+        MethodUnavailableError
+            If matplotlib is not installed.
+        """
+        return import_module(self.picture).draw(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write the picture to a file; its ending says as what: ``.svg``, ``.pdf`` or ``.png``.
+
+        Raises
+        ------
+        InvalidCaseError
+            If the ending is another one.
+        MethodUnavailableError
+            If matplotlib is not installed.
+        """
+        form = picture_format(path)
+
+        Path(path).write_bytes(written(self.figure(), form))
+
+    def to_svg(self) -> str:
+        """The picture as SVG; raises as :meth:`figure`."""
+
+        return written(self.figure(), "svg").decode()
+
+    def page_svg(self) -> str:
+        """The picture for a page; empty where matplotlib is not installed."""
+        try:
+            return self.to_svg()
+        except MethodUnavailableError:
+            return ""
+
+
+def picture_format(path: str | Path) -> str:
+    """``svg``, ``pdf`` or ``png``, by the ending of a file's name; raises InvalidCaseError for others."""
+    ending = Path(path).suffix.lower().removeprefix(".")
+    if ending not in FORMATS:
+        raise InvalidCaseError("out", f"'{Path(path).name:.60}' does not end in .svg, .pdf or .png")
+    return ending

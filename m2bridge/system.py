@@ -1,0 +1,172 @@
+"""What this computer has: its cores, and a system that m2bridge works on."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Lock
+from types import ModuleType
+
+from m2bridge.errors import ResourceError, UnsupportedSystemError
+from m2bridge.limits import clock
+
+POSIX = ("fcntl", "resource", "termios")
+"""Modules of Python that Windows lacks, and sessions, locks and limits need."""
+
+
+def cores() -> int:
+    """How many cores this process may use; those of the computer where the system does not say (macOS)."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def check_system() -> None:
+    """Check that m2bridge can work here, before an import fails.
+
+    Raises
+    ------
+    UnsupportedSystemError
+        If it cannot: on Windows.
+    """
+    if missing := [name for name in POSIX if find_spec(name) is None]:
+        raise UnsupportedSystemError(
+            f"m2bridge needs Linux or macOS; on Windows install it in WSL, the Windows Subsystem for Linux "
+            f"('wsl --install', then as README says). This Python has no module {', '.join(missing)}"
+        )
+
+
+class _Look:
+    """Looks at the clock when a module is sought, and finds none."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:
+        """Nothing, in time."""
+        running = clock()
+        if running.now() > running.deadline:
+            raise running.late("loading Python's modules")
+
+
+@contextmanager
+def importing() -> Iterator[None]:
+    """Hold signals back, and garbage collection off, while a block imports modules.
+
+    Libraries may swallow the exception that a signal raises while they are imported, so the clock is looked at before
+    each module. What is imported stays: collecting it only costs time, now and at the end.
+
+    Raises
+    ------
+    EngineTimeoutError
+        If the limit is reached; on a busy machine, or from a slow disk, imports take long.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM})
+    gc.disable()
+    sys.meta_path.insert(0, _Look)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(_Look)
+        gc.freeze()
+        gc.enable()
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def imported(name: str) -> ModuleType:
+    """A module; imported as by :func:`importing`, unless it is there already."""
+    if name not in sys.modules:
+        with importing():
+            import_module(name)
+    return sys.modules[name]
+
+
+@contextmanager
+def collection_paused() -> Iterator[None]:
+    """Hold the collector off while a block makes many objects that stay: it would look at them again and again."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def folder(name: str) -> Path:
+    """The folder ``templates`` or ``m2scripts`` of this installation.
+
+    Raises
+    ------
+    ResourceError
+        If it is neither in the package nor beside it.
+    """
+    for candidate in (_PACKAGE / name, _PACKAGE.parent / name):
+        if candidate.is_dir():
+            return candidate
+    raise ResourceError(f"the folder '{name}' is missing from this installation of m2bridge; reinstall it")
+
+
+def templates() -> Path:
+    """Folder of the Jinja templates, one for each computation."""
+    return folder("templates")
+
+
+def m2script(name: str) -> Path:
+    """Path of the shared Macaulay2 script ``name`` (without ``.m2``)."""
+    path = folder("m2scripts") / f"{name}.m2"
+    if not path.is_file():
+        raise ResourceError(f"the Macaulay2 script '{path.name}' is missing from this installation of m2bridge")
+    return path
+
+
+_lock = Lock()
+_users = 0
+_before = 0
+
+
+@contextmanager
+def any_length() -> Iterator[None]:
+    """Lift Python's limit while results are written; reading has limits of its own.
+
+    The limit belongs to the whole process: the first thread that comes lifts it, the last one puts it back.
+    """
+    global _users, _before
+    with _lock:
+        if _users == 0:
+            _before = sys.get_int_max_str_digits()
+            sys.set_int_max_str_digits(0)
+        _users += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _users -= 1
+            if _users == 0:
+                sys.set_int_max_str_digits(_before)
+
+
+def integer(text: str) -> int:
+    """The integer written in decimal, of any length (Python's own limit is 4300 digits)."""
+    if len(text) < 4000:
+        return int(text)
+    import flint  # only here: it would slow the start of every command
+
+    return int(flint.fmpz(text))
+
+
+def decimal(n: int) -> str:
+    """The integer in decimal digits, of any length."""
+    if -(1 << 13000) < n < 1 << 13000:
+        return str(n)
+    import flint
+
+    return str(flint.fmpz(n).str())

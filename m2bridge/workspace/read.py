@@ -1,0 +1,237 @@
+"""Values of a workspace, as ``m2scripts/values.m2`` writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sympy import nan, oo
+
+from m2bridge.algebra.ring import Ideal, PolynomialRing
+from m2bridge.convert.names import CONSTANTS
+from m2bridge.errors import ValueTypeError
+from m2bridge.system import integer
+from m2bridge.workspace.read_rings import Rings, complex_number, rational, real, text
+from m2bridge.workspace.values.collections import (
+    SIGN,
+    Array,
+    Expression,
+    Factorization,
+    HashTable,
+    MutableHashTable,
+    MutableList,
+    Net,
+    Option,
+    Partition,
+    Reference,
+    Set,
+    Symbol,
+    Tally,
+    VirtualTally,
+)
+from m2bridge.workspace.values.inexact import RealInterval
+from m2bridge.workspace.values.invariants import BettiTable, HilbertPolynomial
+from m2bridge.workspace.values.modules import (
+    Complex,
+    ComplexMap,
+    GeneralIdeal,
+    GroebnerBasis,
+    Matrix,
+    Module,
+    MonomialIdeal,
+    MutableMatrix,
+    RingMap,
+    Vector,
+)
+
+
+def decode_value(descriptions: list[list[Any]], value: Any) -> Any:
+    """The Python object of a value with the rings of its record."""
+    return _Reader(Rings(descriptions)).read(value)
+
+
+class _Reader:
+    def __init__(self, rings: Rings) -> None:
+        self._rings = rings
+
+    def read(self, value: Any) -> Any:
+        if value is None or isinstance(value, bool | str):
+            return value
+        tag, *arguments = value
+        if tag in _SIMPLE:
+            return _SIMPLE[tag](*arguments)
+        return getattr(self, f"_{_METHODS[tag]}")(*arguments)
+
+    def _all(self, items: list[Any]) -> list[Any]:
+        return [self.read(item) for item in items]
+
+    def _pairs(self, pairs: list[list[Any]]) -> list[tuple[Any, Any]]:
+        return [(self.read(k), self.read(v)) for k, v in pairs]
+
+    def _list(self, items: list[Any]) -> list[Any]:
+        return self._all(items)
+
+    def _sequence(self, items: list[Any]) -> tuple[Any, ...]:
+        return tuple(self._all(items))
+
+    def _array(self, items: list[Any]) -> Array:
+        return Array(tuple(self._all(items)))
+
+    def _mutable_list(self, items: list[Any]) -> MutableList:
+        return MutableList(tuple(self._all(items)))
+
+    def _partition(self, items: list[Any]) -> Partition:
+        return Partition(tuple(self._all(items)))
+
+    def _option(self, items: list[Any]) -> Option:
+        return Option(*self._all(items))
+
+    def _expression(self, kind: str, items: list[Any]) -> Any:
+        parts = tuple(self._all(items))
+        if kind == "Product" and all(isinstance(p, Expression) and p.kind == "Power" for p in parts):
+            product = Factorization(tuple(part.parts for part in parts))
+            if all(type(exponent) is int for _, exponent in product) and not product.is_negative:
+                return product
+        if kind == "Minus" and isinstance(parts[0], Factorization) and not parts[0].is_negative:
+            return Factorization((SIGN, *parts[0]))
+        return Expression(kind, parts)
+
+    def _symbol(self, name: Any, *index: Any) -> Symbol:
+        return Symbol(text(name), *map(self.read, index))
+
+    def _hash_table(self, pairs: list[Any]) -> dict[Any, Any] | HashTable:
+        read = self._pairs(pairs)
+        table = HashTable(read)
+        try:
+            plain = dict(read)
+        except TypeError:  # a key that does not hash
+            return table
+        return plain if len(plain) == len(table) else table
+
+    def _mutable_hash_table(self, pairs: list[Any]) -> MutableHashTable:
+        return MutableHashTable(self._pairs(pairs))
+
+    def _set(self, items: list[Any]) -> frozenset[Any] | Set:
+        read = self._all(items)
+        try:
+            plain = frozenset(read)
+        except TypeError:
+            return Set(read)
+        return plain if len(plain) == len(read) else Set(read)
+
+    def _tally(self, pairs: list[Any]) -> Tally:
+        return Tally(self._pairs(pairs))
+
+    def _virtual_tally(self, pairs: list[Any]) -> VirtualTally:
+        return VirtualTally(self._pairs(pairs))
+
+    def _betti_table(self, pairs: list[Any]) -> BettiTable:
+        entries = [((i, tuple(degree), weight), count) for (i, degree, weight), count in self._pairs(pairs)]
+        return BettiTable(tuple(sorted(entries)))
+
+    def _hilbert_polynomial(self, pairs: list[Any]) -> HilbertPolynomial:
+        return HilbertPolynomial(tuple(sorted(self._pairs(pairs))))
+
+    def _ring(self, place: int) -> Any:
+        return self._rings.rings[place]
+
+    def _element(self, place: int, data: Any) -> Any:
+        return self._rings.element(place, data)
+
+    def _elements(self, place: int, listed: list[Any]) -> tuple[Any, ...]:
+        return tuple(self._rings.element(place, data) for data in listed)
+
+    def _ideal(self, place: int, generators: list[Any]) -> Ideal | GeneralIdeal:
+        ring, elements = self._ring(place), self._elements(place, generators)
+        if isinstance(ring, PolynomialRing) and ring.variables:
+            return Ideal(ring, tuple(g for g in elements if g))
+        return GeneralIdeal(ring, elements)
+
+    def _monomial_ideal(self, place: int, generators: list[Any]) -> MonomialIdeal:
+        return MonomialIdeal(self._ring(place), self._elements(place, generators))
+
+    def _module(self, data: list[Any]) -> Module:
+        place, degrees, generators, relations = data
+        parts = [None if part is None else self._matrix(part) for part in (generators, relations)]
+        return Module(self._ring(place), tuple(map(tuple, degrees)), *parts)
+
+    def _matrix(self, data: list[Any]) -> Matrix:
+        target, source, degree, rows = data
+        entries = tuple(self._elements(target[0], row) for row in rows)
+        return Matrix(self._module(target), self._module(source), entries, tuple(degree))
+
+    def _mutable_matrix(self, data: list[Any]) -> MutableMatrix:
+        return MutableMatrix(self._matrix(data))
+
+    def _vector(self, module: list[Any], entries: list[Any]) -> Vector:
+        return Vector(self._module(module), self._elements(module[0], entries))
+
+    def _groebner_basis(self, data: list[Any]) -> GroebnerBasis:
+        return GroebnerBasis(self._matrix(data))
+
+    def _ring_map(self, target: int, source: int, images: list[Any]) -> RingMap:
+        return RingMap(self._ring(target), self._ring(source), self._elements(target, images))
+
+    def _complex(self, place: int, low: int, modules: list[Any], maps: list[Any]) -> Complex:
+        return Complex(self._ring(place), low, tuple(map(self._module, modules)), tuple(map(self._matrix, maps)))
+
+    def _complex_map(self, source: list[Any], target: list[Any], degree: int, maps: list[Any]) -> ComplexMap:
+        return ComplexMap(
+            self._complex(*source), self._complex(*target), degree, tuple(self._matrix(part) for part in maps)
+        )
+
+    def _net(self, height: int, lines: list[Any]) -> Net:
+        return Net(tuple(map(text, lines)), height)
+
+
+def _constant(name: str) -> Any:
+    return CONSTANTS[name] if name in CONSTANTS else _unknown("Constant")
+
+
+def _unknown(kind: Any) -> Any:
+    raise ValueTypeError(text(kind))
+
+
+_SIMPLE: dict[str, Callable[..., Any]] = {
+    "ZZ": integer,
+    "QQ": rational,
+    "RR": real,
+    "CC": complex_number,
+    "RRi": lambda left, right: RealInterval(real(left), real(right)),
+    "Constant": _constant,
+    "Infinity": lambda sign: oo * sign if sign else nan,
+    "Bytes": lambda characters: text(["Bytes", characters]),
+    "Reference": lambda kind, shown, key: Reference(text(kind), text(shown), key),
+    "Unknown": _unknown,
+}
+
+_METHODS = {
+    "List": "list",
+    "Sequence": "sequence",
+    "Array": "array",
+    "MutableList": "mutable_list",
+    "Partition": "partition",
+    "Option": "option",
+    "Expression": "expression",
+    "Symbol": "symbol",
+    "HashTable": "hash_table",
+    "MutableHashTable": "mutable_hash_table",
+    "Set": "set",
+    "Tally": "tally",
+    "VirtualTally": "virtual_tally",
+    "BettiTally": "betti_table",
+    "HilbertPolynomial": "hilbert_polynomial",
+    "Ring": "ring",
+    "Element": "element",
+    "Ideal": "ideal",
+    "MonomialIdeal": "monomial_ideal",
+    "Module": "module",
+    "Matrix": "matrix",
+    "MutableMatrix": "mutable_matrix",
+    "Vector": "vector",
+    "GroebnerBasis": "groebner_basis",
+    "RingMap": "ring_map",
+    "Complex": "complex",
+    "ComplexMap": "complex_map",
+    "Net": "net",
+}

@@ -1,0 +1,362 @@
+"""Arithmetic of real and complex numbers of limited precision, by mpmath."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from sympy import Expr
+
+from m2bridge.errors import ConversionError
+from m2bridge.workspace.values.invariants import AsCode
+from m2bridge.workspace.values.operators import Operators
+
+_DOUBLE = 53
+"""Bits of a float."""
+
+
+class Inexact(Operators):
+    """Numbers that are computed with as Macaulay2 does: rounded to nearest, in the lower of both precisions.
+
+    Integers and fractions take part with the precision of the other number, floats with 53 bits. With SymPy's
+    expressions these are its ``Float`` of the same precision. Zero has no sign in results, as in mpmath.
+    """
+
+    __slots__ = ()
+
+    @property
+    def precision(self) -> int:
+        """Bits."""
+        raise NotImplementedError
+
+    def to_mpmath(self) -> Any:
+        """The same number in mpmath, exactly."""
+        raise NotImplementedError
+
+    @property
+    def _parts(self) -> Any:
+        """Real and imaginary part, as mpmath writes them; each number in one way."""
+        raise NotImplementedError
+
+    def _sympy_(self) -> Any:
+        raise NotImplementedError
+
+    def __eq__(self, other: object) -> bool:
+        """Whether it is the same number, whatever the precision; NaN is equal to NaN."""
+        if isinstance(other, Expr):
+            return bool(self._sympy_() == other)
+        if isinstance(other, Inexact):
+            return bool(self._parts == other._parts)
+        if isinstance(other, Fraction):
+            bits = other.numerator.bit_length()
+            return _is_binary(other) and bool(self.to_mpmath() == _mpmath(other, bits + 1))
+        return bool(self.to_mpmath() == other)
+
+    def __hash__(self) -> int:
+        return hash(self.to_mpmath())
+
+    def __bool__(self) -> bool:
+        return bool(self.to_mpmath() != 0)
+
+    def __abs__(self) -> Any:
+        return self._computed(lambda number, _: abs(number), 0)
+
+    def _computed(self, operation: Callable[[Any, Any], Any], other: Any, swapped: bool = False) -> Any:
+        if isinstance(other, Expr):
+            return operation(other, self._sympy_()) if swapped else operation(self._sympy_(), other)
+        if not isinstance(other, Inexact | int | Fraction | float | complex):
+            return NotImplemented
+        from mpmath import workprec
+
+        precision = min(self.precision, other.precision if isinstance(other, Inexact) else self.precision)
+        if isinstance(other, float | complex):
+            precision = min(precision, _DOUBLE)
+        with workprec(precision):
+            pair = (self.to_mpmath(), _mpmath(other, precision))
+            return self._of(operation(*reversed(pair)) if swapped else operation(*pair), precision)
+
+    @staticmethod
+    def _of(number: Any, precision: int) -> Any:
+
+        if hasattr(number, "_mpf_"):
+            return Real.of(number, precision)
+        return ComplexNumber(Real.of(number.real, precision), Real.of(number.imag, precision))
+
+
+def _is_binary(number: Fraction) -> bool:
+    return number.denominator & (number.denominator - 1) == 0
+
+
+def _mpmath(number: Any, precision: int) -> Any:
+    """The number in mpmath; exactly, but for fractions, which are rounded."""
+    from mpmath import mp
+    from mpmath.libmp import from_rational
+
+    if isinstance(number, Inexact):
+        return number.to_mpmath()
+    if isinstance(number, Fraction):
+        return mp.make_mpf(from_rational(number.numerator, number.denominator, precision, "n"))
+    return number if isinstance(number, int) else mp.mpmathify(number)
+
+
+_EXACT = 10_000
+"""An exponent of two up to which numbers are fractions without much memory."""
+_SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan, "-0": -0.0}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Real(Inexact):
+    """The real number mantissa · 2^exponent, known to so many bits; infinities and NaN have a name instead.
+
+    It is computed with and compared as other numbers are; results have the lower of both precisions, as in Macaulay2.
+    NaN is equal to NaN.
+
+    Parameters
+    ----------
+    mantissa, exponent : int
+        The mantissa is odd, or zero.
+    precision : int
+        Bits.
+    special : str
+        ``inf``, ``-inf``, ``nan`` or ``-0``; empty otherwise.
+
+    Examples
+    --------
+    >>> Real.of(0.5), Real(1, -1, 100)
+    (Real.of(0.5), Real(1, -1, precision=100))
+    >>> print(Real.of(0.1), Real.of(float("-inf")), Real.of(3, precision=100))
+    0.1 -inf 3.0
+    >>> Real.of(0.5).exact
+    Fraction(1, 2)
+    >>> 2 * Real.of(0.25) == 0.5, Real.of(1, 100) / 3
+    (True, Real(422550200076076467165567735125, -100, precision=100))
+    """
+
+    mantissa: int
+    exponent: int
+    precision: int = 53
+    special: str = ""
+
+    def __post_init__(self) -> None:
+        mantissa, exponent = self.mantissa, self.exponent
+        twos = (mantissa & -mantissa).bit_length() - 1 if mantissa else 0
+        object.__setattr__(self, "mantissa", mantissa >> twos)
+        object.__setattr__(self, "exponent", exponent + twos if mantissa else 0)
+        if self.mantissa.bit_length() > self.precision or self.special not in {"", *_SPECIAL}:
+            raise ConversionError(f"not a real number of {self.precision} bits")
+
+    @classmethod
+    def of(cls, number: Any, precision: int = 53) -> Real:
+        """A float, int, Fraction or mpmath number as a real number of this precision.
+
+        Raises
+        ------
+        ConversionError
+            If it takes more bits: nothing is rounded unasked.
+        """
+        if isinstance(number, float) and (math.isnan(number) or math.isinf(number)):
+            return cls(0, 0, precision, str(number))
+        if isinstance(number, float) and number == 0 and math.copysign(1, number) < 0:
+            return cls(0, 0, precision, "-0")
+        if hasattr(number, "_mpf_"):
+            if not number._mpf_[1] and number._mpf_[2]:  # infinities and NaN
+                return cls.of(float(number), precision)
+            sign, mantissa, exponent, _ = number._mpf_
+            return cls(-int(mantissa) if sign else int(mantissa), int(exponent), precision)
+        exact = Fraction(number)
+        if exact.denominator & (exact.denominator - 1):
+            raise ConversionError(f"{number} is not a binary fraction: it cannot be a real number without rounding")
+        return cls(exact.numerator, 1 - exact.denominator.bit_length(), precision)
+
+    @property
+    def exact(self) -> Fraction:
+        """The number as a fraction; infinities, NaN and −0 have none (ConversionError), except that −0 is 0."""
+        if self.special in ("", "-0"):
+            return self.mantissa * Fraction(2) ** self.exponent
+        raise ConversionError(f"{self.special} is not a fraction")
+
+    def to_mpmath(self) -> Any:
+        """The same number in mpmath, exactly."""
+        from mpmath import mp
+        from mpmath.libmp import finf, fnan, fninf, from_man_exp
+
+        named = {"inf": finf, "-inf": fninf, "nan": fnan}
+        return mp.make_mpf(named.get(self.special) or from_man_exp(self.mantissa, self.exponent))
+
+    @property
+    def _mpf_(self) -> Any:
+        return self.to_mpmath()._mpf_
+
+    @property
+    def _parts(self) -> Any:
+        from mpmath.libmp import fzero
+
+        return self._mpf_, fzero
+
+    def _sympy_(self) -> Any:
+        from sympy import Float
+
+        return Float(self.to_mpmath(), precision=self.precision)
+
+    def _computed(self, operation: Callable[[Any, Any], Any], other: Any, swapped: bool = False) -> Any:
+        """Fractions are not rounded before, as in Macaulay2, where this does not take large integers."""
+        if not isinstance(other, Fraction) or self.special or operation is operator.pow or abs(self.exponent) > _EXACT:
+            return Inexact._computed(self, operation, other, swapped)
+        from mpmath import mp
+        from mpmath.libmp import from_rational
+
+        exact = operation(other, self.exact) if swapped else operation(self.exact, other)
+        rounded = from_rational(exact.numerator, exact.denominator, self.precision, "n")
+        return Real.of(mp.make_mpf(rounded), self.precision)
+
+    def _pair(self, other: Any) -> tuple[Any, Any]:
+        """This number and another one in a form in which they are compared exactly."""
+        if isinstance(other, Expr):
+            return self._sympy_(), other
+        if isinstance(other, Fraction) and self.special in ("", "-0"):
+            return self.exact, other
+        return self.to_mpmath(), other
+
+    def __lt__(self, other: Any) -> Any:
+        return operator.lt(*self._pair(other))
+
+    def __le__(self, other: Any) -> Any:
+        return operator.le(*self._pair(other))
+
+    def __gt__(self, other: Any) -> Any:
+        return operator.gt(*self._pair(other))
+
+    def __ge__(self, other: Any) -> Any:
+        return operator.ge(*self._pair(other))
+
+    def to_flint(self) -> Any:
+        """The ball of radius 0 around it."""
+        import flint
+
+        if self.special in ("inf", "-inf", "nan"):
+            return flint.arb(self.special)
+        return flint.arb((self.mantissa, self.exponent))
+
+    def __float__(self) -> float:
+        if self.special:
+            return _SPECIAL[self.special]
+        try:
+            return float(self.exact)
+        except OverflowError:
+            return math.copysign(math.inf, self.mantissa)
+
+    def __repr__(self) -> str:
+        """The call that makes it."""
+        if self.precision == 53 and self.special in ("inf", "-inf", "nan"):
+            return f"Real.of(float('{self.special}'))"
+        if self.precision == 53 and (self.special or Fraction(_finite(self)) == self.exact):
+            return f"Real.of({float(self)!r})"
+        special = f", special={self.special!r}" if self.special else ""
+        return f"Real({self.mantissa}, {self.exponent}, precision={self.precision}{special})"
+
+    def __str__(self) -> str:
+        from mpmath import libmp, nstr, workprec
+
+        if self.special:
+            return str(_SPECIAL[self.special])
+        with workprec(self.precision):
+            return str(nstr(self.to_mpmath(), int(libmp.prec_to_dps(self.precision))))
+
+
+def _finite(number: Real) -> float:
+    """The number as a float; 0 if it is too large."""
+    value = float(number)
+    return value if math.isfinite(value) else 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ComplexNumber(Inexact):
+    """A complex number with its precision; it is computed with as :class:`Real`.
+
+    Examples
+    --------
+    >>> print(ComplexNumber.of(1 + 2j))
+    1.0 + 2.0*i
+    >>> ComplexNumber.of(1 + 2j) * 1j == -2 + 1j
+    True
+    """
+
+    real: Real
+    imaginary: Real
+
+    @classmethod
+    def of(cls, number: complex, precision: int = 53) -> ComplexNumber:
+        """A Python number as a complex number of this precision."""
+        return cls(Real.of(number.real, precision), Real.of(number.imag, precision))
+
+    @property
+    def precision(self) -> int:
+        """Bits."""
+        return min(self.real.precision, self.imaginary.precision)
+
+    def __repr__(self) -> str:
+        """The call that makes it."""
+        if self.real.precision == self.imaginary.precision == 53 and not (self.real.special or self.imaginary.special):
+            number = complex(self)
+            if ComplexNumber.of(number) == self:
+                negated = number.real == 0 > number.imag  # Python reads -1j as −(0 + 1j), whose real part is −0
+                return f"ComplexNumber.of({f'complex(0, {number.imag!r})' if negated else repr(number)})"
+        return f"ComplexNumber({self.real!r}, {self.imaginary!r})"
+
+    def to_mpmath(self) -> Any:
+        """The same number in mpmath, exactly."""
+        from mpmath import mp
+
+        return mp.make_mpc(self._mpc_)
+
+    @property
+    def _mpc_(self) -> Any:
+        return self._parts
+
+    @property
+    def _parts(self) -> Any:
+        return self.real._mpf_, self.imaginary._mpf_
+
+    def _sympy_(self) -> Any:
+        from sympy import I
+
+        return self.real._sympy_() + self.imaginary._sympy_() * I
+
+    def __complex__(self) -> complex:
+        return complex(float(self.real), float(self.imaginary))
+
+    def __str__(self) -> str:
+        return f"{self.real} + {self.imaginary}*i"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RealInterval(AsCode):
+    """A closed interval of real numbers, by its ends.
+
+    Examples
+    --------
+    >>> half = RealInterval(Real.of(0.25), Real.of(0.5))
+    >>> print(half)
+    [0.25, 0.5]
+    >>> half.to_flint().contains(Real.of(0.375).to_flint())
+    True
+    """
+
+    left: Real
+    right: Real
+
+    @property
+    def precision(self) -> int:
+        """Bits."""
+        return min(self.left.precision, self.right.precision)
+
+    def to_flint(self) -> Any:
+        """A ball that contains it."""
+        return self.left.to_flint().union(self.right.to_flint())
+
+    def __str__(self) -> str:
+        return f"[{self.left}, {self.right}]"

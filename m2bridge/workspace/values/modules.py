@@ -1,0 +1,337 @@
+"""Ideals of any ring, modules, matrices, maps and complexes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from m2bridge.algebra.residues import entry_text
+from m2bridge.errors import ConversionError
+from m2bridge.workspace.values.invariants import AsText, BettiTable, Named
+from m2bridge.workspace.values.rings import ring_text
+
+Degree = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class GeneralIdeal(AsText):
+    """An ideal of a ring that is not a plain polynomial ring; of those it is :class:`m2bridge.Ideal`.
+
+    Examples
+    --------
+    >>> from m2bridge.workspace.values import IntegerRing
+    >>> print(GeneralIdeal(IntegerRing(), (4, 6)))
+    ideal(4, 6) of ZZ
+    """
+
+    ring: Any
+    generators: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        return f"ideal({', '.join(map(entry_text, self.generators))}) of {ring_text(self.ring)}"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class MonomialIdeal(AsText):
+    """A monomial ideal, by its monomials.
+
+    Examples
+    --------
+    >>> from m2bridge.algebra.field import QQ
+    >>> from m2bridge.algebra.ring import PolynomialRing
+    >>> ring = PolynomialRing(QQ, ("x", "y"))
+    >>> x, y = ring.sympy_ring.gens
+    >>> MonomialIdeal(ring, (x**2, x * y))
+    monomialIdeal(x**2, x*y) of QQ[x, y]
+    """
+
+    ring: Any
+    generators: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        return f"monomialIdeal({', '.join(map(entry_text, self.generators))}) of {ring_text(self.ring)}"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Module(Named):
+    """A submodule of a quotient of a free module.
+
+    Parameters
+    ----------
+    ring : ring
+    degrees : tuple of degrees
+        Of the basis of the free module.
+    generators : Matrix, optional
+        Its columns generate the module; the whole free module when left out.
+    relations : Matrix, optional
+        Its columns are zero in the module.
+
+    Examples
+    --------
+    >>> from m2bridge.algebra.field import QQ
+    >>> print(Module(QQ, ((0,), (1,))))
+    QQ^{0, -1}
+    """
+
+    ring: Any
+    degrees: tuple[Degree, ...]
+    generators: Matrix | None = None
+    relations: Matrix | None = None
+
+    @property
+    def is_free(self) -> bool:
+        """Whether it is given as a free module."""
+        return self.generators is None and self.relations is None
+
+    @property
+    def kind(self) -> str:
+        """``free``, ``image``, ``cokernel`` or ``subquotient``."""
+        if self.generators is None:
+            return "free" if self.relations is None else "cokernel"
+        return "image" if self.relations is None else "subquotient"
+
+    def __str__(self) -> str:
+        if not self.is_free:
+            return f"{self.kind}({', '.join(str(m) for m in (self.generators, self.relations) if m is not None)})"
+        shifts = [str(-d[0]) if len(d) == 1 else str(tuple(-i for i in d)) for d in self.degrees]
+        plain = all(not any(degree) for degree in self.degrees)
+        return f"{ring_text(self.ring)}^{len(shifts) if plain else '{' + ', '.join(shifts) + '}'}"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Matrix(Named):
+    """A homomorphism of modules, by a matrix.
+
+    Parameters
+    ----------
+    target, source : Module
+    entries : tuple of rows
+        One row for each generator of the target.
+    degree : tuple of int
+        Usually zero.
+
+    Examples
+    --------
+    >>> from m2bridge.algebra.field import QQ
+    >>> matrix = Matrix(Module(QQ, ((0,),)), Module(QQ, ((1,), (2,))), ((3, 4),))
+    >>> print(matrix, matrix.shape)
+    ((3, 4)) (1, 2)
+    """
+
+    target: Module
+    source: Module
+    entries: tuple[tuple[Any, ...], ...]
+    degree: Degree = ()
+
+    @property
+    def ring(self) -> Any:
+        """The ring of its entries."""
+        return self.target.ring
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        module = self.source
+        columns = len(module.degrees) if module.generators is None else module.generators.shape[1]
+        return len(self.entries), len(self.entries[0]) if self.entries else columns
+
+    def __getitem__(self, place: tuple[int, int]) -> Any:
+        return self.entries[place[0]][place[1]]
+
+    def to_sympy(self) -> Any:
+        """The same entries in an immutable matrix of SymPy.
+
+        Raises
+        ------
+        ConversionError
+            If an entry is no number and no SymPy polynomial.
+        """
+        from sympy import ImmutableMatrix, SympifyError, sympify
+
+        def entry(value: Any) -> Any:
+            return value.as_expr() if hasattr(value, "as_expr") else sympify(value, strict=True)
+
+        try:
+            return ImmutableMatrix(*self.shape, [entry(x) for row in self.entries for x in row])
+        except SympifyError as reason:
+            raise ConversionError(f"entries of {ring_text(self.ring)} have no counterpart in SymPy") from reason
+
+    def __str__(self) -> str:
+        if not self.entries or not self.shape[1]:
+            return f"0 ({self.shape[0]} × {self.shape[1]})"
+        return f"({'; '.join('(' + ', '.join(map(entry_text, row)) + ')' for row in self.entries)})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class MutableMatrix(AsText):
+    """What a mutable matrix held when it was read.
+
+    Examples
+    --------
+    >>> from m2bridge.algebra.field import QQ
+    >>> line = Module(QQ, ((),))
+    >>> MutableMatrix(Matrix(line, line, ((2,),)))
+    mutable ((2))
+    """
+
+    matrix: Matrix
+
+    def __str__(self) -> str:
+        return f"mutable {self.matrix}"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Vector(Named):
+    """An element of a module, by its coefficients.
+
+    Examples
+    --------
+    >>> from m2bridge.algebra.field import QQ
+    >>> print(Vector(Module(QQ, ((), ())), (3, 4)))
+    (3, 4)
+    """
+
+    module: Module
+    entries: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        return f"({', '.join(map(entry_text, self.entries))})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class GroebnerBasis(AsText):
+    """A Gröbner basis, as far as it was computed; its elements are the columns of a matrix.
+
+    Examples
+    --------
+    >>> from m2bridge.algebra.field import QQ
+    >>> from m2bridge.algebra.ring import PolynomialRing
+    >>> ring = PolynomialRing(QQ, ("x", "y"))
+    >>> x, y = ring.sympy_ring.gens
+    >>> target, source = Module(ring, ((0,),)), Module(ring, ((1,), (2,)))
+    >>> basis = GroebnerBasis(Matrix(target, source, ((y, x**2),), (0,)))
+    >>> basis, basis.generators
+    (Gröbner basis (y, x**2), (y, x**2))
+    """
+
+    matrix: Matrix
+
+    @property
+    def generators(self) -> tuple[Any, ...]:
+        """Of an ideal: the elements; of a module: tuples."""
+        columns = tuple(zip(*self.matrix.entries, strict=True))
+        return tuple(column[0] for column in columns) if len(self.matrix.entries) == 1 else columns
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.generators)
+
+    def __str__(self) -> str:
+        return f"Gröbner basis ({', '.join(map(entry_text, self.generators))})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RingMap(Named):
+    """A ring homomorphism, by the images of the variables (those of the coefficients last).
+
+    Examples
+    --------
+    >>> from m2bridge.algebra.field import QQ
+    >>> from m2bridge.algebra.ring import PolynomialRing
+    >>> ring = PolynomialRing(QQ, ("x", "y"))
+    >>> x, y = ring.sympy_ring.gens
+    >>> RingMap(ring, ring, (y, x))
+    <RingMap QQ[x, y] → QQ[x, y], (y, x)>
+    """
+
+    target: Any
+    source: Any
+    images: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        return f"{ring_text(self.source)} → {ring_text(self.target)}, ({', '.join(map(entry_text, self.images))})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Complex(Named):
+    """A chain complex.
+
+    Parameters
+    ----------
+    ring : ring
+    low : int
+        Homological degree of the first module.
+    modules : tuple of Module
+    differentials : tuple of Matrix
+        From each module but the first to the one before.
+
+    Examples
+    --------
+    >>> from m2bridge.algebra.field import QQ
+    >>> line = Module(QQ, ((),))
+    >>> print(Complex(QQ, 0, (line, line), (Matrix(line, line, ((0,),)),)))
+    QQ^1 ← QQ^1
+    """
+
+    ring: Any
+    low: int
+    modules: tuple[Module, ...]
+    differentials: tuple[Matrix, ...]
+
+    @property
+    def betti(self) -> BettiTable:
+        """How many generators the free modules have in each degree, for standard weights.
+
+        Raises
+        ------
+        ConversionError
+            If a module is not free.
+        """
+        counts: dict[tuple[int, Degree, int], int] = {}
+        for i, module in enumerate(self.modules, self.low):
+            if not module.is_free:
+                raise ConversionError("a Betti table is for complexes of free modules")
+            for degree in module.degrees:
+                place = (i, degree, sum(degree))
+                counts[place] = counts.get(place, 0) + 1
+        return BettiTable(tuple(sorted(counts.items())))
+
+    def __str__(self) -> str:
+        return " ← ".join(map(str, self.modules))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ComplexMap(Named):
+    """A map of chain complexes, which need not commute with the differentials.
+
+    Parameters
+    ----------
+    source, target : Complex
+    degree : int
+        By how much it raises the homological degree; −1 for a differential.
+    maps : tuple of Matrix
+        From each module of the source, the one of the lowest degree first.
+
+    Examples
+    --------
+    >>> from m2bridge.algebra.field import QQ
+    >>> line = Module(QQ, ((),))
+    >>> point = Complex(QQ, 0, (line,), ())
+    >>> double = ComplexMap(point, point, 0, (Matrix(line, line, ((2,),)),))
+    >>> print(double, double[0])
+    QQ^1 → QQ^1, (((2))) ((2))
+    """
+
+    source: Complex
+    target: Complex
+    degree: int
+    maps: tuple[Matrix, ...]
+
+    def __getitem__(self, place: int) -> Matrix:
+        """The map from the module of this homological degree of the source."""
+        if not 0 <= place - self.source.low < len(self.maps):
+            raise KeyError(place)
+        return self.maps[place - self.source.low]
+
+    def __str__(self) -> str:
+        return f"{self.source} → {self.target}, ({', '.join(map(str, self.maps))})"
