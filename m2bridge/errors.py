@@ -22,8 +22,8 @@
     └── EngineError              Macaulay2 did not answer
         ├── EngineNotFoundError
         ├── EngineVersionError
-        ├── EngineTimeoutError
-        ├── EngineMemoryError
+        ├── TimeLimitError
+        ├── MemoryLimitError
         ├── EngineDiedError
         ├── PackageError         Macaulay2 has no such package, or cannot load it
         ├── WorkspaceLostError   the process of a workspace has ended, and its symbols with it
@@ -249,7 +249,7 @@ class EngineVersionError(EngineError):
     """The program is not Macaulay2, or is older than the oldest supported version."""
 
 
-class EngineTimeoutError(EngineError):
+class TimeLimitError(EngineError):
     """The time limit was reached, by Macaulay2, which was killed, or by m2bridge itself; see :mod:`m2bridge.limits`.
 
     Examples
@@ -257,19 +257,19 @@ class EngineTimeoutError(EngineError):
     >>> with Macaulay2() as engine:
     ...     try:
     ...         engine.run(Script("long", "while true do ()"), timeout=0.1)
-    ...     except EngineTimeoutError as error:
+    ...     except TimeLimitError as error:
     ...         print(error)
     Macaulay2 did not finish within the limit of 0.1 seconds and was killed; give it more with timeout=
     """
 
 
-class EngineMemoryError(EngineError):
+class MemoryLimitError(EngineError):
     """The memory limit was reached; Macaulay2 was killed.
 
     Examples
     --------
     >>> try:
-    ...     raise EngineMemoryError("the memory limit was reached", records=('{"field":"n","value":["ZZ","2"]}',))
+    ...     raise MemoryLimitError("the memory limit was reached", records=('{"field":"n","value":["ZZ","2"]}',))
     ... except M2BridgeError as error:
     ...     print(error, error.records)
     the memory limit was reached ('{"field":"n","value":["ZZ","2"]}',)

@@ -2,7 +2,7 @@
 
 A computation runs in ``with limited(seconds):``. All that it calls, at any depth, looks at the deadline: :func:`check`
 at a step, :func:`watched` around what a loop goes through, ``check(price)`` before a call of a library that cannot look
-itself and takes so many seconds. When the deadline has passed, they raise :class:`~m2bridge.errors.EngineTimeoutError`;
+itself and takes so many seconds. When the deadline has passed, they raise :class:`~m2bridge.errors.TimeLimitError`;
 who has found something by then catches it and gives what was found. Limits nest, and the earliest deadline counts.
 
 The clock is a context variable, as the precision of decimal numbers is: a limit holds for the whole of a computation,
@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from types import FrameType
 from typing import NoReturn, TypeVar
 
-from m2bridge.errors import EngineTimeoutError, InvalidCaseError
+from m2bridge.errors import InvalidCaseError, TimeLimitError
 
 Item = TypeVar("Item")
 
@@ -78,7 +78,7 @@ class Clock:
 
         Raises
         ------
-        EngineTimeoutError
+        TimeLimitError
             If the deadline has passed, or the next step would not end before it.
         """
         left = self.deadline - self.now()
@@ -87,11 +87,11 @@ class Clock:
         if left < 0 or price < 1:
             raise self.late("the computation")
         step = f"the next step takes about {price:.0f} seconds, more than is left of {self.limit}"
-        raise EngineTimeoutError(f"{step}; {self.more}")
+        raise TimeLimitError(f"{step}; {self.more}")
 
-    def late(self, what: str) -> EngineTimeoutError:
+    def late(self, what: str) -> TimeLimitError:
         """The error for something that did not end before the deadline."""
-        return EngineTimeoutError(f"{what} did not finish within {self.limit}; {self.more}")
+        return TimeLimitError(f"{what} did not finish within {self.limit}; {self.more}")
 
 
 _current: ContextVar[Clock] = ContextVar("clock", default=Clock())  # noqa: B039  (a frozen value)
@@ -201,7 +201,7 @@ def each(items: Iterable[tuple[str, Callable[[], Item]]]) -> tuple[Item, ...]:
     try:
         for name, computation in watched(items):
             found[name] = computation()
-    except EngineTimeoutError as limit:
+    except TimeLimitError as limit:
         limit.progress = limit.progress or f"decided so far: {', '.join(found) or 'nothing'}"
         raise
     return tuple(found.values())
@@ -242,7 +242,7 @@ LONGEST = 1e9
 
 @contextmanager
 def alarm(clock: Clock, grace: float) -> Iterator[None]:
-    """Raise :class:`~m2bridge.errors.EngineTimeoutError` in the block some seconds after the deadline of its clock.
+    """Raise :class:`~m2bridge.errors.TimeLimitError` in the block some seconds after the deadline of its clock.
 
     In the main thread only: others cannot be interrupted, and look at the clock themselves. What the block has found by
     then is lost with the exception, unless it catches it; looking at the clock comes first and can say more.

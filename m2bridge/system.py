@@ -63,7 +63,7 @@ def importing() -> Iterator[None]:
 
     Raises
     ------
-    EngineTimeoutError
+    TimeLimitError
         If the limit is reached; on a busy machine, or from a slow disk, imports take long.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM})

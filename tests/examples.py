@@ -32,7 +32,7 @@ WITH_ENGINE = frozenset(
         "CrossCheck",
         "Engine",
         "EngineDiedError",
-        "EngineTimeoutError",
+        "TimeLimitError",
         "IdealSingularLocus",
         "Evaluation",
         "Image",

@@ -16,7 +16,7 @@ from m2bridge.batch.task import Task, TaskReport
 from m2bridge.batch.worker import Begun, Ready, Worker
 from m2bridge.engine import locate
 from m2bridge.engine.scratch import sweep
-from m2bridge.errors import BatchError, EngineDiedError, EngineTimeoutError, M2BridgeError
+from m2bridge.errors import BatchError, EngineDiedError, M2BridgeError, TimeLimitError
 from m2bridge.limits import clock, limit_of
 from m2bridge.system import cores
 
@@ -138,7 +138,7 @@ class Processes:
                 worker.ended(time.monotonic() + _FAREWELL)
                 self._dismiss(worker)
                 late = f"the case did not finish within {limit_of(limit)}; {clock().more}"
-                yield self._given_up(task, EngineTimeoutError(late))
+                yield self._given_up(task, TimeLimitError(late))
 
     def _given_up(self, task: Task, error: Exception) -> TaskReport:
         return give_up(self._settings, task, error, locate(self._settings.program).version)

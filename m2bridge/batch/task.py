@@ -13,12 +13,12 @@ from m2bridge.batch.cases import Case
 from m2bridge.crosscheck.questions import question_of, questions
 from m2bridge.errors import (
     EngineDiedError,
-    EngineMemoryError,
-    EngineTimeoutError,
     InvalidCaseError,
     M2BridgeError,
+    MemoryLimitError,
     MethodUnavailableError,
     NotApplicableError,
+    TimeLimitError,
     TooLargeError,
 )
 from m2bridge.families import family
@@ -73,9 +73,9 @@ class Unanswered:
 
 def kind_of(error: BaseException) -> Kind:
     """The kind of outcome that an exception amounts to."""
-    if isinstance(error, EngineTimeoutError):
+    if isinstance(error, TimeLimitError):
         return "timed-out"
-    if isinstance(error, EngineMemoryError | MemoryError):
+    if isinstance(error, MemoryLimitError | MemoryError):
         return "out-of-memory"
     if isinstance(error, NotApplicableError):
         return "not-applicable"

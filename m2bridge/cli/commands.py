@@ -33,14 +33,14 @@ from m2bridge.cli.output import (
 from m2bridge.engine import Candidate, candidates, locate
 from m2bridge.errors import (
     EngineError,
-    EngineMemoryError,
     EngineNotFoundError,
-    EngineTimeoutError,
     EngineVersionError,
     InvalidCaseError,
     M2BridgeError,
+    MemoryLimitError,
     MethodUnavailableError,
     PackageError,
+    TimeLimitError,
     TooLargeError,
 )
 from m2bridge.results.sheet import Block, Facts, Sheet, Table, line, shortened, visible
@@ -173,7 +173,7 @@ def run() -> int:
         return _fail(str(error), USAGE)
     except (EngineNotFoundError, EngineVersionError) as error:
         return _fail(str(error), NO_ENGINE)
-    except (EngineTimeoutError, EngineMemoryError, TooLargeError) as error:
+    except (TimeLimitError, MemoryLimitError, TooLargeError) as error:
         return _fail(str(error), UNDECIDED)
     except M2BridgeError as error:
         return _fail(f"{type(error).__name__}: {error}", FAILED)

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import click
 
-from m2bridge.errors import EngineTimeoutError
+from m2bridge.errors import TimeLimitError
 from m2bridge.limits import Clock, overtime
 from m2bridge.results.sheet import SHOWN, Sheet, visible
 
@@ -155,7 +155,7 @@ def show(result: Result, form: str, clock: Clock, everything: bool = False) -> i
     try:
         with overtime(clock, WRITING):
             text = writers[form]()
-    except EngineTimeoutError:
+    except TimeLimitError:
         raise clock.late(f"writing the result as {form}") from None
     if form == "json":
         echo_json(text)

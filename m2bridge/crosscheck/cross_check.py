@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from m2bridge.algebra.field import QQ
 from m2bridge.crosscheck.verdict import Decision, Grounds, Verdict
 from m2bridge.engine import Engine, given_or_own
-from m2bridge.errors import EngineMemoryError, EngineTimeoutError, InvalidCaseError
+from m2bridge.errors import InvalidCaseError, MemoryLimitError, TimeLimitError
 from m2bridge.limits import clock, limited
 from m2bridge.maps.model import Stated
 from m2bridge.maps.observation import Observed, Witness, needs_engine, observe, wanted
@@ -175,7 +175,7 @@ def _cross_check(model: Stated, engine: Engine | None, statements: Sequence[Stat
     running, version = clock(), engine.version if engine else ""
     try:
         seen = observe(model, wanted(model, statements), engine)
-    except (EngineTimeoutError, EngineMemoryError) as limit:
+    except (TimeLimitError, MemoryLimitError) as limit:
         verdicts = tuple(without_observations(statement, model, str(limit)) for statement in statements)
         return CrossCheck(model, verdicts, None, version, running.seconds, str(limit))
     if seen is None:

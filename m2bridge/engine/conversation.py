@@ -17,7 +17,7 @@ from m2bridge.engine.process import Ended, Overdue, Process
 from m2bridge.engine.protocol import Limits
 from m2bridge.engine.scratch import Scratch, sweep
 from m2bridge.engine.trace import death, how
-from m2bridge.errors import EngineTimeoutError
+from m2bridge.errors import TimeLimitError
 from m2bridge.limits import Clock, clock, limit_of
 from m2bridge.system import m2script
 
@@ -147,7 +147,7 @@ class Conversation:
 
         Raises
         ------
-        EngineTimeoutError, EngineMemoryError, EngineDiedError
+        TimeLimitError, MemoryLimitError, EngineDiedError
             If it reached a limit or died.
         """
         limit = min((t for t in (self.limits.timeout, timeout) if t is not None), default=None)
@@ -221,7 +221,7 @@ class Conversation:
             message = f"{late} within {limit} and was killed"
             self._end(message)
             message += f"; {clock().more}"
-            raise EngineTimeoutError(message, records=_answers_so_far(answers), output=str(reason)) from None
+            raise TimeLimitError(message, records=_answers_so_far(answers), output=str(reason)) from None
         except Ended as reason:
             self._process = None
             error = death(process.kill(), str(reason), _answers_so_far(answers), self.limits)

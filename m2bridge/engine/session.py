@@ -125,7 +125,7 @@ class Macaulay2:
             If the timeout is not a positive number, or the script is not a :class:`~m2bridge.Script`.
         ScriptError
             If Macaulay2 reports an error, or the script emits nothing; the session goes on.
-        EngineTimeoutError, EngineMemoryError, EngineDiedError
+        TimeLimitError, MemoryLimitError, EngineDiedError
             If it reached a limit or died; the next run starts a fresh process.
         """
         if not isinstance(script, Script):
@@ -192,7 +192,7 @@ class Macaulay2:
             If the value has no counterpart in Python.
         ConversionError, InvalidCaseError
             If an input has no counterpart in Macaulay2, or its name cannot be one there.
-        EngineTimeoutError, EngineMemoryError, EngineDiedError
+        TimeLimitError, MemoryLimitError, EngineDiedError
             If it reached a limit or died; the next call starts a fresh process.
 
         Examples

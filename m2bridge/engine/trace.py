@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from m2bridge.engine.protocol import Limits, address_space
 from m2bridge.engine.scratch import PREFIX
-from m2bridge.errors import EngineDiedError, EngineError, EngineMemoryError, ScriptError
+from m2bridge.errors import EngineDiedError, EngineError, MemoryLimitError, ScriptError
 
 if TYPE_CHECKING:
     from m2bridge.engine.conversation import Reply
@@ -168,7 +168,7 @@ def death(status: int | None, output: str, records: tuple[str, ...], limits: Lim
         else:
             reached, advice = "the memory of this machine", "take a larger one"
         message = f"Macaulay2 reached {reached} and ended; {advice}, or try a smaller case"
-        return EngineMemoryError(message, records=records, output=output)
+        return MemoryLimitError(message, records=records, output=output)
     said = f"; its last words: {tail.strip().splitlines()[-1]}" if tail.strip() else ""
     return EngineDiedError(f"Macaulay2 {how(status)}{said}", records=records, output=output)
 

@@ -10,7 +10,7 @@ from m2bridge.algebra.ring import Ideal
 from m2bridge.convert.notation import ideal_macaulay2, polynomial_text
 from m2bridge.engine import Engine, given_or_own, given_or_shared
 from m2bridge.engine.answer import Answer, parse
-from m2bridge.errors import EngineMemoryError, EngineTimeoutError, TooLargeError
+from m2bridge.errors import MemoryLimitError, TimeLimitError, TooLargeError
 from m2bridge.ideals.operations import order
 from m2bridge.ideals.program import question, tidy
 from m2bridge.ideals.shown import latex, line, listed, polynomials
@@ -119,7 +119,7 @@ def singular_locus(
         late = ""
         try:
             answer = parse(engine.run(script, clock().remaining).records)
-        except (EngineTimeoutError, EngineMemoryError) as limit:
+        except (TimeLimitError, MemoryLimitError) as limit:
             answer, late = parse(limit.records), str(limit)
         _check_minors(answer)
         return IdealSingularLocus(

@@ -14,7 +14,7 @@ from sympy.polys.rings import PolyElement, PolyRing
 from m2bridge.algebra.integers import is_prime
 from m2bridge.algebra.ring import Ideal, PolynomialRing
 from m2bridge.algebra.sparse_polynomial import Terms, exponents_of
-from m2bridge.errors import EngineTimeoutError, InvalidCaseError
+from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.implicitization.elimination import (
     LinearPart,
     ModularElimination,
@@ -185,7 +185,7 @@ def implicitize(source: MultigradedMap, max_degree: int, *, seed: int = 0) -> Im
     ------
     InvalidCaseError
         If the degree is negative.
-    EngineTimeoutError
+    TimeLimitError
         If the limit was reached before the first degree was begun.
 
     Examples
@@ -222,7 +222,7 @@ def implicitize_and_look_ahead(
 
     Raises
     ------
-    InvalidCaseError, EngineTimeoutError
+    InvalidCaseError, TimeLimitError
         As :func:`implicitize`.
     """
     computation = _Computation.of(source, max_degree + 1, seed)
@@ -234,7 +234,7 @@ def implicitize_and_look_ahead(
     multidegree = sum(context.grading.packed[j] for j in monomial)
     try:
         piece = compute_piece(multidegree, max_degree + 1, lower, 1, context, keep_ideal=False)
-    except EngineTimeoutError:
+    except TimeLimitError:
         return found, None
     return found, len(piece.generators)
 

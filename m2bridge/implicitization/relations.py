@@ -16,7 +16,7 @@ import flint
 
 from m2bridge.algebra.integers import chinese_remainder, integral
 from m2bridge.algebra.linear_algebra import elimination_price, leading_columns
-from m2bridge.errors import EngineTimeoutError
+from m2bridge.errors import TimeLimitError
 from m2bridge.implicitization.multigraded_map import MultidegreeOrbits, PackedGrading, multiply
 from m2bridge.limits import check, watched
 
@@ -181,7 +181,7 @@ def complete_degrees(grading: PackedGrading, max_degree: int, compute: PieceComp
     for degree in range(1, max_degree + 1):
         try:
             lower[degree] = _degree(grading, degree, lower, compute)
-        except EngineTimeoutError:
+        except TimeLimitError:
             break
     return lower
 

@@ -14,10 +14,10 @@ from m2bridge.engine.answer import Answer, parse
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import (
     ContradictionError,
-    EngineMemoryError,
-    EngineTimeoutError,
     InvalidCaseError,
+    MemoryLimitError,
     MethodUnavailableError,
+    TimeLimitError,
 )
 from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.limits import clock, limited
@@ -81,7 +81,7 @@ def closure(
     EngineNotFoundError
         If an engine is needed, none is given, and there is no Macaulay2 here.
     EngineError
-        If Macaulay2 failed in another way than by reaching a limit; EngineTimeoutError if a limit on time was reached
+        If Macaulay2 failed in another way than by reaching a limit; TimeLimitError if a limit on time was reached
         before anything was found.
 
     Examples
@@ -107,7 +107,7 @@ def closure(
                     return _multigraded(source, subject, engine, max_degree, bound)
                 assert engine is not None
                 return _eliminated(subject, engine, field, resolve(strategy), bound)
-            except EngineTimeoutError as limit:
+            except TimeLimitError as limit:
                 if bound[0] is None:
                     raise
                 way = "multigraded" if strategy == "auto" and field == QQ else resolve(strategy)
@@ -127,7 +127,7 @@ def _eliminated(
     try:
         transcript = engine.run(closure_script(subject, field, strategy, reduction), running.remaining)
         records, version = transcript.records, transcript.version
-    except (EngineTimeoutError, EngineMemoryError) as limit:
+    except (TimeLimitError, MemoryLimitError) as limit:
         records, version, unfinished = limit.records, engine.version, str(limit)
     answer = parse(records)
     if "generators" in answer and any(g.is_ground for g in answer.ideal("generators").generators):
@@ -201,7 +201,7 @@ def _multigraded_dimension(known: Equations, bound: tuple[int | None, Status]) -
         return known.series.dimension, "proved"
     try:
         return image_dimension(bound, known.found)
-    except EngineTimeoutError:
+    except TimeLimitError:
         return bound
 
 

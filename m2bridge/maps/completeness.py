@@ -17,7 +17,7 @@ from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.engine import Engine
 from m2bridge.engine.answer import Answer, parse
 from m2bridge.engine.script import Script, render
-from m2bridge.errors import ContradictionError, EngineMemoryError, EngineTimeoutError
+from m2bridge.errors import ContradictionError, MemoryLimitError, TimeLimitError
 from m2bridge.implicitization.elimination import linear_part
 from m2bridge.implicitization.implicitize import Implicitization, implicitize, implicitize_and_look_ahead
 from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
@@ -97,13 +97,13 @@ def prove_complete(known: Equations, subject: Subject, engine: Engine) -> Equati
     with share(1.0, otherwise=PROOF_SECONDS):
         try:
             core = subject.model.core() if isinstance(subject.model, HasCore) else None
-        except EngineTimeoutError as limit:
+        except TimeLimitError as limit:
             return replace(known, unfinished=str(limit))
         if core is not None:
             return prove_by_core(known, core)
         try:
             return _by_elimination(known, subject, engine)
-        except EngineTimeoutError as limit:
+        except TimeLimitError as limit:
             return _undecided(known, str(limit))
 
 
@@ -139,7 +139,7 @@ def _answer(subject: Subject, field: CoefficientField, engine: Engine) -> tuple[
     """What Macaulay2 said, and the limit that it, or the writing of its script, reached, if any."""
     try:
         return parse(engine.run(completeness_script(subject, field), clock().remaining).records), ""
-    except (EngineTimeoutError, EngineMemoryError) as reached:
+    except (TimeLimitError, MemoryLimitError) as reached:
         return parse(reached.records), str(reached)
 
 
@@ -230,7 +230,7 @@ def prove_by_core(known: Equations, core: Core) -> Equations:
         return replace(known, unfinished=f"{missing}, which is too much; --strategy elimination has no such bound")
     try:
         found = up_to_the_bound(core)
-    except EngineTimeoutError as limit:
+    except TimeLimitError as limit:
         return replace(known, unfinished=str(limit))
     ideal = core_ideal(found, core)
     if ideal is None:
@@ -251,7 +251,7 @@ def up_to_the_bound(core: Core) -> Implicitization:
 
     Raises
     ------
-    EngineTimeoutError
+    TimeLimitError
         If the limit was reached.
     """
     found, beyond = implicitize_and_look_ahead(core.source, core.bound - 1, core.balanced(core.bound))
@@ -358,7 +358,7 @@ def equations(source: MultigradedMap, max_degree: int | None, part: float = 1.0)
 
     Raises
     ------
-    EngineTimeoutError
+    TimeLimitError
         If the limit was reached before the first degree was begun.
     """
     degree = default_max_degree(len(linear_part(source).independent)) if max_degree is None else max_degree
@@ -374,7 +374,7 @@ def up_to(degree: int, known: Equations) -> Equations:
         return known
     try:
         found = implicitize(known.found.source, degree)
-    except EngineTimeoutError:
+    except TimeLimitError:
         return known
     if found.max_degree <= known.found.max_degree:
         return known

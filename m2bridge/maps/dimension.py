@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.engine import Engine, given_or_own
-from m2bridge.errors import ContradictionError, EngineTimeoutError, InvalidCaseError
+from m2bridge.errors import ContradictionError, InvalidCaseError, TimeLimitError
 from m2bridge.limits import limited, share
 from m2bridge.maps.closure import closure
 from m2bridge.maps.jacobian_rank import MethodValue, Status, best_upper_bound, jacobian_findings
@@ -183,7 +183,7 @@ def _by_elimination(
         if needed:
             raise
         return MethodValue("elimination", None, "not applicable", str(reason))
-    except EngineTimeoutError as limit:
+    except TimeLimitError as limit:
         return MethodValue("elimination", None, "unfinished", str(limit))
     if found.ideal is None or found.dimension is None:
         return MethodValue("elimination", None, "unfinished", found.unfinished)

@@ -12,7 +12,7 @@ from sympy import Expr, lambdify, latex
 from m2bridge.algebra.hilbert_series import HilbertSeries, n
 from m2bridge.convert.notation import expression_text
 from m2bridge.engine import Engine, given_or_own
-from m2bridge.errors import ContradictionError, EngineTimeoutError, InvalidCaseError, MethodUnavailableError
+from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError, TimeLimitError
 from m2bridge.limits import limited, watched
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
@@ -118,7 +118,7 @@ def hilbert_function(
         found = case if isinstance(case, Closure) else closure(case, engine)
         if found.hilbert_series is None:
             if found.unfinished:
-                late = EngineTimeoutError(f"the ideal is not proved complete; {found.unfinished}")
+                late = TimeLimitError(f"the ideal is not proved complete; {found.unfinished}")
                 late.progress = f"the closure has dimension {found.dimension}"
                 raise late
             raise MethodUnavailableError("the ideal is not proved complete")

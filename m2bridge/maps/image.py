@@ -10,7 +10,7 @@ from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.engine import Engine, given_or_own
 from m2bridge.engine.answer import Answer, parse
 from m2bridge.engine.script import Script, render
-from m2bridge.errors import EngineMemoryError, EngineTimeoutError
+from m2bridge.errors import MemoryLimitError, TimeLimitError
 from m2bridge.limits import clock, limited, share
 from m2bridge.maps.closure import check_options, closure
 from m2bridge.maps.closure_result import Closure, Strategy
@@ -139,7 +139,7 @@ def _base_locus(
     try:
         script = base_locus_script(polynomial_map, field, title)
         return parse(engine.run(script, clock().remaining).records), ""
-    except (EngineTimeoutError, EngineMemoryError) as limit:
+    except (TimeLimitError, MemoryLimitError) as limit:
         return parse(limit.records), f"base locus: {limit}"
 
 

@@ -13,7 +13,7 @@ from m2bridge.algebra.jacobian import generic_rank, random_point
 from m2bridge.algebra.linear_algebra import sparse_rank
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.sparse_polynomial import gradient_of_terms, value_at
-from m2bridge.errors import ContradictionError, EngineTimeoutError, MethodUnavailableError, TooLargeError
+from m2bridge.errors import ContradictionError, MethodUnavailableError, TimeLimitError, TooLargeError
 from m2bridge.implicitization.implicitize import Implicitization
 from m2bridge.limits import check, share, watched
 from m2bridge.maps.map_model import MapModel, Subject
@@ -69,7 +69,7 @@ def jacobian_findings(subject: Subject, field: CoefficientField = QQ) -> list[Me
     fields = [field] if p else [CoefficientField(LARGE_PRIME), QQ]
     try:
         free = subject.free_parametrization
-    except EngineTimeoutError as limit:
+    except TimeLimitError as limit:
         return [MethodValue(_name(over, field), None, "unfinished", str(limit)) for over in fields]
     if free.relations:
         return [MethodValue("jacobian", None, "not applicable", "the parameters satisfy relations; use elimination")]
@@ -88,7 +88,7 @@ def _name(over: CoefficientField, field: CoefficientField) -> str:
 def _in_characteristic_p(free: PolynomialMap, field: CoefficientField, upper: int) -> MethodValue:
     try:
         value, place = generic_rank(free, field, upper)
-    except EngineTimeoutError as limit:
+    except TimeLimitError as limit:
         return MethodValue("jacobian", None, "unfinished", str(limit))
     place += "; in this characteristic it can be less than the dimension at every point"
     return _finding("jacobian", value, upper, place)
@@ -100,7 +100,7 @@ def _in_characteristic_0(free: PolynomialMap, upper: int) -> list[MethodValue]:
     first = CoefficientField(next(primes))
     try:
         modular, prime = generic_rank(free, first, upper)[0], first.characteristic
-    except EngineTimeoutError as limit:
+    except TimeLimitError as limit:
         return [MethodValue(_name(over, QQ), None, "unfinished", str(limit)) for over in (first, QQ)]
     try:
         exact = generic_rank(free, QQ, modular)[0]
@@ -109,7 +109,7 @@ def _in_characteristic_0(free: PolynomialMap, upper: int) -> list[MethodValue]:
                 break
             modular, prime = max((modular, prime), (generic_rank(free, CoefficientField(other), exact)[0], other))
         over_qq = _finding("jacobian over QQ", exact, upper, "QQ")
-    except EngineTimeoutError as limit:
+    except TimeLimitError as limit:
         over_qq = MethodValue("jacobian over QQ", None, "unfinished", str(limit))
     return [_finding(f"jacobian mod {prime}", modular, upper, f"GF({prime})"), over_qq]
 
@@ -132,7 +132,7 @@ def _by_evaluation(model: Model, field: CoefficientField) -> MethodValue:
     name = "jacobian" if field.characteristic else f"jacobian mod {LARGE_PRIME}"
     try:
         found = rank_result(model, field.characteristic, check=check)
-    except EngineTimeoutError as limit:
+    except TimeLimitError as limit:
         return MethodValue(name, None, "unfinished", str(limit))
     name = name if field.characteristic else f"jacobian mod {found.prime}"
     if found.status == "proved":
@@ -157,7 +157,7 @@ def _by_lower_bounds(model: Model, bounds: Iterator[LowerBound], field: Coeffici
             proved = upper is not None and bound.value == upper.value
             remark = f"{bound.reason}; {'attains' if proved else 'below'} an upper bound" if upper else bound.reason
             found.append(MethodValue(bound.method, bound.value, "proved" if proved else "lower bound", remark))
-    except (EngineTimeoutError, MethodUnavailableError, TooLargeError) as limit:
+    except (TimeLimitError, MethodUnavailableError, TooLargeError) as limit:
         found.append(MethodValue("rank", None, "unfinished", str(limit)))
     return found
 

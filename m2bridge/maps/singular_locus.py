@@ -18,10 +18,10 @@ from m2bridge.engine.answer import parse
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import (
     ContradictionError,
-    EngineMemoryError,
-    EngineTimeoutError,
     InvalidCaseError,
+    MemoryLimitError,
     MethodUnavailableError,
+    TimeLimitError,
     TooLargeError,
 )
 from m2bridge.ideals.operations import is_prime
@@ -70,7 +70,7 @@ def by_jacobian(found: Closure, engine: Engine) -> LocusFindings:
         return LocusFindings("jacobian", found.dimension, (), ())
     try:
         return LocusFindings("jacobian", found.dimension, (), _components(found, found.ideal, engine))
-    except (EngineTimeoutError, EngineMemoryError) as limit:
+    except (TimeLimitError, MemoryLimitError) as limit:
         return LocusFindings("jacobian", found.dimension, (), None, str(limit))
 
 
@@ -277,7 +277,7 @@ def _from_ideal(
         too_expensive = second_opinion and findings and minor_count(found) > FEW_MINORS
         if "jacobian" in plan and not too_expensive:
             findings.append(by_jacobian(found, engine))
-    except EngineTimeoutError as limit:
+    except TimeLimitError as limit:
         findings.append(LocusFindings(methods, dimension, (), None, str(limit)))
     return findings
 
@@ -352,7 +352,7 @@ def _with_ideal(component: Component, subject: Subject, field: CoefficientField,
     assert model is not None
     try:
         found = closure(model.orbit_closure(component.orbit), engine, field, strategy="elimination")
-    except EngineTimeoutError:
+    except TimeLimitError:
         return component
     if found.ideal is None or found.degree is None:
         return component

@@ -24,9 +24,9 @@ from m2bridge.engine.script import Script, render
 from m2bridge.errors import (
     ContradictionError,
     ConversionError,
-    EngineTimeoutError,
     InvalidCaseError,
     MethodUnavailableError,
+    TimeLimitError,
 )
 from m2bridge.limits import clock, limited
 from m2bridge.maps.closure import closure
@@ -245,7 +245,7 @@ def slice_surface(
         found = case if isinstance(case, Closure) else closure(case, engine)
         if found.ideal is None or not found.completeness.proved:
             if found.unfinished:
-                late = EngineTimeoutError(f"the ideal is not proved complete; {found.unfinished}")
+                late = TimeLimitError(f"the ideal is not proved complete; {found.unfinished}")
                 late.progress = f"the closure has dimension {found.dimension}"
                 raise late
             raise MethodUnavailableError("the ideal is not proved complete")
@@ -278,7 +278,7 @@ class _Slice:
         unfinished = ""
         try:
             pieces.extend(self.criterion.confirmed(piece, self.engine) for piece in self._pieces(fineness))
-        except EngineTimeoutError as limit:
+        except TimeLimitError as limit:
             unfinished = f"there may be more pieces: {limit}"
         measured = zip(self.answer.ideals("singular"), self.answer.integers("singular_dimensions"), strict=True)
         singular = tuple(SingularComponent(self._own(prime), dimension) for prime, dimension in measured)

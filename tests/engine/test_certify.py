@@ -11,7 +11,7 @@ from m2bridge.crosscheck.questions import questions
 from m2bridge.crosscheck.verified import verify, verify_path
 from m2bridge.engine import Transcript
 from m2bridge.engine.script import Script
-from m2bridge.errors import EngineTimeoutError, InvalidCaseError
+from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.families.attention.fibres import fibres
 from m2bridge.families.attention.observation import observe
 from m2bridge.families.attention.orbits import orbits
@@ -64,11 +64,11 @@ def test_what_is_trusted(engine: Macaulay2) -> None:
 
 def test_a_limit_certifies_nothing(engine: Macaulay2) -> None:
     for model, question in [(SingleLayerAttention(3, 2), "closure"), (SingleLayerAttention(8, 8), "3.4")]:
-        with pytest.raises(EngineTimeoutError):
+        with pytest.raises(TimeLimitError):
             certify(model, question, engine, timeout=0.001)
     large = SingleLayerAttention(7, 7)
     done = rf"\(7 of {len(orbits(large))} orbits were done\)"
-    with limit_after(engine, 10, "fibres") as stuck, pytest.raises(EngineTimeoutError, match=done):
+    with limit_after(engine, 10, "fibres") as stuck, pytest.raises(TimeLimitError, match=done):
         certify(large, "3.3", stuck, timeout=HOUR)
     with pytest.raises(InvalidCaseError, match="unknown question"):
         certify(SingleLayerAttention(2, 1), "9.9", engine)

@@ -16,7 +16,7 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.cli.commands import run
 from m2bridge.engine.script import Script
-from m2bridge.errors import EngineTimeoutError, MethodUnavailableError
+from m2bridge.errors import MethodUnavailableError, TimeLimitError
 from m2bridge.ideals import singular_locus as module
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "ideals"
@@ -146,7 +146,7 @@ class Late:
 
     def run(self, script: Script, timeout: float | None = None) -> None:
         records = self._engine.run(script, timeout).records
-        raise EngineTimeoutError("the limit", records=records[:3])
+        raise TimeLimitError("the limit", records=records[:3])
 
 
 def test_what_was_found_until_the_limit_is_kept(engine: Macaulay2) -> None:

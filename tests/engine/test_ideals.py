@@ -14,7 +14,7 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.hilbert_series import HilbertSeries, n
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.engine.answer import parse
-from m2bridge.errors import ConversionError, EngineTimeoutError, MethodUnavailableError
+from m2bridge.errors import ConversionError, MethodUnavailableError, TimeLimitError
 from m2bridge.ideals.program import small_basis
 
 TWISTED_CUBIC = ideal("x*z - y^2", "y*w - z^2", "x*w - y*z", variables="x y z w")
@@ -251,7 +251,7 @@ def test_macaulay2_reads_its_own_text(engine: Macaulay2, given_ideal: Ideal) -> 
 
 def test_a_limit_on_time(engine: Macaulay2) -> None:
     large = ideal([f"x_{i}^7 + x_{(i + 1) % 9}^5*x_{(i + 3) % 9} - {i + 2}*x_{(i + 5) % 9}^6 + 1" for i in range(9)])
-    with pytest.raises(EngineTimeoutError):
+    with pytest.raises(TimeLimitError):
         large.primary_decomposition(engine, timeout=0.5)
 
 

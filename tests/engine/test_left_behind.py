@@ -359,7 +359,7 @@ def test_children_that_nobody_waits_for(program: Path, ending: str, limit: float
     engine.close()
     """
     with python(program, code, IGNORING) as process:
-        assert printed(process) == ["EngineDiedError" if "exit" in ending else "EngineTimeoutError", "True"]
+        assert printed(process) == ["EngineDiedError" if "exit" in ending else "TimeLimitError", "True"]
 
 
 # Scripts

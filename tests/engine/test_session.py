@@ -21,10 +21,10 @@ from m2bridge.engine.script import Script
 from m2bridge.errors import (
     EngineDiedError,
     EngineError,
-    EngineMemoryError,
-    EngineTimeoutError,
     EngineVersionError,
+    MemoryLimitError,
     ScriptError,
+    TimeLimitError,
 )
 from tests.events import PATIENCE, alive, session_members, wait_for, wait_for_end
 from tests.limits import HOUR, answers_so_far, limit_when
@@ -108,7 +108,7 @@ def test_a_limit_after_the_last_answer_leaves_the_answers(program: Path) -> None
     with (
         Macaulay2(program) as engine,
         limit_when(lambda: len(answers_so_far(engine)) == 2),
-        pytest.raises(EngineTimeoutError) as failure,
+        pytest.raises(TimeLimitError) as failure,
     ):
         engine.run(late, HOUR)
     assert parse(failure.value.records).integer("last") == 5
@@ -122,7 +122,7 @@ def test_time_limit_kills_everything_and_the_next_run_works(program: Path) -> No
         slow = 'mbEmit("early", 5)\nrun "sleep 3000 &"\nf = openIn "!sleep 3000"\nwhile true do 1'
         with (
             limit_when(lambda: answers_so_far(engine) and len(session_members(leader)) >= 3),
-            pytest.raises(EngineTimeoutError, match=r"3600 seconds.*timeout=") as failure,
+            pytest.raises(TimeLimitError, match=r"3600 seconds.*timeout=") as failure,
         ):
             engine.run(Script("slow", slow), HOUR)
         assert parse(failure.value.records).integer("early") == 5
@@ -132,21 +132,21 @@ def test_time_limit_kills_everything_and_the_next_run_works(program: Path) -> No
 
 
 def test_the_limit_is_a_number_of_seconds(program: Path) -> None:
-    with Macaulay2(program) as engine, pytest.raises(EngineTimeoutError, match=r"0\.5 seconds"):
+    with Macaulay2(program) as engine, pytest.raises(TimeLimitError, match=r"0\.5 seconds"):
         engine.run(Script("slow", "while true do 1"), timeout=0.5)
 
 
 def test_memory_limit(program: Path) -> None:
     with Macaulay2(program, Limits(memory=1 << 30)) as engine:
         for code in ("x = toList(1..10000); while true do x = join(x, x)", "2^(2^36)"):
-            with pytest.raises(EngineMemoryError, match=r"1 GiB.*--memory"):
+            with pytest.raises(MemoryLimitError, match=r"1 GiB.*--memory"):
                 engine.run(Script("greedy", 'mbEmit("a", 1);' + code), PATIENCE)
             assert emitted(engine, "1+1") == 2
 
 
 def test_the_least_memory_is_enough_or_fails_at_once(program: Path) -> None:
     """On a machine with many cores it is not enough; but Macaulay2 must never hang at its start: that is a time-out."""
-    with Macaulay2(program, Limits(memory=LEAST_MEMORY)) as engine, suppress(EngineMemoryError):
+    with Macaulay2(program, Limits(memory=LEAST_MEMORY)) as engine, suppress(MemoryLimitError):
         assert emitted(engine, "1+1") == 2
 
 
@@ -207,7 +207,7 @@ def test_a_program_that_prints_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     silent.chmod(0o755)
     monkeypatch.setattr("m2bridge.engine.conversation._START_LIMIT", 0.5)
     with Macaulay2(silent) as engine:
-        with pytest.raises(EngineTimeoutError, match="did not start"):
+        with pytest.raises(TimeLimitError, match="did not start"):
             engine.run(Script("any", 'mbEmit("x", 1)'))
         assert engine.pid is None
 

@@ -17,11 +17,11 @@ from m2bridge.errors import (
     ConversionError,
     EngineDiedError,
     EngineError,
-    EngineMemoryError,
-    EngineTimeoutError,
     InvalidCaseError,
+    MemoryLimitError,
     PackageError,
     ScriptError,
+    TimeLimitError,
     UnknownSymbolError,
     ValueTypeError,
     WorkspaceLostError,
@@ -466,12 +466,10 @@ def test_deaths_during_a_call(program: Path, tmp_path: Path) -> None:
 def test_limits_on_time_and_memory(program: Path) -> None:
     with Macaulay2(program, Limits(memory=1 << 30)) as m2, m2.workspace() as work:
         work["k"] = 5
-        with pytest.raises(
-            EngineTimeoutError, match=r"limit of 0\.2 seconds.*; the symbols of this workspace are gone"
-        ):
+        with pytest.raises(TimeLimitError, match=r"limit of 0\.2 seconds.*; the symbols of this workspace are gone"):
             work.value("while true do ()", timeout=0.2)
         lost(work, r"limit of 0\.2 seconds")
-        with pytest.raises(EngineMemoryError, match="1 GiB"):
+        with pytest.raises(MemoryLimitError, match="1 GiB"):
             work.run("x = toList(1..10000); while true do x = join(x, x)", timeout=PATIENCE)
         lost(work, "memory limit of 1 GiB")
 

@@ -25,7 +25,7 @@ from m2bridge.cli import commands
 from m2bridge.convert.ideal_text import read_ideal
 from m2bridge.engine import Limits, Transcript
 from m2bridge.engine.script import Script
-from m2bridge.errors import ConversionError, EngineTimeoutError
+from m2bridge.errors import ConversionError, TimeLimitError
 from tests.fuzz.inputs_corpus import Input, corpus, ideal_data, random_input
 
 CPU_SECONDS = 10.0
@@ -62,7 +62,7 @@ class NoTime:
 
     def run(self, script: Script, timeout: float | None = None) -> Transcript:
         """See :meth:`m2bridge.engine.Engine.run`."""
-        raise EngineTimeoutError("no time is left")
+        raise TimeLimitError("no time is left")
 
     def __enter__(self) -> NoTime:
         return self

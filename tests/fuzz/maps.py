@@ -17,7 +17,7 @@ from sympy import Expr, symbols
 from m2bridge import QQ, CoefficientField, Macaulay2, PolynomialMap, Script, image
 from m2bridge.engine import Engine
 from m2bridge.engine.answer import Answer, parse
-from m2bridge.errors import EngineTimeoutError
+from m2bridge.errors import TimeLimitError
 from m2bridge.maps.image import Image
 
 FIELDS = (QQ, *map(CoefficientField, (2, 3, 5, 7)))
@@ -152,9 +152,9 @@ def run(count: int, seed: int, engine: Engine | None = None) -> int:
         try:
             found = image(case.polynomial_map(), engine, case.field, timeout=SECONDS)
             if found.closure.ideal is None:
-                raise EngineTimeoutError(found.closure.unfinished)
+                raise TimeLimitError(found.closure.unfinished)
             said = complaint(case, found, parse(engine.run(comparison(case, found), SECONDS).records))
-        except EngineTimeoutError:
+        except TimeLimitError:
             tally["too long"] += 1
             continue
         tally[f"{found.closure.strategy}, {found.closure.completeness}"] += 1

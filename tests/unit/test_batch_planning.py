@@ -22,12 +22,12 @@ from m2bridge.engine import Limits
 from m2bridge.errors import (
     ContradictionError,
     EngineDiedError,
-    EngineMemoryError,
-    EngineTimeoutError,
     InvalidCaseError,
+    MemoryLimitError,
     MethodUnavailableError,
     NotApplicableError,
     ScriptError,
+    TimeLimitError,
 )
 from m2bridge.families import family
 from m2bridge.families.definition import lists, ranges
@@ -225,7 +225,7 @@ def put(store: Store, kind_error: Exception, question: str = "3.3") -> None:
 def test_certificates_and_outcomes_are_done(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.put(certificate(verdict="REFUTED"))
-    put(store, EngineTimeoutError("late"))
+    put(store, TimeLimitError("late"))
     found = plan([Task(CASE, ("3.2", "3.3", "3.4")), Task(Case(1, 1), ("3.2",))], store)
     assert found.left == (Task(CASE, ("3.4",)), Task(Case(1, 1), ("3.2",)))
     assert found.answers == {"REFUTED": 1, "timed-out": 1}
@@ -233,13 +233,13 @@ def test_certificates_and_outcomes_are_done(tmp_path: Path) -> None:
 
 
 def test_retry_takes_outcomes_of_these_kinds_from_before_the_batch(tmp_path: Path) -> None:
-    put(Store(tmp_path), EngineTimeoutError("late"))
+    put(Store(tmp_path), TimeLimitError("late"))
     put(Store(tmp_path), ValueError("bad"), "3.4")
     task = Task(CASE, ("3.3", "3.4"))
     os.utime(tmp_path / "d2-dout1-a2-t2-3.3.outcome.json", (1, 1))
     again = Store(tmp_path, retry=frozenset({"timed-out"}))
     assert plan([task], again).left == (Task(CASE, ("3.3",)),)
-    put(again, EngineTimeoutError("late again"))
+    put(again, TimeLimitError("late again"))
     assert plan([task], replace(again, since=again.since - 1)).left == ()
 
 
@@ -264,7 +264,7 @@ def test_what_is_not_whole_is_not_done(tmp_path: Path) -> None:
 def test_a_file_about_another_case_or_question_is_not_done(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.put(certificate())
-    put(store, EngineTimeoutError("late"))
+    put(store, TimeLimitError("late"))
     for old, new in [
         ("d2-dout1-a2-t2-3.2.json", "d2-dout2-a2-t2-3.2.json"),
         ("d2-dout1-a2-t2-3.2.json", "d2-dout2-a2-t2-3.4.json"),
@@ -298,8 +298,8 @@ def test_planning_sweeps_what_killed_batches_left(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("error", "kind"),
     [
-        (EngineTimeoutError("x"), "timed-out"),
-        (EngineMemoryError("x"), "out-of-memory"),
+        (TimeLimitError("x"), "timed-out"),
+        (MemoryLimitError("x"), "out-of-memory"),
         (MemoryError(), "out-of-memory"),
         (EngineDiedError("x"), "died"),
         (ScriptError("x"), "failed"),

@@ -10,13 +10,13 @@ from contextlib import suppress
 import pytest
 
 from m2bridge.engine.conversation import _earlier
-from m2bridge.errors import EngineTimeoutError, InvalidCaseError
+from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.limits import Clock, alarm, check, clock, each, limited, overtime, share, watched
 from tests.clocks import Looks
 
 
 def test_what_was_done_is_said_at_the_limit() -> None:
-    with limited(3, now=Looks()), pytest.raises(EngineTimeoutError, match=r"\(decided so far: a, b, c\)$"):
+    with limited(3, now=Looks()), pytest.raises(TimeLimitError, match=r"\(decided so far: a, b, c\)$"):
         each((name, name.upper) for name in "abcdef")
     assert each((name, name.upper) for name in "ab") == ("A", "B")
 
@@ -30,7 +30,7 @@ def test_nothing_ends_without_a_limit() -> None:
 
 def test_the_deadline_is_looked_at_before_each_item() -> None:
     seen: list[int] = []
-    with limited(4, now=Looks()), pytest.raises(EngineTimeoutError) as reached:
+    with limited(4, now=Looks()), pytest.raises(TimeLimitError) as reached:
         seen.extend(watched(range(100)))
     assert seen == [0, 1, 2, 3]
     assert str(reached.value) == (
@@ -41,7 +41,7 @@ def test_the_deadline_is_looked_at_before_each_item() -> None:
 def test_what_takes_longer_than_is_left_is_not_begun() -> None:
     with limited(100, now=Looks()):
         check(50)
-        with pytest.raises(EngineTimeoutError, match=r"about 1000 seconds, more than is left of the limit of 100 seco"):
+        with pytest.raises(TimeLimitError, match=r"about 1000 seconds, more than is left of the limit of 100 seco"):
             check(1000)
 
 
@@ -49,7 +49,7 @@ def test_what_takes_longer_than_is_left_is_not_begun() -> None:
 def test_limits_nest_and_the_earliest_counts(outer: float, inner: float | None) -> None:
     """A message names the limit that ends the computation, as it was given."""
     with limited(outer, now=Looks()) as around:
-        with limited(inner) as running, pytest.raises(EngineTimeoutError, match=r"the limit of 5 seconds"):
+        with limited(inner) as running, pytest.raises(TimeLimitError, match=r"the limit of 5 seconds"):
             list(watched(range(1000)))
         assert running.deadline <= around.deadline
         assert clock() is around
@@ -58,7 +58,7 @@ def test_limits_nest_and_the_earliest_counts(outer: float, inner: float | None) 
 
 def test_a_part_of_the_time_leaves_the_rest() -> None:
     with limited(100, now=Looks()):
-        with share(0.5), pytest.raises(EngineTimeoutError, match="within its part of the limit of 100 seconds"):
+        with share(0.5), pytest.raises(TimeLimitError, match="within its part of the limit of 100 seconds"):
             list(watched(range(1000)))
         assert len(list(watched(range(20)))) == 20
     with share(1.0, otherwise=60) as running:
@@ -70,11 +70,11 @@ def test_a_part_of_the_time_leaves_the_rest() -> None:
 def test_overtime_is_short() -> None:
     looks = Looks()
     with limited(3, now=looks) as running:
-        with suppress(EngineTimeoutError):
+        with suppress(TimeLimitError):
             list(watched(range(10)))
         with overtime(running, 6):
             assert len(list(watched(range(4)))) == 4
-            with pytest.raises(EngineTimeoutError):
+            with pytest.raises(TimeLimitError):
                 list(watched(range(10)))
 
 
@@ -106,7 +106,7 @@ def _without_looking(running: Clock) -> None:
 
 def test_the_alarm_ends_a_loop_that_does_not_look() -> None:
     handler = signal.getsignal(signal.SIGALRM)
-    with limited(0.01) as running, pytest.raises(EngineTimeoutError, match=r"the limit of 0\.01 seconds"):
+    with limited(0.01) as running, pytest.raises(TimeLimitError, match=r"the limit of 0\.01 seconds"):
         _without_looking(running)
     assert signal.getsignal(signal.SIGALRM) == handler
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
@@ -121,7 +121,7 @@ def test_the_alarm_is_for_the_main_thread() -> None:
             try:
                 for _ in watched(_for_ever()):
                     pass
-            except EngineTimeoutError as limit:
+            except TimeLimitError as limit:
                 reached.append(str(limit))
 
     thread = threading.Thread(target=work)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from m2bridge.convert.documents import MOST_BYTES, read_bytes, read_json, read_text, read_toml
 from m2bridge.convert.number_text import MOST_DIGITS, read_rational
-from m2bridge.errors import ConversionError, EngineTimeoutError
+from m2bridge.errors import ConversionError, TimeLimitError
 from m2bridge.limits import limited
 from m2bridge.system import any_length
 from tests.clocks import Looks
@@ -114,7 +114,7 @@ def test_pipes_are_read_to_their_end_and_no_further(tmp_path: Path) -> None:
 def test_a_limit_holds_for_what_is_read(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(bytes(20 * 2**20))
-    with limited(10, now=Looks()), pytest.raises(EngineTimeoutError):
+    with limited(10, now=Looks()), pytest.raises(TimeLimitError):
         read_bytes(file, 10**8)
 
 

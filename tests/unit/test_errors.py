@@ -6,10 +6,10 @@ import pytest
 
 from m2bridge import errors
 from m2bridge.errors import (
-    EngineTimeoutError,
     InvalidCaseError,
     M2BridgeError,
     ScriptError,
+    TimeLimitError,
     TooExpensiveError,
     ValueTypeError,
 )
@@ -35,8 +35,8 @@ def test_details_survive_pickling() -> None:
     copy = pickle.loads(pickle.dumps(script))
     assert (copy.error, copy.file, copy.line, copy.column, copy.excerpt) == ("e", "f", 3, 4, "x")
     assert (copy.records, copy.output) == (("r",), "o")
-    assert pickle.loads(pickle.dumps(EngineTimeoutError("late", records=("a",)))).records == ("a",)
-    late = EngineTimeoutError("late")
+    assert pickle.loads(pickle.dumps(TimeLimitError("late", records=("a",)))).records == ("a",)
+    late = TimeLimitError("late")
     late.progress = "5 of 23 orbits were done"
     assert str(pickle.loads(pickle.dumps(late))) == "late (5 of 23 orbits were done)"
     refused = pickle.loads(pickle.dumps(InvalidCaseError("d_out", "too small")))

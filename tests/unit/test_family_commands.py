@@ -20,7 +20,7 @@ from m2bridge.cli.checking import _chosen
 from m2bridge.crosscheck.questions import questions
 from m2bridge.engine import Transcript
 from m2bridge.engine.script import Script
-from m2bridge.errors import EngineTimeoutError, InvalidCaseError, MethodUnavailableError
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError
 from m2bridge.families import family
 from m2bridge.families.definition import Question, never
 from m2bridge.maps.singular_locus import singular_locus
@@ -99,7 +99,7 @@ class Late:
     version = "late"
 
     def run(self, script: Script, timeout: float | None = None) -> Transcript:
-        raise EngineTimeoutError("late")
+        raise TimeLimitError("late")
 
 
 DEEP = {"widths": "2,2,2", "a": "1,1"}

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from m2bridge.cli import commands
-from m2bridge.errors import EngineTimeoutError, InvalidCaseError
+from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.families.deep_attention import lower_bounds
 from m2bridge.families.deep_attention.figure import figure_3
 from m2bridge.limits import limited
@@ -96,7 +96,7 @@ def test_what_was_found_until_the_limit() -> None:
         found = figure_3(deltas=[3, 4])
     assert [point.delta for point in found.points] == [3]
     assert "did not finish" in found.unfinished
-    with limited(1, Looks()), pytest.raises(EngineTimeoutError):
+    with limited(1, Looks()), pytest.raises(TimeLimitError):
         figure_3(deltas=[3])
 
 

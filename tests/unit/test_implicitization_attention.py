@@ -4,7 +4,7 @@ from math import comb
 
 import pytest
 
-from m2bridge.errors import ContradictionError, EngineTimeoutError
+from m2bridge.errors import ContradictionError, TimeLimitError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.parametrization import multigraded_attention
 from m2bridge.implicitization import hilbert_function, implicitize, multigraded
@@ -92,7 +92,7 @@ def test_a_limit_keeps_the_degrees_that_are_complete():
         with limited(number, now=Looks()):
             try:
                 found = implicitize(source, 4)
-            except EngineTimeoutError:
+            except TimeLimitError:
                 assert not degrees
                 continue
         degrees.append(found.max_degree)

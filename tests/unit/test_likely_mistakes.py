@@ -17,7 +17,7 @@ from m2bridge.cli.commands import cli
 from m2bridge.convert.documents import read_text
 from m2bridge.engine import Macaulay2
 from m2bridge.engine.script import Script
-from m2bridge.errors import ConversionError, EngineTimeoutError, InvalidCaseError
+from m2bridge.errors import ConversionError, InvalidCaseError, TimeLimitError
 from m2bridge.families.attention.model import Coordinates, Weights
 from m2bridge.limits import limited
 from m2bridge.maps import dimension, singular_locus
@@ -300,5 +300,5 @@ def test_a_limit_is_named_as_the_user_gave_it(m2: str) -> None:
         engine.run(Script("short", 'mbEmit("one", 1)'))
         with limited(1e4) as running:
             late = limited(1e4, begin=running.now() - 1e4 + 0.5)
-            with late as inner, pytest.raises(EngineTimeoutError, match="within the limit of 10000 seconds"):
+            with late as inner, pytest.raises(TimeLimitError, match="within the limit of 10000 seconds"):
                 engine.run(Script("long", "while true do ()"), inner.remaining)

@@ -17,7 +17,7 @@ from m2bridge import Closure, PolynomialMap, SingleLayerAttention, closure, dime
 from m2bridge.crosscheck import Outcome, cross_check
 from m2bridge.engine import Transcript
 from m2bridge.engine.script import Script
-from m2bridge.errors import EngineTimeoutError, InvalidCaseError, TooLargeError
+from m2bridge.errors import InvalidCaseError, TimeLimitError, TooLargeError
 from m2bridge.families.attention import singular_points as bound_criterion
 from m2bridge.families.attention import tangents as equations
 from m2bridge.families.attention.fibres import MOST_ORBITS, fibres_script
@@ -52,7 +52,7 @@ def ended(computation: Callable[[], Any], samples: int = 12) -> Iterator[Any]:
         with limited(limit, now=Looks()):
             try:
                 found = computation()
-            except EngineTimeoutError:
+            except TimeLimitError:
                 continue
         yield found
 
@@ -323,7 +323,7 @@ def test_imports_look_at_the_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         swallowed = f"try:\n    import slow_{number + 1}\nexcept ImportError:\n    pass\n"
         (tmp_path / f"slow_{number}.py").write_text(swallowed)
     before = list(sys.meta_path)
-    with limited(4, now=Looks()), pytest.raises(EngineTimeoutError, match="loading"), importing():
+    with limited(4, now=Looks()), pytest.raises(TimeLimitError, match="loading"), importing():
         import_module("slow_0")
     assert sys.meta_path == before
     assert not any(name.startswith("slow_") for name in sys.modules)

@@ -16,7 +16,7 @@ from m2bridge.crosscheck import CrossCheck, Outcome, Verdict, compare, cross_che
 from m2bridge.crosscheck.certify import certify
 from m2bridge.engine import Engine, Transcript
 from m2bridge.engine.script import Script
-from m2bridge.errors import ContradictionError, EngineError, EngineMemoryError, EngineTimeoutError
+from m2bridge.errors import ContradictionError, EngineError, MemoryLimitError, TimeLimitError
 from m2bridge.families.attention.fibres import Fibre, fibres
 from m2bridge.families.attention.observation import BY_SECTION
 from m2bridge.families.attention.orbits import generic_orbit, orbits
@@ -28,7 +28,7 @@ from m2bridge.maps.singular_locus_result import OrbitStatus
 from tests.limits import by_linear_algebra
 
 CASES = [(3, 2, 2), (3, 3, 3), (2, 1, 1), (1, 2, 1)]
-LIMITS = (EngineTimeoutError, EngineMemoryError)
+LIMITS = (TimeLimitError, MemoryLimitError)
 BEFORE_ORBITS = 3
 """Answers before the first orbit, for d > 1."""
 
@@ -47,7 +47,7 @@ class Limited:
 
     version = "recorded"
 
-    def __init__(self, engine: Engine, answers: int, limit: type[EngineError] = EngineTimeoutError) -> None:
+    def __init__(self, engine: Engine, answers: int, limit: type[EngineError] = TimeLimitError) -> None:
         self._engine, self._answers, self._limit = engine, answers, limit
 
     def run(self, script: Script, timeout: float | None = None) -> Transcript:
@@ -185,7 +185,7 @@ def test_certificates_need_all_orbits(recorded: Engine, limit: type[EngineError]
     for answers in range(len(counts(model)) - 1):
         with pytest.raises(limit) as reached:
             certify(model, "3.3", Limited(recorded, answers, limit))
-        assert kind_of(reached.value) == ("timed-out" if limit is EngineTimeoutError else "out-of-memory")
+        assert kind_of(reached.value) == ("timed-out" if limit is TimeLimitError else "out-of-memory")
         put_outcomes(settings, Task(model, ("3.3",)), ("3.3",), reached.value, "1.26")
         text = (tmp_path / "d3-dout2-a2-t2-3.3.outcome.json").read_text(encoding="utf-8")
         assert (f"({answers - BEFORE_ORBITS} of 8 orbits were done)" in text) == (answers > BEFORE_ORBITS)

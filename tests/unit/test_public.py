@@ -9,7 +9,7 @@ Observations Orbit OrbitFacts OrbitStatus Outcome PolynomialMap PolynomialRing S
 Transcript
 Verdict __version__ closure cross_check cross_check_all_sizes dimension fibres image membership observe read_ideal
 singular_locus
-Chain ContradictionError EngineMemoryError EngineTimeoutError InvalidCaseError Layer M2BridgeError
+Chain ContradictionError MemoryLimitError TimeLimitError InvalidCaseError Layer M2BridgeError
 DeepAttention DeepAttentionAllSizes cross_check_deep_attention Plan PolynomialNetwork
 HilbertFunction OrbitDiagram SliceSurface hilbert_function orbit_diagram slice_surface
 certify implicitize plan read_map read_model verify

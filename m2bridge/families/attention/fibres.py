@@ -19,10 +19,10 @@ from m2bridge.engine.answer import Answer, parse
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import (
     EngineError,
-    EngineMemoryError,
-    EngineTimeoutError,
+    MemoryLimitError,
     MethodUnavailableError,
     ParseError,
+    TimeLimitError,
     TooLargeError,
 )
 from m2bridge.families.attention.model import Coordinates, SingleLayerAttention
@@ -229,7 +229,7 @@ def fibres(model: SingleLayerAttention, engine: Engine | None = None, wanted: Se
         with given_or_own(engine) as engine:
             records = engine.run(fibres_script(model, wanted), clock().remaining).records
         return _read(parse(records), model, every)
-    except (EngineTimeoutError, EngineMemoryError) as limit:
+    except (TimeLimitError, MemoryLimitError) as limit:
         answer = parse(limit.records)
         done = tuple(orbit for orbit in every if str(orbit) in answer)
         if generic_orbit(model) not in done:

@@ -9,9 +9,9 @@ from m2bridge.engine import Engine, given_or_own
 from m2bridge.errors import (
     ContradictionError,
     EngineError,
-    EngineMemoryError,
-    EngineTimeoutError,
+    MemoryLimitError,
     MethodUnavailableError,
+    TimeLimitError,
 )
 from m2bridge.families.attention.degree import degree_by_projection, section_points
 from m2bridge.families.attention.fibres import (
@@ -166,7 +166,7 @@ def check(facts: tuple[OrbitFacts, ...], dimension: int, model: SingleLayerAtten
             raise ContradictionError(f"smooth, but in the closure of a singular orbit {evidence}")
 
 
-def late(seen: Sequence[Orbit] | Mapping[Orbit, OrbitTangents], model: SingleLayerAttention) -> EngineTimeoutError:
+def late(seen: Sequence[Orbit] | Mapping[Orbit, OrbitTangents], model: SingleLayerAttention) -> TimeLimitError:
     limit = clock().late("the linear algebra at the orbits")
     limit.progress = f"{len(seen)} of {orbit_count(model)} orbits were done"
     return limit
@@ -241,7 +241,7 @@ def observe(
             raise late(tangents, model)
         try:
             found = fibres(model, engine, tuple(tangents))
-        except (EngineTimeoutError, EngineMemoryError) as limit:
+        except (TimeLimitError, MemoryLimitError) as limit:
             if not partial:
                 raise
             seen = _without_orbits(model, tangents[generic_orbit(model)].dimension, products, limit)
@@ -271,5 +271,5 @@ def _degree_by_elimination(model: SingleLayerAttention, engine: Engine) -> int |
     two_tokens = SingleLayerAttention(model.d, model.d_out, model.a)
     try:
         return closure(two_tokens, engine, strategy="elimination").degree
-    except (EngineTimeoutError, EngineMemoryError):
+    except (TimeLimitError, MemoryLimitError):
         return None

@@ -228,7 +228,7 @@ def observe_equations(model: SingleLayerAttention, engine: Engine | None) -> Fou
         For one token.
     TooLargeError
         For too many coordinates.
-    EngineTimeoutError
+    TimeLimitError
         If a limit was reached.
     """
     if reason := several_tokens(model):

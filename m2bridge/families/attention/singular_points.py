@@ -10,7 +10,7 @@ from m2bridge.algebra.jacobian import tangent_dimension
 from m2bridge.algebra.linear_span import reduce_linearly
 from m2bridge.engine import Engine
 from m2bridge.engine.script import Script, render
-from m2bridge.errors import ContradictionError, EngineMemoryError, EngineTimeoutError
+from m2bridge.errors import ContradictionError, MemoryLimitError, TimeLimitError
 from m2bridge.families.attention.model import AttentionCoordinates, SingleLayerAttention
 from m2bridge.families.attention.observation import observe
 from m2bridge.families.attention.observed import OrbitFacts
@@ -91,7 +91,7 @@ def by_fibres(model: SingleLayerAttention, engine: Engine) -> LocusFindings:
     """
     try:
         seen = observe(model, engine, degree=False)
-    except (EngineTimeoutError, EngineMemoryError) as limit:
+    except (TimeLimitError, MemoryLimitError) as limit:
         return LocusFindings("fibres", None, (), None, str(limit))
     statuses = tuple(_status_by_fibre(fact, seen.dimension) for fact in seen.orbits)
     if unfinished := seen.unfinished or undecided_orbits(statuses, model):
@@ -126,10 +126,10 @@ def by_bounds(model: SingleLayerAttention) -> LocusFindings:
     try:
         dimension = closure_dimension(model)
         lower = tangent_lower_bounds(model)
-    except EngineTimeoutError as limit:
+    except TimeLimitError as limit:
         return LocusFindings("tangent bounds", None, (), None, str(limit), uses_engine=False)
     known: dict[Orbit, tuple[int, int]] = {}
-    with share(0.5), suppress(EngineTimeoutError):
+    with share(0.5), suppress(TimeLimitError):
         for orbit, (bound, _) in lower.items():
             known[orbit] = orbit_dimension(orbit, model), max(bound, dimension)
     with share(1.0, otherwise=BOUND_SECONDS):
@@ -149,7 +149,7 @@ def _by_equations(model: SingleLayerAttention, dimension: int, known: Mapping[Or
             statuses = _statuses(model, dimension, known, tangent_upper_bounds(model, degree))
             method = f"tangent bounds (degree ≤ {degree})"
             clock().check()
-        except EngineTimeoutError:
+        except TimeLimitError:
             late = f" (more equations: {clock().more})"
             break
         if not undecided_orbits(statuses, model):

@@ -14,7 +14,7 @@ from math import prod
 
 from m2bridge.algebra.linear_algebra import sparse_rank
 from m2bridge.algebra.sparse_polynomial import Terms
-from m2bridge.errors import ContradictionError, EngineTimeoutError, MethodUnavailableError
+from m2bridge.errors import ContradictionError, MethodUnavailableError, TimeLimitError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import (
     Orbit,
@@ -168,7 +168,7 @@ def tangent_lower_bounds(model: SingleLayerAttention) -> LowerBounds:
     one first.
     """
     own: dict[Orbit, int] = {}
-    with share(0.75), suppress(EngineTimeoutError):
+    with share(0.75), suppress(TimeLimitError):
         for orbit in dense_first(model):
             own[orbit] = tangent_lower_bound(orbit, model)
     return best_bounds(own)
@@ -233,7 +233,7 @@ def tangent_upper_bounds(model: SingleLayerAttention, max_degree: int | None = N
     with share(0.75):
         implicitization = implicitize(source, degree)
     bounds: dict[Orbit, int] = {}
-    with suppress(EngineTimeoutError):
+    with suppress(TimeLimitError):
         coordinates = source.polynomial_map.coordinates
         points = {orbit: _point(orbit, model, coordinates) for orbit in watched(orbits(model))}
         nonzero = {j for point in points.values() for j, value in enumerate(point) if value}
@@ -317,16 +317,16 @@ def orbit_tangents(model: SingleLayerAttention) -> dict[Orbit, OrbitTangents]:
 
     Raises
     ------
-    EngineTimeoutError
+    TimeLimitError
         If it does not suffice for the dense one.
     """
     dense, *others = dense_first(model)
     own = {dense: _own(dense, model)}
-    with share(0.6), suppress(EngineTimeoutError):
+    with share(0.6), suppress(TimeLimitError):
         for orbit in others:
             own[orbit] = _own(orbit, model)
     upper: dict[Orbit, int] = {}
-    with share(0.75), suppress(EngineTimeoutError):
+    with share(0.75), suppress(TimeLimitError):
         upper = tangent_upper_bounds(model)
     lower = best_bounds({orbit: bound for orbit, (_, _, bound) in own.items()})
     return {orbit: OrbitTangents(*own[orbit][:2], *lower[orbit], upper.get(orbit)) for orbit in own}

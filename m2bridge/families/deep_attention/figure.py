@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from m2bridge.errors import EngineTimeoutError, InvalidCaseError
+from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.definition import CaseOption, Figure, integer
 from m2bridge.limits import limited
@@ -80,7 +80,7 @@ def figure_3(
     ------
     InvalidCaseError
         If these numbers name no networks, or there are more than :data:`MOST_POINTS` widths.
-    EngineTimeoutError
+    TimeLimitError
         If the limit is reached before there is a point.
     """
     widths = tuple(deltas)
@@ -100,7 +100,7 @@ def figure_3(
                 break
             points.append(point)
     if not points:
-        raise EngineTimeoutError(unfinished)
+        raise TimeLimitError(unfinished)
     return Figure3(layers, t, a, tuple(points), unfinished, running.seconds)
 
 

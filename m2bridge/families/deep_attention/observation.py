@@ -15,9 +15,9 @@ from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.engine import Engine
 from m2bridge.errors import (
     ContradictionError,
-    EngineMemoryError,
-    EngineTimeoutError,
+    MemoryLimitError,
     MethodUnavailableError,
+    TimeLimitError,
     TooLargeError,
 )
 from m2bridge.families.deep_attention import words
@@ -70,7 +70,7 @@ def observe_part(network: DeepAttention, observables: Collection[str], engine: E
         try:
             for observable in (known for known in OBSERVABLES if known in observables):
                 findings[observable] = _attempted(network, observable, engine)
-        except (EngineTimeoutError, EngineMemoryError) as limit:
+        except (TimeLimitError, MemoryLimitError) as limit:
             unfinished = str(limit)
     version = engine.version if engine and not BY_ENGINE.keys().isdisjoint(findings) else ""
     return ObservedNetwork(network, findings, version, running.seconds, unfinished)
