@@ -7,7 +7,7 @@ from .algebra.ring import Ideal, PolynomialRing
 from .batch.plan import Plan, plan
 from .convert.files import read_ideal_file, read_map
 from .convert.ideal_text import read_ideal
-from .crosscheck import CrossCheck, Decision, Outcome, Verdict, cross_check
+from .crosscheck import CrossCheck, Decision, Verdict, cross_check
 from .crosscheck.certify import certify
 from .crosscheck.verified import verify
 from .engine import Engine, Evaluation, Limits, Macaulay2, Transcript, Workspace
@@ -91,7 +91,6 @@ __all__ = [
     "OrbitDiagram",
     "OrbitFacts",
     "OrbitStatus",
-    "Outcome",
     "PackageError",
     "Plan",
     "PolynomialMap",

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from m2bridge.algebra.field import QQ
-from m2bridge.crosscheck.verdict import Decision, Grounds, Verdict
+from m2bridge.crosscheck.verdict import Grounds, Verdict
 from m2bridge.engine import Engine, given_or_own
 from m2bridge.errors import InvalidCaseError, MemoryLimitError, TimeLimitError
 from m2bridge.limits import clock, limited
 from m2bridge.maps.model import Stated
 from m2bridge.maps.observation import Observed, Witness, needs_engine, observe, wanted
 from m2bridge.maps.statement import GlobalStatement, OrbitStatement, Statement, Value
-from m2bridge.results.base import Decided, Presented, computed_by, result_json
+from m2bridge.results.base import Decided, Decision, Presented, computed_by, result_json
 from m2bridge.results.sheet import Block, Facts, Finding, Findings, Sheet, Table, matrix_text
 
 
@@ -34,7 +34,7 @@ def compare(statement: Statement, seen: Observed) -> Verdict:
         verdict = _whole(statement, model, seen, hypothesis)
     else:
         verdict = _by_orbits(statement, model, seen, hypothesis)
-    if verdict.verdict not in (Decision.CONFIRMED, Decision.REFUTED):
+    if verdict.decision not in (Decision.CONFIRMED, Decision.REFUTED):
         return verdict
     every = "every orbit that was done" if seen.unfinished else "every orbit"
     computed = tuple(text.replace("{orbits}", every) for text in statement.computed)
@@ -113,7 +113,7 @@ class CrossCheck(Decided, Presented):
     Examples
     --------
     >>> found = cross_check(SingleLayerAttention(d=3, d_out=3, a=2))
-    >>> [verdict.name for verdict in found.verdicts if verdict.verdict == "REFUTED"]
+    >>> [verdict.name for verdict in found.verdicts if verdict.decision == "REFUTED"]
     ['3.4 (iii)', 'A.4']
     """
 
@@ -158,7 +158,7 @@ def cross_check(
     Examples
     --------
     >>> found = cross_check(PolynomialNetwork([3, 2, 1]))
-    >>> [(verdict.name, str(verdict.verdict)) for verdict in found.verdicts]
+    >>> [(verdict.name, str(verdict.decision)) for verdict in found.verdicts]
     [('expected-dimension', 'REFUTED'), ('expected-dimension (equal widths)', 'NOT_APPLICABLE')]
     """
     if not isinstance(model, Stated):
@@ -229,10 +229,10 @@ def _finding(verdict: Verdict) -> Finding:
         weights = ", ".join(f"{name} = {matrix_text(matrix)}" for name, matrix in witness.weights.items())
         numbers = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in witness.numbers.items())
         remarks = [f"witness: {weights}", numbers]
-    return Finding(str(verdict.verdict), verdict.name, verdict.text, (verdict.reason,), remarks)
+    return Finding(str(verdict.decision), verdict.name, verdict.text, (verdict.reason,), remarks)
 
 
 def macaulay2(found: CrossCheck) -> str:
     """The verdicts as a Macaulay2 hash table."""
-    entries = ", ".join(f'"{v.name}" => "{v.verdict}"' for v in found.verdicts)
+    entries = ", ".join(f'"{v.name}" => "{v.decision}"' for v in found.verdicts)
     return f"verdicts = hashTable {{{entries}}}"

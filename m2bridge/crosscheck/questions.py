@@ -10,7 +10,7 @@ from m2bridge._version import __version__
 from m2bridge.certificates.files import Difference, difference
 from m2bridge.certificates.schema import Certificate, Content, digest
 from m2bridge.crosscheck.cross_check import compare, without_observations
-from m2bridge.crosscheck.verdict import Decision, Grounds
+from m2bridge.crosscheck.verdict import Grounds
 from m2bridge.engine import Engine
 from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError
@@ -18,6 +18,7 @@ from m2bridge.families import family
 from m2bridge.families.definition import Family, Question, Row
 from m2bridge.maps.observation import needs_engine, observe
 from m2bridge.maps.statement import GlobalStatement, Statement
+from m2bridge.results.base import Decision
 from m2bridge.results.sheet import matrix_text, name_with_part, value_text
 from m2bridge.system import m2script
 
@@ -139,7 +140,7 @@ def _content(statements: tuple[Statement, ...], model: Any, seen: Any) -> Conten
         return Content({"verdicts": [verdict.to_data() for verdict in verdicts]}, {}, ())
     verdicts = [compare(statement, seen) for statement in statements]
     answer = {"verdicts": [verdict.to_data() for verdict in verdicts]}
-    said = (verdict.about for verdict in verdicts if verdict.verdict is not Decision.UNDECIDED)
+    said = (verdict.statement for verdict in verdicts if verdict.decision is not Decision.UNDECIDED)
     trusted = tuple(dict.fromkeys(lemma for statement in said for lemma in statement.trusted))
     return Content(answer, seen.evidence(), trusted)
 

@@ -3,27 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from m2bridge.maps.observation import Witness
 from m2bridge.maps.statement import Statement, Value, value_json
-
-
-class Decision(StrEnum):
-    """The four possible verdicts.
-
-    Examples
-    --------
-    >>> Decision("CONFIRMED") is Decision.CONFIRMED, [str(decision) for decision in Decision]
-    (True, ['CONFIRMED', 'REFUTED', 'UNDECIDED', 'NOT_APPLICABLE'])
-    """
-
-    CONFIRMED = "CONFIRMED"
-    REFUTED = "REFUTED"
-    UNDECIDED = "UNDECIDED"
-    NOT_APPLICABLE = "NOT_APPLICABLE"
-
+from m2bridge.results.base import Decision
 
 NO_ORBIT = "vacuous, since there are no such functions in this case"
 NONE_SPECIAL = "vacuous, since there are no special fibres in this case"
@@ -158,7 +142,7 @@ class Verdict:
 
     Parameters
     ----------
-    about : Statement
+    statement : Statement
     grounds : Grounds
         What was compared, from which verdict and reason follow.
     predicted, observed : bool, int, points of a fibre or None
@@ -173,12 +157,12 @@ class Verdict:
     Examples
     --------
     >>> found = cross_check(SingleLayerAttention(d=3, d_out=3, a=2))
-    >>> refuted = next(verdict for verdict in found.verdicts if verdict.verdict == "REFUTED")
+    >>> refuted = next(verdict for verdict in found.verdicts if verdict.decision == "REFUTED")
     >>> refuted.name, refuted.witness.orbit, refuted.witness.weights["A"]
     ('3.4 (iii)', Orbit(r=1, s=3, m=1), ((1, 0, 0), (0, 0, 0), (0, 0, 0)))
     """
 
-    about: Statement
+    statement: Statement
     grounds: Grounds
     predicted: Value | None = None
     observed: Value | None = None
@@ -189,7 +173,7 @@ class Verdict:
     trusted: tuple[str, ...] = ()
 
     @property
-    def verdict(self) -> Decision:
+    def decision(self) -> Decision:
         """CONFIRMED, REFUTED, UNDECIDED or NOT_APPLICABLE."""
         return self.grounds.decision
 
@@ -199,33 +183,33 @@ class Verdict:
         return self.grounds.reason
 
     @property
-    def statement(self) -> str:
+    def key(self) -> str:
         """Number of the statement in the paper, or its name."""
-        return self.about.key
+        return self.statement.key
 
     @property
     def part(self) -> str:
         """Part of the statement."""
-        return self.about.part
+        return self.statement.part
 
     @property
     def text(self) -> str:
         """The statement in words."""
-        return self.about.text
+        return self.statement.text
 
     @property
     def name(self) -> str:
         """``3.4 (iii)``."""
-        return f"{self.statement} ({self.part})" if self.part else self.statement
+        return f"{self.key} ({self.part})" if self.part else self.key
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary for ``json.dumps``."""
         return {
-            "statement": self.statement,
+            "statement": self.key,
             "part": self.part,
             "text": self.text,
-            "source": self.about.source,
-            "verdict": str(self.verdict),
+            "source": self.statement.source,
+            "verdict": str(self.decision),
             "reason": self.reason,
             "witness": None if self.witness is None else self.witness.to_json(),
             "computed": list(self.computed),
@@ -237,8 +221,8 @@ class Verdict:
         return {
             "part": self.part,
             "text": self.text,
-            "source": self.about.source,
-            "verdict": str(self.verdict),
+            "source": self.statement.source,
+            "verdict": str(self.decision),
             "hypothesis": self.grounds.hypothesis or None,
             "predicted": value_json(self.predicted),
             "observed": value_json(self.observed),

@@ -4,6 +4,7 @@ result (``sheet``) and for each form (``written``)."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -82,8 +83,23 @@ def computed_by(engine: str | None, seconds: float, method: str = "") -> str:
     return ", ".join(filter(None, (worker, method, duration(seconds))))
 
 
+class Decision(StrEnum):
+    """The four possible verdicts on a statement.
+
+    Examples
+    --------
+    >>> Decision("CONFIRMED") is Decision.CONFIRMED, [str(decision) for decision in Decision]
+    (True, ['CONFIRMED', 'REFUTED', 'UNDECIDED', 'NOT_APPLICABLE'])
+    """
+
+    CONFIRMED = "CONFIRMED"
+    REFUTED = "REFUTED"
+    UNDECIDED = "UNDECIDED"
+    NOT_APPLICABLE = "NOT_APPLICABLE"
+
+
 class Decided:
-    """A result with ``verdicts``, each of which says ``CONFIRMED``, ``REFUTED``, ``UNDECIDED`` or another word."""
+    """A result with ``verdicts``, each of which has a :class:`Decision`."""
 
     __slots__ = ()
 
@@ -92,9 +108,9 @@ class Decided:
     @property
     def refuted(self) -> bool:
         """Whether some statement was refuted."""
-        return any(verdict.verdict == "REFUTED" for verdict in self.verdicts)
+        return any(verdict.decision == Decision.REFUTED for verdict in self.verdicts)
 
     @property
     def undecided(self) -> bool:
         """Whether some statement was left undecided."""
-        return any(verdict.verdict == "UNDECIDED" for verdict in self.verdicts)
+        return any(verdict.decision == Decision.UNDECIDED for verdict in self.verdicts)

@@ -9,7 +9,7 @@ import pytest
 from sympy import Matrix, groebner, symbols
 
 from m2bridge import Macaulay2, Orbit, Script, SingleLayerAttention
-from m2bridge.crosscheck import Outcome, compare, cross_check
+from m2bridge.crosscheck import Decision, compare, cross_check
 from m2bridge.engine import Engine
 from m2bridge.engine.answer import parse
 from m2bridge.errors import ContradictionError, MethodUnavailableError
@@ -28,8 +28,8 @@ def engine(remembering: Engine) -> Engine:
     return remembering
 
 
-def outcomes(engine: Engine, *case: int) -> dict[str, Outcome]:
-    return {verdict.name: verdict.verdict for verdict in cross_check(SingleLayerAttention(*case), engine).verdicts}
+def outcomes(engine: Engine, *case: int) -> dict[str, Decision]:
+    return {verdict.name: verdict.decision for verdict in cross_check(SingleLayerAttention(*case), engine).verdicts}
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 4])
@@ -40,24 +40,24 @@ def test_all_small_cases(engine: Engine, d: int) -> None:
         found = outcomes(engine, *case)
         two_to_one = a == d_out == 1
         if two_to_one or d == 1:
-            assert found["3.4 (iii)"] is found["singular-locus"] is Outcome.NOT_APPLICABLE, case
+            assert found["3.4 (iii)"] is found["singular-locus"] is Decision.NOT_APPLICABLE, case
         else:
             fails = 2 <= a < d and not (a == 2 and d_out == 1)
-            assert found["3.4 (iii)"] is (Outcome.REFUTED if fails else Outcome.CONFIRMED), case
-            assert found["singular-locus"] is Outcome.CONFIRMED, case
+            assert found["3.4 (iii)"] is (Decision.REFUTED if fails else Decision.CONFIRMED), case
+            assert found["singular-locus"] is Decision.CONFIRMED, case
             assert found["A.4"] is found["3.4 (iii)"], case
             for name in ("3.4 (ii)", "A.3", "A.6", "not-a-manifold"):
-                assert found[name] is Outcome.CONFIRMED, (case, name)
+                assert found[name] is Decision.CONFIRMED, (case, name)
         for name in ("3.3", "3.4 (i)", "A.2 (birational)", "A.2 (special fibres)"):
-            assert found[name] is (Outcome.NOT_APPLICABLE if two_to_one else Outcome.CONFIRMED), (case, name)
+            assert found[name] is (Decision.NOT_APPLICABLE if two_to_one else Decision.CONFIRMED), (case, name)
         for name in ("3.2 (rank one)", "3.2 (zero)", "3.2 (otherwise)", "A.5"):
-            assert found[name] is Outcome.CONFIRMED, (case, name)
-        assert found["degree"] is Outcome.CONFIRMED, case
+            assert found[name] is Decision.CONFIRMED, (case, name)
+        assert found["degree"] is Decision.CONFIRMED, case
 
 
 def test_the_smallest_refutation_with_its_witness(engine: Engine) -> None:
     found = cross_check(SingleLayerAttention(3, 2, 2), engine)
-    refuted, also = [verdict for verdict in found.verdicts if verdict.verdict is Outcome.REFUTED]
+    refuted, also = [verdict for verdict in found.verdicts if verdict.decision is Decision.REFUTED]
     assert (also.name, also.witness) == ("A.4", refuted.witness)
     witness = refuted.witness
     assert witness is not None
@@ -73,13 +73,13 @@ def test_the_smallest_refutation_with_its_witness(engine: Engine) -> None:
 
 def test_what_can_still_be_said(engine: Engine) -> None:
     two_to_one = {v.name: v for v in cross_check(SingleLayerAttention(3, 1, 1), engine).verdicts}
-    assert two_to_one["3.3"].verdict is Outcome.NOT_APPLICABLE
+    assert two_to_one["3.3"].decision is Decision.NOT_APPLICABLE
     assert "holds all the same: computed 7, stated 7" in two_to_one["3.3"].reason
     assert "would be false" in two_to_one["A.2 (birational)"].reason
     degenerate = {v.name: v for v in cross_check(SingleLayerAttention(1, 2), engine).verdicts}
     assert "m2bridge adds the hypothesis d ≥ 2" in degenerate["3.4 (iii)"].reason
     one_token = cross_check(SingleLayerAttention(3, 2, t=1), engine)
-    assert {verdict.verdict for verdict in one_token.verdicts} == {Outcome.NOT_APPLICABLE}
+    assert {verdict.decision for verdict in one_token.verdicts} == {Decision.NOT_APPLICABLE}
     assert all("t ≥ 2" in verdict.reason for verdict in one_token.verdicts)
 
 
@@ -91,20 +91,20 @@ def planted(**changes: object) -> OrbitStatement:
 def test_wrong_statements_are_refuted(engine: Engine) -> None:
     seen = observe(SingleLayerAttention(3, 2), engine)
     smooth = compare(planted(predict=lambda orbit, model: False), seen)
-    assert smooth.verdict is Outcome.REFUTED
+    assert smooth.decision is Decision.REFUTED
     assert smooth.witness is not None
     assert smooth.witness.orbit == Orbit(1, 1, 0)
     rank_of_v = compare(planted(predict=lambda orbit, model: orbit.s <= 1), seen)
-    assert rank_of_v.verdict is Outcome.REFUTED
+    assert rank_of_v.decision is Decision.REFUTED
     assert rank_of_v.witness is not None
     assert rank_of_v.witness.observed is False
     wrong = {"fibre_points": lambda o, m: 1, "critical": lambda o, m: False, "boundary": lambda o, m: o.r == o.s == 1}
     for observable, predict in wrong.items():
-        assert compare(planted(observable=observable, predict=predict), seen).verdict is Outcome.REFUTED
+        assert compare(planted(observable=observable, predict=predict), seen).decision is Decision.REFUTED
     values = {"dimension": 13, "degree": 1, "closed": False, "birational": False, "special_fibre_points": 3}
     for observable, value in values.items():
         statement = GlobalStatement("x", "", "", "", observable, lambda m, v=value: v, lambda m: "")  # type: ignore[arg-type]
-        assert compare(statement, seen).verdict is Outcome.REFUTED
+        assert compare(statement, seen).decision is Decision.REFUTED
 
 
 def test_methods_that_disagree_stop_the_run(engine: Engine) -> None:
@@ -211,8 +211,8 @@ def test_the_number_of_tokens_does_not_matter_from_two_on(engine: Engine) -> Non
 def test_a_limit_leaves_statements_undecided(session: Macaulay2) -> None:
     with limit_after(session, 0, "fibres") as stuck:
         found = cross_check(SingleLayerAttention(3, 2), stuck, timeout=HOUR)
-    decided = {v.name: v.verdict for v in found.verdicts if v.verdict is not Outcome.UNDECIDED}
-    assert decided == dict.fromkeys(("3.3", "A.5", "not-a-manifold"), Outcome.CONFIRMED)
+    decided = {v.name: v.decision for v in found.verdicts if v.decision is not Decision.UNDECIDED}
+    assert decided == dict.fromkeys(("3.3", "A.5", "not-a-manifold"), Decision.CONFIRMED)
     assert found.observations is not None
     assert (found.observations.orbits, found.observations.dimension) == ((), 14)
     assert "timeout=" in found.unfinished
@@ -230,11 +230,11 @@ def test_a_limit_leaves_what_was_found_before_it(session: Macaulay2) -> None:
     assert generic_orbit(model) in {fact.orbit for fact in seen.orbits}
     assert len(seen.orbits) == 37, "of 40 answers, three are not about orbits"
     assert len(seen.orbits) + len(seen.missing) == len(orbits(model))
-    verdicts = {verdict.name: verdict.verdict for verdict in found.verdicts}
-    assert verdicts["3.4 (iii)"] is Outcome.REFUTED
-    assert verdicts["singular-locus"] is verdicts["A.2 (special fibres)"] is Outcome.UNDECIDED
+    verdicts = {verdict.name: verdict.decision for verdict in found.verdicts}
+    assert verdicts["3.4 (iii)"] is Decision.REFUTED
+    assert verdicts["singular-locus"] is verdicts["A.2 (special fibres)"] is Decision.UNDECIDED
     for name in ("3.3", "3.4 (i)", "A.2 (birational)", "3.2 (zero)", "degree"):
-        assert verdicts[name] is Outcome.CONFIRMED
+        assert verdicts[name] is Decision.CONFIRMED
     assert f"({len(seen.orbits)} of {len(orbits(model))} orbits were done)" in found.unfinished
     assert found.unfinished in found.to_text()
     assert len(found.to_json()["orbits"]) == len(seen.orbits)

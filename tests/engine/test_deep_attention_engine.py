@@ -73,12 +73,12 @@ def test_a_swap_that_is_no_swap_is_a_double_point(engine: Macaulay2) -> None:
 def test_a_cross_check_starts_macaulay2_where_a_statement_needs_it(engine: Macaulay2) -> None:
     network = DeepAttention((2, 2, 1), (2, 1))
     found = cross_check(network, engine)
-    verdicts = {verdict.name: str(verdict.verdict) for verdict in found.verdicts}
+    verdicts = {verdict.name: str(verdict.decision) for verdict in found.verdicts}
     assert (verdicts["fibre (degree)"], verdicts["fibre (dimension)"], verdicts["L"]) == ("CONFIRMED",) * 3
     assert verdicts["3.7"] == verdicts["closed"] == "NOT_APPLICABLE"
     assert found.engine_version == engine.version
     alone = cross_check(network, None, [BY_NAME["L"], BY_NAME["closed"]])
-    assert (alone.engine_version, [str(v.verdict) for v in alone.verdicts]) == ("", ["CONFIRMED", "NOT_APPLICABLE"])
+    assert (alone.engine_version, [str(v.decision) for v in alone.verdicts]) == ("", ["CONFIRMED", "NOT_APPLICABLE"])
 
 
 def test_theorem_3_7_without_its_hypothesis_is_not_confirmed(engine: Macaulay2) -> None:
@@ -86,7 +86,7 @@ def test_theorem_3_7_without_its_hypothesis_is_not_confirmed(engine: Macaulay2) 
     wrong = replace(BY_NAME["3.7"], hypotheses=lambda network: "")
     for key, verdict in {"2-2-1-a1-2-t2": "REFUTED", "2-2-1-a2-1-t2": "UNDECIDED"}.items():
         network = DeepAttention.from_key(key)
-        assert str(compare(wrong, network.observe_part({wrong.observable}, engine)).verdict) == verdict
+        assert str(compare(wrong, network.observe_part({wrong.observable}, engine)).decision) == verdict
 
 
 def test_two_layers_are_not_closed(engine: Macaulay2) -> None:

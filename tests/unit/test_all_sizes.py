@@ -317,7 +317,7 @@ def test_verdicts_for_all_sizes_are_those_of_every_case(case: tuple[int, int, in
             "UNDECIDED": sizes.contains(verdict.undecided_for, case),
             "NOT_APPLICABLE": any(sizes.contains(out.sizes, case) for out in verdict.not_applicable),
         }
-        assert [name for name, here in found.items() if here] == [str(single.verdict)]
+        assert [name for name, here in found.items() if here] == [str(single.decision)]
         if "would be false" in single.reason:
             assert not any(sizes.contains(out.holds_for, case) for out in verdict.not_applicable)
         if "holds all the same" in single.reason:
@@ -327,7 +327,7 @@ def test_verdicts_for_all_sizes_are_those_of_every_case(case: tuple[int, int, in
 def test_the_printed_singular_points_are_refuted_exactly_where_they_are_wrong() -> None:
     verdict = verdicts()["3.4 (iii)"]
     wrong = sizes.sizes("2 <= a and a < d and not (a = 2 and dp = 1)")
-    assert verdict.verdict == "REFUTED"
+    assert verdict.decision == "REFUTED"
     assert verdict.fails_for.is_equal(wrong)
     assert words(verdict.fails_for) == "2 ≤ a < d, except (a, d') = (2, 1)"
     assert verdict.holds_for.is_equal(sizes.sizes("d >= 2 and not (a = 1 and dp = 1)").subtract(wrong))
@@ -341,7 +341,7 @@ def test_the_printed_singular_points_are_refuted_exactly_where_they_are_wrong() 
 def test_all_other_statements_are_confirmed_for_all_sizes_to_which_they_apply() -> None:
     for name, verdict in verdicts().items():
         if name not in ("3.4 (iii)", "A.4"):
-            assert verdict.verdict == "CONFIRMED"
+            assert verdict.decision == "CONFIRMED"
             assert verdict.fails_for.is_empty()
             assert verdict.undecided_for.is_empty()
         parts = [verdict.holds_for, verdict.fails_for, verdict.undecided_for]

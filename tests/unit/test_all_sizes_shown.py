@@ -89,4 +89,4 @@ def test_an_identity_that_fails_leaves_statements_undecided(recorded: Engine) ->
     lying = Lying(recorded, '"base_locus_empty","value":true', '"base_locus_empty","value":false')
     found = cross_check_all_sizes(lying)
     assert found.undecided
-    assert {v.verdict for v in found.verdicts if v.name == "3.4 (i)"} == {"UNDECIDED"}
+    assert {v.decision for v in found.verdicts if v.name == "3.4 (i)"} == {"UNDECIDED"}

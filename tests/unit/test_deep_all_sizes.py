@@ -43,7 +43,7 @@ STATED = {statement.key: statement for statement in stated_for_all_sizes()}
 
 def test_all_are_confirmed_and_where_hypotheses_are_needed() -> None:
     found = cross_check_deep_attention()
-    assert [(v.statement, v.verdict) for v in found.verdicts] == [(key, "CONFIRMED") for key in STATED]
+    assert [(v.statement, v.decision) for v in found.verdicts] == [(key, "CONFIRMED") for key in STATED]
     outside = {
         v.statement: [(out.example.network.key, out.example.computed) for out in v.outside] for v in found.verdicts
     }
@@ -131,9 +131,9 @@ def test_a_wrong_statement_is_refuted_by_the_smallest_network(name: str) -> None
     key, wrong = WRONG[name]
     found = decide.decide(STATED[key], wrong)
     if name not in SMALLEST:  # the sums of small networks are right, but the reason is not
-        assert (found.verdict, found.counterexample) == ("UNDECIDED", None)
+        assert (found.decision, found.counterexample) == ("UNDECIDED", None)
         return
-    assert found.verdict == "REFUTED"
+    assert found.decision == "REFUTED"
     assert found.counterexample is not None
     at = found.counterexample
     assert (at.network.key, at.computed, at.stated) == SMALLEST[name]

@@ -14,7 +14,7 @@ import pytest
 from sympy import Matrix, Rational, symbols
 
 from m2bridge import Closure, PolynomialMap, SingleLayerAttention, closure, dimension, image, singular_locus
-from m2bridge.crosscheck import Outcome, cross_check
+from m2bridge.crosscheck import Decision, cross_check
 from m2bridge.engine import Transcript
 from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError, TimeLimitError, TooLargeError
@@ -209,8 +209,8 @@ def test_what_linear_algebra_tells_is_shown_when_macaulay2_takes_all_the_time() 
     """Nothing that is done after the deadline looks at the clock again."""
     with limited(1e5, now=Looks()):
         found = cross_check(SingleLayerAttention(4, 4), Endless())
-    decided = {v.name: v.verdict for v in found.verdicts if v.verdict is not Outcome.UNDECIDED}
-    assert decided == dict.fromkeys(by_linear_algebra(), Outcome.CONFIRMED)
+    decided = {v.name: v.decision for v in found.verdicts if v.decision is not Decision.UNDECIDED}
+    assert decided == dict.fromkeys(by_linear_algebra(), Decision.CONFIRMED)
     assert found.unfinished.endswith("(0 of 26 orbits were done)")
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from m2bridge import Orbit, SingleLayerAttention
 from m2bridge.algebra.sparse_polynomial import WeightedAlgebra
-from m2bridge.crosscheck import Outcome, compare
+from m2bridge.crosscheck import Decision, compare
 from m2bridge.crosscheck.questions import question_of
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention import degree as linear_section
@@ -107,7 +107,7 @@ def test_a_wrong_product_formula_is_refuted(
     _observations.cache_clear()
     monkeypatch.setattr(formulas, name, PLANTED[name])
     verdict = compare(DEGREE, recheck(model))
-    assert verdict.verdict is Outcome.REFUTED
+    assert verdict.decision is Decision.REFUTED
     assert verdict.witness is not None
     assert (verdict.witness.observed, verdict.witness.predicted) == (right, degree_formula(model))
     assert degree_formula(model) != right
@@ -117,14 +117,14 @@ def test_the_issue_that_was_seen() -> None:
     """1638 at (3, 2, 1) used to be confirmed by 1638."""
     seen = recheck(SingleLayerAttention(3, 2, 1))
     assert seen.degree == 756
-    assert compare(replace(DEGREE, predict=lambda model: 1638), seen).verdict is Outcome.REFUTED
+    assert compare(replace(DEGREE, predict=lambda model: 1638), seen).decision is Decision.REFUTED
 
 
 @pytest.mark.parametrize("model", GRID, ids=str)
 def test_the_degree_of_every_small_case_is_decided(model: SingleLayerAttention) -> None:
     """40 cases; (4, 4, 4) has too many points of a linear section, and 1 < α < d has no such section."""
     seen = recheck(model)
-    assert compare(DEGREE, seen).verdict is Outcome.CONFIRMED
+    assert compare(DEGREE, seen).decision is Decision.CONFIRMED
     assert (BY_SECTION in seen.remarks) == is_counted(model)
     content = question_of("attention", "degree").content(model, seen)
     evidence, _ = observations.observe(model.d, model.d_out, model.alpha)
@@ -139,7 +139,7 @@ def test_a_wrong_degree_is_refuted_where_no_section_is_counted(
     model = SingleLayerAttention(*case)
     assert not is_counted(model)
     planted = replace(DEGREE, predict=lambda model: wrong(degree_formula(model)))
-    assert compare(planted, recheck(model)).verdict is Outcome.REFUTED
+    assert compare(planted, recheck(model)).decision is Decision.REFUTED
 
 
 def test_it_holds_at_any_size() -> None:
@@ -212,7 +212,7 @@ def test_a_wrong_number_of_points_gives_another_degree_or_none(wrong: Fibre) -> 
     right = degree_by_projection(model, 13, Fibre(1, 1))
     if wrong.reduced and right % wrong.points == 0:
         planted = replace(recheck(model), degree=degree_by_projection(model, 13, wrong))
-        assert compare(DEGREE, planted).verdict is Outcome.REFUTED
+        assert compare(DEGREE, planted).decision is Decision.REFUTED
     else:
         with pytest.raises(ContradictionError, match="source"):
             degree_by_projection(model, 13, wrong)
@@ -228,17 +228,17 @@ def test_a_wrong_degree_of_matrices_of_low_rank_is_noticed(monkeypatch: pytest.M
     model = SingleLayerAttention(3, 2, 2)
     seen = deduce(model, Fibres(fibres_at(model), base_locus_empty=True, boundary_family=True))
     verdict = compare(DEGREE, seen)
-    assert (verdict.verdict, seen.degree) == (Outcome.REFUTED, 3168)
+    assert (verdict.decision, seen.degree) == (Decision.REFUTED, 3168)
 
 
 def test_with_base_points_there_is_no_degree() -> None:
     model = SingleLayerAttention(2, 2)
     seen = deduce(model, Fibres(fibres_at(model), base_locus_empty=False, boundary_family=True))
-    assert (seen.degree, compare(DEGREE, seen).verdict) == (None, Outcome.UNDECIDED)
+    assert (seen.degree, compare(DEGREE, seen).decision) == (None, Decision.UNDECIDED)
     assert BY_SECTION not in seen.remarks
 
 
 def test_nothing_is_undecided_by_size() -> None:
     for case in [(3, 3, 2), (4, 4, 4)]:
         seen = recheck(SingleLayerAttention(*case))
-        assert Outcome.UNDECIDED not in {compare(statement, seen).verdict for statement in REGISTRY}
+        assert Decision.UNDECIDED not in {compare(statement, seen).decision for statement in REGISTRY}

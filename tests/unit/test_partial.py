@@ -12,7 +12,7 @@ from m2bridge import Orbit, SingleLayerAttention, observe, singular_locus
 from m2bridge.batch.certifier import Settings, put_outcomes
 from m2bridge.batch.store import Store
 from m2bridge.batch.task import Task, kind_of
-from m2bridge.crosscheck import CrossCheck, Outcome, Verdict, compare, cross_check
+from m2bridge.crosscheck import CrossCheck, Decision, Verdict, compare, cross_check
 from m2bridge.crosscheck.certify import certify
 from m2bridge.engine import Engine, Transcript
 from m2bridge.engine.script import Script
@@ -88,7 +88,7 @@ def test_a_verdict_is_the_final_one_or_undecided(recorded: Engine, case: tuple[i
     _, found = checks(case, recorded)
     for sooner, later in pairwise(found):
         for before, after in zip(sooner.verdicts, later.verdicts, strict=True):
-            assert before.verdict in (Outcome.UNDECIDED, after.verdict), (before, after)
+            assert before.decision in (Decision.UNDECIDED, after.decision), (before, after)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -132,10 +132,10 @@ def verdict(check: CrossCheck, name: str) -> Verdict:
 def test_a_refutation_needs_one_orbit(recorded: Engine) -> None:
     _, found = checks((3, 2, 2), recorded)
     none, *_ = found
-    assert {v.name for v in none.verdicts if v.verdict is Outcome.CONFIRMED} == by_linear_algebra()
+    assert {v.name for v in none.verdicts if v.decision is Decision.CONFIRMED} == by_linear_algebra()
     assert "Orbits (L" not in none.to_text()
     dense, *_ = [check for check in found if check.observations is not None and check.observations.orbits]
-    assert {v.name for v in dense.verdicts if v.verdict is Outcome.CONFIRMED} >= {
+    assert {v.name for v in dense.verdicts if v.decision is Decision.CONFIRMED} >= {
         "3.3",
         "3.4 (i)",
         "A.2 (birational)",
@@ -143,10 +143,10 @@ def test_a_refutation_needs_one_orbit(recorded: Engine) -> None:
         "not-a-manifold",
     }
     third = verdict(dense, "3.4 (iii)")
-    assert third.verdict is Outcome.UNDECIDED
+    assert third.decision is Decision.UNDECIDED
     assert "agree on every orbit that was done; the limit was reached (" in third.reason
     assert "(1 of 8 orbits were done)" in third.reason
-    refuted = next(check for check in found if verdict(check, "3.4 (iii)").verdict is Outcome.REFUTED)
+    refuted = next(check for check in found if verdict(check, "3.4 (iii)").decision is Decision.REFUTED)
     third = verdict(refuted, "3.4 (iii)")
     assert third.witness is not None
     assert third.witness.orbit == Orbit(1, 2, 0)
@@ -163,7 +163,7 @@ def test_what_can_still_be_said_is_about_the_orbits_that_were_done(recorded: Eng
         "A.2 (special fibres)": "whether the conclusion holds is not known (",
         "A.3": "holds all the same on every orbit that was done (1 of 2 orbits were done)",
     }.items():
-        assert verdict(check, name).verdict is Outcome.NOT_APPLICABLE
+        assert verdict(check, name).decision is Decision.NOT_APPLICABLE
         assert said in verdict(check, name).reason
 
 
@@ -232,5 +232,5 @@ def test_a_boundary_point_without_its_family_is_undecided(recorded: Engine) -> N
     model = SingleLayerAttention(3, 2, 2)
     seen = replace(observe(model, recorded), boundary_family=False)
     stated: Sequence[Statement] = [s for s in REGISTRY if (s.key, s.part) == ("3.4", "ii")]
-    assert compare(stated[0], seen).verdict is Outcome.UNDECIDED
-    assert compare(planted("boundary", lambda orbit, m: orbit.r == 2), seen).verdict is Outcome.REFUTED
+    assert compare(stated[0], seen).decision is Decision.UNDECIDED
+    assert compare(planted("boundary", lambda orbit, m: orbit.r == 2), seen).decision is Decision.REFUTED

@@ -5,7 +5,7 @@ import m2bridge
 NAMES = """
 QQ AllSizes Closure CoefficientField Component CrossCheck Decision
 Dimension Engine Fibre Ideal Image Limits Macaulay2 Membership
-Observations Orbit OrbitFacts OrbitStatus Outcome PolynomialMap PolynomialRing Script SingleLayerAttention SingularLocus
+Observations Orbit OrbitFacts OrbitStatus PolynomialMap PolynomialRing Script SingleLayerAttention SingularLocus
 Transcript
 Verdict __version__ closure cross_check cross_check_all_sizes dimension fibres image membership observe read_ideal
 singular_locus

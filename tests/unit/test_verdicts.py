@@ -9,7 +9,7 @@ import pytest
 from m2bridge import Orbit, SingleLayerAttention
 from m2bridge.algebra.linear_span import linear_isomorphism
 from m2bridge.certificates.schema import Content
-from m2bridge.crosscheck import Outcome, Verdict, compare
+from m2bridge.crosscheck import Decision, Verdict, compare
 from m2bridge.crosscheck.questions import question_of
 from m2bridge.crosscheck.verdict import NO_ORBIT, NONE_SPECIAL
 from m2bridge.errors import ContradictionError
@@ -73,9 +73,9 @@ WRONG: dict[str, list[Callable[..., object]]] = {
 @pytest.mark.parametrize(("name", "number"), [(name, n) for name, wrong in WRONG.items() for n in range(len(wrong))])
 def test_a_wrong_statement_is_refuted(name: str, number: int) -> None:
     right, observed = statement(name), seen(3, 2, 1)
-    assert compare(right, observed).verdict is Outcome.CONFIRMED
+    assert compare(right, observed).decision is Decision.CONFIRMED
     found = compare(replace(right, predict=WRONG[name][number]), observed)  # type: ignore[arg-type]
-    assert found.verdict is Outcome.REFUTED
+    assert found.decision is Decision.REFUTED
     assert found.witness is not None
     assert found.to_json()["witness"]["predicted"] != found.to_json()["witness"]["observed"]
 
@@ -108,7 +108,7 @@ def test_a_boundary_that_is_not_critical_refutes() -> None:
     observed = seen(2, 2)
     facts = tuple(replace(f, boundary=False) if f.orbit == Orbit(1, 1, 1) else f for f in observed.orbits)
     found = compare(statement("A.6"), replace(observed, orbits=facts))
-    assert found.verdict is Outcome.REFUTED
+    assert found.decision is Decision.REFUTED
     assert found.witness is not None
     assert found.witness.orbit == Orbit(1, 1, 1)
 
@@ -118,16 +118,16 @@ def test_a_source_said_to_be_singular_where_it_is_smooth(
     planting: pytest.MonkeyPatch, case: tuple[int, int, int]
 ) -> None:
     """``singular`` needs more tangent vectors than the dimension; where there are none, nothing is claimed."""
-    right = {s: compare(s, seen(*case)).verdict for s in REGISTRY}
+    right = {s: compare(s, seen(*case)).decision for s in REGISTRY}
     rechecking._observations.cache_clear()
     planting.setattr("m2bridge.families.attention.observation.source_is_smooth", lambda o, m: m.alpha == m.d)
     observed = seen(*case)
     assert {fact.singular for fact in observed.orbits} == {True, None}
     for name in ("3.4 (iii)", "A.4", "singular-locus"):
         found = compare(statement(name), observed)
-        assert found.verdict is Outcome.UNDECIDED
+        assert found.decision is Decision.UNDECIDED
         assert "no more tangent vectors" in found.reason
-    assert all(compare(s, observed).verdict in (outcome, Outcome.UNDECIDED) for s, outcome in right.items())
+    assert all(compare(s, observed).decision in (outcome, Decision.UNDECIDED) for s, outcome in right.items())
 
 
 def test_a_source_said_to_be_smooth_where_it_is_singular(planting: pytest.MonkeyPatch) -> None:
@@ -147,7 +147,7 @@ def test_one_reduced_point_is_singular_by_tangent_vectors_only(case: tuple[int, 
 def test_statements_about_nothing_say_so() -> None:
     for name, said in {"A.2 (special fibres)": NONE_SPECIAL, "3.2 (otherwise)": NO_ORBIT}.items():
         found = verdict(name, 1, 2, 1)
-        assert found.verdict is Outcome.CONFIRMED
+        assert found.decision is Decision.CONFIRMED
         assert said in found.reason
         assert all(said not in verdict(name, *case).reason for case in CASES[2:])
 
@@ -158,10 +158,10 @@ def test_hypotheses_of_ours_are_called_ours() -> None:
     for s in REGISTRY:
         found = compare(s, seen(1, 2, 1))
         if s.hypotheses is nondegenerate:
-            assert found.verdict is Outcome.NOT_APPLICABLE
+            assert found.decision is Decision.NOT_APPLICABLE
             assert "m2bridge adds the hypothesis d ≥ 2" in found.reason
         else:
-            assert found.verdict is Outcome.CONFIRMED
+            assert found.decision is Decision.CONFIRMED
     for name in ("3.4 (ii)", "3.4 (iii)", "A.3", "not-a-manifold"):
         assert "the conclusion would be false" in verdict(name, 1, 2, 1).reason
 

@@ -19,6 +19,7 @@ from m2bridge.families.attention.orbits import orbits, representative
 from m2bridge.families.attention.statements import REGISTRY, Statement
 from m2bridge.families.attention.tangents import closure_dimension, orbit_dimension, tangent_lower_bounds
 from m2bridge.limits import each, limited
+from m2bridge.results.base import Decision
 from m2bridge.results.sheet import name_with_part
 
 
@@ -74,7 +75,7 @@ def _verdict(statement: Statement, prediction: Prediction, seen: Facts, counts: 
         statement.part,
         statement.text,
         statement.source,
-        "REFUTED" if not false.is_empty() else "CONFIRMED" if unknown.is_empty() else "UNDECIDED",
+        Decision.REFUTED if not false.is_empty() else Decision.CONFIRMED if unknown.is_empty() else Decision.UNDECIDED,
         holds,
         false,
         unknown,
@@ -130,7 +131,7 @@ def cross_check_all_sizes(
     --------
     >>> with Macaulay2() as engine:
     ...     found = cross_check_all_sizes(engine)
-    >>> [(v.name, v.verdict) for v in found.verdicts if v.verdict != "CONFIRMED"]
+    >>> [(v.name, v.decision) for v in found.verdicts if v.decision != "CONFIRMED"]
     [('3.4 (iii)', 'REFUTED'), ('A.4', 'REFUTED')]
     """
     known = [statement for statement in statements if is_stated(statement)]

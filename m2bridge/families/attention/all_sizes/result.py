@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import islpy as isl
 
@@ -14,12 +14,10 @@ from m2bridge.families.attention.all_sizes.fibre_theorem import Stratum
 from m2bridge.families.attention.all_sizes.sizes import Generators, canonical, order, words
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import IntegerMatrix, Orbit
-from m2bridge.results.base import Decided, Presented
+from m2bridge.results.base import Decided, Decision, Presented
 from m2bridge.results.sheet import Facts, Finding, Findings, Sheet, Table, duration, matrix_text
 
 SCOPE = "all d, d', a ≥ 1 and all t ≥ 2, in characteristic 0"
-
-Decision = Literal["CONFIRMED", "REFUTED", "UNDECIDED"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +70,7 @@ class SizesVerdict:
     ----------
     statement, part, text, source : str
         See :class:`m2bridge.families.attention.statements.OrbitStatement`.
-    verdict : {"CONFIRMED", "REFUTED", "UNDECIDED"}
+    decision : Decision
         REFUTED if it is false for some size to which it applies; else UNDECIDED if the facts leave some size open.
     holds_for, fails_for, undecided_for : sets of sizes
         Together all sizes to which it applies.
@@ -88,7 +86,7 @@ class SizesVerdict:
     part: str
     text: str
     source: str
-    verdict: Decision
+    decision: Decision
     holds_for: isl.Set
     fails_for: isl.Set
     undecided_for: isl.Set
@@ -159,7 +157,7 @@ def content(key: str, found: AllSizes) -> Content:
         "base_locus_empty": found.basis.base_locus_empty,
         "boundary_family": found.basis.boundary_family,
     }
-    decided = (verdict.trusted for verdict in verdicts if verdict.verdict != "UNDECIDED")
+    decided = (verdict.trusted for verdict in verdicts if verdict.decision is not Decision.UNDECIDED)
     trusted = tuple(dict.fromkeys(lemma for lemmas in decided for lemma in lemmas))
     return Content({"verdicts": [_verdict(verdict) for verdict in verdicts]}, evidence, trusted)
 
@@ -169,7 +167,7 @@ def _verdict(verdict: SizesVerdict) -> dict[str, Any]:
         "part": verdict.part,
         "text": verdict.text,
         "source": verdict.source,
-        "verdict": verdict.verdict,
+        "verdict": str(verdict.decision),
         "holds_for": canonical(verdict.holds_for),
         "fails_for": canonical(verdict.fails_for),
         "undecided_for": canonical(verdict.undecided_for),
@@ -260,7 +258,7 @@ def verdict_json(verdict: SizesVerdict) -> dict[str, Any]:
         "part": verdict.part,
         "text": verdict.text,
         "source": verdict.source,
-        "verdict": verdict.verdict,
+        "verdict": str(verdict.decision),
         "holds_for": set_json(verdict.holds_for),
         "fails_for": set_json(verdict.fails_for),
         "undecided_for": set_json(verdict.undecided_for),
@@ -321,7 +319,7 @@ def _finding(verdict: SizesVerdict) -> Finding:
     lines += [_not_applicable_text(out) for out in verdict.not_applicable]
     if verdict.counterexample is not None:
         lines.append(f"the first counterexample: {counterexample_text(counterexample_json(verdict.counterexample))}")
-    return Finding(str(verdict.verdict), verdict.name, verdict.text, lines)
+    return Finding(str(verdict.decision), verdict.name, verdict.text, lines)
 
 
 def _not_applicable_text(out: NotApplicable) -> str:
@@ -341,5 +339,5 @@ def _signs(condition: str) -> str:
 
 def macaulay2(found: AllSizes) -> str:
     """For each statement the verdict and the sizes for which it is false, as a Macaulay2 hash table."""
-    entries = ", ".join(f'"{v.name}" => {{"{v.verdict}", "false for {words(v.fails_for)}"}}' for v in found.verdicts)
+    entries = ", ".join(f'"{v.name}" => {{"{v.decision}", "false for {words(v.fails_for)}"}}' for v in found.verdicts)
     return f"verdicts = hashTable {{{entries}}}"

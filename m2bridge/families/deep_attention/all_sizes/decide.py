@@ -12,7 +12,6 @@ from m2bridge.families.deep_attention.all_sizes.counted import END, LAYER, Path,
 from m2bridge.families.deep_attention.all_sizes.layer_identities import block_ranks, layer_identities
 from m2bridge.families.deep_attention.all_sizes.predictions import PREDICTIONS, WORDS, Prediction
 from m2bridge.families.deep_attention.all_sizes.result import (
-    Decision,
     DeepAttentionAllSizes,
     EveryVerdict,
     Example,
@@ -23,6 +22,7 @@ from m2bridge.families.deep_attention.observation import observe
 from m2bridge.families.deep_attention.statements import STATEMENTS, failing
 from m2bridge.limits import each, limited, watched
 from m2bridge.maps.statement import GlobalStatement
+from m2bridge.results.base import Decision
 from m2bridge.results.sheet import name_with_part
 
 MOST_LAYERS, LARGEST = 3, 3
@@ -41,9 +41,9 @@ def decide(statement: Stated, prediction: Prediction) -> EveryVerdict:
     """
     if counts_alike(prediction):
         check_assumed(statement, prediction)
-        return verdict(statement, prediction.counts, "CONFIRMED", None, tuple(_outside(statement, prediction)))
+        return verdict(statement, prediction.counts, Decision.CONFIRMED, None, tuple(_outside(statement, prediction)))
     found = _counterexample(statement, prediction)
-    return verdict(statement, prediction.counts, "UNDECIDED" if found is None else "REFUTED", found)
+    return verdict(statement, prediction.counts, Decision.UNDECIDED if found is None else Decision.REFUTED, found)
 
 
 def verdict(
@@ -172,7 +172,7 @@ def cross_check_deep_attention(
     Examples
     --------
     >>> found = cross_check_deep_attention()
-    >>> {verdict.verdict for verdict in found.verdicts}
+    >>> {verdict.decision for verdict in found.verdicts}
     {'CONFIRMED'}
     """
     known, asked = stated_for_all_sizes(), statements or STATEMENTS
@@ -190,5 +190,5 @@ def cross_check_deep_attention(
 
 def _verdict(statement: Stated) -> EveryVerdict:
     if statement.key == NORMAL_FORM:
-        return verdict(statement, "normal_form", "CONFIRMED")
+        return verdict(statement, "normal_form", Decision.CONFIRMED)
     return decide(statement, PREDICTIONS[statement.key])

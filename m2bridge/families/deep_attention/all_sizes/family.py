@@ -18,6 +18,7 @@ from m2bridge.families.deep_attention.all_sizes.result import (
     verdict_json,
 )
 from m2bridge.families.definition import Family, Question, Row, never
+from m2bridge.results.base import Decision
 
 NAME = "deep-attention-all-sizes"
 """Of the family, which has this one case."""
@@ -51,7 +52,7 @@ def _observe(model: EveryNetwork, engine: Engine | None) -> DeepAttentionAllSize
 
 def _content(key: str, model: EveryNetwork, found: DeepAttentionAllSizes) -> Content:
     verdict = next(verdict for verdict in found.verdicts if verdict.statement == key)
-    trusted = () if verdict.verdict == "UNDECIDED" else verdict.trusted
+    trusted = () if verdict.decision is Decision.UNDECIDED else verdict.trusted
     return Content({"verdicts": [verdict_json(verdict)]}, evidence_json(found), trusted)
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from m2bridge.families.deep_attention.all_sizes.layer_identities import BlockRank
 from m2bridge.families.deep_attention.model import DeepAttention
-from m2bridge.results.base import Decided, Presented
+from m2bridge.results.base import Decided, Decision, Presented
 from m2bridge.results.sheet import Facts, Finding, Findings, Sheet, duration
 
 SCOPE = "all widths and ranks, any number of layers, and all t ≥ 1, in characteristic 0"
-Decision = Literal["CONFIRMED", "REFUTED", "UNDECIDED"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ class EveryVerdict:
     ----------
     statement, text, source : str
         See :class:`m2bridge.maps.statement.GlobalStatement`.
-    verdict : {"CONFIRMED", "REFUTED", "UNDECIDED"}
+    decision : Decision
         UNDECIDED if it counts otherwise than what is known, and no small network shows a difference.
     counterexample : Example or None
         The smallest network to which it applies, and for which it is false.
@@ -68,7 +67,7 @@ class EveryVerdict:
     statement: str
     text: str
     source: str
-    verdict: Decision
+    decision: Decision
     counterexample: Example | None
     outside: tuple[Outside, ...]
     computed: tuple[str, ...]
@@ -92,7 +91,7 @@ class DeepAttentionAllSizes(Decided, Presented):
     Examples
     --------
     >>> found = cross_check_deep_attention()
-    >>> [verdict.statement for verdict in found.verdicts if verdict.verdict != "CONFIRMED"]
+    >>> [verdict.statement for verdict in found.verdicts if verdict.decision != "CONFIRMED"]
     []
     """
 
@@ -144,7 +143,7 @@ def verdict_json(verdict: EveryVerdict) -> dict[str, Any]:
     return {
         "text": verdict.text,
         "source": verdict.source,
-        "verdict": verdict.verdict,
+        "verdict": str(verdict.decision),
         "counterexample": None if verdict.counterexample is None else _example_json(verdict.counterexample),
         "outside": [{"hypothesis": out.hypothesis, **_example_json(out.example)} for out in verdict.outside],
     }
@@ -169,11 +168,11 @@ def sheet(found: DeepAttentionAllSizes) -> Sheet:
 
 
 def _finding(verdict: EveryVerdict) -> Finding:
-    return Finding(verdict.verdict, verdict.statement, verdict.text, list(_grounds(verdict)))
+    return Finding(str(verdict.decision), verdict.statement, verdict.text, list(_grounds(verdict)))
 
 
 def _grounds(verdict: EveryVerdict) -> Iterator[str]:
-    if verdict.verdict == "CONFIRMED":
+    if verdict.decision is Decision.CONFIRMED:
         yield "true for all networks to which it applies"
     if verdict.counterexample is not None:
         yield f"the first counterexample: {example_text(_example_json(verdict.counterexample))}"
@@ -197,5 +196,5 @@ def outside_text(out: dict[str, Any]) -> str:
 
 def macaulay2(found: DeepAttentionAllSizes) -> str:
     """For each statement the verdict, as a Macaulay2 hash table."""
-    entries = ", ".join(f'"{verdict.statement}" => "{verdict.verdict}"' for verdict in found.verdicts)
+    entries = ", ".join(f'"{verdict.statement}" => "{verdict.decision}"' for verdict in found.verdicts)
     return f"verdicts = hashTable {{{entries}}}"
