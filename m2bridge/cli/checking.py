@@ -67,7 +67,7 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
     asked = request(options)
     if asked.field != QQ:
         raise InvalidCaseError("field", "statements are about characteristic 0: cross-checks are over QQ")
-    alone = not _needs_engine(asked.model, chosen)
+    alone = not asked.model.needs_engine(asked.model.observables(chosen))
     with (
         within(asked.timeout) as clock,
         nullcontext() if alone else asked.engine() as engine,
@@ -90,15 +90,6 @@ def _is_every_size(name: str) -> bool:
     from m2bridge.families import family
 
     return not family(name).options
-
-
-def _needs_engine(model: Any, statements: list[Statement]) -> bool:
-    from m2bridge.maps.model import IsObserved
-    from m2bridge.maps.observation import needs_engine, wanted
-
-    if not isinstance(model, IsObserved):  # a map in a file has no statements
-        return False
-    return needs_engine(model, wanted(model, statements))
 
 
 def _chosen(statement: str, name: str) -> list[Statement]:

@@ -238,11 +238,11 @@ def named_case(options: dict[str, Any]) -> Any | None:
     if name is None:
         return None
     from m2bridge.families import family
-    from m2bridge.maps.model import HasCoordinateSystems, Model
+    from m2bridge.maps.model import Model
 
     chosen = family(name)
     model = chosen.from_options({option.name: options.pop(option.name, None) for option in chosen.options})
-    if not isinstance(model, Model | HasCoordinateSystems):
+    if not isinstance(model, Model):
         raise InvalidCaseError("family", f"{model.title} is not one model: it can be certified, and nothing else")
     return model
 

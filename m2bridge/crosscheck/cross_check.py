@@ -11,14 +11,14 @@ from m2bridge.crosscheck.verdict import Grounds, Verdict
 from m2bridge.engine import Engine, given_or_own
 from m2bridge.errors import InvalidCaseError, MemoryLimitError, TimeLimitError
 from m2bridge.limits import clock, limited
-from m2bridge.maps.model import Stated
-from m2bridge.maps.observation import Observed, Witness, needs_engine, observe, wanted
+from m2bridge.maps.model import Model
+from m2bridge.maps.observation import Observed, Witness
 from m2bridge.maps.statement import GlobalStatement, OrbitStatement, Statement, Value
 from m2bridge.results.base import Decided, Decision, Presented, computed_by, result_json
 from m2bridge.results.sheet import Block, Facts, Finding, Findings, Sheet, Table, matrix_text
 
 
-def without_observations(statement: Statement, model: Stated, limit: str = "") -> Verdict:
+def without_observations(statement: Statement, model: Model, limit: str = "") -> Verdict:
     """NOT_APPLICABLE or UNDECIDED, where nothing can be observed, or a limit was reached before anything was."""
     hypothesis = statement.hypotheses(model)
     return Verdict(statement, Grounds(statement.observable, hypothesis, unfinished=limit, looked=False))
@@ -41,7 +41,7 @@ def compare(statement: Statement, seen: Observed) -> Verdict:
     return replace(verdict, computed=computed, trusted=statement.trusted)
 
 
-def _whole(statement: GlobalStatement[Any], model: Stated, seen: Observed, hypothesis: str) -> Verdict:
+def _whole(statement: GlobalStatement[Any], model: Model, seen: Observed, hypothesis: str) -> Verdict:
     predicted, observed = statement.predict(model), seen.value(statement.observable)
     grounds = Grounds(
         statement.observable,
@@ -57,7 +57,7 @@ def _whole(statement: GlobalStatement[Any], model: Stated, seen: Observed, hypot
     return Verdict(statement, grounds, predicted, observed, witness=witness)
 
 
-def _by_orbits(statement: OrbitStatement[Any, Any], model: Stated, seen: Observed, hypothesis: str) -> Verdict:
+def _by_orbits(statement: OrbitStatement[Any, Any], model: Model, seen: Observed, hypothesis: str) -> Verdict:
     observable = statement.observable
     concerned = [orbit for orbit in seen.all_orbits() if statement.concerns(orbit)]
     found = {orbit: value for orbit, value in seen.at_orbits(observable).items() if statement.concerns(orbit)}
@@ -100,7 +100,7 @@ class CrossCheck(Decided, Presented):
 
     Parameters
     ----------
-    model : Stated
+    model : Model
     verdicts : tuple of Verdict
     observations : Observed or None
         ``None`` when nothing can be observed, or a limit was reached before anything was; a part when it was reached
@@ -119,7 +119,7 @@ class CrossCheck(Decided, Presented):
 
     presentation: ClassVar[str] = "m2bridge.crosscheck.cross_check"
 
-    model: Stated
+    model: Model
     verdicts: tuple[Verdict, ...]
     observations: Any
     engine_version: str
@@ -128,7 +128,7 @@ class CrossCheck(Decided, Presented):
 
 
 def cross_check(
-    model: Stated,
+    model: Model,
     engine: Engine | None = None,
     statements: Sequence[Statement] | None = None,
     timeout: float | None = None,
@@ -137,7 +137,7 @@ def cross_check(
 
     Parameters
     ----------
-    model : Stated
+    model : Model
         Of a family with statements.
     engine : Engine, optional
         A Macaulay2 of its own is started, and ended, where none is given and one is needed.
@@ -161,20 +161,20 @@ def cross_check(
     >>> [(verdict.name, str(verdict.decision)) for verdict in found.verdicts]
     [('expected-dimension', 'REFUTED'), ('expected-dimension (equal widths)', 'NOT_APPLICABLE')]
     """
-    if not isinstance(model, Stated):
+    if not isinstance(model, Model) or not model.statements():
         raise InvalidCaseError("model", f"there are no statements about a {getattr(model, 'title', model)}")
     asked = model.statements() if statements is None else tuple(statements)
     with limited(timeout):
-        if not needs_engine(model, wanted(model, asked)):
+        if not model.needs_engine(model.observables(asked)):
             return _cross_check(model, None, asked)
         with given_or_own(engine) as used:
             return _cross_check(model, used, asked)
 
 
-def _cross_check(model: Stated, engine: Engine | None, statements: Sequence[Statement]) -> CrossCheck:
+def _cross_check(model: Model, engine: Engine | None, statements: Sequence[Statement]) -> CrossCheck:
     running, version = clock(), engine.version if engine else ""
     try:
-        seen = observe(model, wanted(model, statements), engine)
+        seen = model.observe(model.observables(statements), engine)
     except (TimeLimitError, MemoryLimitError) as limit:
         verdicts = tuple(without_observations(statement, model, str(limit)) for statement in statements)
         return CrossCheck(model, verdicts, None, version, running.seconds, str(limit))

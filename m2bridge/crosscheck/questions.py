@@ -16,7 +16,6 @@ from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families import family
 from m2bridge.families.definition import Family, Question, Row
-from m2bridge.maps.observation import needs_engine, observe
 from m2bridge.maps.statement import GlobalStatement, Statement
 from m2bridge.results.base import Decision
 from m2bridge.results.sheet import matrix_text, name_with_part, value_text
@@ -119,18 +118,18 @@ def _stated(key: str, statements: tuple[Statement, ...], chosen: Family) -> Ques
         lambda: tuple(name_with_part(key, statement.part) for statement in statements),
         usual=usual,
         within_reach=usual,
-        needs_engine=lambda model: needs_engine(model, observables),
+        needs_engine=lambda model: model.needs_engine(observables),
     )
 
 
 def _usual(model: Any, statements: tuple[Statement, ...]) -> bool:
     """Of what is observed apart: what applies, and does not take Macaulay2."""
     applies = any(not statement.hypotheses(model) for statement in statements)
-    return applies and not needs_engine(model, {statement.observable for statement in statements})
+    return applies and not model.needs_engine({statement.observable for statement in statements})
 
 
 def _observe(observables: tuple[str, ...], model: Any, engine: Engine | None) -> Any:
-    return observe(model, observables, engine, certified=True)
+    return model.observe(observables, engine, certified=True)
 
 
 def _content(statements: tuple[Statement, ...], model: Any, seen: Any) -> Content:

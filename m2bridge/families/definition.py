@@ -244,7 +244,7 @@ class Family:
         All statements about the family. There is a question for each of their keys.
     apart : bool
         Whether a question observes only what its statements are about (the models are
-        :class:`~m2bridge.maps.observation.ObservedInParts`), and is asked only where one of them applies, when
+        :meth:`~m2bridge.maps.model.Model.observe`), and is asked only where one of them applies, when
         everything is asked; else all questions share one observation of everything.
     grid : callable, optional
         In a batch from one value for each option, by name, to the models that are meant; the one of ``build`` when left

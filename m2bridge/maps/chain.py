@@ -12,8 +12,7 @@ from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.limits import watched
 from m2bridge.maps.layer import Layer, ReducedLayer, chain_bounds, expanded, support
-from m2bridge.maps.model import UpperBound
-from m2bridge.maps.structure import Multigrading, Symmetry
+from m2bridge.maps.model import DifferentiableModel, UpperBound
 
 Variable = str | tuple[int, int]
 """A parameter, or the hidden variable that is input i of a layer, as (number of the layer, i)."""
@@ -53,7 +52,7 @@ TITLE = "composition of polynomial maps"
 
 
 @dataclass(frozen=True, slots=True)
-class Chain:
+class Chain(DifferentiableModel):
     """A composition of polynomial maps: the outputs of each layer are the inputs of the next one, by position.
 
     If the first layer has no inputs, the model is the map from all parameters to the outputs of the last layer. If it
@@ -157,14 +156,6 @@ class Chain:
         """
         return expanded(self.layers)
 
-    def grading(self) -> Multigrading | None:
-        """Nobody chose one."""
-        return None
-
-    def symmetries(self) -> tuple[Symmetry, ...]:
-        """None are known."""
-        return ()
-
     def gauge_dimension(self) -> int:
         """Dimension of the group of rescalings of parameters and hidden variables that do not change the function."""
         return rescaling_dimension(self.layers)
@@ -174,14 +165,14 @@ class Chain:
         return chain_bounds(self.layers)
 
     def values(self, parameters: Row, inputs: Sequence[Row], prime: int) -> list[list[int]]:
-        """See :class:`~m2bridge.maps.model.Evaluates`."""
+        """See :class:`~m2bridge.maps.model.DifferentiableModel`."""
         layers = _reduced(self.layers, prime)
         return [self._forward(layers, parameters, x)[1] for x in inputs]
 
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
     ) -> list[list[int]]:
-        """See :class:`~m2bridge.maps.model.Differentiates`: the chain rule, from the last layer to the first."""
+        """See :class:`~m2bridge.maps.model.DifferentiableModel`: the chain rule, from the last layer to the first."""
         layers = _reduced(self.layers, prime)
         points: list[list[int]] = []
         at: tuple[int, ...] | None = None

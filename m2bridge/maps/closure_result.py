@@ -18,7 +18,6 @@ from m2bridge.implicitization.implicitize import Implicitization
 from m2bridge.limits import watched
 from m2bridge.maps.jacobian_rank import Status
 from m2bridge.maps.map_model import Subject
-from m2bridge.maps.model import HasFibreDegree, PredictsHilbertFunction
 from m2bridge.results.base import Presented, result_json
 from m2bridge.results.sheet import Block, Facts, Formula, Polynomials, Sheet, duration
 
@@ -150,16 +149,13 @@ class Closure(Presented):
     @property
     def fibre_degree(self) -> int | None:
         """The degree that source and generic fibre give, over QQ, where ``degree`` is not known by equations."""
-        model = self.subject.model
-        if self.degree is not None or self.field != QQ or not isinstance(model, HasFibreDegree):
-            return None
-        return model.fibre_degree()
+        return self.subject.model.fibre_degree() if self.degree is None and self.field == QQ else None
 
     @property
     def predicted_hilbert_function(self) -> tuple[int, ...] | None:
         """The prediction of the family for the same degrees, over QQ; ``None`` where it has none."""
         model, values = self.subject.model, self.computed_hilbert_function
-        if not isinstance(model, PredictsHilbertFunction) or self.field != QQ:
+        if self.field != QQ:
             return None
         predicted = [model.predicted_hilbert_function(n) for n in range(len(values))]
         known = tuple(value for value in predicted if value is not None)

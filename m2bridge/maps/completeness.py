@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
@@ -24,48 +24,7 @@ from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
 from m2bridge.limits import clock, share
 from m2bridge.maps.elimination import elimination_values
 from m2bridge.maps.map_model import Subject
-from m2bridge.maps.model import HasCore
-
-
-@dataclass(frozen=True, slots=True)
-class Core:
-    """A map of the same kind with fewer coordinates, and a bound on the degrees of its generators.
-
-    Let I be the ideal of the closure and C that of the core's. The family vouches for this, by proofs in its
-    documentation:
-
-    * If C is generated in degrees ≤ N and N ≥ ``least_degree``, then I is generated in degrees ≤ N.
-    * The Hilbert function of the core is at most ``sections``. If both agree in degree ``bound`` − 1, they agree in all
-      higher ones, and C is generated in degrees ≤ ``bound``.
-    * If there is a minimal generator of degree n, there is one of the weight of ``balanced(n)``.
-    * If the Hilbert function of the core is ``sections`` in a degree, that of the closure is ``whole_sections`` there.
-
-    Parameters
-    ----------
-    name : str
-        In words, for people.
-    source : MultigradedMap
-    bound : int
-    sections : callable
-        The number of independent sections of degree n over the image of the core.
-    balanced : callable
-        A monomial of degree n: the numbers of its coordinates.
-    least_degree : int
-    whole_sections : callable
-        The same for the closure.
-    dimension : int
-        Of the closure, as a cone; in degrees n ≥ 1 ``whole_sections`` is a polynomial of this degree less one.
-    """
-
-    name: str
-    source: MultigradedMap
-    bound: int
-    sections: Callable[[int], int]
-    balanced: Callable[[int], tuple[int, ...]]
-    least_degree: int
-    whole_sections: Callable[[int], int]
-    dimension: int
-
+from m2bridge.maps.model import Core
 
 PROOF_SECONDS = 60.0
 """How long a proof of completeness may take when no limit was given."""
@@ -96,7 +55,7 @@ def prove_complete(known: Equations, subject: Subject, engine: Engine) -> Equati
     """
     with share(1.0, otherwise=PROOF_SECONDS):
         try:
-            core = subject.model.core() if isinstance(subject.model, HasCore) else None
+            core = subject.model.core()
         except TimeLimitError as limit:
             return replace(known, unfinished=str(limit))
         if core is not None:

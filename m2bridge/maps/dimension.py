@@ -13,7 +13,7 @@ from m2bridge.limits import limited, share
 from m2bridge.maps.closure import closure
 from m2bridge.maps.jacobian_rank import MethodValue, Status, best_upper_bound, jacobian_findings
 from m2bridge.maps.map_model import Case, Subject
-from m2bridge.maps.model import Expectation, HasExpectations, HasExpectedDimension, Model, UpperBound
+from m2bridge.maps.model import Expectation, UpperBound
 from m2bridge.results.base import Presented, computed_by, result_json
 from m2bridge.results.sheet import Facts, Sheet, Table
 
@@ -150,22 +150,14 @@ def dimension(
                 version = own.version
     _check_consistent(findings)
     upper = best_upper_bound(subject.model, field)
-    return Dimension(subject, field, tuple(findings), version, running.seconds, upper, _expectations(subject.model))
-
-
-def _expectations(model: Model) -> tuple[Expectation, ...]:
-    if isinstance(model, HasExpectations):
-        return model.expectations()
-    if not isinstance(model, HasExpectedDimension):
-        return ()
-    value, remark = model.expected_dimension()
-    return (Expectation(value, "", remark) if value is None else Expectation(value, remark),)
+    return Dimension(subject, field, tuple(findings), version, running.seconds, upper, subject.model.expectations())
 
 
 def _by_formula(subject: Subject) -> MethodValue:
-    if not isinstance(subject.model, HasExpectedDimension):
+    expected = subject.model.expected_dimension()
+    if expected is None:
         return MethodValue("formula", None, "not applicable", "no formula is known for this map")
-    value, remark = subject.model.expected_dimension()
+    value, remark = expected
     return MethodValue("formula", value, "not applicable" if value is None else "formula", remark)
 
 

@@ -17,7 +17,7 @@ from m2bridge.errors import ContradictionError, MethodUnavailableError, TimeLimi
 from m2bridge.implicitization.implicitize import Implicitization
 from m2bridge.limits import check, share, watched
 from m2bridge.maps.map_model import MapModel, Subject
-from m2bridge.maps.model import Differentiates, HasLowerBounds, HasUpperBounds, LowerBound, Model, UpperBound
+from m2bridge.maps.model import DifferentiableModel, LowerBound, Model, UpperBound
 from m2bridge.maps.rank import rank_result
 
 Status = Literal["proved", "lower bound", "formula", "not applicable", "unfinished"]
@@ -60,10 +60,10 @@ def jacobian_findings(subject: Subject, field: CoefficientField = QQ) -> list[Me
     can be differentiated without being expanded are not expanded. A model that knows lower bounds is asked for them.
     """
     subject.check_field(field)
-    own = subject.model.lower_bounds(field.characteristic) if isinstance(subject.model, HasLowerBounds) else None
+    own = subject.model.lower_bounds(field.characteristic)
     if own is not None:
         return _by_lower_bounds(subject.model, own, field)
-    if isinstance(subject.model, Differentiates) and not isinstance(subject.model, MapModel):
+    if isinstance(subject.model, DifferentiableModel) and not isinstance(subject.model, MapModel):
         return [_by_evaluation(subject.model, field)]
     p = field.characteristic
     fields = [field] if p else [CoefficientField(LARGE_PRIME), QQ]
@@ -123,9 +123,7 @@ def _finding(method: str, value: int, upper: int, place: str) -> MethodValue:
 def _upper_bound(subject: Subject, characteristic: int) -> int:
     free, model = subject.free_parametrization, subject.model
     bounds = [len(free.coordinates), len(free.source.variables) - model.gauge_dimension()]
-    if isinstance(model, HasUpperBounds):
-        bounds += [bound.value for bound in model.upper_bounds(characteristic)]
-    return min(bounds)
+    return min(bounds + [bound.value for bound in model.upper_bounds(characteristic)])
 
 
 def _by_evaluation(model: Model, field: CoefficientField) -> MethodValue:
@@ -142,8 +140,7 @@ def _by_evaluation(model: Model, field: CoefficientField) -> MethodValue:
 
 def best_upper_bound(model: Model, field: CoefficientField) -> UpperBound | None:
     """The smallest upper bound that the model knows."""
-    bounds = model.upper_bounds(field.characteristic) if isinstance(model, HasUpperBounds) else ()
-    return min(bounds, key=lambda bound: bound.value, default=None)
+    return min(model.upper_bounds(field.characteristic), key=lambda bound: bound.value, default=None)
 
 
 def _by_lower_bounds(model: Model, bounds: Iterator[LowerBound], field: CoefficientField) -> list[MethodValue]:

@@ -13,14 +13,13 @@ from m2bridge.algebra.ring import Ideal
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.maps.chain import Chain, check_outputs
 from m2bridge.maps.layer import Layer
-from m2bridge.maps.model import FreelyParametrized, HasCoordinateSystems, Model, NamesCoordinates
-from m2bridge.maps.structure import Multigrading, Symmetry
+from m2bridge.maps.model import DifferentiableModel, Model
 
 TITLE = "polynomial map"
 
 
 @dataclass(frozen=True, slots=True)
-class MapModel:
+class MapModel(DifferentiableModel):
     """A polynomial map of which nothing is known but its polynomials.
 
     Parameters
@@ -61,14 +60,6 @@ class MapModel:
         """The map itself."""
         return self.polynomial_map
 
-    def grading(self) -> Multigrading | None:
-        """Nobody chose one."""
-        return None
-
-    def symmetries(self) -> tuple[Symmetry, ...]:
-        """None are known."""
-        return ()
-
     def gauge_dimension(self) -> int:
         """Dimension of the torus of rescalings of the parameters that keep all images; 0 if there are relations."""
         return 0 if self.polynomial_map.relations else self._chain().gauge_dimension()
@@ -89,7 +80,7 @@ class MapModel:
         return len(self.polynomial_map.coordinates)
 
     def values(self, parameters: Sequence[int], inputs: Sequence[Sequence[int]], prime: int) -> list[list[int]]:
-        """See :class:`~m2bridge.maps.model.Evaluates`."""
+        """See :class:`~m2bridge.maps.model.DifferentiableModel`."""
         return self._chain().values(parameters, inputs, prime)
 
     def pullbacks(
@@ -99,7 +90,7 @@ class MapModel:
         covectors: Sequence[Sequence[int]],
         prime: int,
     ) -> list[list[int]]:
-        """See :class:`~m2bridge.maps.model.Differentiates`.
+        """See :class:`~m2bridge.maps.model.DifferentiableModel`.
 
         Raises
         ------
@@ -130,7 +121,7 @@ def as_model(case: object) -> Model:
     return case
 
 
-Case = Model | HasCoordinateSystems | PolynomialMap
+Case = Model | PolynomialMap
 """What may be asked about."""
 
 
@@ -149,13 +140,7 @@ class Subject:
         InvalidCaseError
             If the case is neither a model nor a map, or the coordinates or weights do not exist.
         """
-        if isinstance(case, HasCoordinateSystems):
-            return cls(case.in_coordinates(coordinates, weights))
-        model = as_model(case)
-        for option, value in (("coordinates", coordinates), ("weights", weights)):
-            if value is not None:
-                raise InvalidCaseError(option, f"there is no choice for a {model.title}")
-        return cls(model)
+        return cls(as_model(case).in_coordinates(coordinates, weights))
 
     @property
     def parametrization(self) -> PolynomialMap:
@@ -171,14 +156,12 @@ class Subject:
     @property
     def free_parametrization(self) -> PolynomialMap:
         """A parametrization without relations, where the model has one; else the parametrization."""
-        return _free(self.model) if isinstance(self.model, FreelyParametrized) else self.parametrization
+        return _free(self.model) or self.parametrization
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
         """The names of the coordinates; where the model knows them, without building the map."""
-        if isinstance(self.model, NamesCoordinates):
-            return self.model.coordinate_names()
-        return self.parametrization.coordinates
+        return self.model.coordinate_names() or self.parametrization.coordinates
 
     def check_field(self, field: CoefficientField) -> None:
         """Raise InvalidCaseError if the map cannot be taken over this field."""
@@ -189,9 +172,7 @@ class Subject:
     @property
     def coordinate_count(self) -> int:
         """The number of coordinates; where the model knows it, without building the map."""
-        if isinstance(self.model, NamesCoordinates):
-            return self.model.coordinate_count
-        return len(self.parametrization.coordinates)
+        return self.model.coordinate_count or len(self.parametrization.coordinates)
 
     @property
     def title(self) -> str:
@@ -206,7 +187,7 @@ class Subject:
     @property
     def ambient(self) -> str:
         """The ambient space, in words."""
-        system = f"{self.model.coordinate_system} " if isinstance(self.model, NamesCoordinates) else ""
+        system = f"{self.model.coordinate_system} ".lstrip()
         names = self.coordinate_names
         shown = ", ".join(names) if len(names) <= 6 else f"{names[0]}, …, {names[-1]}"
         return f"{len(names)} {system}coordinates {shown}"
@@ -218,5 +199,5 @@ def _parametrization(model: Model) -> PolynomialMap:
 
 
 @lru_cache(maxsize=64)
-def _free(model: FreelyParametrized) -> PolynomialMap:
+def _free(model: Model) -> PolynomialMap | None:
     return model.free_parametrization()

@@ -1,19 +1,19 @@
-"""What a model is, and what a model may be able to do.
+"""The base class of models, and the values that they return.
 
-A model is a family of functions, or of points of affine space, that depend polynomially on parameters. A general room
-asks for a :class:`Model` and, by ``isinstance``, for the capabilities below; it never asks for a class. A bare
-``PolynomialMap`` becomes a model by :func:`m2bridge.maps.map_model.as_model`.
-
-What names a model is an attribute; what may take time is a method, so that ``isinstance`` computes nothing.
+A model is the closure of the image of a polynomial map, of which more may be known than the map: a multigrading,
+bounds for the dimension, a degree, statements. What is not known of a model is ``None`` or empty, as it is here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from m2bridge.errors import InvalidCaseError
+from m2bridge.maps.observation import Observed
 from m2bridge.maps.statement import Statement
 from m2bridge.maps.structure import Multigrading, Symmetry
 
@@ -22,113 +22,7 @@ if TYPE_CHECKING:
 
     from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.engine import Engine
-    from m2bridge.maps.completeness import Core
-    from m2bridge.maps.observation import Observed
-
-
-@runtime_checkable
-class Model(Protocol):
-    """A case of a family: the closure of the image of a polynomial map.
-
-    Attributes
-    ----------
-    family : str
-        Name of the family, as in the registry; ``map`` for a bare polynomial map.
-    key : str
-        Names the case within its family: in files, tables and on the command line. Letters, digits, ``-`` and ``_``.
-    title : str
-        The case in words, on one line.
-    """
-
-    def __hash__(self) -> int: ...
-
-    @property
-    def family(self) -> str: ...
-
-    @property
-    def key(self) -> str: ...
-
-    @property
-    def title(self) -> str: ...
-
-    def to_json(self) -> dict[str, Any]:
-        """The numbers of the case, without the name of the family; what the family reads back."""
-        ...
-
-    def parametrization(self) -> PolynomialMap:
-        """The map from parameters to coordinates, expanded.
-
-        Raises
-        ------
-        TooLargeError
-            If it is too large to be expanded.
-        """
-        ...
-
-    def grading(self) -> Multigrading | None:
-        """The finest multigrading of the free parametrization, in legible degrees; ``None`` where none are chosen."""
-        ...
-
-    def symmetries(self) -> tuple[Symmetry, ...]:
-        """Generators of a group of permutations of the free parametrization."""
-        ...
-
-    def gauge_dimension(self) -> int:
-        """Dimension of the generic orbits of a group that acts on the parameters without changing the function.
-
-        Generic fibres of the free parametrization have at least this dimension, in every characteristic; so the image
-        has at most the number of parameters less this. (It is the dimension of the group where generic stabilizers are
-        finite.)
-        """
-        ...
-
-
-@runtime_checkable
-class FreelyParametrized(Protocol):
-    """Has a second parametrization of the same closure, without relations among the parameters."""
-
-    def __hash__(self) -> int: ...
-
-    def free_parametrization(self) -> PolynomialMap:
-        """The map from an affine space."""
-        ...
-
-
-@runtime_checkable
-class Evaluates(Protocol):
-    """Can be evaluated modulo a prime without being expanded.
-
-    A model with ``input_count`` 0 is a map from parameters to its coordinates. With inputs it is a family of functions
-    x ↦ φ_w(x), and its coordinates are the coefficients of φ_w as a polynomial in x.
-    """
-
-    @property
-    def parameter_count(self) -> int: ...
-
-    @property
-    def input_count(self) -> int: ...
-
-    @property
-    def output_count(self) -> int: ...
-
-    def values(self, parameters: Sequence[int], inputs: Sequence[Sequence[int]], prime: int) -> list[list[int]]:
-        """The outputs φ_w(x) modulo the prime, for each x in ``inputs``."""
-        ...
-
-
-@runtime_checkable
-class Differentiates(Evaluates, Protocol):
-    """Can be differentiated with respect to the parameters, modulo a prime, without being expanded."""
-
-    def pullbacks(
-        self,
-        parameters: Sequence[int],
-        inputs: Sequence[Sequence[int]],
-        covectors: Sequence[Sequence[int]],
-        prime: int,
-    ) -> list[list[int]]:
-        """The gradient of w ↦ ⟨g, φ_w(x)⟩ modulo the prime, for each pair of x in ``inputs`` and g in ``covectors``."""
-        ...
+    from m2bridge.implicitization.multigraded_map import MultigradedMap
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,75 +58,6 @@ class LowerBound:
     reason: str
 
 
-@runtime_checkable
-class HasLowerBounds(Protocol):
-    """Knows ways of its own to bound its dimension from below, which take the place of the general one."""
-
-    def lower_bounds(self, characteristic: int) -> Iterator[LowerBound] | None:
-        """Bounds that are proved in this characteristic, each computed when it is asked for, the quickest first.
-
-        ``None`` where the general way serves.
-        """
-        ...
-
-
-@runtime_checkable
-class HasUpperBounds(Protocol):
-    """Knows upper bounds for its dimension, beyond the number of parameters and of coordinates."""
-
-    def upper_bounds(self, characteristic: int) -> tuple[UpperBound, ...]:
-        """Bounds that are proved in this characteristic."""
-        ...
-
-
-@runtime_checkable
-class HasCoordinateSystems(Protocol):
-    """Offers several systems of coordinates, and of parameters, for the same functions."""
-
-    def in_coordinates(self, coordinates: str | None, weights: str | None) -> Model:
-        """The model in one of them; ``None`` stands for the default.
-
-        Raises
-        ------
-        InvalidCaseError
-            If there is no such system.
-        """
-        ...
-
-
-@runtime_checkable
-class NamesCoordinates(Protocol):
-    """Knows its coordinates without building the map, and what their system is called."""
-
-    @property
-    def coordinate_system(self) -> str: ...
-
-    @property
-    def coordinate_count(self) -> int: ...
-
-    def coordinate_names(self) -> tuple[str, ...]:
-        """In the order of the parametrization."""
-        ...
-
-
-@runtime_checkable
-class HasCore(Protocol):
-    """Knows a smaller map whose ideal tells in which degrees the ideal of the closure is generated."""
-
-    def core(self) -> Core | None:
-        """The smaller map; ``None`` for cases that have none."""
-        ...
-
-
-@runtime_checkable
-class HasExpectedDimension(Protocol):
-    """Belongs to a family with a formula for the dimension."""
-
-    def expected_dimension(self) -> tuple[int | None, str]:
-        """The value of the formula, ``None`` where it does not apply; and its name, or why it does not apply."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Expectation:
     """What a statement says about the dimension of a model.
@@ -252,83 +77,44 @@ class Expectation:
     fails: str = ""
 
 
-@runtime_checkable
-class HasExpectations(Protocol):
-    """Belongs to a family with several formulas for the dimension."""
+@dataclass(frozen=True, slots=True)
+class Core:
+    """A map of the same kind with fewer coordinates, and a bound on the degrees of its generators.
 
-    def expectations(self) -> tuple[Expectation, ...]:
-        """What each of them says, the most important one first."""
-        ...
+    Let I be the ideal of the closure and C that of the core's. The family vouches for this, by proofs in its
+    documentation:
 
+    * If C is generated in degrees ≤ N and N ≥ ``least_degree``, then I is generated in degrees ≤ N.
+    * The Hilbert function of the core is at most ``sections``. If both agree in degree ``bound`` − 1, they agree in all
+      higher ones, and C is generated in degrees ≤ ``bound``.
+    * If there is a minimal generator of degree n, there is one of the weight of ``balanced(n)``.
+    * If the Hilbert function of the core is ``sections`` in a degree, that of the closure is ``whole_sections`` there.
 
-@runtime_checkable
-class HasFibreDegree(Protocol):
-    """Knows the degree of the closure from its source and its generic fibre, without equations."""
+    Parameters
+    ----------
+    name : str
+        In words, for people.
+    source : MultigradedMap
+    bound : int
+    sections : callable
+        The number of independent sections of degree n over the image of the core.
+    balanced : callable
+        A monomial of degree n: the numbers of its coordinates.
+    least_degree : int
+    whole_sections : callable
+        The same for the closure.
+    dimension : int
+        Of the closure, as a cone; in degrees n ≥ 1 ``whole_sections`` is a polynomial of this degree less one.
+    """
 
-    def fibre_degree(self) -> int | None:
-        """The degree of the projective variety over QQ; ``None`` for cases about which nothing is known."""
-        ...
-
-
-@runtime_checkable
-class PredictsHilbertFunction(Protocol):
-    """Belongs to a family with a formula for the Hilbert function of the closure, proved in large degrees only."""
-
-    def predicted_hilbert_function(self, degree: int) -> int | None:
-        """The dimension of the part of this degree; ``None`` where nothing is predicted."""
-        ...
-
-
-@runtime_checkable
-class HasStatements(Protocol):
-    """Belongs to a family about which there are theorems, conjectures or expectations."""
-
-    def statements(self) -> tuple[Statement, ...]:
-        """All statements about the family."""
-        ...
-
-
-@runtime_checkable
-class IsObserved(Protocol):
-    """Can be observed: what statements predict is computed, by methods that share nothing with the predictions."""
-
-    @property
-    def needs_engine(self) -> bool:
-        """Whether Macaulay2 takes part."""
-        ...
-
-    def observe(self, engine: Engine | None, *, certified: bool = False) -> Observed | None:
-        """Observe; ``None`` where nothing of what statements are about can be observed.
-
-        Parameters
-        ----------
-        certified : bool
-            For a certificate: everything or nothing, and only what a checker recomputes. Else a part is observed where
-            a limit is reached.
-
-        Raises
-        ------
-        ContradictionError
-            If independent methods disagree.
-        EngineError
-            If Macaulay2 failed, or a limit was reached before anything was observed.
-        """
-        ...
-
-
-@runtime_checkable
-class Stated(HasStatements, IsObserved, Protocol):
-    """A case about which there are statements, and which can be observed: what a cross-check takes."""
-
-    @property
-    def family(self) -> str: ...
-
-    @property
-    def title(self) -> str: ...
-
-    def to_json(self) -> dict[str, Any]:
-        """The numbers of the case."""
-        ...
+    name: str
+    source: MultigradedMap
+    bound: int
+    sections: Callable[[int], int]
+    balanced: Callable[[int], tuple[int, ...]]
+    least_degree: int
+    whole_sections: Callable[[int], int]
+    dimension: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,14 +137,217 @@ class WithoutRealWeights:
     reason: str
 
 
-@runtime_checkable
-class KnowsRealWeights(Protocol):
-    """Knows which real points of the closure are functions of real weights."""
+class Model(ABC):
+    """A case of a family: the closure of the image of a polynomial map.
+
+    Subclasses are frozen dataclasses. What may take time is a method, and what names a model is an attribute.
+
+    Attributes
+    ----------
+    family : str
+        Name of the family, as in the registry; ``map`` for a bare polynomial map.
+    key : str
+        Names the case within its family: in files, tables and on the command line. Letters, digits, ``-`` and ``_``.
+    title : str
+        The case in words, on one line.
+    """
+
+    __slots__ = ()
+
+    family: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def key(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def title(self) -> str: ...
+
+    @abstractmethod
+    def to_json(self) -> dict[str, Any]:
+        """Return the numbers of the case, without the name of the family; the family reads them back."""
+
+    @abstractmethod
+    def parametrization(self) -> PolynomialMap:
+        """Return the map from parameters to coordinates, expanded.
+
+        Raises
+        ------
+        TooLargeError
+            If it is too large to be expanded.
+        """
+
+    def free_parametrization(self) -> PolynomialMap | None:
+        """Return a parametrization of the same closure without relations among the parameters.
+
+        ``None`` where there is no other parametrization.
+        """
+        return None
+
+    def in_coordinates(self, coordinates: str | None, weights: str | None) -> Model:
+        """Return the model in a system of coordinates and of parameters; ``None`` stands for the default.
+
+        Raises
+        ------
+        InvalidCaseError
+            If there is no such system.
+        """
+        for option, value in (("coordinates", coordinates), ("weights", weights)):
+            if value is not None:
+                raise InvalidCaseError(option, f"there is no choice for a {self.title}")
+        return self
+
+    @property
+    def coordinate_system(self) -> str:
+        """The name of the system of coordinates; empty where there is one system only."""
+        return ""
+
+    @property
+    def coordinate_count(self) -> int | None:
+        """The number of coordinates, where it is known without building the map."""
+        return None
+
+    def coordinate_names(self) -> tuple[str, ...] | None:
+        """Return the coordinates in the order of the parametrization, where they are known without building it."""
+        return None
+
+    def grading(self) -> Multigrading | None:
+        """Return the finest multigrading of the free parametrization, in legible degrees, where one is known."""
+        return None
+
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """Return generators of a group of permutations of the free parametrization."""
+        return ()
+
+    def gauge_dimension(self) -> int:
+        """Return the dimension of generic orbits of a group acting on parameters without changing the function.
+
+        Generic fibres of the free parametrization have at least this dimension, in every characteristic; so the image
+        has at most the number of parameters less this. (It is the dimension of the group where generic stabilizers are
+        finite.)
+        """
+        return 0
+
+    def upper_bounds(self, characteristic: int) -> tuple[UpperBound, ...]:
+        """Return bounds proved in this characteristic, besides the numbers of parameters and of coordinates."""
+        return ()
+
+    def lower_bounds(self, characteristic: int) -> Iterator[LowerBound] | None:
+        """Return bounds proved in this characteristic that take the place of the rank of the differential.
+
+        Each is computed when it is asked for, the quickest first. ``None`` where the general way serves.
+        """
+        return None
+
+    def expected_dimension(self) -> tuple[int | None, str] | None:
+        """Return a formula's value, ``None`` where it does not apply, and its name or why it does not apply.
+
+        ``None`` where the family has no formula.
+        """
+        return None
+
+    def expectations(self) -> tuple[Expectation, ...]:
+        """Return what each formula for the dimension says, the most important one first."""
+        expected = self.expected_dimension()
+        if expected is None:
+            return ()
+        value, remark = expected
+        return (Expectation(value, "", remark) if value is None else Expectation(value, remark),)
+
+    def core(self) -> Core | None:
+        """Return a smaller map whose ideal tells in which degrees the ideal of the closure is generated."""
+        return None
+
+    def fibre_degree(self) -> int | None:
+        """Return the degree of the projective variety over QQ, from source and generic fibre, without equations."""
+        return None
+
+    def predicted_hilbert_function(self, degree: int) -> int | None:
+        """Return the dimension of the part of this degree by a formula that is proved in large degrees only."""
+        return None
 
     def without_real_weights(self) -> WithoutRealWeights | None:
-        """A criterion; ``None`` where none is known."""
-        ...
+        """Return a criterion for real points of the closure that are no functions of real weights."""
+        return None
 
     def has_real_weights(self, function: Mapping[str, Fraction], engine: Engine) -> bool:
-        """Whether one point of the closure is a function of real weights, by computing its weights."""
-        ...
+        """Return whether one point of the closure is a function of real weights, by computing its weights.
+
+        Implemented by models with a criterion :meth:`without_real_weights`.
+        """
+        raise NotImplementedError
+
+    def statements(self) -> tuple[Statement, ...]:
+        """Return the theorems, conjectures and expectations about the family."""
+        return ()
+
+    def needs_engine(self, observables: Collection[str]) -> bool:
+        """Return whether Macaulay2 takes part in observing these."""
+        return False
+
+    def observables(self, statements: Iterable[Statement]) -> frozenset[str]:
+        """Return what statements are about; where Macaulay2 is needed, only those that apply."""
+        return frozenset(
+            statement.observable
+            for statement in statements
+            if not self.needs_engine({statement.observable}) or not statement.hypotheses(self)
+        )
+
+    def observe(
+        self, observables: Collection[str], engine: Engine | None, *, certified: bool = False
+    ) -> Observed | None:
+        """Compute at least these, by methods that share nothing with predictions.
+
+        ``None`` where nothing of what statements are about can be observed.
+
+        Parameters
+        ----------
+        certified : bool
+            For a certificate: everything or nothing, and only what a checker recomputes. Else a part is observed where
+            a limit is reached.
+
+        Raises
+        ------
+        ContradictionError
+            If independent methods disagree.
+        EngineError
+            If Macaulay2 failed, or a limit was reached before anything was observed.
+        """
+        return None
+
+
+class DifferentiableModel(Model):
+    """A model that is evaluated and differentiated modulo a prime without being expanded.
+
+    A model with ``input_count`` 0 is a map from parameters to its coordinates. With inputs it is a family of functions
+    x ↦ φ_w(x), and its coordinates are the coefficients of φ_w as a polynomial in x.
+    """
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def parameter_count(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def input_count(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def output_count(self) -> int: ...
+
+    @abstractmethod
+    def values(self, parameters: Sequence[int], inputs: Sequence[Sequence[int]], prime: int) -> list[list[int]]:
+        """Return the outputs φ_w(x) modulo the prime, for each x in ``inputs``."""
+
+    @abstractmethod
+    def pullbacks(
+        self,
+        parameters: Sequence[int],
+        inputs: Sequence[Sequence[int]],
+        covectors: Sequence[Sequence[int]],
+        prime: int,
+    ) -> list[list[int]]:
+        """Return the gradient of w ↦ ⟨g, φ_w(x)⟩ modulo the prime, for each pair of x and g."""

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol
 
-from m2bridge.limits import check, limited
-from m2bridge.maps.model import IsObserved, Model
 from m2bridge.maps.orbit_methods import NamedOrbit
-from m2bridge.maps.rank import RankResult, rank_result
-from m2bridge.maps.statement import Statement, Value, value_json
-
-if TYPE_CHECKING:
-    from m2bridge.engine import Engine
-
+from m2bridge.maps.statement import Value, value_json
 
 IntegerMatrix = tuple[tuple[int, ...], ...]
 
@@ -155,103 +148,3 @@ class WithoutOrbits:
     def table(self) -> None:
         """There is none."""
         return
-
-
-@runtime_checkable
-class ObservedInParts(Protocol):
-    """Computes each observable by itself, so that only what statements are about is computed."""
-
-    def part_needs_engine(self, observables: Collection[str]) -> bool:
-        """Whether Macaulay2 takes part in observing these."""
-        ...
-
-    def observe_part(
-        self, observables: Collection[str], engine: Engine | None, *, certified: bool = False
-    ) -> Observed | None:
-        """As :meth:`~m2bridge.maps.model.IsObserved.observe`, but of these observables only."""
-        ...
-
-
-def wanted(model: IsObserved, statements: Iterable[Statement]) -> frozenset[str]:
-    """What statements are about; where Macaulay2 is needed, only those that apply."""
-    return frozenset(
-        statement.observable
-        for statement in statements
-        if not needs_engine(model, {statement.observable}) or not statement.hypotheses(model)
-    )
-
-
-def needs_engine(model: IsObserved, observables: Collection[str]) -> bool:
-    """Whether Macaulay2 takes part where statements are about these observables."""
-    if isinstance(model, ObservedInParts):
-        return model.part_needs_engine(observables)
-    return model.needs_engine
-
-
-def observe(
-    model: IsObserved, observables: Collection[str], engine: Engine | None, *, certified: bool = False
-) -> Observed | None:
-    """Observe at least these."""
-    if isinstance(model, ObservedInParts):
-        return model.observe_part(observables, engine, certified=certified)
-    return model.observe(engine, certified=certified)
-
-
-@dataclass(frozen=True, slots=True)
-class ObservedRank(WithoutOrbits):
-    """See :class:`m2bridge.maps.observation.Observed`; there are no orbits.
-
-    Parameters
-    ----------
-    model : Model
-    found : RankResult
-    seconds : float
-    """
-
-    model: Model
-    found: RankResult
-    seconds: float
-    remarks: tuple[str, ...] = ()
-    engine_version: str = ""
-    unfinished: str = ""
-    progress: str = ""
-
-    @property
-    def dimension(self) -> int | None:
-        """The dimension of the closure, where the bounds meet."""
-        return self.found.lower if self.found.status == "proved" else None
-
-    def value(self, observable: str) -> Value | None:
-        """The dimension; nothing else is observed."""
-        return self.dimension if observable == "dimension" else None
-
-    def unknown(self, observable: str) -> str:
-        """The bounds between which the dimension lies."""
-        if observable != "dimension":
-            return "not decided by this method"
-        return f"the dimension is at least {self.found.lower} and at most {self.found.upper.value}"
-
-    def numbers(self) -> dict[str, int]:
-        """Both bounds."""
-        return {"lower_bound": self.found.lower, "upper_bound": self.found.upper.value}
-
-    def evidence(self) -> dict[str, Any]:
-        """What a certificate holds."""
-        return self.to_json()
-
-    def facts(self) -> list[tuple[str, str | None]]:
-        """The dimension, or the bounds."""
-        if self.dimension is not None:
-            return [("dimension", f"{self.dimension} affine (proved)")]
-        return [("dimension", f"at least {self.found.lower}, at most {self.found.upper.value}")]
-
-    def to_json(self) -> dict[str, Any]:
-        """A dictionary for ``json.dumps``."""
-        return {"dimension": self.dimension, **self.numbers()}
-
-
-def observe_rank(model: Model) -> ObservedRank:
-    """Observe the dimension of the closure; see :func:`m2bridge.maps.rank.rank_result`."""
-    with limited(None) as running:
-        found = rank_result(model, check=check)
-        return ObservedRank(model, found, running.seconds)

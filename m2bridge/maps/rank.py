@@ -6,12 +6,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from random import Random
-from typing import Literal
+from typing import Any, Literal
 
 from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError, TooLargeError
-from m2bridge.maps.model import Differentiates, FreelyParametrized, HasUpperBounds, Model, UpperBound
+from m2bridge.limits import check as check_clock
+from m2bridge.limits import limited
+from m2bridge.maps.model import DifferentiableModel, Model, UpperBound
+from m2bridge.maps.observation import WithoutOrbits
+from m2bridge.maps.statement import Value
 
 PRIMES = (LARGE_PRIME, 2**61 - 1)
 """The second prime is tried where the first one gave a rank below all upper bounds, or divides a denominator."""
@@ -68,7 +72,7 @@ def rank_result(
     Parameters
     ----------
     model : Model
-        A model that :class:`~m2bridge.maps.model.Differentiates` is never expanded.
+        A :class:`~m2bridge.maps.model.DifferentiableModel` is never expanded.
     characteristic : int
         0, or a prime p; then points and inputs are from GF(p), which for small p may give a rank that is too small.
     seed : int
@@ -109,25 +113,23 @@ def rank_result(
     return best
 
 
-def differentiable(model: Model) -> Differentiates:
+def differentiable(model: Model) -> DifferentiableModel:
     """The model itself if it can be differentiated, else its free parametrization."""
-    if isinstance(model, Differentiates):
+    if isinstance(model, DifferentiableModel):
         return model
     from m2bridge.maps.map_model import MapModel  # needs SymPy, which is slow to import
 
-    return MapModel(model.free_parametrization() if isinstance(model, FreelyParametrized) else model.parametrization())
+    return MapModel(model.free_parametrization() or model.parametrization())
 
 
-def upper_bounds(model: Model, source: Differentiates, characteristic: int = 0) -> list[UpperBound]:
+def upper_bounds(model: Model, source: DifferentiableModel, characteristic: int = 0) -> list[UpperBound]:
     """All upper bounds that are known."""
     gauge = model.gauge_dimension()
     less = f" less {gauge}, the dimension of the group that keeps the function" if gauge else ""
     bounds = [UpperBound(source.parameter_count - gauge, f"the number of parameters{less}")]
     if not source.input_count:
         bounds.append(UpperBound(source.output_count, "the number of coordinates"))
-    if isinstance(model, HasUpperBounds):
-        bounds += model.upper_bounds(characteristic)
-    return bounds
+    return [*bounds, *model.upper_bounds(characteristic)]
 
 
 def _primes(characteristic: int) -> tuple[int, ...]:
@@ -137,7 +139,7 @@ def _primes(characteristic: int) -> tuple[int, ...]:
 
 
 def _gradients(
-    source: Differentiates, count: int, prime: int, random: Random, check: Callable[[], None]
+    source: DifferentiableModel, count: int, prime: int, random: Random, check: Callable[[], None]
 ) -> list[list[int]]:
     size = count if source.input_count else source.output_count
     if size * source.parameter_count > MAX_ENTRIES:
@@ -156,7 +158,7 @@ def _gradients(
     return rows
 
 
-def _random_pairs(source: Differentiates, count: int, prime: int, random: Random) -> Iterator[Pair]:
+def _random_pairs(source: DifferentiableModel, count: int, prime: int, random: Random) -> Iterator[Pair]:
     """Inputs, each with a random combination of the outputs."""
     for _ in range(count):
         x = [random.randrange(prime) for _ in range(source.input_count)]
@@ -167,3 +169,63 @@ def _all_outputs(count: int) -> Iterator[Pair]:
     """Each output alone."""
     for j in range(count):
         yield [], [0] * j + [1] + [0] * (count - j - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedRank(WithoutOrbits):
+    """See :class:`m2bridge.maps.observation.Observed`; there are no orbits.
+
+    Parameters
+    ----------
+    model : Model
+    found : RankResult
+    seconds : float
+    """
+
+    model: Model
+    found: RankResult
+    seconds: float
+    remarks: tuple[str, ...] = ()
+    engine_version: str = ""
+    unfinished: str = ""
+    progress: str = ""
+
+    @property
+    def dimension(self) -> int | None:
+        """The dimension of the closure, where the bounds meet."""
+        return self.found.lower if self.found.status == "proved" else None
+
+    def value(self, observable: str) -> Value | None:
+        """The dimension; nothing else is observed."""
+        return self.dimension if observable == "dimension" else None
+
+    def unknown(self, observable: str) -> str:
+        """The bounds between which the dimension lies."""
+        if observable != "dimension":
+            return "not decided by this method"
+        return f"the dimension is at least {self.found.lower} and at most {self.found.upper.value}"
+
+    def numbers(self) -> dict[str, int]:
+        """Both bounds."""
+        return {"lower_bound": self.found.lower, "upper_bound": self.found.upper.value}
+
+    def evidence(self) -> dict[str, Any]:
+        """What a certificate holds."""
+        return self.to_json()
+
+    def facts(self) -> list[tuple[str, str | None]]:
+        """The dimension, or the bounds."""
+        if self.dimension is not None:
+            return [("dimension", f"{self.dimension} affine (proved)")]
+        return [("dimension", f"at least {self.found.lower}, at most {self.found.upper.value}")]
+
+    def to_json(self) -> dict[str, Any]:
+        """A dictionary for ``json.dumps``."""
+        return {"dimension": self.dimension, **self.numbers()}
+
+
+def observe_rank(model: Model) -> ObservedRank:
+    """Observe the dimension of the closure; see :func:`m2bridge.maps.rank.rank_result`."""
+    with limited(None) as running:
+        found = rank_result(model, check=check_clock)
+        return ObservedRank(model, found, running.seconds)

@@ -32,7 +32,7 @@ from m2bridge.limits import clock, limited
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.map_model import Case
-from m2bridge.maps.model import KnowsRealWeights, Model
+from m2bridge.maps.model import Model
 from m2bridge.maps.slice_result import CLOSURE_ONLY, FUNCTIONS, UNDECIDED, Kind, Piece, SingularComponent, SliceSurface
 from m2bridge.pictures.real_geometry import Branch, Patch, branches, patches
 from m2bridge.pictures.real_roots import ball, to_flint
@@ -124,7 +124,7 @@ class Criterion:
 
     Parameters
     ----------
-    model : KnowsRealWeights or None
+    model : Model or None
         ``None`` where nothing is known.
     space : SliceSpace
     zero : tuple of PolyElement
@@ -133,7 +133,7 @@ class Criterion:
         ``None`` if it is zero on the slice.
     """
 
-    model: KnowsRealWeights | None
+    model: Model | None
     space: SliceSpace
     zero: tuple[PolyElement, ...] = ()
     positive: PolyElement | None = None
@@ -141,8 +141,8 @@ class Criterion:
     @classmethod
     def of(cls, model: Model, space: SliceSpace) -> Criterion:
         """The criterion of a model on a slice."""
-        known = model.without_real_weights() if isinstance(model, KnowsRealWeights) else None
-        if known is None or not isinstance(model, KnowsRealWeights):
+        known = model.without_real_weights()
+        if known is None:
             return cls(None, space)
         positive = space.restricted([known.positive])
         return cls(model, space, tuple(space.restricted(known.zero)), positive[0] if positive else None)

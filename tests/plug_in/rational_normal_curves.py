@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.definition import Family, integer_option
+from m2bridge.maps.model import Model
 from m2bridge.maps.statement import GlobalStatement
 
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.engine import Engine
-    from m2bridge.maps.observation import ObservedRank
+    from m2bridge.maps.rank import ObservedRank
 
 NAME = "rational-normal-curve"
 TEXT = "The cone over the rational normal curve of degree n has dimension {}."
@@ -20,12 +22,11 @@ SOURCE = "Harris, Algebraic Geometry: A First Course, Example 1.14"
 
 
 @dataclass(frozen=True)
-class Cone:
+class Cone(Model):
     """The cone over the rational normal curve of degree n."""
 
     n: int
     family: ClassVar[str] = NAME
-    needs_engine: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.n < 1:
@@ -50,20 +51,11 @@ class Cone:
         s, t = symbols("s t")
         return PolynomialMap.from_expressions([s, t], {f"x_{i}": s ** (self.n - i) * t**i for i in range(self.n + 1)})
 
-    def grading(self) -> None:
-        return None
-
-    def symmetries(self) -> tuple[()]:
-        return ()
-
-    def gauge_dimension(self) -> int:
-        return 0
-
     def statements(self) -> tuple[GlobalStatement[Cone], ...]:
         return STATEMENTS
 
-    def observe(self, engine: Engine | None, *, certified: bool = False) -> ObservedRank:
-        from m2bridge.maps.observation import observe_rank
+    def observe(self, observables: Collection[str], engine: Engine | None, *, certified: bool = False) -> ObservedRank:
+        from m2bridge.maps.rank import observe_rank
 
         return observe_rank(self)
 

@@ -18,7 +18,7 @@ from m2bridge.maps.chain import Chain
 from m2bridge.maps.chain_file import read_chain, read_model
 from m2bridge.maps.layer import Layer
 from m2bridge.maps.map_model import MapModel, as_model
-from m2bridge.maps.model import Differentiates, HasStatements, Model
+from m2bridge.maps.model import DifferentiableModel, Model
 from m2bridge.maps.rank import PRIMES, rank_result
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -192,8 +192,8 @@ def test_what_is_a_model() -> None:
     given = PolynomialMap.from_expressions(["a"], {"x": a**2})
     for model in (as_model(given), FUNCTIONS):
         assert isinstance(model, Model)
-        assert isinstance(model, Differentiates)
-        assert not isinstance(model, HasStatements)
+        assert isinstance(model, DifferentiableModel)
+        assert model.statements() == ()
         assert as_model(model) is model
         assert model.family == "map"
     assert as_model(given).to_json() == {"parameters": ["a"], "relations": [], "coordinates": {"x": "a**2"}}

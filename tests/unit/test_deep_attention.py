@@ -24,7 +24,7 @@ from m2bridge.families.deep_attention.number_systems import Balls, PowerSeries, 
 from m2bridge.families.deep_attention.shape import Shape, virtual_dimension
 from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.implicitization.multigraded_map import multigraded
-from m2bridge.maps.model import Differentiates, HasLowerBounds, HasUpperBounds, Model
+from m2bridge.maps.model import DifferentiableModel, Model
 from m2bridge.maps.rank import rank_result
 from tests import deep
 
@@ -427,8 +427,10 @@ def test_closures_in_low_degree(widths: tuple[int, ...], degree: int, counts: di
 
 def test_a_network_is_a_model_with_capabilities() -> None:
     network = DeepAttention((2, 2, 1), 2)
-    for capability in (Model, Differentiates, HasLowerBounds, HasUpperBounds):
-        assert isinstance(network, capability)
+    for kind in (Model, DifferentiableModel):
+        assert isinstance(network, kind)
+    assert network.lower_bounds(0) is not None
+    assert network.upper_bounds(0)
     assert {network: 1}[DeepAttention([2, 2, 1], [2, 2], 2)] == 1
 
 

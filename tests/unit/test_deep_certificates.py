@@ -71,8 +71,8 @@ def test_what_is_certified() -> None:
     assert set(KEYS) == set(questions(NAME)) - {"3.7", "fibre", "closed"}
     network = DeepAttention((3, 3, 3), 2, 3)
     assert {key for key, question in questions(NAME).items() if question.usual(network)} < set(KEYS)
-    assert DeepAttention((3, 3, 3), 2).part_needs_engine({"dimension", "fibre_degree"})
-    assert not DeepAttention((3, 3, 3), 2).part_needs_engine({"dimension"})
+    assert DeepAttention((3, 3, 3), 2).needs_engine({"dimension", "fibre_degree"})
+    assert not DeepAttention((3, 3, 3), 2).needs_engine({"dimension"})
 
 
 def test_verdicts_of_certificates() -> None:

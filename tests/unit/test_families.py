@@ -14,7 +14,7 @@ from m2bridge.families import families, family, family_names
 from m2bridge.families.definition import Family, integer, integers
 from m2bridge.families.polynomial_network.family import FAMILY
 from m2bridge.families.polynomial_network.model import PolynomialNetwork
-from m2bridge.maps.model import HasStatements, Model
+from m2bridge.maps.model import Model
 from m2bridge.maps.rank import rank_result
 from tests.plug_in import HERE
 from tests.plug_in import install as install_plug_in
@@ -54,7 +54,7 @@ def test_a_package_brings_a_family(site: Path) -> None:
     found = family(NAME)
     model = found.from_options({"n": "3"})
     assert isinstance(model, Model)
-    assert isinstance(model, HasStatements)
+    assert model.statements()
     assert (rank_result(model).lower, rank_result(model).status) == (2, "proved")
     assert found.from_json(model.to_json()) == model == found.from_key(model.key)
     assert [statement.part for statement in found.statements()] == ["right", "wrong"]

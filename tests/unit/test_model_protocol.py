@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -11,19 +11,18 @@ from m2bridge import Orbit, PolynomialMap, SingleLayerAttention, dimension
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.families.attention.orbits import flatten, orbits, representative
 from m2bridge.maps.map_model import MapModel, as_model
-from m2bridge.maps.model import Differentiates, FreelyParametrized, HasUpperBounds, Model
+from m2bridge.maps.model import DifferentiableModel, Model
 from m2bridge.maps.rank import differentiable, rank_result
-from m2bridge.maps.structure import Multigrading, Symmetry
 
 
 @dataclass(frozen=True)
-class Attention:
+class Attention(Model):
     """Attention with A as parameters, whose (a + 1)-minors vanish; Q and K are free parameters."""
 
     shape: SingleLayerAttention
-    family = "attention"
-    key = "case"
-    title = "attention"
+    family: ClassVar[str] = "attention"
+    key: ClassVar[str] = "case"
+    title: ClassVar[str] = "attention"
 
     def to_json(self) -> dict[str, Any]:
         return {"d": self.shape.d}
@@ -33,12 +32,6 @@ class Attention:
 
     def free_parametrization(self) -> PolynomialMap:
         return self.shape.parametrization(weights="factored")
-
-    def grading(self) -> Multigrading | None:
-        return None
-
-    def symmetries(self) -> tuple[Symmetry, ...]:
-        return ()
 
     def gauge_dimension(self) -> int:
         """A rescaling of A against V, and GL_a acting on Q and K."""
@@ -63,10 +56,10 @@ def test_the_dimension_of_attention(numbers: tuple[int, ...]) -> None:
 
 def test_capabilities_are_told_apart() -> None:
     model = Attention(SingleLayerAttention(3, 1, 1))
-    for capability in (Model, FreelyParametrized):
-        assert isinstance(model, capability)
-    for capability in (Differentiates, HasUpperBounds):
-        assert not isinstance(model, capability)
+    assert isinstance(model, Model)
+    assert not isinstance(model, DifferentiableModel)
+    assert model.free_parametrization() is not None
+    assert model.upper_bounds(0) == ()
     for orbit in model.orbits():
         point = model.representative(orbit)
         assert any(model.parametrization().evaluate(point))
@@ -91,5 +84,4 @@ def test_asking_for_capabilities_computes_nothing() -> None:
 
     model = Untouchable(SingleLayerAttention(3, 1, 1))
     assert isinstance(model, Model)
-    assert isinstance(model, FreelyParametrized)
-    assert not isinstance(model, Differentiates)
+    assert not isinstance(model, DifferentiableModel)

@@ -24,7 +24,7 @@ from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.implicitization.multigraded_map import coordinate_permutation, grading_with_multidegrees, multigraded
 from m2bridge.maps.layer import coordinate_bound
 from m2bridge.maps.map_model import MapModel
-from m2bridge.maps.model import Differentiates, HasStatements, HasUpperBounds, Model
+from m2bridge.maps.model import DifferentiableModel, Model
 from m2bridge.maps.rank import rank_result
 
 SMALL = [
@@ -229,8 +229,10 @@ def test_wrong_gradings_and_symmetries_are_noticed() -> None:
 
 def test_a_network_is_a_model_with_capabilities() -> None:
     network = PolynomialNetwork((2, 2, 1))
-    for capability in (Model, Differentiates, HasStatements, HasUpperBounds):
-        assert isinstance(network, capability)
+    for kind in (Model, DifferentiableModel):
+        assert isinstance(network, kind)
+    assert network.statements()
+    assert network.upper_bounds(0)
 
 
 def test_statements_predict_and_may_be_wrong() -> None:

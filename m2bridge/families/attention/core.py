@@ -22,7 +22,7 @@ from m2bridge.families.attention.model import Coordinates, SingleLayerAttention
 from m2bridge.families.attention.orbits import dimension_formula
 from m2bridge.families.attention.parametrization import entries
 from m2bridge.implicitization.multigraded_map import multigraded
-from m2bridge.maps.completeness import Core
+from m2bridge.maps.model import Core
 
 Weight = tuple[str, int, int]
 """An entry of A or V."""

@@ -6,14 +6,14 @@ Source: Henry, Marchetti, Kohn, *Geometry of Lightning Self-Attention: Identifia
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args
 
 from m2bridge.errors import InvalidCaseError
-from m2bridge.maps.model import LowerBound, UpperBound, WithoutRealWeights
+from m2bridge.maps.model import LowerBound, Model, UpperBound, WithoutRealWeights
 from m2bridge.maps.structure import Multigrading, Symmetry
 from m2bridge.system import imported
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from m2bridge.families.attention.orbits import Orbit
     from m2bridge.maps.agreement import LocusFindings
     from m2bridge.maps.closure_result import Closure
-    from m2bridge.maps.completeness import Core
+    from m2bridge.maps.model import Core
     from m2bridge.maps.statement import Statement
 
 
@@ -42,7 +42,7 @@ LARGEST = 999_999_999
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class SingleLayerAttention:
+class SingleLayerAttention(Model):
     """The model X ↦ V X Xᵀ A X with A = KᵀQ, X ∈ R^{d×t} (Definition 1).
 
     Parameters
@@ -76,7 +76,6 @@ class SingleLayerAttention:
     t: int
 
     family: ClassVar[str] = NAME
-    needs_engine: ClassVar[bool] = True
 
     def __init__(self, d: int, d_out: int, a: int | None = None, t: int = 2) -> None:
         for option, value in (("d", d), ("d_out", d_out), ("a", d if a is None else a), ("t", t)):
@@ -122,7 +121,7 @@ class SingleLayerAttention:
         """``reduced`` for t ≥ 2, ``full`` for t = 1 (where the reduced coordinates are not functions of the output)."""
         return "reduced" if self.t >= 2 else "full"
 
-    def coordinate_count(self, coordinates: Coordinates) -> int:
+    def coordinate_count(self, coordinates: Coordinates) -> int:  # type: ignore[override]
         """Number of coordinates (for ``full``: coefficients that are not identically zero)."""
         quadratic = self.d * (self.d + 1) // 2
         if coordinates == "reduced":
@@ -172,7 +171,13 @@ class SingleLayerAttention:
 
         return REGISTRY
 
-    def observe(self, engine: Engine | None, *, certified: bool = False) -> Observations | None:
+    def needs_engine(self, observables: Collection[str]) -> bool:
+        """Return True: fibres and degrees are computed by Macaulay2."""
+        return True
+
+    def observe(
+        self, observables: Collection[str], engine: Engine | None, *, certified: bool = False
+    ) -> Observations | None:
         """See :func:`m2bridge.families.attention.observation.observe`; for one token there are no orbits to observe."""
         if self.t == 1 or engine is None:
             return None
@@ -186,7 +191,7 @@ FEW_COORDINATES = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class AttentionCoordinates:
+class AttentionCoordinates(Model):
     """A :class:`~m2bridge.maps.model.Model`, with a core and with orbits.
 
     Parameters
@@ -200,11 +205,7 @@ class AttentionCoordinates:
     shape: SingleLayerAttention
     coordinates: Coordinates
     weights: Weights = "attention"
-
-    @property
-    def family(self) -> str:
-        """The name of the family."""
-        return NAME
+    family: ClassVar[str] = NAME
 
     @property
     def key(self) -> str:

@@ -17,9 +17,8 @@ from m2bridge.families.deep_attention import network as parameters
 from m2bridge.families.deep_attention.network import gradient, output, virtual_weights
 from m2bridge.families.deep_attention.number_systems import Integers, NumberSystem, Residues
 from m2bridge.families.deep_attention.shape import Shape
-from m2bridge.maps.model import Expectation, LowerBound, UpperBound
+from m2bridge.maps.model import DifferentiableModel, Expectation, LowerBound, UpperBound
 from m2bridge.maps.statement import Statement
-from m2bridge.maps.structure import Multigrading, Symmetry
 
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
@@ -35,7 +34,7 @@ MAX_LAYERS = 1000
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class DeepAttention:
+class DeepAttention(DifferentiableModel):
     """The model X ↦ φ_l(… φ_1(X)) with layers φ_k(Y) = Σ_h V_h Y σ(Yᵀ K_hᵀ Q_h Y), plus Y with skip connections.
 
     Parameters
@@ -74,7 +73,6 @@ class DeepAttention:
     skip: bool
     normalization: Normalization
     family: ClassVar[str] = NAME
-    needs_engine: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -192,14 +190,6 @@ class DeepAttention:
 
         return expanded(self)
 
-    def grading(self) -> Multigrading | None:
-        """Nobody chose one; the finest one is computed."""
-        return None
-
-    def symmetries(self) -> tuple[Symmetry, ...]:
-        """None are listed."""
-        return ()
-
     def gauge_dimension(self) -> int:
         """See :func:`m2bridge.families.deep_attention.bounds.gauge_dimension`."""
         return bounds.gauge_dimension(self)
@@ -237,13 +227,13 @@ class DeepAttention:
 
         return STATEMENTS
 
-    def part_needs_engine(self, observables: Collection[str]) -> bool:
+    def needs_engine(self, observables: Collection[str]) -> bool:
         """Fibres and closedness do."""
         from m2bridge.families.deep_attention.observation import BY_ENGINE  # it imports this module
 
         return not BY_ENGINE.keys().isdisjoint(observables)
 
-    def observe_part(
+    def observe(
         self, observables: Collection[str], engine: Engine | None, *, certified: bool = False
     ) -> ObservedNetwork | None:
         """See ``observation.py``; for a certificate ``certified.py``."""
@@ -254,12 +244,8 @@ class DeepAttention:
 
         return certified_part(self, observables, engine) if certified else observe_part(self, observables, engine)
 
-    def observe(self, engine: Engine | None, *, certified: bool = False) -> ObservedNetwork | None:
-        """Everything that statements are about."""
-        return self.observe_part({stated.observable for stated in self.statements()}, engine, certified=certified)
-
     def values(self, parameters: Row, inputs: Sequence[Row], prime: int) -> list[list[int]]:
-        """See :class:`~m2bridge.maps.model.Evaluates`; for lightning attention."""
+        """See :class:`~m2bridge.maps.model.DifferentiableModel`; for lightning attention."""
         numbers = Residues(prime)
         network = self._point(parameters, numbers).network()
         return [
@@ -270,7 +256,7 @@ class DeepAttention:
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
     ) -> list[list[int]]:
-        """See :class:`~m2bridge.maps.model.Differentiates`; for lightning attention."""
+        """See :class:`~m2bridge.maps.model.DifferentiableModel`; for lightning attention."""
         numbers = Residues(prime)
         point = self._point(parameters, numbers)
         network = point.network()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import comb
@@ -18,13 +18,13 @@ from m2bridge.families.polynomial_network import structure
 from m2bridge.families.polynomial_network import structure as bounds
 from m2bridge.maps.chain import Chain
 from m2bridge.maps.layer import Layer
-from m2bridge.maps.model import UpperBound
+from m2bridge.maps.model import DifferentiableModel, UpperBound
 from m2bridge.maps.statement import Statement
 from m2bridge.maps.structure import Multigrading, Symmetry
 
 if TYPE_CHECKING:
     from m2bridge.engine import Engine
-    from m2bridge.maps.observation import ObservedRank
+    from m2bridge.maps.rank import ObservedRank
 
 
 def layer_chain(network: PolynomialNetwork) -> Chain:
@@ -106,7 +106,7 @@ MAX_LAYERS = 100
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class PolynomialNetwork:
+class PolynomialNetwork(DifferentiableModel):
     """The model x ↦ W_l σ_r(W_{l−1} … σ_r(W_1 x)) with W_i of size d_i × d_{i−1}.
 
     The function coordinates are the coefficients of its d_l outputs, forms of degree r^(l−1) in d_0 variables:
@@ -138,7 +138,6 @@ class PolynomialNetwork:
     widths: tuple[int, ...]
     degree: int
     family: ClassVar[str] = NAME
-    needs_engine: ClassVar[bool] = False
 
     def __init__(self, widths: Iterable[int], degree: int = 2) -> None:
         if isinstance(widths, str) or not isinstance(widths, Iterable):
@@ -251,14 +250,14 @@ class PolynomialNetwork:
         return (bounds.best_bound(self.widths, self.degree, characteristic),)
 
     def values(self, parameters: Row, inputs: Sequence[Row], prime: int) -> list[list[int]]:
-        """See :class:`~m2bridge.maps.model.Evaluates`."""
+        """See :class:`~m2bridge.maps.model.DifferentiableModel`."""
         weights = matrices(self.widths, parameters)
         return [output(weights, self.degree, x, prime) for x in inputs]
 
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
     ) -> list[list[int]]:
-        """See :class:`~m2bridge.maps.model.Differentiates`."""
+        """See :class:`~m2bridge.maps.model.DifferentiableModel`."""
         weights = matrices(self.widths, parameters)
         pairs = zip(inputs, covectors, strict=True)
         return [gradient(weights, self.degree, x, covector, prime) for x, covector in pairs]
@@ -269,9 +268,9 @@ class PolynomialNetwork:
 
         return STATEMENTS
 
-    def observe(self, engine: Engine | None, *, certified: bool = False) -> ObservedRank:
+    def observe(self, observables: Collection[str], engine: Engine | None, *, certified: bool = False) -> ObservedRank:
         """The dimension, by exact ranks and upper bounds; no engine takes part."""
-        from m2bridge.maps.observation import observe_rank  # it imports FLINT
+        from m2bridge.maps.rank import observe_rank  # it imports FLINT
 
         return observe_rank(self)
 
