@@ -229,9 +229,10 @@ class Products:
                 continue
             ks, is_, ps = (sorted(range(len(w)), key=w.__getitem__, reverse=True) for w in rest)
             moved = [self.place[ks[k], is_[i], *sorted((ps[p], ps[q]))] for k, i, p, q in self.names]
-            for relation in self.part(tuple(tuple(sorted(counts, reverse=True)) for counts in rest)).relations:
-                row = ((tuple(sorted((j, *[moved[x] for x in m]))), c) for m, c in relation.items())
-                yield {own[m]: c for m, c in row if m in own}
+            part = self.part(tuple(tuple(sorted(counts, reverse=True)) for counts in rest))
+            numbers = {m: own.get(tuple(sorted((j, *[moved[x] for x in m])))) for m in part.monomials}
+            for relation in part.relations:
+                yield {number: c for m, c in relation.items() if (number := numbers[m]) is not None}
 
 
 @lru_cache(maxsize=1)
