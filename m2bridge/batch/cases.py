@@ -61,7 +61,7 @@ def _cases(chosen: Family, given: Mapping[str, tuple[Any, ...]], every: bool) ->
     for number, case in enumerate(_models(chosen, given), 1):
         if number > MOST:
             raise InvalidCaseError(next(iter(given)), f"this grid has more than {MOST} cases, too many for one batch")
-        if every or not chosen.left_out(case):
+        if every or not chosen.excluded_from_grids(case):
             yield case
 
 
@@ -113,7 +113,7 @@ def _list(chosen: Family, given: Mapping[str, tuple[Any, ...]], every: bool) -> 
 
 def none_left(chosen: Family) -> str:
     """Why a grid has no case."""
-    return f"no case with {chosen.kept}; --all-a takes the others too"
+    return f"no case with {chosen.grid_note}; --all-a takes the others too"
 
 
 def _ranges(path: Path, chosen: Family) -> Iterator[tuple[str, Family, dict[str, tuple[Any, ...]]]]:

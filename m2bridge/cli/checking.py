@@ -134,7 +134,7 @@ def _cross_check_all_sizes(statement: str, name: str, options: dict[str, Any], e
         if engine is not None:
             engine.start()
         with importing():
-            cross_check_all_sizes = chosen.tool("cross_check_all_sizes")
+            cross_check_all_sizes = chosen.command("cross_check_all_sizes")
 
         found = cross_check_all_sizes(engine, statements)
     return _shown(found, options["form"], clock, exit_zero)

@@ -187,7 +187,7 @@ def tool(name: str) -> Callable[..., Any]:
     """A function of the default family that a command of its own calls."""
     from m2bridge.families import DEFAULT, family
 
-    return family(DEFAULT).tool(name)
+    return family(DEFAULT).command(name)
 
 
 def every_size(name: str, options: Mapping[str, Any], more: Iterable[str] = ()) -> Family:

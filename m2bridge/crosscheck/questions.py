@@ -106,11 +106,11 @@ def _stated(key: str, statements: tuple[Statement, ...], chosen: Family) -> Ques
     observables = tuple(dict.fromkeys(statement.observable for statement in statements))
 
     def usual(model: Any) -> bool:
-        return not chosen.apart or _usual(model, statements)
+        return not chosen.observed_separately or _usual(model, statements)
 
     return Question(
         key,
-        " ".join([STATEMENTS, *sorted(observables)]) if chosen.apart else STATEMENTS,
+        " ".join([STATEMENTS, *sorted(observables)]) if chosen.observed_separately else STATEMENTS,
         partial(_observe, observables),
         partial(_content, statements),
         lambda model: chosen.program(model, key),

@@ -1,4 +1,7 @@
-"""Several numbers, or lists of numbers, in one text: ``1..4,7`` for a number, ``1..3,2,1`` for a list."""
+"""The definition of a family of models: the options that name a case, figures, questions; and how numbers are read.
+
+In a batch one text means several numbers, ``1..4,7``, or several lists of numbers, ``1..3,2,1``.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,40 @@ MOST = 2_000_000
 """Numbers in one range, and cases of the largest batch; larger ones are a mistake or need a design of their own."""
 
 DIGITS = 9
-"""Of the largest numbers that are read."""
+"""The number of digits of the largest numbers that are read."""
+LARGEST = 10**DIGITS - 1
+"""The largest number that names a case."""
+
+
+def positive_integer(option: str, value: object, largest: int = LARGEST, kind: str = "an integer") -> int:
+    """Return a number that names a case, if it is one.
+
+    Parameters
+    ----------
+    option : str
+        What the error names.
+    kind : str
+        What was expected, in words: ``of integers`` for an entry of a list.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the value is not an integer, below 1, or larger than ``largest``.
+    """
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise InvalidCaseError(option, f"must be {kind}, not {value!r:.60}")
+    if value > largest:
+        raise InvalidCaseError(option, f"must be at most {largest}")
+    if value < 1:
+        raise InvalidCaseError(option, "must be at least 1" + (f", not {value}" if value > -LARGEST else ""))
+    return value
+
+
+def positive_integers(option: str, values: object) -> tuple[int, ...]:
+    """Return a list of numbers that name a case as a tuple; see :func:`positive_integer`."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InvalidCaseError(option, f"must be a list of integers, not {values!r:.60}")
+    return tuple(positive_integer(option, value, kind="of integers") for value in values)
 
 
 def ranges(option: str, text: str) -> tuple[int, ...]:
@@ -242,7 +278,7 @@ class Family:
         From :attr:`Model.key` back to the model; raises InvalidCaseError.
     statements : callable
         All statements about the family. There is a question for each of their keys.
-    apart : bool
+    observed_separately : bool
         Whether a question observes only what its statements are about (the models are
         :meth:`~m2bridge.maps.model.Model.observe`), and is asked only where one of them applies, when
         everything is asked; else all questions share one observation of everything.
@@ -257,17 +293,17 @@ class Family:
         From a model and a key to the Macaulay2 program behind the statements with this key; ``None`` if none is.
     effort : callable
         A rough measure of how long a model takes: a batch begins with the short ones.
-    left_out : callable
+    excluded_from_grids : callable
         Whether a batch leaves a case of a grid out, unless all are asked for.
-    kept : str
-        Those that it does not leave out, in words.
+    grid_note : str
+        The cases that it does not leave out, in words.
     orbits : str
         What names an orbit, in words, where the functions of a model fall into orbits.
     all_sizes : str
         The family with one case, all sizes of this one; empty if no statement has a form for them. Its certificates
-        are those of ``--all-sizes``, and the tool ``cross_check_all_sizes`` is its cross-check.
-    tools : dict of str to str
-        Functions by which commands of the family alone do their work, as ``module:name``; see :meth:`tool`.
+        are those of ``--all-sizes``, and the command ``cross_check_all_sizes`` is its cross-check.
+    commands : dict of str to str
+        The functions behind commands that belong to this family, as ``module:name``; see :meth:`command`.
     prefix : str, optional
         Before the key in names of files; the name of the family when left out.
     paper : Paper, optional
@@ -280,25 +316,25 @@ class Family:
     build: Callable[..., Any]
     from_key: Callable[[str], Any]
     statements: Callable[[], tuple[Statement, ...]] = tuple
-    apart: bool = False
+    observed_separately: bool = False
     grid: Callable[..., Iterable[Any]] | None = None
     figures: Callable[[], tuple[Figure, ...]] = tuple
     questions: Callable[[], tuple[Question, ...]] = tuple
     program: Callable[[Any, str], Script | None] = lambda model, key: None
     effort: Callable[[Any], int] = lambda model: 0
-    left_out: Callable[[Any], bool] = lambda model: False
-    kept: str = "these numbers"
+    excluded_from_grids: Callable[[Any], bool] = lambda model: False
+    grid_note: str = "these numbers"
     orbits: str = ""
     all_sizes: str = ""
-    tools: Mapping[str, str] = field(default_factory=dict)
+    commands: Mapping[str, str] = field(default_factory=dict)
     prefix: str | None = None
     paper: Paper | None = None
 
-    def tool(self, name: str) -> Callable[..., Any]:
-        """The function of this name; imported when it is asked for."""
-        module, _, function = self.tools[name].partition(":")
-        tool: Callable[..., Any] = getattr(import_module(module), function)
-        return tool
+    def command(self, name: str) -> Callable[..., Any]:
+        """The function behind a command, imported at its first use."""
+        module, _, function = self.commands[name].partition(":")
+        command: Callable[..., Any] = getattr(import_module(module), function)
+        return command
 
     def label(self, model: Any) -> str:
         """One word for a case, unlike that of any case of another family."""

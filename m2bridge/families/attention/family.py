@@ -69,11 +69,11 @@ FAMILY = Family(
     program=_program,
     figures=_figures,
     effort=lambda model: model.coordinate_count(model.default_coordinates),
-    left_out=lambda model: model.a > model.d,
-    kept="a ≤ d",
+    excluded_from_grids=lambda model: model.a > model.d,
+    grid_note="a ≤ d",
     orbits="rk A, rk V, dim of the intersection of column space and row space",
     all_sizes="attention-all-sizes",
-    tools={
+    commands={
         "check_coordinates": "m2bridge.families.attention.parametrization:check_coordinates",
         "cross_check_all_sizes": "m2bridge.families.attention.all_sizes.decide:cross_check_all_sizes",
         "function_of": "m2bridge.families.attention.function:function_of",

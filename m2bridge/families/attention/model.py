@@ -13,6 +13,7 @@ from math import comb
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args
 
 from m2bridge.errors import InvalidCaseError
+from m2bridge.families.definition import positive_integer
 from m2bridge.maps.model import LowerBound, Model, UpperBound, WithoutRealWeights
 from m2bridge.maps.structure import Multigrading, Symmetry
 from m2bridge.system import imported
@@ -37,7 +38,6 @@ Coordinates = Literal["reduced", "full"]
 Weights = Literal["attention", "factored"]
 
 
-LARGEST = 999_999_999
 """Of each number: for larger cases only formulas can be computed, and their values would fill pages."""
 
 
@@ -59,7 +59,7 @@ class SingleLayerAttention(Model):
     Raises
     ------
     InvalidCaseError
-        If one of them is not an integer, below 1 or above :data:`LARGEST`.
+        If one of them is not an integer, below 1 or above :data:`~m2bridge.families.definition.LARGEST`.
 
     Examples
     --------
@@ -79,13 +79,7 @@ class SingleLayerAttention(Model):
 
     def __init__(self, d: int, d_out: int, a: int | None = None, t: int = 2) -> None:
         for option, value in (("d", d), ("d_out", d_out), ("a", d if a is None else a), ("t", t)):
-            if not isinstance(value, int) or isinstance(value, bool):
-                raise InvalidCaseError(option, f"must be an integer, not {value!r:.60}")
-            if value > LARGEST:
-                raise InvalidCaseError(option, f"must be at most {LARGEST}")
-            if value < 1:
-                raise InvalidCaseError(option, "must be at least 1" + (f", not {value}" if value > -LARGEST else ""))
-            object.__setattr__(self, option, value)
+            object.__setattr__(self, option, positive_integer(option, value))
 
     def __str__(self) -> str:
         return f"(d, d', a) = ({self.d}, {self.d_out}, {self.a}), t = {self.t}"

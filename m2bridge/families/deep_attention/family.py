@@ -90,10 +90,10 @@ FAMILY = Family(
     from_key=DeepAttention.from_key,
     statements=_statements,
     program=_program,
-    apart=True,
+    observed_separately=True,
     grid=_grid,
     figures=_figures,
     effort=lambda network: network.parameter_count,
     all_sizes="deep-attention-all-sizes",
-    tools={"cross_check_all_sizes": ("m2bridge.families.deep_attention.all_sizes.decide:cross_check_deep_attention")},
+    commands={"cross_check_all_sizes": "m2bridge.families.deep_attention.all_sizes.decide:cross_check_deep_attention"},
 )

@@ -17,6 +17,7 @@ from m2bridge.families.deep_attention import network as parameters
 from m2bridge.families.deep_attention.network import gradient, output, virtual_weights
 from m2bridge.families.deep_attention.number_systems import Integers, NumberSystem, Residues
 from m2bridge.families.deep_attention.shape import Shape
+from m2bridge.families.definition import positive_integers
 from m2bridge.maps.model import DifferentiableModel, Expectation, LowerBound, UpperBound
 from m2bridge.maps.statement import Statement
 
@@ -29,7 +30,6 @@ NAME = "deep-attention"
 Normalization = Literal["none", "softmax"]
 Row = Sequence[int]
 
-LARGEST = 999_999_999
 MAX_LAYERS = 1000
 
 
@@ -83,11 +83,11 @@ class DeepAttention(DifferentiableModel):
         skip: bool = False,
         normalization: str = "none",
     ) -> None:
-        listed = _integers("widths", widths)
+        listed = positive_integers("widths", widths)
         if not 2 <= len(listed) <= MAX_LAYERS + 1:
             raise InvalidCaseError("widths", f"must be from 2 to {MAX_LAYERS + 1} integers, not {len(listed)}")
         layers = len(listed) - 1
-        ranks = _integers("a", [a] if isinstance(a, int) else a)
+        ranks = positive_integers("a", [a] if isinstance(a, int) else a)
         ranks = ranks * layers if len(ranks) == 1 else ranks
         if len(ranks) != layers:
             raise InvalidCaseError("a", f"must be one integer, or one for each of the {layers} layers")
@@ -97,7 +97,14 @@ class DeepAttention(DifferentiableModel):
             raise InvalidCaseError("skip", "needs widths that are all equal: a layer adds its input to its output")
         if normalization not in get_args(Normalization):
             raise InvalidCaseError("normalization", f"must be none or softmax, not {normalization!r:.60}")
-        values = (listed, ranks, *_integers("t", [t]), *_integers("heads", [heads]), skip, normalization)
+        values = (
+            listed,
+            ranks,
+            *positive_integers("t", [t]),
+            *positive_integers("heads", [heads]),
+            skip,
+            normalization,
+        )
         for field, value in zip(self.__slots__, values, strict=True):
             object.__setattr__(self, field, value)
 
@@ -303,20 +310,6 @@ class DeepAttention(DifferentiableModel):
     def _tokens(self, entries: Row) -> list[Row]:
         """The rows of a matrix with t columns."""
         return [entries[i : i + self.t] for i in range(0, len(entries), self.t)]
-
-
-def _integers(option: str, given: Iterable[int]) -> tuple[int, ...]:
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise InvalidCaseError(option, f"must be a list of integers, not {given!r:.60}")
-    listed = tuple(given)
-    for value in listed:
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise InvalidCaseError(option, f"must be of integers, not {value!r:.60}")
-        if value > LARGEST:
-            raise InvalidCaseError(option, f"must be at most {LARGEST}")
-        if value < 1:
-            raise InvalidCaseError(option, "must be at least 1" + (f", not {value}" if value > -LARGEST else ""))
-    return listed
 
 
 def _tuple(numbers: tuple[int, ...]) -> str:

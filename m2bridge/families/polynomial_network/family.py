@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from m2bridge.citation import POLYNOMIAL_NETWORKS
 from m2bridge.families.definition import Family, integer_option, integers_option
-from m2bridge.families.polynomial_network.model import NAME, PolynomialNetwork
-
-if TYPE_CHECKING:
-    from m2bridge.maps.statement import Statement
-
-
-def _statements() -> tuple[Statement, ...]:
-    from m2bridge.families.polynomial_network.statements import STATEMENTS
-
-    return STATEMENTS
-
+from m2bridge.families.polynomial_network.model import PolynomialNetwork
+from m2bridge.families.polynomial_network.shape import NAME
+from m2bridge.families.polynomial_network.statements import STATEMENTS
 
 FAMILY = Family(
     name=NAME,
@@ -28,6 +18,6 @@ FAMILY = Family(
     ),
     build=PolynomialNetwork,
     from_key=PolynomialNetwork.from_key,
-    statements=_statements,
+    statements=lambda: STATEMENTS,
     effort=lambda network: network.parameter_count,
 )

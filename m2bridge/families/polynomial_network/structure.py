@@ -1,4 +1,4 @@
-"""Multigrading and symmetries of a polynomial network, in the order of its parametrization."""
+"""Multigrading and symmetries of a polynomial network, its gauge group, and upper bounds for its dimension."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from math import comb
 
 from m2bridge.maps.model import UpperBound
 from m2bridge.maps.structure import Multigrading, Permutation, Symmetry, Vector, transposition
-
-MAX_COORDINATES = 20_000
 
 
 def monomials(variables: int, degree: int) -> Iterator[Vector]:
