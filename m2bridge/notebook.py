@@ -21,11 +21,11 @@ from IPython.display import DisplayHandle
 
 import m2bridge
 from m2bridge.engine import Macaulay2
-from m2bridge.engine.workspace import Workspace
 from m2bridge.errors import M2BridgeError, WorkspaceLostError
 from m2bridge.limits import asked_by
 from m2bridge.results.sheet import duration, printable, shortened
 from m2bridge.system import any_length
+from m2bridge.workspace.workspace import Workspace
 
 
 def load(shell: InteractiveShell) -> None:

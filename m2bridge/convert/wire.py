@@ -13,7 +13,7 @@ Ideal                            m2bridge.algebra.ring.Ideal
 Matrix over a polynomial ring    m2bridge.convert.wire.PolynomialMatrix
 ===============================  ==================================================
 
-Values of a workspace are read by :mod:`m2bridge.workspace.read`; docs/values.md lists them.
+Values of a workspace are read by :mod:`m2bridge.workspace.decode`; docs/values.md lists them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from m2bridge.algebra.ring import Ideal, PolynomialRing
 from m2bridge.convert.names import from_macaulay2
 from m2bridge.errors import M2BridgeError, ParseError
 from m2bridge.system import integer
-from m2bridge.workspace.read import decode_value
+from m2bridge.workspace.decode import decode_value
 
 FAULTS = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, RecursionError, BasePolynomialError)
 """What readers of foreign data that does not follow the format may raise."""

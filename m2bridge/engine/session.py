@@ -11,13 +11,13 @@ from typing import Any, Self
 
 from m2bridge.engine.conversation import Conversation, Reply
 from m2bridge.engine.discovery import Candidate, locate
-from m2bridge.engine.evaluation import Evaluation, Evaluator, form
 from m2bridge.engine.protocol import Engine, Limits, Transcript
 from m2bridge.engine.script import Script
 from m2bridge.engine.trace import Source, script_error
-from m2bridge.engine.workspace import Workspace
 from m2bridge.errors import EngineError, InvalidCaseError, ScriptError
 from m2bridge.limits import check_timeout, clock
+from m2bridge.workspace.evaluation import Evaluation, Evaluator, form
+from m2bridge.workspace.workspace import Workspace
 
 LIBRARIES = ("wire", "invariants", "fibres")
 """The shared scripts that every session has loaded."""
@@ -226,7 +226,7 @@ class Macaulay2:
         ...     work.value("n + 1")
         4
         """
-        from m2bridge.engine.workspace import Workspace
+        from m2bridge.workspace.workspace import Workspace
 
         self._runs.may_begin()
         workspace = Workspace(self.candidate, self.limits, packages)

@@ -13,12 +13,13 @@ from typing import Any
 
 from sympy import Expr, nan, oo
 
+from m2bridge.algebra import modules as invariants
 from m2bridge.convert.names import CONSTANTS
 from m2bridge.errors import ConversionError
 from m2bridge.system import decimal
 from m2bridge.workspace.given_polynomials import in_one_ring, number
 from m2bridge.workspace.given_writing import braces, grouped, inexact, items, string, written
-from m2bridge.workspace.values import collections, invariants
+from m2bridge.workspace.values import collections
 from m2bridge.workspace.values import collections as sequences
 from m2bridge.workspace.values import inexact as numbers
 

@@ -16,12 +16,12 @@ from sympy.polys.polyerrors import BasePolynomialError
 from sympy.polys.rings import PolyElement, PolyRing
 
 from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.modules import Matrix
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ConversionError
 from m2bridge.workspace.given_rings import plain_matrix, ring, ring_of_domain, ring_of_sympy, written_variables
 from m2bridge.workspace.given_writing import braces, grouped, inexact, scalar, written
 from m2bridge.workspace.values.collections import Array, HashTable, MutableList, Option, Set
-from m2bridge.workspace.values.modules import Matrix
 from m2bridge.workspace.values.rings import (
     Algebra,
     FractionField,

@@ -10,14 +10,14 @@ from typing import Any
 from sympy.polys.orderings import grevlex, grlex, lex
 from sympy.polys.rings import PolyElement, PolyRing
 
+from m2bridge.algebra import modules
+from m2bridge.algebra import modules as complexes
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import Ideal, PolynomialRing
 from m2bridge.convert.names import escaped
 from m2bridge.errors import ConversionError
 from m2bridge.workspace.given_writing import braces, element, grouped, inexact, items, string, written
-from m2bridge.workspace.values import modules
-from m2bridge.workspace.values import modules as complexes
 from m2bridge.workspace.values.rings import (
     Algebra,
     ComplexField,

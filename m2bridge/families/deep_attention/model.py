@@ -244,10 +244,7 @@ class DeepAttention(DifferentiableModel):
         self, observables: Collection[str], engine: Engine | None, *, certified: bool = False
     ) -> ObservedNetwork | None:
         """See ``observation.py``; for a certificate ``certified.py``."""
-        from m2bridge.families.deep_attention.observation import (
-            certified_part,  # they import this module
-            observe_part,
-        )
+        from m2bridge.families.deep_attention.observation import certified_part, observe_part
 
         return certified_part(self, observables, engine) if certified else observe_part(self, observables, engine)
 

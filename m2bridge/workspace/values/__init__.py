@@ -1,5 +1,19 @@
 """Values of Macaulay2 that have no class of their own in Python, SymPy or the room ``algebra``; all frozen."""
 
+from m2bridge.algebra.modules import (
+    BettiTable,
+    Complex,
+    ComplexMap,
+    GeneralIdeal,
+    GroebnerBasis,
+    HilbertPolynomial,
+    Matrix,
+    Module,
+    MonomialIdeal,
+    MutableMatrix,
+    RingMap,
+    Vector,
+)
 from m2bridge.workspace.values.collections import (
     Array,
     Expression,
@@ -17,19 +31,6 @@ from m2bridge.workspace.values.collections import (
     VirtualTally,
 )
 from m2bridge.workspace.values.inexact import ComplexNumber, Real, RealInterval
-from m2bridge.workspace.values.invariants import BettiTable, HilbertPolynomial
-from m2bridge.workspace.values.modules import (
-    Complex,
-    ComplexMap,
-    GeneralIdeal,
-    GroebnerBasis,
-    Matrix,
-    Module,
-    MonomialIdeal,
-    MutableMatrix,
-    RingMap,
-    Vector,
-)
 from m2bridge.workspace.values.rings import (
     Algebra,
     ComplexField,

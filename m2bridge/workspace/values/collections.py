@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields, is_dataclass
 from math import prod
 from typing import Any
 
+from m2bridge.algebra.modules import AsCode, Named
 from m2bridge.results.sheet import shortened
-from m2bridge.workspace.values.invariants import AsCode, Named
 
 
 @dataclass(frozen=True, slots=True, repr=False)

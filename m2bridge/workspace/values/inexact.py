@@ -11,8 +11,8 @@ from typing import Any
 
 from sympy import Expr
 
+from m2bridge.algebra.modules import AsCode
 from m2bridge.errors import ConversionError
-from m2bridge.workspace.values.invariants import AsCode
 from m2bridge.workspace.values.operators import Operators
 
 _DOUBLE = 53

@@ -15,11 +15,11 @@ from sympy.polys.orderings import grevlex, grlex, lex
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.modules import AsText
 from m2bridge.algebra.residues import PolyRing, entry_text
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ConversionError
 from m2bridge.workspace.values.collections import Expression, Factorization
-from m2bridge.workspace.values.invariants import AsText
 from m2bridge.workspace.values.operators import Operators
 
 

@@ -10,7 +10,6 @@ from typing import Any, Self, TypeVar
 
 from m2bridge.engine.conversation import quoted
 from m2bridge.engine.discovery import Candidate
-from m2bridge.engine.evaluation import Evaluation, Evaluator, Shown, check_name, form, records, sent
 from m2bridge.engine.protocol import Limits
 from m2bridge.errors import (
     EngineError,
@@ -20,6 +19,7 @@ from m2bridge.errors import (
     UnknownSymbolError,
     WorkspaceLostError,
 )
+from m2bridge.workspace.evaluation import Evaluation, Evaluator, Shown, check_name, form, records, sent
 
 Answer = TypeVar("Answer")
 
