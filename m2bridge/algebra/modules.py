@@ -10,7 +10,21 @@ from typing import Any
 from m2bridge.algebra.residues import entry_text
 from m2bridge.errors import ConversionError
 from m2bridge.results.sheet import shortened
-from m2bridge.workspace.values.rings import ring_text
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from math import prod
+from typing import Any, TypeAlias
+from sympy import ZZ, Add, Rational, Symbol, sympify
+from sympy.polys.orderings import grevlex, grlex, lex
+from sympy.polys.rings import PolyElement
+from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.residues import PolyRing, entry_text
+from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.errors import ConversionError
 
 MOST = 300
 """Characters of a value."""
@@ -473,3 +487,8 @@ class ComplexMap(Named):
 
     def __str__(self) -> str:
         return f"{self.source} → {self.target}, ({', '.join(map(str, self.maps))})"
+
+
+def ring_text(ring: Any) -> str:
+    """How a ring is written."""
+    return f"{ring.field}[{', '.join(ring.variables)}]" if isinstance(ring, PolynomialRing) else str(ring)

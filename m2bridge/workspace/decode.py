@@ -30,36 +30,11 @@ from m2bridge.convert.names import CONSTANTS, from_macaulay2
 from m2bridge.convert.term_wire import dense, terms
 from m2bridge.errors import ParseError, ValueTypeError
 from m2bridge.system import integer
-from m2bridge.workspace.values.collections import (
-    SIGN,
-    Array,
-    Expression,
-    Factorization,
-    HashTable,
-    MutableHashTable,
-    MutableList,
-    Net,
-    Option,
-    Partition,
-    Reference,
-    Set,
-    Symbol,
-    Tally,
-    VirtualTally,
-)
+from m2bridge.workspace.values.collections import (Array, HashTable, MutableHashTable, MutableList, Net, Option, Partition, Reference, Set, Symbol, Tally, VirtualTally)
+from m2bridge.workspace.values.expressions import (SIGN, Expression, Factorization)
 from m2bridge.workspace.values.inexact import ComplexNumber, Real, RealInterval
-from m2bridge.workspace.values.rings import (
-    Algebra,
-    ComplexField,
-    FractionField,
-    GaloisField,
-    IntegerRing,
-    QuotientRing,
-    RealField,
-    RingElement,
-    RingFraction,
-    ring_variables,
-)
+from m2bridge.workspace.values.rings import (Algebra, ComplexField, FractionField, GaloisField, IntegerRing, QuotientRing, RealField, ring_variables)
+from m2bridge.workspace.values.elements import (RingElement, RingFraction)
 
 Reader = Callable[[Any], Any]
 

@@ -128,86 +128,12 @@ class Net(AsCode):
         return "\n".join(line.rstrip() for line in self.lines)
 
 
-SIGN = (-1, 1)
-"""The first factor of a negative integer."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Factorization(Named):
-    """A product of powers, as ``factor`` gives it; that of a negative integer begins with (−1)^1.
-
-    Examples
-    --------
-    >>> list(Factorization(((-1, 1), (5, 1), (11, 1))))
-    [(-1, 1), (5, 1), (11, 1)]
-    >>> twelve = Factorization(((2, 2), (3, 1)))
-    >>> print(twelve)
-    2^2 * 3
-    >>> twelve.expand()
-    12
-    """
-
-    factors: tuple[tuple[Any, int], ...]
-
-    def __iter__(self) -> Iterator[tuple[Any, int]]:
-        return iter(self.factors)
-
-    def __len__(self) -> int:
-        return len(self.factors)
-
-    @property
-    def is_negative(self) -> bool:
-        """Whether a sign comes first, which Macaulay2 keeps outside of the product."""
-        return self.factors[:1] == (SIGN,) and type(self.factors[0][0]) is int
-
-    def expand(self) -> Any:
-        """The product."""
-        return prod(base**exponent for base, exponent in self.factors)
-
-    def __str__(self) -> str:
-        return " * ".join(_power(base, exponent) for base, exponent in self.factors) or "1"
 
 
-def _power(base: Any, exponent: int) -> str:
-    text = str(base) if isinstance(base, int) and base >= 0 else f"({base})"
-    return text if exponent == 1 else f"{text}^{exponent}"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Expression(AsCode):
-    """An expression that Macaulay2 holds without computing it: ``Sum``, ``Divide``, ``Minus`` …
-
-    Parameters
-    ----------
-    kind : str
-        The class in Macaulay2.
-    parts : tuple
-
-    Examples
-    --------
-    >>> print(Expression("Divide", (1, 2)))
-    Divide(1, 2)
-    >>> Expression("Divide", (1, 2)).evaluate()
-    1/2
-    """
-
-    kind: str
-    parts: tuple[Any, ...]
-
-    def evaluate(self) -> Any:
-        """Its value as a SymPy expression, or an element of a ring.
-
-        Raises
-        ------
-        ConversionError
-            If this kind of expression is not arithmetic.
-        """
-        from m2bridge.workspace.values.rings import evaluate
-
-        return evaluate(self)
-
-    def __str__(self) -> str:
-        return f"{self.kind}({', '.join(map(str, self.parts))})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,20 +18,9 @@ from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ConversionError
 from m2bridge.workspace.values.inexact import ComplexNumber, Real
-from m2bridge.workspace.values.rings import (
-    Algebra,
-    ComplexField,
-    FractionField,
-    GaloisField,
-    IntegerRing,
-    QuotientRing,
-    RealField,
-    RingElement,
-    RingFraction,
-    grevlex_order,
-    ring_text,
-    ring_variables,
-)
+from m2bridge.workspace.values.rings import (Algebra, ComplexField, FractionField, GaloisField, IntegerRing, QuotientRing, RealField, grevlex_order, ring_variables)
+from m2bridge.workspace.values.elements import (RingElement, RingFraction)
+from m2bridge.algebra.modules import (ring_text)
 
 Terms = dict[tuple[int, ...], Any]
 

@@ -19,7 +19,7 @@ from m2bridge.algebra.modules import AsText
 from m2bridge.algebra.residues import PolyRing, entry_text
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ConversionError
-from m2bridge.workspace.values.collections import Expression, Factorization
+from m2bridge.workspace.values.expressions import (Expression, Factorization)
 from m2bridge.workspace.values.operators import Operators
 
 
@@ -261,9 +261,6 @@ class FractionField(AsText):
         return f"frac({ring_text(self.ring)})"
 
 
-def ring_text(ring: Any) -> str:
-    """How a ring is written."""
-    return f"{ring.field}[{', '.join(ring.variables)}]" if isinstance(ring, PolynomialRing) else str(ring)
 
 
 def ring_variables(ring: Any) -> tuple[str, ...]:
@@ -275,157 +272,17 @@ def ring_variables(ring: Any) -> tuple[str, ...]:
     return tuple(getattr(ring, "variables", ()))
 
 
-class _Element(AsText, Operators):
-    """What adds and multiplies without an engine, where the ring allows it."""
-
-    __slots__ = ()
-
-    def _computed(self, operation: Callable[[Any, Any], Any], other: Any, swapped: bool = False) -> Any:
-        from m2bridge.workspace.values.ring_arithmetic import computed
-
-        return computed(operation, self, other, swapped)
 
 
-@dataclass(frozen=True, slots=True, repr=False, eq=False)
-class RingElement(_Element):
-    """An element of a ring whose elements are not SymPy polynomials.
-
-    Elements of one ring add, and multiply if it is commutative; in quotients, if the relations are a Gröbner basis at
-    sight. What needs Macaulay2 is a :class:`~m2bridge.ConversionError` that says so.
-
-    Parameters
-    ----------
-    ring : Algebra, QuotientRing or GaloisField
-    terms : tuple of (exponents, coefficient)
-        In Macaulay2's order; exponents of the variables of :func:`ring_variables`, coefficients in the ring below.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> from m2bridge.algebra.field import QQ
-    >>> exterior = Algebra(QQ, ("x", "y"), skew=(0, 1))
-    >>> print(RingElement(exterior, (((1, 1), Fraction(2)), ((0, 0), Fraction(-1)))))
-    2*x*y - 1
-    >>> laurent = Algebra(QQ, ("t",), order=(("GroupLex", 1),), inverses=True)
-    >>> t = RingElement(laurent, (((1,), Fraction(1)),))
-    >>> (1 - t) ** 2 * t**-1
-    t - 2 + t^(-1)
-    """
-
-    ring: Any
-    terms: tuple[tuple[tuple[int, ...], Any], ...]
-
-    def __eq__(self, other: object) -> bool:
-        """Whether it is the same element of the same ring, or this integer or fraction in it."""
-        if isinstance(other, int | Fraction):
-            try:
-                return not self._computed(operator.sub, other)
-            except ConversionError:  # 1/2 is in no ring over ZZ
-                return False
-        return isinstance(other, RingElement) and self.ring == other.ring and dict(self.terms) == dict(other.terms)
-
-    def __hash__(self) -> int:
-        return hash((self.ring, frozenset(self.terms)))
-
-    def as_expr(self) -> Any:
-        """The same polynomial, or Laurent polynomial, as an expression of SymPy.
-
-        Raises
-        ------
-        ConversionError
-            If its ring is no such ring, or its coefficients are no numbers.
-        """
-        if not isinstance(self.ring, Algebra) or self.ring.weyl or self.ring.skew:
-            raise ConversionError(f"elements of {ring_text(self.ring)} are no expressions of SymPy")
-        names = [Symbol(name) for name in self.ring.variables]
-        return Add(*(_expression(c) * prod(map(pow, names, exponents)) for exponents, c in self.terms))
-
-    def __bool__(self) -> bool:
-        return bool(self.terms)
-
-    def __str__(self) -> str:
-        names = ring_variables(self.ring)
-        text = " + ".join(_term(names, exponents, coefficient) for exponents, coefficient in self.terms)
-        return text.replace("+ -", "- ") or "0"
 
 
-def _expression(coefficient: Any) -> Any:
-    return coefficient.as_expr() if hasattr(coefficient, "as_expr") else sympify(coefficient, strict=True)
 
 
-def _term(names: tuple[str, ...], exponents: tuple[int, ...], coefficient: Any) -> str:
-    powers = zip(names, exponents, strict=True)
-    factors = [name if e == 1 else f"{name}^{e}" if e > 0 else f"{name}^({e})" for name, e in powers if e]
-    number = entry_text(coefficient)
-    if any(sign in number[1:] for sign in "+-") and factors:
-        number = f"({number})"
-    if factors and number in ("1", "-1"):
-        return number[:-1] + "*".join(factors)
-    return "*".join([number, *factors])
 
 
-@dataclass(frozen=True, slots=True, repr=False, eq=False)
-class RingFraction(_Element):
-    """An element of a field of fractions; equal ones may be written with other numerators and denominators.
-
-    Examples
-    --------
-    >>> from m2bridge.algebra.field import QQ
-    >>> ring = PolynomialRing(QQ, ("x",))
-    >>> x = ring.sympy_ring.gens[0]
-    >>> print(RingFraction(FractionField(ring), x, x + 1))
-    (x)/(x + 1)
-    """
-
-    ring: FractionField
-    numerator: Any
-    denominator: Any
-
-    def __eq__(self, other: object) -> bool:
-        """Whether it is the same fraction of the same ring."""
-        if not isinstance(other, RingFraction) or self.ring != other.ring:
-            return False
-        return bool(self.numerator * other.denominator == other.numerator * self.denominator)
-
-    def __hash__(self) -> int:
-        return hash(self.ring)
-
-    def __bool__(self) -> bool:
-        return bool(self.numerator)
-
-    def __str__(self) -> str:
-        return f"({self.numerator})/({self.denominator})"
 
 
-_OPERATIONS: dict[str, Callable[..., Any]] = {
-    "Sum": lambda *parts: reduce(operator.add, parts, 0),
-    "Product": lambda *parts: reduce(operator.mul, parts, 1),
-    "Power": operator.pow,
-    "Divide": operator.truediv,
-    "Minus": operator.neg,
-    "Holder": lambda part: part,
-    "Parenthesize": lambda part: part,
-}
 
 
-def _has_numbers(ring: Any) -> bool:
-    """Whether its elements are polynomials, or Laurent polynomials, with numbers as coefficients."""
-    numbers = IntegerRing | RealField | ComplexField
-    if not isinstance(ring, Algebra) or ring.weyl or ring.skew:
-        return False
-    return isinstance(ring.coefficients, numbers) or ring.coefficients == QQ
 
 
-def evaluate(expression: Any) -> Any:
-    """The value of an expression; polynomials become SymPy expressions, numbers are exact."""
-    if isinstance(expression, Expression):
-        if expression.kind not in _OPERATIONS:
-            raise ConversionError(f"an expression of the class {expression.kind} is not arithmetic")
-        return _OPERATIONS[expression.kind](*map(evaluate, expression.parts))
-    if isinstance(expression, Factorization):
-        return reduce(operator.mul, (evaluate(base) ** exponent for base, exponent in expression), 1)
-    if isinstance(expression, PolyElement) or (isinstance(expression, RingElement) and _has_numbers(expression.ring)):
-        return expression.as_expr()
-    if isinstance(expression, int | Fraction) and not isinstance(expression, bool):
-        return Rational(expression)
-    return expression
