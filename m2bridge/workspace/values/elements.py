@@ -1,27 +1,27 @@
 """Elements of rings that SymPy does not have, and arithmetic with them, where it needs no engine.
 
-Coefficients are values of any ring below, so they add and multiply by themselves.
-"""
+Coefficients are values of any ring below, so they add and multiply by themselves."""
 
 from __future__ import annotations
+
 import operator
-from collections.abc import Callable
-from dataclasses import dataclass
-from fractions import Fraction
-from functools import reduce
-from math import prod
-from typing import Any, TypeAlias
-from sympy import ZZ, Add, Rational, Symbol, sympify
-from sympy.polys.orderings import grevlex, grlex, lex
-from sympy.polys.rings import PolyElement
-from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.modules import AsText
-from m2bridge.algebra.residues import PolyRing, entry_text
-from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.errors import ConversionError
-from m2bridge.workspace.values.operators import Operators
-from m2bridge.algebra.modules import ring_text
-from m2bridge.workspace.values.rings import Algebra, FractionField, ring_variables
+from collections.abc import (Callable, Mapping)
+from dataclasses import (dataclass)
+from fractions import (Fraction)
+from functools import (lru_cache, reduce)
+from itertools import (combinations)
+from m2bridge.algebra.field import (CoefficientField, QQ)
+from m2bridge.algebra.modules import (AsText, ring_text)
+from m2bridge.algebra.residues import (PolyRing, entry_text)
+from m2bridge.algebra.ring import (PolynomialRing)
+from m2bridge.errors import (ConversionError)
+from m2bridge.workspace.values.inexact import (ComplexNumber, Operators, Real)
+from m2bridge.workspace.values.rings import (Algebra, ComplexField, FractionField, GaloisField, IntegerRing, QuotientRing, RealField, grevlex_order, ring_variables)
+from math import (prod)
+from sympy import (Add, Rational, Symbol, ZZ, sympify)
+from sympy.polys.orderings import (grevlex, grlex, lex)
+from sympy.polys.rings import (PolyElement)
+from typing import (Any, TypeAlias)
 
 
 class _Element(AsText, Operators):
@@ -142,3 +142,244 @@ class RingFraction(_Element):
 
     def __str__(self) -> str:
         return f"({self.numerator})/({self.denominator})"
+
+
+Terms = dict[tuple[int, ...], Any]
+
+
+def computed(operation: Callable[[Any, Any], Any], element: Any, other: Any, swapped: bool = False) -> Any:
+    """An element with another one of its ring, an integer or a fraction.
+
+    Raises
+    ------
+    ConversionError
+        If this needs Macaulay2.
+    """
+    ring = element.ring
+    if operation is operator.pow:
+        return NotImplemented if swapped or not isinstance(other, int) else _power(element, other)
+    if isinstance(other, int | Fraction):
+        if operation is operator.truediv and not swapped:
+            return computed(operator.mul, element, Fraction(1) / other)
+        other = number(ring, other)
+    if getattr(other, "ring", None) != ring:
+        return NotImplemented
+    left, right = (other, element) if swapped else (element, other)
+    if isinstance(element, RingFraction):
+        return _of_fractions(operation, left, right)
+    if operation is operator.truediv:
+        raise _needs_engine(ring, "quotients")
+    if operation is operator.mul:
+        return _made(ring, _reduced(ring, _product(ring, dict(left.terms), dict(right.terms))))
+    return _made(ring, _sum(operation, dict(left.terms), dict(right.terms)))
+
+
+def number(ring: Any, given: int | Fraction) -> Any:
+    """An integer or a fraction as an element of a ring.
+
+    Raises
+    ------
+    ConversionError
+        If it is none.
+    """
+    match ring:
+        case IntegerRing():
+            if given.denominator != 1:
+                raise ConversionError(f"{given} is not an integer")
+            return int(given)
+        case CoefficientField(characteristic=0):
+            return Fraction(given)
+        case CoefficientField():
+            return ring.domain(given.numerator) / ring.domain(given.denominator)
+        case RealField():
+            return Real.of(1, ring.precision) * given
+        case ComplexField():
+            return ComplexNumber.of(1, ring.precision) * given
+        case FractionField():
+            return RingFraction(ring, number(ring.ring, given.numerator), number(ring.ring, given.denominator))
+    own = ring.sympy_ring if isinstance(ring, PolynomialRing | Algebra) else None
+    if own is not None:
+        below = number(_coefficients(ring), given)
+        return own.ground_new(own.domain(below.numerator, below.denominator) if own.domain.is_QQ else below)
+    if isinstance(ring, QuotientRing) and isinstance(ring.ambient, IntegerRing):
+        return _made(ring, {(): given.numerator * pow(given.denominator, -1, ring.relations[0])})
+    return _made(ring, {(0,) * len(ring_variables(ring)): number(_coefficients(ring), given)})
+
+
+def _power(element: Any, exponent: int) -> Any:
+    """A power by squares, so that elements of quotients stay small; negative ones of fractions and monomials."""
+    ring = element.ring
+    if exponent < 0:
+        return _power(_inverse(element), -exponent)
+    result, factor = number(ring, 1), element
+    while exponent:
+        result = result * factor if exponent & 1 else result
+        exponent >>= 1
+        factor = factor * factor if exponent else factor
+    return result
+
+
+def _inverse(element: Any) -> Any:
+    if isinstance(element, RingFraction) and element.numerator:
+        return RingFraction(element.ring, element.denominator, element.numerator)
+    if isinstance(element.ring, Algebra) and element.ring.inverses and len(element.terms) == 1:
+        ((monomial, coefficient),) = element.terms
+        return RingElement(element.ring, ((tuple(-e for e in monomial), _unit_inverse(coefficient)),))
+    raise _needs_engine(element.ring, "inverses")
+
+
+def _of_fractions(operation: Callable[[Any, Any], Any], left: RingFraction, right: RingFraction) -> RingFraction:
+    (a, b), (c, d) = ((part.numerator, part.denominator) for part in (left, right))
+    if operation is operator.truediv and not c:
+        raise ZeroDivisionError("division by the zero of a field of fractions")
+    if operation is operator.mul:
+        above, below = a * c, b * d
+    elif operation is operator.truediv:
+        above, below = a * d, b * c
+    else:
+        above, below = operation(a * d, c * b), b * d
+    if isinstance(above, PolyElement):
+        above, below = above.cancel(below)
+    return RingFraction(left.ring, above, below)
+
+
+def _sum(operation: Callable[[Any, Any], Any], left: Terms, right: Terms) -> Terms:
+    """The sum, or the difference."""
+    for monomial, coefficient in right.items():
+        if monomial in left:
+            left[monomial] = operation(left[monomial], coefficient)
+        else:
+            left[monomial] = coefficient if operation is operator.add else -coefficient
+    return left
+
+
+def _product(ring: Any, left: Terms, right: Terms) -> Terms:
+    over = _ambient(ring)
+    commutative = not isinstance(over, Algebra) or not (over.weyl or over.skew)
+    if not commutative and any(map(any, left)) and any(map(any, right)):  # constants commute with everything
+        raise _needs_engine(ring, "products")
+    total: Terms = {}
+    for m, a in left.items():
+        _sum(operator.add, total, {tuple(map(operator.add, m, n)): a * b for n, b in right.items()})
+    return total
+
+
+def _made(ring: Any, terms: Terms) -> RingElement:
+    """The element with these terms, which are reduced, in Macaulay2's order."""
+    if isinstance(ring, QuotientRing) and isinstance(ring.ambient, IntegerRing):
+        p = ring.relations[0]
+        residue = sum(terms.values()) % p
+        return RingElement(ring, (((), residue - p if 2 * residue > p else residue),) if residue else ())
+    key = _order(_ambient(ring))
+    found = sorted(((m, c) for m, c in terms.items() if c), key=lambda term: key(term[0]), reverse=True)
+    return RingElement(ring, tuple(found))
+
+
+def _reduced(ring: Any, terms: Terms) -> Terms:
+    """The normal form in a quotient."""
+    over = _ambient(ring)
+    if ring == over or isinstance(over, IntegerRing):
+        return terms
+    return _remainder(_rules(ring), {m: c for m, c in terms.items() if c}, _order(over))
+
+
+def _remainder(rules: Mapping[tuple[int, ...], Terms], terms: Terms, key: Callable[[tuple[int, ...]], Any]) -> Terms:
+    """What is left when no leading monomial divides a term."""
+    left: Terms = {}
+    while terms:
+        monomial = max(terms, key=key)
+        coefficient = terms.pop(monomial)
+        found = next((lead for lead in rules if all(map(operator.le, lead, monomial))), None)
+        if found is None:
+            left[monomial] = coefficient
+            continue
+        rest = tuple(map(operator.sub, monomial, found))
+        _sum(operator.sub, terms, {tuple(map(operator.add, rest, m)): coefficient * c for m, c in rules[found].items()})
+        terms = {m: c for m, c in terms.items() if c}
+    return left
+
+
+@lru_cache(maxsize=64)
+def _rules(ring: Any) -> Mapping[tuple[int, ...], Terms]:
+    """The other terms of each relation, made monic, by its leading monomial.
+
+    Relations are a Gröbner basis if they are monomials, or their leading monomials are coprime in pairs (Cox, Little,
+    O'Shea, *Ideals, Varieties, and Algorithms*, section 2.9); others, and those of other rings, need Macaulay2.
+    """
+    over = _ambient(ring)
+    if isinstance(over, Algebra) and (over.inverses or over.weyl or over.skew):
+        raise _needs_engine(ring, "normal forms")
+    key, rules = _order(over), {}
+    relations = [terms for relation in _relations(ring) if (terms := _terms(relation))]
+    for terms in relations:
+        lead = max(terms, key=key)
+        inverse = _unit_inverse(terms.pop(lead))
+        rules[lead] = {m: c * inverse for m, c in terms.items()}
+    coprime = all(not any(map(min, m, n)) for m, n in combinations(rules, 2)) and len(rules) == len(relations)
+    if any(rules.values()) and not coprime:
+        raise _needs_engine(ring, "normal forms")
+    return rules
+
+
+def _relations(ring: Any) -> tuple[Any, ...]:
+    if isinstance(ring, GaloisField):
+        return _relations(ring.quotient)
+    return (*ring.relations, *_relations(ring.ambient)) if isinstance(ring, QuotientRing) else ()
+
+
+def _terms(element: Any) -> Terms:
+    """Terms with coefficients as those of :class:`RingElement`."""
+    if isinstance(element, RingElement):
+        return dict(element.terms)
+    rational = element.ring.domain.is_QQ
+    return {m: Fraction(int(c.numerator), int(c.denominator)) if rational else c for m, c in element.items()}
+
+
+def _unit_inverse(unit: Any) -> Any:
+    if isinstance(unit, int):
+        if abs(unit) != 1:
+            raise ConversionError(f"{unit} is not invertible")
+        return unit
+    if isinstance(unit, RingElement):
+        if unit != 1:
+            raise _needs_engine(unit.ring, "inverses")
+        return unit
+    return 1 / unit
+
+
+def _ambient(ring: Any) -> Any:
+    """The polynomial ring of which a ring is a quotient."""
+    while isinstance(ring, QuotientRing | GaloisField):
+        ring = ring.quotient if isinstance(ring, GaloisField) else ring.ambient
+    return ring
+
+
+def _coefficients(ring: Any) -> Any:
+    over = _ambient(ring)
+    return over.field if isinstance(over, PolynomialRing) else over.coefficients
+
+
+def _order(ring: Any) -> Callable[[tuple[int, ...]], Any]:
+    """A key that is larger for larger monomials."""
+    order = ring.order if isinstance(ring, Algebra) else grevlex_order(len(ring.variables))
+
+    def key(monomial: tuple[int, ...]) -> list[Any]:
+        parts: list[Any] = []
+        start = 0
+        for name, size in order:
+            weights = size if isinstance(size, tuple) else ()
+            if name == "Weights":
+                parts.append(sum(map(operator.mul, weights, monomial)))
+                continue
+            end = start + (size if isinstance(size, int) else len(weights))
+            block, start = monomial[start:end], end
+            if name == "GRevLex":
+                parts.append(sum(map(operator.mul, weights, block)))
+            parts.append(tuple(-e for e in reversed(block)) if "RevLex" in name else block)
+        return parts
+
+    return key
+
+
+def _needs_engine(ring: Any, what: str) -> ConversionError:
+    return ConversionError(f'{what} in {ring_text(ring)} need Macaulay2: m2.value("x * y", x=x, y=y)')

@@ -136,7 +136,6 @@ class Expression(AsCode):
         ConversionError
             If this kind of expression is not arithmetic.
         """
-        from m2bridge.workspace.values.expressions import (evaluate)
 
         return evaluate(self)
 

@@ -1,19 +1,63 @@
-"""Arithmetic of real and complex numbers of limited precision, by mpmath."""
+"""Real and complex numbers of limited precision, with the arithmetic of Macaulay2, by mpmath; real intervals."""
 
 from __future__ import annotations
 
-import math
 import operator
-from collections.abc import Callable
-from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any
+import math
+from collections.abc import (Callable)
+from dataclasses import (dataclass)
+from fractions import (Fraction)
+from m2bridge.algebra.modules import (AsCode)
+from m2bridge.errors import (ConversionError)
+from sympy import (Expr)
+from typing import (Any)
 
-from sympy import Expr
 
-from m2bridge.algebra.modules import AsCode
-from m2bridge.errors import ConversionError
-from m2bridge.workspace.values.operators import Operators
+class Operators:
+    """Values whose operators are one method."""
+
+    __slots__ = ()
+
+    def _computed(self, operation: Callable[[Any, Any], Any], other: Any, swapped: bool = False) -> Any:
+        """The value of an operation; with the other one on the left if they are ``swapped``."""
+        raise NotImplementedError
+
+    def __add__(self, other: Any) -> Any:
+        return self._computed(operator.add, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return self._computed(operator.add, other, swapped=True)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._computed(operator.sub, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._computed(operator.sub, other, swapped=True)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._computed(operator.mul, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self._computed(operator.mul, other, swapped=True)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._computed(operator.truediv, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._computed(operator.truediv, other, swapped=True)
+
+    def __pow__(self, other: Any) -> Any:
+        return self._computed(operator.pow, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return self._computed(operator.pow, other, swapped=True)
+
+    def __neg__(self) -> Any:
+        return 0 - self
+
+    def __pos__(self) -> Any:
+        return self
+
 
 _DOUBLE = 53
 """Bits of a float."""

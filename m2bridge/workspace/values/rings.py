@@ -20,7 +20,7 @@ from m2bridge.algebra.residues import PolyRing, entry_text
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ConversionError
 from m2bridge.workspace.values.expressions import (Expression, Factorization)
-from m2bridge.workspace.values.operators import Operators
+from m2bridge.workspace.values.inexact import Operators
 
 
 @dataclass(frozen=True, slots=True, repr=False)
