@@ -23,9 +23,9 @@ from pathlib import Path
 import pexpect
 from measuring import engine_program, options, output, print_table, seconds, verdict
 
-from m2bridge.engine import Macaulay2
 from m2bridge.engine.answer import parse
 from m2bridge.engine.script import Script
+from m2bridge.workspace.macaulay2 import Macaulay2
 
 BLOCKS, BLOCK_LENGTH = 10, 30
 START_TARGET, RUN_TARGET, CONVERSION_TARGET = 0.2, 0.002, 1.0
@@ -34,7 +34,7 @@ TRIVIAL = Script("trivial", 'mbEmit("answer", 2+2)\n')
 
 START = """
 import sys, time
-from m2bridge.engine import Macaulay2
+from m2bridge.workspace.macaulay2 import Macaulay2
 from m2bridge.engine.answer import parse
 from m2bridge.engine.script import Script
 begin = time.perf_counter()

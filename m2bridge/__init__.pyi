@@ -10,7 +10,7 @@ from .convert.ideal_text import read_ideal
 from .crosscheck import CrossCheck, Decision, Verdict, cross_check
 from .crosscheck.certify import certify
 from .crosscheck.verified import verify
-from .engine import Engine, Evaluation, Limits, Macaulay2, Transcript, Workspace
+from .engine import Engine, Limits, Transcript
 from .engine.script import Script
 from .errors import (
     ContradictionError,
@@ -55,6 +55,9 @@ from .maps.singular_locus import singular_locus
 from .maps.singular_locus_result import Component, OrbitStatus, SingularLocus
 from .maps.slice_result import SliceSurface
 from .maps.slice_surface import slice_surface
+from .workspace.evaluation import Evaluation
+from .workspace.macaulay2 import Macaulay2
+from .workspace.workspace import Workspace
 
 __all__ = [
     "QQ",

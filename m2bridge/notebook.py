@@ -20,11 +20,11 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 from IPython.display import DisplayHandle
 
 import m2bridge
-from m2bridge.engine import Macaulay2
 from m2bridge.errors import M2BridgeError, WorkspaceLostError
 from m2bridge.limits import asked_by
 from m2bridge.results.sheet import duration, printable, shortened
 from m2bridge.system import any_length
+from m2bridge.workspace.macaulay2 import Macaulay2
 from m2bridge.workspace.workspace import Workspace
 
 

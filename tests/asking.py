@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from m2bridge.engine import Macaulay2
 from m2bridge.errors import M2BridgeError
+from m2bridge.workspace.macaulay2 import Macaulay2
 
 
 def values(m2: Macaulay2, questions: Sequence[tuple[str, Mapping[str, Any]]]) -> list[Any]:

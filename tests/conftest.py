@@ -17,9 +17,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from m2bridge.engine import Candidate, Engine, Macaulay2, candidates
+from m2bridge.engine import Candidate, Engine, candidates
 from m2bridge.engine.protocol import RecordedEngine, RecordingEngine
 from m2bridge.errors import EngineError
+from m2bridge.workspace.macaulay2 import Macaulay2
 from tests.events import PATIENCE
 from tests.remembering import Remembering
 

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 import m2bridge
-from m2bridge.engine import Engine, Macaulay2, locate
+from m2bridge.engine import Engine, locate
+from m2bridge.workspace.macaulay2 import Macaulay2
 
 NAMES = tuple(name for name in m2bridge.__all__ if name != "__version__")
 VERBS = {
@@ -111,6 +112,6 @@ def shared(engine: Macaulay2, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[
             yield engine
 
     with monkeypatch.context() as patched:
-        patched.setattr("m2bridge.engine.session.Macaulay2", session)
+        patched.setattr("m2bridge.engine.session.Session", session)
         patched.setattr("m2bridge.engine.session._SESSIONS", {locate(): engine})
         yield {**_names(), "Macaulay2": session}

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from m2bridge.engine import Macaulay2, Transcript
+from m2bridge.engine import Transcript
 from m2bridge.engine.process import Overdue, Process
 from m2bridge.engine.script import Script
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.results.sheet import name_with_part
+from m2bridge.workspace.macaulay2 import Macaulay2
 
 BY_LINEAR_ALGEBRA = ("dimension", "products", "smooth_manifold")
 """What is observed of attention without Macaulay2."""

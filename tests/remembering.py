@@ -1,7 +1,8 @@
 """One Macaulay2 for many tests, asked each question once."""
 
-from m2bridge.engine import Macaulay2, Transcript
+from m2bridge.engine import Transcript
 from m2bridge.engine.script import Script
+from m2bridge.workspace.macaulay2 import Macaulay2
 
 
 class Remembering:

@@ -7,24 +7,12 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any
 
-from m2bridge.algebra.residues import entry_text
-from m2bridge.errors import ConversionError
-from m2bridge.results.sheet import shortened
+from sympy import Rational, Symbol, sympify
 
-import operator
-from collections.abc import Callable
-from dataclasses import dataclass
-from fractions import Fraction
-from functools import reduce
-from math import prod
-from typing import Any, TypeAlias
-from sympy import ZZ, Add, Rational, Symbol, sympify
-from sympy.polys.orderings import grevlex, grlex, lex
-from sympy.polys.rings import PolyElement
-from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.residues import PolyRing, entry_text
+from m2bridge.algebra.residues import entry_text
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ConversionError
+from m2bridge.results.sheet import shortened
 
 MOST = 300
 """Characters of a value."""
@@ -154,7 +142,7 @@ class HilbertPolynomial(Named):
 
     def to_sympy(self, variable: str = "t") -> Any:
         """The polynomial in powers of a variable."""
-        from sympy import Rational, Symbol, expand, prod
+        from sympy import expand, prod
 
         t = Symbol(variable)
         return expand(sum(c * prod((t + k) * Rational(1, k) for k in range(1, n + 1)) for n, c in self.coefficients))
@@ -299,7 +287,7 @@ class Matrix(Named):
         ConversionError
             If an entry is no number and no SymPy polynomial.
         """
-        from sympy import ImmutableMatrix, SympifyError, sympify
+        from sympy import ImmutableMatrix, SympifyError
 
         def entry(value: Any) -> Any:
             return value.as_expr() if hasattr(value, "as_expr") else sympify(value, strict=True)

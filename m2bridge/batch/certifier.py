@@ -13,7 +13,7 @@ from m2bridge.batch.store import NO_ROOM, Store, case_lock
 from m2bridge.batch.task import Task, TaskReport, Unanswered, kind_of, reason_of, versions
 from m2bridge.certificates.schema import Certificate
 from m2bridge.crosscheck.certify import certify_all
-from m2bridge.engine import Engine, Limits, Macaulay2
+from m2bridge.engine import Engine, Limits, Session
 from m2bridge.errors import BatchError, EngineDiedError
 from m2bridge.limits import alarm, clock, limited
 
@@ -89,7 +89,7 @@ class Certifier:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._engine = Macaulay2(settings.program, Limits(memory=settings.memory)) if settings.needs_engine else None
+        self._engine = Session(settings.program, Limits(memory=settings.memory)) if settings.needs_engine else None
         if self._engine is not None:
             self._engine.start()
 

@@ -17,7 +17,7 @@ from m2bridge.cli.options import case_options, exit_zero_option, request, run_op
 from m2bridge.cli.output import exit_code, progress, show
 from m2bridge.convert.documents import read_json, read_text
 from m2bridge.convert.number_text import MOST_DIGITS, read_rational
-from m2bridge.engine import Limits, Macaulay2
+from m2bridge.engine import Limits, Session
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families import DEFAULT
 from m2bridge.results.sheet import name_with_part
@@ -128,7 +128,7 @@ def _cross_check_all_sizes(statement: str, name: str, options: dict[str, Any], e
     limits = Limits(memory=options["memory"])
     with (
         within(options["timeout"]) as clock,
-        nullcontext() if alone else Macaulay2(options["program"], limits) as engine,
+        nullcontext() if alone else Session(options["program"], limits) as engine,
         progress("cross-check for all sizes"),
     ):
         if engine is not None:

@@ -26,11 +26,12 @@ from m2bridge.cli.options import (
 )
 from m2bridge.cli.output import DONE, echo_json, progress, show
 from m2bridge.convert.documents import read_bytes, read_open
-from m2bridge.engine import Limits, Macaulay2
+from m2bridge.engine import Limits, Session
 from m2bridge.engine.conversation import quoted
 from m2bridge.errors import ConversionError, EngineError, InvalidCaseError, ScriptError
 from m2bridge.results.sheet import printable
 from m2bridge.system import importing
+from m2bridge.workspace.macaulay2 import Macaulay2
 
 if TYPE_CHECKING:
     from m2bridge.algebra.field import CoefficientField
@@ -66,7 +67,7 @@ def singular_locus_of_ideal(
     given = _given()
     if foreign := sorted(given - ALLOWED):
         raise click.UsageError(f"--ideal and {_written(foreign[0])} exclude each other")
-    with within(timeout) as clock, Macaulay2(program, Limits(memory=memory)) as engine:
+    with within(timeout) as clock, Session(program, Limits(memory=memory)) as engine:
         engine.start()
         with importing():
             from m2bridge.ideals.singular_locus import singular_locus
@@ -127,7 +128,7 @@ def implicitize_command(
 
         polynomial_map, title = _read(file)
         with (
-            Macaulay2(program, Limits(memory=memory)) as engine,
+            Session(program, Limits(memory=memory)) as engine,
             progress(f"image of {title or printable(file.name)}"),
         ):
             try:

@@ -13,7 +13,7 @@ import click
 from m2bridge.cli.families import as_parameter, value_of
 from m2bridge.cli.options import Commands, NewPath, Seconds, engine_option, timeout_option, within
 from m2bridge.cli.output import DONE, UNDECIDED, progress, show, written
-from m2bridge.engine import Macaulay2
+from m2bridge.engine import Session
 from m2bridge.limits import clock, limited
 from m2bridge.system import importing
 
@@ -95,12 +95,12 @@ def _draw(figure: Figure, out: Path | None, form: str | None, timeout: float | N
 
 
 @contextmanager
-def _engine(figure: Figure, options: dict[str, Any]) -> Iterator[dict[str, Macaulay2]]:
+def _engine(figure: Figure, options: dict[str, Any]) -> Iterator[dict[str, Session]]:
     """Macaulay2 for a figure that needs it, which starts when it is used."""
     if not figure.needs_engine:
         yield {}
         return
-    with Macaulay2(options.pop("program")) as engine:
+    with Session(options.pop("program")) as engine:
         yield {"engine": engine}
 
 

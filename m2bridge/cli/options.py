@@ -15,7 +15,7 @@ import click
 
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.cli.families import named_case
-from m2bridge.engine import Limits, Macaulay2
+from m2bridge.engine import Limits, Session
 from m2bridge.engine.protocol import MOST_MEMORY
 from m2bridge.errors import InvalidCaseError
 from m2bridge.limits import Clock, alarm, clock, limited
@@ -135,9 +135,9 @@ class Request:
     form: str
     everything: bool
 
-    def engine(self) -> Macaulay2:
+    def engine(self) -> Session:
         """A session that starts while Python imports what the computation needs; the time is limited by the clock."""
-        engine = Macaulay2(self.program, Limits(memory=self.memory))
+        engine = Session(self.program, Limits(memory=self.memory))
         engine.start()
         return engine
 

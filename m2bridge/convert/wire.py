@@ -1,4 +1,4 @@
-"""Macaulay2 to Python: reads the wire format written by ``m2scripts/wire.m2``, and by ``values.m2`` in workspaces.
+"""Macaulay2 to Python: reads the wire format written by ``m2scripts/wire.m2``.
 
 ===============================  ==================================================
 Macaulay2                        Python
@@ -13,7 +13,7 @@ Ideal                            m2bridge.algebra.ring.Ideal
 Matrix over a polynomial ring    m2bridge.convert.wire.PolynomialMatrix
 ===============================  ==================================================
 
-Values of a workspace are read by :mod:`m2bridge.workspace.decode`; docs/values.md lists them.
+Values of a workspace have a reader of their own, :mod:`m2bridge.workspace.decode`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,6 @@ from m2bridge.algebra.ring import Ideal, PolynomialRing
 from m2bridge.convert.names import from_macaulay2
 from m2bridge.errors import M2BridgeError, ParseError
 from m2bridge.system import integer
-from m2bridge.workspace.decode import decode_value
 
 FAULTS = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, RecursionError, BasePolynomialError)
 """What readers of foreign data that does not follow the format may raise."""
@@ -148,5 +147,4 @@ _READERS: dict[str, Callable[..., Any]] = {
     "RingElement": _ring_element,
     "Ideal": _ideal,
     "Matrix": _matrix,
-    "Value": decode_value,
 }

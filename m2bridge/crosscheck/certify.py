@@ -12,7 +12,7 @@ from m2bridge._version import __version__
 from m2bridge.algebra.field import QQ
 from m2bridge.certificates.schema import LARGEST, SCHEMA, Certificate, Content, digest
 from m2bridge.crosscheck.questions import library_digests, question_of
-from m2bridge.engine import Engine, Macaulay2, given_or_own
+from m2bridge.engine import Engine, Session, engine_or_own
 from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families import family
@@ -68,7 +68,7 @@ def certify_all(
     with limited(timeout):
         if engine is None and not any(question.needs_engine(model) for question in asked):
             return _certificates(model, asked, None)
-        with given_or_own(engine) as used:
+        with engine_or_own(engine) as used:
             return _certificates(model, asked, used)
 
 
@@ -103,12 +103,12 @@ class Cost:
 
 
 def _forget_peak(engine: Engine | None) -> None:
-    if isinstance(engine, Macaulay2):
+    if isinstance(engine, Session):
         engine.forget_peak_memory()
 
 
 def _peak(engine: Engine | None) -> int | None:
-    return engine.peak_memory if isinstance(engine, Macaulay2) else None
+    return engine.peak_memory if isinstance(engine, Session) else None
 
 
 def _sealed(

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from m2bridge.algebra.field import QQ
 from m2bridge.crosscheck.verdict import Grounds, Verdict
-from m2bridge.engine import Engine, given_or_own
+from m2bridge.engine import Engine, engine_or_own
 from m2bridge.errors import InvalidCaseError, MemoryLimitError, TimeLimitError
 from m2bridge.limits import clock, limited
 from m2bridge.maps.model import Model
@@ -167,7 +167,7 @@ def cross_check(
     with limited(timeout):
         if not model.needs_engine(model.observables(asked)):
             return _cross_check(model, None, asked)
-        with given_or_own(engine) as used:
+        with engine_or_own(engine) as used:
             return _cross_check(model, used, asked)
 
 

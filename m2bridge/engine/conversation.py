@@ -8,13 +8,12 @@ import secrets
 import threading
 import time
 import weakref
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from m2bridge.engine.discovery import Candidate
 from m2bridge.engine.process import Ended, Overdue, Process
-from m2bridge.engine.protocol import Limits
+from m2bridge.engine.protocol import Limits, Reply
 from m2bridge.engine.scratch import Scratch, sweep
 from m2bridge.engine.trace import death, how
 from m2bridge.errors import TimeLimitError
@@ -23,31 +22,6 @@ from m2bridge.system import m2script
 
 OPTIONS = ("-q", "--silent", "--no-readline", "--no-prompts", "--no-debug", "--no-randomize")
 _START_LIMIT = 120.0
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What came back on one request.
-
-    Parameters
-    ----------
-    nonce : str
-        The name of the request, and of its files.
-    records : tuple of str
-        The wire records that were written to their end, without the closing one.
-    whole : bool
-        Whether the closing record is there, with the name of this request and the right count.
-    output : str
-        What was printed.
-    seconds : float
-        Wall time.
-    """
-
-    nonce: str
-    records: tuple[str, ...]
-    whole: bool
-    output: str
-    seconds: float
 
 
 class Conversation:
@@ -59,16 +33,17 @@ class Conversation:
 
     Parameters
     ----------
-    candidate : Candidate
+    locate : callable
+        Finds the program, when it is needed.
     limits : Limits
     options, scripts : tuple of str
         Of the command line, besides :data:`OPTIONS`; names of the shared scripts.
     """
 
     def __init__(
-        self, candidate: Candidate, limits: Limits, options: tuple[str, ...], scripts: tuple[str, ...]
+        self, locate: Callable[[], Candidate], limits: Limits, options: tuple[str, ...], scripts: tuple[str, ...]
     ) -> None:
-        self.candidate, self.limits = candidate, limits
+        self._locate, self.limits = locate, limits
         self.ended = ""
         """Why the process that ran last has ended, in words; empty while none has."""
         self.first_column = 0
@@ -80,6 +55,11 @@ class Conversation:
         self._scratch: Scratch | None = None
         self._turn = threading.Lock()
         _conversations.add(self)
+
+    @property
+    def candidate(self) -> Candidate:
+        """The program."""
+        return self._locate()
 
     @property
     def process(self) -> Process | None:
@@ -112,13 +92,12 @@ class Conversation:
             self._end(f"Macaulay2 {how(self._process.kill())} between two calls")
         if self._process is None:
             self.may_begin()
+            program = self.candidate.program
+            assert program is not None
             self._scratch = self._scratch or Scratch()
             options, scripts = self._arguments
-            assert self.candidate.program is not None
             arguments = (*options, *(str(m2script(name)) for name in scripts))
-            self._process = Process(
-                self.candidate.program, arguments, self.limits.memory, self._scratch.path, self.settings()
-            )
+            self._process = Process(program, arguments, self.limits.memory, self._scratch.path, self.settings())
             self._ready = False
             sweep()
         assert self._scratch is not None

@@ -184,3 +184,28 @@ class RecordingEngine:
 
 def _path(folder: Path, script: Script) -> Path:
     return folder / f"{script.name}-{script.digest[:12]}.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back on one request.
+
+    Parameters
+    ----------
+    nonce : str
+        The name of the request, and of its files.
+    records : tuple of str
+        The wire records that were written to their end, without the closing one.
+    whole : bool
+        Whether the closing record is there, with the name of this request and the right count.
+    output : str
+        What was printed.
+    seconds : float
+        Wall time.
+    """
+
+    nonce: str
+    records: tuple[str, ...]
+    whole: bool
+    output: str
+    seconds: float

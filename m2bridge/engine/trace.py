@@ -6,15 +6,10 @@ import re
 import signal
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from m2bridge.engine.protocol import Limits, address_space
+from m2bridge.engine.protocol import Limits, Reply, address_space
 from m2bridge.engine.scratch import PREFIX
 from m2bridge.errors import EngineDiedError, EngineError, MemoryLimitError, ScriptError
-
-if TYPE_CHECKING:
-    from m2bridge.engine.conversation import Reply
-
 
 # file:line:column:(load depth):[depth]: error: …, and lines of the same form for the calls that led there.
 _PLACE = r"(?P<file>[^\n]*?)\"?:(?P<line>\d+):(?P<column>\d+):\(\d+\):(?:\[\d+\]:)? "

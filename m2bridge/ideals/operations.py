@@ -10,6 +10,7 @@ from sympy import Symbol
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.hilbert_series import HilbertSeries
+from m2bridge.algebra.modules import BettiTable, Complex, GroebnerBasis, HilbertPolynomial, Matrix, Module
 from m2bridge.algebra.polynomial_map import PolynomialMap, images_over, substitute
 from m2bridge.algebra.ring import Ideal, PolynomialRing, is_homogeneous, total_degree
 from m2bridge.convert import macaulay2
@@ -20,7 +21,6 @@ from m2bridge.errors import ConversionError, MethodUnavailableError, TooLargeErr
 from m2bridge.ideals.construct import element, flat
 from m2bridge.ideals.program import RING, ask, check_ideal, check_one_ring, small_basis, tidy
 from m2bridge.limits import watched
-from m2bridge.workspace.values import BettiTable, Complex, GroebnerBasis, HilbertPolynomial, Matrix, Module
 
 MOST_PRODUCTS = 100_000
 """Generators of a product or power, before those that occur twice are left out."""

@@ -11,7 +11,7 @@ from sympy.polys.rings import PolyElement
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import Ideal, total_degree
 from m2bridge.convert import macaulay2
-from m2bridge.engine import Engine, given_or_own, given_or_shared
+from m2bridge.engine import Engine, engine_or_own, engine_or_shared
 from m2bridge.engine.answer import Answer, parse
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import ConversionError
@@ -39,7 +39,7 @@ def ask(
         If Macaulay2 does not answer within the limits.
     """
     script = question(name, ideals, values, libraries)
-    with limited(timeout), given_or_own(given_or_shared(engine)) as engine:
+    with limited(timeout), engine_or_own(engine_or_shared(engine)) as engine:
         return parse(engine.run(script, clock().remaining).records)
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from m2bridge.algebra.ring import Ideal
 from m2bridge.convert.notation import ideal_macaulay2, polynomial_text
-from m2bridge.engine import Engine, given_or_own, given_or_shared
+from m2bridge.engine import Engine, engine_or_own, engine_or_shared
 from m2bridge.engine.answer import Answer, parse
 from m2bridge.errors import MemoryLimitError, TimeLimitError, TooLargeError
 from m2bridge.ideals.operations import order
@@ -115,7 +115,7 @@ def singular_locus(
     Source: Hartshorne, *Algebraic Geometry*, Theorem I.5.1; Eisenbud, *Commutative Algebra*, Corollaries 10.14, 16.20.
     """
     script = question("ideal_singular_locus", {"givenIdeal": ideal}, {"most_minors": str(MOST_MINORS)})
-    with limited(timeout), given_or_own(given_or_shared(engine)) as engine:
+    with limited(timeout), engine_or_own(engine_or_shared(engine)) as engine:
         late = ""
         try:
             answer = parse(engine.run(script, clock().remaining).records)

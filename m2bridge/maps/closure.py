@@ -9,7 +9,7 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.linear_span import LinearReduction, reduce_linearly
 from m2bridge.algebra.ring import Ideal
-from m2bridge.engine import Engine, given_or_own
+from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.answer import Answer, parse
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import (
@@ -97,7 +97,7 @@ def closure(
         check_options(strategy, field, max_degree)
         subject.check_field(field)
         asked = strategy != "multigraded" and max_degree is None
-        context: AbstractContextManager[Engine | None] = given_or_own(engine) if asked else nullcontext()
+        context: AbstractContextManager[Engine | None] = engine_or_own(engine) if asked else nullcontext()
         with context as engine:
             # First what needs no equations, in a part of the time, so that there is something to show.
             bound = known_dimension(subject, field)

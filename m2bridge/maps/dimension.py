@@ -7,7 +7,7 @@ from math import inf
 from typing import Any, ClassVar, Literal, get_args
 
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.engine import Engine, given_or_own
+from m2bridge.engine import Engine, engine_or_own
 from m2bridge.errors import ContradictionError, InvalidCaseError, TimeLimitError
 from m2bridge.limits import limited, share
 from m2bridge.maps.closure import closure
@@ -145,7 +145,7 @@ def dimension(
             findings.append(_by_formula(subject))
         if eliminates:
             most = ELIMINATION_SECONDS if method == "all" else None
-            with given_or_own(engine) as own, share(1.0, otherwise=most):
+            with engine_or_own(engine) as own, share(1.0, otherwise=most):
                 findings.append(_by_elimination(case, own, field, coordinates, needed=method == "elimination"))
                 version = own.version
     _check_consistent(findings)

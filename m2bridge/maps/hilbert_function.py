@@ -11,7 +11,7 @@ from sympy import Expr, lambdify, latex
 
 from m2bridge.algebra.hilbert_series import HilbertSeries, n
 from m2bridge.convert.notation import expression_text
-from m2bridge.engine import Engine, given_or_own
+from m2bridge.engine import Engine, engine_or_own
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError, TimeLimitError
 from m2bridge.limits import limited, watched
 from m2bridge.maps.closure import closure
@@ -114,7 +114,7 @@ def hilbert_function(
     """
     if not 0 <= degree <= MOST_DEGREES:
         raise InvalidCaseError("degree", f"must be from 0 to {MOST_DEGREES}, not {degree}")
-    with limited(timeout) as running, given_or_own(engine) as engine:
+    with limited(timeout) as running, engine_or_own(engine) as engine:
         found = case if isinstance(case, Closure) else closure(case, engine)
         if found.hilbert_series is None:
             if found.unfinished:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
-from m2bridge.engine import Engine, given_or_own
+from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.answer import Answer, parse
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import MemoryLimitError, TimeLimitError
@@ -108,7 +108,7 @@ def image(
     >>> found.closure.degree, found.generic_fibre_dimension, found.base_locus_dimension
     (3, 0, 0)
     """
-    with limited(timeout) as running, given_or_own(engine) as engine:
+    with limited(timeout) as running, engine_or_own(engine) as engine:
         title = printable(title)
         check_options(strategy, field, max_degree)
         polynomial_map.check_field(field)

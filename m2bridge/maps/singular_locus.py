@@ -13,7 +13,7 @@ from m2bridge.algebra.linear_span import reduce_linearly
 from m2bridge.algebra.ring import Ideal
 from m2bridge.convert import macaulay2
 from m2bridge.convert.names import all_to_macaulay2
-from m2bridge.engine import Engine, given_or_own
+from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.answer import parse
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import (
@@ -208,7 +208,7 @@ def singular_locus(
     subject.check_field(field)
     plan = _plan(method, subject, field)
     findings: list[LocusFindings] = []
-    with limited(timeout), given_or_own(engine) as engine:
+    with limited(timeout), engine_or_own(engine) as engine:
         model = with_orbits(subject.model)
         if model is not None and "fibres" in plan:
             findings.append(model.by_fibres(engine))

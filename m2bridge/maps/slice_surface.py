@@ -18,7 +18,7 @@ from m2bridge.algebra.polynomial_map import substitute
 from m2bridge.algebra.ring import Ideal, PolynomialRing, total_degree
 from m2bridge.convert import macaulay2
 from m2bridge.convert.names import all_to_macaulay2
-from m2bridge.engine import Engine, given_or_own
+from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.answer import Answer, parse
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import (
@@ -241,7 +241,7 @@ def slice_surface(
     """
     if not LEAST_FINENESS <= fineness <= MOST_FINENESS:
         raise InvalidCaseError("fineness", f"must be from {LEAST_FINENESS} to {MOST_FINENESS}, not {fineness}")
-    with limited(timeout), given_or_own(engine) as engine:
+    with limited(timeout), engine_or_own(engine) as engine:
         found = case if isinstance(case, Closure) else closure(case, engine)
         if found.ideal is None or not found.completeness.proved:
             if found.unfinished:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -28,13 +29,36 @@ from m2bridge.algebra.modules import (
 from m2bridge.algebra.ring import Ideal, PolynomialRing
 from m2bridge.convert.names import CONSTANTS, from_macaulay2
 from m2bridge.convert.term_wire import dense, terms
-from m2bridge.errors import ParseError, ValueTypeError
+from m2bridge.convert.wire import FAULTS
+from m2bridge.errors import M2BridgeError, ParseError, ValueTypeError
 from m2bridge.system import integer
-from m2bridge.workspace.values.collections import (Array, HashTable, MutableHashTable, MutableList, Net, Option, Partition, Reference, Set, Symbol, Tally, VirtualTally)
-from m2bridge.workspace.values.expressions import (SIGN, Expression, Factorization)
+from m2bridge.workspace.values.collections import (
+    Array,
+    HashTable,
+    MutableHashTable,
+    MutableList,
+    Net,
+    Option,
+    Partition,
+    Reference,
+    Set,
+    Symbol,
+    Tally,
+    VirtualTally,
+)
+from m2bridge.workspace.values.elements import RingElement, RingFraction
+from m2bridge.workspace.values.expressions import SIGN, Expression, Factorization
 from m2bridge.workspace.values.inexact import ComplexNumber, Real, RealInterval
-from m2bridge.workspace.values.rings import (Algebra, ComplexField, FractionField, GaloisField, IntegerRing, QuotientRing, RealField, ring_variables)
-from m2bridge.workspace.values.elements import (RingElement, RingFraction)
+from m2bridge.workspace.values.rings import (
+    Algebra,
+    ComplexField,
+    FractionField,
+    GaloisField,
+    IntegerRing,
+    QuotientRing,
+    RealField,
+    ring_variables,
+)
 
 Reader = Callable[[Any], Any]
 
@@ -213,9 +237,25 @@ def _sympy_reader(ring: PolyRing) -> Reader:
     return read
 
 
-def decode_value(descriptions: list[list[Any]], value: Any) -> Any:
-    """The Python object of a value with the rings of its record."""
-    return _Reader(Rings(descriptions)).read(value)
+def decode(value: Any) -> Any:
+    """The Python object of a value on the wire, with the rings of its record; ``None`` for no value.
+
+    Raises
+    ------
+    ParseError
+        If it does not follow the format.
+    """
+    if value is None:
+        return None
+    try:
+        tag, descriptions, content = value
+        if tag != "Value":
+            raise ParseError(f"not a value of a workspace: {json.dumps(value)[:120]}")
+        return _Reader(Rings(descriptions)).read(content)
+    except M2BridgeError:
+        raise
+    except FAULTS as reason:
+        raise ParseError(f"not a value of the wire format: {json.dumps(value)[:120]}") from reason
 
 
 class _Reader:

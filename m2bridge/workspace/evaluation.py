@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from m2bridge.engine.conversation import Conversation, Reply, quoted
+from m2bridge.engine.conversation import Conversation, quoted
 from m2bridge.engine.discovery import Candidate
-from m2bridge.engine.protocol import Limits, address_space
+from m2bridge.engine.protocol import Limits, Reply, address_space
 from m2bridge.engine.trace import Source, script_error
 from m2bridge.errors import ConversionError, EngineError, InvalidCaseError, ParseError
 from m2bridge.limits import check_timeout, clock
@@ -106,14 +106,15 @@ class Evaluator(Conversation):
 
     Parameters
     ----------
-    candidate : Candidate
+    locate : callable
+        Finds the program, when it is needed.
     limits : Limits
     passing : bool
         Whether symbols are forgotten after each call.
     """
 
-    def __init__(self, candidate: Candidate, limits: Limits, passing: bool) -> None:
-        super().__init__(candidate, limits, (), _LIBRARIES)
+    def __init__(self, locate: Callable[[], Candidate], limits: Limits, passing: bool) -> None:
+        super().__init__(locate, limits, (), _LIBRARIES)
         self._passing = passing
         self._sources: dict[str, Source] = {}
         self._count = 0
@@ -232,7 +233,7 @@ def sent(fields: Mapping[str, Any], name: str = "value") -> Any:
     ValueTypeError
         If it has no counterpart in Python.
     """
-    from m2bridge.convert.wire import decode  # slow to import, and Macaulay2 can start before
+    from m2bridge.workspace.decode import decode  # slow to import, and Macaulay2 can start before
 
     with collection_paused():
         return decode(fields.get(name))

@@ -17,11 +17,13 @@ from m2bridge.algebra import modules as invariants
 from m2bridge.convert.names import CONSTANTS
 from m2bridge.errors import ConversionError
 from m2bridge.system import decimal
+from m2bridge.workspace import interop  # noqa: F401  (fills the table)
 from m2bridge.workspace.given_polynomials import in_one_ring, number
 from m2bridge.workspace.given_writing import braces, grouped, inexact, items, string, written
 from m2bridge.workspace.values import collections
 from m2bridge.workspace.values import collections as sequences
 from m2bridge.workspace.values import inexact as numbers
+from m2bridge.workspace.values.expressions import Expression, Factorization
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9']*")
 
@@ -176,14 +178,14 @@ def _(value: Any) -> str:
 
 
 @written.register
-def _(value: sequences.Factorization) -> str:
+def _(value: Factorization) -> str:
     factors = value.factors[value.is_negative :]
     product = f"(mbFactors {braces(f'({written(base)},{exponent})' for base, exponent in factors)})"
     return f"(mbExpression({string('Minus')}, {{{product}}}))" if value.is_negative else product
 
 
 @written.register
-def _(value: sequences.Expression) -> str:
+def _(value: Expression) -> str:
     return f"(mbExpression({string(value.kind)}, {items(value.parts)}))"
 
 

@@ -22,8 +22,8 @@ from m2bridge.errors import ConversionError
 from m2bridge.workspace.given_rings import plain_matrix, ring, ring_of_domain, ring_of_sympy, written_variables
 from m2bridge.workspace.given_writing import braces, grouped, inexact, scalar, written
 from m2bridge.workspace.values.collections import Array, HashTable, MutableList, Option, Set
-from m2bridge.workspace.values.rings import (Algebra, FractionField, GaloisField, IntegerRing, QuotientRing)
-from m2bridge.workspace.values.elements import (RingElement, RingFraction)
+from m2bridge.workspace.values.elements import RingElement, RingFraction
+from m2bridge.workspace.values.rings import Algebra, FractionField, GaloisField, IntegerRing, QuotientRing
 
 
 def galois(value: Any) -> str:

@@ -10,7 +10,7 @@ from sympy.polys.rings import PolyElement
 
 from m2bridge.errors import ConversionError
 from m2bridge.system import decimal
-from m2bridge.workspace.values.elements import (RingElement, RingFraction)
+from m2bridge.workspace.values.elements import RingElement, RingFraction
 
 _GROUP = 1000
 

@@ -59,9 +59,9 @@ class Workspace:
     (1, 1)
     """
 
-    def __init__(self, candidate: Candidate, limits: Limits, packages: Iterable[str] = ()) -> None:
+    def __init__(self, locate: Callable[[], Candidate], limits: Limits, packages: Iterable[str] = ()) -> None:
         self._packages = (packages,) if isinstance(packages, str) else tuple(packages)
-        self._process = _Kept(candidate, limits, passing=False)
+        self._process = _Kept(locate, limits, passing=False)
         self._begin()
 
     @property

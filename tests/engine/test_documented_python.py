@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import m2bridge
-from m2bridge.engine import Macaulay2
+from m2bridge.workspace.macaulay2 import Macaulay2
 from tests.documented import ROOT, programs
 from tests.examples import shared
 

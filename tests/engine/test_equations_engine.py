@@ -12,8 +12,8 @@ import pytest
 from sympy import Poly, symbols
 
 from m2bridge import SingleLayerAttention
-from m2bridge.engine import Macaulay2
 from m2bridge.families.attention.questions import equations_content, observe_equations
+from m2bridge.workspace.macaulay2 import Macaulay2
 
 pytestmark = pytest.mark.engine
 

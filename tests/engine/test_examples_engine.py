@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from m2bridge.engine import Macaulay2
+from m2bridge.workspace.macaulay2 import Macaulay2
 from tests.examples import ASKING, WITH_ENGINE, examples, failures, method_examples, shared
 
 

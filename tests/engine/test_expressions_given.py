@@ -10,9 +10,10 @@ import pytest
 from sympy import Matrix, Rational, symbols
 
 import m2bridge
-from m2bridge.engine import Macaulay2, Workspace
 from m2bridge.errors import ConversionError
+from m2bridge.workspace.macaulay2 import Macaulay2
 from m2bridge.workspace.values import Array, HashTable, Option, Set, Symbol, Tally
+from m2bridge.workspace.workspace import Workspace
 
 x, y, z = symbols("x y z")
 IDEAL = m2bridge.ideal([x - y])

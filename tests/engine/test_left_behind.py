@@ -17,11 +17,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from m2bridge.engine import Macaulay2, scratch
+from m2bridge.engine import scratch
 from m2bridge.engine.answer import parse
 from m2bridge.engine.scratch import Scratch, sweep
 from m2bridge.engine.script import Script
 from m2bridge.errors import EngineDiedError, EngineError
+from m2bridge.workspace.macaulay2 import Macaulay2
 from tests.batches import EXECUTORS, certifying, results
 from tests.events import PATIENCE, wait_for
 from tests.limits import HOUR
@@ -53,7 +54,8 @@ def temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 PREAMBLE = """
 import os, signal, sys, threading
-from m2bridge.engine import Limits, Macaulay2
+from m2bridge.engine import Limits
+from m2bridge.workspace.macaulay2 import Macaulay2
 from m2bridge.errors import EngineError, M2BridgeError
 from m2bridge.engine.script import Script
 def one(engine): return engine.run(Script("one", 'mbEmit("x", 1)')).records
@@ -88,12 +90,12 @@ def printed(process: subprocess.Popen[str]) -> list[str]:
 SHARED = """
 import psutil
 from m2bridge import CoefficientField, ideal
-from m2bridge.engine.session import given_or_shared
+from m2bridge.engine.session import engine_or_shared
 five = CoefficientField(5)
 listed = [ideal(*g, variables="x y", field=five) for g in (("x^2 + y", "y"), ("x^2", "y"), ("x", "y"), ("x", "y^2"))]
 pids = []
 def asked():
-    pids.append(given_or_shared(None).pid)
+    pids.append(engine_or_shared(None).pid)
     return len(set(listed))
 """
 
@@ -104,18 +106,18 @@ def test_calls_without_an_engine_share_one_session(program: Path, temporary: Pat
     from concurrent.futures import ThreadPoolExecutor
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda _: asked(), range(4)))
-    pids = [given_or_shared(None).pid]
+    pids = [engine_or_shared(None).pid]
     found.append(asked())
     listed[0].minimal_primes(), listed[3].radical(), listed[0].singular_locus()
-    pids.append(given_or_shared(None).pid)
+    pids.append(engine_or_shared(None).pid)
     reading, writing = os.pipe()
     if not os.fork():
-        os.write(writing, f"{asked()} {given_or_shared(None).pid}".encode())
+        os.write(writing, f"{asked()} {engine_or_shared(None).pid}".encode())
         sys.exit()
     os.wait()
     number, pid = os.read(reading, 100).decode().split()
     print(*{*found, int(number)}, int(pid) not in pids, psutil.pid_exists(int(pid)))
-    print(*sorted({p for p in [*pids, given_or_shared(None).pid]}))
+    print(*sorted({p for p in [*pids, engine_or_shared(None).pid]}))
     """
     with python(program, SHARED + textwrap.dedent(code), M2BRIDGE_M2=str(program), TMPDIR=str(temporary)) as process:
         first, second = printed(process)

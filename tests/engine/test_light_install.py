@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from m2bridge.engine import Candidate, Macaulay2, candidates
+from m2bridge.engine import Candidate, candidates
+from m2bridge.workspace.macaulay2 import Macaulay2
 
 SYSTEM = re.compile(r"lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s|z|util|resolv)\.so\.\d+|linux-vdso\.so\.1|ld-linux[\w.-]*")
 """What every Linux has that can run Python's wheels (manylinux), and zlib."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from m2bridge.engine import Macaulay2
+from m2bridge.workspace.macaulay2 import Macaulay2
 from m2bridge.workspace.values import Symbol
 from tests.events import PATIENCE
 

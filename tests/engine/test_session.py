@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from m2bridge.engine import Limits, Macaulay2
+from m2bridge.engine import Limits
 from m2bridge.engine.answer import parse
 from m2bridge.engine.process import Process
 from m2bridge.engine.protocol import LEAST_MEMORY
@@ -26,6 +26,7 @@ from m2bridge.errors import (
     ScriptError,
     TimeLimitError,
 )
+from m2bridge.workspace.macaulay2 import Macaulay2
 from tests.events import PATIENCE, alive, session_members, wait_for, wait_for_end
 from tests.limits import HOUR, answers_so_far, limit_when
 
@@ -217,12 +218,12 @@ def test_an_old_program_is_refused(tmp_path: Path) -> None:
     old.write_text("#!/bin/sh\necho 1.20\n")
     old.chmod(0o755)
     with pytest.raises(EngineVersionError, match=r"1\.20.*needs 1\.21"):
-        Macaulay2(old)
+        Macaulay2(old).start()
 
 
 CHILD = """
 import os, signal, sys
-from m2bridge.engine import Macaulay2
+from m2bridge.workspace.macaulay2 import Macaulay2
 from m2bridge.engine.script import Script
 engine = Macaulay2(sys.argv[1])
 engine.run(Script("warm", 'mbEmit("x", 1)'))

@@ -17,9 +17,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from m2bridge.engine import Macaulay2, Workspace
 from m2bridge.errors import ConversionError
+from m2bridge.workspace.macaulay2 import Macaulay2
 from m2bridge.workspace.values import HashTable, RingElement
+from m2bridge.workspace.workspace import Workspace
 from tests.random_rings import RINGS, elements, fractions, reals
 from tests.random_values import VALUES, facts_of_matrix, facts_of_module, facts_of_ring
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from sympy import Rational, simplify, symbols
 
-from m2bridge.engine import Macaulay2
 from m2bridge.errors import ConversionError, ScriptError, ValueTypeError
+from m2bridge.workspace.macaulay2 import Macaulay2
 from m2bridge.workspace.values import HashTable, Real, Reference
 from tests.asking import values
 from tests.everyday import DOCUMENTED, ROWS, Error, NoCounterpart, Shown

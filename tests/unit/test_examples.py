@@ -20,8 +20,8 @@ def test_a_public_name_has_an_example(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in (*NAMES, *VERBS) if name not in WITH_ENGINE | ASKING])
 def test_examples_without_an_engine(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr("m2bridge.engine.session.Macaulay2.start")
-    monkeypatch.delattr("m2bridge.engine.session.Macaulay2.run")
+    monkeypatch.delattr("m2bridge.engine.session.Session.start")
+    monkeypatch.delattr("m2bridge.engine.session.Session.run")
     assert not failures(examples(name))
 
 

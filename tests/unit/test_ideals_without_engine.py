@@ -28,8 +28,8 @@ RING = PolynomialRing(QQ, ("x", "y", "z"))
 @pytest.fixture(autouse=True)
 def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing here starts Macaulay2."""
-    monkeypatch.delattr("m2bridge.engine.session.Macaulay2.start")
-    monkeypatch.delattr("m2bridge.engine.session.Macaulay2.run")
+    monkeypatch.delattr("m2bridge.engine.session.Session.start")
+    monkeypatch.delattr("m2bridge.engine.session.Session.run")
 
 
 def same(first: Ideal, second: Ideal) -> bool:

@@ -15,7 +15,6 @@ from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.cli import commands, computing, options
 from m2bridge.cli.commands import cli
 from m2bridge.convert.documents import read_text
-from m2bridge.engine import Macaulay2
 from m2bridge.engine.script import Script
 from m2bridge.errors import ConversionError, InvalidCaseError, TimeLimitError
 from m2bridge.families.attention.model import Coordinates, Weights
@@ -25,6 +24,7 @@ from m2bridge.maps.chain_file import read_model
 from m2bridge.maps.closure_result import Strategy
 from m2bridge.maps.jacobian_rank import MethodValue
 from m2bridge.maps.map_model import Subject
+from m2bridge.workspace.macaulay2 import Macaulay2
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -261,7 +261,7 @@ PYTHON: dict[str, tuple[Callable[[], object], str]] = {
 @pytest.mark.parametrize("name", PYTHON)
 def test_mistakes_in_python(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before Macaulay2 is asked for anything."""
-    monkeypatch.delattr("m2bridge.engine.session.Macaulay2.start")
+    monkeypatch.delattr("m2bridge.engine.session.Session.start")
     wrong, said = PYTHON[name]
     with pytest.raises((InvalidCaseError, ConversionError), match=said):
         wrong()

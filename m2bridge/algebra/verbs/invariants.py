@@ -9,8 +9,8 @@ from m2bridge.algebra.verbs.delegate import function
 
 if TYPE_CHECKING:
     from m2bridge.algebra.hilbert_series import HilbertSeries
+    from m2bridge.algebra.modules import BettiTable, Complex, GroebnerBasis, HilbertPolynomial, Matrix
     from m2bridge.engine import Engine
-    from m2bridge.workspace.values import BettiTable, Complex, GroebnerBasis, HilbertPolynomial, Matrix
 
 
 class Invariants:

@@ -9,11 +9,11 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.verbs.delegate import function
 
 if TYPE_CHECKING:
+    from m2bridge.algebra.modules import Matrix
     from m2bridge.algebra.ring import Ideal
     from m2bridge.engine import Engine
     from m2bridge.maps.image import Image
     from m2bridge.maps.singular_locus_result import SingularLocus
-    from m2bridge.workspace.values import Matrix
 
 
 class MapVerbs:

@@ -14,7 +14,7 @@ from sympy.polys.rings import PolyElement
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.linear_algebra import rank, sparse_rank
 from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.engine import Engine, given_or_own
+from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.answer import Answer, parse
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import (
@@ -226,7 +226,7 @@ def fibres(model: SingleLayerAttention, engine: Engine | None = None, wanted: Se
     """
     every = orbits(model) if wanted is None else tuple(sorted(wanted))
     try:
-        with given_or_own(engine) as engine:
+        with engine_or_own(engine) as engine:
             records = engine.run(fibres_script(model, wanted), clock().remaining).records
         return _read(parse(records), model, every)
     except (TimeLimitError, MemoryLimitError) as limit:

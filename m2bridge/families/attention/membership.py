@@ -12,7 +12,7 @@ from sympy import latex as sympy_latex
 
 from m2bridge.algebra.field import QQ
 from m2bridge.convert.notation import exact_text
-from m2bridge.engine import Engine, given_or_own
+from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.answer import Answer, parse
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError
@@ -141,7 +141,7 @@ def membership(
     """
     if model.t == 1:
         raise MethodUnavailableError("membership is decided in reduced coordinates, which need t ≥ 2")
-    with limited(timeout), given_or_own(engine) as engine:
+    with limited(timeout), engine_or_own(engine) as engine:
         return _membership(model, function, engine, weights)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from m2bridge.engine import Engine, given_or_own
+from m2bridge.engine import Engine, engine_or_own
 from m2bridge.errors import (
     ContradictionError,
     EngineError,
@@ -233,7 +233,7 @@ def observe(
             "orbits are observed for t ≥ 2 only; for t = 1 singular_locus has the method jacobian"
         )
     check_orbits(model)
-    with limited(timeout) as running, given_or_own(engine) as engine:
+    with limited(timeout) as running, engine_or_own(engine) as engine:
         with share(0.5 if partial else 1.0):
             products = products_determine_functions(model.d)
             tangents = orbit_tangents(model)

@@ -14,11 +14,32 @@ from m2bridge.algebra.modules import (
     RingMap,
     Vector,
 )
-from m2bridge.workspace.values.collections import (Array, HashTable, MutableHashTable, MutableList, Net, Option, Partition, Reference, Set, Symbol, Tally, VirtualTally)
-from m2bridge.workspace.values.expressions import (Expression, Factorization)
+from m2bridge.workspace.values.collections import (
+    Array,
+    HashTable,
+    MutableHashTable,
+    MutableList,
+    Net,
+    Option,
+    Partition,
+    Reference,
+    Set,
+    Symbol,
+    Tally,
+    VirtualTally,
+)
+from m2bridge.workspace.values.elements import RingElement, RingFraction
+from m2bridge.workspace.values.expressions import Expression, Factorization
 from m2bridge.workspace.values.inexact import ComplexNumber, Real, RealInterval
-from m2bridge.workspace.values.rings import (Algebra, ComplexField, FractionField, GaloisField, IntegerRing, QuotientRing, RealField)
-from m2bridge.workspace.values.elements import (RingElement, RingFraction)
+from m2bridge.workspace.values.rings import (
+    Algebra,
+    ComplexField,
+    FractionField,
+    GaloisField,
+    IntegerRing,
+    QuotientRing,
+    RealField,
+)
 
 __all__ = [
     "Algebra",

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, fields, is_dataclass
-from math import prod
 from typing import Any
 
-from m2bridge.algebra.modules import AsCode, Named
+from m2bridge.algebra.modules import AsCode
 from m2bridge.results.sheet import shortened
 
 
@@ -126,14 +125,6 @@ class Net(AsCode):
 
     def __str__(self) -> str:
         return "\n".join(line.rstrip() for line in self.lines)
-
-
-
-
-
-
-
-
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,23 +5,34 @@ Coefficients are values of any ring below, so they add and multiply by themselve
 from __future__ import annotations
 
 import operator
-from collections.abc import (Callable, Mapping)
-from dataclasses import (dataclass)
-from fractions import (Fraction)
-from functools import (lru_cache, reduce)
-from itertools import (combinations)
-from m2bridge.algebra.field import (CoefficientField, QQ)
-from m2bridge.algebra.modules import (AsText, ring_text)
-from m2bridge.algebra.residues import (PolyRing, entry_text)
-from m2bridge.algebra.ring import (PolynomialRing)
-from m2bridge.errors import (ConversionError)
-from m2bridge.workspace.values.inexact import (ComplexNumber, Operators, Real)
-from m2bridge.workspace.values.rings import (Algebra, ComplexField, FractionField, GaloisField, IntegerRing, QuotientRing, RealField, grevlex_order, ring_variables)
-from math import (prod)
-from sympy import (Add, Rational, Symbol, ZZ, sympify)
-from sympy.polys.orderings import (grevlex, grlex, lex)
-from sympy.polys.rings import (PolyElement)
-from typing import (Any, TypeAlias)
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import combinations
+from math import prod
+from typing import Any
+
+from sympy import Add, Symbol, sympify
+from sympy.polys.rings import PolyElement
+
+from m2bridge.algebra.field import CoefficientField
+from m2bridge.algebra.modules import AsText, ring_text
+from m2bridge.algebra.residues import entry_text
+from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.errors import ConversionError
+from m2bridge.workspace.values.inexact import ComplexNumber, Operators, Real
+from m2bridge.workspace.values.rings import (
+    Algebra,
+    ComplexField,
+    FractionField,
+    GaloisField,
+    IntegerRing,
+    QuotientRing,
+    RealField,
+    grevlex_order,
+    ring_variables,
+)
 
 
 class _Element(AsText, Operators):

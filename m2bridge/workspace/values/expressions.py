@@ -1,32 +1,23 @@
 """Expressions that Macaulay2 holds without computing them, products of powers among them, and their values."""
 
 from __future__ import annotations
+
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from math import prod
-from typing import Any, TypeAlias
-from sympy import ZZ, Add, Rational, Symbol, sympify
-from sympy.polys.orderings import grevlex, grlex, lex
-from sympy.polys.rings import PolyElement
-from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.modules import AsText
-from m2bridge.algebra.residues import PolyRing, entry_text
-from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.errors import ConversionError
-
-from m2bridge.workspace.values.rings import Algebra, ComplexField, IntegerRing, RealField
-from m2bridge.workspace.values.elements import RingElement
-from collections.abc import Hashable, Iterable, Iterator, Mapping
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, fields, is_dataclass
-from math import prod
 from typing import Any
-from m2bridge.algebra.modules import AsCode, Named
-from m2bridge.results.sheet import shortened
 
+from sympy import Rational
+from sympy.polys.rings import PolyElement
+
+from m2bridge.algebra.field import QQ
+from m2bridge.algebra.modules import AsCode, Named
+from m2bridge.errors import ConversionError
+from m2bridge.workspace.values.elements import RingElement
+from m2bridge.workspace.values.rings import Algebra, ComplexField, IntegerRing, RealField
 
 _OPERATIONS: dict[str, Callable[..., Any]] = {
     "Sum": lambda *parts: reduce(operator.add, parts, 0),

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import operator
 import math
-from collections.abc import (Callable)
-from dataclasses import (dataclass)
-from fractions import (Fraction)
-from m2bridge.algebra.modules import (AsCode)
-from m2bridge.errors import (ConversionError)
-from sympy import (Expr)
-from typing import (Any)
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from sympy import Expr
+
+from m2bridge.algebra.modules import AsCode
+from m2bridge.errors import ConversionError
 
 
 class Operators:

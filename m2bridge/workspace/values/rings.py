@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import reduce
-from math import prod
 from typing import Any, TypeAlias
 
-from sympy import ZZ, Add, Rational, Symbol, sympify
+from sympy import ZZ, Symbol
 from sympy.polys.orderings import grevlex, grlex, lex
-from sympy.polys.rings import PolyElement
 
-from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.modules import AsText
+from m2bridge.algebra.field import CoefficientField
+from m2bridge.algebra.modules import AsText, ring_text
 from m2bridge.algebra.residues import PolyRing, entry_text
-from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.errors import ConversionError
-from m2bridge.workspace.values.expressions import (Expression, Factorization)
-from m2bridge.workspace.values.inexact import Operators
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -261,8 +251,6 @@ class FractionField(AsText):
         return f"frac({ring_text(self.ring)})"
 
 
-
-
 def ring_variables(ring: Any) -> tuple[str, ...]:
     """Names of the variables of a ring of polynomials, a quotient of one, or a finite field."""
     if isinstance(ring, GaloisField):
@@ -270,19 +258,3 @@ def ring_variables(ring: Any) -> tuple[str, ...]:
     while isinstance(ring, QuotientRing):
         ring = ring.ambient
     return tuple(getattr(ring, "variables", ()))
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
