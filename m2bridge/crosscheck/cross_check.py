@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from m2bridge.algebra.field import QQ
 from m2bridge.crosscheck.verdict import Grounds, Verdict
@@ -117,14 +117,49 @@ class CrossCheck(Decided, Presented):
     ['3.4 (iii)', 'A.4']
     """
 
-    presentation: ClassVar[str] = "m2bridge.crosscheck.cross_check"
-
     model: Model
     verdicts: tuple[Verdict, ...]
     observations: Any
     engine_version: str
     seconds: float
     unfinished: str = ""
+
+    def to_sheet(self) -> Sheet:
+        """Numbers of the case, a table of its orbits, and the verdicts."""
+        seen = self.observations
+        named = [] if seen is None else seen.facts()
+        remarks = () if seen is None else seen.remarks
+        known = [
+            *named,
+            ("computed by", computed_by(self.engine_version, self.seconds)),
+            *(("agreement", remark) for remark in remarks),
+            ("not finished", self.unfinished or None),
+        ]
+        blocks: list[Block] = [Facts(known)]
+        if seen is not None and (shown := seen.table()):
+            caption, header, rows = shown
+            blocks.append(Table(header, rows, caption))
+        blocks.append(Findings([_finding(verdict) for verdict in self.verdicts]))
+        return Sheet(f"Cross-check of the {self.model.title}, over QQ", blocks)
+
+    def to_json(self) -> dict[str, Any]:
+        """What was observed, the verdicts, and what was compared."""
+        seen = self.observations
+        case = result_json(self.model.to_json(), QQ, self.engine_version or None, self.seconds)
+        return (
+            case
+            | (_NOTHING if seen is None else seen.to_json())
+            | {
+                "verdicts": [verdict.to_json() for verdict in self.verdicts],
+                "remarks": [] if seen is None else list(seen.remarks),
+                "unfinished": self.unfinished or None,
+            }
+        )
+
+    def to_macaulay2(self) -> str:
+        """The verdicts as a Macaulay2 hash table."""
+        entries = ", ".join(f'"{v.name}" => "{v.decision}"' for v in self.verdicts)
+        return f"verdicts = hashTable {{{entries}}}"
 
 
 def cross_check(
@@ -185,41 +220,7 @@ def _cross_check(model: Model, engine: Engine | None, statements: Sequence[State
     return CrossCheck(model, verdicts, seen, version, running.seconds, seen.unfinished)
 
 
-def json(found: CrossCheck) -> dict[str, Any]:
-    """What was observed, the verdicts, and what was compared."""
-    seen = found.observations
-    case = result_json(found.model.to_json(), QQ, found.engine_version or None, found.seconds)
-    return (
-        case
-        | (_NOTHING if seen is None else seen.to_json())
-        | {
-            "verdicts": [verdict.to_json() for verdict in found.verdicts],
-            "remarks": [] if seen is None else list(seen.remarks),
-            "unfinished": found.unfinished or None,
-        }
-    )
-
-
 _NOTHING: dict[str, Any] = {"dimension": None, "degree": None, "orbits": [], "zero_tangent_dimension": None}
-
-
-def sheet(found: CrossCheck) -> Sheet:
-    """Numbers of the case, a table of its orbits, and the verdicts."""
-    seen = found.observations
-    named = [] if seen is None else seen.facts()
-    remarks = () if seen is None else seen.remarks
-    known = [
-        *named,
-        ("computed by", computed_by(found.engine_version, found.seconds)),
-        *(("agreement", remark) for remark in remarks),
-        ("not finished", found.unfinished or None),
-    ]
-    blocks: list[Block] = [Facts(known)]
-    if seen is not None and (shown := seen.table()):
-        caption, header, rows = shown
-        blocks.append(Table(header, rows, caption))
-    blocks.append(Findings([_finding(verdict) for verdict in found.verdicts]))
-    return Sheet(f"Cross-check of the {found.model.title}, over QQ", blocks)
 
 
 def _finding(verdict: Verdict) -> Finding:
@@ -230,9 +231,3 @@ def _finding(verdict: Verdict) -> Finding:
         numbers = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in witness.numbers.items())
         remarks = [f"witness: {weights}", numbers]
     return Finding(str(verdict.decision), verdict.name, verdict.text, (verdict.reason,), remarks)
-
-
-def macaulay2(found: CrossCheck) -> str:
-    """The verdicts as a Macaulay2 hash table."""
-    entries = ", ".join(f'"{v.name}" => "{v.decision}"' for v in found.verdicts)
-    return f"verdicts = hashTable {{{entries}}}"

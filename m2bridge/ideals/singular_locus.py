@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from m2bridge.algebra.ring import Ideal
 from m2bridge.convert.notation import ideal_macaulay2, polynomial_text
@@ -72,8 +72,6 @@ class IdealSingularLocus(Presented):
     (2, 1, (x, y))
     """
 
-    presentation: ClassVar[str] = "m2bridge.ideals.singular_locus"
-
     given: Ideal
     title: str
     variety: tuple[IrreducibleComponent, ...] | None
@@ -92,6 +90,41 @@ class IdealSingularLocus(Presented):
     def dimension(self) -> int | None:
         """Affine dimension of the singular locus; −1 if it is empty."""
         return _dimension(self.components)
+
+    def to_sheet(self) -> Sheet:
+        """Dimensions, a table of the components, and their equations where the table has not all of them."""
+        field = self.given.ring.field
+        blocks: list[Block] = [Facts(_facts(self))]
+        if self.components:
+            columns = ("component of the singular locus", "dimension", "degree")
+            blocks.append(Table(columns, [(_variety(c), c.dimension, c.degree) for c in self.components]))
+            blocks += [polynomials(c.ideal, f"{_variety(c)}:") for c in self.components if listed(c.ideal) != _short(c)]
+        return Sheet(
+            f"Singular locus of {self.title or f'the variety of {line(self.given)}'}, over {field}",
+            blocks,
+            _formulas(self),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The given ideal, the components of its variety, and those of the singular locus."""
+        return result_json(None, self.given.ring.field, self.engine_version, self.seconds) | {
+            "title": self.title or None,
+            "coordinates": list(self.given.ring.variables),
+            "given": [polynomial_text(generator) for generator in self.given.generators],
+            "variety_dimension": self.variety_dimension,
+            "variety": _components_json(self.variety),
+            "dimension": self.dimension,
+            "components": _components_json(self.components),
+            "generators": None if self.ideal is None else [polynomial_text(g) for g in self.ideal.generators],
+            "unfinished": self.unfinished or None,
+        }
+
+    def to_macaulay2(self) -> str:
+        """A Macaulay2 program that defines the ring ``R`` and the radical ideal ``I`` of the singular locus."""
+        if self.ideal is None:
+            return f"-- not finished: {self.unfinished}"
+        ring = self.ideal.ring
+        return ideal_macaulay2(ring.field, ring.variables, self.ideal.generators)
 
 
 def singular_locus(
@@ -161,21 +194,6 @@ FEW, SHORT = 6, 60
 """Equations of a component that a table shows, and characters of each."""
 
 
-def json(locus: IdealSingularLocus) -> dict[str, Any]:
-    """The given ideal, the components of its variety, and those of the singular locus."""
-    return result_json(None, locus.given.ring.field, locus.engine_version, locus.seconds) | {
-        "title": locus.title or None,
-        "coordinates": list(locus.given.ring.variables),
-        "given": [polynomial_text(generator) for generator in locus.given.generators],
-        "variety_dimension": locus.variety_dimension,
-        "variety": _components_json(locus.variety),
-        "dimension": locus.dimension,
-        "components": _components_json(locus.components),
-        "generators": None if locus.ideal is None else [polynomial_text(g) for g in locus.ideal.generators],
-        "unfinished": locus.unfinished or None,
-    }
-
-
 def _components_json(components: tuple[IrreducibleComponent, ...] | None) -> list[dict[str, Any]] | None:
     if components is None:
         return None
@@ -187,21 +205,6 @@ def _components_json(components: tuple[IrreducibleComponent, ...] | None) -> lis
         }
         for component in components
     ]
-
-
-def sheet(locus: IdealSingularLocus) -> Sheet:
-    """Dimensions, a table of the components, and their equations where the table has not all of them."""
-    field = locus.given.ring.field
-    blocks: list[Block] = [Facts(_facts(locus))]
-    if locus.components:
-        columns = ("component of the singular locus", "dimension", "degree")
-        blocks.append(Table(columns, [(_variety(c), c.dimension, c.degree) for c in locus.components]))
-        blocks += [polynomials(c.ideal, f"{_variety(c)}:") for c in locus.components if listed(c.ideal) != _short(c)]
-    return Sheet(
-        f"Singular locus of {locus.title or f'the variety of {line(locus.given)}'}, over {field}",
-        blocks,
-        _formulas(locus),
-    )
 
 
 def _facts(locus: IdealSingularLocus) -> list[tuple[str, object]]:
@@ -238,11 +241,3 @@ def _formulas(locus: IdealSingularLocus) -> list[str]:
         for n, c in enumerate(locus.components, 1)
     ]
     return [r"\operatorname{Sing} = " + (r" \;\cup\; ".join(varieties) or r"\varnothing")]
-
-
-def macaulay2(locus: IdealSingularLocus) -> str:
-    """A Macaulay2 program that defines the ring ``R`` and the radical ideal ``I`` of the singular locus."""
-    if locus.ideal is None:
-        return f"-- not finished: {locus.unfinished}"
-    ring = locus.ideal.ring
-    return ideal_macaulay2(ring.field, ring.variables, locus.ideal.generators)

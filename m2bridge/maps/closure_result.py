@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from sympy import Expr, latex
 
@@ -86,8 +86,6 @@ class Closure(Presented):
     >>> found.dimension, found.degree, str(found.completeness), found.ideal.generators
     (2, 3, 'proved', (-y**2*z + x**2,))
     """
-
-    presentation: ClassVar[str] = "m2bridge.maps.closure_result"
 
     subject: Subject
     field: CoefficientField
@@ -185,45 +183,50 @@ class Closure(Presented):
             return Completeness(False, self.equations.max_degree, self.completeness_reason)
         return Completeness(self.equations is not None, reason=self.completeness_reason)
 
+    def to_sheet(self) -> Sheet:
+        """Invariants, and the generators."""
+        degrees = self.generator_degrees
+        title = f"Zariski closure of the {self.subject.title}, over {self.field}"
+        blocks: list[Block] = [Facts(_facts(self))]
+        if degrees is not None:
+            blocks.append(Polynomials(sum(degrees.values()), self.generator_texts))
+        return Sheet(title, blocks, _formulas(self))
 
-def json(closure: Closure) -> dict[str, Any]:
-    """All that was found; polynomials are exact strings in the coordinates' names."""
-    series, degrees, values = closure.hilbert_series, closure.generator_degrees, closure.hilbert_function
-    predicted = closure.predicted_hilbert_function
-    engine = closure.engine_version or None
-    return result_json(closure.subject.case, closure.field, engine, closure.seconds) | {
-        "coordinates": list(closure.subject.coordinate_names),
-        "dimension": closure.dimension,
-        "dimension_status": closure.dimension_status,
-        "projective_dimension": closure.projective_dimension,
-        "codimension": closure.codimension,
-        "degree": closure.degree,
-        "degree_by_fibres": closure.fibre_degree,
-        "generators": None if closure.equations is None else list(closure.generator_texts()),
-        "generator_degrees": None if degrees is None else {str(d): count for d, count in degrees.items()},
-        "complete": str(closure.completeness),
-        "completeness": closure.completeness.reason or None,
-        "homogeneous": closure.homogeneous,
-        "hilbert_series": None
-        if series is None
-        else {"numerator": list(series.numerator), "denominator_exponent": series.dimension},
-        "hilbert_polynomial": None if series is None else str(series.polynomial),
-        "hilbert_series_of": None if series is None else _hilbert_ring(closure),
-        "hilbert_function": None if values is None else list(values),
-        "predicted_hilbert_function": None if predicted is None else list(predicted),
-        "strategy": closure.strategy,
-        "unfinished": closure.unfinished or None,
-    }
+    def to_json(self) -> dict[str, Any]:
+        """All that was found; polynomials are exact strings in the coordinates' names."""
+        series, degrees, values = self.hilbert_series, self.generator_degrees, self.hilbert_function
+        predicted = self.predicted_hilbert_function
+        engine = self.engine_version or None
+        return result_json(self.subject.case, self.field, engine, self.seconds) | {
+            "coordinates": list(self.subject.coordinate_names),
+            "dimension": self.dimension,
+            "dimension_status": self.dimension_status,
+            "projective_dimension": self.projective_dimension,
+            "codimension": self.codimension,
+            "degree": self.degree,
+            "degree_by_fibres": self.fibre_degree,
+            "generators": None if self.equations is None else list(self.generator_texts()),
+            "generator_degrees": None if degrees is None else {str(d): count for d, count in degrees.items()},
+            "complete": str(self.completeness),
+            "completeness": self.completeness.reason or None,
+            "homogeneous": self.homogeneous,
+            "hilbert_series": None
+            if series is None
+            else {"numerator": list(series.numerator), "denominator_exponent": series.dimension},
+            "hilbert_polynomial": None if series is None else str(series.polynomial),
+            "hilbert_series_of": None if series is None else _hilbert_ring(self),
+            "hilbert_function": None if values is None else list(values),
+            "predicted_hilbert_function": None if predicted is None else list(predicted),
+            "strategy": self.strategy,
+            "unfinished": self.unfinished or None,
+        }
 
-
-def sheet(closure: Closure) -> Sheet:
-    """Invariants, and the generators."""
-    degrees = closure.generator_degrees
-    title = f"Zariski closure of the {closure.subject.title}, over {closure.field}"
-    blocks: list[Block] = [Facts(_facts(closure))]
-    if degrees is not None:
-        blocks.append(Polynomials(sum(degrees.values()), closure.generator_texts))
-    return Sheet(title, blocks, _formulas(closure))
+    def to_macaulay2(self) -> str:
+        """A Macaulay2 program that defines the ideal that the generators found generate."""
+        generators = () if self.ideal is None else self.ideal.generators
+        reason = self.completeness.reason
+        comment = f"-- {reason}\n" if reason else ""
+        return comment + ideal_macaulay2(self.field, self.subject.coordinate_names, generators)
 
 
 def _facts(closure: Closure) -> list[tuple[str, object]]:
@@ -259,14 +262,6 @@ def _formulas(closure: Closure) -> list[str]:
         names = rf"f_1, \ldots, f_{{{number}}}" if number > 1 else "f_1" if number else "0"
         found.append(rf"{ideal} = \langle {names} \rangle")
     return found
-
-
-def macaulay2(closure: Closure) -> str:
-    """A Macaulay2 program that defines the ideal that the generators found generate."""
-    generators = () if closure.ideal is None else closure.ideal.generators
-    reason = closure.completeness.reason
-    comment = f"-- {reason}\n" if reason else ""
-    return comment + ideal_macaulay2(closure.field, closure.subject.coordinate_names, generators)
 
 
 def _dimension(closure: Closure) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.engine import Engine, engine_or_own
@@ -36,8 +36,6 @@ class Dimension(Presented):
     >>> found.agree, found.findings[0].method
     (True, 'jacobian mod 2147483647')
     """
-
-    presentation: ClassVar[str] = "m2bridge.maps.dimension"
 
     subject: Subject
     field: CoefficientField
@@ -91,6 +89,38 @@ class Dimension(Presented):
     def unfinished(self) -> str:
         """The limit that a method reached, or empty."""
         return next((finding.remark for finding in self.findings if finding.status == "unfinished"), "")
+
+    def to_sheet(self) -> Sheet:
+        """The value, and a table of the methods."""
+        rows = [(f.method, "–" if f.value is None else f.value, f.status, f.remark) for f in self.findings]
+        known = [("dimension", f"{self.dimension} affine ({self.status})"), ("", _verdict(self)), *_around(self)]
+        relation = r"\ge" if self.status == "lower bound" else "="
+        return Sheet(
+            f"Dimension of the {self.subject.title}, over {self.field}",
+            [
+                Facts([*known, ("computed by", computed_by(self.engine_version, self.seconds))]),
+                Table(("method", "dimension", "status", "remark"), rows),
+            ],
+            [] if self.dimension is None else [rf"\dim \overline{{\mathcal M}} {relation} {self.dimension}"],
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The value, and what each method found."""
+        return result_json(self.subject.case, self.field, self.engine_version, self.seconds) | {
+            "dimension": self.dimension,
+            "status": self.status,
+            "upper_bound": self.upper and {"value": self.upper.value, "reason": self.upper.reason},
+            "lower_bound": self.lower and {"value": self.lower.value, "method": self.lower.method},
+            "expected": [_expectation(expectation) for expectation in self.expected],
+            "defect": self.defect,
+            "methods": [finding.to_json() for finding in self.findings],
+            "agree": self.agree,
+            "unfinished": self.unfinished or None,
+        }
+
+    def to_macaulay2(self) -> str:
+        """The value, as a Macaulay2 assignment."""
+        return f"dimension = {'null' if self.dimension is None else self.dimension}"
 
 
 def dimension(
@@ -191,21 +221,6 @@ def _check_consistent(findings: list[MethodValue]) -> None:
         raise ContradictionError(f"exact methods disagree on the dimension: {findings}")
 
 
-def json(found: Dimension) -> dict[str, Any]:
-    """The value, and what each method found."""
-    return result_json(found.subject.case, found.field, found.engine_version, found.seconds) | {
-        "dimension": found.dimension,
-        "status": found.status,
-        "upper_bound": found.upper and {"value": found.upper.value, "reason": found.upper.reason},
-        "lower_bound": found.lower and {"value": found.lower.value, "method": found.lower.method},
-        "expected": [_expectation(expectation) for expectation in found.expected],
-        "defect": found.defect,
-        "methods": [finding.to_json() for finding in found.findings],
-        "agree": found.agree,
-        "unfinished": found.unfinished or None,
-    }
-
-
 def _expectation(expectation: Expectation) -> dict[str, Any]:
     return {
         "value": expectation.value,
@@ -213,21 +228,6 @@ def _expectation(expectation: Expectation) -> dict[str, Any]:
         "applies": not expectation.fails,
         "fails": expectation.fails or None,
     }
-
-
-def sheet(found: Dimension) -> Sheet:
-    """The value, and a table of the methods."""
-    rows = [(f.method, "–" if f.value is None else f.value, f.status, f.remark) for f in found.findings]
-    known = [("dimension", f"{found.dimension} affine ({found.status})"), ("", _verdict(found)), *_around(found)]
-    relation = r"\ge" if found.status == "lower bound" else "="
-    return Sheet(
-        f"Dimension of the {found.subject.title}, over {found.field}",
-        [
-            Facts([*known, ("computed by", computed_by(found.engine_version, found.seconds))]),
-            Table(("method", "dimension", "status", "remark"), rows),
-        ],
-        [] if found.dimension is None else [rf"\dim \overline{{\mathcal M}} {relation} {found.dimension}"],
-    )
 
 
 def _around(found: Dimension) -> list[tuple[str, str]]:
@@ -254,8 +254,3 @@ def _verdict(found: Dimension) -> str | None:
     all_methods = "the methods that finished" if late else "all methods"
     said = f"{all_methods} agree" if len(set(values)) == 1 else "no lower bound exceeds what the other methods say"
     return f"{said}; not finished: {', '.join(late)}" if late else said
-
-
-def macaulay2(found: Dimension) -> str:
-    """The value, as a Macaulay2 assignment."""
-    return f"dimension = {'null' if found.dimension is None else found.dimension}"

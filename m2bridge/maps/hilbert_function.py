@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv as csv_files
 import io
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
-from sympy import Expr, lambdify, latex
+from sympy import Expr, latex
 
 from m2bridge.algebra.hilbert_series import HilbertSeries, n
 from m2bridge.convert.notation import expression_text
@@ -17,8 +17,9 @@ from m2bridge.limits import limited, watched
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.map_model import Case, Subject
+from m2bridge.pictures.hilbert_function import draw_hilbert_function
 from m2bridge.results.base import Presented, computed_by, result_json
-from m2bridge.results.picture import BLUE, FAINT, SOFT, VERMILION, Drawn, new_figure, styled
+from m2bridge.results.picture import Drawn
 from m2bridge.results.sheet import Facts, Formula, Picture, Sheet, Table
 
 MOST_DEGREES = 1000
@@ -49,9 +50,6 @@ class HilbertFunction(Drawn, Presented):
     ((1, 6, 21, 56, 125, 246, 441), (1, 6, 21, 56, 125), -1)
     """
 
-    presentation: ClassVar[str] = "m2bridge.maps.hilbert_function"
-    picture: ClassVar[str] = "m2bridge.maps.hilbert_function"
-
     subject: Subject
     series: HilbertSeries
     values: tuple[int, ...]
@@ -77,9 +75,47 @@ class HilbertFunction(Drawn, Presented):
         """The value of the polynomial."""
         return int(self.polynomial.subs(n, degree))
 
+    def to_sheet(self) -> Sheet:
+        """A table of both, and the polynomial."""
+        known = [
+            ("Hilbert series", expression_text(self.series.expression)),
+            ("Hilbert polynomial P", Formula(expression_text(self.polynomial), latex(self.polynomial))),
+            ("H(n) = P(n)", f"for all n ≥ {self.polynomial_from}" if self.polynomial_from > 0 else "for all n ≥ 0"),
+            ("computed by", computed_by(self.engine_version, self.seconds)),
+        ]
+        rows = [["–" if cell is None else cell for cell in row] for row in _rows(self)]
+        return Sheet(
+            f"Hilbert function of the {self.subject.title}",
+            [Facts(known), Table(HEADER, rows), Picture(self.page_svg)],
+            [f"P(n) = {latex(self.polynomial)}"],
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Values, polynomial and series."""
+        return result_json(self.subject.case, "QQ", self.engine_version or None, self.seconds) | {
+            "hilbert_function": list(self.values),
+            "by_ranks": list(self.ranks),
+            "hilbert_polynomial": str(self.polynomial),
+            "hilbert_series": {"numerator": list(self.series.numerator), "denominator_exponent": self.series.dimension},
+            "polynomial_from": max(self.polynomial_from, 0),
+            "unfinished": None,
+        }
+
+    def to_macaulay2(self) -> str:
+        """A list of values."""
+        return f"hilbertFunctionValues = {{{', '.join(map(str, self.values))}}}"
+
     def to_csv(self) -> str:
-        """Degree, function and polynomial."""
-        return str(self._shown("csv"))
+        """One line for each degree."""
+        page = io.StringIO()
+        writer = csv_files.writer(page, lineterminator="\n")
+        writer.writerow(("n", "hilbert_function", "hilbert_polynomial", "by_ranks"))
+        writer.writerows(_rows(self))
+        return page.getvalue()
+
+    def figure(self) -> Any:
+        """The values and the polynomial on a logarithmic scale, as a ``matplotlib.figure.Figure``."""
+        return draw_hilbert_function(self.subject.title, self.values, len(self.ranks), self.polynomial)
 
 
 def hilbert_function(
@@ -135,100 +171,9 @@ def hilbert_function(
 HEADER = ("n", "H(n)", "P(n)", "by ranks")
 
 
-def sheet(found: HilbertFunction) -> Sheet:
-    """A table of both, and the polynomial."""
-    known = [
-        ("Hilbert series", expression_text(found.series.expression)),
-        ("Hilbert polynomial P", Formula(expression_text(found.polynomial), latex(found.polynomial))),
-        ("H(n) = P(n)", f"for all n ≥ {found.polynomial_from}" if found.polynomial_from > 0 else "for all n ≥ 0"),
-        ("computed by", computed_by(found.engine_version, found.seconds)),
-    ]
-    rows = [["–" if cell is None else cell for cell in row] for row in _rows(found)]
-    return Sheet(
-        f"Hilbert function of the {found.subject.title}",
-        [Facts(known), Table(HEADER, rows), Picture(found.page_svg)],
-        [f"P(n) = {latex(found.polynomial)}"],
-    )
-
-
-def json(found: HilbertFunction) -> dict[str, Any]:
-    """Values, polynomial and series."""
-    return result_json(found.subject.case, "QQ", found.engine_version or None, found.seconds) | {
-        "hilbert_function": list(found.values),
-        "by_ranks": list(found.ranks),
-        "hilbert_polynomial": str(found.polynomial),
-        "hilbert_series": {"numerator": list(found.series.numerator), "denominator_exponent": found.series.dimension},
-        "polynomial_from": max(found.polynomial_from, 0),
-        "unfinished": None,
-    }
-
-
-def macaulay2(found: HilbertFunction) -> str:
-    """A list of values."""
-    return f"hilbertFunctionValues = {{{', '.join(map(str, found.values))}}}"
-
-
-def csv(found: HilbertFunction) -> str:
-    """One line for each degree."""
-    page = io.StringIO()
-    writer = csv_files.writer(page, lineterminator="\n")
-    writer.writerow(("n", "hilbert_function", "hilbert_polynomial", "by_ranks"))
-    writer.writerows(_rows(found))
-    return page.getvalue()
-
-
 def _rows(found: HilbertFunction) -> list[tuple[int | None, ...]]:
     ranks = (*found.ranks, *(None,) * (len(found.values) - len(found.ranks)))
     return [
         (n, value, found.polynomial_at(n), rank)
         for n, (value, rank) in enumerate(zip(found.values, ranks, strict=True))
     ]
-
-
-MOST_LABELS = 12
-LONGEST = 60
-"""Characters of a formula in the legend."""
-PARTS = 20
-
-
-def draw(found: HilbertFunction) -> Any:
-    """A figure of matplotlib."""
-    with styled():
-        figure = new_figure(6.8, 4.8, f"Hilbert function of the {found.subject.title}")
-        axes = figure.subplots()
-        axes.set_yscale("log")
-        axes.grid(color=FAINT, linewidth=0.7)
-        axes.set_axisbelow(True)
-        axes.set_xlabel("degree n", style="italic")
-        axes.set_ylabel("dimension of the graded piece", style="italic")
-        _polynomial(axes, found)
-        _values(axes, found)
-        axes.legend(loc="lower right", frameon=True, framealpha=1, edgecolor="white")
-        axes.set_title(f"Hilbert function of the\n{found.subject.title}", fontsize=12)
-        figure.tight_layout()
-        return figure
-
-
-def _polynomial(axes: Any, found: HilbertFunction) -> None:
-    """Where it is positive, between integers too."""
-    value = lambdify(n, found.polynomial)
-    places = [k / PARTS for k in range(PARTS * (len(found.values) - 1) + 1)]
-    known = [(x, y) for x in places if (y := float(value(x))) > 0]
-    formula = latex(found.polynomial)
-    shown = f" ${formula}$" if len(formula) < LONGEST else f", degree {found.series.dimension - 1}"
-    if known:
-        style = {"color": VERMILION, "linewidth": 1.3, "linestyle": (0, (5, 3)), "zorder": 1}
-        axes.plot(*zip(*known, strict=True), label=f"Hilbert polynomial{shown}", **style)
-
-
-def _values(axes: Any, found: HilbertFunction) -> None:
-    """Filled where two methods agree: ranks of matrices, and the series of the ideal."""
-    points = [(k, value) for k, value in enumerate(found.values) if value > 0]
-    for filled, label in ((True, "H(n), by ranks and by the ideal"), (False, "H(n), by the ideal")):
-        chosen = [point for point in points if (point[0] < len(found.ranks)) == filled]
-        if chosen:
-            face = BLUE if filled else "white"
-            axes.plot(*zip(*chosen, strict=True), "o", color=BLUE, markerfacecolor=face, label=label, zorder=3)
-    for point in points if len(points) <= MOST_LABELS else ():
-        style = {"textcoords": "offset points", "xytext": (-5, 6), "ha": "right", "fontsize": 9.5, "color": SOFT}
-        axes.annotate(str(point[1]), point, **style)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
@@ -49,8 +49,6 @@ class Image(Presented):
     (2, 1)
     """
 
-    presentation: ClassVar[str] = "m2bridge.maps.image"
-
     closure: Closure
     title: str
     source_dimension: int | None
@@ -67,6 +65,38 @@ class Image(Presented):
         if self.source_dimension is None or found.dimension is None or found.dimension_status != "proved":
             return None
         return self.source_dimension - found.dimension
+
+    def to_sheet(self) -> Sheet:
+        """The dimensions, and the closure."""
+        dimensions = [
+            ("source", self.source_dimension),
+            ("generic fibre", self.generic_fibre_dimension),
+            ("base locus", self.base_locus_dimension),
+        ]
+        known = Facts(
+            [
+                *((name, "empty" if d == -1 else f"dimension {d}") for name, d in dimensions if d is not None),
+                ("remark", None if self.source_irreducible else _remark(self)),
+            ]
+        )
+        closure = self.closure.to_sheet()
+        title = "\n".join(filter(None, [self.title, closure.title]))
+        return replace(closure, title=title, blocks=[known, *closure.blocks])
+
+    def to_json(self) -> dict[str, Any]:
+        """All about the closure, and the dimensions of source, fibre and base locus."""
+        return self.closure.to_json() | {
+            "title": self.title or None,
+            "source_dimension": self.source_dimension,
+            "source_irreducible": self.source_irreducible,
+            "generic_fibre_dimension": self.generic_fibre_dimension,
+            "base_locus_dimension": self.base_locus_dimension,
+            "unfinished": self.unfinished or None,
+        }
+
+    def to_macaulay2(self) -> str:
+        """A Macaulay2 program that defines the ideal of the closure."""
+        return self.closure.to_macaulay2()
 
 
 def image(
@@ -153,41 +183,6 @@ def base_locus_script(polynomial_map: PolynomialMap, field: CoefficientField, ti
     """The Macaulay2 program for the dimensions of source and base locus."""
     values = elimination_values(polynomial_map, field) | {"title": title or "a polynomial map"}
     return render("base_locus", values=values)
-
-
-def json(image: Image) -> dict[str, Any]:
-    """All about the closure, and the dimensions of source, fibre and base locus."""
-    return image.closure.to_json() | {
-        "title": image.title or None,
-        "source_dimension": image.source_dimension,
-        "source_irreducible": image.source_irreducible,
-        "generic_fibre_dimension": image.generic_fibre_dimension,
-        "base_locus_dimension": image.base_locus_dimension,
-        "unfinished": image.unfinished or None,
-    }
-
-
-def sheet(image: Image) -> Sheet:
-    """The dimensions, and the closure."""
-    dimensions = [
-        ("source", image.source_dimension),
-        ("generic fibre", image.generic_fibre_dimension),
-        ("base locus", image.base_locus_dimension),
-    ]
-    known = Facts(
-        [
-            *((name, "empty" if d == -1 else f"dimension {d}") for name, d in dimensions if d is not None),
-            ("remark", None if image.source_irreducible else _remark(image)),
-        ]
-    )
-    closure = image.closure.to_sheet()
-    title = "\n".join(filter(None, [image.title, closure.title]))
-    return replace(closure, title=title, blocks=[known, *closure.blocks])
-
-
-def macaulay2(image: Image) -> str:
-    """A Macaulay2 program that defines the ideal of the closure."""
-    return image.closure.to_macaulay2()
 
 
 def _remark(image: Image) -> str:

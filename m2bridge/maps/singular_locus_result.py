@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Any, ClassVar
+from typing import Any
 
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.ring import Ideal
@@ -130,8 +130,6 @@ class SingularLocus(Presented):
     (2, 1)
     """
 
-    presentation: ClassVar[str] = "m2bridge.maps.singular_locus_result"
-
     subject: Subject
     field: CoefficientField
     method: str
@@ -154,6 +152,43 @@ class SingularLocus(Presented):
         model = with_orbits(self.subject.model)
         return model.zero_tangent_dimension() if model is not None and self.orbits else None
 
+    def to_sheet(self) -> Sheet:
+        """Dimensions, a table of the orbits, the components, and their ideals where they were computed."""
+        title = f"Singular locus of the Zariski closure of the {self.subject.title}, over {self.field}"
+        blocks: list[Block] = [Facts(_facts(self))]
+        if self.orbits:
+            orbit = self.orbits[0].orbit
+            header = (*orbit.HEADER, "dimension", "tangent dimension", "")
+            blocks.append(Table(header, [_orbit_row(status) for status in self.orbits], orbit.LEGEND))
+        if self.components:
+            columns = ("component of the singular locus", "dimension", "degree", "equations")
+            shown = 4 if any(component.ideal for component in self.components) else 3
+            blocks.append(Table(columns[:shown], [_component_row(c)[:shown] for c in self.components]))
+            blocks += [_equations(c.description, c.ideal) for c in self.components if c.ideal]
+        return Sheet(title, blocks, _formulas(self))
+
+    def to_json(self) -> dict[str, Any]:
+        """Orbits, components, and what was compared."""
+        return result_json(self.subject.case, self.field, self.engine_version or None, self.seconds) | {
+            "dimension": self.dimension,
+            "variety_dimension": self.variety_dimension,
+            "method": self.method,
+            "orbits": [_orbit_json(status) for status in self.orbits],
+            "zero_tangent_dimension": self.zero_tangent_dimension,
+            "components": None if self.components is None else [_component_json(c) for c in self.components],
+            "remarks": list(self.remarks),
+            "unfinished": self.unfinished or None,
+        }
+
+    def to_macaulay2(self) -> str:
+        """Macaulay2 programs for the ideals of the components, where they were computed."""
+        programs = [
+            f"-- {c.description}\n{ideal_macaulay2(c.ideal.ring.field, c.ideal.ring.variables, c.ideal.generators)}"
+            for c in self.components or ()
+            if c.ideal is not None
+        ]
+        return "\n\n".join(programs) or "-- no ideals were computed; ask for them with --ideals"
+
 
 def zero_text(tangent: int | None, dimension: int | None) -> str | None:
     """What the tangent dimension at zero says, in words."""
@@ -165,20 +200,6 @@ def zero_text(tangent: int | None, dimension: int | None) -> str | None:
 SHORT = 60
 """Characters of equations that are shown in a table."""
 SAID = {True: "singular", False: "smooth", None: "undecided"}
-
-
-def json(locus: SingularLocus) -> dict[str, Any]:
-    """Orbits, components, and what was compared."""
-    return result_json(locus.subject.case, locus.field, locus.engine_version or None, locus.seconds) | {
-        "dimension": locus.dimension,
-        "variety_dimension": locus.variety_dimension,
-        "method": locus.method,
-        "orbits": [_orbit_json(status) for status in locus.orbits],
-        "zero_tangent_dimension": locus.zero_tangent_dimension,
-        "components": None if locus.components is None else [_component_json(c) for c in locus.components],
-        "remarks": list(locus.remarks),
-        "unfinished": locus.unfinished or None,
-    }
 
 
 def _orbit_json(status: OrbitStatus) -> dict[str, Any]:
@@ -202,22 +223,6 @@ def _component_json(component: Component) -> dict[str, Any]:
         "degree": component.degree,
         "generators": None if ideal is None else [polynomial_text(generator) for generator in ideal.generators],
     }
-
-
-def sheet(locus: SingularLocus) -> Sheet:
-    """Dimensions, a table of the orbits, the components, and their ideals where they were computed."""
-    title = f"Singular locus of the Zariski closure of the {locus.subject.title}, over {locus.field}"
-    blocks: list[Block] = [Facts(_facts(locus))]
-    if locus.orbits:
-        orbit = locus.orbits[0].orbit
-        header = (*orbit.HEADER, "dimension", "tangent dimension", "")
-        blocks.append(Table(header, [_orbit_row(status) for status in locus.orbits], orbit.LEGEND))
-    if locus.components:
-        columns = ("component of the singular locus", "dimension", "degree", "equations")
-        shown = 4 if any(component.ideal for component in locus.components) else 3
-        blocks.append(Table(columns[:shown], [_component_row(c)[:shown] for c in locus.components]))
-        blocks += [_equations(c.description, c.ideal) for c in locus.components if c.ideal]
-    return Sheet(title, blocks, _formulas(locus))
 
 
 def _equations(description: str, ideal: Ideal) -> Polynomials:
@@ -287,13 +292,3 @@ def _closure_latex(component: Component, number: int) -> str:
         indices = ",".join(map(str, component.orbit.cells))
         return rf"\overline{{\mathcal O_{{({indices})}}}}"
     return r"\{0\}" if component.description in (ZERO, ORIGIN) else rf"C_{{{number}}}"
-
-
-def macaulay2(locus: SingularLocus) -> str:
-    """Macaulay2 programs for the ideals of the components, where they were computed."""
-    programs = [
-        f"-- {c.description}\n{ideal_macaulay2(c.ideal.ring.field, c.ideal.ring.variables, c.ideal.generators)}"
-        for c in locus.components or ()
-        if c.ideal is not None
-    ]
-    return "\n\n".join(programs) or "-- no ideals were computed; ask for them with --ideals"

@@ -2,50 +2,24 @@
 
 from __future__ import annotations
 
+import csv as csv_files
+import io
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar, Literal
+from typing import Any
 
 from sympy.polys.rings import PolyElement
 
+from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import Ideal
+from m2bridge.convert.notation import ideal_macaulay2, polynomial_text
 from m2bridge.errors import InvalidCaseError
 from m2bridge.maps.map_model import Subject
-from m2bridge.results.base import Presented
+from m2bridge.pictures.slice_picture import Piece, SurfaceView, draw_surface, equation_latex, surface_html
+from m2bridge.results.base import Presented, computed_by, result_json
 from m2bridge.results.picture import Drawn
-
-FUNCTIONS = "functions of real weights"
-CLOSURE_ONLY = "only in the Zariski closure"
-UNDECIDED = "in the Zariski closure; real weights not decided"
-
-Kind = Literal["surface", "curve", "point"]
-Strip = tuple[tuple[float, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A connected piece of the surface, of a curve on it, or a point, with the same answer at all of its points.
-
-    Parameters
-    ----------
-    kind : {"surface", "curve", "point"}
-    place : str
-        ``functions of real weights``, ``only in the Zariski closure``; or ``in the Zariski closure; real weights not
-        decided``.
-    singular : bool
-        Whether it consists of singular points of the surface.
-    points : tuple of tuple of points
-        A grid, or one line of points, in the variables of the slice.
-    sample : mapping from variable to Fraction, or None
-        A rational point of it, where one was found; membership was asked there.
-    """
-
-    kind: Kind
-    place: str
-    singular: bool
-    points: tuple[Strip, ...]
-    sample: Mapping[str, Fraction] | None
+from m2bridge.results.sheet import Facts, Picture, Sheet, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +75,6 @@ class SliceSurface(Drawn, Presented):
     1
     """
 
-    presentation: ClassVar[str] = "m2bridge.pictures.slice_picture"
-    picture: ClassVar[str] = "m2bridge.pictures.slice_picture"
-
     subject: Subject
     coordinates: Mapping[str, PolyElement]
     equation: PolyElement
@@ -122,6 +93,11 @@ class SliceSurface(Drawn, Presented):
         """The three coordinates of the slice."""
         return tuple(str(symbol) for symbol in self.equation.ring.symbols)
 
+    @property
+    def view(self) -> SurfaceView:
+        """The values that are drawn."""
+        return SurfaceView(self.subject.title, self.equation, self.pieces, self.box, self.elevation, self.azimuth)
+
     def seen_from(self, elevation: float, azimuth: float) -> SliceSurface:
         """The same surface, looked at from another angle, in degrees.
 
@@ -135,10 +111,77 @@ class SliceSurface(Drawn, Presented):
                 raise InvalidCaseError(name, f"must be from -360 to 360 degrees, not {angle}")
         return replace(self, elevation=elevation, azimuth=azimuth)
 
+    def to_sheet(self) -> Sheet:
+        """The equation, the singular locus, and the pieces with a point of each."""
+        ends = [f"{low} < {name} < {high}" for name, (low, high) in self.box.items()]
+        known = [
+            ("slice", ", ".join(f"{name} = {polynomial_text(form)}" for name, form in self.coordinates.items())),
+            ("equation", f"{polynomial_text(self.equation)} = 0"),
+            ("singular locus", "; ".join(map(_component, self.singular)) or "empty"),
+            ("box", ", ".join(ends)),
+            ("decided by", self.decided_by or None),
+            ("computed by", computed_by(self.engine_version, self.seconds)),
+            ("not finished", self.unfinished or None),
+        ]
+        rows = [(p.kind, "singular" if p.singular else "", p.place, _sample(p)) for p in self.pieces]
+        pieces = Table(("piece", "", "its points are", "for example"), rows)
+        title = f"Surface in a slice of the Zariski closure of the {self.subject.title}"
+        return Sheet(title, [Facts(known), pieces, Picture(self.page_svg)], [equation_latex(self.equation)])
+
+    def to_json(self) -> dict[str, Any]:
+        """The equation, the singular locus, and a point of each piece."""
+        return result_json(self.subject.case, "QQ", self.engine_version, self.seconds) | {
+            "slice": {name: polynomial_text(form) for name, form in self.coordinates.items()},
+            "variables": list(self.variables),
+            "equation": polynomial_text(self.equation),
+            "singular_locus": [
+                {"dimension": part.dimension, "generators": [polynomial_text(g) for g in part.prime.generators]}
+                for part in self.singular
+            ],
+            "box": {name: [str(end) for end in ends] for name, ends in self.box.items()},
+            "decided_by": self.decided_by or None,
+            "pieces": [
+                {
+                    "kind": piece.kind,
+                    "place": piece.place,
+                    "singular": piece.singular,
+                    "sample": None if piece.sample is None else {n: str(v) for n, v in piece.sample.items()},
+                }
+                for piece in self.pieces
+            ],
+            "unfinished": self.unfinished or None,
+        }
+
+    def to_macaulay2(self) -> str:
+        """The ideal of the surface."""
+        return ideal_macaulay2(QQ, self.variables, (self.equation,))
+
     def to_csv(self) -> str:
-        """All points that are drawn."""
-        return str(self._shown("csv"))
+        """All points that are drawn, with the number of their piece."""
+        page = io.StringIO()
+        writer = csv_files.writer(page, lineterminator="\n")
+        writer.writerow((*HEADER, *self.variables))
+        for number, piece in enumerate(self.pieces, 1):
+            about = (number, piece.kind, piece.place, int(piece.singular))
+            writer.writerows((*about, *point) for strip in piece.points for point in strip)
+        return page.getvalue()
+
+    def figure(self) -> Any:
+        """The surface in its box, as a ``matplotlib.figure.Figure``."""
+        return draw_surface(self.view)
 
     def _repr_html_(self) -> str:
-        """For a notebook: the surface, turned by the mouse."""
-        return str(self._shown("html"))
+        """The surface for a notebook, turned by the mouse or the arrow keys."""
+        return surface_html(self.view)
+
+
+HEADER = ("piece", "kind", "place", "singular")
+
+
+def _component(part: Any) -> str:
+    named = {0: "points", 1: "curve"}[part.dimension]
+    return f"{named} {' = '.join(polynomial_text(g) for g in part.prime.generators)} = 0"
+
+
+def _sample(piece: Piece) -> str:
+    return "" if piece.sample is None else ", ".join(f"{n} = {v}" for n, v in piece.sample.items())

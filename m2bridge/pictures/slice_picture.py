@@ -1,20 +1,19 @@
-"""A surface seen along a direction: which points of a curve are behind it."""
+"""The picture of a real surface in a box: for paper, and for a page where it is turned by the mouse."""
 
 from __future__ import annotations
 
-import csv as csv_files
-import io
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from itertools import groupby, pairwise
 from json import dumps
 from math import cos, radians, sin, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
-from m2bridge.algebra.field import QQ
-from m2bridge.convert.notation import ideal_macaulay2, polynomial_text
+from sympy.polys.rings import PolyElement
+
+from m2bridge.convert.notation import polynomial_text
 from m2bridge.engine.script import page
-from m2bridge.maps.slice_result import CLOSURE_ONLY, FUNCTIONS, UNDECIDED
-from m2bridge.results.base import computed_by, result_json
 from m2bridge.results.markup import polynomial_latex
 from m2bridge.results.picture import (
     FAINT,
@@ -32,13 +31,6 @@ from m2bridge.results.picture import (
     polygons,
     styled,
 )
-from m2bridge.results.sheet import Facts, Picture, Sheet, Table
-
-if TYPE_CHECKING:
-    from sympy.polys.rings import PolyElement
-
-    from m2bridge.maps.slice_result import Piece, SliceSurface
-
 
 Point = Sequence[float]
 NEAR = 0.04
@@ -81,20 +73,82 @@ def _area(one: Any, other: Any) -> Any:
     return one[:, 0] * other[:, 1] - one[:, 1] * other[:, 0]
 
 
+FUNCTIONS = "functions of real weights"
+CLOSURE_ONLY = "only in the Zariski closure"
+UNDECIDED = "in the Zariski closure; real weights not decided"
+
+Kind = Literal["surface", "curve", "point"]
+Strip = tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A connected piece of the surface, of a curve on it, or a point, with the same answer at all of its points.
+
+    Parameters
+    ----------
+    kind : {"surface", "curve", "point"}
+    place : str
+        ``functions of real weights``, ``only in the Zariski closure``; or ``in the Zariski closure; real weights not
+        decided``.
+    singular : bool
+        Whether it consists of singular points of the surface.
+    points : tuple of tuple of points
+        A grid, or one line of points, in the variables of the slice.
+    sample : mapping from variable to Fraction, or None
+        A rational point of it, where one was found; membership was asked there.
+    """
+
+    kind: Kind
+    place: str
+    singular: bool
+    points: tuple[Strip, ...]
+    sample: Mapping[str, Fraction] | None
+
+
+@dataclass(frozen=True, slots=True)
+class SurfaceView:
+    """A real surface in a box with its curves and points, and a direction from which it is seen.
+
+    Parameters
+    ----------
+    title : str
+        The variety that is cut.
+    equation : PolyElement
+        In the three variables of the box.
+    pieces : tuple of Piece
+    box : mapping from variable to (Fraction, Fraction)
+    elevation, azimuth : float
+        In degrees.
+    """
+
+    title: str
+    equation: PolyElement
+    pieces: tuple[Piece, ...]
+    box: Mapping[str, tuple[Fraction, ...]]
+    elevation: float
+    azimuth: float
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The three coordinates of the box."""
+        return tuple(str(symbol) for symbol in self.equation.ring.symbols)
+
+
 DIGITS = 3
 STYLES = {FUNCTIONS: "solid", CLOSURE_ONLY: "dotted", UNDECIDED: "dashed"}
 
 
-def scene(found: SliceSurface) -> dict[str, Any]:
+def scene(view: SurfaceView) -> dict[str, Any]:
     """For ``json.dumps``: ``squares`` have four corners each, ``lines`` any number of points."""
-    scaled = scaling(found)
-    surfaces = [piece for piece in found.pieces if piece.kind == "surface"]
-    others = [piece for piece in found.pieces if piece.kind != "surface"]
+    scaled = scaling(view)
+    surfaces = [piece for piece in view.pieces if piece.kind == "surface"]
+    others = [piece for piece in view.pieces if piece.kind != "surface"]
     return {
-        "names": list(found.variables),
-        "ends": [[str(low), str(high)] for low, high in found.box.values()],
-        "elevation": found.elevation,
-        "azimuth": found.azimuth,
+        "names": list(view.variables),
+        "ends": [[str(low), str(high)] for low, high in view.box.values()],
+        "elevation": view.elevation,
+        "azimuth": view.azimuth,
         "surfaces": [
             {
                 "place": f"surface: {piece.place}",
@@ -129,27 +183,27 @@ PALE = 0.35
 """Of a line that is behind the surface."""
 
 
-def draw(found: SliceSurface) -> Any:
+def draw_surface(view: SurfaceView) -> Any:
     """A figure of matplotlib."""
     with styled():
-        figure = new_figure(6.4, 6.0, f"{found.subject.title}: surface in a slice")
+        figure = new_figure(6.4, 6.0, f"{view.title}: surface in a slice")
         space = add_space(figure, computed_zorder=False, proj_type="ortho")
         figure.subplots_adjust(left=-0.02, right=0.96, bottom=0.1, top=0.97)
-        _axes(space, found)
-        _surface(space, found)
-        _curves(space, found)
-        degree = max(map(sum, found.equation))
-        add_title(figure, f"${equation_latex(found)}$", f"A surface of degree {degree} in the Zariski closure")
-        figure.legend(handles=_legend(found), loc="lower center", ncols=2, bbox_to_anchor=(0.5, 0.01))
+        _axes(space, view)
+        _surface(space, view)
+        _curves(space, view)
+        degree = max(map(sum, view.equation))
+        add_title(figure, f"${equation_latex(view.equation)}$", f"A surface of degree {degree} in the Zariski closure")
+        figure.legend(handles=_legend(view), loc="lower center", ncols=2, bbox_to_anchor=(0.5, 0.01))
         return figure
 
 
-def _axes(space: Any, found: SliceSurface) -> None:
+def _axes(space: Any, view: SurfaceView) -> None:
     """The box, with the names of the variables."""
-    space.view_init(elev=found.elevation, azim=found.azimuth)
+    space.view_init(elev=view.elevation, azim=view.azimuth)
     space.set_box_aspect((1, 1, 1), zoom=0.95)
-    for name, variable, axis in zip(found.variables, found.equation.ring.gens, "xyz", strict=True):
-        low, high = map(float, found.box[name])
+    for name, variable, axis in zip(view.variables, view.equation.ring.gens, "xyz", strict=True):
+        low, high = map(float, view.box[name])
         getattr(space, f"set_{axis}lim")(low, high)
         getattr(space, f"set_{axis}label")(f"${polynomial_latex(str(variable))}$", fontsize=15)
         getattr(space, f"set_{axis}ticks")([low, (low + high) / 2, high])
@@ -159,10 +213,10 @@ def _axes(space: Any, found: SliceSurface) -> None:
         own._axinfo["grid"].update(color=FAINT, linewidth=0.6)  # there is no public way for axes of space
 
 
-def _surface(space: Any, found: SliceSurface) -> None:
+def _surface(space: Any, view: SurfaceView) -> None:
     """All cells in one collection, so that the near ones hide the far ones."""
     corners, faces, edges, widths = [], [], [], []
-    for piece in found.pieces:
+    for piece in view.pieces:
         if piece.kind == "surface":
             dotted = piece.place == CLOSURE_ONLY
             for quad in quads(piece):
@@ -189,17 +243,17 @@ def _dots(space: Any, piece: Piece) -> None:
     space.scatter(*zip(*points, strict=True), s=1.6, color=shaded(ORANGE, 0.6, 1), depthshade=False, zorder=2)
 
 
-def _curves(space: Any, found: SliceSurface) -> None:
+def _curves(space: Any, view: SurfaceView) -> None:
     """Curves and points, pale where the surface is before them."""
-    scaled = scaling(found)
-    squares = [scaled(quad) for piece in found.pieces if piece.kind == "surface" for quad in quads(piece)]
-    for piece in found.pieces:
+    scaled = scaling(view)
+    squares = [scaled(quad) for piece in view.pieces if piece.kind == "surface" for quad in quads(piece)]
+    for piece in view.pieces:
         if piece.kind == "point":
             _point(space, piece)
         elif piece.kind == "curve":
             (points,) = piece.points
             middles = [[(p + q) / 2 for p, q in zip(one, other, strict=True)] for one, other in pairwise(points)]
-            behind = hidden(scaled(middles), squares, found.elevation, found.azimuth)
+            behind = hidden(scaled(middles), squares, view.elevation, view.azimuth)
             for pale, run in groupby(range(len(middles)), behind.__getitem__):
                 part = list(run)
                 _line(space, piece, points[part[0] : part[-1] + 2], PALE if pale else 1.0)
@@ -216,9 +270,9 @@ def _line(space: Any, piece: Piece, points: Sequence[Point], alpha: float) -> No
     space.plot(*zip(*points, strict=True), color=VERMILION if piece.singular else INK, zorder=3, **style)
 
 
-def scaling(found: SliceSurface) -> Callable[[Iterable[Point]], list[Point]]:
+def scaling(view: SurfaceView) -> Callable[[Iterable[Point]], list[Point]]:
     """From points of the box to points of the cube [-1, 1]³."""
-    ends = [tuple(map(float, found.box[name])) for name in found.variables]
+    ends = [tuple(map(float, view.box[name])) for name in view.variables]
 
     def scaled(points: Iterable[Point]) -> list[Point]:
         return [
@@ -243,10 +297,10 @@ def shaded(colour: str, brightness: float, alpha: float) -> tuple[float, ...]:
     return *(min(1.0, int(colour[k : k + 2], 16) / 255 * brightness) for k in (1, 3, 5)), alpha
 
 
-def _legend(found: SliceSurface) -> list[Any]:
+def _legend(view: SurfaceView) -> list[Any]:
     """What colours and lines mean, where they occur."""
     entries = {}
-    for piece in found.pieces:
+    for piece in view.pieces:
         if piece.kind == "surface":
             face = shaded(FACES[piece.place], 0.95, 0.2 if piece.place == CLOSURE_ONLY else 0.88)
             hatch = "...." if piece.place == CLOSURE_ONLY else None
@@ -262,10 +316,10 @@ def _legend(found: SliceSurface) -> list[Any]:
     return list(entries.values())
 
 
-def equation_latex(found: SliceSurface) -> str:
+def equation_latex(equation: PolyElement) -> str:
     """``c^2 = v^2 w``: the terms with positive coefficients on the left, those with negative ones on the right."""
-    ring = found.equation.ring
-    terms = dict(found.equation)
+    ring = equation.ring
+    terms = dict(equation)
     positive = ring.from_dict({m: c for m, c in terms.items() if c > 0})
     negative = ring.from_dict({m: -c for m, c in terms.items() if c < 0})
     sides = sorted((positive, negative), key=lambda side: (not side, len(side), _size(side)))
@@ -276,81 +330,10 @@ def _size(side: PolyElement) -> int:
     return max((sum(monomial) for monomial in side), default=0)
 
 
-HEADER = ("piece", "kind", "place", "singular")
-
-
-def sheet(found: SliceSurface) -> Sheet:
-    """The equation, the singular locus, and the pieces with a point of each."""
-    ends = [f"{low} < {name} < {high}" for name, (low, high) in found.box.items()]
-    known = [
-        ("slice", ", ".join(f"{name} = {polynomial_text(form)}" for name, form in found.coordinates.items())),
-        ("equation", f"{polynomial_text(found.equation)} = 0"),
-        ("singular locus", "; ".join(map(_component, found.singular)) or "empty"),
-        ("box", ", ".join(ends)),
-        ("decided by", found.decided_by or None),
-        ("computed by", computed_by(found.engine_version, found.seconds)),
-        ("not finished", found.unfinished or None),
-    ]
-    rows = [(p.kind, "singular" if p.singular else "", p.place, _sample(p)) for p in found.pieces]
-    pieces = Table(("piece", "", "its points are", "for example"), rows)
-    title = f"Surface in a slice of the Zariski closure of the {found.subject.title}"
-    return Sheet(title, [Facts(known), pieces, Picture(found.page_svg)], [equation_latex(found)])
-
-
-def json(found: SliceSurface) -> dict[str, Any]:
-    """The equation, the singular locus, and a point of each piece."""
-    return result_json(found.subject.case, "QQ", found.engine_version, found.seconds) | {
-        "slice": {name: polynomial_text(form) for name, form in found.coordinates.items()},
-        "variables": list(found.variables),
-        "equation": polynomial_text(found.equation),
-        "singular_locus": [
-            {"dimension": part.dimension, "generators": [polynomial_text(g) for g in part.prime.generators]}
-            for part in found.singular
-        ],
-        "box": {name: [str(end) for end in ends] for name, ends in found.box.items()},
-        "decided_by": found.decided_by or None,
-        "pieces": [
-            {
-                "kind": piece.kind,
-                "place": piece.place,
-                "singular": piece.singular,
-                "sample": None if piece.sample is None else {n: str(v) for n, v in piece.sample.items()},
-            }
-            for piece in found.pieces
-        ],
-        "unfinished": found.unfinished or None,
-    }
-
-
-def macaulay2(found: SliceSurface) -> str:
-    """The ideal of the surface."""
-    return ideal_macaulay2(QQ, found.variables, (found.equation,))
-
-
-def csv(found: SliceSurface) -> str:
-    """All points that are drawn, with the number of their piece."""
-    page = io.StringIO()
-    writer = csv_files.writer(page, lineterminator="\n")
-    writer.writerow((*HEADER, *found.variables))
-    for number, piece in enumerate(found.pieces, 1):
-        about = (number, piece.kind, piece.place, int(piece.singular))
-        writer.writerows((*about, *point) for strip in piece.points for point in strip)
-    return page.getvalue()
-
-
-def html(found: SliceSurface) -> str:
+def surface_html(view: SurfaceView) -> str:
     """The surface on a canvas, turned by the mouse or the arrow keys; nothing is loaded from elsewhere."""
-    shown = scene(found)
+    shown = scene(view)
     parts = [*shown["surfaces"], *shown["lines"]]
     legend = list(dict.fromkeys((part["place"], part["colour"], part["style"]) for part in parts))
-    caption = f"{polynomial_text(found.equation)} = 0"
-    return page("surface", {"title": found.subject.title, "caption": caption, "scene": dumps(shown), "legend": legend})
-
-
-def _component(part: Any) -> str:
-    named = {0: "points", 1: "curve"}[part.dimension]
-    return f"{named} {' = '.join(polynomial_text(g) for g in part.prime.generators)} = 0"
-
-
-def _sample(piece: Piece) -> str:
-    return "" if piece.sample is None else ", ".join(f"{n} = {v}" for n, v in piece.sample.items())
+    caption = f"{polynomial_text(view.equation)} = 0"
+    return page("surface", {"title": view.title, "caption": caption, "scene": dumps(shown), "legend": legend})

@@ -21,13 +21,12 @@ MOST_TEXT = 30_000
 class Presented:
     """A result with a text, HTML, LaTeX, JSON and Macaulay2 form; ``print(result)`` shows the text.
 
-    A class names the module with the functions ``sheet``, ``json`` and ``macaulay2`` that show it. The module is
-    imported when something is shown, so that results know nothing of their forms.
+    Subclasses implement :meth:`to_sheet`, :meth:`to_json` and :meth:`to_macaulay2`.
     """
 
     __slots__ = ()
 
-    presentation: ClassVar[str]
+    presentation: ClassVar[str] = ""  # the module whose functions do it, of results that do not implement them
 
     def to_text(self, most: int | None = SHOWN) -> str:
         """For a person at a terminal; at most so many generators of each ideal, all of them when ``None``."""

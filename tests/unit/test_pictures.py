@@ -118,7 +118,7 @@ def test_one_module_names_matplotlib() -> None:
 
     package = Path(m2bridge.__file__).parent
     users = [path for path in package.rglob("*.py") if '"matplotlib' in path.read_text(encoding="utf-8")]
-    assert [path.name for path in users] == ["drawing.py"]
+    assert [path.name for path in users] == ["picture.py"]
 
 
 def test_colours_differ_for_the_colour_blind() -> None:
