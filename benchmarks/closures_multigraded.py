@@ -22,10 +22,10 @@ from statistics import median
 from typing import TypeVar
 
 from m2bridge.algebra.field import QQ
-from m2bridge.convert.ideal_text import read_ideal
 from m2bridge.engine import locate
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.parametrization import multigraded_attention
+from m2bridge.ideals.construct import read_ideal
 from m2bridge.implicitization import hilbert_function
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure

@@ -3,10 +3,9 @@
 from ._version import __version__
 from .algebra.field import QQ, CoefficientField
 from .algebra.polynomial_map import PolynomialMap
-from .algebra.ring import Ideal, PolynomialRing
+from .algebra.ring import PolynomialRing
 from .batch.plan import Plan, plan
-from .convert.files import read_ideal_file, read_map
-from .convert.ideal_text import read_ideal
+from .convert.files import read_map
 from .crosscheck import CrossCheck, Decision, Verdict, cross_check
 from .crosscheck.certify import certify
 from .crosscheck.verified import verify
@@ -40,8 +39,8 @@ from .families.deep_attention.all_sizes.decide import cross_check_deep_attention
 from .families.deep_attention.all_sizes.result import DeepAttentionAllSizes
 from .families.deep_attention.model import DeepAttention
 from .families.polynomial_network.model import PolynomialNetwork
-from .ideals.construct import ideal
-from .ideals.interop import read_mrdi, read_sage_text
+from .ideals.construct import ideal, read_ideal, read_ideal_file, read_mrdi, read_sage_text
+from .ideals.ideal import Ideal
 from .ideals.singular_locus import IdealSingularLocus, IrreducibleComponent
 from .maps.chain import Chain
 from .maps.chain_file import read_model

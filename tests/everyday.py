@@ -14,7 +14,8 @@ from typing import Any
 from sympy import oo, symbols
 
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.ring import Ideal, PolynomialRing
+from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.ideals.ideal import Ideal
 from m2bridge.workspace.values import (
     Algebra,
     Array,

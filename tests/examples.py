@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import inspect
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
@@ -16,15 +17,13 @@ from m2bridge.engine import Engine, locate
 from m2bridge.workspace.macaulay2 import Macaulay2
 
 NAMES = tuple(name for name in m2bridge.__all__ if name != "__version__")
+FORMS = re.compile("_[a-z]|__repr__|to_(sheet|json|macaulay2)")
 VERBS = {
-    f"{kind.__name__}.{name}": method
-    for kind in (m2bridge.Ideal, m2bridge.PolynomialMap)
-    for part in kind.__mro__
-    if part.__module__.startswith("m2bridge.algebra.verbs")
-    for name, method in vars(part).items()
-    if inspect.isfunction(method) and method.__doc__
+    f"Ideal.{name}": method
+    for name, method in vars(m2bridge.Ideal).items()
+    if inspect.isfunction(method) and method.__doc__ and not FORMS.match(name)
 }
-"""The methods of ideals and maps, which are public, too."""
+"""The methods of ideals, which are public, too, but those that all results have."""
 WITH_ENGINE = frozenset(
     {
         "AllSizes",

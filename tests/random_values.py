@@ -8,7 +8,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from m2bridge.algebra.field import CoefficientField
-from m2bridge.algebra.ring import Ideal, PolynomialRing
+from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.ideals.ideal import Ideal
 from m2bridge.workspace.values import (
     BettiTable,
     Complex,

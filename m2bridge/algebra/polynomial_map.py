@@ -11,14 +11,13 @@ from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.linear_algebra import Row
-from m2bridge.algebra.ring import Ideal, PolynomialRing, is_homogeneous, is_name, not_a_name, total_degree
-from m2bridge.algebra.verbs.of_maps import MapVerbs
+from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_homogeneous, is_name, not_a_name, total_degree
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.limits import watched
 
 
 @dataclass(frozen=True, slots=True)
-class PolynomialMap(MapVerbs):
+class PolynomialMap:
     """A polynomial map from a subvariety of affine space to affine space, defined over the integers or rationals.
 
     Parameters
@@ -208,7 +207,12 @@ def images_over(parametrization: PolynomialMap, ring: PolynomialRing) -> tuple[P
     return tuple(image.set_ring(source) for image in parametrization.images)
 
 
-def vanishes_on_image(ideal: Ideal, parametrization: PolynomialMap) -> bool:
+def relations_over(parametrization: PolynomialMap, source: PolynomialRing) -> tuple[PolyElement, ...]:
+    """The relations of the source with coefficients in the field of ``source``."""
+    return tuple(relation.set_ring(source.sympy_ring) for relation in parametrization.relations)
+
+
+def vanishes_on_image(ideal: GeneratingSet, parametrization: PolynomialMap) -> bool:
     """Whether every generator is identically zero on the image; the source must have no relations.
 
     This proves that the closure of the image lies in the variety of the ideal.

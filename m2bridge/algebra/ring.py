@@ -1,4 +1,4 @@
-"""Polynomial rings and ideals, with SymPy polynomials as elements."""
+"""Polynomial rings and generators of their ideals, with SymPy polynomials as elements."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from numbers import Rational
-from typing import Any, ClassVar
+from typing import Any
 from unicodedata import normalize
 
 from sympy import Expr, Float, Poly, Symbol
@@ -18,13 +18,7 @@ from sympy.polys.rings import PolyElement
 from m2bridge.algebra import pickling  # noqa: F401  (rings and their elements can be pickled)
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.residues import PolyRing
-from m2bridge.algebra.verbs.arithmetic import Arithmetic
-from m2bridge.algebra.verbs.components import Components
-from m2bridge.algebra.verbs.geometry import Geometry
-from m2bridge.algebra.verbs.invariants import Invariants
-from m2bridge.algebra.verbs.neighbours import Neighbours
 from m2bridge.errors import ConversionError
-from m2bridge.results.base import Presented
 
 LONGEST_NAME = 100
 """Characters in the name of a variable that people write."""
@@ -155,41 +149,29 @@ def _sympy_ring(ring: PolynomialRing) -> PolyRing:
     return PolyRing([Symbol(name) for name in ring.variables], ring.field.domain, grevlex)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Ideal(Presented, Arithmetic, Invariants, Components, Geometry, Neighbours):
-    """An ideal of a polynomial ring, given by generators; :func:`m2bridge.ideal` reads them as people write them.
-
-    What can be done with ideals are its methods. Those that ask Macaulay2 take ``engine``, a session to use (where none
-    is given, one that all ideals share: the first call starts it, and it ends with Python), and ``timeout``, a limit in
-    seconds. All computations are over the field of the ring, and ``==`` compares ideals, not generators.
+@dataclass(frozen=True, slots=True)
+class GeneratingSet:
+    """Generators of an ideal of a polynomial ring; the ideal itself, with its methods, is :class:`m2bridge.Ideal`.
 
     Parameters
     ----------
     ring : PolynomialRing
     generators : tuple of sympy.polys.rings.PolyElement
         Nonzero elements of ``ring.sympy_ring``.
-
-    Examples
-    --------
-    >>> ring = PolynomialRing(QQ, ("x", "y", "z"))
-    >>> x, y, z = ring.sympy_ring.gens
-    >>> Ideal(ring, (x * z - y**2, x - z)).generator_degrees
-    {1: 1, 2: 1}
     """
-
-    presentation: ClassVar[str] = "m2bridge.ideals.shown"
 
     ring: PolynomialRing
     generators: tuple[PolyElement, ...]
-
-    def __repr__(self) -> str:
-        """The first line of its text."""
-        return str(self).partition("\n")[0]
 
     @property
     def generator_degrees(self) -> dict[int, int]:
         """How many generators there are of each (total) degree."""
         return dict(sorted(Counter(total_degree(g) for g in self.generators).items()))
+
+    @property
+    def generators_or_zero(self) -> tuple[PolyElement, ...]:
+        """The generators; the zero polynomial where there are none."""
+        return self.generators or (self.ring.sympy_ring.zero,)
 
 
 def total_degree(polynomial: PolyElement) -> int:

@@ -36,7 +36,7 @@ from m2bridge.workspace.macaulay2 import Macaulay2
 if TYPE_CHECKING:
     from m2bridge.algebra.field import CoefficientField
     from m2bridge.algebra.polynomial_map import PolynomialMap
-    from m2bridge.algebra.ring import Ideal
+    from m2bridge.ideals.ideal import Ideal
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -74,7 +74,7 @@ def singular_locus_of_ideal(
 
         ideal, title = _read_ideal(ideal_file, options["field"] if "field" in given else None)
         with progress(f"singular locus of {title or printable(ideal_file.name)}"):
-            found = singular_locus(ideal, engine, title=title)
+            found = singular_locus(ideal, engine=engine, title=title)
     return show(found, form, clock, everything)
 
 
@@ -93,7 +93,7 @@ def _written(name: str) -> str:
 
 def _read_ideal(file: Path, field: CoefficientField | None) -> tuple[Ideal, str]:
     from m2bridge.convert.documents import read_text
-    from m2bridge.convert.files import read_ideal_file
+    from m2bridge.ideals.construct import read_ideal_file
 
     try:
         return read_ideal_file(read_text(file), field)

@@ -6,13 +6,12 @@ from typing import Any
 
 from sympy.polys.rings import PolyElement
 
-from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.field import QQ
 from m2bridge.algebra.polynomial_map import PolynomialMap
-from m2bridge.algebra.ring import MOST_VARIABLES, Ideal, PolynomialRing, is_name, not_a_name
+from m2bridge.algebra.ring import MOST_VARIABLES, PolynomialRing, is_name, not_a_name
 from m2bridge.convert.documents import read_toml
 from m2bridge.convert.polynomial_text import read_polynomial
-from m2bridge.errors import ConversionError, InvalidCaseError
-from m2bridge.ideals.construct import element
+from m2bridge.errors import ConversionError
 
 _EXAMPLES = {
     "ideal": ': write [ideal] in a line of its own, and below it variables = ["x", "y"] and generators = ["x^2 - y"]',
@@ -134,73 +133,3 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
     listed = strings(table.get("relations", []), "[map] relations")
     relations = tuple(polynomial(value, f"[map] relations {i}", source) for i, value in enumerate(listed, 1))
     return PolynomialMap(source, tuple(coordinates), images, tuple(r for r in relations if r)), title
-
-
-def read_ideal_file(text: str, field: CoefficientField | None = None) -> tuple[Ideal, str]:
-    """The ideal that a TOML file describes, and its title (empty if it has none).
-
-    Parameters
-    ----------
-    text : str
-        What the file holds.
-    field : CoefficientField, optional
-        Where the file names none; QQ when left out.
-
-    Raises
-    ------
-    ConversionError
-        In one line, with the place, if it is not TOML, or a part is missing, unknown or not a polynomial.
-
-    Examples
-    --------
-    >>> umbrella, title = read_ideal_file('''
-    ... [ideal]
-    ... title = "Whitney umbrella"
-    ... variables = ["x", "y", "z"]
-    ... generators = ["x^2 - y^2*z"]
-    ... ''')
-    >>> title, umbrella.dimension()
-    ('Whitney umbrella', 2)
-    """
-    content = read_toml(text)
-    if "ideal" not in content and content.keys() & {"map", "layers"}:
-        raise ConversionError("this file holds a map, and no ideal: write --map FILE")
-    check_headings(content, {"ideal"}, set())
-    table = content["ideal"]
-    if not isinstance(table, dict):
-        raise ConversionError("[ideal] must be a table")
-    check_keys(table, "[ideal]", {"variables", "generators"}, {"title", "field"})
-    title, named = (_line(table.get(key, ""), key) for key in ("title", "field"))
-    ring = PolynomialRing(QQ, _variables(table["variables"]))
-    listed = strings(table["generators"], "[ideal] generators")
-    generators = [polynomial(value, f"[ideal] generators {i}", ring) for i, value in enumerate(listed, 1)]
-    over = PolynomialRing(_field(named, field), ring.variables)
-    return Ideal(over, tuple(filter(None, (element(over, generator) for generator in generators)))), title
-
-
-def _line(value: object, key: str) -> str:
-    if not isinstance(value, str) or not value.isprintable():
-        raise ConversionError(f"[ideal] {key}: must be a string, on one line without control characters")
-    return value
-
-
-def _variables(value: object) -> tuple[str, ...]:
-    names = tuple(strings(value, "[ideal] variables"))
-    for name in names:
-        if not is_name(name):
-            raise not_a_name(name)
-    if not 0 < len(names) <= MOST_VARIABLES:
-        raise ConversionError(
-            f"[ideal] variables: {len(names)}; there must be one at least, and at most {MOST_VARIABLES}"
-        )
-    return names
-
-
-def _field(named: str, wanted: CoefficientField | None) -> CoefficientField:
-    try:
-        own = CoefficientField.parse(named) if named else None
-    except InvalidCaseError as reason:
-        raise ConversionError(f"[ideal] {reason}") from None
-    if own and wanted and own != wanted:
-        raise ConversionError(f"[ideal] field: the ideal is over {own}, and {wanted} was asked for")
-    return own or wanted or QQ

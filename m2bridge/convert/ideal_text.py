@@ -3,59 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from sympy.polys.rings import PolyElement
 
-from m2bridge.algebra.field import CoefficientField
-from m2bridge.algebra.ring import Ideal, PolynomialRing, is_name
-from m2bridge.errors import ConversionError, InvalidCaseError
-from m2bridge.system import collection_paused, integer
+from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.errors import ConversionError
+from m2bridge.system import integer
 
 _NUMBER = re.compile(r"(\d+)(?:/([1-9]\d*))?")
-
-
-def read_ideal(data: Mapping[str, Any]) -> Ideal:
-    """The ideal of the generators in the JSON form of a closure or an image.
-
-    Parameters
-    ----------
-    data : mapping
-        With ``field``, ``coordinates`` and ``generators``, as in :meth:`m2bridge.Closure.to_json`.
-
-    Raises
-    ------
-    ConversionError
-        If it does not have that form, or no generators were found.
-
-    Examples
-    --------
-    >>> read_ideal({"field": "QQ", "coordinates": ["x", "y"], "generators": ["x**2 - 2/3*y", "-x*y"]}).generators
-    (x**2 - 2/3*y, -x*y)
-    """
-    try:
-        name, coordinates, texts = data["field"], data["coordinates"], data["generators"]
-    except (KeyError, TypeError) as reason:
-        raise ConversionError(f"not the JSON of a closure: {reason!r:.120}") from None
-    listed = isinstance(texts, list) and isinstance(coordinates, list | tuple)
-    if not listed or not all(isinstance(text, str) for text in (name, *coordinates, *texts)):
-        raise ConversionError("not the JSON of a closure with generators")
-    if unreadable := [c for c in coordinates if not _is_coordinate(c)]:
-        raise ConversionError(f"{unreadable[0]!r:.60} is not the name of a coordinate")
-    try:
-        ring = PolynomialRing(CoefficientField.parse(name), tuple(coordinates))
-    except InvalidCaseError as reason:
-        raise ConversionError(str(reason)) from None
-    reader = GeneratorReader(ring)
-    with collection_paused():
-        return Ideal(ring, tuple(map(reader.polynomial, texts)))
-
-
-def _is_coordinate(name: str) -> bool:
-    """A name, possibly with primes or negative indices as in ``s'`` and ``x_-1``; never what reads as another thing."""
-    return is_name(name.replace("'", "_").replace("_-", "_"))
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from typing import Any
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import CoefficientField
-from m2bridge.algebra.ring import Ideal, PolynomialRing
+from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.convert.names import all_to_macaulay2
 from m2bridge.limits import watched
 from m2bridge.system import decimal
@@ -30,7 +30,7 @@ def ring(value: PolynomialRing) -> str:
     return f"{field(value.field)}[{', '.join(all_to_macaulay2(value.variables))}]"
 
 
-def ideal(value: Ideal, name: str) -> str:
+def ideal(value: GeneratingSet, name: str) -> str:
     """An ideal of the ring with this name; zero and constant generators are of that ring, too."""
     names = all_to_macaulay2(value.ring.variables)
     generators = sequence(polynomial(generator, names) for generator in watched(value.generators))

@@ -9,10 +9,12 @@ from typing import Any
 from sympy import ZZ, Expr
 from sympy.polys.rings import PolyElement
 
+from m2bridge.algebra.ring import GeneratingSet
 from m2bridge.convert import macaulay2
 from m2bridge.convert.names import all_to_macaulay2
 from m2bridge.limits import watched
-from m2bridge.results.sheet import plural, printable
+from m2bridge.results.markup import polynomial_latex
+from m2bridge.results.sheet import SHOWN, WIDTH, Polynomials, first_terms, plural, printable
 from m2bridge.system import any_length, decimal
 
 _DEGREE_NAMES = {1: "linear form", 2: "quadric", 3: "cubic", 4: "quartic", 5: "quintic", 6: "sextic"}
@@ -57,6 +59,31 @@ def _sparse_term(monomial: tuple[int, ...], coefficient: int, names: Sequence[st
         factors = [name if exponent == 1 else f"{name}**{exponent}" for name, exponent in powers]
     size = abs(coefficient)
     return "*".join(factors if size == 1 and factors else [decimal(size), *factors])
+
+
+def ideal_text(ideal: GeneratingSet, most: int | None = SHOWN) -> str:
+    """The generators, at most so many and shortened, and the ring, on one line."""
+    return f"ideal({', '.join(generator_texts(ideal, most)) or '0'}) of {ideal.ring}"
+
+
+def generator_texts(ideal: GeneratingSet, most: int | None = SHOWN, width: int = WIDTH) -> list[str]:
+    """The generators; at most so many, each of at most so many characters."""
+    if most is None:
+        return [polynomial_text(generator) for generator in ideal.generators]
+    shown = [first_terms(polynomial_text(generator), width) for generator in ideal.generators[:most]]
+    hidden = len(ideal.generators) - most
+    return [*shown, f"… and {hidden} more"] if hidden > 0 else shown
+
+
+def generator_lines(ideal: GeneratingSet, caption: str = "") -> Polynomials:
+    """The generators as a block of a sheet, a line for each."""
+    return Polynomials(len(ideal.generators), lambda: map(polynomial_text, ideal.generators), caption)
+
+
+def ideal_latex(ideal: GeneratingSet) -> str:
+    """The generators in angle brackets, in mathematics."""
+    texts = map(polynomial_text, ideal.generators)
+    return rf"\left\langle {', '.join(map(polynomial_latex, texts)) or '0'} \right\rangle"
 
 
 def ideal_macaulay2(field: Any, coordinates: Sequence[str], generators: Sequence[PolyElement]) -> str:

@@ -9,7 +9,7 @@ element of ZZ/p                  element of ``sympy.GF(p)``
 String, Boolean, null            str, bool, None
 List, Sequence                   list, tuple
 element of a polynomial ring     sympy.polys.rings.PolyElement
-Ideal                            m2bridge.algebra.ring.Ideal
+Ideal                            m2bridge.algebra.ring.GeneratingSet
 Matrix over a polynomial ring    m2bridge.convert.wire.PolynomialMatrix
 ===============================  ==================================================
 
@@ -29,7 +29,7 @@ from sympy.polys.polyerrors import BasePolynomialError
 from sympy.polys.rings import PolyElement, PolyRing
 
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.ring import Ideal, PolynomialRing
+from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.convert.names import from_macaulay2
 from m2bridge.errors import M2BridgeError, ParseError
 from m2bridge.system import integer
@@ -48,7 +48,7 @@ class PolynomialMatrix:
 
 
 def decode(value: Any) -> Any:
-    """The Python object for one decoded JSON value of the wire format.
+    """Read one value of the wire format, as JSON has it, as a Python object.
 
     Raises
     ------
@@ -74,12 +74,12 @@ def _ring_element(ring: list[Any], terms: list[Any]) -> PolyElement:
     return _polynomials(_sympy_ring(ring), [terms])[0]
 
 
-def _ideal(ring: list[Any], generators: list[Any]) -> Ideal:
+def _ideal(ring: list[Any], generators: list[Any]) -> GeneratingSet:
     field, names = _ring_description(ring)
     if field is None:
         raise ParseError("ideals over ZZ have no counterpart in m2bridge; work over QQ or GF(p)")
     described = PolynomialRing(field, names)
-    return Ideal(described, tuple(g for g in _polynomials(described.sympy_ring, generators) if g))
+    return GeneratingSet(described, tuple(g for g in _polynomials(described.sympy_ring, generators) if g))
 
 
 def _matrix(ring: list[Any], rows: int, columns: int, entries: list[Any]) -> PolynomialMatrix:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from m2bridge.algebra.ring import Ideal
+from m2bridge.algebra.ring import GeneratingSet
 from m2bridge.convert.wire import decode
 from m2bridge.errors import ParseError
 
@@ -56,13 +56,13 @@ class Answer:
         except (TypeError, ValueError) as reason:
             raise ParseError(f"the field '{name}' is not a list of pairs of integers") from reason
 
-    def ideal(self, name: str) -> Ideal:
+    def ideal(self, name: str) -> GeneratingSet:
         """An ideal."""
-        return self._typed(name, Ideal)
+        return self._typed(name, GeneratingSet)
 
-    def ideals(self, name: str) -> list[Ideal]:
+    def ideals(self, name: str) -> list[GeneratingSet]:
         """A list of ideals."""
-        return self._list(name, Ideal)
+        return self._list(name, GeneratingSet)
 
     def _typed(self, name: str, kind: type[Kind]) -> Kind:
         if name not in self.values:

@@ -1,23 +1,24 @@
-"""Ideals from polynomials as people have them: SymPy's, FLINT's, or text, read by a strict parser."""
+"""Ideals from what people and programs have: polynomials, files in TOML, JSON and ``.mrdi``, programs for Sage."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from fractions import Fraction
-from numbers import Number
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-import flint
-from sympy import Expr, Poly, Symbol
-from sympy.polys.rings import PolyElement
+from sympy import Symbol
 
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.ring import Ideal, PolynomialRing, is_name, not_a_name
-from m2bridge.convert.polynomial_text import names_in, read_polynomial
+from m2bridge.algebra.ring import MOST_VARIABLES, PolynomialRing, is_name, not_a_name
+from m2bridge.convert.documents import read_toml
+from m2bridge.convert.elements import check_polynomial, element, flat, occurring_names, own_field, ring_variables
+from m2bridge.convert.files import check_headings, check_keys, polynomial, strings
+from m2bridge.convert.ideal_text import GeneratorReader
 from m2bridge.errors import ConversionError, InvalidCaseError
-
-_Flint = flint.fmpz_mpoly | flint.fmpq_mpoly | flint.nmod_mpoly | flint.fmpz_mod_mpoly
+from m2bridge.ideals.ideal import Ideal
+from m2bridge.ideals.interop import from_mrdi, sage_parts
+from m2bridge.system import collection_paused
 
 
 def ideal(
@@ -56,65 +57,29 @@ def ideal(
     """
     listed = list(flat(generators))
     for item in listed:
-        _check(item)
+        check_polynomial(item)
     if field is not None and not isinstance(field, CoefficientField):
         raise InvalidCaseError("field", f"must be m2bridge.QQ or CoefficientField(p), not {field!r:.60}")
     ring = PolynomialRing(field or _field(listed), _variables(listed, variables))
     return Ideal(ring, tuple(filter(None, (element(ring, given) for given in listed))))
 
 
-def _check(given: object) -> None:
-    """Raise ConversionError if something is nothing like a polynomial."""
-    if not isinstance(given, str | Expr | Poly | PolyElement | _Flint | Number | flint.fmpz | flint.fmpq):
-        its = (
-            "its generators are ideal.generators" if isinstance(given, Ideal) else "give polynomials, or lists of them"
-        )
-        raise ConversionError(f"a {type(given).__name__} is not a polynomial: {its}")
-
-
-def element(ring: PolynomialRing, given: Any) -> PolyElement:
-    """What is given as an element of this ring.
-
-    Raises
-    ------
-    ConversionError
-        If it is not an exact polynomial in the variables over the field.
-    """
-    if isinstance(given, PolyElement):
-        if given.ring == ring.sympy_ring:
-            return given
-        return _from_terms(ring, _names(given), ((m, _number(given.ring.domain, c)) for m, c in given.items()))
-    if isinstance(given, _Flint):
-        return _from_terms(ring, _names(given), ((m, _flint_number(c)) for m, c in given.to_dict().items()))
-    rational = PolynomialRing(QQ, ring.variables)
-    if isinstance(given, str):
-        found = read_polynomial(given, rational)
-    else:
-        expression = given.as_expr() if isinstance(given, Poly) else given
-        found = rational.polynomial(_plain(expression) if isinstance(expression, Expr) else expression)
-    return found if ring.field == QQ else element(ring, found)
-
-
-def flat(given: Iterable[Any]) -> Iterator[Any]:
-    """The items, and those of lists and tuples among them."""
-    for item in given:
-        if isinstance(item, list | tuple):
-            yield from flat(item)
-        else:
-            yield item
-
-
 def _variables(listed: Sequence[Any], variables: str | Sequence[str | Symbol] | None) -> tuple[str, ...]:
     if variables is not None:
         listed = variables.replace(",", " ").split() if isinstance(variables, str) else variables
         return tuple(map(_variable, listed))
-    owned = next((_names(item) for item in listed if isinstance(item, PolyElement | Poly | _Flint)), None)
+    owned = next(filter(None, map(ring_variables, listed)), None)
     if owned is not None:
         return owned
-    found = {name for item in listed for name in _free_names(item)}
-    if not found:
+    names = {name for item in listed for name in occurring_names(item)}
+    if not names:
         raise ConversionError("no variables occur: name those of the ring, as in ideal(0, variables=['x', 'y'])")
-    return tuple(sorted(found, key=_natural))
+    return tuple(sorted(names, key=_natural))
+
+
+def _field(listed: Sequence[Any]) -> CoefficientField:
+    """The field of the first polynomial that has one."""
+    return next(filter(None, map(own_field, listed)), QQ)
 
 
 def _variable(given: object) -> str:
@@ -125,74 +90,154 @@ def _variable(given: object) -> str:
     return given
 
 
-def _free_names(given: Any) -> Iterable[str]:
-    if isinstance(given, str):
-        return names_in(given)
-    return (str(symbol) for symbol in given.free_symbols) if isinstance(given, Expr) else ()
-
-
 def _natural(name: str) -> list[tuple[int, str]]:
     """A key by which x_2 comes before x_10."""
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]
 
 
-def _names(given: Any) -> tuple[str, ...]:
-    """The variables of the ring of a polynomial."""
-    if isinstance(given, PolyElement):
-        return tuple(map(str, given.ring.symbols))
-    return tuple(map(str, given.gens if isinstance(given, Poly) else given.context().names()))
+def read_ideal(data: Mapping[str, Any]) -> Ideal:
+    """The ideal of the generators in the JSON form of a closure or an image.
+
+    Parameters
+    ----------
+    data : mapping
+        With ``field``, ``coordinates`` and ``generators``, as in :meth:`m2bridge.Closure.to_json`.
+
+    Raises
+    ------
+    ConversionError
+        If it does not have that form, or no generators were found.
+
+    Examples
+    --------
+    >>> read_ideal({"field": "QQ", "coordinates": ["x", "y"], "generators": ["x**2 - 2/3*y", "-x*y"]}).generators
+    (x**2 - 2/3*y, -x*y)
+    """
+    try:
+        name, coordinates, texts = data["field"], data["coordinates"], data["generators"]
+    except (KeyError, TypeError) as reason:
+        raise ConversionError(f"not the JSON of a closure: {reason!r:.120}") from None
+    listed = isinstance(texts, list) and isinstance(coordinates, list | tuple)
+    if not listed or not all(isinstance(text, str) for text in (name, *coordinates, *texts)):
+        raise ConversionError("not the JSON of a closure with generators")
+    if unreadable := [c for c in coordinates if not _is_coordinate(c)]:
+        raise ConversionError(f"{unreadable[0]!r:.60} is not the name of a coordinate")
+    try:
+        ring = PolynomialRing(CoefficientField.parse(name), tuple(coordinates))
+    except InvalidCaseError as reason:
+        raise ConversionError(str(reason)) from None
+    reader = GeneratorReader(ring)
+    with collection_paused():
+        return Ideal(ring, tuple(map(reader.polynomial, texts)))
 
 
-def _field(listed: Sequence[Any]) -> CoefficientField:
-    """The field of the first polynomial that has one."""
-    for item in listed:
-        if isinstance(item, PolyElement | Poly):
-            domain = item.ring.domain if isinstance(item, PolyElement) else item.domain
-            return CoefficientField(int(domain.characteristic()))
-        if isinstance(item, flint.nmod_mpoly | flint.fmpz_mod_mpoly):
-            return CoefficientField(int(item.context().modulus()))
-    return QQ
+def _is_coordinate(name: str) -> bool:
+    """A name, possibly with primes or negative indices as in ``s'`` and ``x_-1``; never what reads as another thing."""
+    return is_name(name.replace("'", "_").replace("_-", "_"))
 
 
-def _number(domain: Any, coefficient: Any) -> Fraction:
-    """A coefficient of ZZ, QQ or GF(p) as a number."""
-    if domain.is_FiniteField:
-        return Fraction(int(domain.to_int(coefficient)))
-    if not (domain.is_ZZ or domain.is_QQ):
-        raise ConversionError(f"coefficients in {domain}; they must be in ZZ, QQ or GF(p)")
-    return Fraction(int(coefficient.numerator), int(coefficient.denominator))
+def read_mrdi(given: Path | str | Mapping[str, Any]) -> Ideal:
+    """The ideal in a file in the interchange format ``.mrdi``, as Macaulay2 (package MRDI) or Oscar wrote it.
+
+    Parameters
+    ----------
+    given : path of a file, or the dictionary that it holds
+
+    Raises
+    ------
+    ConversionError
+        If it is no such file, or holds something else than an ideal of a polynomial ring over QQ or GF(p).
+
+    Examples
+    --------
+    >>> print(read_mrdi(ideal("x^2 - 2/3*y").to_mrdi("Oscar")))
+    ideal(x**2 - 2/3*y) of QQ[x, y]
+    """
+    return Ideal.of(from_mrdi(given))
 
 
-def _flint_number(coefficient: Any) -> Fraction:
-    if isinstance(coefficient, flint.fmpq):
-        return Fraction(int(coefficient.p), int(coefficient.q))
-    return Fraction(int(coefficient))
+def read_sage_text(text: str) -> Ideal:
+    """The ideal of a program that :meth:`m2bridge.Ideal.to_sage_text` wrote; it is read, and not run.
+
+    Raises
+    ------
+    ConversionError
+        If it has another form.
+
+    Examples
+    --------
+    >>> print(read_sage_text(ideal("x^2 - 2/3*y").to_sage_text()))
+    ideal(x**2 - 2/3*y) of QQ[x, y]
+    """
+    generators, names, field = sage_parts(text)
+    return ideal(generators, variables=names, field=field)
 
 
-def _from_terms(
-    ring: PolynomialRing, names: Sequence[str], terms: Iterable[tuple[Sequence[int], Fraction]]
-) -> PolyElement:
-    """The polynomial with these terms in variables of these names."""
-    places = {name: place for place, name in enumerate(ring.variables)}
-    domain = ring.sympy_ring.domain
-    found = {}
-    for monomial, coefficient in terms:
-        exponents = [0] * len(places)
-        for name, exponent in zip(names, monomial, strict=True):
-            if exponent:
-                if name not in places:
-                    raise ConversionError(f"{name!r:.60} is not a variable of {ring}")
-                exponents[places[name]] = int(exponent)
-        divisor = domain(coefficient.denominator)
-        if not divisor:
-            raise ConversionError(f"the coefficient {coefficient} has no meaning over {ring.field}")
-        found[tuple(exponents)] = domain(coefficient.numerator) / divisor
-    return ring.sympy_ring.from_dict({m: c for m, c in found.items() if c})
+def read_ideal_file(text: str, field: CoefficientField | None = None) -> tuple[Ideal, str]:
+    """The ideal that a TOML file describes, and its title (empty if it has none).
+
+    Parameters
+    ----------
+    text : str
+        What the file holds.
+    field : CoefficientField, optional
+        Where the file names none; QQ when left out.
+
+    Raises
+    ------
+    ConversionError
+        In one line, with the place, if it is not TOML, or a part is missing, unknown or not a polynomial.
+
+    Examples
+    --------
+    >>> umbrella, title = read_ideal_file('''
+    ... [ideal]
+    ... title = "Whitney umbrella"
+    ... variables = ["x", "y", "z"]
+    ... generators = ["x^2 - y^2*z"]
+    ... ''')
+    >>> title, umbrella.dimension()
+    ('Whitney umbrella', 2)
+    """
+    content = read_toml(text)
+    if "ideal" not in content and content.keys() & {"map", "layers"}:
+        raise ConversionError("this file holds a map, and no ideal: write --map FILE")
+    check_headings(content, {"ideal"}, set())
+    table = content["ideal"]
+    if not isinstance(table, dict):
+        raise ConversionError("[ideal] must be a table")
+    check_keys(table, "[ideal]", {"variables", "generators"}, {"title", "field"})
+    title, named = (_line(table.get(key, ""), key) for key in ("title", "field"))
+    ring = PolynomialRing(QQ, _file_variables(table["variables"]))
+    listed = strings(table["generators"], "[ideal] generators")
+    generators = [polynomial(value, f"[ideal] generators {i}", ring) for i, value in enumerate(listed, 1)]
+    over = PolynomialRing(_file_field(named, field), ring.variables)
+    return Ideal(over, tuple(filter(None, (element(over, generator) for generator in generators)))), title
 
 
-def _plain(expression: Expr) -> Expr:
-    """The expression in symbols without assumptions, which name the variables of rings."""
-    plain = {symbol: Symbol(symbol.name) for symbol in expression.free_symbols}
-    if len(set(plain.values())) < len(plain):
-        raise ConversionError(f"'{expression}' has different symbols with one name")
-    return expression.xreplace({symbol: name for symbol, name in plain.items() if symbol != name})
+def _line(value: object, key: str) -> str:
+    if not isinstance(value, str) or not value.isprintable():
+        raise ConversionError(f"[ideal] {key}: must be a string, on one line without control characters")
+    return value
+
+
+def _file_variables(value: object) -> tuple[str, ...]:
+    names = tuple(strings(value, "[ideal] variables"))
+    for name in names:
+        if not is_name(name):
+            raise not_a_name(name)
+    if not 0 < len(names) <= MOST_VARIABLES:
+        raise ConversionError(
+            f"[ideal] variables: {len(names)}; there must be one at least, and at most {MOST_VARIABLES}"
+        )
+    return names
+
+
+def _file_field(named: str, wanted: CoefficientField | None) -> CoefficientField:
+    try:
+        own = CoefficientField.parse(named) if named else None
+    except InvalidCaseError as reason:
+        raise ConversionError(f"[ideal] {reason}") from None
+    if own and wanted and own != wanted:
+        raise ConversionError(f"[ideal] field: the ideal is over {own}, and {wanted} was asked for")
+    return own or wanted or QQ

@@ -16,16 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import flint
-from sympy import Poly, Symbol
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.ring import Ideal, PolynomialRing, is_name
+from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_name
 from m2bridge.convert.documents import read_json, read_text
 from m2bridge.convert.names import from_macaulay2, plain_to_macaulay2
 from m2bridge.convert.notation import polynomial_text
 from m2bridge.errors import ConversionError, InvalidCaseError, M2BridgeError
-from m2bridge.ideals.construct import ideal as read
 from m2bridge.system import decimal, integer
 
 _NAMESPACES = {
@@ -38,13 +36,13 @@ MOST_BYTES = 100_000_000
 """Of a file that is read."""
 
 
-def to_mrdi(ideal: Ideal, namespace: str) -> dict[str, Any]:
+def mrdi(ideal: GeneratingSet, namespace: str) -> dict[str, Any]:
     """The ideal as a dictionary; equal rings have equal UUIDs."""
     if namespace not in _NAMESPACES:
         raise ConversionError(f"there is no namespace '{namespace:.40}': take {' or '.join(_NAMESPACES)}")
     ring, name = (_oscar_ring(ideal.ring), "MPolyIdeal") if namespace == "Oscar" else (_m2_ring(ideal.ring), "Ideal")
     place = str(uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(ring)))
-    generators = ideal.generators or (ideal.ring.sympy_ring.zero,)
+    generators = ideal.generators_or_zero
     return {
         "_ns": {namespace: _NAMESPACES[namespace]},
         "_type": {"name": name, "params": place},
@@ -53,28 +51,8 @@ def to_mrdi(ideal: Ideal, namespace: str) -> dict[str, Any]:
     }
 
 
-def write_mrdi(ideal: Ideal, path: Path | str, namespace: str) -> None:
-    """Write it to a file."""
-    Path(path).write_text(json.dumps(to_mrdi(ideal, namespace), ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-def read_mrdi(given: Path | str | Mapping[str, Any]) -> Ideal:
-    """The ideal in a file in the interchange format ``.mrdi``, as Macaulay2 (package MRDI) or Oscar wrote it.
-
-    Parameters
-    ----------
-    given : path of a file, or the dictionary that it holds
-
-    Raises
-    ------
-    ConversionError
-        If it is no such file, or holds something else than an ideal of a polynomial ring over QQ or GF(p).
-
-    Examples
-    --------
-    >>> print(read_mrdi(ideal("x^2 - 2/3*y").to_mrdi("Oscar")))
-    ideal(x**2 - 2/3*y) of QQ[x, y]
-    """
+def from_mrdi(given: Path | str | Mapping[str, Any]) -> GeneratingSet:
+    """The ideal that :func:`m2bridge.read_mrdi` reads."""
     data = given if isinstance(given, Mapping) else read_json(read_text(Path(given), MOST_BYTES))
     try:
         (namespace,) = data["_ns"]
@@ -84,7 +62,7 @@ def read_mrdi(given: Path | str | Mapping[str, Any]) -> Ideal:
         described = _referred(data, data["_type"]["params"])
         names = [named(text) for text in described["data"][variables]]
         ring = PolynomialRing(_field(_referred(data, described["_type"]["params"])), tuple(names))
-        return Ideal(ring, tuple(filter(None, (_polynomial(ring, terms) for terms in data["data"]))))
+        return GeneratingSet(ring, tuple(filter(None, (_polynomial(ring, terms) for terms in data["data"]))))
     except M2BridgeError as reason:
         raise ConversionError(f"not an ideal in the format .mrdi: {reason}") from None
     except (AttributeError, KeyError, IndexError, TypeError, ValueError) as reason:
@@ -171,7 +149,7 @@ _PROGRAM = re.compile(
 )
 
 
-def to_sage_text(ideal: Ideal) -> str:
+def sage_text(ideal: GeneratingSet) -> str:
     """The program; polynomials are in strings, which Sage's preparser leaves alone."""
     if refused := [name for name in ideal.ring.variables if not is_name(name) or iskeyword(name)]:
         raise ConversionError(f"Sage takes no variable of the name {refused[0]!r:.60}")
@@ -184,19 +162,8 @@ def to_sage_text(ideal: Ideal) -> str:
     )
 
 
-def read_sage_text(text: str) -> Ideal:
-    """The ideal of a program that :meth:`m2bridge.Ideal.to_sage_text` wrote; it is read, and not run.
-
-    Raises
-    ------
-    ConversionError
-        If it has another form.
-
-    Examples
-    --------
-    >>> print(read_sage_text(ideal("x^2 - 2/3*y").to_sage_text()))
-    ideal(x**2 - 2/3*y) of QQ[x, y]
-    """
+def sage_parts(text: str) -> tuple[list[str], list[str], CoefficientField]:
+    """The generators, the variables and the field of a program that :func:`sage_text` wrote."""
     match = _PROGRAM.fullmatch(text)
     if match is None:
         raise ConversionError("not a program for Sage that to_sage_text wrote")
@@ -206,16 +173,10 @@ def read_sage_text(text: str) -> Ideal:
     except (ValueError, InvalidCaseError) as reason:
         raise ConversionError(f"not a program for Sage that to_sage_text wrote: {reason}") from None
     generators = [line.strip()[1:-2] for line in match["generators"].splitlines()]
-    return read(generators, variables=names, field=field)
+    return generators, names, field
 
 
-def to_sympy(ideal: Ideal) -> list[Poly]:
-    """The generators as ``Poly``; the zero polynomial where there are none."""
-    symbols = [Symbol(name) for name in ideal.ring.variables]
-    return [Poly.from_dict(dict(g), *symbols, domain=ideal.ring.field.domain) for g in _generators(ideal)]
-
-
-def to_flint(ideal: Ideal) -> list[Any]:
+def flint_polynomials(ideal: GeneratingSet) -> list[Any]:
     """The generators as ``fmpq_mpoly`` or ``nmod_mpoly``; the zero polynomial where there are none."""
     names, order = ideal.ring.variables, flint.Ordering.degrevlex
     if foreign := [name for name in names if not name.isascii()]:
@@ -223,13 +184,11 @@ def to_flint(ideal: Ideal) -> list[Any]:
     if p := ideal.ring.field.characteristic:
         domain = ideal.ring.field.domain
         modular = flint.nmod_mpoly_ctx.get(names, modulus=p, ordering=order)
-        return [modular.from_dict({m: int(domain.to_int(c)) % p for m, c in g.items()}) for g in _generators(ideal)]
+        return [
+            modular.from_dict({m: int(domain.to_int(c)) % p for m, c in g.items()}) for g in ideal.generators_or_zero
+        ]
     rational = flint.fmpq_mpoly_ctx.get(names, order)
     return [
         rational.from_dict({m: flint.fmpq(int(c.numerator), int(c.denominator)) for m, c in g.items()})
-        for g in _generators(ideal)
+        for g in ideal.generators_or_zero
     ]
-
-
-def _generators(ideal: Ideal) -> tuple[PolyElement, ...]:
-    return ideal.generators or (ideal.ring.sympy_ring.zero,)

@@ -9,8 +9,9 @@ import flint
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ
-from m2bridge.algebra.ring import Ideal, total_degree
+from m2bridge.algebra.ring import GeneratingSet, total_degree
 from m2bridge.convert import macaulay2
+from m2bridge.convert.notation import polynomial_text
 from m2bridge.engine import Engine, engine_or_own, engine_or_shared
 from m2bridge.engine.answer import Answer, parse
 from m2bridge.engine.script import Script, render
@@ -23,13 +24,14 @@ RING = "givenRing"
 
 def ask(
     name: str,
-    ideals: dict[str, Ideal],
-    engine: Engine | None,
-    timeout: float | None,
+    ideals: Mapping[str, GeneratingSet],
     values: Mapping[str, str] | None = None,
     libraries: tuple[str, ...] = ("wire",),
+    *,
+    engine: Engine | None,
+    timeout: float | None,
 ) -> Answer:
-    """What the program of this name answers.
+    """The answer of Macaulay2 to the program of this name.
 
     Raises
     ------
@@ -45,7 +47,7 @@ def ask(
 
 def question(
     name: str,
-    ideals: dict[str, Ideal],
+    ideals: Mapping[str, GeneratingSet],
     values: Mapping[str, str] | None = None,
     libraries: tuple[str, ...] = ("wire",),
 ) -> Script:
@@ -62,7 +64,7 @@ def question(
     return render(name, libraries, {"ring": macaulay2.ring(ring), "ideals": written, **(values or {})})
 
 
-def check_one_ring(*ideals: Ideal) -> None:
+def check_one_ring(*ideals: GeneratingSet) -> None:
     """Raise ConversionError if the ideals are of different rings, or something is no ideal."""
     first = ideals[0].ring
     for other in ideals[1:]:
@@ -73,17 +75,22 @@ def check_one_ring(*ideals: Ideal) -> None:
 
 def check_ideal(given: object) -> None:
     """Raise ConversionError if it is no ideal."""
-    if not isinstance(given, Ideal):
+    if not isinstance(given, GeneratingSet):
         raise ConversionError(f"a {type(given).__name__} is not an ideal: make one by m2bridge.ideal")
 
 
-def tidy(ideal: Ideal) -> Ideal:
-    """The ideal with its generators in an order that all versions of Macaulay2 share: by degree, the largest first.
+def tidy(ideal: GeneratingSet) -> GeneratingSet:
+    """The generators in an order that all versions of Macaulay2 share: by degree, the largest first.
 
     Over QQ leading coefficients are positive.
     """
     signed = (-g if ideal.ring.field == QQ and g.LC < 0 else g for g in ideal.generators)
-    return Ideal(ideal.ring, tuple(sorted(signed, key=_rank)))
+    return GeneratingSet(ideal.ring, tuple(sorted(signed, key=_rank)))
+
+
+def order(ideal: GeneratingSet) -> tuple[int, list[str]]:
+    """A key by which ideals are sorted: the number and the text of their generators."""
+    return len(ideal.generators), [*map(polynomial_text, ideal.generators)]
 
 
 def _rank(polynomial: PolyElement) -> tuple[int, list[tuple[int, ...]]]:
@@ -101,7 +108,7 @@ MOST_MONOMIALS = 5000
 Basis = frozenset[tuple[tuple[tuple[int, ...], int], ...]]
 
 
-def small_basis(ideal: Ideal) -> Basis | None:
+def small_basis(ideal: GeneratingSet) -> Basis | None:
     """The reduced Gröbner basis, each element with coprime integers and a positive leading coefficient.
 
     ``None`` if the ideal is not over QQ, or its basis not found within the limits.

@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
 
-from m2bridge.algebra.ring import Ideal
-from m2bridge.convert.notation import ideal_macaulay2, polynomial_text
+from m2bridge.algebra.ring import GeneratingSet
+from m2bridge.convert.notation import (
+    generator_lines,
+    generator_texts,
+    ideal_latex,
+    ideal_macaulay2,
+    ideal_text,
+    polynomial_text,
+)
 from m2bridge.engine import Engine, engine_or_own, engine_or_shared
 from m2bridge.engine.answer import Answer, parse
 from m2bridge.errors import MemoryLimitError, TimeLimitError, TooLargeError
-from m2bridge.ideals.operations import order
-from m2bridge.ideals.program import question, tidy
-from m2bridge.ideals.shown import latex, line, listed, polynomials
+from m2bridge.ideals.program import order, question, tidy
 from m2bridge.limits import clock, limited
 from m2bridge.results.base import Presented, computed_by, result_json
 from m2bridge.results.sheet import Block, Facts, Sheet, Table, plural, printable
+
+Kind = TypeVar("Kind", bound=GeneratingSet)
+"""The class of ideals in a result, that of the given one."""
 
 MOST_MINORS = 20_000
 """Minors of the Jacobian matrix of one component."""
 
 
 @dataclass(frozen=True, slots=True)
-class IrreducibleComponent:
+class IrreducibleComponent(Generic[Kind]):
     """A component of a variety that is irreducible over the field of its ring.
 
     Parameters
@@ -40,13 +48,13 @@ class IrreducibleComponent:
     [(1, 1), (1, 1)]
     """
 
-    ideal: Ideal
+    ideal: Kind
     dimension: int
     degree: int
 
 
 @dataclass(frozen=True, slots=True)
-class IdealSingularLocus(Presented):
+class IdealSingularLocus(Presented, Generic[Kind]):
     """The singular locus of the variety V(I) of an ideal, as a set of points.
 
     Parameters
@@ -72,11 +80,11 @@ class IdealSingularLocus(Presented):
     (2, 1, (x, y))
     """
 
-    given: Ideal
+    given: Kind
     title: str
-    variety: tuple[IrreducibleComponent, ...] | None
-    components: tuple[IrreducibleComponent, ...] | None
-    ideal: Ideal | None
+    variety: tuple[IrreducibleComponent[Kind], ...] | None
+    components: tuple[IrreducibleComponent[Kind], ...] | None
+    ideal: Kind | None
     engine_version: str
     seconds: float
     unfinished: str = ""
@@ -90,20 +98,6 @@ class IdealSingularLocus(Presented):
     def dimension(self) -> int | None:
         """Affine dimension of the singular locus; −1 if it is empty."""
         return _dimension(self.components)
-
-    def to_sheet(self) -> Sheet:
-        """Dimensions, a table of the components, and their equations where the table has not all of them."""
-        field = self.given.ring.field
-        blocks: list[Block] = [Facts(_facts(self))]
-        if self.components:
-            columns = ("component of the singular locus", "dimension", "degree")
-            blocks.append(Table(columns, [(_variety(c), c.dimension, c.degree) for c in self.components]))
-            blocks += [polynomials(c.ideal, f"{_variety(c)}:") for c in self.components if listed(c.ideal) != _short(c)]
-        return Sheet(
-            f"Singular locus of {self.title or f'the variety of {line(self.given)}'}, over {field}",
-            blocks,
-            _formulas(self),
-        )
 
     def to_json(self) -> dict[str, Any]:
         """The given ideal, the components of its variety, and those of the singular locus."""
@@ -119,6 +113,24 @@ class IdealSingularLocus(Presented):
             "unfinished": self.unfinished or None,
         }
 
+    def to_sheet(self) -> Sheet:
+        """Dimensions, a table of the components, and their equations where the table has not all of them."""
+        field = self.given.ring.field
+        blocks: list[Block] = [Facts(_facts(self))]
+        if self.components:
+            columns = ("component of the singular locus", "dimension", "degree")
+            blocks.append(Table(columns, [(_variety(c), c.dimension, c.degree) for c in self.components]))
+            blocks += [
+                generator_lines(c.ideal, f"{_variety(c)}:")
+                for c in self.components
+                if generator_texts(c.ideal) != _short(c)
+            ]
+        return Sheet(
+            f"Singular locus of {self.title or f'the variety of {ideal_text(self.given)}'}, over {field}",
+            blocks,
+            _formulas(self),
+        )
+
     def to_macaulay2(self) -> str:
         """A Macaulay2 program that defines the ring ``R`` and the radical ideal ``I`` of the singular locus."""
         if self.ideal is None:
@@ -128,8 +140,8 @@ class IdealSingularLocus(Presented):
 
 
 def singular_locus(
-    ideal: Ideal, engine: Engine | None = None, timeout: float | None = None, *, title: str = ""
-) -> IdealSingularLocus:
+    ideal: Kind, *, engine: Engine | None = None, timeout: float | None = None, title: str = ""
+) -> IdealSingularLocus[Kind]:
     """The singular locus of V(I), where I is any ideal over the perfect field QQ or GF(p).
 
     With the minimal primes P_i of I, the reduced variety V(I) is singular at a point
@@ -142,7 +154,7 @@ def singular_locus(
 
     Raises
     ------
-    MethodUnavailableError
+    TooLargeError
         If there are more than :data:`MOST_MINORS` minors of one component.
 
     Source: Hartshorne, *Algebraic Geometry*, Theorem I.5.1; Eisenbud, *Commutative Algebra*, Corollaries 10.14, 16.20.
@@ -158,9 +170,9 @@ def singular_locus(
         return IdealSingularLocus(
             ideal,
             printable(title),
-            _components(answer, "components", "component_dimensions", "component_degrees"),
-            _components(answer, "primes", "dimensions", "degrees"),
-            tidy(answer.ideal("singular_ideal")) if "singular_ideal" in answer else None,
+            _components(ideal, answer, "components", "component_dimensions", "component_degrees"),
+            _components(ideal, answer, "primes", "dimensions", "degrees"),
+            _of_kind(ideal, answer.ideal("singular_ideal")) if "singular_ideal" in answer else None,
             engine.version,
             clock().seconds,
             late,
@@ -176,17 +188,22 @@ def _check_minors(answer: Answer) -> None:
         )
 
 
-def _components(answer: Answer, *names: str) -> tuple[IrreducibleComponent, ...] | None:
+def _components(given: Kind, answer: Answer, *names: str) -> tuple[IrreducibleComponent[Kind], ...] | None:
     """The components whose primes, dimensions and degrees have these names, the largest first."""
     if names[-1] not in answer:
         return None
     primes, dimensions, degrees = names
-    measured = zip(map(tidy, answer.ideals(primes)), answer.integers(dimensions), answer.integers(degrees), strict=True)
-    found = [IrreducibleComponent(*parts) for parts in measured]
-    return tuple(sorted(found, key=lambda component: (-component.dimension, component.degree, order(component.ideal))))
+    measured = zip(answer.ideals(primes), answer.integers(dimensions), answer.integers(degrees), strict=True)
+    listed = [IrreducibleComponent(_of_kind(given, prime), dimension, degree) for prime, dimension, degree in measured]
+    return tuple(sorted(listed, key=lambda component: (-component.dimension, component.degree, order(component.ideal))))
 
 
-def _dimension(components: Sequence[IrreducibleComponent] | None) -> int | None:
+def _of_kind(given: Kind, found: GeneratingSet) -> Kind:
+    """The ideal that was found in the ring of the given one, in its class."""
+    return replace(given, generators=tidy(found).generators)
+
+
+def _dimension(components: Sequence[IrreducibleComponent[Any]] | None) -> int | None:
     return None if components is None else max((component.dimension for component in components), default=-1)
 
 
@@ -194,7 +211,7 @@ FEW, SHORT = 6, 60
 """Equations of a component that a table shows, and characters of each."""
 
 
-def _components_json(components: tuple[IrreducibleComponent, ...] | None) -> list[dict[str, Any]] | None:
+def _components_json(components: tuple[IrreducibleComponent[Any], ...] | None) -> list[dict[str, Any]] | None:
     if components is None:
         return None
     return [
@@ -207,7 +224,7 @@ def _components_json(components: tuple[IrreducibleComponent, ...] | None) -> lis
     ]
 
 
-def _facts(locus: IdealSingularLocus) -> list[tuple[str, object]]:
+def _facts(locus: IdealSingularLocus[Any]) -> list[tuple[str, object]]:
     return [
         ("variety", _shape(locus.variety, "empty")),
         ("singular locus", _shape(locus.components, "empty: the variety is smooth")),
@@ -217,7 +234,7 @@ def _facts(locus: IdealSingularLocus) -> list[tuple[str, object]]:
     ]
 
 
-def _shape(components: tuple[IrreducibleComponent, ...] | None, empty: str) -> str | None:
+def _shape(components: tuple[IrreducibleComponent[Any], ...] | None, empty: str) -> str | None:
     if components is None:
         return None
     if not components:
@@ -225,19 +242,19 @@ def _shape(components: tuple[IrreducibleComponent, ...] | None, empty: str) -> s
     return f"dimension {components[0].dimension}, {plural(len(components), 'irreducible component')}"
 
 
-def _variety(component: IrreducibleComponent) -> str:
+def _variety(component: IrreducibleComponent[Any]) -> str:
     return f"V({', '.join(_short(component))})"
 
 
-def _short(component: IrreducibleComponent) -> list[str]:
-    return listed(component.ideal, FEW, SHORT)
+def _short(component: IrreducibleComponent[Any]) -> list[str]:
+    return generator_texts(component.ideal, FEW, SHORT)
 
 
-def _formulas(locus: IdealSingularLocus) -> list[str]:
+def _formulas(locus: IdealSingularLocus[Any]) -> list[str]:
     if locus.components is None:
         return []
     varieties = [
-        rf"V{latex(c.ideal)}" if listed(c.ideal) == _short(c) else rf"V_{{{n}}}"
+        rf"V{ideal_latex(c.ideal)}" if generator_texts(c.ideal) == _short(c) else rf"V_{{{n}}}"
         for n, c in enumerate(locus.components, 1)
     ]
     return [r"\operatorname{Sing} = " + (r" \;\cup\; ".join(varieties) or r"\varnothing")]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sympy.polys.rings import PolyElement, PolyRing
 
 from m2bridge.algebra.integers import is_prime
-from m2bridge.algebra.ring import Ideal, PolynomialRing
+from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.algebra.sparse_polynomial import Terms, exponents_of
 from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.implicitization.elimination import (
@@ -150,9 +150,9 @@ class Implicitization:
         with collection_paused():
             return tuple(_element(polynomial, ring, scalars) for polynomial in watched(self.sparse_generators()))
 
-    def ideal(self) -> Ideal:
+    def ideal(self) -> GeneratingSet:
         """The ideal that they generate."""
-        return Ideal(self.ring, self.generators())
+        return GeneratingSet(self.ring, self.generators())
 
 
 def _element(polynomial: Terms, ring: PolyRing, scalars: Mapping[int, Any]) -> PolyElement:

@@ -8,7 +8,7 @@ from typing import get_args
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.linear_span import LinearReduction, reduce_linearly
-from m2bridge.algebra.ring import Ideal
+from m2bridge.algebra.ring import GeneratingSet
 from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.answer import Answer, parse
 from m2bridge.engine.script import Script, render
@@ -19,6 +19,7 @@ from m2bridge.errors import (
     MethodUnavailableError,
     TimeLimitError,
 )
+from m2bridge.ideals.ideal import Ideal
 from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.limits import clock, limited
 from m2bridge.maps.closure_result import Closure, Strategy
@@ -259,7 +260,7 @@ def read_closure(
     )
 
 
-def _lift(found: Ideal, subject: Subject, reduction: LinearReduction, field: CoefficientField) -> Ideal:
+def _lift(found: GeneratingSet, subject: Subject, reduction: LinearReduction, field: CoefficientField) -> Ideal:
     """Carry the ideal from the independent coordinates to all of them, and add the linear relations."""
     target = subject.parametrization.target(field)
     ring = target.sympy_ring

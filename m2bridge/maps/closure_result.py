@@ -12,8 +12,9 @@ from sympy import Expr, latex
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
-from m2bridge.algebra.ring import Ideal, is_homogeneous
+from m2bridge.algebra.ring import is_homogeneous
 from m2bridge.convert.notation import degree_summary, expression_text, ideal_macaulay2, polynomial_text, sparse_text
+from m2bridge.ideals.ideal import Ideal
 from m2bridge.implicitization.implicitize import Implicitization
 from m2bridge.limits import watched
 from m2bridge.maps.jacobian_rank import Status
@@ -110,7 +111,7 @@ class Closure(Presented):
         """
         if isinstance(self.equations, Implicitization):
             if not self._ideals:
-                self._ideals.append(self.equations.ideal())
+                self._ideals.append(Ideal.of(self.equations.ideal()))
             return self._ideals[0]
         return self.equations
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from m2bridge.algebra.field import CoefficientField
     from m2bridge.algebra.polynomial_map import PolynomialMap
-    from m2bridge.algebra.ring import Ideal
+    from m2bridge.algebra.ring import GeneratingSet
     from m2bridge.engine import Engine
     from m2bridge.maps.agreement import LocusFindings
     from m2bridge.maps.closure_result import Closure
@@ -63,7 +63,7 @@ class OrbitMethods(Protocol):
         """A parametrization of the Zariski closure of an orbit."""
         ...
 
-    def identify(self, prime: Ideal, dimension: int) -> Any | None:
+    def identify(self, prime: GeneratingSet, dimension: int) -> Any | None:
         """The orbit whose closure is the variety of a prime ideal of this dimension, if there is one."""
         ...
 

@@ -10,7 +10,6 @@ from typing import Any, Literal, get_args
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.linear_span import reduce_linearly
-from m2bridge.algebra.ring import Ideal
 from m2bridge.convert import macaulay2
 from m2bridge.convert.names import all_to_macaulay2
 from m2bridge.engine import Engine, engine_or_own
@@ -24,7 +23,7 @@ from m2bridge.errors import (
     TimeLimitError,
     TooLargeError,
 )
-from m2bridge.ideals.operations import is_prime
+from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import clock, limited
 from m2bridge.maps.agreement import LocusFindings, compare
 from m2bridge.maps.closure import closure
@@ -87,7 +86,7 @@ def _components(found: Closure, ideal: Ideal, engine: Engine) -> tuple[Component
     if found.subject.parametrization.maybe_reducible:
         _check_prime(ideal, engine)
     answer = parse(engine.run(_script(ideal, title), clock().remaining).records)
-    primes = answer.ideals("minimal_primes")
+    primes = map(Ideal.of, answer.ideals("minimal_primes"))
     measured = zip(primes, answer.integers("dimensions"), answer.integers("degrees"), strict=True)
     components = (_component(found, prime, dimension, degree) for prime, dimension, degree in measured)
     return tuple(sorted(components, key=lambda component: (-component.dimension, component.description)))
@@ -100,7 +99,7 @@ def jacobian_script(subject: Subject, field: CoefficientField) -> Script:
 
 
 def _check_prime(ideal: Ideal, engine: Engine) -> None:
-    if not is_prime(ideal, engine):
+    if not ideal.is_prime(engine=engine):
         raise MethodUnavailableError(
             "the closure of the image is reducible, and the Jacobian criterion is for irreducible varieties: take the "
             "components of the source one by one"

@@ -7,8 +7,8 @@ from math import inf
 from typing import Any
 
 from m2bridge.algebra.field import CoefficientField
-from m2bridge.algebra.ring import Ideal
 from m2bridge.convert.notation import degree_summary, ideal_macaulay2, polynomial_text
+from m2bridge.ideals.ideal import Ideal
 from m2bridge.maps.map_model import Subject
 from m2bridge.maps.orbit_methods import with_orbits
 from m2bridge.results.base import Presented, computed_by, result_json

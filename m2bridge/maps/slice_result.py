@@ -12,9 +12,9 @@ from typing import Any
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ
-from m2bridge.algebra.ring import Ideal
 from m2bridge.convert.notation import ideal_macaulay2, polynomial_text
 from m2bridge.errors import InvalidCaseError
+from m2bridge.ideals.ideal import Ideal
 from m2bridge.maps.map_model import Subject
 from m2bridge.pictures.slice_picture import Piece, SurfaceView, draw_surface, equation_latex, surface_html
 from m2bridge.results.base import Presented, computed_by, result_json

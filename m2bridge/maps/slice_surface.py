@@ -15,7 +15,7 @@ from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.polynomial_map import substitute
-from m2bridge.algebra.ring import Ideal, PolynomialRing, total_degree
+from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, total_degree
 from m2bridge.convert import macaulay2
 from m2bridge.convert.names import all_to_macaulay2
 from m2bridge.engine import Engine, engine_or_own
@@ -28,6 +28,7 @@ from m2bridge.errors import (
     MethodUnavailableError,
     TimeLimitError,
 )
+from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import clock, limited
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
@@ -290,7 +291,7 @@ class _Slice:
             subject, self.space.forms, equation, singular, tuple(pieces), box, reason, version, seconds, unfinished
         )
 
-    def _own(self, ideal: Ideal) -> Ideal:
+    def _own(self, ideal: GeneratingSet) -> Ideal:
         """An ideal in the ring of the slice."""
         ring = self.space.ring
         return Ideal(ring, tuple(generator.set_ring(ring.sympy_ring) for generator in ideal.generators))

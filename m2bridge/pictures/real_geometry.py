@@ -17,7 +17,7 @@ from sympy import groebner
 from sympy.polys.orderings import lex
 from sympy.polys.rings import PolyElement
 
-from m2bridge.algebra.ring import Ideal
+from m2bridge.algebra.ring import GeneratingSet
 from m2bridge.errors import ContradictionError
 from m2bridge.limits import watched
 from m2bridge.pictures.real_roots import (
@@ -66,7 +66,7 @@ class Branch:
     rational: Mapping[str, fmpq] | None
 
 
-def branches(prime: Ideal, box: Box, cuts: Sequence[PolyElement], fineness: int) -> tuple[Branch, ...]:
+def branches(prime: GeneratingSet, box: Box, cuts: Sequence[PolyElement], fineness: int) -> tuple[Branch, ...]:
     """The real branches of a curve, or the real points, of a prime ideal of dimension 1 or 0.
 
     Parameters
@@ -87,7 +87,7 @@ def branches(prime: Ideal, box: Box, cuts: Sequence[PolyElement], fineness: int)
 class _Variety:
     """A prime ideal with its elimination ideals."""
 
-    def __init__(self, prime: Ideal) -> None:
+    def __init__(self, prime: GeneratingSet) -> None:
         self.prime = prime
         self.names = prime.ring.variables
         self.generators = to_flint(prime.generators)

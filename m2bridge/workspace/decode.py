@@ -26,11 +26,12 @@ from m2bridge.algebra.modules import (
     RingMap,
     Vector,
 )
-from m2bridge.algebra.ring import Ideal, PolynomialRing
+from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert.names import CONSTANTS, from_macaulay2
 from m2bridge.convert.term_wire import dense, terms
 from m2bridge.convert.wire import FAULTS
 from m2bridge.errors import M2BridgeError, ParseError, ValueTypeError
+from m2bridge.ideals.ideal import Ideal
 from m2bridge.system import integer
 from m2bridge.workspace.values.collections import (
     Array,

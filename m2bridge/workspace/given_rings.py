@@ -14,7 +14,7 @@ from m2bridge.algebra import modules
 from m2bridge.algebra import modules as complexes
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
-from m2bridge.algebra.ring import Ideal, PolynomialRing
+from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.convert.names import escaped
 from m2bridge.errors import ConversionError
 from m2bridge.workspace.given_writing import braces, element, grouped, inexact, items, string, written
@@ -215,7 +215,7 @@ def _elements(over: Any, items: Iterable[Any]) -> str:
     return grouped([element(over, item) for item in items])
 
 
-@written.register(Ideal)
+@written.register(GeneratingSet)
 @written.register(modules.GeneralIdeal)
 def _(value: Any) -> str:
     return f"(mbIdeal({ring(value.ring)}, {_elements(value.ring, value.generators)}))"

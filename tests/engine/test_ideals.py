@@ -30,79 +30,79 @@ def sets(*listed: Sequence[str], variables: str) -> set[Ideal]:
 def test_twisted_cubic(engine: Macaulay2) -> None:
     """Harris, Algebraic Geometry, 1.10: prime, of codimension 2 and degree 3; 3n + 1 functions of degree n."""
     cubic = TWISTED_CUBIC
-    assert cubic.is_prime(engine)
-    assert (cubic.dimension(engine), cubic.codimension(engine), cubic.degree(engine)) == (2, 2, 3)
-    assert cubic.hilbert_series(engine).numerator == (1, 2)
-    assert cubic.hilbert_polynomial(engine).to_sympy("n") == 3 * n + 1
-    assert cubic.betti_table(engine).rows == {(0, 0): 1, (1, 1): 3, (2, 1): 2}
-    assert cubic.is_radical(engine)
-    assert cubic.radical(engine).equals(cubic, engine)
+    assert cubic.is_prime(engine=engine)
+    assert (cubic.dimension(engine=engine), cubic.codimension(engine=engine), cubic.degree(engine=engine)) == (2, 2, 3)
+    assert cubic.hilbert_series(engine=engine).numerator == (1, 2)
+    assert cubic.hilbert_polynomial(engine=engine).to_sympy("n") == 3 * n + 1
+    assert cubic.betti_table(engine=engine).rows == {(0, 0): 1, (1, 1): 3, (2, 1): 2}
+    assert cubic.is_radical(engine=engine)
+    assert cubic.radical(engine=engine).equals(cubic, engine=engine)
 
 
 def test_a_complete_intersection_that_contains_the_twisted_cubic(engine: Macaulay2) -> None:
     """Cox, Little, O'Shea, section 4.4: two of its quadrics meet in the cubic and a line."""
     two = ideal("x*z - y^2", "x*w - y*z", variables="x y z w")
     line = ideal("x", "y", variables="x y z w")
-    assert set(two.minimal_primes(engine)) == {TWISTED_CUBIC, line}
-    assert two.quotient(line, engine) == TWISTED_CUBIC
-    assert two.saturate("x", engine) == TWISTED_CUBIC
+    assert set(two.minimal_primes(engine=engine)) == {TWISTED_CUBIC, line}
+    assert two.quotient(line, engine=engine) == TWISTED_CUBIC
+    assert two.saturate("x", engine=engine) == TWISTED_CUBIC
     assert TWISTED_CUBIC.intersect(line, engine=engine) == two
 
 
 def test_an_embedded_component(engine: Macaulay2) -> None:
     """Eisenbud, Commutative Algebra, section 3.3: (x², xy) = (x) ∩ (x², y), associated primes (x) and (x, y)."""
     given_ideal = ideal("x^2", "x*y")
-    found = given_ideal.primary_decomposition(engine)
+    found = given_ideal.primary_decomposition(engine=engine)
     assert len(found) == 2
     assert found[0].intersect(found[1], engine=engine) == given_ideal
-    assert set(given_ideal.associated_primes(engine)) == sets(["x"], ["x", "y"], variables="x y")
-    assert set(given_ideal.minimal_primes(engine)) == sets(["x"], variables="x y")
-    assert given_ideal.radical(engine) == ideal("x", variables="x y")
-    assert not given_ideal.is_radical(engine)
-    assert given_ideal.saturate(ideal("x", "y"), engine) == ideal("x", variables="x y")
+    assert set(given_ideal.associated_primes(engine=engine)) == sets(["x"], ["x", "y"], variables="x y")
+    assert set(given_ideal.minimal_primes(engine=engine)) == sets(["x"], variables="x y")
+    assert given_ideal.radical(engine=engine) == ideal("x", variables="x y")
+    assert not given_ideal.is_radical(engine=engine)
+    assert given_ideal.saturate(ideal("x", "y"), engine=engine) == ideal("x", variables="x y")
 
 
 def test_adjacent_minors(engine: Macaulay2) -> None:
     """Diaconis, Eisenbud, Sturmfels (1998): of a 2 × 3 matrix, adjacent minors meet in all minors and a plane."""
     adjacent = ideal("a*e - b*d", "b*f - c*e")
     everything = adjacent + ideal("a*f - c*d", variables="a b c d e f")
-    assert set(adjacent.minimal_primes(engine)) == {everything, ideal("b", "e", variables="a b c d e f")}
-    assert adjacent.is_radical(engine)
-    assert not adjacent.is_prime(engine)
+    assert set(adjacent.minimal_primes(engine=engine)) == {everything, ideal("b", "e", variables="a b c d e f")}
+    assert adjacent.is_radical(engine=engine)
+    assert not adjacent.is_prime(engine=engine)
 
 
 def test_primes_depend_on_the_field(engine: Macaulay2) -> None:
     """−1 is a square modulo 5, and not modulo 7."""
-    assert ideal("x^2 + 1").is_prime(engine)
-    assert ideal("x^2 + 1", field=SEVEN).is_prime(engine)
-    found = ideal("x^2 + 1", field=FIVE).minimal_primes(engine)
+    assert ideal("x^2 + 1").is_prime(engine=engine)
+    assert ideal("x^2 + 1", field=SEVEN).is_prime(engine=engine)
+    found = ideal("x^2 + 1", field=FIVE).minimal_primes(engine=engine)
     assert [str(prime) for prime in found] == ["ideal(x + 2) of GF(5)[x]", "ideal(x - 2) of GF(5)[x]"]
 
 
 def test_powers_of_p_in_characteristic_p(engine: Macaulay2) -> None:
     two = CoefficientField(2)
-    assert ideal("x^2 + y^2", field=two).radical(engine) == ideal("x + y", field=two)
-    assert ideal("x^2 + y^2*z", field=two).is_prime(engine)
+    assert ideal("x^2 + y^2", field=two).radical(engine=engine) == ideal("x + y", field=two)
+    assert ideal("x^2 + y^2*z", field=two).is_prime(engine=engine)
 
 
 def test_unit_and_zero_ideal(engine: Macaulay2) -> None:
     one, zero = ideal(1, variables="x y"), ideal(variables="x y")
-    assert (one.dimension(engine), one.codimension(engine), one.degree(engine)) == (-1, 3, 0)
-    assert (zero.dimension(engine), zero.codimension(engine), zero.degree(engine)) == (2, 0, 1)
+    assert (one.dimension(engine=engine), one.codimension(engine=engine), one.degree(engine=engine)) == (-1, 3, 0)
+    assert (zero.dimension(engine=engine), zero.codimension(engine=engine), zero.degree(engine=engine)) == (2, 0, 1)
     for decompose in (one.minimal_primes, one.primary_decomposition, one.associated_primes):
-        assert decompose(engine) == ()
+        assert decompose(engine=engine) == ()
     for decompose in (zero.minimal_primes, zero.primary_decomposition, zero.associated_primes):
-        assert decompose(engine) == (zero,)
-    assert (one.is_prime(engine), zero.is_prime(engine)) == (False, True)
-    assert (one.is_radical(engine), zero.is_radical(engine)) == (True, True)
-    assert (one.radical(engine), zero.radical(engine)) == (one, zero)
+        assert decompose(engine=engine) == (zero,)
+    assert (one.is_prime(engine=engine), zero.is_prime(engine=engine)) == (False, True)
+    assert (one.is_radical(engine=engine), zero.is_radical(engine=engine)) == (True, True)
+    assert (one.radical(engine=engine), zero.radical(engine=engine)) == (one, zero)
     assert one.intersect(zero, engine=engine) == zero
-    assert (zero.quotient(zero, engine), one.quotient(zero, engine)) == (one, one)
-    assert (zero.saturate(one, engine), zero.saturate(zero, engine)) == (zero, one)
-    assert one.contains(zero, engine)
-    assert not zero.contains(one, engine)
-    assert zero.equals(zero, engine)
-    assert not zero.equals(one, engine)
+    assert (zero.quotient(zero, engine=engine), one.quotient(zero, engine=engine)) == (one, one)
+    assert (zero.saturate(one, engine=engine), zero.saturate(zero, engine=engine)) == (zero, one)
+    assert one.contains(zero, engine=engine)
+    assert not zero.contains(one, engine=engine)
+    assert zero.equals(zero, engine=engine)
+    assert not zero.equals(one, engine=engine)
 
 
 def test_elimination(engine: Macaulay2) -> None:
@@ -111,7 +111,7 @@ def test_elimination(engine: Macaulay2) -> None:
     found = surface.eliminate("t", "u", engine=engine)
     assert found == ideal("4*x^3*z - 3*x^2*y^2 - 6*x*y*z + 4*y^3 + z^2", variables="x y z")
     assert surface.eliminate(["t", "u", "t"], engine=engine).generators == found.generators
-    assert surface.eliminate(engine=engine).equals(surface, engine)
+    assert surface.eliminate(engine=engine).equals(surface, engine=engine)
     assert ideal("x", "y").eliminate("x", "y", engine=engine).generators == ()
     assert str(ideal("x", "x + 1").eliminate("x", engine=engine)) == "ideal(1) of QQ[]"
     with pytest.raises(ConversionError, match="not a variable"):
@@ -124,29 +124,29 @@ def test_what_is_no_ideal_is_refused(engine: Macaulay2) -> None:
     with pytest.raises(ConversionError, match="different rings"):
         ideal("x").intersect([ideal("y")], engine=engine)
     with pytest.raises(ConversionError, match="unknown name"):
-        ideal("x").quotient("y", engine)
+        ideal("x").quotient("y", engine=engine)
 
 
 def test_images(engine: Macaulay2) -> None:
     s, t = symbols("s t")
     square = PolynomialMap.from_expressions([s, t], {"x": s**2, "y": t})
-    assert ideal("s^2 - t", variables="s t").image(square, engine) == ideal("x - y")
-    assert ideal("s", variables="s t").image(square, engine) == ideal("x", variables="x y")
-    assert ideal("s^2", variables="s t").image(square, engine) == ideal("x", variables="x y")
-    assert ideal("s^3", variables="s t").image(square, engine) == ideal("x^2", variables="x y")
-    assert ideal(1, variables="s t").image(square, engine) == ideal(1, variables="x y")
-    assert ideal(variables="s t").image(square, engine).generators == ()
+    assert ideal("s^2 - t", variables="s t").image(square, engine=engine) == ideal("x - y")
+    assert ideal("s", variables="s t").image(square, engine=engine) == ideal("x", variables="x y")
+    assert ideal("s^2", variables="s t").image(square, engine=engine) == ideal("x", variables="x y")
+    assert ideal("s^3", variables="s t").image(square, engine=engine) == ideal("x^2", variables="x y")
+    assert ideal(1, variables="s t").image(square, engine=engine) == ideal(1, variables="x y")
+    assert ideal(variables="s t").image(square, engine=engine).generators == ()
     double_line = PolynomialMap.from_expressions([s, t], {"x": s, "y": t}, [s**2])
-    assert ideal(variables="s t").image(double_line, engine) == ideal("x", variables="x y")
+    assert ideal(variables="s t").image(double_line, engine=engine) == ideal("x", variables="x y")
 
 
 def test_groups_of_names(engine: Macaulay2) -> None:
     """Names that mean something to Macaulay2, in any alphabet, with indices."""
     given_ideal = ideal("e*i", "ω*gens - c_1_2", "res^2*c_1")
-    assert given_ideal.equals(given_ideal + given_ideal * given_ideal, engine)
-    assert {prime.ring for prime in given_ideal.minimal_primes(engine)} == {given_ideal.ring}
-    union = given_ideal.minimal_primes(engine)
-    assert union[0].intersect(*union[1:], engine=engine).equals(given_ideal.radical(engine), engine)
+    assert given_ideal.equals(given_ideal + given_ideal * given_ideal, engine=engine)
+    assert {prime.ring for prime in given_ideal.minimal_primes(engine=engine)} == {given_ideal.ring}
+    union = given_ideal.minimal_primes(engine=engine)
+    assert union[0].intersect(*union[1:], engine=engine).equals(given_ideal.radical(engine=engine), engine=engine)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -164,9 +164,9 @@ def test_squarefree_monomial_ideals(engine: Macaulay2, seed: int) -> None:
     ]
     minimal = [cover for cover in covers if not any(other < cover for other in covers)]
     expected = {ideal(sorted(cover), variables=variables) for cover in minimal}
-    assert set(given_ideal.minimal_primes(engine)) == expected
-    assert given_ideal.codimension(engine) == min(map(len, minimal))
-    assert given_ideal.degree(engine) == sum(len(cover) == min(map(len, minimal)) for cover in minimal)
+    assert set(given_ideal.minimal_primes(engine=engine)) == expected
+    assert given_ideal.codimension(engine=engine) == min(map(len, minimal))
+    assert given_ideal.degree(engine=engine) == sum(len(cover) == min(map(len, minimal)) for cover in minimal)
 
 
 HOMOGENEOUS = [
@@ -186,7 +186,7 @@ def test_resolutions(engine: Macaulay2, given_ideal: Ideal) -> None:
 
     Eisenbud, The Geometry of Syzygies, Corollary 1.10: the numerator over (1 − T)^n is Σ (−1)^i β_ij T^j.
     """
-    resolution, table = given_ideal.resolution(engine), given_ideal.betti_table(engine)
+    resolution, table = given_ideal.resolution(engine=engine), given_ideal.betti_table(engine=engine)
     assert resolution.betti == table
     for first, second in pairwise(resolution.differentials):
         columns = list(zip(*second.entries, strict=True))
@@ -204,15 +204,15 @@ def test_resolutions(engine: Macaulay2, given_ideal: Ideal) -> None:
     for (i, _, j), count in table.entries:
         numerator[j] += (-1) ** i * count
     variables = len(given_ideal.ring.variables)
-    series = given_ideal.hilbert_series(engine)
+    series = given_ideal.hilbert_series(engine=engine)
     assert HilbertSeries.from_numerator(numerator, variables) == series
-    assert series.polynomial == given_ideal.hilbert_polynomial(engine).to_sympy("n")
+    assert series.polynomial == given_ideal.hilbert_polynomial(engine=engine).to_sympy("n")
 
 
 def test_resolutions_of_other_ideals(engine: Macaulay2) -> None:
     with pytest.raises(MethodUnavailableError, match="homogeneous"):
-        ideal("x^2 - y").betti_table(engine)
-    found = ideal("x^2 - y", "x*y - 1").resolution(engine)
+        ideal("x^2 - y").betti_table(engine=engine)
+    found = ideal("x^2 - y", "x*y - 1").resolution(engine=engine)
     (generators,) = found.differentials[0].entries
     assert ideal(list(generators)) == ideal("x^2 - y", "x*y - 1")
 
@@ -227,7 +227,7 @@ def test_groebner_bases_are_those_of_sympy(engine: Macaulay2) -> None:
         for p in (0, 101):
             options = {"modulus": p} if p else {"domain": "QQ"}
             expected = groebner(listed, x, y, z, order="grevlex", **options)
-            found = ideal(listed, variables="x y z", field=CoefficientField(p)).groebner_basis(engine)
+            found = ideal(listed, variables="x y z", field=CoefficientField(p)).groebner_basis(engine=engine)
             assert set(found) == set(ideal([Poly(g, x, y, z, **options) for g in expected.exprs]).generators)
             assert all(g.LC == 1 for g in found)
 
@@ -252,7 +252,7 @@ def test_macaulay2_reads_its_own_text(engine: Macaulay2, given_ideal: Ideal) -> 
 def test_a_limit_on_time(engine: Macaulay2) -> None:
     large = ideal([f"x_{i}^7 + x_{(i + 1) % 9}^5*x_{(i + 3) % 9} - {i + 2}*x_{(i + 5) % 9}^6 + 1" for i in range(9)])
     with pytest.raises(TimeLimitError):
-        large.primary_decomposition(engine, timeout=0.5)
+        large.primary_decomposition(engine=engine, timeout=0.5)
 
 
 small = st.integers(-2, 2).filter(bool)
@@ -282,39 +282,39 @@ FEW = settings(max_examples=6, suppress_health_check=[HealthCheck.function_scope
 def test_laws_of_operations(any_engine: Engine, pair: tuple[Ideal, Ideal]) -> None:
     first, second = pair
     asked = any_engine
-    both, quotient = first.intersect(second, engine=asked), first.quotient(second, asked)
-    saturation = first.saturate(second, asked)
-    assert both.contains(first * second, asked)
-    assert first.contains(both, asked)
-    assert second.contains(both, asked)
-    assert first.contains(quotient * second, asked)
-    assert quotient.contains(first, asked)
-    assert saturation.contains(quotient, asked)
-    assert saturation.quotient(second, asked).equals(saturation, asked)
-    assert (first + second).contains(first, asked)
-    assert both.dimension(asked) == max(first.dimension(asked), second.dimension(asked))
+    both, quotient = first.intersect(second, engine=asked), first.quotient(second, engine=asked)
+    saturation = first.saturate(second, engine=asked)
+    assert both.contains(first * second, engine=asked)
+    assert first.contains(both, engine=asked)
+    assert second.contains(both, engine=asked)
+    assert first.contains(quotient * second, engine=asked)
+    assert quotient.contains(first, engine=asked)
+    assert saturation.contains(quotient, engine=asked)
+    assert saturation.quotient(second, engine=asked).equals(saturation, engine=asked)
+    assert (first + second).contains(first, engine=asked)
+    assert both.dimension(engine=asked) == max(first.dimension(engine=asked), second.dimension(engine=asked))
     eliminated = first.eliminate("x", engine=asked)
-    assert all(first.contains(generator, asked) for generator in eliminated.generators)
+    assert all(first.contains(generator, engine=asked) for generator in eliminated.generators)
 
 
 @FEW
 @given(pair=pairs())
 def test_laws_of_decompositions(any_engine: Engine, pair: tuple[Ideal, Ideal]) -> None:
     given_ideal, asked = pair[0], any_engine
-    radical = given_ideal.radical(asked)
+    radical = given_ideal.radical(engine=asked)
     one = ideal(1, variables=given_ideal.ring.variables, field=given_ideal.ring.field)
-    components = given_ideal.primary_decomposition(asked)
-    primes, minimal = given_ideal.associated_primes(asked), given_ideal.minimal_primes(asked)
-    assert radical.contains(given_ideal, asked)
-    assert radical.is_radical(asked)
-    assert one.intersect(*components, engine=asked).equals(given_ideal, asked)
-    assert one.intersect(*minimal, engine=asked).equals(radical, asked)
-    assert all(prime.is_prime(asked) for prime in primes)
+    components = given_ideal.primary_decomposition(engine=asked)
+    primes, minimal = given_ideal.associated_primes(engine=asked), given_ideal.minimal_primes(engine=asked)
+    assert radical.contains(given_ideal, engine=asked)
+    assert radical.is_radical(engine=asked)
+    assert one.intersect(*components, engine=asked).equals(given_ideal, engine=asked)
+    assert one.intersect(*minimal, engine=asked).equals(radical, engine=asked)
+    assert all(prime.is_prime(engine=asked) for prime in primes)
     assert len(components) == len(primes)
-    assert all(any(c.radical(asked).equals(p, asked) for p in primes) for c in components)
-    assert all(any(m.equals(p, asked) for p in primes) for m in minimal)
-    assert given_ideal.dimension(asked) == max((p.dimension(asked) for p in minimal), default=-1)
-    assert given_ideal.is_prime(asked) == (len(minimal) == 1 and minimal[0].equals(given_ideal, asked))
+    assert all(any(c.radical(engine=asked).equals(p, engine=asked) for p in primes) for c in components)
+    assert all(any(m.equals(p, engine=asked) for p in primes) for m in minimal)
+    assert given_ideal.dimension(engine=asked) == max((p.dimension(engine=asked) for p in minimal), default=-1)
+    assert given_ideal.is_prime(engine=asked) == (len(minimal) == 1 and minimal[0].equals(given_ideal, engine=asked))
 
 
 @FEW
@@ -322,8 +322,8 @@ def test_laws_of_decompositions(any_engine: Engine, pair: tuple[Ideal, Ideal]) -
 def test_flint_and_macaulay2_agree(any_engine: Engine, pair: tuple[Ideal, Ideal]) -> None:
     first, second = pair
     if first.ring.field == QQ and None not in (small_basis(first), small_basis(second), small_basis(first + second)):
-        assert first.contains(second) == first.contains(second, any_engine)
-        assert first.equals(second) == first.equals(second, any_engine)
+        assert first.contains(second) == first.contains(second, engine=any_engine)
+        assert first.equals(second) == first.equals(second, engine=any_engine)
         assert first.equals(first + first * second) is True
 
 
@@ -332,7 +332,7 @@ def test_flint_and_macaulay2_agree(any_engine: Engine, pair: tuple[Ideal, Ideal]
 def test_points_over_a_small_field(any_engine: Engine, pair: tuple[Ideal, Ideal]) -> None:
     """Radical, product and intersection have the zeros that they should have, at all 27 points over GF(3)."""
     first, second = pair
-    assert _zeros(first.radical(any_engine)) == _zeros(first)
+    assert _zeros(first.radical(engine=any_engine)) == _zeros(first)
     assert _zeros(first.intersect(second, engine=any_engine)) == _zeros(first) | _zeros(second)
     assert _zeros(first * second) == _zeros(first) | _zeros(second)
     assert _zeros(first + second) == _zeros(first) & _zeros(second)

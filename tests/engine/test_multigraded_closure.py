@@ -8,7 +8,6 @@ from sympy import Expr, symbols
 
 from m2bridge import CoefficientField, PolynomialMap, SingleLayerAttention, closure, read_ideal
 from m2bridge.algebra.hilbert_series import HilbertSeries
-from m2bridge.algebra.ring import Ideal
 from m2bridge.convert import macaulay2
 from m2bridge.convert.names import all_to_macaulay2
 from m2bridge.engine import Engine
@@ -16,6 +15,7 @@ from m2bridge.engine.answer import parse
 from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.families.attention.orbits import degree_formula, dimension_formula
+from m2bridge.ideals.ideal import Ideal
 from m2bridge.maps.closure_result import Closure
 
 s, t = symbols("s t")

@@ -4,8 +4,8 @@ from dataclasses import replace
 from random import Random
 
 from m2bridge import CoefficientField, Macaulay2, image
-from m2bridge.algebra.ring import Ideal
 from m2bridge.engine.answer import parse
+from m2bridge.ideals.ideal import Ideal
 from tests.fuzz import maps
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.hilbert_series import HilbertSeries
-from m2bridge.algebra.ring import Ideal, PolynomialRing
+from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.cli.output import exit_code
 from m2bridge.families.attention import hilbert as hilbert_check
 from m2bridge.families.attention.hilbert import (
@@ -20,6 +20,7 @@ from m2bridge.families.attention.hilbert import (
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import degree_formula, dimension_formula
 from m2bridge.families.attention.parametrization import multigraded_attention
+from m2bridge.ideals.ideal import Ideal
 from m2bridge.implicitization import implicitize
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure

@@ -10,8 +10,9 @@ import pytest
 from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
 from m2bridge.algebra.field import QQ
-from m2bridge.algebra.ring import Ideal, PolynomialRing
+from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ContradictionError
+from m2bridge.ideals.ideal import Ideal
 from m2bridge.pictures import real_geometry as real_surface
 from m2bridge.pictures.real_geometry import Patch, branches, patches
 from m2bridge.pictures.real_roots import ball, fractions_between, nodes, pieces, real_roots

@@ -14,7 +14,8 @@ from mpmath import mpf
 from sympy import Float, I, Rational, symbols
 
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.ring import Ideal, PolynomialRing
+from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.ideals.ideal import Ideal
 from m2bridge.workspace import values
 from m2bridge.workspace.values import (
     Algebra,

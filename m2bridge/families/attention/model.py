@@ -21,7 +21,7 @@ from m2bridge.system import imported
 if TYPE_CHECKING:
     from m2bridge.algebra.field import CoefficientField
     from m2bridge.algebra.polynomial_map import PolynomialMap
-    from m2bridge.algebra.ring import Ideal
+    from m2bridge.algebra.ring import GeneratingSet
     from m2bridge.engine import Engine
     from m2bridge.families.attention.observed import Observations
     from m2bridge.families.attention.orbits import Orbit
@@ -339,7 +339,7 @@ class AttentionCoordinates(Model):
 
         return orbit_closure_map(orbit, self.shape, self.coordinates)
 
-    def identify(self, prime: Ideal, dimension: int) -> Orbit | None:
+    def identify(self, prime: GeneratingSet, dimension: int) -> Orbit | None:
         """The orbit whose closure is the variety of the prime: contained in it, and irreducible of this dimension."""
         from m2bridge.algebra.polynomial_map import vanishes_on_image
         from m2bridge.families.attention.orbits import orbits

@@ -11,7 +11,7 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.jacobian import tangent_dimension
 from m2bridge.algebra.linear_span import reduce_linearly
-from m2bridge.algebra.ring import Ideal, is_homogeneous, total_degree
+from m2bridge.algebra.ring import GeneratingSet, is_homogeneous, total_degree
 from m2bridge.certificates.schema import Certificate, Content
 from m2bridge.convert.notation import degree_summary, polynomial_text
 from m2bridge.engine import Engine
@@ -121,20 +121,20 @@ def closure_content(model: SingleLayerAttention, found: Closure) -> Content:
     return Content(answer, evidence, _trusted(model, ideal))
 
 
-def _trusted(model: SingleLayerAttention, ideal: Ideal) -> tuple[str, ...]:
+def _trusted(model: SingleLayerAttention, ideal: GeneratingSet) -> tuple[str, ...]:
     words = WORDS.closure
     if model.t == 1:
         return (words["one-token"].format(degree=_checked_degree(ideal)),)
     return tuple(WORDS.lemmas[name] for name in words["trusted"])
 
 
-def _checked_degree(ideal: Ideal) -> int:
+def _checked_degree(ideal: GeneratingSet) -> int:
     """Up to this degree a checker computes the whole ideal once more."""
     last = max(map(total_degree, ideal.generators), default=0)
     return max(last, default_max_degree(len(ideal.ring.variables)))
 
 
-def _tangent_dimensions(model: SingleLayerAttention, ideal: Ideal) -> list[dict[str, Any]]:
+def _tangent_dimensions(model: SingleLayerAttention, ideal: GeneratingSet) -> list[dict[str, Any]]:
     """For t = 1 orbits classify no functions."""
     if model.t == 1:
         return []
