@@ -25,7 +25,7 @@ from m2bridge.algebra.polynomial_map import vanishes_on_image
 from m2bridge.engine import Engine
 from m2bridge.engine.answer import parse
 from m2bridge.errors import ContradictionError, MethodUnavailableError
-from m2bridge.families.attention.orbits import degree_formula, dimension_formula
+from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.families.attention.singular_points import by_bounds, by_orbits, orbit_script
 from m2bridge.maps.agreement import LocusFindings
 from m2bridge.maps.map_model import Subject

@@ -16,8 +16,10 @@ from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.attention.degree import section_points
 from m2bridge.families.attention.fibres import Fibre, fibres
 from m2bridge.families.attention.observation import check, observe
-from m2bridge.families.attention.orbits import degree_formula, dimension_formula, generic_orbit, orbits, representative
-from m2bridge.families.attention.statements import REGISTRY, GlobalStatement, OrbitStatement
+from m2bridge.families.attention.orbits import generic_orbit, orbits, representative
+from m2bridge.families.attention.shape import degree_formula, dimension_formula
+from m2bridge.families.attention.statements import REGISTRY
+from m2bridge.maps.statement import GlobalStatement, OrbitStatement
 from tests.limits import HOUR, limit_after
 
 GRID = [(d, d_out, a) for d in range(1, 5) for d_out in range(1, 5) for a in range(1, d + 1)]

@@ -14,7 +14,7 @@ from m2bridge.engine import Engine
 from m2bridge.engine.answer import parse
 from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
-from m2bridge.families.attention.orbits import degree_formula, dimension_formula
+from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.maps.closure_result import Closure
 

@@ -27,7 +27,6 @@ from m2bridge import (
 )
 from m2bridge.cli import commands
 from m2bridge.errors import ContradictionError, MethodUnavailableError
-from m2bridge.families.attention import model as coordinates
 from m2bridge.families.attention.figures import figure_1
 from m2bridge.families.attention.orbits import orbit_closure_map, representative
 from m2bridge.families.attention.parametrization import coordinate
@@ -205,13 +204,13 @@ def test_a_map_has_undecided_pieces_and_a_page(engine: Macaulay2) -> None:
 
 def test_a_wrong_criterion_contradicts_membership(engine: Macaulay2, monkeypatch: pytest.MonkeyPatch) -> None:
     """Planted: the sign of the discriminant turned round."""
-    right = coordinates.AttentionCoordinates.without_real_weights
+    right = SingleLayerAttention.without_real_weights
 
     def wrong(self: Any) -> Any:
         known = right(self)
         return type(known)(known.zero, -known.positive, known.reason)
 
-    monkeypatch.setattr(coordinates.AttentionCoordinates, "without_real_weights", wrong)
+    monkeypatch.setattr(SingleLayerAttention, "without_real_weights", wrong)
     with pytest.raises(ContradictionError, match="membership the contrary"):
         figure_1(engine, fineness=6)
 
@@ -262,7 +261,7 @@ def _on_closure(orbit: Any, nodes: Any, model: SingleLayerAttention) -> list[Any
 
 def _point(orbit: Any, model: SingleLayerAttention) -> list[int]:
     if orbit is None:
-        return [0] * model.coordinate_count("reduced")
+        return [0] * model.independent_count
     A, V = representative(orbit, model)
     return [coordinate(index, lambda p, i: A[p][i], lambda k, q: V[k][q]) for index in indices(model)]
 

@@ -9,6 +9,7 @@ import pytest
 from sympy import Matrix, Poly, groebner, symbols
 from sympy.utilities.iterables import partitions
 
+from m2bridge.algebra.determinantal import determinantal_degree
 from m2bridge.crosscheck.cross_check import compare
 from m2bridge.families.attention.all_sizes import sizes
 from m2bridge.families.attention.all_sizes.decide import is_stated
@@ -34,17 +35,11 @@ from m2bridge.families.attention.all_sizes.sizes import (
 )
 from m2bridge.families.attention.fibres import Fibre
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.orbits import (
-    Orbit,
-    determinantal_degree,
-    dimension_formula,
-    generic_orbit,
-    orbits,
-    product_degree,
-    representative,
-)
-from m2bridge.families.attention.statements import REGISTRY, OrbitStatement, Statement
+from m2bridge.families.attention.orbits import Orbit, generic_orbit, orbits, representative
+from m2bridge.families.attention.shape import dimension_formula, product_degree
+from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.tangents import closure_dimension, tangent_lower_bounds
+from m2bridge.maps.statement import OrbitStatement, Statement
 from tests.all_sizes import basis, facts, models, point, points, verdicts
 from tests.exact_ideals import exact_ideal
 from tests.fibre_scheme import fibre_equations, fibre_scheme, quadratic_monomials, scheme
@@ -217,7 +212,7 @@ def test_identities_of_polynomials() -> None:
     assert tangents_exceed_dimension()
     assert ambient_exceeds_dimension()
     for model in models(4):
-        ambient = model.coordinate_count("reduced")
+        ambient = model.independent_count
         assert (ambient == dimension_formula(model)) == (model.d == 1)
         assert ambient >= dimension_formula(model)
 

@@ -30,7 +30,7 @@ def test_full_coordinates_are_the_coefficients_of_the_definition(d: int, d_out: 
     model = SingleLayerAttention(d, d_out, t=t)
     found = model.parametrization("full")
     assert {n: image.as_expr() for n, image in zip(found.coordinates, found.images, strict=True)} == expected
-    assert model.coordinate_count("full") == len(expected)
+    assert model.in_coordinates("full").coordinate_count == len(expected)
 
 
 def test_reduced_coordinates_are_the_mixed_coefficients() -> None:

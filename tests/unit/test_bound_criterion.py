@@ -6,9 +6,10 @@ from m2bridge import Orbit, SingleLayerAttention, SingularLocus
 from m2bridge.algebra.field import QQ
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention import singular_points as bound_criterion
-from m2bridge.families.attention.orbits import dimension_formula, orbits
+from m2bridge.families.attention.orbits import orbits
+from m2bridge.families.attention.shape import dimension_formula
 from m2bridge.families.attention.singular_points import by_bounds
-from m2bridge.families.attention.statements.singular_locus import STATEMENTS
+from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.tangents import tangent_lower_bound, tangent_upper_bounds
 from m2bridge.maps.jacobian_rank import singular_by_bounds
 from m2bridge.maps.map_model import Subject
@@ -27,7 +28,7 @@ def test_the_bounds_meet(case: tuple[int, ...]) -> None:
     assert [s.orbit for s in found.statuses] == list(orbits(model))
     assert all(s.tangent_dimension == s.tangent_bound == s.tangent_upper_bound for s in found.statuses)
     assert found.dimension == dimension_formula(model)
-    (corrected,) = STATEMENTS
+    (corrected,) = (statement for statement in REGISTRY if statement.key == "singular-locus")
     if not corrected.hypotheses(model):
         assert all(corrected.predict(s.orbit, model) == s.singular for s in found.statuses)
 

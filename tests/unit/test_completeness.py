@@ -23,8 +23,8 @@ from m2bridge.checker import algebra
 from m2bridge.convert.notation import polynomial_text
 from m2bridge.crosscheck.verified import verify
 from m2bridge.errors import TooExpensiveError
-from m2bridge.families.attention.orbits import degree_formula, dimension_formula
 from m2bridge.families.attention.parametrization import multigraded_attention
+from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.implicitization import implicitize
 from tests.leading import leading_monomials, series_of
 

@@ -15,7 +15,7 @@ from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.core import CoreSize, balanced_monomial, core, core_map, core_symmetries, least_degree
 from m2bridge.families.attention.hilbert import section_count, sections_of
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.orbits import degree_formula, dimension_formula
+from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.implicitization import (
     MultigradedMap,
     hilbert_function,
@@ -254,7 +254,7 @@ def test_a_groebner_basis_agrees(case: tuple[int, int, int]) -> None:
     model = SingleLayerAttention(*case)
     proved = prove_by_core(known(model, 1), core_of(model))
     generators = list(proved.found.sparse_generators())
-    size = model.coordinate_count("reduced")
+    size = model.independent_count
     assert proved.series == series_of(generators, size)
     assert proved.series.degree == degree_formula(model)
 

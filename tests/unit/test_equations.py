@@ -4,7 +4,7 @@ import pytest
 
 from m2bridge import Orbit, SingleLayerAttention
 from m2bridge.errors import MethodUnavailableError
-from m2bridge.families.attention.orbits import dimension_formula
+from m2bridge.families.attention.shape import dimension_formula
 from m2bridge.families.attention.tangents import default_degree, tangent_upper_bounds
 
 # Tangent dimensions that Macaulay2 found from all generators, whose degrees are at most 4 here (MATH).

@@ -39,8 +39,8 @@ from m2bridge.families.attention.checker.equations import (
     without_units,
 )
 from m2bridge.families.attention.hilbert import predicted_hilbert_function, sections_of
-from m2bridge.families.attention.orbits import degree_formula, dimension_formula
 from m2bridge.families.attention.questions import degree_for
+from m2bridge.families.attention.shape import degree_formula, dimension_formula
 
 CASES = [(d, d_out, a) for d in range(1, 5) for d_out in range(1, 5) for a in range(1, d + 1)]
 QUICK = [case for case in CASES if case[0] <= 2 or (case[0] == 3 and case[1] == 1)]

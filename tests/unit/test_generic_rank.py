@@ -13,7 +13,8 @@ from m2bridge.algebra.jacobian import differential_rank, extension_degree, gener
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.families.attention import one_block
 from m2bridge.families.attention import tangents as tangent
-from m2bridge.families.attention.orbits import Orbit, dimension_bound, dimension_formula
+from m2bridge.families.attention.orbits import Orbit
+from m2bridge.families.attention.shape import dimension_bound, dimension_formula
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.maps.dimension import Dimension, dimension
 from m2bridge.maps.jacobian_rank import MethodValue, jacobian_findings

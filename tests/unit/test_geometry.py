@@ -6,6 +6,7 @@ from math import comb, factorial
 import pytest
 from sympy import Matrix, symbols
 
+from m2bridge.algebra.determinantal import determinantal_degree
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries, n
 from m2bridge.algebra.integers import LARGE_PRIME
@@ -18,9 +19,6 @@ from m2bridge.errors import ConversionError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import (
     Orbit,
-    degree_formula,
-    determinantal_degree,
-    dimension_formula,
     flatten,
     maximal_orbits,
     orbit_closure_degree,
@@ -29,6 +27,7 @@ from m2bridge.families.attention.orbits import (
     representative,
 )
 from m2bridge.families.attention.parametrization import function, sparse
+from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.families.attention.tangents import orbit_dimension
 from m2bridge.system import decimal, integer
 

@@ -17,7 +17,7 @@ from m2bridge.cli.commands import cli
 from m2bridge.convert.documents import read_text
 from m2bridge.engine.script import Script
 from m2bridge.errors import ConversionError, InvalidCaseError, TimeLimitError
-from m2bridge.families.attention.model import Coordinates, Weights
+from m2bridge.families.attention.shape import Coordinates, Weights
 from m2bridge.limits import limited
 from m2bridge.maps import dimension, singular_locus
 from m2bridge.maps.chain_file import read_model

@@ -7,13 +7,14 @@ from math import comb
 import pytest
 
 from m2bridge import Orbit, SingleLayerAttention
+from m2bridge.algebra.determinantal import determinantal_degree, determinantal_hilbert_function
 from m2bridge.algebra.sparse_polynomial import WeightedAlgebra
 from m2bridge.crosscheck import Decision, compare
 from m2bridge.crosscheck.questions import question_of
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention import degree as linear_section
 from m2bridge.families.attention import degree as source_degree
-from m2bridge.families.attention import orbits as formulas
+from m2bridge.families.attention import shape as formulas
 from m2bridge.families.attention.checker import observations
 from m2bridge.families.attention.degree import (
     MOST_POINTS,
@@ -24,21 +25,15 @@ from m2bridge.families.attention.degree import (
     section_points,
 )
 from m2bridge.families.attention.fibres import Fibre, Fibres
-from m2bridge.families.attention.hilbert import determinantal_hilbert_function
 from m2bridge.families.attention.observation import BY_SECTION, deduce
-from m2bridge.families.attention.orbits import (
-    degree_formula,
-    determinantal_degree,
-    dimension_formula,
-    generic_orbit,
-    orbits,
-)
-from m2bridge.families.attention.statements import REGISTRY, degree
+from m2bridge.families.attention.orbits import generic_orbit, orbits
+from m2bridge.families.attention.shape import degree_formula, dimension_formula
+from m2bridge.families.attention.statements import REGISTRY
 from tests.rechecking import _observations, fibres_at, recheck
 
 GRID = [SingleLayerAttention(d, d_out, a) for d in range(1, 5) for d_out in range(1, 5) for a in range(1, d + 1)]
 SQUARES, SQUARES_FREE = [(2, 0, 0), (0, 2, 0), (0, 0, 2)], [(1, 1, 0), (1, 0, 1), (0, 1, 1)]
-(DEGREE,) = degree.STATEMENTS
+(DEGREE,) = (statement for statement in REGISTRY if statement.key == "degree")
 
 
 @pytest.mark.parametrize(

@@ -20,11 +20,12 @@ from m2bridge.errors import ContradictionError, EngineError, MemoryLimitError, T
 from m2bridge.families.attention.fibres import Fibre, fibres
 from m2bridge.families.attention.observation import BY_SECTION
 from m2bridge.families.attention.orbits import generic_orbit, orbits
-from m2bridge.families.attention.statements import REGISTRY, GlobalStatement, OrbitStatement, Statement
+from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.tangents import tangent_upper_bounds
 from m2bridge.maps.agreement import LocusFindings
 from m2bridge.maps.singular_locus import known_orbits
 from m2bridge.maps.singular_locus_result import OrbitStatus
+from m2bridge.maps.statement import GlobalStatement, OrbitStatement, Statement
 from tests.limits import by_linear_algebra
 
 CASES = [(3, 2, 2), (3, 3, 3), (2, 1, 1), (1, 2, 1)]

@@ -17,8 +17,8 @@ from m2bridge.families import OWN, family
 from m2bridge.families.attention.fibres import Preimages, fibre_points, products_determine_functions
 from m2bridge.families.attention.observed import Observations
 from m2bridge.families.attention.orbits import orbits, representative
-from m2bridge.families.attention.statements import REGISTRY, GlobalStatement, Statement
-from m2bridge.families.attention.statements.statement import WORDS, nondegenerate
+from m2bridge.families.attention.statements import REGISTRY, WORDS, nondegenerate
+from m2bridge.maps.statement import GlobalStatement, Statement
 from tests import rechecking, stated
 from tests.rechecking import fibres_at, recheck
 

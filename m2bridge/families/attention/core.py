@@ -12,15 +12,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
+from typing import get_args
 
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.linear_span import linear_isomorphism
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.families.attention.hilbert import section_count, sections_of
-from m2bridge.families.attention.model import Coordinates, SingleLayerAttention
-from m2bridge.families.attention.orbits import dimension_formula
-from m2bridge.families.attention.parametrization import entries
+from m2bridge.families.attention.parametrization import entries, parametrization
+from m2bridge.families.attention.shape import Coordinates, Shape, dimension_formula
 from m2bridge.implicitization.multigraded_map import multigraded
 from m2bridge.maps.model import Core
 
@@ -43,10 +43,10 @@ class CoreSize:
     rows: int
 
     @classmethod
-    def of(cls, model: SingleLayerAttention) -> CoreSize:
+    def of(cls, shape: Shape) -> CoreSize:
         """Of the core of a model with t ≥ 2."""
-        columns, rows = model.alpha, min(model.d_out, model.d)
-        return cls(min(model.d, columns + rows), columns, rows)
+        columns, rows = shape.alpha, min(shape.d_out, shape.d)
+        return cls(min(shape.d, columns + rows), columns, rows)
 
     @property
     def bound(self) -> int:
@@ -61,28 +61,28 @@ class CoreSize:
         return f"the products of {self.columns} and {self.rows} linear forms in {self.variables} variables"
 
 
-def least_degree(model: SingleLayerAttention) -> int:
+def least_degree(shape: Shape) -> int:
     """The largest degree of the minors that vanish on the closure and leave no trace in the core; 1 if there are none.
 
     (α + 1)-minors if α < d, (d + 1)-minors if d' > d, and (e + f + 1)-minors if the core has fewer variables than d.
     """
-    size = CoreSize.of(model)
+    size = CoreSize.of(shape)
     dropped = [
-        (model.alpha < model.d, model.alpha + 1),
-        (model.d_out > model.d, model.d + 1),
-        (size.variables < model.d, size.columns + size.rows + 1),
+        (shape.alpha < shape.d, shape.alpha + 1),
+        (shape.d_out > shape.d, shape.d + 1),
+        (size.variables < shape.d, size.columns + size.rows + 1),
     ]
     return max([1, *(degree for drops, degree in dropped if drops)])
 
 
-def core(model: SingleLayerAttention, coordinates: Coordinates) -> Core | None:
+def core(shape: Shape, coordinates: Coordinates) -> Core | None:
     """The core of a closure; ``None`` for one token, whose functions are no products.
 
     In full coordinates the closure is the same up to a linear isomorphism, which is computed.
     """
-    if model.t == 1 or not (coordinates == "reduced" or _spans_agree(model)):
+    if shape.t == 1 or not (coordinates == "reduced" or _spans_agree(shape)):
         return None
-    size = CoreSize.of(model)
+    size = CoreSize.of(shape)
     source = multigraded(core_map(size), core_symmetries(size))
     return Core(
         str(size),
@@ -90,14 +90,14 @@ def core(model: SingleLayerAttention, coordinates: Coordinates) -> Core | None:
         size.bound,
         partial(section_count, size.columns, size.rows, size.variables, size.columns),
         partial(balanced_monomial, size, source.polynomial_map.coordinates),
-        least_degree(model),
-        partial(sections_of, model),
-        dimension_formula(model),
+        least_degree(shape),
+        partial(sections_of, shape),
+        dimension_formula(shape),
     )
 
 
-def _spans_agree(model: SingleLayerAttention) -> bool:
-    maps = (model.parametrization(coordinates) for coordinates in ("full", "reduced"))
+def _spans_agree(shape: Shape) -> bool:
+    maps = (parametrization(shape, coordinates, "attention") for coordinates in get_args(Coordinates))
     return linear_isomorphism(*maps) is not None
 
 

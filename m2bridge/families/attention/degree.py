@@ -17,12 +17,12 @@ from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.algebra.sparse_polynomial import WeightedAlgebra
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.fibres import Fibre
-from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.parametrization import Index, coordinate
 from m2bridge.families.attention.parametrization import reduced_indices as indices
+from m2bridge.families.attention.shape import Shape
 
 
-def degree_by_projection(model: SingleLayerAttention, dimension: int, generic: Fibre) -> int:
+def degree_by_projection(shape: Shape, dimension: int, generic: Fibre) -> int:
     """The degree of the closure, from its affine dimension and the generic fibre. Hypothesis: the base locus is empty.
 
     Raises
@@ -31,8 +31,8 @@ def degree_by_projection(model: SingleLayerAttention, dimension: int, generic: F
         If the generic fibre is not reduced, which it is in characteristic 0, or its points do not divide the degree of
         the source.
     """
-    of_V = model.d * model.d_out - 1
-    source = comb(dimension - 1, of_V) * degree_of_low_rank(model.d, model.alpha)  # fibres are finite
+    of_V = shape.d * shape.d_out - 1
+    source = comb(dimension - 1, of_V) * degree_of_low_rank(shape.d, shape.alpha)  # fibres are finite
     if not generic.reduced or source % generic.points:
         raise ContradictionError(f"the source has degree {source}, and the generic fibre is {generic}")
     return source // generic.points
@@ -61,7 +61,7 @@ Factor = list[Any]
 """Coefficients of a polynomial in T, which are polynomials in the unknowns; the first is 1."""
 
 
-def section_points(model: SingleLayerAttention) -> int | None:
+def section_points(shape: Shape) -> int | None:
     """The number of points, with multiplicities, of the section in P(D_α) × P(R^{d'×d}).
 
     It is the degree of the closure times the length of the generic fibre. Hypothesis: t ≥ 2.
@@ -71,25 +71,25 @@ def section_points(model: SingleLayerAttention) -> int | None:
     int or None
         ``None`` where they are not counted: for 1 < α < d, and where they seem to be more than :data:`MOST_POINTS`.
     """
-    return section_algebra(model).length() if is_counted(model) else None
+    return section_algebra(shape).length() if is_counted(shape) else None
 
 
-def is_counted(model: SingleLayerAttention) -> bool:
+def is_counted(shape: Shape) -> bool:
     """Whether the points of the section are counted. This depends on the case alone."""
-    return model.alpha in (1, model.d) and not _many_points(_sizes(model))
+    return shape.alpha in (1, shape.d) and not _many_points(_sizes(shape))
 
 
-def section_algebra(model: SingleLayerAttention) -> WeightedAlgebra:
+def section_algebra(shape: Shape) -> WeightedAlgebra:
     """The functions on the section; the largest factor is eliminated, whose coefficients the first equations give."""
-    sizes = _sizes(model)
+    sizes = _sizes(shape)
     solved = sizes.index(max(sizes))
     weights = tuple(e for j, size in enumerate(sizes) if j != solved for e in range(1, size))
     ring = flint.nmod_mpoly_ctx.get(("x", max(len(weights), 1)), LARGE_PRIME, flint.Ordering.lex)
     unknowns, zero, one = iter(ring.gens()), ring.constant(0), ring.constant(1)
     factors = [[one, *(zero if j == solved else next(unknowns) for _ in range(1, n))] for j, n in enumerate(sizes)]
-    coordinates, relations = _coordinates(model), []
+    coordinates, relations = _coordinates(shape), []
     for e in range(1, _last_weight(sizes) + 1):
-        equation = sum((_value(index, model, factors) for index in coordinates[e]), start=zero)
+        equation = sum((_value(index, shape, factors) for index in coordinates[e]), start=zero)
         if e < sizes[solved]:
             factors[solved][e] = -equation  # in which it has the coefficient 1
         else:
@@ -97,9 +97,9 @@ def section_algebra(model: SingleLayerAttention) -> WeightedAlgebra:
     return WeightedAlgebra(weights, tuple(relations))
 
 
-def _sizes(model: SingleLayerAttention) -> tuple[int, ...]:
+def _sizes(shape: Shape) -> tuple[int, ...]:
     """How many coefficients the factors have: A and V; for α = 1, where A = k qᵀ, they are k, q and V."""
-    return (*((model.d, model.d) if model.alpha == 1 else (model.d**2,)), model.d_out * model.d)
+    return (*((shape.d, shape.d) if shape.alpha == 1 else (shape.d**2,)), shape.d_out * shape.d)
 
 
 def _last_weight(sizes: tuple[int, ...]) -> int:
@@ -114,23 +114,23 @@ def _many_points(sizes: tuple[int, ...]) -> bool:
     return prod(range(max(sizes), _last_weight(sizes) + 1)) // prod(weights) > MOST_POINTS
 
 
-def _coordinates(model: SingleLayerAttention) -> dict[int, list[Index]]:
+def _coordinates(shape: Shape) -> dict[int, list[Index]]:
     """The indices (k, i, p, q) of the coordinates of each weight."""
-    step = 1 if model.alpha == 1 else model.d
+    step = 1 if shape.alpha == 1 else shape.d
     found: dict[int, list[Index]] = {}
-    for k, i, p, q in indices(model):
-        found.setdefault(p + q + step * i + model.d * k, []).append((k, i, p, q))
+    for k, i, p, q in indices(shape):
+        found.setdefault(p + q + step * i + shape.d * k, []).append((k, i, p, q))
     return found
 
 
-def _value(index: Index, model: SingleLayerAttention, factors: Sequence[Factor]) -> Any:
+def _value(index: Index, shape: Shape, factors: Sequence[Factor]) -> Any:
     """The coordinate c_{k,i,p,q} of the weights with these factors."""
     *first, last = factors
 
     def A(p: int, i: int) -> Any:
-        return first[0][p] * first[1][i] if model.alpha == 1 else first[0][p + model.d * i]
+        return first[0][p] * first[1][i] if shape.alpha == 1 else first[0][p + shape.d * i]
 
     def V(k: int, q: int) -> Any:
-        return last[q + model.d * k]
+        return last[q + shape.d * k]
 
     return coordinate(index, A, V)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from m2bridge.citation import LIGHTNING
 from m2bridge.errors import InvalidCaseError
-from m2bridge.families.attention.model import NAME, SingleLayerAttention
+from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.families.attention.shape import NAME
 from m2bridge.families.definition import Family, Figure, integer_option
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ FAMILY = Family(
     questions=_questions,
     program=_program,
     figures=_figures,
-    effort=lambda model: model.coordinate_count(model.default_coordinates),
+    effort=lambda model: model.coordinate_count,
     excluded_from_grids=lambda model: model.a > model.d,
     grid_note="a ≤ d",
     orbits="rk A, rk V, dim of the intersection of column space and row space",
@@ -77,7 +78,7 @@ FAMILY = Family(
         "check_coordinates": "m2bridge.families.attention.parametrization:check_coordinates",
         "cross_check_all_sizes": "m2bridge.families.attention.all_sizes.decide:cross_check_all_sizes",
         "function_of": "m2bridge.families.attention.function:function_of",
-        "hilbert_check": "m2bridge.families.attention.hilbert:hilbert_check",
+        "hilbert_check": "m2bridge.families.attention.hilbert_check:hilbert_check",
         "membership": "m2bridge.families.attention.membership:membership",
         "standalone": "m2bridge.families.attention.questions:standalone",
     },

@@ -25,19 +25,18 @@ from m2bridge.errors import (
     TimeLimitError,
     TooLargeError,
 )
-from m2bridge.families.attention.model import Coordinates, SingleLayerAttention
-from m2bridge.families.attention.orbits import (
+from m2bridge.families.attention.orbits import Orbit, dense_first, generic_orbit, orbit_count, orbits, representative
+from m2bridge.families.attention.parametrization import (
+    Function,
     IntegerMatrix,
-    Orbit,
     WeightPair,
-    dense_first,
-    generic_orbit,
-    orbit_count,
-    orbits,
-    representative,
+    coordinate_names,
+    function,
+    name_in,
+    sparse,
 )
-from m2bridge.families.attention.parametrization import Function, coordinate_names, function, name_in, sparse
 from m2bridge.families.attention.parametrization import reduced_indices as indices
+from m2bridge.families.attention.shape import Coordinates, Shape
 from m2bridge.limits import clock, watched
 from m2bridge.maps.model import WithoutRealWeights
 from m2bridge.results.sheet import matrix_text
@@ -89,7 +88,7 @@ def _product_coefficients(d: int) -> list[Bilinear]:
     return [Counter({(p, i, q), (q, i, p)}) for (p, q), i in product(pairs, range(d))]
 
 
-def fibre_points(orbit: Orbit, model: SingleLayerAttention) -> frozenset[WeightPair]:
+def fibre_points(orbit: Orbit, shape: Shape) -> frozenset[WeightPair]:
     """All (A, V) with A_11 = V_11 = 1 and rk A ≤ α that give the function of the representative; complex ones included.
 
     Raises
@@ -97,11 +96,11 @@ def fibre_points(orbit: Orbit, model: SingleLayerAttention) -> frozenset[WeightP
     MethodUnavailableError
         If candidates are not rational, which does not happen at our representatives.
     """
-    c = _nonzero(function(*map(sparse, representative(orbit, model))))
-    places = range(1, model.d)
+    c = _nonzero(function(*map(sparse, representative(orbit, shape))))
+    places = range(1, shape.d)
     candidates = product(*(_roots(c.get((0, 0, 0, q), 0), c.get((0, 0, q, q), 0)) for q in places))
-    pairs = (_weights(c, (1, *z), model) for z in candidates)
-    return frozenset(pair for pair in pairs if _nonzero(function(*map(sparse, pair))) == c and _low_rank(pair, model))
+    pairs = (_weights(c, (1, *z), shape) for z in candidates)
+    return frozenset(pair for pair in pairs if _nonzero(function(*map(sparse, pair))) == c and _low_rank(pair, shape))
 
 
 def _nonzero(values: Function) -> Function:
@@ -117,9 +116,9 @@ def _roots(total: int, constant: int) -> set[int]:
     return {(total - root) // 2, (total + root) // 2}
 
 
-def _weights(c: Function, z: tuple[int, ...], model: SingleLayerAttention) -> WeightPair:
+def _weights(c: Function, z: tuple[int, ...], shape: Shape) -> WeightPair:
     """The only (A, V) that can give the function c with V_1q = z_q and A_11 = 1."""
-    d, outputs = range(model.d), range(model.d_out)
+    d, outputs = range(shape.d), range(shape.d_out)
 
     def coordinate(k: int, i: int, q: int) -> int:
         return c.get((k, i, 0, q), 0)
@@ -131,8 +130,8 @@ def _weights(c: Function, z: tuple[int, ...], model: SingleLayerAttention) -> We
     return A, V
 
 
-def _low_rank(pair: WeightPair, model: SingleLayerAttention) -> bool:
-    return model.alpha == model.d or rank(pair[0]) <= model.alpha
+def _low_rank(pair: WeightPair, shape: Shape) -> bool:
+    return shape.alpha == shape.d or rank(pair[0]) <= shape.alpha
 
 
 MOST_ORBITS = 20_000
@@ -188,15 +187,15 @@ class Fibres:
     limit: EngineError | None = None
 
 
-def check_orbits(model: SingleLayerAttention) -> None:
+def check_orbits(shape: Shape) -> None:
     """Raise TooLargeError if there are too many orbits to be observed one after the other."""
-    if (count := orbit_count(model)) > MOST_ORBITS:
+    if (count := orbit_count(shape)) > MOST_ORBITS:
         raise TooLargeError(
             f"this case has {count} orbits; at most {MOST_ORBITS} can be observed: take smaller numbers"
         )
 
 
-def fibres(model: SingleLayerAttention, engine: Engine | None = None, wanted: Sequence[Orbit] | None = None) -> Fibres:
+def fibres(model: Shape, engine: Engine | None = None, wanted: Sequence[Orbit] | None = None) -> Fibres:
     """Compute the fibres at representatives of orbits, in one run.
 
     Hypothesis: t ≥ 2.
@@ -240,13 +239,11 @@ def fibres(model: SingleLayerAttention, engine: Engine | None = None, wanted: Se
         return _read(answer, model, done, limit)
 
 
-def _read(
-    answer: Answer, model: SingleLayerAttention, done: tuple[Orbit, ...], limit: EngineError | None = None
-) -> Fibres:
+def _read(answer: Answer, shape: Shape, done: tuple[Orbit, ...], limit: EngineError | None = None) -> Fibres:
     return Fibres(
         {orbit: _fibre(answer, orbit) for orbit in done},
         answer.boolean("base_locus_empty"),
-        model.d > 1 and answer.boolean("family_without_real_points") and answer.boolean("family_tends_to_the_orbit"),
+        shape.d > 1 and answer.boolean("family_without_real_points") and answer.boolean("family_tends_to_the_orbit"),
         limit,
     )
 
@@ -258,7 +255,7 @@ def _fibre(answer: Answer, orbit: Orbit) -> Fibre:
     return Fibre(length, points)
 
 
-def fibres_script(model: SingleLayerAttention, wanted: Sequence[Orbit] | None = None) -> Script:
+def fibres_script(shape: Shape, wanted: Sequence[Orbit] | None = None) -> Script:
     """The Macaulay2 program: first what all the rest builds on, then one orbit after the other.
 
     Raises
@@ -266,27 +263,27 @@ def fibres_script(model: SingleLayerAttention, wanted: Sequence[Orbit] | None = 
     TooLargeError
         If there are too many.
     """
-    check_orbits(model)
-    listed = dense_first(model) if wanted is None else wanted
+    check_orbits(shape)
+    listed = dense_first(shape) if wanted is None else wanted
     return render(
         "fibres",
         ("wire", "fibres"),
         {
-            "title": str(model),
-            "d": model.d,
-            "alpha": model.alpha,
-            "unknowns": ", ".join(f"z_{q}" for q in range(2, model.d + 1)),
-            "orbits": [(orbit, *nonzero_part(orbit, model)) for orbit in watched(listed)],
-            "boundary": nonzero_part(Orbit(1, 1, 1), model),
-            "charts": "{(1,1)}" if model.d == 1 else "{(1,1), (1,2)}",
-            "zeros": "{" + ", ".join(["0"] * (model.d - 2)) + "}",
+            "title": str(shape),
+            "d": shape.d,
+            "alpha": shape.alpha,
+            "unknowns": ", ".join(f"z_{q}" for q in range(2, shape.d + 1)),
+            "orbits": [(orbit, *nonzero_part(orbit, shape)) for orbit in watched(listed)],
+            "boundary": nonzero_part(Orbit(1, 1, 1), shape),
+            "charts": "{(1,1)}" if shape.d == 1 else "{(1,1), (1,2)}",
+            "zeros": "{" + ", ".join(["0"] * (shape.d - 2)) + "}",
         },
     )
 
 
-def nonzero_part(orbit: Orbit, model: SingleLayerAttention) -> tuple[str, str]:
+def nonzero_part(orbit: Orbit, shape: Shape) -> tuple[str, str]:
     """The nonzero columns of A and the nonzero rows of V of the representative, in Macaulay2."""
-    A, V = representative(orbit, model)
+    A, V = representative(orbit, shape)
     return _matrix(tuple(row[: orbit.r] for row in A)), _matrix(V[: orbit.s])
 
 
@@ -300,12 +297,12 @@ REASON = (
 )
 
 
-def without_real_weights(model: SingleLayerAttention, coordinates: Coordinates) -> WithoutRealWeights:
+def without_real_weights(shape: Shape, coordinates: Coordinates) -> WithoutRealWeights:
     """The 2×2 minors of the coefficients of all forms, and the sum of 4 c_pp c_qq − c_pq² over all forms."""
-    names = coordinate_names(model, coordinates)
+    names = coordinate_names(shape, coordinates)
     ring = PolynomialRing(QQ, names).sympy_ring
     named = dict(zip(names, ring.gens, strict=True))
-    coordinate = {index: named[name_in(index, coordinates)] for index in indices(model)}
+    coordinate = {index: named[name_in(index, coordinates)] for index in indices(shape)}
     forms: dict[tuple[int, int], list[PolyElement]] = {}
     for (k, i, _, _), variable in coordinate.items():
         forms.setdefault((k, i), []).append(variable)
@@ -318,7 +315,7 @@ def without_real_weights(model: SingleLayerAttention, coordinates: Coordinates) 
         (
             4 * coordinate[k, i, p, p] * coordinate[k, i, q, q] - coordinate[k, i, p, q] ** 2
             for k, i in forms
-            for p, q in combinations(range(model.d), 2)
+            for p, q in combinations(range(shape.d), 2)
         ),
         ring.zero,
     )

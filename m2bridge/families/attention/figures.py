@@ -97,13 +97,13 @@ def _slice(
     return found.seen_from(more["elevation"], more["azimuth"])
 
 
-def _orbits(engine: Engine, **case: int) -> OrbitDiagram:
+def _orbits(engine: Engine, **case: Any) -> OrbitDiagram:
     from m2bridge.families.attention.orbit_diagram import orbit_diagram
 
     return orbit_diagram(SingleLayerAttention(**case), engine)
 
 
-def _hilbert(degree: int, engine: Engine, **case: int) -> HilbertFunction:
+def _hilbert(degree: int, engine: Engine, **case: Any) -> HilbertFunction:
     return hilbert_function(SingleLayerAttention(**case), engine, degree=degree)
 
 

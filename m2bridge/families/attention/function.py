@@ -14,11 +14,11 @@ from sympy import Expr, Matrix, Rational, eye, sqrt
 from sympy.polys.matrices import DomainMatrix
 
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError
-from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import Orbit
 from m2bridge.families.attention.parametrization import check_coordinates, coordinate
 from m2bridge.families.attention.parametrization import reduced_indices as indices
 from m2bridge.families.attention.parametrization import reduced_name as name
+from m2bridge.families.attention.shape import Shape
 from m2bridge.limits import watched
 
 MOST_BITS_OF_A_ROOT = 5000
@@ -30,7 +30,7 @@ Forms = list[list[Matrix]]
 
 def function_of(A: Matrix, V: Matrix) -> dict[str, Expr]:
     """The reduced function coordinates of weights with exact entries, without zeros."""
-    shape = SingleLayerAttention(A.cols, V.rows)
+    shape = Shape(A.cols, V.rows)
     values = (
         (name(index), coordinate(index, lambda p, i: A[p, i], lambda k, q: V[k, q]).expand())
         for index in watched(indices(shape))
@@ -38,7 +38,7 @@ def function_of(A: Matrix, V: Matrix) -> dict[str, Expr]:
     return {coordinate_name: value for coordinate_name, value in values if value != 0}
 
 
-def quadratic_forms(model: SingleLayerAttention, function: Mapping[str, Fraction | int]) -> Forms:
+def quadratic_forms(shape: Shape, function: Mapping[str, Fraction | int]) -> Forms:
     """The forms of a function.
 
     Raises
@@ -48,13 +48,13 @@ def quadratic_forms(model: SingleLayerAttention, function: Mapping[str, Fraction
     TooLargeError
         If there are too many coordinates to be stored.
     """
-    check_coordinates(model, "reduced")
+    check_coordinates(shape, "reduced")
     if not isinstance(function, Mapping):
         said = 'must be a dictionary from coordinates to numbers, such as {"c_1_1_1_1": 1}'
         raise InvalidCaseError("function", f"{said}, not a {type(function).__name__}")
-    d = model.d
-    forms = [[Matrix.zeros(d, d) for _ in range(d)] for _ in watched(range(model.d_out))]
-    places = {name(index): index for index in watched(indices(model))}
+    d = shape.d
+    forms = [[Matrix.zeros(d, d) for _ in range(d)] for _ in watched(range(shape.d_out))]
+    places = {name(index): index for index in watched(indices(shape))}
     for given, value in watched(function.items()):
         if given not in places:
             raise InvalidCaseError("function", f"'{given:.60}' is not a coordinate: they are c_k_i_p_q with p ≤ q")

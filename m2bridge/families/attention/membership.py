@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from sympy import Matrix, Rational, zeros
 from sympy import latex as sympy_latex
 
+from m2bridge.algebra.determinantal import determinantal_dimension
 from m2bridge.algebra.field import QQ
 from m2bridge.convert.notation import exact_text
 from m2bridge.engine import Engine, engine_or_own
@@ -17,9 +18,8 @@ from m2bridge.engine.answer import Answer, parse
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError
 from m2bridge.families.attention.function import Chart, fibre_points, function_of, orbit_of, quadratic_forms
-from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.orbits import Orbit, determinantal_dimension, dimension_bound, is_birational
-from m2bridge.families.attention.tangents import zero_tangent_dimension
+from m2bridge.families.attention.orbits import Orbit
+from m2bridge.families.attention.shape import Shape, dimension_bound, is_birational, zero_tangent_dimension
 from m2bridge.limits import clock, limited
 from m2bridge.results.base import Presented, result_json
 from m2bridge.results.sheet import Facts, Sheet, duration, plural
@@ -38,7 +38,7 @@ class Membership(Presented):
 
     Parameters
     ----------
-    model : SingleLayerAttention
+    model : Shape
     place : str
         One of ``in the neuromanifold``, ``only in the Zariski closure``, ``outside the Zariski closure``.
     orbit : Orbit or None
@@ -70,7 +70,7 @@ class Membership(Presented):
 
     presentation: ClassVar[str] = "m2bridge.families.attention.membership"
 
-    model: SingleLayerAttention
+    model: Shape
     place: str
     orbit: Orbit | None
     weights: tuple[Weights, ...]
@@ -105,7 +105,7 @@ class Membership(Presented):
 
 
 def membership(
-    model: SingleLayerAttention,
+    model: Shape,
     function: Mapping[str, Fraction | int],
     engine: Engine | None = None,
     timeout: float | None = None,
@@ -146,7 +146,7 @@ def membership(
 
 
 def _membership(
-    model: SingleLayerAttention, function: Mapping[str, Fraction | int], engine: Engine, weights: Weights | None
+    model: Shape, function: Mapping[str, Fraction | int], engine: Engine, weights: Weights | None
 ) -> Membership:
     chart = Chart.of(quadratic_forms(model, function))
     if weights is not None and not _give(weights, function):
@@ -158,9 +158,7 @@ def _membership(
     return replace(found, remark=remark)
 
 
-def _nonzero(
-    model: SingleLayerAttention, function: Mapping[str, Fraction | int], chart: Chart, engine: Engine
-) -> Membership:
+def _nonzero(model: Shape, function: Mapping[str, Fraction | int], chart: Chart, engine: Engine) -> Membership:
     running = clock()
     answer = parse(engine.run(membership_script(model, chart), running.remaining).records)
     length = answer.integer("length")
@@ -190,12 +188,12 @@ def _give(weights: Weights, function: Mapping[str, Fraction | int]) -> bool:
     return function_of(*weights) == {name: Rational(value) for name, value in function.items() if value}
 
 
-def _rank_remark(A: Matrix, model: SingleLayerAttention) -> str:
+def _rank_remark(A: Matrix, model: Shape) -> str:
     rank = A.rank()
     return f"the given weights do not belong to this model: rk A = {rank} > a = {model.a}" if rank > model.alpha else ""
 
 
-def _zero(model: SingleLayerAttention, known: Weights | None, remark: str) -> Membership:
+def _zero(model: Shape, known: Weights | None, remark: str) -> Membership:
     """The zero function: the apex of the cone, where a product l_i v_k of forms vanishes only if a factor does.
 
     It is a limit of the boundary points unless d = 1, and singular where the tangent dimension exceeds the dimension.
@@ -205,7 +203,7 @@ def _zero(model: SingleLayerAttention, known: Weights | None, remark: str) -> Me
     return Membership(model, INSIDE, None, (weights,), None, singular, model.d > 1, "", clock().seconds, remark=remark)
 
 
-def membership_script(model: SingleLayerAttention, chart: Chart) -> Script:
+def membership_script(model: Shape, chart: Chart) -> Script:
     """The Macaulay2 program for the fibre in the chart."""
     forms = "{" + ",\n    ".join("{" + ", ".join(map(_matrix, row)) + "}" for row in chart.forms) + "}"
     unknowns = ", ".join(f"z_{q}" for q in range(2, model.d + 1))

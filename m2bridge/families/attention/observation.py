@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from m2bridge.algebra.field import QQ
 from m2bridge.engine import Engine, engine_or_own
+from m2bridge.engine.answer import parse
 from m2bridge.errors import (
     ContradictionError,
     EngineError,
@@ -22,13 +24,15 @@ from m2bridge.families.attention.fibres import (
     fibres,
     products_determine_functions,
 )
-from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.observed import Observations, OrbitFacts
 from m2bridge.families.attention.orbits import Orbit, generic_orbit, orbit_count, orbits
+from m2bridge.families.attention.parametrization import parametrization
+from m2bridge.families.attention.shape import Shape
 from m2bridge.families.attention.tangents import OrbitTangents, orbit_tangents, source_tangent_dimension
 from m2bridge.limits import clock, limited, share
-from m2bridge.maps.closure import closure
+from m2bridge.maps.closure import closure_script
 from m2bridge.maps.jacobian_rank import singular_by_bounds
+from m2bridge.maps.map_model import MapModel, Subject
 
 AGREEMENTS = (
     "fibres (Macaulay2), their points (solved) and ranks of the differential (FLINT) agree on all orbits",
@@ -39,7 +43,7 @@ BY_SECTION = "the degree by the projection formula is also that of a linear sect
 
 
 def deduce(
-    model: SingleLayerAttention,
+    model: Shape,
     found: Fibres,
     tangents: Mapping[Orbit, OrbitTangents] | None = None,
     *,
@@ -82,7 +86,7 @@ def deduce(
     )
 
 
-def _degree(model: SingleLayerAttention, dimension: int, generic: Fibre, points: int | None) -> int:
+def _degree(model: Shape, dimension: int, generic: Fibre, points: int | None) -> int:
     """By the projection formula, held against the points of a linear section, where they were counted."""
     degree = degree_by_projection(model, dimension, generic)
     if points not in (None, degree * generic.length):
@@ -99,7 +103,7 @@ def _remarks(agreements: tuple[str, ...], limit: EngineError | None) -> tuple[st
 
 def _facts(
     orbit: Orbit,
-    model: SingleLayerAttention,
+    model: Shape,
     found: Fibres,
     dimension: int,
     tangent: OrbitTangents,
@@ -130,7 +134,7 @@ def _facts(
     )
 
 
-def source_is_smooth(orbit: Orbit, model: SingleLayerAttention) -> bool:
+def source_is_smooth(orbit: Orbit, model: Shape) -> bool:
     """Whether D_α is smooth at rank r: matrices of rank α are one orbit, and below all derivatives of minors vanish."""
     return model.alpha in (model.d, orbit.r)
 
@@ -142,7 +146,7 @@ def _singular_by_fibre(fibre: Fibre, source_smooth: bool, many_tangents: bool) -
     return False if source_smooth else many_tangents or None
 
 
-def check(facts: tuple[OrbitFacts, ...], dimension: int, model: SingleLayerAttention) -> None:
+def check(facts: tuple[OrbitFacts, ...], dimension: int, model: Shape) -> None:
     """Hold the verdict of the fibres on each orbit against the tangent vectors and the equations.
 
     Raises
@@ -166,7 +170,7 @@ def check(facts: tuple[OrbitFacts, ...], dimension: int, model: SingleLayerAtten
             raise ContradictionError(f"smooth, but in the closure of a singular orbit {evidence}")
 
 
-def late(seen: Sequence[Orbit] | Mapping[Orbit, OrbitTangents], model: SingleLayerAttention) -> TimeLimitError:
+def late(seen: Sequence[Orbit] | Mapping[Orbit, OrbitTangents], model: Shape) -> TimeLimitError:
     limit = clock().late("the linear algebra at the orbits")
     limit.progress = f"{len(seen)} of {orbit_count(model)} orbits were done"
     return limit
@@ -179,7 +183,7 @@ BY_ELIMINATION = "the degree is also that of the ideal computed by elimination"
 
 
 def observe(
-    model: SingleLayerAttention,
+    model: Shape,
     engine: Engine | None = None,
     timeout: float | None = None,
     *,
@@ -194,7 +198,7 @@ def observe(
 
     Parameters
     ----------
-    model : SingleLayerAttention
+    model : Shape
     engine : Engine, optional
         A Macaulay2 of its own is started, and ended, where none is given.
     timeout : float, optional
@@ -257,19 +261,21 @@ def observe(
     return replace(seen, remarks=remarks, engine_version=engine.version, seconds=running.seconds)
 
 
-def _without_orbits(model: SingleLayerAttention, dimension: int, products: bool, limit: EngineError) -> Observations:
+def _without_orbits(model: Shape, dimension: int, products: bool, limit: EngineError) -> Observations:
     """What linear algebra tells, where Macaulay2 did not come to the dense orbit."""
     check((), dimension, model)
     limit.progress = f"0 of {orbit_count(model)} orbits were done"
     return Observations(model, (), dimension, None, None, products, False, None, (), limit=limit)
 
 
-def _degree_by_elimination(model: SingleLayerAttention, engine: Engine) -> int | None:
+def _degree_by_elimination(model: Shape, engine: Engine) -> int | None:
     """In small cases, where the limit allows it."""
-    if model.coordinate_count("reduced") > FEW_COORDINATES:
+    if model.independent_count > FEW_COORDINATES:
         return None
-    two_tokens = SingleLayerAttention(model.d, model.d_out, model.a)
+    two_tokens = Shape(model.d, model.d_out, model.a)
+    subject = Subject(MapModel(parametrization(two_tokens, "reduced", "attention"), two_tokens.title))
     try:
-        return closure(two_tokens, engine, strategy="elimination").degree
+        answer = parse(engine.run(closure_script(subject, QQ), clock().remaining).records)
     except (TimeLimitError, MemoryLimitError):
         return None
+    return answer.integer("degree")

@@ -8,9 +8,10 @@ from typing import Any
 
 from m2bridge.errors import EngineError
 from m2bridge.families.attention.fibres import Fibre, Preimages
-from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.orbits import IntegerMatrix, Orbit, WeightPair, orbits, representative
-from m2bridge.families.attention.tangents import zero_tangent_dimension
+from m2bridge.families.attention.orbits import Orbit, orbits, representative
+from m2bridge.families.attention.parametrization import IntegerMatrix, WeightPair
+from m2bridge.families.attention.shape import Shape, zero_tangent_dimension
+from m2bridge.families.attention.statements import singular
 from m2bridge.maps.singular_locus_result import zero_text
 from m2bridge.maps.statement import Value
 from m2bridge.results.sheet import facts, table
@@ -52,7 +53,7 @@ def _special_fibre_points(seen: Observations) -> int:
 
 def _is_linear(seen: Observations) -> bool | None:
     """Whether the neuromanifold, which spans the space of its independent reduced coordinates, is all of it."""
-    if seen.dimension < seen.model.coordinate_count("reduced"):
+    if seen.dimension < seen.model.independent_count:
         return False
     return True if seen.model.d == 1 else None
 
@@ -191,8 +192,6 @@ class ObservedAttention:
 
 
 def _row(fact: OrbitFacts, seen: Observations) -> tuple[object, ...]:
-    from m2bridge.families.attention.statements.theorem_3_4 import singular  # it is a statement, not an observation
-
     return (
         *fact.orbit.cells,
         fact.dimension,
@@ -298,7 +297,7 @@ class Observations(ObservedAttention):
 
     Parameters
     ----------
-    model : SingleLayerAttention
+    model : Shape
     orbits : tuple of OrbitFacts
         All orbits, or some of them if there is a ``limit``; then perhaps none, and else the dense one among them.
     dimension : int
@@ -330,7 +329,7 @@ class Observations(ObservedAttention):
     ['(1, 1, 0)', '(1, 1, 1)']
     """
 
-    model: SingleLayerAttention
+    model: Shape
     orbits: tuple[OrbitFacts, ...]
     dimension: int
     degree: int | None

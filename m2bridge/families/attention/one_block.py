@@ -14,8 +14,8 @@ from random import Random
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.jacobian import differential_rank
-from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.orbits import weights_dimension
+from m2bridge.families.attention.parametrization import parametrization
+from m2bridge.families.attention.shape import Shape, weights_dimension
 from m2bridge.maps.model import LowerBound
 
 _SEED = 20240817
@@ -24,17 +24,17 @@ ATTEMPTS = 100
 """Points that are tried; over small fields many are special."""
 
 
-def lower_bounds(model: SingleLayerAttention, characteristic: int) -> Iterator[LowerBound]:
+def lower_bounds(shape: Shape, characteristic: int) -> Iterator[LowerBound]:
     """The dimension, if the kernel of the differential of the block is as small as it can be; else nothing."""
     field = CoefficientField(characteristic) if characteristic else QQ
-    block = SingleLayerAttention(min(model.d, 2), 1, t=min(model.t, 2))
+    block = Shape(min(shape.d, 2), 1, t=min(shape.t, 2))
     always = 1 + (comb(block.d, 2) if block.t == 1 else 0)
     enough = block.d**2 + block.d - always
-    source = block.parametrization()
-    for C, m in _points(block.d, min(model.alpha, block.d), characteristic or _SIZE):
+    source = parametrization(block, block.default_coordinates, "attention")
+    for C, m in _points(block.d, min(shape.alpha, block.d), characteristic or _SIZE):
         if _has_form(C, characteristic) and differential_rank(source, (*sum(C, ()), *m), field) == enough:
-            reason = f"rank {enough} of the case (d, d', a) = ({block.d}, 1, {min(model.alpha, block.d)})"
-            yield LowerBound(weights_dimension(model) - 1, f"block over {field}", f"{reason}: one block decides")
+            reason = f"rank {enough} of the case (d, d', a) = ({block.d}, 1, {min(shape.alpha, block.d)})"
+            yield LowerBound(weights_dimension(shape) - 1, f"block over {field}", f"{reason}: one block decides")
             return
 
 

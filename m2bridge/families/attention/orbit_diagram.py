@@ -14,7 +14,7 @@ from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.observation import observe
 from m2bridge.families.attention.observed import Observations
 from m2bridge.families.attention.orbits import Orbit, orbit_count
-from m2bridge.families.attention.tangents import zero_tangent_dimension
+from m2bridge.families.attention.shape import zero_tangent_dimension
 from m2bridge.pictures.graph_layout import placed
 from m2bridge.results.base import Presented, computed_by, result_json
 from m2bridge.results.picture import BLUE, FAINT, INK, ORANGE, SOFT, VERMILION, Drawn, line, new_figure, styled

@@ -9,25 +9,21 @@ This is not in the paper; it is proved in the documentation of m2bridge.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
-from math import comb, factorial, prod
+from math import comb
 from typing import ClassVar
 
 from sympy.polys.rings import PolyElement
 
+from m2bridge.algebra.determinantal import determinantal_degree, determinantal_dimension
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import TooLargeError
-from m2bridge.families.attention.model import Coordinates, SingleLayerAttention
-from m2bridge.families.attention.parametrization import Matrix, entries, images
+from m2bridge.families.attention.parametrization import IntegerMatrix, Matrix, WeightPair, entries, images
+from m2bridge.families.attention.shape import Coordinates, Shape
 from m2bridge.limits import watched
 from m2bridge.maps.singular_locus_result import ZERO, Component, OrbitStatus
 from m2bridge.results.sheet import plural
-
-IntegerMatrix = tuple[tuple[int, ...], ...]
-WeightPair = tuple[IntegerMatrix, IntegerMatrix]
-"""The matrices A and V."""
 
 MOST_PAIRS = 40_000
 MOST_ENTRIES = 1_000_000
@@ -81,7 +77,7 @@ class Orbit:
         return self.r + self.s - self.m
 
 
-def orbits(model: SingleLayerAttention) -> tuple[Orbit, ...]:
+def orbits(shape: Shape) -> tuple[Orbit, ...]:
     """All orbits of nonzero functions of the model, in increasing order of (r, s, m).
 
     Raises
@@ -89,39 +85,39 @@ def orbits(model: SingleLayerAttention) -> tuple[Orbit, ...]:
     TooLargeError
         If there are too many of them, or their matrices are too large, to be looked at one by one.
     """
-    _check_size(model)
+    _check_size(shape)
     return tuple(
         Orbit(r, s, m)
-        for r in range(1, model.alpha + 1)
-        for s in range(1, min(model.d, model.d_out) + 1)
-        for m in range(max(0, r + s - model.d), min(r, s) + 1)
+        for r in range(1, shape.alpha + 1)
+        for s in range(1, min(shape.d, shape.d_out) + 1)
+        for m in range(max(0, r + s - shape.d), min(r, s) + 1)
     )
 
 
-def orbit_count(model: SingleLayerAttention) -> int:
+def orbit_count(shape: Shape) -> int:
     """Number of orbits; raises as :func:`orbits`."""
-    _check_size(model)
-    ranks = ((r, s) for r in range(1, model.alpha + 1) for s in range(1, min(model.d, model.d_out) + 1))
-    return sum(min(r, s) - max(0, r + s - model.d) + 1 for r, s in ranks)
+    _check_size(shape)
+    ranks = ((r, s) for r in range(1, shape.alpha + 1) for s in range(1, min(shape.d, shape.d_out) + 1))
+    return sum(min(r, s) - max(0, r + s - shape.d) + 1 for r, s in ranks)
 
 
-def _check_size(model: SingleLayerAttention) -> None:
-    pairs, entries = model.alpha * min(model.d, model.d_out), model.d * max(model.d, model.d_out)
+def _check_size(shape: Shape) -> None:
+    pairs, entries = shape.alpha * min(shape.d, shape.d_out), shape.d * max(shape.d, shape.d_out)
     if pairs > MOST_PAIRS or entries > MOST_ENTRIES:
         numbers = f"{pairs} pairs of ranks, and matrices with {entries} entries"
         raise TooLargeError(f"this case has {numbers}: too many to look at each of its orbits; take smaller numbers")
 
 
-def generic_orbit(model: SingleLayerAttention) -> Orbit:
+def generic_orbit(shape: Shape) -> Orbit:
     """The dense orbit: A and V of the largest rank, in general position."""
-    r, s = model.alpha, min(model.d, model.d_out)
-    return Orbit(r, s, max(0, r + s - model.d))
+    r, s = shape.alpha, min(shape.d, shape.d_out)
+    return Orbit(r, s, max(0, r + s - shape.d))
 
 
-def dense_first(model: SingleLayerAttention) -> tuple[Orbit, ...]:
+def dense_first(shape: Shape) -> tuple[Orbit, ...]:
     """All orbits, the dense one first: its fibre decides what those over the others mean."""
-    dense = generic_orbit(model)
-    return (dense, *(orbit for orbit in orbits(model) if orbit != dense))
+    dense = generic_orbit(shape)
+    return (dense, *(orbit for orbit in orbits(shape) if orbit != dense))
 
 
 def maximal_orbits(some: tuple[Orbit, ...]) -> tuple[Orbit, ...]:
@@ -129,7 +125,7 @@ def maximal_orbits(some: tuple[Orbit, ...]) -> tuple[Orbit, ...]:
     return tuple(o for o in watched(some) if not any(o != other and o.in_closure_of(other) for other in some))
 
 
-def representative(orbit: Orbit, model: SingleLayerAttention) -> tuple[IntegerMatrix, IntegerMatrix]:
+def representative(orbit: Orbit, shape: Shape) -> WeightPair:
     """Weights (A, V) of a function in the orbit, with A_11 = V_11 = 1.
 
     A = Σ_{p ≤ r} e_p e_pᵀ. Row k of V is e_k for k ≤ m and e_{r+k−m} for m < k ≤ s; for m = 0 its first row is
@@ -140,7 +136,7 @@ def representative(orbit: Orbit, model: SingleLayerAttention) -> tuple[IntegerMa
     A : d×d matrix of int
     V : d'×d matrix of int
     """
-    d = model.d
+    d = shape.d
 
     def unit(*positions: int) -> tuple[int, ...]:
         return tuple(int(j in positions) for j in range(d))
@@ -149,7 +145,7 @@ def representative(orbit: Orbit, model: SingleLayerAttention) -> tuple[IntegerMa
     rows = [unit(k) if k < orbit.m else unit(orbit.r + k - orbit.m) for k in range(orbit.s)]
     if orbit.m == 0:
         rows[0] = unit(orbit.r, 0)
-    V = tuple(rows) + (unit(),) * (model.d_out - orbit.s)
+    V = tuple(rows) + (unit(),) * (shape.d_out - orbit.s)
     return A, V
 
 
@@ -158,96 +154,8 @@ def flatten(A: IntegerMatrix, V: IntegerMatrix) -> tuple[int, ...]:
     return tuple(entry for row in A + V for entry in row)
 
 
-def dimension_formula(model: SingleLayerAttention) -> int:
-    """Dimension of the neuromanifold, α(2d − α) + d·d' − 1.
-
-    Hypotheses: t ≥ 2. The paper assumes besides that α > 1 or d' > 1; the formula holds without it.
-
-    Source: Henry, Marchetti, Kohn, Corollary 3.3.
-    """
-    return determinantal_dimension(model.d, model.d, model.alpha) + model.d * model.d_out - 1
-
-
-def weights_dimension(model: SingleLayerAttention) -> int:
-    """Dimension of the weights that the function sees, over any field.
-
-    For t ≥ 2 they are the pairs (A, V) with rk A ≤ α. For t = 1 the function is (yᵀAy)·v_k(y), and the quadratic form
-    yᵀAy is one in s = min(2α, d) linear forms; such quadratic forms have dimension s(2d − s + 1)/2.
-    """
-    d = model.d
-    if model.t > 1:
-        return determinantal_dimension(d, d, model.alpha) + d * model.d_out
-    s = min(2 * model.alpha, d)
-    return s * (2 * d - s + 1) // 2 + d * model.d_out
-
-
-def dimension_bound(model: SingleLayerAttention) -> int:
-    """An upper bound for the dimension of the neuromanifold, over any field.
-
-    The dimension of the weights that the function sees, less one for the rescaling (λA, V/λ).
-
-    Source: ours, proved in the documentation of m2bridge.
-    """
-    return weights_dimension(model) - 1
-
-
-def degree_formula(model: SingleLayerAttention) -> int:
-    """Degree of the Zariski closure of the neuromanifold (as a projective variety).
-
-    Hypotheses: t ≥ 2. The parametrization P(D_α) × P(R^{d'×d}) → P^N is a morphism given by forms of bidegree (1, 1),
-    birational onto its image, or two-to-one when α = d' = 1 < d; so the degree is C(δ_A + δ_V, δ_V)·deg P(D_α), halved
-    in that case, with δ_A = α(2d − α) − 1 and δ_V = d·d' − 1.
-
-    Source: ours (not in the paper), proved in the documentation of m2bridge.
-    """
-    sheets = 1 if is_birational(model) else 2
-    return product_degree(model) * determinantal_degree(model.d, model.d, model.alpha) // sheets
-
-
-def is_birational(model: SingleLayerAttention) -> bool:
-    """Whether the projective parametrization is birational onto its image, for t ≥ 2; otherwise it is two-to-one.
-
-    It is two-to-one exactly for α = d' = 1 < d, where A = k qᵀ and V = vᵀ have the same function as v qᵀ and kᵀ.
-
-    Source: Henry, Marchetti, Kohn, Corollary A.2; the case α = d' = 1 is ours.
-    """
-    return model.alpha > 1 or model.d_out > 1 or model.d == 1
-
-
-def product_degree(model: SingleLayerAttention) -> int:
-    """The top intersection number (h_A + h_V)^(δ_A + δ_V) on P^δ_A × P^δ_V: C(δ_A + δ_V, δ_V)."""
-    dimension_a = determinantal_dimension(model.d, model.d, model.alpha) - 1
-    dimension_v = model.d * model.d_out - 1
-    return comb(dimension_a + dimension_v, dimension_v)
-
-
-def determinantal_degree(rows: int, columns: int, rank: int) -> int:
-    """Degree of the variety of rows × columns matrices of rank at most ``rank`` in projective space.
-
-    Source: Harris, *Algebraic Geometry: A First Course*, Example 19.10 (for ``rank`` at most the smaller size).
-    """
-    small, large = sorted((rows, columns))
-    if rank >= small:
-        return 1
-    value = prod(
-        (
-            Fraction(factorial(large + i) * factorial(i), factorial(rank + i) * factorial(large - rank + i))
-            for i in range(small - rank)
-        ),
-        start=Fraction(1),
-    )
-    assert value.denominator == 1
-    return int(value)
-
-
-def determinantal_dimension(rows: int, columns: int, rank: int) -> int:
-    """Dimension of the affine cone of rows × columns matrices of rank at most ``rank``."""
-    rank = min(rank, rows, columns)
-    return rank * (rows + columns - rank)
-
-
 def orbit_components(
-    statuses: tuple[OrbitStatus, ...], linear: bool, model: SingleLayerAttention, field: CoefficientField
+    statuses: tuple[OrbitStatus, ...], linear: bool, shape: Shape, field: CoefficientField
 ) -> tuple[Component, ...]:
     """The closures of the maximal singular orbits, or the zero function alone, or nothing.
 
@@ -267,50 +175,48 @@ def orbit_components(
             f"closure of the orbit {orbit}",
             orbit,
             dimensions[orbit],
-            orbit_closure_degree(orbit, model) if field == QQ else None,
+            orbit_closure_degree(orbit, shape) if field == QQ else None,
         )
         for orbit in maximal_orbits(tuple(dimensions))
     )
     return tuple(sorted(components, key=lambda component: (-component.dimension, component.description)))
 
 
-def undecided_orbits(statuses: tuple[OrbitStatus, ...], model: SingleLayerAttention) -> str:
+def undecided_orbits(statuses: tuple[OrbitStatus, ...], shape: Shape) -> str:
     """Which orbits are undecided, in words; empty if none is."""
     listed = [f"the orbit {status.orbit}" for status in statuses if status.singular is None]
-    others = orbit_count(model) - len(statuses)
+    others = orbit_count(shape) - len(statuses)
     listed += [f"{plural(others, 'orbit')} that the time did not suffice for"] if others else []
     return f"undecided: {', '.join(listed)}" if listed else ""
 
 
-def orbit_closure_map(
-    orbit: Orbit, model: SingleLayerAttention, coordinates: Coordinates | None = None
-) -> PolynomialMap:
+def orbit_closure_map(orbit: Orbit, shape: Shape, coordinates: Coordinates | None = None) -> PolynomialMap:
     """A parametrization of the Zariski closure of the orbit, which is irreducible.
 
     Parameters of the source are vectors ``b`` spanning L + U, ``q`` and ``h``: A = Σ_{p ≤ r} b_p q_pᵀ and
     V = Σ_{k ≤ s} h_k b_{σ(k)}ᵀ, with the first m of the b shared between L and U.
     """
-    d, span = model.d, orbit.span
-    names = entries("b", span, d) + entries("q", orbit.r, d) + entries("h", orbit.s, model.d_out)
+    d, span = shape.d, orbit.span
+    names = entries("b", span, d) + entries("q", orbit.r, d) + entries("h", orbit.s, shape.d_out)
     source = PolynomialRing(QQ, names)
     generators = iter(source.sympy_ring.gens)
 
     def take(rows: int, columns: int) -> Matrix:
         return [[next(generators) for _ in range(columns)] for _ in range(rows)]
 
-    b, q, h = take(span, d), take(orbit.r, d), take(orbit.s, model.d_out)
+    b, q, h = take(span, d), take(orbit.r, d), take(orbit.s, shape.d_out)
     shared = [k if k < orbit.m else orbit.r + k - orbit.m for k in range(orbit.s)]
     zero: PolyElement = source.sympy_ring.zero
     A = [[sum((b[e][p] * q[e][i] for e in range(orbit.r)), zero) for i in range(d)] for p in watched(range(d))]
     V = [
         [sum((h[e][k] * b[shared[e]][p] for e in range(orbit.s)), zero) for p in range(d)]
-        for k in watched(range(model.d_out))
+        for k in watched(range(shape.d_out))
     ]
-    named = images(model, A, V, coordinates or model.default_coordinates)
+    named = images(shape, A, V, coordinates or shape.default_coordinates)
     return PolynomialMap(source, tuple(named), tuple(named.values()))
 
 
-def orbit_closure_degree(orbit: Orbit, model: SingleLayerAttention) -> int | None:
+def orbit_closure_degree(orbit: Orbit, shape: Shape) -> int | None:
     """Degree of the Zariski closure of the orbit as a projective variety, by a closed formula where we have one.
 
     Where m is as small as r and s allow, the closure is the image of P(rk ≤ r) × P(rk ≤ s) by forms of bidegree (1, 1);
@@ -318,7 +224,7 @@ def orbit_closure_degree(orbit: Orbit, model: SingleLayerAttention) -> int | Non
 
     Source: ours, with Theorem 3.2 of Henry, Marchetti, Kohn and Harris, *Algebraic Geometry*, Example 19.10.
     """
-    d, d_out, r, s = model.d, model.d_out, orbit.r, orbit.s
+    d, d_out, r, s = shape.d, shape.d_out, orbit.r, orbit.s
     if orbit.m != max(0, r + s - d):
         return None
     dimension_a = determinantal_dimension(d, d, r) - 1

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import combinations, product
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sympy.polys.matrices import DomainMatrix
 from sympy.polys.rings import PolyElement
@@ -18,16 +19,14 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import TooLargeError
-from m2bridge.families.attention.model import Coordinates, SingleLayerAttention, Weights
-from m2bridge.implicitization.multigraded_map import MultigradedMap, coordinate_permutation
+from m2bridge.families.attention.shape import Coordinates, Shape, Weights, coordinate_count
+from m2bridge.implicitization.multigraded_map import MultigradedMap, coordinate_permutation, multigraded
 from m2bridge.limits import watched
-from m2bridge.maps.completeness import graded_source
-from m2bridge.maps.map_model import Subject
 from m2bridge.maps.structure import Multigrading, Permutation, Symmetry, Vector
 
-if TYPE_CHECKING:
-    from m2bridge.families.attention.orbits import IntegerMatrix
-
+IntegerMatrix = tuple[tuple[int, ...], ...]
+WeightPair = tuple[IntegerMatrix, IntegerMatrix]
+"""The matrices A and V."""
 
 Index = tuple[int, int, int, int]
 """(k, i, p, q) with p ≤ q."""
@@ -39,10 +38,10 @@ Function = dict[Index, int]
 """The coordinates of a function; those left out are zero."""
 
 
-def reduced_indices(model: SingleLayerAttention) -> Iterator[Index]:
+def reduced_indices(shape: Shape) -> Iterator[Index]:
     """Of all reduced coordinates, in the order of the parametrization."""
-    columns = range(model.d)
-    return ((k, i, p, q) for k, i, p, q in product(range(model.d_out), columns, columns, columns) if p <= q)
+    columns = range(shape.d)
+    return ((k, i, p, q) for k, i, p, q in product(range(shape.d_out), columns, columns, columns) if p <= q)
 
 
 def reduced_name(index: Index) -> str:
@@ -81,30 +80,30 @@ MAX_PARAMETERS = 5_000
 MAX_MINORS = 5_000
 
 
-def parametrization(model: SingleLayerAttention, coordinates: Coordinates, weights: Weights) -> PolynomialMap:
-    """See :meth:`m2bridge.families.attention.model.SingleLayerAttention.parametrization`."""
-    _check_size(model, coordinates, weights)
-    source = PolynomialRing(QQ, _attention_variables(model) if weights == "attention" else _factored_variables(model))
-    A, V = _matrices(model, source, weights)
-    values = images(model, A, V, coordinates)
-    relations = _rank_relations(A, model.a) if weights == "attention" else ()
+def parametrization(shape: Shape, coordinates: Coordinates, weights: Weights) -> PolynomialMap:
+    """The map from weights to function coordinates, both as the model explains them."""
+    _check_size(shape, coordinates, weights)
+    source = PolynomialRing(QQ, _attention_variables(shape) if weights == "attention" else _factored_variables(shape))
+    A, V = _matrices(shape, source, weights)
+    values = images(shape, A, V, coordinates)
+    relations = _rank_relations(A, shape.a) if weights == "attention" else ()
     return PolynomialMap(source, tuple(values), tuple(values.values()), relations, prime=True)
 
 
-def images(model: SingleLayerAttention, A: Matrix, V: Matrix, coordinates: Coordinates) -> dict[str, PolyElement]:
+def images(shape: Shape, A: Matrix, V: Matrix, coordinates: Coordinates) -> dict[str, PolyElement]:
     """The function coordinates of weights (A, V) with entries in any polynomial ring, by name."""
-    return _reduced_images(model, A, V) if coordinates == "reduced" else _full_images(model, A, V)
+    return _reduced_images(shape, A, V) if coordinates == "reduced" else _full_images(shape, A, V)
 
 
-def coordinate_names(model: SingleLayerAttention, coordinates: Coordinates) -> tuple[str, ...]:
+def coordinate_names(shape: Shape, coordinates: Coordinates) -> tuple[str, ...]:
     """The names of the function coordinates, without their images."""
-    check_coordinates(model, coordinates)
-    indices, tokens = range(model.d), range(model.t)
+    check_coordinates(shape, coordinates)
+    indices, tokens = range(shape.d), range(shape.t)
     if coordinates == "reduced":
-        return tuple(map(reduced_name, reduced_indices(model)))
+        return tuple(map(reduced_name, reduced_indices(shape)))
     return tuple(
         _full_name(k, j, monomial)
-        for k, j in product(range(model.d_out), tokens)
+        for k, j in product(range(shape.d_out), tokens)
         for monomial in sorted({_monomial(u, p, q, i, j) for u, p, q, i in product(tokens, indices, indices, indices)})
     )
 
@@ -131,9 +130,9 @@ def entries(name: str, rows: int, columns: int) -> tuple[str, ...]:
     return tuple(f"{name}_{i + 1}_{j + 1}" for i in range(rows) for j in range(columns))
 
 
-def check_coordinates(model: SingleLayerAttention, coordinates: Coordinates) -> None:
+def check_coordinates(shape: Shape, coordinates: Coordinates) -> None:
     """Raise TooLargeError if there are more coordinates than can be stored."""
-    count = model.coordinate_count(coordinates)
+    count = coordinate_count(shape, coordinates)
     if count > MAX_COORDINATES:
         raise TooLargeError(
             f"this case has {count} coordinates; at most {MAX_COORDINATES} can be stored: take smaller numbers, or ask"
@@ -141,58 +140,58 @@ def check_coordinates(model: SingleLayerAttention, coordinates: Coordinates) -> 
         )
 
 
-def _check_size(model: SingleLayerAttention, coordinates: Coordinates, weights: Weights) -> None:
-    check_coordinates(model, coordinates)
-    rows = (model.d if weights == "attention" else 2 * model.a) + model.d_out
-    if (count := model.d * rows) > MAX_PARAMETERS:
+def _check_size(shape: Shape, coordinates: Coordinates, weights: Weights) -> None:
+    check_coordinates(shape, coordinates)
+    rows = (shape.d if weights == "attention" else 2 * shape.a) + shape.d_out
+    if (count := shape.d * rows) > MAX_PARAMETERS:
         raise TooLargeError(
             f"this case has {count} weights; at most {MAX_PARAMETERS} can be stored: take smaller numbers"
         )
-    minors = comb(model.d, model.a + 1) ** 2
+    minors = comb(shape.d, shape.a + 1) ** 2
     if weights == "attention" and minors > MAX_MINORS:
         raise TooLargeError(
             f"this case needs {minors} minors of A; at most {MAX_MINORS} can be stored: take the weights Q, K and V"
         )
 
 
-def _attention_variables(model: SingleLayerAttention) -> tuple[str, ...]:
-    return entries("A", model.d, model.d) + entries("V", model.d_out, model.d)
+def _attention_variables(shape: Shape) -> tuple[str, ...]:
+    return entries("A", shape.d, shape.d) + entries("V", shape.d_out, shape.d)
 
 
-def _factored_variables(model: SingleLayerAttention) -> tuple[str, ...]:
-    return entries("Q", model.a, model.d) + entries("K", model.a, model.d) + entries("V", model.d_out, model.d)
+def _factored_variables(shape: Shape) -> tuple[str, ...]:
+    return entries("Q", shape.a, shape.d) + entries("K", shape.a, shape.d) + entries("V", shape.d_out, shape.d)
 
 
-def _matrices(model: SingleLayerAttention, source: PolynomialRing, weights: Weights) -> tuple[Matrix, Matrix]:
+def _matrices(shape: Shape, source: PolynomialRing, weights: Weights) -> tuple[Matrix, Matrix]:
     """The matrices A and V with entries in the ring of parameters."""
-    d, a = model.d, model.a
+    d, a = shape.d, shape.a
     generators = iter(source.sympy_ring.gens)
 
     def matrix(rows: int) -> Matrix:
         return [[next(generators) for _ in range(d)] for _ in range(rows)]
 
     if weights == "attention":
-        return matrix(d), matrix(model.d_out)
+        return matrix(d), matrix(shape.d_out)
     Q, K = matrix(a), matrix(a)
     zero = source.sympy_ring.zero
     A = [[sum((K[e][p] * Q[e][i] for e in range(a)), zero) for i in range(d)] for p in watched(range(d))]
-    return A, matrix(model.d_out)
+    return A, matrix(shape.d_out)
 
 
-def _reduced_images(model: SingleLayerAttention, A: Matrix, V: Matrix) -> dict[str, PolyElement]:
+def _reduced_images(shape: Shape, A: Matrix, V: Matrix) -> dict[str, PolyElement]:
     a, v = _entries(A), _entries(V)
-    return {reduced_name(index): coordinate(index, a, v) for index in watched(reduced_indices(model))}
+    return {reduced_name(index): coordinate(index, a, v) for index in watched(reduced_indices(shape))}
 
 
 def _entries(matrix: Matrix) -> Callable[[int, int], PolyElement]:
     return lambda row, column: matrix[row][column]
 
 
-def _full_images(model: SingleLayerAttention, A: Matrix, V: Matrix) -> dict[str, PolyElement]:
+def _full_images(shape: Shape, A: Matrix, V: Matrix) -> dict[str, PolyElement]:
     """Expand Σ_u (x_uᵀ A x_j)(V x_u) by the definition of the model."""
-    indices, tokens = range(model.d), range(model.t)
+    indices, tokens = range(shape.d), range(shape.t)
     found: dict[str, PolyElement] = {}
-    for k, j in product(range(model.d_out), tokens):
+    for k, j in product(range(shape.d_out), tokens):
         terms: defaultdict[Monomial, list[PolyElement]] = defaultdict(list)
         for u, p, q, i in watched(product(tokens, indices, indices, indices)):
             terms[_monomial(u, p, q, i, j)].append(A[p][i] * V[k][q])
@@ -224,12 +223,25 @@ Places = Mapping[str, tuple[int | None, int | None]]
 """For each matrix, which of its indices s is exchanged with s + 1; ``None`` stays."""
 
 
-def multigraded_attention(shape: SingleLayerAttention, coordinates: str | None = None) -> MultigradedMap:
+def free_parametrization(shape: Shape, coordinates: Coordinates) -> PolynomialMap:
+    """The map from weights without relations, as few as there can be: A = KᵀQ is any matrix of rank ≤ α for a = α."""
+    return _free_parametrization(Shape(shape.d, shape.d_out, shape.alpha, shape.t), coordinates)
+
+
+@lru_cache(maxsize=64)
+def _free_parametrization(shape: Shape, coordinates: Coordinates) -> PolynomialMap:
+    return parametrization(shape, coordinates, "attention" if shape.a == shape.d else "factored")
+
+
+def multigraded_attention(shape: Shape, coordinates: Coordinates | None = None) -> MultigradedMap:
     """The free parametrization with its grading and symmetries."""
-    return graded_source(Subject.of(shape, coordinates))
+    system = coordinates or shape.default_coordinates
+    free = free_parametrization(shape, system)
+    renamings = [symmetry.renaming(free.source.variables) for symmetry in symmetries(shape, free)]
+    return multigraded(free, renamings, grading(shape, free).coordinates if system == "reduced" else None)
 
 
-def grading(shape: SingleLayerAttention, free: PolynomialMap) -> Multigrading:
+def grading(shape: Shape, free: PolynomialMap) -> Multigrading:
     """In Z^d' × Z^d × Z^d; the coordinate c_k_i_p_q has degree (e_k, e_i, e_p + e_q).
 
     V_k_p has degree (e_k, 0, e_p), A_p_i has (0, e_i, e_p), Q_e_i has (0, e_i, 0), and K_e_p has (0, 0, e_p).
@@ -240,7 +252,7 @@ def grading(shape: SingleLayerAttention, free: PolynomialMap) -> Multigrading:
     )
 
 
-def _parameter_degree(name: str, shape: SingleLayerAttention) -> Vector:
+def _parameter_degree(name: str, shape: Shape) -> Vector:
     letter, first, second = _parts(name)
     d_out, d = shape.d_out, shape.d
     i, p = d_out - 1, d_out + d - 1
@@ -253,20 +265,20 @@ def _parameter_degree(name: str, shape: SingleLayerAttention) -> Vector:
     return _degree(places[letter], shape)
 
 
-def _coordinate_degree(name: str, shape: SingleLayerAttention) -> Vector:
+def _coordinate_degree(name: str, shape: Shape) -> Vector:
     k, i, p, q = (int(index) for index in name.split("_")[1:])
     d, d_out = shape.d, shape.d_out
     return _degree((k - 1, d_out + i - 1, d_out + d + p - 1, d_out + d + q - 1), shape)
 
 
-def _degree(places: Sequence[int], shape: SingleLayerAttention) -> Vector:
+def _degree(places: Sequence[int], shape: Shape) -> Vector:
     degree = [0] * (shape.d_out + 2 * shape.d)
     for place in places:
         degree[place] += 1
     return tuple(degree)
 
 
-def symmetries(shape: SingleLayerAttention, free: PolynomialMap) -> tuple[Symmetry, ...]:
+def symmetries(shape: Shape, free: PolynomialMap) -> tuple[Symmetry, ...]:
     """Generators of S_d' × S_d × S_d: permutations of the outputs k, of the columns i of A, and of p, q together.
 
     Permuting columns alone is a symmetry of reduced coordinates only; for full coordinates it is left out.

@@ -21,11 +21,12 @@ from m2bridge.errors import InvalidCaseError, MethodUnavailableError, NotApplica
 from m2bridge.families.attention.core import core
 from m2bridge.families.attention.fibres import fibres_script
 from m2bridge.families.attention.hilbert import sections_series
-from m2bridge.families.attention.model import Coordinates, SingleLayerAttention
-from m2bridge.families.attention.orbits import dimension_formula, flatten, orbits, representative
+from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.families.attention.orbits import flatten, orbits, representative
 from m2bridge.families.attention.parametrization import multigraded_attention
+from m2bridge.families.attention.shape import Coordinates, dimension_formula
 from m2bridge.families.attention.singular_points import orbit_script
-from m2bridge.families.attention.statements.statement import WORDS, several_tokens
+from m2bridge.families.attention.statements import WORDS, several_tokens
 from m2bridge.families.definition import Question, Row, never
 from m2bridge.implicitization.implicitize import Implicitization, implicitize
 from m2bridge.limits import clock, limited
@@ -158,7 +159,7 @@ def _closure_rows(certificate: Certificate) -> list[Row]:
 
 
 def _at_most(coordinates: int, model: SingleLayerAttention) -> bool:
-    return model.coordinate_count(model.default_coordinates) <= coordinates
+    return model.coordinate_count <= coordinates
 
 
 CLOSURE = Question(
@@ -208,13 +209,13 @@ class Found:
 
 def degree_for(model: SingleLayerAttention) -> int:
     """Up to which degree: the largest N ≤ 5 with at most 1.5 million monomials of degree N; at least 1."""
-    count = model.coordinate_count("reduced")
+    count = model.independent_count
     return next((n for n in range(LARGEST_DEGREE, 1, -1) if comb(count + n - 1, n) <= MOST_MONOMIALS), 1)
 
 
 def is_within_reach(model: SingleLayerAttention) -> bool:
     """For several tokens and at most 400 coordinates."""
-    return model.t >= 2 and model.coordinate_count("reduced") <= MOST_COORDINATES
+    return model.t >= 2 and model.independent_count <= MOST_COORDINATES
 
 
 def observe_equations(model: SingleLayerAttention, engine: Engine | None) -> Found:
@@ -237,7 +238,7 @@ def observe_equations(model: SingleLayerAttention, engine: Engine | None) -> Fou
         raise TooLargeError(
             f"equations up to a degree: at most {MOST_COORDINATES} coordinates; 'm2bridge closure' has no such limit"
         )
-    equations = implicitize(multigraded_attention(model, "reduced"), degree_for(model))
+    equations = implicitize(multigraded_attention(model), degree_for(model))
     if equations.stopped_early:
         raise clock().late(f"degree {equations.max_degree + 1}")
     if not equations.exact:

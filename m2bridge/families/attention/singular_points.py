@@ -11,19 +11,18 @@ from m2bridge.algebra.linear_span import reduce_linearly
 from m2bridge.engine import Engine
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import ContradictionError, MemoryLimitError, TimeLimitError
-from m2bridge.families.attention.model import AttentionCoordinates, SingleLayerAttention
 from m2bridge.families.attention.observation import observe
 from m2bridge.families.attention.observed import OrbitFacts
 from m2bridge.families.attention.orbits import (
     Orbit,
     flatten,
     generic_orbit,
-    is_birational,
     orbit_components,
     orbits,
     representative,
     undecided_orbits,
 )
+from m2bridge.families.attention.shape import Shape, is_birational
 from m2bridge.families.attention.tangents import (
     closure_dimension,
     default_degree,
@@ -41,64 +40,62 @@ from m2bridge.maps.map_model import Subject
 from m2bridge.maps.singular_locus_result import OrbitStatus
 
 
-def by_orbits(found: Closure, model: AttentionCoordinates) -> LocusFindings:
+def by_orbits(found: Closure, shape: Shape) -> LocusFindings:
     """Findings from all generators of the ideal of the closure, which is radical.
 
     A point is singular exactly when its tangent dimension exceeds the dimension, and all points of an orbit are alike.
-    Hypothesis: t ≥ 2; ``model`` is what the closure is about.
+    Hypothesis: t ≥ 2; ``shape`` is that of the case which the closure is about.
     """
     ideal = found.ideal
     assert ideal is not None
-    statuses = tuple(_status(found, model, orbit) for orbit in orbits(model.shape))
+    statuses = tuple(_status(found, shape, orbit) for orbit in orbits(shape))
     linear = all(degree == 1 for degree in ideal.generator_degrees)
-    return LocusFindings(
-        "orbits", found.dimension, statuses, orbit_components(statuses, linear, model.shape, found.field)
-    )
+    return LocusFindings("orbits", found.dimension, statuses, orbit_components(statuses, linear, shape, found.field))
 
 
 def orbit_script(subject: Subject, field: CoefficientField) -> Script:
     """The complete Macaulay2 program, elimination included; a second method for :func:`by_orbits`."""
-    model = subject.model
-    assert isinstance(model, AttentionCoordinates)
+    shape = subject.model
+    assert isinstance(shape, Shape)
     independent = reduce_linearly(subject.parametrization).reduced
     points = [
-        (f"{orbit.r} {orbit.s} {orbit.m}", independent.evaluate(flatten(*representative(orbit, model.shape))))
-        for orbit in orbits(model.shape)
+        (f"{orbit.r} {orbit.s} {orbit.m}", independent.evaluate(flatten(*representative(orbit, shape))))
+        for orbit in orbits(shape)
     ]
     values = elimination_values(independent, field) | {"title": subject.title, "points": points}
     return render("orbit_criterion", values=values)
 
 
-def _status(found: Closure, model: AttentionCoordinates, orbit: Orbit) -> OrbitStatus:
+def _status(found: Closure, shape: Shape, orbit: Orbit) -> OrbitStatus:
     assert found.ideal is not None
     assert found.dimension is not None
-    point = found.subject.parametrization.evaluate(flatten(*representative(orbit, model.shape)))
+    point = found.subject.parametrization.evaluate(flatten(*representative(orbit, shape)))
     tangent = tangent_dimension(found.ideal.generators, point, found.field)
     if tangent < found.dimension:
         raise ContradictionError(f"tangent dimension {tangent} below the dimension {found.dimension} at orbit {orbit}")
-    return OrbitStatus(orbit, orbit_dimension(orbit, model.shape), tangent, tangent > found.dimension)
+    return OrbitStatus(orbit, orbit_dimension(orbit, shape), tangent, tangent > found.dimension)
 
 
-def fibres_apply(model: SingleLayerAttention) -> bool:
+def fibres_apply(shape: Shape) -> bool:
     """Whether the lemma of the method can be used: t ≥ 2, and not α = d' = 1 < d (where the map is two-to-one)."""
-    return model.t >= 2 and is_birational(model)
+    return shape.t >= 2 and is_birational(shape)
 
 
-def by_fibres(model: SingleLayerAttention, engine: Engine) -> LocusFindings:
+def by_fibres(shape: Shape, engine: Engine) -> LocusFindings:
     """The findings of the method; see :func:`m2bridge.families.attention.observation.observe`.
 
     Hypothesis: :func:`fibres_apply`.
     """
     try:
-        seen = observe(model, engine, degree=False)
+        seen = observe(shape, engine, degree=False)
     except (TimeLimitError, MemoryLimitError) as limit:
         return LocusFindings("fibres", None, (), None, str(limit))
     statuses = tuple(_status_by_fibre(fact, seen.dimension) for fact in seen.orbits)
-    if unfinished := seen.unfinished or undecided_orbits(statuses, model):
+    if unfinished := seen.unfinished or undecided_orbits(statuses, shape):
         return LocusFindings("fibres", seen.dimension, statuses, None, unfinished)
     # The reduced coordinates are linearly independent, so the closure is a linear space only if it is all of it.
-    linear = seen.dimension == model.coordinate_count("reduced")
-    return LocusFindings("fibres", seen.dimension, statuses, orbit_components(statuses, linear, model, QQ))
+    linear = seen.dimension == shape.independent_count
+    return LocusFindings("fibres", seen.dimension, statuses, orbit_components(statuses, linear, shape, QQ))
 
 
 def _status_by_fibre(fact: OrbitFacts, dimension: int) -> OrbitStatus:
@@ -110,7 +107,7 @@ BOUND_SECONDS = 60.0
 """How long equations of higher degree are sought when no limit was given."""
 
 
-def by_bounds(model: SingleLayerAttention) -> LocusFindings:
+def by_bounds(shape: Shape) -> LocusFindings:
     """Findings from explicit tangent vectors, and from equations of low degree, over QQ.
 
     More independent tangent vectors than the dimension prove an orbit singular; equations whose differentials leave
@@ -124,47 +121,47 @@ def by_bounds(model: SingleLayerAttention) -> LocusFindings:
         If the bounds contradict each other or the dimension.
     """
     try:
-        dimension = closure_dimension(model)
-        lower = tangent_lower_bounds(model)
+        dimension = closure_dimension(shape)
+        lower = tangent_lower_bounds(shape)
     except TimeLimitError as limit:
         return LocusFindings("tangent bounds", None, (), None, str(limit), uses_engine=False)
     known: dict[Orbit, tuple[int, int]] = {}
     with share(0.5), suppress(TimeLimitError):
         for orbit, (bound, _) in lower.items():
-            known[orbit] = orbit_dimension(orbit, model), max(bound, dimension)
+            known[orbit] = orbit_dimension(orbit, shape), max(bound, dimension)
     with share(1.0, otherwise=BOUND_SECONDS):
-        return _by_equations(model, dimension, known)
+        return _by_equations(shape, dimension, known)
 
 
-def _by_equations(model: SingleLayerAttention, dimension: int, known: Mapping[Orbit, tuple[int, int]]) -> LocusFindings:
+def _by_equations(shape: Shape, dimension: int, known: Mapping[Orbit, tuple[int, int]]) -> LocusFindings:
     """The findings with equations of higher and higher degree; of each orbit its dimension and lower bound are known.
 
     What the limit leaves no time for is undecided.
     """
-    statuses = _statuses(model, dimension, known, {})
+    statuses = _statuses(shape, dimension, known, {})
     method, late = "tangent bounds", ""
-    first = default_degree(model)
+    first = default_degree(shape)
     for degree in range(first, LARGEST_DEGREE + 1) if first else ():
         try:
-            statuses = _statuses(model, dimension, known, tangent_upper_bounds(model, degree))
+            statuses = _statuses(shape, dimension, known, tangent_upper_bounds(shape, degree))
             method = f"tangent bounds (degree ≤ {degree})"
             clock().check()
         except TimeLimitError:
             late = f" (more equations: {clock().more})"
             break
-        if not undecided_orbits(statuses, model):
+        if not undecided_orbits(statuses, shape):
             break
-    if undecided := undecided_orbits(statuses, model):
+    if undecided := undecided_orbits(statuses, shape):
         return LocusFindings(method, dimension, statuses, None, f"{undecided}{late}", uses_engine=False)
-    linear = dimension == model.coordinate_count("reduced")
-    components = orbit_components(statuses, linear, model, QQ)
+    linear = dimension == shape.independent_count
+    components = orbit_components(statuses, linear, shape, QQ)
     return LocusFindings(method, dimension, statuses, components, uses_engine=False)
 
 
 def _statuses(
-    model: SingleLayerAttention, dimension: int, known: Mapping[Orbit, tuple[int, int]], upper: Mapping[Orbit, int]
+    shape: Shape, dimension: int, known: Mapping[Orbit, tuple[int, int]], upper: Mapping[Orbit, int]
 ) -> tuple[OrbitStatus, ...]:
-    dense = generic_orbit(model)
+    dense = generic_orbit(shape)
     upper = {**upper, dense: min(upper.get(dense, dimension), dimension)}
     return tuple(
         _status_by_bounds(orbit, own, lower, upper.get(orbit), dimension)

@@ -12,24 +12,17 @@ from dataclasses import dataclass
 from itertools import combinations_with_replacement, product
 from math import prod
 
+from m2bridge.algebra.determinantal import determinantal_dimension
 from m2bridge.algebra.linear_algebra import sparse_rank
 from m2bridge.algebra.sparse_polynomial import Terms
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TimeLimitError
-from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.orbits import (
-    Orbit,
-    dense_first,
-    determinantal_dimension,
-    generic_orbit,
-    orbits,
-    representative,
-)
-from m2bridge.families.attention.parametrization import Function, Sparse, function, sparse
+from m2bridge.families.attention.orbits import Orbit, dense_first, generic_orbit, orbits, representative
+from m2bridge.families.attention.parametrization import Function, Sparse, function, multigraded_attention, sparse
 from m2bridge.families.attention.parametrization import reduced_name as name
+from m2bridge.families.attention.shape import Shape, coordinate_count
 from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.limits import share, watched
-from m2bridge.maps.completeness import default_max_degree, graded_source
-from m2bridge.maps.map_model import Subject
+from m2bridge.maps.completeness import default_max_degree
 
 LowerBounds = dict[Orbit, tuple[int, Orbit]]
 """For orbits a lower bound for the tangent dimension, and the orbit where the tangent vectors are."""
@@ -39,37 +32,27 @@ def _plus(first: Function, second: Function) -> Function:
     return {key: first.get(key, 0) + second.get(key, 0) for key in first.keys() | second.keys()}
 
 
-def orbit_dimension(orbit: Orbit, model: SingleLayerAttention) -> int:
+def orbit_dimension(orbit: Orbit, shape: Shape) -> int:
     """Dimension of the orbit in function space (affine): rank of the tangent map of the group action.
 
     The Lie algebra element (X, Y, Z) of gl_d × gl_d × gl_d' moves (A, V) to (XA + AY, V Xᵀ + ZV); the differential of
     the bilinear parametrization f takes this to f(XA + AY, V) + f(A, V Xᵀ + ZV).
     """
-    A, V = map(sparse, representative(orbit, model))
-    return sparse_rank(_action(A, V, model))
+    A, V = map(sparse, representative(orbit, shape))
+    return sparse_rank(_action(A, V, shape))
 
 
-def closure_dimension(model: SingleLayerAttention) -> int:
+def closure_dimension(shape: Shape) -> int:
     """Affine dimension of the closure: that of the dense orbit, of A and V of the largest rank in general position."""
-    return orbit_dimension(generic_orbit(model), model)
+    return orbit_dimension(generic_orbit(shape), shape)
 
 
-def zero_tangent_dimension(model: SingleLayerAttention) -> int:
-    """Tangent dimension of the closure at the zero function: all reduced coordinates.
-
-    The closure is a cone, so its tangent space at zero is its linear span. The reduced coordinates are linearly
-    independent functions over every field: V_kp A_qi occurs in c_{k,i,{p,q}} only, with coefficient 1, and the minors
-    that vanish on A for a < d have degree ≥ 2 in A.
-    """
-    return model.coordinate_count("reduced")
-
-
-def _action(A: Sparse, V: Sparse, model: SingleLayerAttention) -> Iterator[Function]:
-    for i, j in product(range(model.d), repeat=2):
+def _action(A: Sparse, V: Sparse, shape: Shape) -> Iterator[Function]:
+    for i, j in product(range(shape.d), repeat=2):
         moved_v = {(k, i): v for (k, q), v in V.items() if q == j}
         yield _plus(function(_row_moved(A, i, j), V), function(A, moved_v))
         yield function(_column_moved(A, i, j), V)
-    for i, j in product(range(model.d_out), repeat=2):
+    for i, j in product(range(shape.d_out), repeat=2):
         yield function(A, _row_moved(V, i, j))
 
 
@@ -83,45 +66,45 @@ def _column_moved(matrix: Sparse, i: int, j: int) -> dict[tuple[int, int], int]:
     return {(row, j): entry for (row, column), entry in matrix.items() if column == i}
 
 
-def source_tangent_dimension(orbit: Orbit, model: SingleLayerAttention) -> int:
+def source_tangent_dimension(orbit: Orbit, shape: Shape) -> int:
     """Dimension of the Zariski tangent space of {rk A ≤ α} × {V} at the representative (affine).
 
     Source: the determinantal variety is smooth exactly at rank α, with tangent space {XA + AY}; at lower rank its
     tangent space is the space of all matrices. Harris, *Algebraic Geometry: A First Course*, Example 14.16.
     """
-    rank_a = model.d if orbit.r < model.alpha else model.alpha
-    return determinantal_dimension(model.d, model.d, rank_a) + model.d * model.d_out
+    rank_a = shape.d if orbit.r < shape.alpha else shape.alpha
+    return determinantal_dimension(shape.d, shape.d, rank_a) + shape.d * shape.d_out
 
 
-def _differential(A: Sparse, V: Sparse, orbit: Orbit, model: SingleLayerAttention) -> Iterator[Function]:
+def _differential(A: Sparse, V: Sparse, orbit: Orbit, shape: Shape) -> Iterator[Function]:
     """Images of a spanning set of the Zariski tangent space of the source at (A, V)."""
-    pairs = [(i, j) for i in range(model.d) for j in range(model.d)]
-    if orbit.r < model.alpha or model.alpha == model.d:
+    pairs = [(i, j) for i in range(shape.d) for j in range(shape.d)]
+    if orbit.r < shape.alpha or shape.alpha == shape.d:
         yield from (function({pair: 1}, V) for pair in pairs)
     else:
         yield from (function(_row_moved(A, i, j), V) for i, j in pairs)
         yield from (function(_column_moved(A, i, j), V) for i, j in pairs)
-    yield from (function(A, {(k, p): 1}) for k in range(model.d_out) for p in range(model.d))
+    yield from (function(A, {(k, p): 1}) for k in range(shape.d_out) for p in range(shape.d))
 
 
-def differential_rank(orbit: Orbit, model: SingleLayerAttention) -> int:
+def differential_rank(orbit: Orbit, shape: Shape) -> int:
     """Rank of the differential on the Zariski tangent space of the source, at the representative."""
-    A, V = map(sparse, representative(orbit, model))
-    return sparse_rank(_differential(A, V, orbit, model))
+    A, V = map(sparse, representative(orbit, shape))
+    return sparse_rank(_differential(A, V, orbit, shape))
 
 
-def is_critical(orbit: Orbit, model: SingleLayerAttention) -> bool:
+def is_critical(orbit: Orbit, shape: Shape) -> bool:
     """Whether the differential has a kernel beyond the rescaling (A, −V): critical on the projective source."""
-    return differential_rank(orbit, model) < source_tangent_dimension(orbit, model) - 1
+    return differential_rank(orbit, shape) < source_tangent_dimension(orbit, shape) - 1
 
 
-def preimages(orbit: Orbit, model: SingleLayerAttention) -> list[tuple[Sparse, Sparse]]:
+def preimages(orbit: Orbit, shape: Shape) -> list[tuple[Sparse, Sparse]]:
     """Weights of the representative's function: its own, and for rk A = rk V = 1 those with k and v exchanged.
 
     A = k qᵀ, V = h vᵀ and A' = v qᵀ, V' = h kᵀ give the same function, since only the product of the linear forms k
     and v enters. That these are all preimages is not used.
     """
-    A, V = representative(orbit, model)
+    A, V = representative(orbit, shape)
     found: list[tuple[Sparse, Sparse]] = [(sparse(A), sparse(V))]
     if orbit.r == orbit.s == 1:
         k, v = tuple(row[0] for row in A), V[0]  # q = h = the first unit vector
@@ -133,34 +116,34 @@ def preimages(orbit: Orbit, model: SingleLayerAttention) -> list[tuple[Sparse, S
     return found
 
 
-def _limits(model: SingleLayerAttention) -> Iterator[Function]:
+def _limits(shape: Shape) -> Iterator[Function]:
     """Limits of tangent vectors at A = l qᵀ, V = h vᵀ with l = v + εw, as ε → 0: tangent to the closure at l = v.
 
     f(b q'ᵀ, h vᵀ) is tangent at (l qᵀ, h vᵀ), and f(b q'ᵀ, h lᵀ) at the other preimage (v qᵀ, h lᵀ) of the same
     function; their difference is ε f(b q'ᵀ, h wᵀ). In the same way f(w qᵀ, h' cᵀ) is found. For α = 1 only q' = q is
     tangent to the source at both. Here v = q = h is the first unit vector.
     """
-    columns = range(model.d if model.alpha > 1 else 1)
-    for b, w, i in product(range(model.d), range(model.d), columns):
+    columns = range(shape.d if shape.alpha > 1 else 1)
+    for b, w, i in product(range(shape.d), range(shape.d), columns):
         yield function({(b, i): 1}, {(0, w): 1})
-    for w, c, k in product(range(model.d), range(model.d), range(model.d_out)):
+    for w, c, k in product(range(shape.d), range(shape.d), range(shape.d_out)):
         yield function({(w, 0): 1}, {(k, c): 1})
 
 
-def tangent_lower_bound(orbit: Orbit, model: SingleLayerAttention) -> int:
+def tangent_lower_bound(orbit: Orbit, shape: Shape) -> int:
     """A lower bound for the tangent dimension of the closure at the orbit's representative.
 
     The span of the images of the differential at all preimages, and at (1, 1, 1), where two preimages come together, of
     limits of such images. Where rk A < a < d the tangent space of the source is spanned by curves A + sB with rk B = 1,
     which stay in it; elsewhere the source is smooth.
     """
-    vectors = [row for A, V in preimages(orbit, model) for row in _differential(A, V, orbit, model)]
+    vectors = [row for A, V in preimages(orbit, shape) for row in _differential(A, V, orbit, shape)]
     if orbit == Orbit(1, 1, 1):
-        vectors += _limits(model)
+        vectors += _limits(shape)
     return sparse_rank(vectors)
 
 
-def tangent_lower_bounds(model: SingleLayerAttention) -> LowerBounds:
+def tangent_lower_bounds(shape: Shape) -> LowerBounds:
     """For each orbit the best lower bound for its tangent dimension, and the orbit where the vectors are.
 
     The tangent dimension is upper semicontinuous: on an orbit it is at least that of any orbit whose closure contains
@@ -169,8 +152,8 @@ def tangent_lower_bounds(model: SingleLayerAttention) -> LowerBounds:
     """
     own: dict[Orbit, int] = {}
     with share(0.75), suppress(TimeLimitError):
-        for orbit in dense_first(model):
-            own[orbit] = tangent_lower_bound(orbit, model)
+        for orbit in dense_first(shape):
+            own[orbit] = tangent_lower_bound(orbit, shape)
     return best_bounds(own)
 
 
@@ -192,7 +175,7 @@ MOST_MONOMIALS_FOR_BOUNDS = 125_000
 """Bounds for the tangent dimensions use equations of the largest degree ≤ 4 with at most this many monomials."""
 
 
-def tangent_upper_bounds(model: SingleLayerAttention, max_degree: int | None = None) -> dict[Orbit, int]:
+def tangent_upper_bounds(shape: Shape, max_degree: int | None = None) -> dict[Orbit, int]:
     """Upper bounds for the tangent dimension of the closure at each orbit, from all equations of degree ≤ max_degree.
 
     The Zariski tangent space lies in the kernel of the differentials of any equations. So where the bound equals the
@@ -200,7 +183,7 @@ def tangent_upper_bounds(model: SingleLayerAttention, max_degree: int | None = N
 
     Parameters
     ----------
-    model : SingleLayerAttention
+    shape : Shape
         With t ≥ 2.
     max_degree : int, optional
         :func:`default_degree` when left out.
@@ -224,18 +207,18 @@ def tangent_upper_bounds(model: SingleLayerAttention, max_degree: int | None = N
     >>> tangent_upper_bounds(SingleLayerAttention(2, 1), 4)[Orbit(2, 1, 1)]
     5
     """
-    if model.t == 1:
+    if shape.t == 1:
         raise MethodUnavailableError("orbits classify functions of attention with t ≥ 2 only")
-    degree = default_degree(model) if max_degree is None else max_degree
+    degree = default_degree(shape) if max_degree is None else max_degree
     if degree < 1:
         return {}
-    source = graded_source(Subject.of(model, "reduced"))
+    source = multigraded_attention(shape)
     with share(0.75):
         implicitization = implicitize(source, degree)
     bounds: dict[Orbit, int] = {}
     with suppress(TimeLimitError):
         coordinates = source.polynomial_map.coordinates
-        points = {orbit: _point(orbit, model, coordinates) for orbit in watched(orbits(model))}
+        points = {orbit: _point(orbit, shape, coordinates) for orbit in watched(orbits(shape))}
         nonzero = {j for point in points.values() for j, value in enumerate(point) if value}
         found = _occurrences(watched(implicitization.sparse_generators()), nonzero)
         for orbit, point in points.items():
@@ -243,16 +226,16 @@ def tangent_upper_bounds(model: SingleLayerAttention, max_degree: int | None = N
     return bounds
 
 
-def _point(orbit: Orbit, model: SingleLayerAttention, coordinates: Sequence[str]) -> tuple[int, ...]:
+def _point(orbit: Orbit, shape: Shape, coordinates: Sequence[str]) -> tuple[int, ...]:
     """The function coordinates of the representative, without the minors that its weights satisfy."""
-    values = function(*map(sparse, representative(orbit, model)))
+    values = function(*map(sparse, representative(orbit, shape)))
     named = {name(index): value for index, value in values.items()}
     return tuple(named.get(name, 0) for name in coordinates)
 
 
-def default_degree(model: SingleLayerAttention) -> int:
+def default_degree(shape: Shape) -> int:
     """The largest N ≤ 4 with few enough monomials of degree N in the coordinates; 0 if N = 2 has too many."""
-    degree = default_max_degree(model.coordinate_count(model.default_coordinates), MOST_MONOMIALS_FOR_BOUNDS)
+    degree = default_max_degree(coordinate_count(shape, shape.default_coordinates), MOST_MONOMIALS_FOR_BOUNDS)
     return degree if degree > 1 else 0
 
 
@@ -310,7 +293,7 @@ class OrbitTangents:
     upper: int | None
 
 
-def orbit_tangents(model: SingleLayerAttention) -> dict[Orbit, OrbitTangents]:
+def orbit_tangents(shape: Shape) -> dict[Orbit, OrbitTangents]:
     """All orbits; within a limit of :mod:`m2bridge.limits` those that the time suffices for, the dense one first.
 
     Hypothesis: t ≥ 2.
@@ -320,18 +303,18 @@ def orbit_tangents(model: SingleLayerAttention) -> dict[Orbit, OrbitTangents]:
     TimeLimitError
         If it does not suffice for the dense one.
     """
-    dense, *others = dense_first(model)
-    own = {dense: _own(dense, model)}
+    dense, *others = dense_first(shape)
+    own = {dense: _own(dense, shape)}
     with share(0.6), suppress(TimeLimitError):
         for orbit in others:
-            own[orbit] = _own(orbit, model)
+            own[orbit] = _own(orbit, shape)
     upper: dict[Orbit, int] = {}
     with share(0.75), suppress(TimeLimitError):
-        upper = tangent_upper_bounds(model)
+        upper = tangent_upper_bounds(shape)
     lower = best_bounds({orbit: bound for orbit, (_, _, bound) in own.items()})
     return {orbit: OrbitTangents(*own[orbit][:2], *lower[orbit], upper.get(orbit)) for orbit in own}
 
 
-def _own(orbit: Orbit, model: SingleLayerAttention) -> tuple[int, bool, int]:
+def _own(orbit: Orbit, shape: Shape) -> tuple[int, bool, int]:
     """What the orbit itself shows: dimension, whether it is critical, bound for the tangent dimension."""
-    return orbit_dimension(orbit, model), is_critical(orbit, model), tangent_lower_bound(orbit, model)
+    return orbit_dimension(orbit, shape), is_critical(orbit, shape), tangent_lower_bound(orbit, shape)

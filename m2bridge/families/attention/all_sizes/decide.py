@@ -16,9 +16,10 @@ from m2bridge.families.attention.all_sizes.result import AllSizes, Counterexampl
 from m2bridge.families.attention.all_sizes.sizes import contains, first_point, sizes
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import orbits, representative
-from m2bridge.families.attention.statements import REGISTRY, Statement
+from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.tangents import closure_dimension, orbit_dimension, tangent_lower_bounds
 from m2bridge.limits import each, limited
+from m2bridge.maps.statement import Statement
 from m2bridge.results.base import Decision
 from m2bridge.results.sheet import name_with_part
 

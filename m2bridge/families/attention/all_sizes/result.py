@@ -13,7 +13,8 @@ from m2bridge.families.attention.all_sizes.facts import Basis
 from m2bridge.families.attention.all_sizes.fibre_theorem import Stratum
 from m2bridge.families.attention.all_sizes.sizes import Generators, canonical, order, words
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.orbits import IntegerMatrix, Orbit
+from m2bridge.families.attention.orbits import Orbit
+from m2bridge.families.attention.parametrization import IntegerMatrix
 from m2bridge.results.base import Decided, Decision, Presented
 from m2bridge.results.sheet import Facts, Finding, Findings, Sheet, Table, duration, matrix_text
 
@@ -69,7 +70,7 @@ class SizesVerdict:
     Parameters
     ----------
     statement, part, text, source : str
-        See :class:`m2bridge.families.attention.statements.OrbitStatement`.
+        See :class:`m2bridge.maps.statement.OrbitStatement`.
     decision : Decision
         REFUTED if it is false for some size to which it applies; else UNDECIDED if the facts leave some size open.
     holds_for, fails_for, undecided_for : sets of sizes

@@ -16,7 +16,7 @@ import islpy as isl
 
 from m2bridge.certificates.wording import wording
 from m2bridge.errors import MethodUnavailableError
-from m2bridge.families.attention.orbits import IntegerMatrix
+from m2bridge.families.attention.parametrization import IntegerMatrix
 
 Monomial = tuple[int, ...]
 Polynomial = frozenset[tuple[Monomial, int]]

@@ -1,0 +1,72 @@
+"""The variety of matrices of bounded rank: its dimension, its degree and its Hilbert function, by closed formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import combinations
+from math import comb, factorial, prod
+
+
+def determinantal_dimension(rows: int, columns: int, rank: int) -> int:
+    """Dimension of the affine cone of rows × columns matrices of rank at most ``rank``."""
+    rank = min(rank, rows, columns)
+    return rank * (rows + columns - rank)
+
+
+def determinantal_degree(rows: int, columns: int, rank: int) -> int:
+    """Degree of the variety of rows × columns matrices of rank at most ``rank`` in projective space.
+
+    Source: Harris, *Algebraic Geometry: A First Course*, Example 19.10 (for ``rank`` at most the smaller size).
+    """
+    small, large = sorted((rows, columns))
+    if rank >= small:
+        return 1
+    value = prod(
+        (
+            Fraction(factorial(large + i) * factorial(i), factorial(rank + i) * factorial(large - rank + i))
+            for i in range(small - rank)
+        ),
+        start=Fraction(1),
+    )
+    assert value.denominator == 1
+    return int(value)
+
+
+def determinantal_hilbert_function(columns: int, rows: int, rank: int, n: int) -> int:
+    """Polynomials of degree n on the matrices of rank at most ``rank``.
+
+    The sum of dim S_λ(C^rows) · dim S_λ(C^columns) over the partitions λ of n with at most ``rank`` parts.
+
+    Source: Bruns, Vetter, *Determinantal Rings*, Corollary 11.7 (Cauchy's formula).
+    """
+    if rank >= min(rows, columns):
+        return monomial_count(rows * columns, n)
+    return sum(_schur(parts, rows) * _schur(parts, columns) for parts in _partitions(n, rank, n))
+
+
+def monomial_count(variables: int, degree: int) -> int:
+    """The number of monomials of a degree, dim S_n of a space of this dimension."""
+    return comb(degree + variables - 1, degree)
+
+
+def _partitions(n: int, parts: int, largest: int) -> Iterator[tuple[int, ...]]:
+    """Weakly decreasing, padded with zeros to the number of parts."""
+    if parts == 0:
+        if n == 0:
+            yield ()
+        return
+    for first in range(min(n, largest), -1, -1):
+        if first * parts < n:
+            return
+        for rest in _partitions(n - first, parts - 1, first):
+            yield (first, *rest)
+
+
+def _schur(partition: tuple[int, ...], size: int) -> int:
+    """Weyl's dimension formula."""
+    rows = (*partition, *(0,) * (size - len(partition)))
+    value = Fraction(1)
+    for i, j in combinations(range(size), 2):
+        value *= Fraction(rows[i] - rows[j] + j - i, j - i)
+    return int(value)

@@ -1,0 +1,154 @@
+"""The comparison of the predicted Hilbert function with that of the ideal of the closure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from m2bridge.engine import Engine
+from m2bridge.families.attention.hilbert import no_prediction, predicted_hilbert_function, predicted_numerator
+from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.implicitization.implicitize import Implicitization
+from m2bridge.maps.closure import closure
+from m2bridge.maps.closure_result import Closure
+from m2bridge.results.base import Presented
+from m2bridge.results.sheet import Block, Facts, Finding, Findings, Sheet, Table, duration
+
+TEXT = (
+    "For t ≥ 2, and d ≤ 3 or d' = 1 or min(a, d) = 1: the Hilbert function of the Zariski closure is that of the "
+    "source less Λ² S_n Y and hooks (docs/completeness.md)."
+)
+COMPUTED = "the Hilbert function of the ideal of the closure, and its Hilbert series where the ideal is proved complete"
+SOURCE = "m2bridge, docs/completeness.md (proved as an upper bound, and in large degrees)"
+
+
+@dataclass(frozen=True, slots=True)
+class HilbertCheck(Presented):
+    """What a comparison of Hilbert functions says.
+
+    Parameters
+    ----------
+    model : SingleLayerAttention
+    verdict : {"CONFIRMED", "REFUTED", "UNDECIDED", "NOT_APPLICABLE"}
+    reason : str
+        Up to which degree they were compared, or for all; where they differ; which hypothesis fails.
+    computed, predicted : tuple of int
+        H(0), …, H(N).
+    all_degrees : bool
+        Whether the whole series was compared, of an ideal that is proved complete.
+    engine_version : str
+    seconds : float
+    unfinished : str
+    """
+
+    presentation: ClassVar[str] = "m2bridge.families.attention.hilbert_check"
+
+    model: SingleLayerAttention
+    verdict: Literal["CONFIRMED", "REFUTED", "UNDECIDED", "NOT_APPLICABLE"]
+    reason: str
+    computed: tuple[int, ...] = ()
+    predicted: tuple[int, ...] = ()
+    all_degrees: bool = False
+    engine_version: str = ""
+    seconds: float = 0.0
+    unfinished: str = ""
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the prediction is wrong."""
+        return self.verdict == "REFUTED"
+
+    @property
+    def undecided(self) -> bool:
+        """Whether not all values were compared, though the prediction applies."""
+        return self.verdict == "UNDECIDED"
+
+
+def hilbert_check(model: SingleLayerAttention, engine: Engine, timeout: float | None = None) -> HilbertCheck:
+    """Compare the predicted Hilbert function with that of the ideal that :func:`m2bridge.maps.closure.closure` finds.
+
+    Raises
+    ------
+    EngineError
+        If Macaulay2 failed, or a limit was reached before anything was found.
+    """
+    if reason := no_prediction(model):
+        return HilbertCheck(model, "NOT_APPLICABLE", reason)
+    found = closure(model, engine, timeout=timeout)
+    values = _values(found)
+    predicted = tuple(predicted_hilbert_function(model, n) for n in range(len(values)))
+    whole = found.hilbert_series is not None
+    verdict, reason = _decided(model, found, values, predicted)
+    return HilbertCheck(
+        model, verdict, reason, values, predicted, whole, found.engine_version, found.seconds, found.unfinished
+    )
+
+
+def _values(found: Closure) -> tuple[int, ...]:
+    """Values that are proved; none if the ranks are known modulo a prime only."""
+    if isinstance(found.equations, Implicitization):
+        return found.equations.hilbert_function if found.equations.exact else ()
+    if found.hilbert_series is not None:
+        series = found.hilbert_series
+        return tuple(series.value(n) for n in range(series.dimension + 4))
+    return ()
+
+
+def _decided(
+    model: SingleLayerAttention, found: Closure, values: tuple[int, ...], predicted: tuple[int, ...]
+) -> tuple[Literal["CONFIRMED", "REFUTED", "UNDECIDED"], str]:
+    if not values:
+        return "UNDECIDED", f"no value was proved; {found.unfinished}".rstrip("; ")
+    wrong = [n for n, (seen, said) in enumerate(zip(values, predicted, strict=True)) if seen != said]
+    if wrong:
+        n = wrong[0]
+        return "REFUTED", f"H({n}) is {values[n]}, and {predicted[n]} is predicted"
+    series = found.hilbert_series
+    if series is None:
+        last = len(values) - 1
+        said = f"H(0), …, H({last}) are as predicted; the statement is about all n, and n > {last} is not decided"
+        return "UNDECIDED", "; ".join(filter(None, (said, found.unfinished)))
+    if series.numerator == predicted_numerator(model, series.dimension):
+        return "CONFIRMED", "in this case for all n: the ideal is complete, and its Hilbert series is the predicted one"
+    return "REFUTED", "the Hilbert series of the complete ideal is another one"
+
+
+SHOWN = 12
+"""Values that are written."""
+
+
+def json(found: HilbertCheck) -> dict[str, Any]:
+    """The verdict and both functions."""
+    return {
+        "case": {"d": found.model.d, "d_out": found.model.d_out, "a": found.model.a, "t": found.model.t},
+        "field": "QQ",
+        "engine": {"version": found.engine_version or None},
+        "seconds": round(found.seconds, 3),
+        "verdicts": [
+            {"statement": "hilbert", "part": "", "text": TEXT, "source": SOURCE, "verdict": found.verdict}
+            | {"reason": found.reason}
+        ],
+        "computed": list(found.computed),
+        "predicted": list(found.predicted),
+        "all_degrees": found.all_degrees,
+        "unfinished": found.unfinished or None,
+    }
+
+
+def sheet(found: HilbertCheck) -> Sheet:
+    """A table of values, and the verdict."""
+    blocks: list[Block] = []
+    if found.computed:
+        rows = list(enumerate(zip(found.computed, found.predicted, strict=True)))[:SHOWN]
+        blocks.append(Facts([("computed in", duration(found.seconds)), ("not finished", found.unfinished or None)]))
+        blocks.append(Table(("n", "computed", "predicted"), [(n, *values) for n, values in rows]))
+    blocks.append(Findings([Finding(found.verdict, "hilbert", TEXT, (found.reason,))]))
+    values = ", ".join(map(str, found.computed[:SHOWN]))
+    title = f"Hilbert function of the Zariski closure, lightning self-attention, {found.model}, over QQ"
+    return Sheet(title, blocks, [rf"H = ({values}, \dots)"] if values else [])
+
+
+def macaulay2(found: HilbertCheck) -> str:
+    """Both functions as Macaulay2 lists."""
+    computed, predicted = (", ".join(map(str, values)) for values in (found.computed, found.predicted))
+    return f"computed = {{{computed}}}\npredicted = {{{predicted}}}"

@@ -1,0 +1,159 @@
+"""The statements about single-layer attention that m2bridge checks; they predict and never compute.
+
+Their words come from ``words.toml``; predictions and hypotheses are functions. To add one: write its prediction, and
+put it into the registry at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from m2bridge.certificates.wording import wording
+from m2bridge.families.attention.fibres import Preimages
+from m2bridge.families.attention.orbits import Orbit, representative
+from m2bridge.families.attention.parametrization import IntegerMatrix, WeightPair
+from m2bridge.families.attention.shape import Shape, degree_formula, dimension_formula
+from m2bridge.maps.statement import GlobalStatement, OrbitStatement, Statement, Value, every_orbit
+
+WORDS = wording(Path(__file__).parent / "words.toml")
+
+Hypotheses = Callable[[Shape], str]
+"""Why a statement does not apply to a case; empty if it does."""
+
+
+def about_orbits(
+    key: str,
+    part: str,
+    predict: Callable[[Orbit, Shape], Value],
+    hypotheses: Hypotheses,
+    concerns: Callable[[Orbit], bool] = every_orbit,
+) -> OrbitStatement[Shape, Orbit]:
+    """The statement with this number about functions, orbit by orbit."""
+    return OrbitStatement(**_words(key, part), predict=predict, hypotheses=hypotheses, concerns=concerns)
+
+
+def about_the_whole(
+    key: str,
+    part: str,
+    predict: Callable[[Shape], Value],
+    hypotheses: Hypotheses,
+    nothing: Value | None = None,
+) -> GlobalStatement[Shape]:
+    """The statement with this number about the neuromanifold as a whole."""
+    return GlobalStatement(**_words(key, part), predict=predict, hypotheses=hypotheses, nothing=nothing)
+
+
+def _words(key: str, part: str) -> dict[str, Any]:
+    words = WORDS.words(key, part)
+    return {
+        "key": key,
+        "part": part,
+        "text": words.text,
+        "source": words.source,
+        "observable": words.observable,
+        "computed": WORDS.computed[words.observable],
+        "trusted": WORDS.trusted[words.observable],
+    }
+
+
+def several_tokens(shape: Shape) -> str:
+    """t ≥ 2."""
+    return "" if shape.t >= 2 else WORDS.hypotheses["several-tokens"]
+
+
+def paper_hypotheses(shape: Shape) -> str:
+    """The hypotheses of the paper from Corollary 3.3 on: t ≥ 2, and α > 1 or d' > 1."""
+    if reason := several_tokens(shape):
+        return reason
+    return WORDS.hypotheses["not-degenerate"] if shape.alpha == 1 and shape.d_out == 1 else ""
+
+
+def nondegenerate(shape: Shape) -> str:
+    """The hypotheses of the paper, and d ≥ 2, which we add: for d = 1 < d' some printed statements fail."""
+    if reason := paper_hypotheses(shape):
+        return reason
+    return WORDS.hypotheses["two-dimensions"] if shape.d == 1 else ""
+
+
+def _always(value: Value) -> Callable[[Shape], Value]:
+    """A prediction that is the same for all cases."""
+    return lambda shape: value
+
+
+def _rank_one(orbit: Orbit) -> bool:
+    return orbit.r == orbit.s == 1
+
+
+def _higher_rank(orbit: Orbit) -> bool:
+    return not _rank_one(orbit)
+
+
+def _exchanged(orbit: Orbit, shape: Shape) -> Value:
+    """Theorem 3.2: A = k qᵀ, V = h vᵀ, and with k and v exchanged; for k = v this is one point.
+
+    The representative has q and h the first unit vectors; k is then the first column of A, v the first row of V.
+    """
+    A, V = representative(orbit, shape)
+    k, v = tuple(row[0] for row in A), V[0]
+    return Preimages(frozenset({(A, V), _rank_one_weights(v, k, shape)}))
+
+
+def _rank_one_weights(k: tuple[int, ...], v: tuple[int, ...], shape: Shape) -> WeightPair:
+    """The matrices k qᵀ and h vᵀ with q and h the first unit vectors."""
+    zeros: IntegerMatrix = tuple((0,) * shape.d for _ in range(shape.d_out - 1))
+    return tuple((entry, *(0,) * (shape.d - 1)) for entry in k), (v, *zeros)
+
+
+def _itself(orbit: Orbit, shape: Shape) -> Value:
+    return Preimages(frozenset({representative(orbit, shape)}))
+
+
+def _boundary(orbit: Orbit, shape: Shape) -> bool:
+    """Theorem 3.4 (ii): A = v qᵀ and V = h vᵀ with the same v; Lemma A.3 says that these are the critical ones."""
+    return (orbit.r, orbit.s, orbit.m) == (1, 1, 1)
+
+
+def singular(orbit: Orbit, shape: Shape) -> bool:
+    """Theorem 3.4 (iii), as printed."""
+    return orbit.r * orbit.s <= 1
+
+
+def _singular_points(orbit: Orbit, shape: Shape) -> bool:
+    """Corollary A.4, on which Theorem 3.4 (iii) rests."""
+    return _rank_one(orbit)
+
+
+def _both_or_neither(orbit: Orbit, shape: Shape) -> bool:
+    """Corollary A.6: boundary points are critical values."""
+    return True
+
+
+def _singular_locus(orbit: Orbit, shape: Shape) -> bool:
+    """The singular locus, with the singularities of the source taken into account (ours)."""
+    if shape.a >= shape.d:
+        return orbit.r == orbit.s == 1
+    if shape.a == 1:
+        return orbit.s == 1
+    return orbit.r <= shape.a - 1
+
+
+REGISTRY: tuple[Statement, ...] = (
+    about_orbits("3.2", "rank one", predict=_exchanged, hypotheses=several_tokens, concerns=_rank_one),
+    about_the_whole("3.2", "zero", predict=_always(True), hypotheses=several_tokens),
+    about_orbits("3.2", "otherwise", predict=_itself, hypotheses=several_tokens, concerns=_higher_rank),
+    about_the_whole("3.3", "", predict=dimension_formula, hypotheses=paper_hypotheses),
+    about_the_whole("3.4", "i", predict=_always(True), hypotheses=paper_hypotheses),
+    about_orbits("3.4", "ii", predict=_boundary, hypotheses=nondegenerate),
+    about_orbits("3.4", "iii", predict=singular, hypotheses=nondegenerate),
+    about_the_whole("A.2", "birational", predict=_always(True), hypotheses=paper_hypotheses),
+    about_the_whole("A.2", "special fibres", predict=_always(2), hypotheses=paper_hypotheses, nothing=0),
+    about_orbits("A.3", "", predict=_boundary, hypotheses=nondegenerate),
+    about_orbits("A.4", "", predict=_singular_points, hypotheses=nondegenerate),
+    about_the_whole("A.5", "", predict=_always(True), hypotheses=several_tokens),
+    about_orbits("A.6", "", predict=_both_or_neither, hypotheses=nondegenerate),
+    about_the_whole("not-a-manifold", "", predict=_always(False), hypotheses=nondegenerate),
+    about_the_whole("degree", "", predict=degree_formula, hypotheses=several_tokens),
+    about_orbits("singular-locus", "", predict=_singular_locus, hypotheses=nondegenerate),
+)
