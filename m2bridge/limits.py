@@ -195,16 +195,24 @@ def overtime(clock: Clock, seconds: float) -> Iterator[None]:
         yield
 
 
-def each(items: Iterable[tuple[str, Callable[[], Item]]]) -> tuple[Item, ...]:
-    """What some computations give, one after the other; at the limit the error says by name which were done."""
+def each(items: Iterable[tuple[str, Callable[[], Item]]]) -> tuple[tuple[Item, ...], str]:
+    """The results of computations, one after the other, and at the limit those so far with the reason for the end.
+
+    Raises
+    ------
+    TimeLimitError
+        If the limit is reached before the first result.
+    """
     found: dict[str, Item] = {}
     try:
         for name, computation in watched(items):
             found[name] = computation()
     except TimeLimitError as limit:
         limit.progress = limit.progress or f"decided so far: {', '.join(found) or 'nothing'}"
-        raise
-    return tuple(found.values())
+        if not found:
+            raise
+        return tuple(found.values()), str(limit)
+    return tuple(found.values()), ""
 
 
 @contextmanager

@@ -53,5 +53,5 @@ def facts() -> Facts:
 @cache
 def verdicts() -> dict[str, SizesVerdict]:
     """All verdicts, by name."""
-    _, found = decide(basis(), [(statement, prediction_of(statement)) for statement in filter(is_stated, REGISTRY)])
+    _, found, _ = decide(basis(), [(statement, prediction_of(statement)) for statement in filter(is_stated, REGISTRY)])
     return {verdict.name: verdict for verdict in found}

@@ -14,7 +14,7 @@ from m2bridge.algebra.field import QQ
 from m2bridge.cli import families as completion
 from m2bridge.cli.families import FamilyCommand, every_size, family_options, tool
 from m2bridge.cli.options import case_options, exit_zero_option, request, run_options, within
-from m2bridge.cli.output import exit_code, progress, show
+from m2bridge.cli.output import DONE, UNDECIDED, exit_code, progress, show
 from m2bridge.convert.documents import read_json, read_text
 from m2bridge.convert.number_text import MOST_DIGITS, read_rational
 from m2bridge.engine import Limits, Session
@@ -137,7 +137,8 @@ def _cross_check_all_sizes(statement: str, name: str, options: dict[str, Any], e
             cross_check_all_sizes = chosen.command("cross_check_all_sizes")
 
         found = cross_check_all_sizes(engine, statements)
-    return _shown(found, options["form"], clock, exit_zero)
+    code = _shown(found, options["form"], clock, exit_zero)
+    return UNDECIDED if code == DONE and found.unfinished else code
 
 
 def _shown(found: Any, form: str, clock: Clock, exit_zero: bool) -> int:

@@ -125,6 +125,9 @@ class IdealSingularLocus(Presented, Generic[Kind]):
                 for c in self.components
                 if generator_texts(c.ideal) != _short(c)
             ]
+        elif self.components is None and self.variety:
+            rows = [(_variety(c), c.dimension, c.degree) for c in self.variety]
+            blocks.append(Table(("component of the variety", "dimension", "degree"), rows))
         return Sheet(
             f"Singular locus of {self.title or f'the variety of {ideal_text(self.given)}'}, over {field}",
             blocks,
@@ -227,7 +230,7 @@ def _components_json(components: tuple[IrreducibleComponent[Any], ...] | None) -
 def _facts(locus: IdealSingularLocus[Any]) -> list[tuple[str, object]]:
     return [
         ("variety", _shape(locus.variety, "empty")),
-        ("singular locus", _shape(locus.components, "empty: the variety is smooth")),
+        ("singular locus", _shape(locus.components, "empty: the variety is smooth") or "not decided"),
         ("irreducible", f"means over {locus.given.ring.field}; over a larger field components can decompose"),
         ("computed by", computed_by(locus.engine_version, locus.seconds, "Jacobian criterion")),
         ("not finished", locus.unfinished or None),

@@ -145,7 +145,7 @@ def _gradients(
     if size * source.parameter_count > MAX_ENTRIES:
         raise TooLargeError(
             f"the matrix of the differential would have {size} rows and {source.parameter_count} columns;"
-            f" at most {MAX_ENTRIES} entries are handled"
+            f" at most {MAX_ENTRIES} entries are handled: take smaller numbers"
         )
     point = [random.randrange(prime) for _ in range(source.parameter_count)]
     pairs = _random_pairs(source, size, prime, random) if source.input_count else _all_outputs(source.output_count)

@@ -15,9 +15,12 @@ from m2bridge import CoefficientField, Engine, Ideal, IdealSingularLocus, Macaul
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.cli.commands import run
+from m2bridge.cli.output import UNDECIDED, show
 from m2bridge.engine.script import Script
 from m2bridge.errors import TimeLimitError, TooLargeError
 from m2bridge.ideals import singular_locus as module
+from m2bridge.limits import Clock
+from tests.limits import HOUR, limit_after
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "ideals"
 
@@ -155,8 +158,22 @@ def test_what_was_found_until_the_limit_is_kept(engine: Macaulay2) -> None:
     assert locus.variety_dimension == 1
     assert locus.dimension is None is locus.components
     assert "not finished" in str(locus)
+    assert "not decided" in str(locus)
+    assert all(f"V({x})" in str(locus) for x in "xy")
     assert locus.to_json()["components"] is None
     assert "not finished" in locus.to_latex() + locus.to_macaulay2()
+
+
+def test_at_the_limit_the_components_so_far_are_shown_with_exit_code_3(
+    session: Macaulay2, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Macaulay2 never ends after the components, their dimensions and degrees."""
+    with limit_after(session, 3, "ideal_singular_locus") as stuck:
+        locus = ideal("x*y").singular_locus(engine=stuck, timeout=HOUR)
+    assert show(locus, "text", Clock()) == UNDECIDED
+    text = capsys.readouterr().out
+    assert all(f"V({x})" in text for x in "xy")
+    assert "singular locus   not decided" in text
 
 
 # file: dimension of the variety, its components, dimension of the singular locus, its components

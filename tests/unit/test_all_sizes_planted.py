@@ -153,7 +153,7 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_statement_is_refuted_for_exactly_the_right_sizes(name: str) -> None:
     prediction, fails, holds = WRONG[name]
-    _, (verdict,) = decide(basis(), [(REGISTRY[0], prediction)])
+    _, (verdict,), _ = decide(basis(), [(REGISTRY[0], prediction)])
     applies = sizes.sizes()
     for hypothesis in prediction.hypotheses:
         applies = applies.intersect(sizes.sizes(hypothesis.condition))
@@ -168,15 +168,17 @@ def test_a_wrong_statement_is_refuted_for_exactly_the_right_sizes(name: str) -> 
 def test_what_is_not_decided_is_undecided() -> None:
     """A formula whose zeros are no linear inequalities; identities that were not verified."""
     quadratic = FormulaPrediction("dimension", (("", lambda d, dp, alpha, D: alpha * (2 * d - alpha) + dp**2 - 1),))
-    _, (verdict,) = decide(basis(), [(REGISTRY[0], quadratic)])
+    _, (verdict,), _ = decide(basis(), [(REGISTRY[0], quadratic)])
     assert (verdict.decision, verdict.undecided_for.is_empty()) == ("REFUTED", True)  # d·d' − d'² = d'(d − d')
     cubic = FormulaPrediction(
         "dimension", (("", lambda d, dp, alpha, D: alpha * (2 * d - alpha) + d * d * dp - dp * dp),)
     )
-    _, (verdict,) = decide(basis(), [(REGISTRY[0], cubic)])
+    _, (verdict,), _ = decide(basis(), [(REGISTRY[0], cubic)])
     assert verdict.decision == "UNDECIDED"
     unverified = Basis(basis().ideals, base_locus_empty=False, boundary_family=False)
-    _, found = decide(unverified, [(statement, prediction_of(statement)) for statement in filter(is_stated, REGISTRY)])
+    _, found, _ = decide(
+        unverified, [(statement, prediction_of(statement)) for statement in filter(is_stated, REGISTRY)]
+    )
     open_ones = {verdict.name for verdict in found if verdict.decision == "UNDECIDED"}
     assert {"3.4 (i)", "3.4 (ii)", "3.4 (iii)", "A.2 (birational)", "degree", "singular-locus"} <= open_ones
     assert "A.3" not in open_ones

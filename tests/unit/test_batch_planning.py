@@ -28,6 +28,7 @@ from m2bridge.errors import (
     NotApplicableError,
     ScriptError,
     TimeLimitError,
+    TooLargeError,
 )
 from m2bridge.families import family
 from m2bridge.families.definition import lists, ranges
@@ -307,6 +308,7 @@ def test_planning_sweeps_what_killed_batches_left(tmp_path: Path) -> None:
         (ValueError("x"), "failed"),
         (InvalidCaseError("d", "x"), "refused"),
         (MethodUnavailableError("x"), "refused"),
+        (TooLargeError("x"), "refused"),
         (NotApplicableError("x"), "not-applicable"),
     ],
 )

@@ -16,9 +16,13 @@ from tests.clocks import Looks
 
 
 def test_what_was_done_is_said_at_the_limit() -> None:
-    with limited(3, now=Looks()), pytest.raises(TimeLimitError, match=r"\(decided so far: a, b, c\)$"):
+    with limited(3, now=Looks()):
+        found, late = each((name, name.upper) for name in "abcdef")
+    assert found == ("A", "B", "C")
+    assert late.endswith("(decided so far: a, b, c)")
+    assert each((name, name.upper) for name in "ab") == (("A", "B"), "")
+    with limited(0.5, now=Looks()), pytest.raises(TimeLimitError, match=r"\(decided so far: nothing\)$"):
         each((name, name.upper) for name in "abcdef")
-    assert each((name, name.upper) for name in "ab") == ("A", "B")
 
 
 def test_nothing_ends_without_a_limit() -> None:

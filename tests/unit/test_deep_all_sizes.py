@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
@@ -10,7 +11,8 @@ from typing import Any
 import pytest
 
 from m2bridge.cli import commands
-from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError
+from m2bridge.crosscheck.questions import question_of
+from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError, TimeLimitError
 from m2bridge.families import family
 from m2bridge.families.deep_attention.all_sizes import counted, decide, predictions
 from m2bridge.families.deep_attention.all_sizes import decide as cross_check
@@ -260,6 +262,30 @@ def test_the_command(
     assert commands.run() == code
     shown = capsys.readouterr()
     assert said in shown.out + shown.err
+
+
+def test_at_the_limit_the_verdicts_so_far_are_shown_and_none_is_certified(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decided, verdict = list[str](), cross_check._verdict
+
+    def limited_to_two(statement: Any) -> Any:
+        if len(decided) == 2:
+            raise TimeLimitError("the limit")
+        decided.append(statement.key)
+        return verdict(statement)
+
+    monkeypatch.setattr(cross_check, "_verdict", limited_to_two)
+    monkeypatch.setattr("sys.argv", ["m2bridge", "cross-check", "--family", "deep-attention", "--all-sizes", "--json"])
+    assert commands.run() == 3
+    data = json.loads(capsys.readouterr().out)
+    assert [found["statement"] for found in data["verdicts"]] == decided
+    assert data["unfinished"] == f"the limit (decided so far: {', '.join(decided)})"
+    decided.clear()
+    assert "not finished" in cross_check_deep_attention().to_text()
+    decided.clear()
+    with pytest.raises(TimeLimitError):
+        question_of(NAME, "L").observe(EveryNetwork(), None)
 
 
 def test_predictions_are_of_known_kinds() -> None:

@@ -70,9 +70,11 @@ def fibre_script(network: DeepAttention) -> Script:
     if network.softmax or not network.is_plain:
         raise MethodUnavailableError("fibres are computed for lightning attention, one head, no skip connections")
     if (count := unknown_count(network)) > MOST_UNKNOWNS:
-        raise TooLargeError(f"the fibre has {count} unknowns; at most {MOST_UNKNOWNS} are tried")
+        raise TooLargeError(f"the fibre has {count} unknowns; at most {MOST_UNKNOWNS} are tried: take smaller widths")
     if (count := network.parameter_count) > MOST_WEIGHTS:
-        raise TooLargeError(f"the network has {count} weights; fibres are computed for at most {MOST_WEIGHTS}")
+        raise TooLargeError(
+            f"the network has {count} weights; fibres are computed for at most {MOST_WEIGHTS}: take fewer"
+        )
     n, outputs, l = network.widths[0], network.widths[-1], network.layers
     attention, M = _random_weights(network)
     names = [[[f"inner_({k},{i},{j})" for j in range(1, n + 1)] for i in range(1, n + 1)] for k in range(1, l + 1)]

@@ -177,7 +177,7 @@ def _full_by_series(network: DeepAttention) -> LowerBound:
     if length * network.parameter_count * upper > MOST_COEFFICIENTS:
         raise TooLargeError(
             "softmax with several heads or skip connections is computed by power series; here"
-            f" {network.parameter_count} parameters and {length} orders are too many for that"
+            f" {network.parameter_count} parameters and {length} orders are too many for that: take smaller numbers"
         )
     rank = 0
     for _ in range(DOUBLINGS):

@@ -172,7 +172,7 @@ def _scalings(network: DeepAttention) -> Finding:
     if network.softmax:
         return _softmax_scalings(network)
     if network.heads > MOST_HEADS:
-        raise TooLargeError(f"words are written for at most {MOST_HEADS} heads")
+        raise TooLargeError(f"words are written for at most {MOST_HEADS} heads: take fewer")
     plain, scaled = (
         output([words.layer(0, network.heads, c)], words.X, words.WordSystem(), network.skip) for c in (False, True)
     )
@@ -305,7 +305,7 @@ def _network(network: DeepAttention, point: Sequence[Any], numbers: NumberSystem
 
 def _check_entries(rows: int, columns: int) -> None:
     if rows * columns > MOST_ENTRIES:
-        raise TooLargeError(f"a matrix of {rows} × {columns} entries; at most {MOST_ENTRIES} are handled")
+        raise TooLargeError(f"a matrix of {rows} × {columns} entries; at most {MOST_ENTRIES} are handled: take fewer")
 
 
 FIBRES = ("fibre_dimension", "fibre_degree", "fibre_is_one_point")

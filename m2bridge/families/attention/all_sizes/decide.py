@@ -46,8 +46,8 @@ def prediction_of(statement: Statement) -> Prediction:
 
 def decide(
     basis: Basis, stated: Sequence[tuple[Statement, Prediction]]
-) -> tuple[tuple[Stratum, ...], tuple[SizesVerdict, ...]]:
-    """All that follows from the base ideals; needs no engine.
+) -> tuple[tuple[Stratum, ...], tuple[SizesVerdict, ...], str]:
+    """The fibres and verdicts that follow from the base ideals, and the limit that ended them early, if one did.
 
     Raises
     ------
@@ -59,8 +59,10 @@ def decide(
     if not seen.complete:
         raise ContradictionError("the cases of the theorem about fibres are not all orbits, each once")
     counts = {"ideals": len(basis.ideals), "patterns": sum(stratum.patterns for stratum in strata)}
-    verdicts = each((" ".join(filter(None, (s.key, s.part))), partial(_verdict, s, p, seen, counts)) for s, p in stated)
-    return strata, verdicts
+    verdicts, late = each(
+        (" ".join(filter(None, (s.key, s.part))), partial(_verdict, s, p, seen, counts)) for s, p in stated
+    )
+    return strata, verdicts, late
 
 
 def _verdict(statement: Statement, prediction: Prediction, seen: Facts, counts: dict[str, int]) -> SizesVerdict:
@@ -117,7 +119,7 @@ def cross_check_all_sizes(
 ) -> AllSizes:
     """Decide statements for all d, d', a ≥ 1 and t ≥ 2 at once, assuming none of them.
 
-    Those that are not stated for all sizes are named.
+    Those that are not stated for all sizes are named. At the limit on time the verdicts so far are returned.
 
     Raises
     ------
@@ -140,5 +142,5 @@ def cross_check_all_sizes(
     others = tuple(name_with_part(s.key, s.part) for s in statements if s not in known)
     with limited(timeout) as running:
         basis = base_ideals(engine)
-        strata, verdicts = decide(basis, stated)
-        return AllSizes(verdicts, strata, basis, engine.version, running.seconds, others)
+        strata, verdicts, late = decide(basis, stated)
+        return AllSizes(verdicts, strata, basis, engine.version, running.seconds, others, late)

@@ -11,7 +11,7 @@ from m2bridge.certificates.schema import Certificate, Content
 from m2bridge.citation import LIGHTNING
 from m2bridge.engine import Engine
 from m2bridge.engine.script import Script
-from m2bridge.errors import InvalidCaseError, MethodUnavailableError
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError
 from m2bridge.families.attention.all_sizes.decide import cross_check_all_sizes, is_stated
 from m2bridge.families.attention.all_sizes.facts import base_ideals_script
 from m2bridge.families.attention.all_sizes.result import AllSizes, content, counterexample_text
@@ -57,7 +57,10 @@ def observe_all_sizes(model: EverySize, engine: Engine | None) -> AllSizes:
     """
     if engine is None:
         raise MethodUnavailableError("the ideals behind the theorems for all sizes need Macaulay2")
-    return cross_check_all_sizes(engine)
+    found = cross_check_all_sizes(engine)
+    if found.unfinished:
+        raise TimeLimitError(found.unfinished)
+    return found
 
 
 def _content(key: str, model: EverySize, found: AllSizes) -> Content:

@@ -119,6 +119,8 @@ class AllSizes(Decided, Presented):
     seconds : float
     not_stated : tuple of str
         Names of the statements that were asked about and are not stated for all sizes.
+    unfinished : str
+        Empty, or the limit that was reached, and which statements were decided before.
 
     Examples
     --------
@@ -136,11 +138,7 @@ class AllSizes(Decided, Presented):
     engine_version: str
     seconds: float
     not_stated: tuple[str, ...] = ()
-
-    @property
-    def unfinished(self) -> str:
-        """Always empty: a limit that is reached before all is computed is an error."""
-        return ""
+    unfinished: str = ""
 
 
 def content(key: str, found: AllSizes) -> Content:
@@ -245,6 +243,7 @@ def json(found: AllSizes) -> dict[str, Any]:
         "seconds": round(found.seconds, 3),
         "verdicts": [verdict_json(verdict) for verdict in found.verdicts],
         "not_stated": list(found.not_stated),
+        **({"unfinished": found.unfinished} if found.unfinished else {}),
         "fibres": [stratum_json(stratum) for stratum in found.strata],
         "base_locus_empty": found.basis.base_locus_empty,
         "boundary_family": found.basis.boundary_family,
@@ -301,6 +300,7 @@ def sheet(found: AllSizes) -> Sheet:
                     ("ideals", ideals),
                     ("not stated for all sizes", ", ".join(found.not_stated) or None),
                     ("computed by", f"{engine}, {duration(found.seconds)}"),
+                    ("not finished", found.unfinished or None),
                 ]
             ),
             Table(("orbits", "length", "points", "patterns of entries"), rows, legend),

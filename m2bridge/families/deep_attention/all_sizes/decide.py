@@ -184,8 +184,9 @@ def cross_check_deep_attention(
     with limited(timeout) as running:
         if wrong := [name for name, holds in layer_identities().items() if not holds]:
             raise ContradictionError(f"the identity of a layer does not hold: {', '.join(wrong)}")
-        found = each((statement.key, partial(_verdict, statement)) for statement in chosen)
-        return DeepAttentionAllSizes(found, tuple(layer_identities()), block_ranks(), running.seconds, others)
+        blocks = block_ranks()
+        found, late = each((statement.key, partial(_verdict, statement)) for statement in chosen)
+        return DeepAttentionAllSizes(found, tuple(layer_identities()), blocks, running.seconds, others, late)
 
 
 def _verdict(statement: Stated) -> EveryVerdict:

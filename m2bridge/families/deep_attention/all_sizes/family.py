@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from m2bridge.certificates.schema import Certificate, Content
 from m2bridge.engine import Engine
-from m2bridge.errors import InvalidCaseError
+from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.families.deep_attention.all_sizes.decide import cross_check_deep_attention, stated_for_all_sizes
 from m2bridge.families.deep_attention.all_sizes.result import (
     DeepAttentionAllSizes,
@@ -47,7 +47,10 @@ class EveryNetwork:
 
 
 def _observe(model: EveryNetwork, engine: Engine | None) -> DeepAttentionAllSizes:
-    return cross_check_deep_attention()
+    found = cross_check_deep_attention()
+    if found.unfinished:
+        raise TimeLimitError(found.unfinished)
+    return found
 
 
 def _content(key: str, model: EveryNetwork, found: DeepAttentionAllSizes) -> Content:

@@ -87,6 +87,8 @@ class DeepAttentionAllSizes(Decided, Presented):
     seconds : float
     not_stated : tuple of str
         Names of the statements that were asked about and are not stated for all sizes.
+    unfinished : str
+        Empty, or the limit that was reached, and which statements were decided before.
 
     Examples
     --------
@@ -102,11 +104,7 @@ class DeepAttentionAllSizes(Decided, Presented):
     blocks: tuple[BlockRank, ...]
     seconds: float
     not_stated: tuple[str, ...] = ()
-
-    @property
-    def unfinished(self) -> str:
-        """Always empty: a limit that is reached before all is computed is an error."""
-        return ""
+    unfinished: str = ""
 
 
 def json(found: DeepAttentionAllSizes) -> dict[str, Any]:
@@ -125,6 +123,7 @@ def json(found: DeepAttentionAllSizes) -> dict[str, Any]:
             for verdict in found.verdicts
         ],
         "not_stated": list(found.not_stated),
+        **({"unfinished": found.unfinished} if found.unfinished else {}),
         **evidence_json(found),
     }
 
@@ -161,6 +160,7 @@ def sheet(found: DeepAttentionAllSizes) -> Sheet:
             ("ranks", f"all {len(found.blocks)} blocks of at most 3 layers (softmax: 2) have their least kernel"),
             ("not stated for all sizes", ", ".join(found.not_stated) or None),
             ("computed by", f"integer sets (isl) and exact linear algebra (FLINT), {duration(found.seconds)}"),
+            ("not finished", found.unfinished or None),
         ]
     )
     verdicts = Findings([_finding(verdict) for verdict in found.verdicts])
