@@ -21,7 +21,7 @@ from m2bridge.families.deep_attention import block, bounds, lower_bounds, model,
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.network import Head, gradient, output
 from m2bridge.families.deep_attention.number_systems import Balls, PowerSeries, Residues, SeriesMatrix
-from m2bridge.families.deep_attention.shape import Shape, virtual_dimension
+from m2bridge.families.deep_attention.shape import virtual_dimension
 from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.implicitization.multigraded_map import multigraded
 from m2bridge.maps.model import DifferentiableModel, Model
@@ -91,7 +91,7 @@ def test_gradients_are_those_of_the_product_rule(
 def test_gradients_of_blocks(widths: tuple[int, ...]) -> None:
     """Along any direction in C_k, c_k and m, from the output as a polynomial on a line."""
     numbers, random = Residues(LARGE_PRIME), Random(5)
-    start, direction = (block.random_block(Shape(widths, widths[:-1]), random) for _ in range(2))
+    start, direction = (block.random_block(DeepAttention(widths, widths[:-1]), random) for _ in range(2))
     X, G = (
         numbers.matrix([[random.randrange(LARGE_PRIME) for _ in range(2)] for _ in range(rows)])
         for rows in (start.size, 1)
@@ -139,7 +139,7 @@ def test_the_coordinates_give_the_function(
     n = widths[0]
     S = [sum(map(int.__mul__, X[p], X[q])) for p in range(n) for q in range(p, n)]
     expanded = network.parametrization()
-    assert expanded.source.variables == model.parameters.names(widths, a, heads)
+    assert expanded.source.variables == network.parameter_names()
     found = [list(row) for row in X] if skip else [[0] * t for _ in range(widths[-1])]
     for name, coefficient in zip(expanded.coordinates, expanded.evaluate(deep.flattened(weights, widths)), strict=True):
         k, i, *exponents = map(int, name.split("_")[1:])
@@ -280,7 +280,7 @@ def test_softmax_has_the_dimension_of_the_virtual_weights(
     network = DeepAttention(widths, a, t, normalization="softmax")
     assert proved(network) == value
     if t > 1:
-        assert lower_bounds._full_by_series(network).value == value == virtual_dimension(Shape(widths, a))
+        assert lower_bounds._full_by_series(network).value == value == virtual_dimension(DeepAttention(widths, a))
         assert len(list(network.lower_bounds(0))) == 3
 
 

@@ -26,7 +26,8 @@ from m2bridge.families.deep_attention.checker import layers as checker_layers
 from m2bridge.families.deep_attention.checker.case import name, read, upper_bound
 from m2bridge.families.deep_attention.checker.layers import function_rank, normal_form_factors
 from m2bridge.families.deep_attention.family import FAMILY
-from m2bridge.families.deep_attention.model import NAME, DeepAttention
+from m2bridge.families.deep_attention.model import DeepAttention
+from m2bridge.families.deep_attention.shape import NAME
 from m2bridge.families.deep_attention.statements import STATEMENTS
 from tests.changing import changed, leaves, others
 
@@ -223,7 +224,7 @@ def test_a_maker_with_a_wrong_bound_is_found_out(monkeypatch: pytest.MonkeyPatch
     from m2bridge.families.deep_attention import observation as certified
 
     network = DeepAttention((3, 3, 3), (1, 2))
-    monkeypatch.setattr(certified, "seen_dimension", lambda shape, t, softmax: 20)
+    monkeypatch.setattr(certified, "seen_dimension", lambda shape: 20)
     monkeypatch.setattr(bounds, "reduced_dimension", lambda shape, whole: 22)
     (found,) = certify_all(network, ["3.8"])
     assert found.evidence["dimension"]["lower_bound"] == found.evidence["dimension"]["upper_bound"] == 20

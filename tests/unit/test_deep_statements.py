@@ -13,13 +13,13 @@ import pytest
 from m2bridge import dimension
 from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.engine.protocol import RecordedEngine
-from m2bridge.errors import ContradictionError, MethodUnavailableError
+from m2bridge.errors import ContradictionError, MethodUnavailableError, TooLargeError
 from m2bridge.families.deep_attention import formulas, observation, words
 from m2bridge.families.deep_attention.checker.case import read
 from m2bridge.families.deep_attention.fibres import GenericFibre
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import OBSERVABLES, observe
-from m2bridge.families.deep_attention.shape import Shape, reduced_dimension, virtual_dimension
+from m2bridge.families.deep_attention.shape import reduced_dimension, virtual_dimension
 from m2bridge.families.deep_attention.statements import STATEMENTS, expectations
 from m2bridge.maps.statement import GlobalStatement
 
@@ -118,7 +118,7 @@ def test_the_formulas_are_those_of_the_bounds() -> None:
     """Written twice: by flags from the last layer, and by subspaces and codimensions."""
     for layers, most in ((1, 5), (2, 4), (3, 3)):
         for w, a in product(product(range(1, most + 1), repeat=layers + 1), product(range(1, most + 1), repeat=layers)):
-            shape = Shape(w, a)
+            shape = DeepAttention(w, a)
             assert formulas.theorem_l(w, a, 2) == reduced_dimension(shape, shape.first_rank_one) - layers
             assert formulas.theorem_l(w, a, 1) == reduced_dimension(shape, 0) - layers
             assert formulas.theorem_s(w, a, 2) == virtual_dimension(shape)
@@ -269,5 +269,5 @@ def test_every_statement_can_be_observed() -> None:
         with pytest.raises(MethodUnavailableError, match="needs Macaulay2"):
             observe(DeepAttention((3, 3, 3), 2, 3), observable)
     for observable in ("normal_form", "virtual_weights", "attention_matrices"):
-        with pytest.raises(MethodUnavailableError, match="at most"):
+        with pytest.raises(TooLargeError, match="at most"):
             observe(DeepAttention((400,) * 15, 2), observable)

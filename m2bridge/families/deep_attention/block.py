@@ -114,28 +114,28 @@ def random_block(shape: Shape, random: Draws, unit: Scalar = 1) -> Block:
     return Block(matrices, row(shape.layers - len(alphas)), row(size))
 
 
-def kernel_dimension(shape: Shape, t: int, softmax: bool) -> int:
+def kernel_dimension(shape: Shape) -> int:
     """Dimension of what the function of a block does not see: scalings, and skew-symmetric parts.
 
     In lightning attention A_k can be scaled against m in each layer, and only the symmetric part of A_k matters after a
     layer of rank one; for one token, nowhere else either.
     """
-    if softmax:
+    if shape.softmax:
         return 0
     several = sum(r > 1 for r in shape.entering_ranks)
-    return shape.layers + max(0, several - _whole(shape, t))
+    return shape.layers + max(0, several - _whole(shape))
 
 
-def seen_dimension(shape: Shape, t: int, softmax: bool) -> int:
+def seen_dimension(shape: Shape) -> int:
     """Dimension of the virtual weights less that of such a kernel, at generic weights."""
-    if softmax:
+    if shape.softmax:
         return reduced_dimension(shape, shape.layers)
-    return reduced_dimension(shape, _whole(shape, t)) - shape.layers
+    return reduced_dimension(shape, _whole(shape)) - shape.layers
 
 
-def _whole(shape: Shape, t: int) -> int:
+def _whole(shape: Shape) -> int:
     """The last layer whose skew-symmetric part matters."""
-    return shape.first_rank_one if t > 1 else 0
+    return shape.first_rank_one if shape.t > 1 else 0
 
 
 def gradients(

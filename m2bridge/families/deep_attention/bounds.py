@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import comb
-from typing import TYPE_CHECKING
 
-from m2bridge.families.deep_attention.shape import reduced_dimension, virtual_dimension
+from m2bridge.families.deep_attention.shape import Shape, reduced_dimension, virtual_dimension
 from m2bridge.maps.model import UpperBound
-
-if TYPE_CHECKING:
-    from m2bridge.families.deep_attention.model import DeepAttention
 
 WIDEST_EXPANDED = 3
 """Up to this many inputs the coefficients are few enough that their number is ever the best bound."""
 
 
-def upper_bounds(network: DeepAttention) -> tuple[UpperBound, ...]:
+def upper_bounds(network: Shape) -> tuple[UpperBound, ...]:
     """All bounds, the smallest first; they hold over every field."""
     return tuple(sorted(_bounds(network), key=lambda bound: bound.value))
 
 
-def _bounds(network: DeepAttention) -> Iterator[UpperBound]:
+def _bounds(network: Shape) -> Iterator[UpperBound]:
     if network.softmax and network.t == 1:
         yield _linear_functions(network)
     elif network.is_plain:
@@ -32,9 +28,9 @@ def _bounds(network: DeepAttention) -> Iterator[UpperBound]:
         yield UpperBound(coefficient_count(network), "the number of coefficients")
 
 
-def virtual_bound(network: DeepAttention) -> UpperBound:
+def virtual_bound(network: Shape) -> UpperBound:
     """One head, no skips, and t ≥ 2 for softmax: the virtual weights, less what the function does not see of them."""
-    shape, l = network.shape, network.layers
+    shape, l = network, network.layers
     if network.softmax:
         return UpperBound(virtual_dimension(shape), "the virtual weights")
     if network.t == 1:
@@ -45,14 +41,14 @@ def virtual_bound(network: DeepAttention) -> UpperBound:
     return UpperBound(reduced_dimension(shape, first) - l, f"the virtual weights{seen}, up to {l} scalings")
 
 
-def _linear_functions(network: DeepAttention) -> UpperBound:
+def _linear_functions(network: Shape) -> UpperBound:
     """Softmax of a single score is 1."""
     inputs, outputs = network.widths[0], network.widths[-1]
     rank = min(inputs, outputs) if network.skip else min(network.widths)
     return UpperBound(rank * (inputs + outputs - rank), f"linear functions of one token, of rank at most {rank}")
 
 
-def _layers(network: DeepAttention) -> UpperBound:
+def _layers(network: Shape) -> UpperBound:
     """The functions of the layers, up to changes of base between them where there are no skip connections."""
     widths, a = network.widths, network.a
     bounds = [layer_bound(network, d, after, rank) for d, after, rank in zip(widths, widths[1:], a, strict=False)]
@@ -61,7 +57,7 @@ def _layers(network: DeepAttention) -> UpperBound:
     return UpperBound(sum(bound.value for bound in bounds) - bases, f"layer by layer: {_listed(bounds)}{less}")
 
 
-def layer_bound(network: DeepAttention, d: int, after: int, a: int) -> UpperBound:
+def layer_bound(network: Shape, d: int, after: int, a: int) -> UpperBound:
     """The best bound for a layer of all heads from width d to the next one, with this a."""
     if network.softmax:
         value = network.heads * (d * after + min(a, d) * (2 * d - min(a, d)))
@@ -97,7 +93,7 @@ def _tensors(heads: int, values: int, matrices: int) -> UpperBound:
     return UpperBound(rank * (values + matrices - rank), f"tensors of values and attention matrices of rank {rank}")
 
 
-def coefficient_count(network: DeepAttention) -> int:
+def coefficient_count(network: Shape) -> int:
     """The number of coefficients of the function, at most, for lightning attention.
 
     With one token the function is a form of degree 3^l in d_0 variables for each output. With several it is P(XXᵀ)X,
@@ -113,7 +109,7 @@ def coefficient_count(network: DeepAttention) -> int:
     return outputs * n * comb(m + variables - 1, variables - 1)
 
 
-def gauge_dimension(network: DeepAttention) -> int:
+def gauge_dimension(network: Shape) -> int:
     """Generic fibres of the parametrization have at least this dimension.
 
     With one head and without skip connections: the dimension of the fibres over the virtual weights, and of the torus
@@ -121,12 +117,12 @@ def gauge_dimension(network: DeepAttention) -> int:
     """
     scalings = 0 if network.softmax else network.layers * network.heads
     if network.is_plain:
-        return network.parameter_count - virtual_dimension(network.shape) + scalings
+        return network.parameter_count - virtual_dimension(network) + scalings
     inner = network.heads * sum(map(_square, _factored(network)))
     return inner + sum(map(_square, _free_bases(network))) + scalings
 
 
-def gauge_group(network: DeepAttention) -> tuple[str, ...]:
+def gauge_group(network: Shape) -> tuple[str, ...]:
     """Factors of a group that acts on (K, Q, V) without changing the function.
 
     GL(a_k) acts on K and Q of a head, GL(d_i) between layers i and i + 1 without skip connections, and in lightning
@@ -137,12 +133,12 @@ def gauge_group(network: DeepAttention) -> tuple[str, ...]:
     return (*inner, *bases, *(() if network.softmax else ("K*",) * (network.layers * network.heads)))
 
 
-def _factored(network: DeepAttention) -> list[int]:
+def _factored(network: Shape) -> list[int]:
     """a_k for all layers whose parameters are K and Q."""
     return [a for a, d in zip(network.a, network.widths, strict=False) if a < d]
 
 
-def _free_bases(network: DeepAttention) -> list[int]:
+def _free_bases(network: Shape) -> list[int]:
     """Hidden widths whose changes of base act freely on the functions of the layers.
 
     The outputs of a layer span its space if it is at most as wide as the one before.

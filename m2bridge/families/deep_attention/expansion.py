@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations_with_replacement
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import flint
 
@@ -24,11 +24,8 @@ from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import InvalidCaseError, TooLargeError
 from m2bridge.families.deep_attention.bounds import coefficient_count
-from m2bridge.families.deep_attention.network import blocks, names
+from m2bridge.families.deep_attention.shape import Shape
 from m2bridge.limits import check, watched
-
-if TYPE_CHECKING:
-    from m2bridge.families.deep_attention.model import DeepAttention
 
 MAX_COORDINATES = 20_000
 MAX_PRODUCTS = 3_000_000
@@ -40,7 +37,7 @@ Polynomial = dict[Exponents, int]
 Entries = list[list[Any]]
 
 
-def expanded(network: DeepAttention) -> PolynomialMap:
+def expanded(network: Shape) -> PolynomialMap:
     """The map from the parameters to the coordinates.
 
     Raises
@@ -53,18 +50,18 @@ def expanded(network: DeepAttention) -> PolynomialMap:
     _check_size(network)
     P = _symmetric_coefficients(network)
     images = _named(P, "c") if _sees_all(network) else _coefficients_of_a_token(network, P)
-    source = PolynomialRing(QQ, names(network.widths, network.a, network.heads))
+    source = PolynomialRing(QQ, network.parameter_names())
     ring, domain = source.sympy_ring, source.field.domain
     polynomials = (ring.from_dict({e: domain(c) for e, c in image.items()}) for image in images.values())
     return PolynomialMap(source, tuple(images), tuple(polynomials))
 
 
-def _sees_all(network: DeepAttention) -> bool:
+def _sees_all(network: Shape) -> bool:
     """Whether the function determines P: XXᵀ is any symmetric matrix, or P is linear in it."""
     return network.t >= network.widths[0] or (network.layers == 1 and network.t > 1)
 
 
-def _check_size(network: DeepAttention) -> None:
+def _check_size(network: Shape) -> None:
     if network.softmax:
         raise InvalidCaseError(
             "normalization",
@@ -83,7 +80,7 @@ def _check_size(network: DeepAttention) -> None:
     check(products / _PRODUCTS_PER_SECOND)
 
 
-def _product_count(network: DeepAttention) -> int:
+def _product_count(network: Shape) -> int:
     """Products of terms in all layers, if nothing were collected in between; in the first one Q = 1."""
     n, terms, products = network.widths[0], 1, 0
     for k, (d, a, after) in enumerate(zip(network.widths, network.a, network.widths[1:], strict=False)):
@@ -94,7 +91,7 @@ def _product_count(network: DeepAttention) -> int:
     return products
 
 
-def _symmetric_coefficients(network: DeepAttention) -> dict[tuple[int, int, Exponents], Polynomial]:
+def _symmetric_coefficients(network: Shape) -> dict[tuple[int, int, Exponents], Polynomial]:
     """The coefficients of P that are not identically zero, by output k, input i and exponents of S."""
     n = network.widths[0]
     variables = n * (n + 1) // 2
@@ -104,10 +101,10 @@ def _symmetric_coefficients(network: DeepAttention) -> dict[tuple[int, int, Expo
     for p, q in combinations_with_replacement(range(n), 2):
         S[p][q] = S[q][p] = next(generators)
     matrices = {
-        (block.layer, block.head, block.kind): [
-            [next(generators) for _ in range(block.columns)] for _ in range(block.rows)
+        (matrix.layer, matrix.head, matrix.kind): [
+            [next(generators) for _ in range(matrix.columns)] for _ in range(matrix.rows)
         ]
-        for block in blocks(network.widths, network.a, network.heads)
+        for matrix in network.parameter_matrices()
     }
     Q: Entries = [[context.constant(int(i == j)) for j in range(n)] for i in range(n)]
     for k in range(1, network.layers + 1):
@@ -158,9 +155,7 @@ def _named(P: dict[tuple[int, int, Exponents], Polynomial], letter: str) -> dict
     return {"_".join([letter, str(k), str(i), *map(str, e)]): image for (k, i, e), image in P.items()}
 
 
-def _coefficients_of_a_token(
-    network: DeepAttention, P: dict[tuple[int, int, Exponents], Polynomial]
-) -> dict[str, Polynomial]:
+def _coefficients_of_a_token(network: Shape, P: dict[tuple[int, int, Exponents], Polynomial]) -> dict[str, Polynomial]:
     """Coefficients of Σ_i P_ki(XXᵀ) X_i1 that are linearly independent as linear forms in those of P_k1, …, P_kn."""
     places = sorted({(i, e) for _, i, e in P}, key=lambda place: (place[0], tuple(-x for x in place[1])))
     columns = dict(_monomials_in_tokens(network, places))
@@ -179,7 +174,7 @@ def _coefficients_of_a_token(
 
 
 def _monomials_in_tokens(
-    network: DeepAttention, places: list[tuple[int, Exponents]]
+    network: Shape, places: list[tuple[int, Exponents]]
 ) -> Iterator[tuple[tuple[int, Exponents], Polynomial]]:
     """For each i and exponents e the polynomial S^e X_i1 in X, where S = XXᵀ."""
     n, t = network.widths[0], network.t

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from m2bridge.citation import LIGHTNING
 from m2bridge.errors import InvalidCaseError
-from m2bridge.families.deep_attention.model import NAME, DeepAttention
+from m2bridge.families.deep_attention.model import DeepAttention
+from m2bridge.families.deep_attention.shape import NAME
+from m2bridge.families.deep_attention.statements import STATEMENTS
 from m2bridge.families.definition import (
     MOST,
     CaseOption,
@@ -23,13 +25,6 @@ from m2bridge.families.definition import (
 
 if TYPE_CHECKING:
     from m2bridge.engine.script import Script
-    from m2bridge.maps.statement import Statement
-
-
-def _statements() -> tuple[Statement, ...]:
-    from m2bridge.families.deep_attention.statements import STATEMENTS
-
-    return STATEMENTS
 
 
 def _figures() -> tuple[Figure, ...]:
@@ -88,7 +83,7 @@ FAMILY = Family(
     ),
     build=DeepAttention,
     from_key=DeepAttention.from_key,
-    statements=_statements,
+    statements=lambda: STATEMENTS,
     program=_program,
     observed_separately=True,
     grid=_grid,

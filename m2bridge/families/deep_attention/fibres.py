@@ -15,7 +15,8 @@ from m2bridge.engine.answer import parse
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import MethodUnavailableError, TooLargeError
 from m2bridge.families.deep_attention.block import MinimalStandard
-from m2bridge.families.deep_attention.model import DeepAttention
+from m2bridge.families.deep_attention.network import integer_virtual_weights
+from m2bridge.families.deep_attention.shape import Shape
 from m2bridge.limits import clock
 
 SEED = 240817221
@@ -43,7 +44,7 @@ class GenericFibre:
     points: int | None
 
 
-def generic_fibre(network: DeepAttention, engine: Engine) -> GenericFibre:
+def generic_fibre(network: Shape, engine: Engine) -> GenericFibre:
     """Compute the fibre over the function of random weights.
 
     Raises
@@ -59,13 +60,13 @@ def generic_fibre(network: DeepAttention, engine: Engine) -> GenericFibre:
     return GenericFibre(dimension, answer.integer("degree"), points)
 
 
-def unknown_count(network: DeepAttention) -> int:
+def unknown_count(network: Shape) -> int:
     """The number of entries of all B_k and N in the chart."""
     n = network.widths[0]
     return network.layers * (n * n - 1) + n * network.widths[-1]
 
 
-def fibre_script(network: DeepAttention) -> Script:
+def fibre_script(network: Shape) -> Script:
     """The program."""
     if network.softmax or not network.is_plain:
         raise MethodUnavailableError("fibres are computed for lightning attention, one head, no skip connections")
@@ -99,15 +100,15 @@ def fibre_script(network: DeepAttention) -> Script:
     )
 
 
-def _random_weights(network: DeepAttention) -> tuple[list[Rows], Rows]:
+def _random_weights(network: Shape) -> tuple[list[Rows], Rows]:
     """Virtual weights of generic ranks for which the chart meets all orbits; a checker makes others in this way."""
     random = MinimalStandard(SEED)
     while True:
         count = network.parameter_count
         parameters = [random.randrange(1, _SIZE) * (-1) ** random.randrange(0, 2) for _ in range(count)]
-        attention, M = network.virtual_weights(parameters)
+        attention, M = integer_virtual_weights(network, parameters)
         chart = all(A[0][0] for A in attention) and any(row[0] for row in M)
-        if chart and (*map(rank, attention), rank(M)) == (*network.shape.alphas, network.shape.rank):
+        if chart and (*map(rank, attention), rank(M)) == (*network.alphas, network.rank):
             return attention, M
 
 
@@ -149,7 +150,7 @@ class LimitOutside:
         return all(getattr(self, field.name) for field in fields(self))
 
 
-def concerns(network: DeepAttention) -> str:
+def concerns(network: Shape) -> str:
     """Why the example says nothing about a network; empty if it shows that its functions are not closed."""
     if network.softmax or not network.is_plain:
         return "the example is lightning attention with one head and without skip connections"
@@ -158,7 +159,7 @@ def concerns(network: DeepAttention) -> str:
     return ""
 
 
-def limit_outside(network: DeepAttention, engine: Engine) -> LimitOutside:
+def limit_outside(network: Shape, engine: Engine) -> LimitOutside:
     """Compute the example.
 
     Raises
@@ -174,6 +175,6 @@ def limit_outside(network: DeepAttention, engine: Engine) -> LimitOutside:
     return LimitOutside(**{field.name: answer.boolean(field.name) for field in fields(LimitOutside)})
 
 
-def limit_script(network: DeepAttention) -> Script:
+def limit_script(network: Shape) -> Script:
     """The program."""
     return render("not_closed", values={"title": network.title})

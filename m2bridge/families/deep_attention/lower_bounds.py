@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import flint
 
@@ -26,12 +26,10 @@ from m2bridge.families.deep_attention.block import (
 )
 from m2bridge.families.deep_attention.network import Point, gradient
 from m2bridge.families.deep_attention.number_systems import Balls, FormalSoftmax, PowerSeries, Residues
+from m2bridge.families.deep_attention.shape import Shape
 from m2bridge.limits import check, watched
 from m2bridge.maps.model import LowerBound
 from m2bridge.maps.rank import rank_result
-
-if TYPE_CHECKING:
-    from m2bridge.families.deep_attention.model import DeepAttention
 
 SEED = 20250417
 SPARE_ROWS = 5
@@ -52,7 +50,7 @@ FULL_PARAMETERS = 400
 """Up to this number of parameters the rank of the whole Jacobian matrix is computed as well: less than a second."""
 
 
-def lower_bounds(network: DeepAttention, characteristic: int) -> Iterator[LowerBound]:
+def lower_bounds(network: Shape, characteristic: int) -> Iterator[LowerBound]:
     """Lower bounds, each by a method of its own, the quickest first.
 
     Raises
@@ -75,7 +73,7 @@ def lower_bounds(network: DeepAttention, characteristic: int) -> Iterator[LowerB
             yield _full(network, 0)
 
 
-def _softmax(network: DeepAttention) -> Iterator[LowerBound]:
+def _softmax(network: Shape) -> Iterator[LowerBound]:
     if not network.is_plain:
         yield _full_by_series(network)
         return
@@ -86,7 +84,7 @@ def _softmax(network: DeepAttention) -> Iterator[LowerBound]:
         yield from _ball_block(network)
 
 
-def _full(network: DeepAttention, characteristic: int) -> LowerBound:
+def _full(network: Shape, characteristic: int) -> LowerBound:
     """The rank of the differential at random weights, each row with random tokens of its own."""
     few = replace(network, t=min(network.t, DISTINCT_TOKENS))
     found = rank_result(few, characteristic, check=check)
@@ -94,18 +92,18 @@ def _full(network: DeepAttention, characteristic: int) -> LowerBound:
     return LowerBound(found.lower, f"Jacobian mod {found.prime}", f"rank of {size} entries of the differential")
 
 
-def _lightning_block(network: DeepAttention) -> Iterator[LowerBound]:
+def _lightning_block(network: Shape) -> Iterator[LowerBound]:
     block = certified_block(network)
     yield from _decided(network, block, _lightning_rank(block, min(network.t, 2)), f"block mod {LARGE_PRIME}")
 
 
-def _formal_block(network: DeepAttention) -> Iterator[LowerBound]:
+def _formal_block(network: Shape) -> Iterator[LowerBound]:
     block = certified_block(network)
     method = f"block mod {LARGE_PRIME}, exponentials as unknowns"
     yield from _decided(network, block, _formal_rank(block), method)
 
 
-def _series_block(network: DeepAttention) -> Iterator[LowerBound]:
+def _series_block(network: Shape) -> Iterator[LowerBound]:
     block = certified_block(network)
     rank = _series_rank(block, network.t, network.layers)
     yield from _decided(network, block, rank, f"block mod {LARGE_PRIME}, power series")
@@ -135,7 +133,7 @@ def _series_rank(block: Block, t: int, layers: int) -> int:
     return _growing_rank(_orders(row, numbers.length) for row in gradients(block, numbers, 2, Random(SEED)))
 
 
-def _ball_block(network: DeepAttention) -> Iterator[LowerBound]:
+def _ball_block(network: Shape) -> Iterator[LowerBound]:
     """The determinant of as many gradients as there are columns, enclosed in a ball without 0.
 
     Weights and tokens are rational numbers below 1 in size, so that no exponential is far from the others.
@@ -144,7 +142,7 @@ def _ball_block(network: DeepAttention) -> Iterator[LowerBound]:
     numbers = Balls((1, network.t - 1))
     while precision <= MOST_PRECISION:
         random = Random(SEED)
-        block = random_block(network.shape, random, unit)
+        block = random_block(network, random, unit)
         with flint.ctx.workprec(precision):
             found = watched(gradients(block, numbers, tokens, random, unit))
             determinant = flint.arb_mat(list(islice(found, block.columns))).det()
@@ -154,20 +152,20 @@ def _ball_block(network: DeepAttention) -> Iterator[LowerBound]:
         precision *= 2
 
 
-def certified_block(network: DeepAttention) -> Block:
+def certified_block(network: Shape) -> Block:
     """The block whose rank is found; it depends on the seed and the ranks only."""
-    return random_block(network.shape, MinimalStandard(SEED))
+    return random_block(network, MinimalStandard(SEED))
 
 
-def _decided(network: DeepAttention, block: Block, rank: int, method: str) -> Iterator[LowerBound]:
+def _decided(network: Shape, block: Block, rank: int, method: str) -> Iterator[LowerBound]:
     """The dimension, if the kernel of the differential of the block is only what is always there; else nothing."""
-    kernel = kernel_dimension(network.shape, network.t, network.softmax)
+    kernel = kernel_dimension(network)
     if rank == block.columns - kernel:
-        value = seen_dimension(network.shape, network.t, network.softmax)
+        value = seen_dimension(network)
         yield LowerBound(value, method, f"rank {rank} of a network with {block.size} inputs: one block decides")
 
 
-def _full_by_series(network: DeepAttention) -> LowerBound:
+def _full_by_series(network: Shape) -> LowerBound:
     """Softmax with skip connections or several heads: as in :func:`_full`, with a row for each order.
 
     How many orders tell all heads apart is not known: their number is doubled some times.
@@ -189,13 +187,13 @@ def _full_by_series(network: DeepAttention) -> LowerBound:
     return LowerBound(rank, method, f"rank of {length} orders of the differential")
 
 
-def _orders_of_tokens(network: DeepAttention, length: int) -> Iterator[list[list[int]]]:
+def _orders_of_tokens(network: Shape, length: int) -> Iterator[list[list[int]]]:
     """For random tokens and a random covector on their images: the gradient, a row for each order."""
     random = Random(SEED)
     tokens = min(network.t, DISTINCT_TOKENS)
     numbers = PowerSeries(LARGE_PRIME, length, (1,) * (tokens - 1) + (network.t - tokens + 1,))
     parameters = [random.randrange(1, LARGE_PRIME) for _ in range(network.parameter_count)]
-    point = Point.read(network.widths, network.a, network.heads, parameters, numbers)
+    point = Point.read(network, parameters, numbers)
     weights = point.network()
     while True:
         X, G = (
@@ -219,7 +217,7 @@ def _growing_rank(batches: Iterable[list[list[int]]]) -> int:
     return rank
 
 
-def _linear_functions(network: DeepAttention) -> LowerBound:
+def _linear_functions(network: Shape) -> LowerBound:
     value = network.upper_bounds(0)[0].value
     return LowerBound(value, "matrices of bounded rank", "every matrix of this rank is the function of a network")
 

@@ -6,19 +6,16 @@ Source: Henry, Marchetti, Kohn, *Geometry of Lightning Self-Attention: Identifia
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.deep_attention import bounds
-from m2bridge.families.deep_attention import network as parameters
-from m2bridge.families.deep_attention.network import gradient, output, virtual_weights
-from m2bridge.families.deep_attention.number_systems import Integers, NumberSystem, Residues
+from m2bridge.families.deep_attention.network import Point, gradient, integer_virtual_weights, output
+from m2bridge.families.deep_attention.number_systems import Integers, Residues
 from m2bridge.families.deep_attention.shape import Shape
-from m2bridge.families.definition import positive_integers
-from m2bridge.maps.model import DifferentiableModel, Expectation, LowerBound, UpperBound
+from m2bridge.families.deep_attention.statements import STATEMENTS, expectations
+from m2bridge.maps.model import Expectation, LowerBound, UpperBound
 from m2bridge.maps.statement import Statement
 
 if TYPE_CHECKING:
@@ -26,15 +23,10 @@ if TYPE_CHECKING:
     from m2bridge.engine import Engine
     from m2bridge.families.deep_attention.observed import ObservedNetwork
 
-NAME = "deep-attention"
-Normalization = Literal["none", "softmax"]
 Row = Sequence[int]
 
-MAX_LAYERS = 1000
 
-
-@dataclass(frozen=True, slots=True, init=False)
-class DeepAttention(DifferentiableModel):
+class DeepAttention(Shape):
     """The model X ↦ φ_l(… φ_1(X)) with layers φ_k(Y) = Σ_h V_h Y σ(Yᵀ K_hᵀ Q_h Y), plus Y with skip connections.
 
     Parameters
@@ -66,122 +58,7 @@ class DeepAttention(DifferentiableModel):
     18
     """
 
-    widths: tuple[int, ...]
-    a: tuple[int, ...]
-    t: int
-    heads: int
-    skip: bool
-    normalization: Normalization
-    family: ClassVar[str] = NAME
-
-    def __init__(
-        self,
-        widths: Iterable[int],
-        a: int | Iterable[int],
-        t: int = 2,
-        heads: int = 1,
-        skip: bool = False,
-        normalization: str = "none",
-    ) -> None:
-        listed = positive_integers("widths", widths)
-        if not 2 <= len(listed) <= MAX_LAYERS + 1:
-            raise InvalidCaseError("widths", f"must be from 2 to {MAX_LAYERS + 1} integers, not {len(listed)}")
-        layers = len(listed) - 1
-        ranks = positive_integers("a", [a] if isinstance(a, int) else a)
-        ranks = ranks * layers if len(ranks) == 1 else ranks
-        if len(ranks) != layers:
-            raise InvalidCaseError("a", f"must be one integer, or one for each of the {layers} layers")
-        if not isinstance(skip, bool):
-            raise InvalidCaseError("skip", f"must be true or false, not {skip!r:.60}")
-        if skip and len(set(listed)) > 1:
-            raise InvalidCaseError("skip", "needs widths that are all equal: a layer adds its input to its output")
-        if normalization not in get_args(Normalization):
-            raise InvalidCaseError("normalization", f"must be none or softmax, not {normalization!r:.60}")
-        values = (
-            listed,
-            ranks,
-            *positive_integers("t", [t]),
-            *positive_integers("heads", [heads]),
-            skip,
-            normalization,
-        )
-        for field, value in zip(self.__slots__, values, strict=True):
-            object.__setattr__(self, field, value)
-
-    @classmethod
-    def from_key(cls, key: str) -> DeepAttention:
-        """The network with this key, such as ``3-3-3-a2-2-t2`` or ``3-3-a2-t2-h2-skip-softmax``."""
-        number = "[1-9][0-9]{0,8}"
-        match = re.fullmatch(
-            rf"({number}(?:-{number})+)-a({number}(?:-{number})*)-t({number})(?:-h({number}))?(-skip)?(-softmax)?",
-            key,
-            re.ASCII,
-        )
-        if match is None:
-            raise InvalidCaseError("key", f"'{key}' does not name a deep attention network: write 3-3-3-a2-2-t2")
-        widths, a, t, heads, skip, softmax = match.groups()
-        listed, ranks = ([*map(int, text.split("-"))] for text in (widths, a))
-        return cls(listed, ranks, int(t), int(heads or 1), skip is not None, "softmax" if softmax else "none")
-
-    @property
-    def key(self) -> str:
-        """Such as ``3-3-3-a2-2-t2``; then ``-h2``, ``-skip`` and ``-softmax`` where they apply."""
-        parts = ["-".join(map(str, self.widths)), f"a{'-'.join(map(str, self.a))}", f"t{self.t}"]
-        parts += [f"h{self.heads}"] * (self.heads > 1) + ["skip"] * self.skip + ["softmax"] * self.softmax
-        return "-".join(parts)
-
-    @property
-    def title(self) -> str:
-        """In words."""
-        kind = "softmax" if self.softmax else "lightning"
-        more = f", {self.heads} heads" * (self.heads > 1) + ", skip connections" * self.skip
-        return f"{kind} self-attention of widths {_tuple(self.widths)}, a = {_tuple(self.a)}, t = {self.t}{more}"
-
-    def to_json(self) -> dict[str, Any]:
-        """The numbers of the case."""
-        return {
-            "widths": list(self.widths),
-            "a": list(self.a),
-            "t": self.t,
-            "heads": self.heads,
-            "skip": self.skip,
-            "normalization": self.normalization,
-        }
-
-    @property
-    def softmax(self) -> bool:
-        """Whether scores are normalized."""
-        return self.normalization == "softmax"
-
-    @property
-    def layers(self) -> int:
-        """l."""
-        return len(self.a)
-
-    @property
-    def shape(self) -> Shape:
-        """Widths and ranks."""
-        return Shape(self.widths, self.a)
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether there is one head and no skip connection; then functions depend on the virtual weights only."""
-        return self.heads == 1 and not self.skip
-
-    @property
-    def parameter_count(self) -> int:
-        """The number of entries of all A (or K and Q) and V; see ``parameters.py``."""
-        return self.heads * sum(block.size for block in parameters.blocks(self.widths, self.a, 1))
-
-    @property
-    def input_count(self) -> int:
-        """d_0·t, the entries of X row by row."""
-        return self.widths[0] * self.t
-
-    @property
-    def output_count(self) -> int:
-        """d_l·t, the entries of the last tokens row by row."""
-        return self.widths[-1] * self.t
+    __slots__ = ()
 
     def parametrization(self) -> PolynomialMap:
         """From the parameters to coordinates of the function; see ``expansion.py``.
@@ -211,14 +88,12 @@ class DeepAttention(DifferentiableModel):
 
     def lower_bounds(self, characteristic: int) -> Iterator[LowerBound]:
         """Bounds by ranks; see ``lower_bounds.py``."""
-        from m2bridge.families.deep_attention.lower_bounds import lower_bounds  # it imports this module
+        from m2bridge.families.deep_attention.lower_bounds import lower_bounds  # needs FLINT, which is slow to import
 
         return lower_bounds(self, characteristic)
 
     def expectations(self) -> tuple[Expectation, ...]:
-        """The dimension by formulas; see ``statements/``."""
-        from m2bridge.families.deep_attention.statements import expectations  # it imports this module
-
+        """The dimension by formulas; see ``statements.py``."""
         return expectations(self)
 
     def expected_dimension(self) -> tuple[int | None, str]:
@@ -229,21 +104,19 @@ class DeepAttention(DifferentiableModel):
         return None, "no formula is known for such a network"
 
     def statements(self) -> tuple[Statement, ...]:
-        """See ``statements/``."""
-        from m2bridge.families.deep_attention.statements import STATEMENTS  # it imports this module
-
+        """The statements of the paper, and those of m2bridge."""
         return STATEMENTS
 
     def needs_engine(self, observables: Collection[str]) -> bool:
         """Fibres and closedness do."""
-        from m2bridge.families.deep_attention.observation import BY_ENGINE  # it imports this module
+        from m2bridge.families.deep_attention.observation import BY_ENGINE  # needs FLINT, which is slow to import
 
         return not BY_ENGINE.keys().isdisjoint(observables)
 
     def observe(
         self, observables: Collection[str], engine: Engine | None, *, certified: bool = False
     ) -> ObservedNetwork | None:
-        """See ``observation.py``; for a certificate ``certified.py``."""
+        """See ``observation.py``."""
         from m2bridge.families.deep_attention.observation import certified_part, observe_part
 
         return certified_part(self, observables, engine) if certified else observe_part(self, observables, engine)
@@ -251,7 +124,7 @@ class DeepAttention(DifferentiableModel):
     def values(self, parameters: Row, inputs: Sequence[Row], prime: int) -> list[list[int]]:
         """See :class:`~m2bridge.maps.model.DifferentiableModel`; for lightning attention."""
         numbers = Residues(prime)
-        network = self._point(parameters, numbers).network()
+        network = Point.read(self, parameters, numbers).network()
         return [
             [int(y) for y in output(network, numbers.matrix(self._tokens(x)), numbers, self.skip).entries()]
             for x in inputs
@@ -262,7 +135,7 @@ class DeepAttention(DifferentiableModel):
     ) -> list[list[int]]:
         """See :class:`~m2bridge.maps.model.DifferentiableModel`; for lightning attention."""
         numbers = Residues(prime)
-        point = self._point(parameters, numbers)
+        point = Point.read(self, parameters, numbers)
         network = point.network()
         found = []
         for x, g in zip(inputs, covectors, strict=True):
@@ -282,7 +155,7 @@ class DeepAttention(DifferentiableModel):
         if self.softmax:
             raise InvalidCaseError("normalization", "the values of softmax attention are not rational numbers")
         numbers = Integers()
-        found = output(self._point(parameters, numbers).network(), numbers.matrix(X), numbers, self.skip)
+        found = output(Point.read(self, parameters, numbers).network(), numbers.matrix(X), numbers, self.skip)
         return [[int(entry) for entry in row] for row in found.table()]
 
     def virtual_weights(self, parameters: Row) -> tuple[list[list[list[int]]], list[list[int]]]:
@@ -295,22 +168,8 @@ class DeepAttention(DifferentiableModel):
         """
         if not self.is_plain:
             raise InvalidCaseError("heads", "virtual weights are those of one head without skip connections")
-        matrices, M = virtual_weights(self._point(parameters, Integers()).network())
-        *attention, values = [[[int(entry) for entry in row] for row in A.table()] for A in (*matrices, M)]
-        return attention, values
-
-    def _point(self, given: Row, numbers: NumberSystem) -> parameters.Point:
-        if len(given) != self.parameter_count:
-            raise InvalidCaseError("parameters", f"are {self.parameter_count} numbers, not {len(given)}")
-        return parameters.Point.read(self.widths, self.a, self.heads, given, numbers)
+        return integer_virtual_weights(self, parameters)
 
     def _tokens(self, entries: Row) -> list[Row]:
         """The rows of a matrix with t columns."""
         return [entries[i : i + self.t] for i in range(0, len(entries), self.t)]
-
-
-def _tuple(numbers: tuple[int, ...]) -> str:
-    """``(3, 2, 3)``; ``13 × 64`` for many equal ones."""
-    if len(numbers) > 6 and len(set(numbers)) == 1:
-        return f"{len(numbers)} × {numbers[0]}"
-    return f"({', '.join(map(str, numbers))})"

@@ -1,57 +1,16 @@
-"""The parameters of a network as one list: layer by layer, head by head, the attention matrices and then the values.
-
-A head with a_k ≥ d_{k−1} has the entries of A as parameters, as KᵀQ is then any matrix; a head with smaller a_k has
-those of K and of Q.
-"""
+"""A network evaluated and differentiated, in any number system."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from typing import Any
 
-from m2bridge.families.deep_attention.number_systems import Matrix, NumberSystem
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """One matrix of parameters: ``A``, ``K``, ``Q`` or ``V`` of a head of a layer, both counted from 1."""
-
-    kind: str
-    layer: int
-    head: int
-    rows: int
-    columns: int
-
-    @property
-    def size(self) -> int:
-        """The number of entries."""
-        return self.rows * self.columns
-
-
-def blocks(widths: Sequence[int], a: Sequence[int], heads: int) -> Iterator[Block]:
-    """All matrices of parameters, in order."""
-    for k, rank in enumerate(a, 1):
-        before, after = widths[k - 1], widths[k]
-        for h in range(1, heads + 1):
-            if rank >= before:
-                yield Block("A", k, h, before, before)
-            else:
-                yield Block("K", k, h, rank, before)
-                yield Block("Q", k, h, rank, before)
-            yield Block("V", k, h, after, before)
-
-
-def names(widths: Sequence[int], a: Sequence[int], heads: int) -> tuple[str, ...]:
-    """``A_k_i_j`` is the entry (i, j) of A_k, and ``A_k_h_i_j`` that of head h where there are several."""
-    return tuple(
-        f"{block.kind}_{block.layer}_{f'{block.head}_' if heads > 1 else ''}{i}_{j}"
-        for block in blocks(widths, a, heads)
-        for i in range(1, block.rows + 1)
-        for j in range(1, block.columns + 1)
-    )
+from m2bridge.errors import InvalidCaseError
+from m2bridge.families.deep_attention.number_systems import Integers, Matrix, NumberSystem
+from m2bridge.families.deep_attention.shape import Shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +20,22 @@ class Point:
     layers: tuple[tuple[dict[str, Matrix], ...], ...]
 
     @classmethod
-    def read(
-        cls, widths: Sequence[int], a: Sequence[int], heads: int, parameters: Sequence[int], numbers: NumberSystem
-    ) -> Point:
-        """Cut the list of parameters into matrices."""
-        layers: list[list[dict[str, Matrix]]] = [[{} for _ in range(heads)] for _ in a]
+    def read(cls, shape: Shape, parameters: Sequence[Any], numbers: NumberSystem) -> Point:
+        """Cut the list of parameters into matrices.
+
+        Raises
+        ------
+        InvalidCaseError
+            If they are not as many as the network has.
+        """
+        if len(parameters) != shape.parameter_count:
+            raise InvalidCaseError("parameters", f"are {shape.parameter_count} numbers, not {len(parameters)}")
+        layers: list[list[dict[str, Matrix]]] = [[{} for _ in range(shape.heads)] for _ in shape.a]
         start = 0
-        for block in blocks(widths, a, heads):
-            rows = [parameters[i : i + block.columns] for i in range(start, start + block.size, block.columns)]
-            layers[block.layer - 1][block.head - 1][block.kind] = numbers.matrix(rows)
-            start += block.size
+        for matrix in shape.parameter_matrices():
+            rows = [parameters[i : i + matrix.columns] for i in range(start, start + matrix.size, matrix.columns)]
+            layers[matrix.layer - 1][matrix.head - 1][matrix.kind] = numbers.matrix(rows)
+            start += matrix.size
         return cls(tuple(map(tuple, layers)))
 
     def network(self) -> Network:
@@ -143,6 +108,13 @@ def virtual_weights(network: Network) -> tuple[list[Matrix], Matrix]:
         matrices.append(head.A if M is None else M.transpose() * head.A * M)
         M = head.V if M is None else head.V * M
     return matrices, M
+
+
+def integer_virtual_weights(shape: Shape, parameters: Sequence[int]) -> tuple[list[list[list[int]]], list[list[int]]]:
+    """Return A'_1, …, A'_l and M for integer parameters; for one head without skips."""
+    matrices, M = virtual_weights(Point.read(shape, parameters, Integers()).network())
+    *attention, values = [[[int(entry) for entry in row] for row in A.table()] for A in (*matrices, M)]
+    return attention, values
 
 
 def _scores(head: Head, Y: Matrix) -> Matrix:

@@ -24,11 +24,10 @@ from m2bridge.families.deep_attention import words
 from m2bridge.families.deep_attention.block import kernel_dimension, seen_dimension
 from m2bridge.families.deep_attention.fibres import MOST_UNKNOWNS, concerns, generic_fibre, limit_outside, unknown_count
 from m2bridge.families.deep_attention.lower_bounds import DISTINCT_TOKENS, SEED, block_rank, certified_block
-from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.network import Head, Network, Point, output, virtual_weights
 from m2bridge.families.deep_attention.number_systems import Balls, NumberSystem, Residues
 from m2bridge.families.deep_attention.observed import Finding, ObservedNetwork
-from m2bridge.families.deep_attention.shape import virtual_dimension
+from m2bridge.families.deep_attention.shape import Shape, virtual_dimension
 from m2bridge.limits import check, limited, watched
 from m2bridge.maps.rank import rank_result
 
@@ -40,7 +39,7 @@ MOST_ENTRIES = 2_000_000
 """Of a matrix whose rank is found here."""
 
 
-def observe(network: DeepAttention, observable: str, engine: Engine | None = None) -> Finding:
+def observe(network: Shape, observable: str, engine: Engine | None = None) -> Finding:
     """Compute what a statement predicts.
 
     Parameters
@@ -62,7 +61,7 @@ def observe(network: DeepAttention, observable: str, engine: Engine | None = Non
     return _BY_RANKS[observable](network)
 
 
-def observe_part(network: DeepAttention, observables: Collection[str], engine: Engine | None) -> ObservedNetwork:
+def observe_part(network: Shape, observables: Collection[str], engine: Engine | None) -> ObservedNetwork:
     """Compute all of these that can be; when a limit is reached, those before it."""
     findings: dict[str, Finding] = {}
     unfinished = ""
@@ -76,14 +75,14 @@ def observe_part(network: DeepAttention, observables: Collection[str], engine: E
     return ObservedNetwork(network, findings, version, running.seconds, unfinished)
 
 
-def _attempted(network: DeepAttention, observable: str, engine: Engine | None) -> Finding:
+def _attempted(network: Shape, observable: str, engine: Engine | None) -> Finding:
     try:
         return observe(network, observable, engine)
     except (MethodUnavailableError, TooLargeError) as reason:
         return Finding(None, str(reason), proved=False)
 
 
-def _dimension(network: DeepAttention) -> Finding:
+def _dimension(network: Shape) -> Finding:
     """All ways to find it, and the bound that it meets."""
     from m2bridge.maps.dimension import dimension  # needs SymPy, which is slow to import
 
@@ -94,7 +93,7 @@ def _dimension(network: DeepAttention) -> Finding:
     return Finding(found.dimension, found.lower.method, "" if proved else "at least", proved)
 
 
-def _attention_matrices(network: DeepAttention) -> Finding:
+def _attention_matrices(network: Shape) -> Finding:
     """The rank of the differential of (K, Q) ↦ KᵀQ; at most d², and 2ad − a² because GL(a) acts freely for a ≤ d."""
     random, total, bound = Random(WEIGHTS_SEED), 0, 0
     for d, a in zip(network.widths, network.a, strict=False):
@@ -109,7 +108,7 @@ def _attention_matrices(network: DeepAttention) -> Finding:
     return _rank(total, bound, f"rank of the differential of (K, Q) ↦ KᵀQ modulo {LARGE_PRIME}")
 
 
-def _virtual_weights(network: DeepAttention) -> Finding:
+def _virtual_weights(network: Shape) -> Finding:
     """The rank of the differential of (A, V) or (K, Q, V) ↦ (A'_1, …, A'_l, M), by tangents.
 
     It is not more than the dimension of the flags and matrices that contain all virtual weights.
@@ -123,7 +122,7 @@ def _virtual_weights(network: DeepAttention) -> Finding:
     rows = [_tangent(network, point, i) for i in watched(range(count))]
     rank = rank_mod(rows, LARGE_PRIME)
     method = f"rank of the differential of weights ↦ virtual weights modulo {LARGE_PRIME}"
-    return _rank(rank, virtual_dimension(network.shape), method)
+    return _rank(rank, virtual_dimension(network), method)
 
 
 def _rank(rank: int, bound: int, method: str) -> Finding:
@@ -134,7 +133,7 @@ def _rank(rank: int, bound: int, method: str) -> Finding:
     return Finding(rank, method, "" if proved else "at least", proved, {"rank": rank, "upper_bound": bound})
 
 
-def _tangent(network: DeepAttention, point: list[int], i: int) -> list[int]:
+def _tangent(network: Shape, point: list[int], i: int) -> list[int]:
     """The derivative of the virtual weights along parameter i: they are polynomials of low degree in it.
 
     With the other parameters fixed, A'_k and M are of degree at most 2 in it, so that the derivative at 0 is
@@ -147,12 +146,12 @@ def _tangent(network: DeepAttention, point: list[int], i: int) -> list[int]:
     return [(4 * y1 - y2 - 3 * y0) * half % LARGE_PRIME for y0, y1, y2 in zip(f0, f1, f2, strict=True)]
 
 
-def _virtual_values(network: DeepAttention, point: list[int]) -> list[int]:
+def _virtual_values(network: Shape, point: list[int]) -> list[int]:
     matrices, M = virtual_weights(_network(network, point, Residues(LARGE_PRIME)))
     return [int(entry) for matrix in (*matrices, M) for entry in matrix.entries()]
 
 
-def _normal_form(network: DeepAttention) -> Finding:
+def _normal_form(network: Shape) -> Finding:
     """φ(X) = P(XXᵀ)X, with P by its recursion from virtual weights: both sides are one word in matrices of any size."""
     if network.softmax or not network.is_plain:
         raise MethodUnavailableError("the normal form is that of lightning attention, one head, no skip connections")
@@ -167,7 +166,7 @@ def _normal_form(network: DeepAttention) -> Finding:
     return Finding(found == M * Q * words.X, "both sides as words in matrices", numbers={"factors": found.length})
 
 
-def _scalings(network: DeepAttention) -> Finding:
+def _scalings(network: Shape) -> Finding:
     """Whether V → cV, A → A/c in the first head of the first layer keeps the function, as words with powers of c."""
     if network.softmax:
         return _softmax_scalings(network)
@@ -183,7 +182,7 @@ def _scalings(network: DeepAttention) -> Finding:
     return Finding(True, "the first layer with cV and A/c has the same words", numbers=degrees)
 
 
-def _softmax_scalings(network: DeepAttention) -> Finding:
+def _softmax_scalings(network: Shape) -> Finding:
     """The same in balls at one rational point; where the balls of both values are disjoint, the functions differ."""
     random, unit = Random(WEIGHTS_SEED), flint.fmpq(1, 10)
     numbers = Balls((1,) * network.t)
@@ -205,7 +204,7 @@ def _scaled(weights: Network, value: int, attention: Any) -> Network:
     return ((Head(head.A * attention, head.V * value), *heads), *layers)
 
 
-def _unseen_weights(network: DeepAttention) -> Finding:
+def _unseen_weights(network: Shape) -> Finding:
     """The dimension of the (A, V) of all layers less that of the functions."""
     found = _dimension(network)
     assert found.value is not None
@@ -213,7 +212,7 @@ def _unseen_weights(network: DeepAttention) -> Finding:
     return Finding(weight_count(network) - found.value, found.method, bound, found.proved)
 
 
-def weight_count(network: DeepAttention) -> int:
+def weight_count(network: Shape) -> int:
     """The dimension of the (A, V) of all layers."""
     pairs = zip(network.widths, network.widths[1:], network.a, strict=False)
     return network.heads * sum(d * after + 2 * d * min(a, d) - min(a, d) ** 2 for d, after, a in pairs)
@@ -230,19 +229,19 @@ def virtual_fibre(weights: Finding, functions: Finding, layers: int) -> Finding:
     return Finding(value if exact else None, method if exact else f"{method}: not both are known", numbers=numbers)
 
 
-def _virtual_fibre_dimension(network: DeepAttention) -> Finding:
+def _virtual_fibre_dimension(network: Shape) -> Finding:
     if network.softmax:
         raise MethodUnavailableError("scalings are those of lightning attention")
     return virtual_fibre(_virtual_weights(network), _dimension(network), network.layers)
 
 
-def _fibre_dimension(network: DeepAttention, engine: Engine) -> Finding:
+def _fibre_dimension(network: Shape, engine: Engine) -> Finding:
     found = generic_fibre(network, engine).dimension
     _hold(found, network)
     return Finding(found, GROEBNER, numbers={"unknowns": unknown_count(network), "dimension": found})
 
 
-def _hold(dimension: int, network: DeepAttention) -> None:
+def _hold(dimension: int, network: Shape) -> None:
     """The fibre in E contains that in the virtual weights, which are irreducible: they are E if they are as large."""
     virtual = _virtual_fibre_dimension(network)
     if virtual.decided is None:
@@ -253,13 +252,13 @@ def _hold(dimension: int, network: DeepAttention) -> None:
         raise ContradictionError(f"a fibre of dimension {dimension}, {virtual.decided} in the virtual weights")
 
 
-def _fibre_degree(network: DeepAttention, engine: Engine) -> Finding:
+def _fibre_degree(network: Shape, engine: Engine) -> Finding:
     found = generic_fibre(network, engine)
     numbers = {"unknowns": unknown_count(network), "degree": found.degree}
     return Finding(found.degree, GROEBNER, numbers=numbers)
 
 
-def _fibre_is_one_point(network: DeepAttention, engine: Engine) -> Finding:
+def _fibre_is_one_point(network: Shape, engine: Engine) -> Finding:
     """One simple point in E is one in the virtual weights, which are more where they have a positive dimension."""
     found = generic_fibre(network, engine)
     numbers = {"unknowns": unknown_count(network), "dimension": found.dimension, "degree": found.degree}
@@ -270,7 +269,7 @@ def _fibre_is_one_point(network: DeepAttention, engine: Engine) -> Finding:
     return Finding(None, "not one simple point in E; which are virtual weights is not computed", numbers=numbers)
 
 
-def _closed(network: DeepAttention, engine: Engine) -> Finding:
+def _closed(network: Shape, engine: Engine) -> Finding:
     """Not closed, if the example shows it; it never shows the contrary."""
     found = limit_outside(network, engine)
     if not found.proved:
@@ -280,7 +279,7 @@ def _closed(network: DeepAttention, engine: Engine) -> Finding:
 
 GROEBNER = "Gröbner basis over QQ of the equations of a fibre in E over random virtual weights"
 
-_BY_RANKS: dict[str, Callable[[DeepAttention], Finding]] = {
+_BY_RANKS: dict[str, Callable[[Shape], Finding]] = {
     "dimension": _dimension,
     "attention_matrices": _attention_matrices,
     "virtual_weights": _virtual_weights,
@@ -289,7 +288,7 @@ _BY_RANKS: dict[str, Callable[[DeepAttention], Finding]] = {
     "unseen_weights": _unseen_weights,
     "virtual_fibre_dimension": _virtual_fibre_dimension,
 }
-BY_ENGINE: dict[str, Callable[[DeepAttention, Engine], Finding]] = {
+BY_ENGINE: dict[str, Callable[[Shape, Engine], Finding]] = {
     "fibre_dimension": _fibre_dimension,
     "fibre_degree": _fibre_degree,
     "fibre_is_one_point": _fibre_is_one_point,
@@ -299,8 +298,8 @@ OBSERVABLES = (*_BY_RANKS, *BY_ENGINE)
 """What :func:`observe` can compute."""
 
 
-def _network(network: DeepAttention, point: Sequence[Any], numbers: NumberSystem) -> Network:
-    return Point.read(network.widths, network.a, network.heads, point, numbers).network()
+def _network(network: Shape, point: Sequence[Any], numbers: NumberSystem) -> Network:
+    return Point.read(network, point, numbers).network()
 
 
 def _check_entries(rows: int, columns: int) -> None:
@@ -313,9 +312,7 @@ CERTIFIED_LAYERS = 2
 """Of the networks whose fibres are certified: Gröbner bases of fibres of three layers take minutes."""
 
 
-def certified_part(
-    network: DeepAttention, observables: Collection[str], engine: Engine | None
-) -> ObservedNetwork | None:
+def certified_part(network: Shape, observables: Collection[str], engine: Engine | None) -> ObservedNetwork | None:
     """Those of the observables that can be certified; ``None`` if there are none.
 
     Softmax with several heads or skip connections is left out: no checker computes it anew.
@@ -332,11 +329,11 @@ def certified_part(
     return ObservedNetwork(network, findings, version, running.seconds) if findings else None
 
 
-def _found(network: DeepAttention, observable: str, engine: Engine | None) -> Finding:
+def _found(network: Shape, observable: str, engine: Engine | None) -> Finding:
     return _CERTIFIED[observable](network) if observable in _CERTIFIED else observe(network, observable, engine)
 
 
-def can_be_certified(network: DeepAttention, observable: str) -> bool:
+def can_be_certified(network: Shape, observable: str) -> bool:
     """Whether the checker computes it anew."""
     if observable == "closed":
         return not concerns(network)
@@ -354,7 +351,7 @@ def can_be_certified(network: DeepAttention, observable: str) -> bool:
     return observable == "attention_matrices" or network.is_plain or not network.softmax
 
 
-def _certified_dimension(network: DeepAttention) -> Finding:
+def _certified_dimension(network: Shape) -> Finding:
     upper = network.upper_bounds(0)[0].value
     numbers = _numbers(network, upper)
     lower = numbers["lower_bound"]
@@ -363,7 +360,7 @@ def _certified_dimension(network: DeepAttention) -> Finding:
     return Finding(lower, "ranks modulo a prime", "" if proved else "at least", proved, found)
 
 
-def _numbers(network: DeepAttention, upper: int) -> dict[str, Any]:
+def _numbers(network: Shape, upper: int) -> dict[str, Any]:
     """The lower bound and the ranks behind it."""
     if network.softmax and network.t == 1:  # every matrix of bounded rank is the function of a network
         return {"lower_bound": upper}
@@ -373,9 +370,9 @@ def _numbers(network: DeepAttention, upper: int) -> dict[str, Any]:
         return {"lower_bound": rank_result(few, check=check).lower}
     block = certified_block(network)
     rank = _block_rank(block, network.t, network.layers, network.softmax)
-    unseen = kernel_dimension(network.shape, network.t, network.softmax)
+    unseen = kernel_dimension(network)
     decides = rank == block.columns - unseen
-    value = seen_dimension(network.shape, network.t, network.softmax) if decides else rank
+    value = seen_dimension(network) if decides else rank
     return {"lower_bound": value, "columns": block.columns, "rank": rank, "unseen": unseen, **point}
 
 
@@ -383,18 +380,18 @@ _block_rank = lru_cache(maxsize=1024)(block_rank)
 """Networks of many widths have one block."""
 
 
-def _certified_unseen_weights(network: DeepAttention) -> Finding:
+def _certified_unseen_weights(network: Shape) -> Finding:
     found, weights = _certified_dimension(network), weight_count(network)
     assert found.value is not None
     bound = "at most" if found.bound else ""
     return Finding(weights - found.value, found.method, bound, found.proved, {**found.numbers, "weights": weights})
 
 
-def _certified_virtual_fibre_dimension(network: DeepAttention) -> Finding:
+def _certified_virtual_fibre_dimension(network: Shape) -> Finding:
     return virtual_fibre(observe(network, "virtual_weights"), _certified_dimension(network), network.layers)
 
 
-_CERTIFIED: dict[str, Callable[[DeepAttention], Finding]] = {
+_CERTIFIED: dict[str, Callable[[Shape], Finding]] = {
     "attention_matrices": partial(observe, observable="attention_matrices"),
     "dimension": _certified_dimension,
     "normal_form": partial(observe, observable="normal_form"),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from m2bridge.families.deep_attention.model import DeepAttention
+from m2bridge.families.deep_attention.shape import Shape
 from m2bridge.maps.observation import WithoutOrbits
 from m2bridge.maps.statement import Value
 
@@ -50,7 +50,7 @@ class ObservedNetwork(WithoutOrbits):
 
     Parameters
     ----------
-    model : DeepAttention
+    model : Shape
     findings : dict of str to Finding
         By observable.
     engine_version : str
@@ -59,7 +59,7 @@ class ObservedNetwork(WithoutOrbits):
         The limit that was reached, or empty.
     """
 
-    model: DeepAttention
+    model: Shape
     findings: Mapping[str, Finding]
     engine_version: str
     seconds: float

@@ -1,4 +1,4 @@
-"""The numbers of a deep attention network, and the dimension of its virtual weights.
+"""The numbers of a deep attention network, and the dimensions that follow from them alone.
 
 Layer k has an attention matrix A_k of size d_{k−1} × d_{k−1} and rank at most a_k, and a value matrix V_k of size
 d_k × d_{k−1}. With M_k = V_{k−1}⋯V_1 the function depends only on the virtual weights A'_k = M_kᵀ A_k M_k and
@@ -7,24 +7,184 @@ M = V_l⋯V_1. Proofs are in ``docs/deep-attention.md``.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from math import comb
+from typing import Any, ClassVar, Literal, Self, get_args
+
+from m2bridge.errors import InvalidCaseError
+from m2bridge.families.definition import positive_integers
+from m2bridge.maps.model import DifferentiableModel
+
+NAME = "deep-attention"
+Normalization = Literal["none", "softmax"]
+
+MAX_LAYERS = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
-    """Widths d_0, …, d_l and ranks a_1, …, a_l.
+class ParameterMatrix:
+    """One matrix of parameters: ``A``, ``K``, ``Q`` or ``V`` of a head of a layer, both counted from 1."""
 
-    Tuples that belong to layers begin with layer 1; so ``alphas[k - 1]`` is α_k.
+    kind: str
+    layer: int
+    head: int
+    rows: int
+    columns: int
+
+    @property
+    def size(self) -> int:
+        """The number of entries."""
+        return self.rows * self.columns
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Shape(DifferentiableModel):
+    """The numbers of a network: widths, ranks, tokens and heads, and whether it has skip connections and softmax.
+
+    Abstract: the functions are those of :class:`~m2bridge.families.deep_attention.model.DeepAttention`, which has the
+    meaning of each number. Tuples that belong to layers begin with layer 1; so ``alphas[k - 1]`` is α_k.
     """
 
     widths: tuple[int, ...]
     a: tuple[int, ...]
+    t: int
+    heads: int
+    skip: bool
+    normalization: Normalization
+    family: ClassVar[str] = NAME
+
+    def __init__(
+        self,
+        widths: Iterable[int],
+        a: int | Iterable[int],
+        t: int = 2,
+        heads: int = 1,
+        skip: bool = False,
+        normalization: str = "none",
+    ) -> None:
+        listed = positive_integers("widths", widths)
+        if not 2 <= len(listed) <= MAX_LAYERS + 1:
+            raise InvalidCaseError("widths", f"must be from 2 to {MAX_LAYERS + 1} integers, not {len(listed)}")
+        layers = len(listed) - 1
+        ranks = positive_integers("a", [a] if isinstance(a, int) else a)
+        ranks = ranks * layers if len(ranks) == 1 else ranks
+        if len(ranks) != layers:
+            raise InvalidCaseError("a", f"must be one integer, or one for each of the {layers} layers")
+        if not isinstance(skip, bool):
+            raise InvalidCaseError("skip", f"must be true or false, not {skip!r:.60}")
+        if skip and len(set(listed)) > 1:
+            raise InvalidCaseError("skip", "needs widths that are all equal: a layer adds its input to its output")
+        if normalization not in get_args(Normalization):
+            raise InvalidCaseError("normalization", f"must be none or softmax, not {normalization!r:.60}")
+        values = (
+            listed,
+            ranks,
+            *positive_integers("t", [t]),
+            *positive_integers("heads", [heads]),
+            skip,
+            normalization,
+        )
+        for field, value in zip(Shape.__slots__, values, strict=True):
+            object.__setattr__(self, field, value)
+
+    @classmethod
+    def from_key(cls, key: str) -> Self:
+        """The network with this key, such as ``3-3-3-a2-2-t2`` or ``3-3-a2-t2-h2-skip-softmax``."""
+        number = "[1-9][0-9]{0,8}"
+        match = re.fullmatch(
+            rf"({number}(?:-{number})+)-a({number}(?:-{number})*)-t({number})(?:-h({number}))?(-skip)?(-softmax)?",
+            key,
+            re.ASCII,
+        )
+        if match is None:
+            raise InvalidCaseError("key", f"'{key}' does not name a deep attention network: write 3-3-3-a2-2-t2")
+        widths, a, t, heads, skip, softmax = match.groups()
+        listed, ranks = ([*map(int, text.split("-"))] for text in (widths, a))
+        return cls(listed, ranks, int(t), int(heads or 1), skip is not None, "softmax" if softmax else "none")
+
+    @property
+    def key(self) -> str:
+        """Such as ``3-3-3-a2-2-t2``; then ``-h2``, ``-skip`` and ``-softmax`` where they apply."""
+        parts = ["-".join(map(str, self.widths)), f"a{'-'.join(map(str, self.a))}", f"t{self.t}"]
+        parts += [f"h{self.heads}"] * (self.heads > 1) + ["skip"] * self.skip + ["softmax"] * self.softmax
+        return "-".join(parts)
+
+    @property
+    def title(self) -> str:
+        """In words."""
+        kind = "softmax" if self.softmax else "lightning"
+        more = f", {self.heads} heads" * (self.heads > 1) + ", skip connections" * self.skip
+        return f"{kind} self-attention of widths {_tuple(self.widths)}, a = {_tuple(self.a)}, t = {self.t}{more}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The numbers of the case."""
+        return {
+            "widths": list(self.widths),
+            "a": list(self.a),
+            "t": self.t,
+            "heads": self.heads,
+            "skip": self.skip,
+            "normalization": self.normalization,
+        }
+
+    @property
+    def softmax(self) -> bool:
+        """Whether scores are normalized."""
+        return self.normalization == "softmax"
 
     @property
     def layers(self) -> int:
         """l."""
         return len(self.a)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether there is one head and no skip connection; then functions depend on the virtual weights only."""
+        return self.heads == 1 and not self.skip
+
+    def parameter_matrices(self) -> Iterator[ParameterMatrix]:
+        """Return all matrices of parameters: layer by layer, head by head, the attention matrices and then the values.
+
+        A head with a_k ≥ d_{k−1} has the entries of A as parameters, as KᵀQ is then any matrix; a head with smaller a_k
+        has those of K and of Q.
+        """
+        for k, rank in enumerate(self.a, 1):
+            before, after = self.widths[k - 1], self.widths[k]
+            for h in range(1, self.heads + 1):
+                if rank >= before:
+                    yield ParameterMatrix("A", k, h, before, before)
+                else:
+                    yield ParameterMatrix("K", k, h, rank, before)
+                    yield ParameterMatrix("Q", k, h, rank, before)
+                yield ParameterMatrix("V", k, h, after, before)
+
+    def parameter_names(self) -> tuple[str, ...]:
+        """``A_k_i_j`` is the entry (i, j) of A_k, and ``A_k_h_i_j`` that of head h where there are several."""
+        return tuple(
+            f"{matrix.kind}_{matrix.layer}_{f'{matrix.head}_' if self.heads > 1 else ''}{i}_{j}"
+            for matrix in self.parameter_matrices()
+            for i in range(1, matrix.rows + 1)
+            for j in range(1, matrix.columns + 1)
+        )
+
+    @property
+    def parameter_count(self) -> int:
+        """The number of entries of all A (or K and Q) and V."""
+        layers = zip(self.widths, self.widths[1:], self.a, strict=False)
+        return self.heads * sum(d * after + (d * d if a >= d else 2 * a * d) for d, after, a in layers)
+
+    @property
+    def input_count(self) -> int:
+        """d_0·t, the entries of X row by row."""
+        return self.widths[0] * self.t
+
+    @property
+    def output_count(self) -> int:
+        """d_l·t, the entries of the last tokens row by row."""
+        return self.widths[-1] * self.t
 
     @property
     def entering_ranks(self) -> tuple[int, ...]:
@@ -58,6 +218,16 @@ class Shape:
         return (self.widths[0], *reversed(spans))
 
 
+def matrices_of_rank(size: int, rank: int) -> int:
+    """The dimension of the square matrices of this size of at most this rank: codimension (n − r)²."""
+    return size * size - max(0, size - rank) ** 2
+
+
+def symmetric_matrices_of_rank(size: int, rank: int) -> int:
+    """The dimension of the symmetric ones: codimension (n − r)(n − r + 1)/2."""
+    return comb(size + 1, 2) - comb(max(0, size - rank) + 1, 2)
+
+
 def virtual_dimension(shape: Shape) -> int:
     """Dimension of the variety of virtual weights."""
     return reduced_dimension(shape, shape.layers)
@@ -73,17 +243,14 @@ def reduced_dimension(shape: Shape, whole: int) -> int:
     value_matrix = spans[-1] * (n + shape.widths[-1] - spans[-1])
     subspaces = sum((s - after) * (n - s) for s, after in pairwise(spans))
     matrices = sum(
-        _matrices(s, alpha) if k <= whole else _symmetric_matrices(s, min(2 * alpha, s))
+        matrices_of_rank(s, alpha) if k <= whole else symmetric_matrices_of_rank(s, 2 * alpha)
         for k, (s, alpha) in enumerate(zip(spans, shape.alphas, strict=False), 1)
     )
     return value_matrix + subspaces + matrices
 
 
-def _matrices(size: int, rank: int) -> int:
-    """Dimension of the square matrices of this size of at most this rank."""
-    return rank * (2 * size - rank)
-
-
-def _symmetric_matrices(size: int, rank: int) -> int:
-    """The same for symmetric matrices."""
-    return rank * (2 * size - rank + 1) // 2
+def _tuple(numbers: tuple[int, ...]) -> str:
+    """``(3, 2, 3)``; ``13 × 64`` for many equal ones."""
+    if len(numbers) > 6 and len(set(numbers)) == 1:
+        return f"{len(numbers)} × {numbers[0]}"
+    return f"({', '.join(map(str, numbers))})"

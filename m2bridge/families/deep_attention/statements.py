@@ -8,7 +8,7 @@ from pathlib import Path
 
 from m2bridge.certificates.wording import wording
 from m2bridge.families.deep_attention import formulas
-from m2bridge.families.deep_attention.model import DeepAttention
+from m2bridge.families.deep_attention.shape import Shape
 from m2bridge.maps.model import Expectation
 from m2bridge.maps.statement import GlobalStatement, Value
 
@@ -16,10 +16,10 @@ from m2bridge.maps.statement import GlobalStatement, Value
 def stated(
     key: str,
     part: str,
-    predict: Callable[[DeepAttention], Value | None],
+    predict: Callable[[Shape], Value | None],
     hypotheses: Hypothesis,
     meaning: Hypothesis | None = None,
-) -> GlobalStatement[DeepAttention]:
+) -> GlobalStatement[Shape]:
     """The statement with this key and part in ``words.toml``.
 
     Parameters
@@ -43,7 +43,7 @@ def stated(
     )
 
 
-Hypothesis = Callable[[DeepAttention], str]
+Hypothesis = Callable[[Shape], str]
 
 WORDS = wording(Path(__file__).parent / "words.toml")
 _SAID = WORDS.hypotheses
@@ -55,10 +55,10 @@ class Together:
 
     hypotheses: tuple[Hypothesis, ...]
 
-    def __call__(self, network: DeepAttention) -> str:
+    def __call__(self, network: Shape) -> str:
         return next(iter(self.failing(network)), "")
 
-    def failing(self, network: DeepAttention) -> list[str]:
+    def failing(self, network: Shape) -> list[str]:
         """All that fail."""
         return list(filter(None, (hypothesis(network) for hypothesis in self.hypotheses)))
 
@@ -68,74 +68,74 @@ def together(*hypotheses: Hypothesis) -> Together:
     return Together(hypotheses)
 
 
-def failing(hypothesis: Hypothesis, network: DeepAttention) -> list[str]:
+def failing(hypothesis: Hypothesis, network: Shape) -> list[str]:
     """All parts of a hypothesis that fail."""
     return (hypothesis if isinstance(hypothesis, Together) else together(hypothesis)).failing(network)
 
 
-def lightning(network: DeepAttention) -> str:
+def lightning(network: Shape) -> str:
     """No normalization."""
     return _SAID["lightning"] if network.softmax else ""
 
 
-def softmax(network: DeepAttention) -> str:
+def softmax(network: Shape) -> str:
     """Softmax."""
     return "" if network.softmax else _SAID["softmax"]
 
 
-def plain(network: DeepAttention) -> str:
+def plain(network: Shape) -> str:
     """One head, no skip connections."""
     return "" if network.is_plain else _SAID["plain"]
 
 
-def skip(network: DeepAttention) -> str:
+def skip(network: Shape) -> str:
     """Skip connections."""
     return "" if network.skip else _SAID["skip"]
 
 
-def one_head(network: DeepAttention) -> str:
+def one_head(network: Shape) -> str:
     """One head."""
     return "" if network.heads == 1 else _SAID["one-head"]
 
 
-def several_heads(network: DeepAttention) -> str:
+def several_heads(network: Shape) -> str:
     """At least two heads."""
     return "" if network.heads > 1 else _SAID["several-heads"]
 
 
-def no_skip(network: DeepAttention) -> str:
+def no_skip(network: Shape) -> str:
     """No skip connections."""
     return _SAID["no-skip"] if network.skip else ""
 
 
-def scalings(network: DeepAttention) -> str:
+def scalings(network: Shape) -> str:
     """A can be scaled against V, if there are no skip connections."""
     return _SAID["scalings"] if network.softmax else ""
 
 
-def several_tokens(network: DeepAttention) -> str:
+def several_tokens(network: Shape) -> str:
     """t ≥ 2."""
     return "" if network.t >= 2 else _SAID["several-tokens"]
 
 
-def single_layer(network: DeepAttention) -> str:
+def single_layer(network: Shape) -> str:
     """l = 1."""
     return "" if network.layers == 1 else _SAID["single-layer"]
 
 
-def several_layers(network: DeepAttention) -> str:
+def several_layers(network: Shape) -> str:
     """l ≥ 2."""
     return "" if network.layers > 1 else _SAID["several-layers"]
 
 
-def one_hidden_width(network: DeepAttention) -> str:
+def one_hidden_width(network: Shape) -> str:
     """All hidden layers have one width."""
     hidden = network.widths[1:-1]
     listed = ", ".join(map(str, hidden))
     return _SAID["one-hidden-width"].format(widths=listed) if len(set(hidden)) > 1 else ""
 
 
-def narrow(network: DeepAttention) -> str:
+def narrow(network: Shape) -> str:
     """No hidden layer is wider than the first or the last one."""
     first, *hidden, last = network.widths
     if not hidden or max(hidden) <= min(first, last):
@@ -143,7 +143,7 @@ def narrow(network: DeepAttention) -> str:
     return _SAID["bottleneck"].format(hidden=max(hidden), first=first, last=last)
 
 
-def ranks_above_one(network: DeepAttention) -> str:
+def ranks_above_one(network: Shape) -> str:
     """All α_k ≥ 2, where α_k = min(a_k, d_{k−1})."""
     ranks = [min(a, d) for a, d in zip(network.a, network.widths, strict=False)]
     if network.layers == 1:
@@ -152,47 +152,47 @@ def ranks_above_one(network: DeepAttention) -> str:
     return _SAID["ranks-above-one"].format(layer=ones[0]) if ones else ""
 
 
-def equal_widths(network: DeepAttention) -> str:
+def equal_widths(network: Shape) -> str:
     """One width d ≥ 2 for all layers."""
     if len(set(network.widths)) > 1 or network.widths[0] < 2:
         return _SAID["equal-widths"]
     return ""
 
 
-def no_hidden_width_one(network: DeepAttention) -> str:
+def no_hidden_width_one(network: Shape) -> str:
     """d_0, …, d_{l−1} ≥ 2."""
     return _SAID["no-hidden-width-one"] if min(network.widths[:-1]) == 1 else ""
 
 
-def three_threes(network: DeepAttention) -> str:
+def three_threes(network: Shape) -> str:
     """Widths (3, 3, 3), a_1, a_2 ≥ 2, t ≥ 3."""
     known = network.widths == (3, 3, 3) and min(network.a) >= 2 and network.t >= 3
     return "" if known else _SAID["three-threes"]
 
 
-def _equation_14(network: DeepAttention) -> int | None:
+def _equation_14(network: Shape) -> int | None:
     return formulas.equation_14(network.widths, network.a)
 
 
-def _equation_16(network: DeepAttention) -> int | None:
+def _equation_16(network: Shape) -> int | None:
     return formulas.equation_16(network.widths, network.a)
 
 
-def _skip(network: DeepAttention) -> int:
+def _skip(network: Shape) -> int:
     return formulas.skip_connections(network.widths[0], network.a, network.t, network.softmax)
 
 
-def _one_layer_of_heads(network: DeepAttention) -> int:
+def _one_layer_of_heads(network: Shape) -> int:
     d, d_out = network.widths
     return formulas.one_layer_of_heads(d, d_out, network.a[0], network.heads)
 
 
-def _separate_heads(network: DeepAttention) -> int:
+def _separate_heads(network: Shape) -> int:
     d, d_out = network.widths
     return formulas.separate_heads(d, d_out, network.a[0], network.heads)
 
 
-def _deep_heads(network: DeepAttention) -> int:
+def _deep_heads(network: Shape) -> int:
     return formulas.deep_heads(network.widths[0], network.a, network.heads, network.skip, network.softmax)
 
 
@@ -253,22 +253,22 @@ DIMENSIONS = (
 """The paper's first."""
 
 
-def _attention_matrices(network: DeepAttention) -> int:
+def _attention_matrices(network: Shape) -> int:
     pairs = zip(network.widths, network.a, strict=False)
     return network.heads * sum(formulas.matrices_of_rank(d, a) for d, a in pairs)
 
 
-def _virtual_weights(network: DeepAttention) -> int | None:
+def _virtual_weights(network: Shape) -> int | None:
     return formulas.equation_16(network.widths, network.a)
 
 
-def _fibre_dimension(network: DeepAttention) -> int:
+def _fibre_dimension(network: Shape) -> int:
     n, l = network.widths[0], network.layers
     first = formulas.first_of_rank_one(network.widths, network.a) if network.t > 1 else 0
     return (l - first) * (n * (n - 1) // 2)
 
 
-def _fibre_degree(network: DeepAttention) -> int:
+def _fibre_degree(network: Shape) -> int:
     widths, a, l = network.widths, network.a, network.layers
     first = formulas.first_of_rank_one(widths, a) if network.t > 1 else 0
     last = min(a[-1], *widths[:-1])
@@ -279,7 +279,7 @@ def _fibre_degree(network: DeepAttention) -> int:
     return 3 if min(2 * last, *widths[:-1]) == 2 else 1
 
 
-def _virtual_fibre_dimension(network: DeepAttention) -> int:
+def _virtual_fibre_dimension(network: Shape) -> int:
     widths, a, l = network.widths, network.a, network.layers
     first = formulas.first_of_rank_one(widths, a) if network.t > 1 else 0
     return formulas.virtual_weights(widths, a, l) - formulas.virtual_weights(widths, a, first)
@@ -330,7 +330,7 @@ WEIGHTS = (
 """The paper's in its order, each followed by those of m2bridge."""
 
 
-STATEMENTS: tuple[GlobalStatement[DeepAttention], ...] = (*WEIGHTS, *DIMENSIONS)
+STATEMENTS: tuple[GlobalStatement[Shape], ...] = (*WEIGHTS, *DIMENSIONS)
 
 _NAMES = {
     "3.8": "Eq. 14 (Corollary 3.8)",
@@ -345,7 +345,7 @@ _NAMES = {
 }
 
 
-def expectations(network: DeepAttention) -> tuple[Expectation, ...]:
+def expectations(network: Shape) -> tuple[Expectation, ...]:
     """The dimension by all statements that apply, and by the paper's formula also where it does not."""
     found = []
     for statement in DIMENSIONS:
@@ -359,6 +359,6 @@ def expectations(network: DeepAttention) -> tuple[Expectation, ...]:
     return tuple(found)
 
 
-def _name(statement: GlobalStatement[DeepAttention]) -> str:
+def _name(statement: GlobalStatement[Shape]) -> str:
     key = f"{statement.key}, {statement.part}"
     return _NAMES.get(key) or _NAMES[statement.key]

@@ -19,6 +19,7 @@ from m2bridge.families.deep_attention.all_sizes.result import (
 )
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import observe
+from m2bridge.families.deep_attention.shape import Shape
 from m2bridge.families.deep_attention.statements import STATEMENTS, failing
 from m2bridge.limits import each, limited, watched
 from m2bridge.maps.statement import GlobalStatement
@@ -28,7 +29,7 @@ from m2bridge.results.sheet import name_with_part
 MOST_LAYERS, LARGEST = 3, 3
 """Of the networks among which counterexamples are looked for: layers, widths and ranks."""
 NORMAL_FORM = "3.6"
-Stated = GlobalStatement[DeepAttention]
+Stated = GlobalStatement[Shape]
 
 
 def decide(statement: Stated, prediction: Prediction) -> EveryVerdict:

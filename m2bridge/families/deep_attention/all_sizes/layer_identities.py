@@ -16,7 +16,8 @@ import flint
 from m2bridge.errors import ContradictionError
 from m2bridge.families.deep_attention.block import kernel_dimension
 from m2bridge.families.deep_attention.lower_bounds import block_rank, certified_block
-from m2bridge.families.deep_attention.model import DeepAttention, Normalization
+from m2bridge.families.deep_attention.model import DeepAttention
+from m2bridge.families.deep_attention.shape import Normalization
 from m2bridge.limits import watched
 
 Column = list[Any]
@@ -128,7 +129,7 @@ def block_ranks() -> tuple[BlockRank, ...]:
 def _ranked(network: DeepAttention) -> BlockRank:
     block = certified_block(network)
     rank = block_rank(block, network.t, network.layers, network.softmax)
-    unseen = kernel_dimension(network.shape, network.t, network.softmax)
+    unseen = kernel_dimension(network)
     if rank != block.columns - unseen:
         raise ContradictionError(f"the {network.title} has a block of rank {rank}, not {block.columns} − {unseen}")
     return BlockRank(network, block.columns, rank)
