@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from m2bridge.algebra.integers import LARGE_PRIME, is_prime
+from m2bridge.algebra.numbers import LARGE_PRIME, is_prime
 from m2bridge.errors import InvalidCaseError
 
 

@@ -13,8 +13,8 @@ from math import prod
 
 import flint
 
-from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.algebra.linear_algebra import reduced_echelon
+from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import ContradictionError
 
 Exponents = tuple[int, ...]

@@ -15,8 +15,7 @@ from m2bridge.cli import families as completion
 from m2bridge.cli.families import FamilyCommand, every_size, family_options, tool
 from m2bridge.cli.options import case_options, exit_zero_option, request, run_options, within
 from m2bridge.cli.output import DONE, UNDECIDED, exit_code, progress, show
-from m2bridge.convert.documents import read_json, read_text
-from m2bridge.convert.number_text import MOST_DIGITS, read_rational
+from m2bridge.convert.documents import LONGEST_NUMBER, read_json, read_rational, read_text
 from m2bridge.engine import Limits, Session
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families import DEFAULT
@@ -226,7 +225,7 @@ _ROWS = """'[[1, 2], [3, "1/2"]]'"""
 
 def _json(option: str, text: str) -> Any:
     try:
-        return read_json(text, parse_float=str, digits=MOST_DIGITS)
+        return read_json(text, parse_float=str, digits=LONGEST_NUMBER)
     except ConversionError as reason:
         raise InvalidCaseError(option, f"{reason}; write, in quotes for the shell, {_WRITTEN[option]}") from None
 

@@ -1,4 +1,4 @@
-"""Text, JSON and TOML that come from outside: read strictly, bounded in size, refused in one line."""
+"""Text, JSON, TOML and numbers that come from outside: read strictly, bounded in size, refused in one line."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import stat
 import tomllib
 from collections import Counter
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -191,3 +192,50 @@ def _finite(number: str) -> float:
 
 def _no_number(name: str) -> NoReturn:
     raise ConversionError(f"not JSON: {name} is not a number")
+
+
+LONGEST_NUMBER = 10_000
+"""Digits of a number that is written out: computations with longer ones take minutes."""
+
+_RATIONAL = re.compile(
+    r"\s*(?P<sign>[+-]?)(?P<whole>[0-9]*)"
+    r"(?:/(?P<divisor>[0-9]+)|(?:\.(?P<decimals>[0-9]*))?(?:[eE](?P<exponent>[+-]?[0-9]+))?)\s*"
+)
+
+
+def read_rational(text: str) -> Fraction:
+    """Read a rational number: ``3``, ``-1.5``, ``2e-3`` or ``3/7``; exact, of bounded length.
+
+    Raises
+    ------
+    ConversionError
+        If it is not one, or has more than :data:`LONGEST_NUMBER` digits when it is written out.
+
+    Examples
+    --------
+    >>> read_rational("-1.5e2"), read_rational("3/7")
+    (Fraction(-150, 1), Fraction(3, 7))
+    """
+    match = _RATIONAL.fullmatch(text) if len(text) <= 3 * LONGEST_NUMBER else None
+    if match is None and len(text) > 3 * LONGEST_NUMBER:
+        raise _too_long()
+    if match is None or not (match["whole"] or match["decimals"]):
+        raise ConversionError(f'{text!r:.60} is not a rational number: write 3, 1.5 or "3/7"')
+    whole, decimals, divisor = match["whole"], match["decimals"] or "", match["divisor"]
+    power = _exponent(match["exponent"] or "0") - len(decimals)
+    if max(len(whole + decimals) + abs(power), len(divisor or "")) > LONGEST_NUMBER:
+        raise _too_long()
+    value = Fraction(integer(whole + decimals or "0")) * Fraction(10) ** power
+    if divisor is not None:
+        if not divisor.strip("0"):
+            raise ConversionError(f"{text!r:.60} has the divisor 0")
+        value /= integer(divisor)
+    return -value if match["sign"] == "-" else value
+
+
+def _exponent(text: str) -> int:
+    return int(text) if len(text) < 10 else LONGEST_NUMBER + 1
+
+
+def _too_long() -> ConversionError:
+    return ConversionError(f"a number has more than {LONGEST_NUMBER} digits when it is written out")

@@ -11,7 +11,7 @@ from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.ring import GeneratingSet
 from m2bridge.convert import macaulay2
-from m2bridge.convert.names import all_to_macaulay2
+from m2bridge.convert.macaulay2 import all_to_macaulay2
 from m2bridge.limits import watched
 from m2bridge.results.markup import polynomial_latex
 from m2bridge.results.sheet import SHOWN, WIDTH, Polynomials, first_terms, plural, printable

@@ -18,7 +18,7 @@ from m2bridge.algebra.polynomial_map import PolynomialMap, images_over, relation
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_homogeneous, total_degree
 from m2bridge.convert import macaulay2
 from m2bridge.convert.elements import element, flat
-from m2bridge.convert.names import all_to_macaulay2
+from m2bridge.convert.macaulay2 import all_to_macaulay2
 from m2bridge.convert.notation import generator_lines, ideal_latex, ideal_macaulay2, ideal_text, polynomial_text
 from m2bridge.engine import Engine
 from m2bridge.engine.answer import Answer

@@ -21,7 +21,7 @@ from sympy.polys.rings import PolyElement
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_name
 from m2bridge.convert.documents import read_json, read_text
-from m2bridge.convert.names import from_macaulay2, plain_to_macaulay2
+from m2bridge.convert.macaulay2 import from_macaulay2, plain_to_macaulay2
 from m2bridge.convert.notation import polynomial_text
 from m2bridge.errors import ConversionError, InvalidCaseError, M2BridgeError
 from m2bridge.system import decimal, integer

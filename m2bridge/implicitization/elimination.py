@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import flint
 
-from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.algebra.linear_algebra import elimination_price, reduced_echelon
+from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.sparse_polynomial import IntegerPolynomial, Monomial, gradient_at, monomial_of, restricted
 from m2bridge.implicitization.multigraded_map import Grading, MultigradedMap, Permutation
 from m2bridge.implicitization.relations import ExactEchelon, Substitution

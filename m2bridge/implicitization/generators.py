@@ -14,9 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 import flint
 
-from m2bridge.algebra.integers import chinese_remainder, integral, primes_from
-from m2bridge.algebra.linear_algebra import large_primes, rank_of, reduced_echelon
-from m2bridge.algebra.quotient import Index, Quotient, SparseVector, combination
+from m2bridge.algebra.linear_algebra import (
+    Index,
+    Quotient,
+    SparseVector,
+    combination,
+    large_primes,
+    rank_of,
+    reduced_echelon,
+)
+from m2bridge.algebra.numbers import chinese_remainder, integral, primes_from
 from m2bridge.errors import ContradictionError
 from m2bridge.implicitization.elimination import ModularElimination
 from m2bridge.implicitization.multigraded_map import PackedGrading

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sympy.polys.rings import PolyElement, PolyRing
 
-from m2bridge.algebra.integers import is_prime
+from m2bridge.algebra.numbers import is_prime
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.algebra.sparse_polynomial import Terms, exponents_of
 from m2bridge.errors import InvalidCaseError, TimeLimitError

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import flint
 
-from m2bridge.algebra.integers import chinese_remainder, integral
 from m2bridge.algebra.linear_algebra import elimination_price, leading_columns
+from m2bridge.algebra.numbers import chinese_remainder, integral
 from m2bridge.errors import TimeLimitError
 from m2bridge.implicitization.multigraded_map import MultidegreeOrbits, PackedGrading, multiply
 from m2bridge.limits import check, watched

@@ -11,8 +11,8 @@ from typing import Any
 
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
-from m2bridge.algebra.integers import primes_from
 from m2bridge.algebra.linear_span import in_sparse_coordinates, reduce_linearly
+from m2bridge.algebra.numbers import primes_from
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.engine import Engine
 from m2bridge.engine.answer import Answer, parse

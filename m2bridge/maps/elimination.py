@@ -5,7 +5,7 @@ from __future__ import annotations
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.convert import macaulay2
-from m2bridge.convert.names import all_to_macaulay2
+from m2bridge.convert.macaulay2 import all_to_macaulay2
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.limits import watched
 

@@ -8,9 +8,9 @@ from itertools import islice
 from typing import Any, Literal
 
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.integers import LARGE_PRIME, primes_from
 from m2bridge.algebra.jacobian import generic_rank, random_point
 from m2bridge.algebra.linear_algebra import sparse_rank
+from m2bridge.algebra.numbers import LARGE_PRIME, primes_from
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.sparse_polynomial import gradient_of_terms, value_at
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TimeLimitError, TooLargeError

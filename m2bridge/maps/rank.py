@@ -8,8 +8,8 @@ from itertools import islice
 from random import Random
 from typing import Any, Literal
 
-from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.algebra.linear_algebra import rank_mod
+from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError, TooLargeError
 from m2bridge.limits import check as check_clock
 from m2bridge.limits import limited

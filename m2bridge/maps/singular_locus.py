@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.linear_span import reduce_linearly
 from m2bridge.convert import macaulay2
-from m2bridge.convert.names import all_to_macaulay2
+from m2bridge.convert.macaulay2 import all_to_macaulay2
 from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.answer import parse
 from m2bridge.engine.script import Script, render

@@ -17,7 +17,7 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.polynomial_map import substitute
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, total_degree
 from m2bridge.convert import macaulay2
-from m2bridge.convert.names import all_to_macaulay2
+from m2bridge.convert.macaulay2 import all_to_macaulay2
 from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.answer import Answer, parse
 from m2bridge.engine.script import Script, render

@@ -11,7 +11,6 @@ from sympy import nan, oo
 from sympy.polys.rings import PolyRing
 
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.algebra.modules import (
     BettiTable,
     Complex,
@@ -26,10 +25,12 @@ from m2bridge.algebra.modules import (
     RingMap,
     Vector,
 )
+from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.convert.names import CONSTANTS, from_macaulay2
-from m2bridge.convert.term_wire import dense, terms
+from m2bridge.convert.macaulay2 import CONSTANTS, from_macaulay2
 from m2bridge.convert.wire import FAULTS
+from m2bridge.convert.wire import dense_exponents as dense
+from m2bridge.convert.wire import sparse_terms as terms
 from m2bridge.errors import M2BridgeError, ParseError, ValueTypeError
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.system import integer

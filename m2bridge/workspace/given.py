@@ -14,7 +14,7 @@ from typing import Any
 from sympy import Expr, nan, oo
 
 from m2bridge.algebra import modules as invariants
-from m2bridge.convert.names import CONSTANTS
+from m2bridge.convert.macaulay2 import CONSTANTS
 from m2bridge.errors import ConversionError
 from m2bridge.system import decimal
 from m2bridge.workspace import interop  # noqa: F401  (fills the table)

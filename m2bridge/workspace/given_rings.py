@@ -15,7 +15,7 @@ from m2bridge.algebra import modules as complexes
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
-from m2bridge.convert.names import escaped
+from m2bridge.convert.macaulay2 import escaped
 from m2bridge.errors import ConversionError
 from m2bridge.workspace.given_writing import braces, element, grouped, inexact, items, string, written
 from m2bridge.workspace.values.rings import (
@@ -135,7 +135,7 @@ def variable_parts(names: Sequence[str]) -> list[list[str | int]]:
     """Symbol and indices of each variable: ``x_1_a`` is Macaulay2's ``x_(1,a)``.
 
     A name that is no symbol of Macaulay2's, or is used with indices too, is written in letters and digits, by the
-    scheme of :mod:`m2bridge.convert.names`.
+    scheme of :mod:`m2bridge.convert.macaulay2`.
     """
     parts = [_parts(name) for name in names]
     indexed = {p[0] for p in parts if len(p) > 1}

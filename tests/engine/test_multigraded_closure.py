@@ -9,7 +9,7 @@ from sympy import Expr, symbols
 from m2bridge import CoefficientField, PolynomialMap, SingleLayerAttention, closure, read_ideal
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.convert import macaulay2
-from m2bridge.convert.names import all_to_macaulay2
+from m2bridge.convert.macaulay2 import all_to_macaulay2
 from m2bridge.engine import Engine
 from m2bridge.engine.answer import parse
 from m2bridge.engine.script import Script

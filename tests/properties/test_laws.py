@@ -12,7 +12,7 @@ from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.linear_algebra import rank, rank_mod
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert import macaulay2
-from m2bridge.convert.names import all_to_macaulay2, from_macaulay2, to_macaulay2
+from m2bridge.convert.macaulay2 import all_to_macaulay2, from_macaulay2, to_macaulay2
 from m2bridge.convert.wire import decode
 from m2bridge.engine.answer import parse
 from m2bridge.errors import ParseError

@@ -9,7 +9,7 @@ from m2bridge import PolynomialMap, closure, read_ideal
 from m2bridge.algebra.field import QQ
 from m2bridge.cli.output import echo_json
 from m2bridge.convert.files import read_map
-from m2bridge.convert.names import all_to_macaulay2, from_macaulay2
+from m2bridge.convert.macaulay2 import all_to_macaulay2, from_macaulay2
 from m2bridge.errors import ConversionError
 from m2bridge.maps.elimination import elimination_values
 

@@ -10,7 +10,7 @@ import pytest
 from sympy import Expr, Rational, diff, symbols
 
 from m2bridge import dimension
-from m2bridge.algebra.integers import LARGE_PRIME
+from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.errors import ContradictionError, ConversionError, InvalidCaseError, MethodUnavailableError, TooLargeError
 from m2bridge.maps import layer as bounds

@@ -9,8 +9,8 @@ from math import comb
 import flint
 import pytest
 
-from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.algebra.linear_algebra import sparse_rank
+from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.core import CoreSize, balanced_monomial, core, core_map, core_symmetries, least_degree
 from m2bridge.families.attention.hilbert import section_count, sections_of

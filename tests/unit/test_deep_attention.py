@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from m2bridge import SingleLayerAttention, dimension
-from m2bridge.algebra.integers import LARGE_PRIME
+from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.cli import commands
 from m2bridge.errors import ContradictionError, InvalidCaseError, TooLargeError
 from m2bridge.families import family

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from m2bridge import dimension
-from m2bridge.algebra.integers import LARGE_PRIME
+from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.engine.protocol import RecordedEngine
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TooLargeError
 from m2bridge.families.deep_attention import formulas, observation, words

@@ -9,8 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from m2bridge.convert.documents import MOST_BYTES, read_bytes, read_json, read_text, read_toml
-from m2bridge.convert.number_text import MOST_DIGITS, read_rational
+from m2bridge.convert.documents import (
+    LONGEST_NUMBER,
+    MOST_BYTES,
+    read_bytes,
+    read_json,
+    read_rational,
+    read_text,
+    read_toml,
+)
 from m2bridge.errors import ConversionError, TimeLimitError
 from m2bridge.limits import limited
 from m2bridge.system import any_length
@@ -25,15 +32,15 @@ def test_every_fraction(value: Fraction) -> None:
 @given(st.decimals(allow_nan=False, allow_infinity=False))
 def test_every_decimal(value: object) -> None:
     exact = Fraction(str(value))
-    if abs(exact) < 10 ** (MOST_DIGITS // 2) and exact.denominator < 10 ** (MOST_DIGITS // 2):
+    if abs(exact) < 10 ** (LONGEST_NUMBER // 2) and exact.denominator < 10 ** (LONGEST_NUMBER // 2):
         assert read_rational(str(value)) == exact
 
 
 def test_long_numbers() -> None:
-    assert read_rational("9" * MOST_DIGITS) == 10**MOST_DIGITS - 1
+    assert read_rational("9" * LONGEST_NUMBER) == 10**LONGEST_NUMBER - 1
     assert read_rational("-1e5000") == -(10**5000)
     assert read_rational(f"1/{'3' * 5000}") == Fraction(3, 10**5000 - 1)
-    for text in ("9" * (MOST_DIGITS + 1), "1e9999999999", "1e-9999999999", f"1e{'9' * 5000}", f"1/{'9' * 20_000}"):
+    for text in ("9" * (LONGEST_NUMBER + 1), "1e9999999999", "1e-9999999999", f"1e{'9' * 5000}", f"1/{'9' * 20_000}"):
         with pytest.raises(ConversionError, match="10000 digits"):
             read_rational(text)
 

@@ -8,8 +8,8 @@ from sympy import Expr, Matrix, Poly, symbols
 
 from m2bridge import CoefficientField, PolynomialMap, SingleLayerAttention
 from m2bridge.algebra.field import QQ
-from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.algebra.jacobian import differential_rank, extension_degree, generic_rank
+from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.families.attention import one_block
 from m2bridge.families.attention import tangents as tangent

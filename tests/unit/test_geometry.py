@@ -9,10 +9,10 @@ from sympy import Matrix, symbols
 from m2bridge.algebra.determinantal import determinantal_degree
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries, n
-from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.algebra.jacobian import differential_rank, jacobian_at, random_point, tangent_dimension
 from m2bridge.algebra.linear_algebra import pivot_columns, rank
 from m2bridge.algebra.linear_span import in_sparse_coordinates, linear_isomorphism, reduce_linearly
+from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ConversionError

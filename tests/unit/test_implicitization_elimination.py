@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy import symbols
 
-from m2bridge.algebra.integers import LARGE_PRIME, primes_from
-from m2bridge.algebra.linear_algebra import rank_mod
+from m2bridge.algebra.linear_algebra import Quotient, combination, rank_mod
+from m2bridge.algebra.numbers import LARGE_PRIME, primes_from
 from m2bridge.algebra.polynomial_map import PolynomialMap
-from m2bridge.algebra.quotient import Quotient, combination
 from m2bridge.algebra.sparse_polynomial import restricted
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.parametrization import multigraded_attention

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from m2bridge.algebra.integers import chinese_remainder, integral
 from m2bridge.algebra.linear_algebra import rank
+from m2bridge.algebra.numbers import chinese_remainder, integral
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.parametrization import multigraded_attention
 from m2bridge.implicitization import generators as lifting

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy import Matrix, Rational, symbols
 
-from m2bridge.algebra.integers import LARGE_PRIME, is_prime, rational_denominator
 from m2bridge.algebra.linear_algebra import rank
+from m2bridge.algebra.numbers import LARGE_PRIME, is_prime, rational_denominator
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.implicitization import hilbert_function, implicitize, multigraded

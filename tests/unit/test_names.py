@@ -1,6 +1,6 @@
 import pytest
 
-from m2bridge.convert.names import all_to_macaulay2, from_macaulay2, to_macaulay2
+from m2bridge.convert.macaulay2 import all_to_macaulay2, from_macaulay2, to_macaulay2
 
 
 @pytest.mark.parametrize(

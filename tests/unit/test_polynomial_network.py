@@ -13,8 +13,8 @@ import pytest
 from sympy import Expr, Integer, Matrix, Poly, Symbol, symbols
 from sympy.polys.matrices import DomainMatrix
 
-from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.algebra.linear_algebra import rank_mod
+from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import ContradictionError, InvalidCaseError, TooLargeError
 from m2bridge.families.polynomial_network import model
 from m2bridge.families.polynomial_network import structure as bounds

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from m2bridge.convert.term_wire import dense, terms
+from m2bridge.convert.wire import dense_exponents as dense
+from m2bridge.convert.wire import sparse_terms as terms
 from m2bridge.errors import ParseError
 
 NAMES = ["x", "y", "z", "e'", "x_1", "x_12", "y_(1,2)", "y_(1,12)"]

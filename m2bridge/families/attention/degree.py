@@ -13,7 +13,7 @@ from typing import Any
 
 import flint
 
-from m2bridge.algebra.integers import LARGE_PRIME
+from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.sparse_polynomial import WeightedAlgebra
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.fibres import Fibre

@@ -14,7 +14,7 @@ from sympy import Expr, symbols
 
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.convert.number_text import read_rational
+from m2bridge.convert.documents import read_rational
 from m2bridge.convert.polynomial_text import read_polynomial
 from m2bridge.engine import Engine
 from m2bridge.errors import ConversionError

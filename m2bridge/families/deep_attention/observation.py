@@ -10,8 +10,8 @@ from typing import Any
 
 import flint
 
-from m2bridge.algebra.integers import LARGE_PRIME
 from m2bridge.algebra.linear_algebra import rank_mod
+from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.engine import Engine
 from m2bridge.errors import (
     ContradictionError,
