@@ -15,9 +15,8 @@ from sympy.polys.orderings import grevlex
 from sympy.polys.polyerrors import BasePolynomialError
 from sympy.polys.rings import PolyElement
 
-from m2bridge.algebra import pickling  # noqa: F401  (rings and their elements can be pickled)
 from m2bridge.algebra.field import CoefficientField
-from m2bridge.algebra.residues import PolyRing
+from m2bridge.algebra.sympy_rings import PolyRing
 from m2bridge.errors import ConversionError
 
 LONGEST_NAME = 100

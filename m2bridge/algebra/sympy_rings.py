@@ -1,13 +1,19 @@
-"""SymPy's polynomial rings and their elements, which are written with the residues that their field says."""
+"""SymPy's polynomial rings and their elements: residues are written as their field says, and all can be pickled.
+
+As they are, they cannot be pickled or copied: SymPy 1.14 changes a dictionary while it goes through it
+(``PolyRing.__getstate__``) and has a local function in its finite fields; python-flint 0.9 says nothing of ``nmod``.
+"""
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Callable
 from typing import Any
 
 import flint
 from sympy import ZZ
 from sympy.polys import rings
+from sympy.polys.domains.finitefield import FiniteField
 
 
 class PolyElement(rings.PolyElement):  # type: ignore[misc]
@@ -42,3 +48,27 @@ def entry_text(element: Any) -> str:
         return str(element)
     residue = int(element) % modulus
     return str(residue if 2 * residue <= modulus else residue - modulus)
+
+
+def _ring(ring: rings.PolyRing) -> tuple[Any, ...]:
+    return type(ring), (ring.symbols, ring.domain, ring.order)
+
+
+def _element(element: rings.PolyElement) -> tuple[Any, ...]:
+    return rings.PolyRing.from_dict, (element.ring, dict(element))
+
+
+def _field(field: FiniteField) -> tuple[Any, ...]:
+    return FiniteField, (int(field.mod), field.sym)
+
+
+def _residue(residue: flint.nmod) -> tuple[Any, ...]:
+    return flint.nmod, (int(residue), residue.modulus())
+
+
+for _kind in (rings.PolyRing, PolyRing):
+    copyreg.pickle(_kind, _ring)
+for _kind in (rings.PolyElement, PolyElement):
+    copyreg.pickle(_kind, _element)
+copyreg.pickle(FiniteField, _field)
+copyreg.pickle(flint.nmod, _residue)
