@@ -26,7 +26,8 @@ from m2bridge.maps.closure_result import Closure, Strategy
 from m2bridge.maps.completeness import Equations, equations, graded_source, prove_complete
 from m2bridge.maps.elimination import elimination_values, empty_source
 from m2bridge.maps.jacobian_rank import Status, image_dimension, known_dimension
-from m2bridge.maps.map_model import Case, Subject
+from m2bridge.maps.map_model import Case, as_model
+from m2bridge.maps.model import Model
 
 MOST_DEGREE = 1000
 """Largest ``max_degree`` that is accepted; far above what can be computed."""
@@ -94,46 +95,46 @@ def closure(
     (-y**2 + x*z, -y*z + x*w, -z**2 + y*w)
     """
     with limited(timeout):
-        subject = Subject.of(case, coordinates, weights)
+        model = as_model(case, coordinates, weights)
         check_options(strategy, field, max_degree)
-        subject.check_field(field)
+        model.check_field(field)
         asked = strategy != "multigraded" and max_degree is None
         context: AbstractContextManager[Engine | None] = engine_or_own(engine) if asked else nullcontext()
         with context as engine:
             # First what needs no equations, in a part of the time, so that there is something to show.
-            bound = known_dimension(subject, field)
+            bound = known_dimension(model, field)
             try:
-                source = _graded(subject, strategy, field, max_degree)
+                source = _graded(model, strategy, field, max_degree)
                 if source is not None:
-                    return _multigraded(source, subject, engine, max_degree, bound)
+                    return _multigraded(source, model, engine, max_degree, bound)
                 assert engine is not None
-                return _eliminated(subject, engine, field, resolve(strategy), bound)
+                return _eliminated(model, engine, field, resolve(strategy), bound)
             except TimeLimitError as limit:
                 if bound[0] is None:
                     raise
                 way = "multigraded" if strategy == "auto" and field == QQ else resolve(strategy)
-                return Closure(subject, field, way, None, *bound, None, None, "", clock().seconds, str(limit))
+                return Closure(model, field, way, None, *bound, None, None, "", clock().seconds, str(limit))
 
 
 def _eliminated(
-    subject: Subject,
+    model: Model,
     engine: Engine,
     field: CoefficientField,
     strategy: Strategy,
     bound: tuple[int | None, Status],
 ) -> Closure:
     running = clock()
-    reduction = reduce_linearly(subject.parametrization, field)
+    reduction = reduce_linearly(model.polynomial_map, field)
     unfinished = ""
     try:
-        transcript = engine.run(closure_script(subject, field, strategy, reduction), running.remaining)
+        transcript = engine.run(closure_script(model, field, strategy, reduction), running.remaining)
         records, version = transcript.records, transcript.version
     except (TimeLimitError, MemoryLimitError) as limit:
         records, version, unfinished = limit.records, engine.version, str(limit)
     answer = parse(records)
     if "generators" in answer and any(g.is_ground for g in answer.ideal("generators").generators):
         raise empty_source()
-    return read_closure(answer, subject, reduction, field, strategy, version, running.seconds, unfinished, bound)
+    return read_closure(answer, model, reduction, field, strategy, version, running.seconds, unfinished, bound)
 
 
 def check_options(strategy: Strategy, field: CoefficientField, max_degree: int | None) -> None:
@@ -151,16 +152,14 @@ def check_options(strategy: Strategy, field: CoefficientField, max_degree: int |
         raise InvalidCaseError("max_degree", "only the strategy multigraded, over QQ, goes up to a degree")
 
 
-def _graded(
-    subject: Subject, strategy: Strategy, field: CoefficientField, max_degree: int | None
-) -> MultigradedMap | None:
+def _graded(model: Model, strategy: Strategy, field: CoefficientField, max_degree: int | None) -> MultigradedMap | None:
     """The graded map, if the multigraded way is to be taken; for ``auto`` where it can lead to all generators."""
     if strategy == "multigraded" or max_degree is not None:
-        return graded_source(subject)
+        return graded_source(model)
     if strategy != "auto" or field != QQ:
         return None
     try:
-        source = graded_source(subject)
+        source = graded_source(model)
     except MethodUnavailableError:  # the documented fallback of auto: relations, or no grading
         return None
     return source if source.grading.is_standard else None
@@ -168,7 +167,7 @@ def _graded(
 
 def _multigraded(
     source: MultigradedMap,
-    subject: Subject,
+    model: Model,
     engine: Engine | None,
     max_degree: int | None,
     bound: tuple[int | None, Status],
@@ -176,10 +175,10 @@ def _multigraded(
     """Equations degree by degree, and the proof that they are all if there is an engine to give it."""
     known = equations(source, max_degree, part=1.0 if engine is None else 0.5)
     if engine is not None:
-        known = prove_complete(known, subject, engine)
+        known = prove_complete(known, model, engine)
     dimension, status = _multigraded_dimension(known, bound)
     return Closure(
-        subject,
+        model,
         QQ,
         "multigraded",
         known.found,
@@ -214,17 +213,17 @@ def resolve(strategy: Strategy) -> Strategy:
 
 
 def closure_script(
-    subject: Subject, field: CoefficientField, strategy: Strategy = "auto", reduction: LinearReduction | None = None
+    model: Model, field: CoefficientField, strategy: Strategy = "auto", reduction: LinearReduction | None = None
 ) -> Script:
     """The Macaulay2 program for the ideal in linearly independent coordinates."""
-    independent = (reduction or reduce_linearly(subject.parametrization, field)).reduced
+    independent = (reduction or reduce_linearly(model.polynomial_map, field)).reduced
     values = elimination_values(independent, field, graded=resolve(strategy) == "elimination")
-    return render("closure", ("wire", "invariants"), values | {"title": subject.title})
+    return render("closure", ("wire", "invariants"), values | {"title": model.title})
 
 
 def read_closure(
     answer: Answer,
-    subject: Subject,
+    model: Model,
     reduction: LinearReduction,
     field: CoefficientField,
     strategy: Strategy,
@@ -245,10 +244,10 @@ def read_closure(
     if "hilbert_numerator" in answer:
         series = HilbertSeries.from_numerator(answer.integer_pairs("hilbert_numerator"), len(reduction.basis))
     return Closure(
-        subject,
+        model,
         field,
         strategy,
-        _lift(answer.ideal("generators"), subject, reduction, field) if "generators" in answer else None,
+        _lift(answer.ideal("generators"), model, reduction, field) if "generators" in answer else None,
         dimension,
         status,
         answer.integer("degree") if "degree" in answer else None,
@@ -260,9 +259,9 @@ def read_closure(
     )
 
 
-def _lift(found: GeneratingSet, subject: Subject, reduction: LinearReduction, field: CoefficientField) -> Ideal:
+def _lift(found: GeneratingSet, model: Model, reduction: LinearReduction, field: CoefficientField) -> Ideal:
     """Carry the ideal from the independent coordinates to all of them, and add the linear relations."""
-    target = subject.parametrization.target(field)
+    target = model.polynomial_map.target(field)
     ring = target.sympy_ring
     width = len(target.variables)
 
@@ -276,5 +275,5 @@ def _lift(found: GeneratingSet, subject: Subject, reduction: LinearReduction, fi
         carried = tuple(ring.from_dict({spread(monomial): c for monomial, c in g.items()}) for g in found.generators)
     else:
         carried = tuple(ring.from_dict(dict(g)) for g in found.generators)
-    linear = reduction.linear_forms(subject.parametrization, field)
+    linear = reduction.linear_forms(model.polynomial_map, field)
     return Ideal(target, linear + tuple(sorted(carried, key=lambda g: sum(g.LM))))

@@ -18,7 +18,7 @@ from m2bridge.ideals.ideal import Ideal
 from m2bridge.implicitization.implicitize import Implicitization
 from m2bridge.limits import watched
 from m2bridge.maps.jacobian_rank import Status
-from m2bridge.maps.map_model import Subject
+from m2bridge.maps.model import Model
 from m2bridge.results.base import Presented, result_json
 from m2bridge.results.sheet import Block, Facts, Formula, Polynomials, Sheet, duration
 
@@ -54,7 +54,7 @@ class Closure(Presented):
 
     Parameters
     ----------
-    subject : Subject
+    model : Model
     field : CoefficientField
     strategy : str
     equations : Ideal, Implicitization or None
@@ -88,7 +88,7 @@ class Closure(Presented):
     (2, 3, 'proved', (-y**2*z + x**2,))
     """
 
-    subject: Subject
+    model: Model
     field: CoefficientField
     strategy: Strategy
     equations: Ideal | Implicitization | None
@@ -148,12 +148,12 @@ class Closure(Presented):
     @property
     def fibre_degree(self) -> int | None:
         """The degree that source and generic fibre give, over QQ, where ``degree`` is not known by equations."""
-        return self.subject.model.fibre_degree() if self.degree is None and self.field == QQ else None
+        return self.model.fibre_degree() if self.degree is None and self.field == QQ else None
 
     @property
     def predicted_hilbert_function(self) -> tuple[int, ...] | None:
         """The prediction of the family for the same degrees, over QQ; ``None`` where it has none."""
-        model, values = self.subject.model, self.computed_hilbert_function
+        model, values = self.model, self.computed_hilbert_function
         if self.field != QQ:
             return None
         predicted = [model.predicted_hilbert_function(n) for n in range(len(values))]
@@ -163,7 +163,7 @@ class Closure(Presented):
     def generator_texts(self) -> Iterator[str]:
         """The generators as exact strings, one after the other."""
         if isinstance(self.equations, Implicitization):
-            names = self.subject.coordinate_names
+            names = self.model.coordinate_names()
             return (sparse_text(terms, names) for terms in watched(self.equations.sparse_generators()))
         return (polynomial_text(g) for g in watched(self.equations.generators if self.equations else ()))
 
@@ -175,7 +175,7 @@ class Closure(Presented):
     @property
     def codimension(self) -> int | None:
         """Codimension in the space of all coordinates."""
-        return None if self.dimension is None else len(self.subject.coordinate_names) - self.dimension
+        return None if self.dimension is None else len(self.model.coordinate_names()) - self.dimension
 
     @property
     def completeness(self) -> Completeness:
@@ -187,7 +187,7 @@ class Closure(Presented):
     def to_sheet(self) -> Sheet:
         """Invariants, and the generators."""
         degrees = self.generator_degrees
-        title = f"Zariski closure of the {self.subject.title}, over {self.field}"
+        title = f"Zariski closure of the {self.model.title}, over {self.field}"
         blocks: list[Block] = [Facts(_facts(self))]
         if degrees is not None:
             blocks.append(Polynomials(sum(degrees.values()), self.generator_texts))
@@ -198,8 +198,8 @@ class Closure(Presented):
         series, degrees, values = self.hilbert_series, self.generator_degrees, self.hilbert_function
         predicted = self.predicted_hilbert_function
         engine = self.engine_version or None
-        return result_json(self.subject.case, self.field, engine, self.seconds) | {
-            "coordinates": list(self.subject.coordinate_names),
+        return result_json(self.model.case, self.field, engine, self.seconds) | {
+            "coordinates": list(self.model.coordinate_names()),
             "dimension": self.dimension,
             "dimension_status": self.dimension_status,
             "projective_dimension": self.projective_dimension,
@@ -227,13 +227,13 @@ class Closure(Presented):
         generators = () if self.ideal is None else self.ideal.generators
         reason = self.completeness.reason
         comment = f"-- {reason}\n" if reason else ""
-        return comment + ideal_macaulay2(self.field, self.subject.coordinate_names, generators)
+        return comment + ideal_macaulay2(self.field, self.model.coordinate_names(), generators)
 
 
 def _facts(closure: Closure) -> list[tuple[str, object]]:
     series, degrees, values = closure.hilbert_series, closure.generator_degrees, closure.hilbert_function
     return [
-        ("ambient space", closure.subject.ambient),
+        ("ambient space", closure.model.ambient),
         ("dimension", _dimension(closure)),
         ("codimension", closure.codimension),
         ("degree", _degree(closure)),

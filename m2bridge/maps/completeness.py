@@ -23,8 +23,7 @@ from m2bridge.implicitization.implicitize import Implicitization, implicitize, i
 from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
 from m2bridge.limits import clock, share
 from m2bridge.maps.elimination import elimination_values
-from m2bridge.maps.map_model import Subject
-from m2bridge.maps.model import Core
+from m2bridge.maps.model import Core, Model
 
 PROOF_SECONDS = 60.0
 """How long a proof of completeness may take when no limit was given."""
@@ -32,7 +31,7 @@ PRIMES = 5
 """How many primes may be unlucky for a map before the proof is given up."""
 
 
-def prove_complete(known: Equations, subject: Subject, engine: Engine) -> Equations:
+def prove_complete(known: Equations, model: Model, engine: Engine) -> Equations:
     """Try to prove that the generators found are all, by a core of the model or by Macaulay2 modulo a prime.
 
     Let K be the ideal of the image of the map modulo p, generated in degrees ≤ N. Reduction modulo p carries the
@@ -55,49 +54,49 @@ def prove_complete(known: Equations, subject: Subject, engine: Engine) -> Equati
     """
     with share(1.0, otherwise=PROOF_SECONDS):
         try:
-            core = subject.model.core()
+            core = model.core()
         except TimeLimitError as limit:
             return replace(known, unfinished=str(limit))
         if core is not None:
             return prove_by_core(known, core)
         try:
-            return _by_elimination(known, subject, engine)
+            return _by_elimination(known, model, engine)
         except TimeLimitError as limit:
             return _undecided(known, str(limit))
 
 
-def _by_elimination(known: Equations, subject: Subject, engine: Engine) -> Equations:
+def _by_elimination(known: Equations, model: Model, engine: Engine) -> Equations:
     known = replace(known, engine_version=engine.version)
     unlucky = []
-    for field in map(CoefficientField, islice(_primes(_eliminated_map(subject)), PRIMES)):
-        answer, limit = _answer(subject, field, engine)
+    for field in map(CoefficientField, islice(_primes(_eliminated_map(model)), PRIMES)):
+        answer, limit = _answer(model, field, engine)
         if limit:
             return _undecided(known, limit)
-        series = _series(answer, subject)
+        series = _series(answer, model)
         largest = answer.integer("largest_degree")
         if largest > known.found.max_degree and _continues(series, known):
             known = up_to(largest, known)
             if largest > known.found.max_degree:
                 return replace(known, unfinished=f"generators of degree {largest} may exist; {clock().more}")
         if _continues(series, known):
-            return _proved(known, series, _elimination_remark(largest, subject, field))
+            return _proved(known, series, _elimination_remark(largest, model, field))
         unlucky.append(field.characteristic)
     return _all_unlucky(known, unlucky)
 
 
-def _elimination_remark(largest: int, subject: Subject, field: CoefficientField) -> str:
+def _elimination_remark(largest: int, model: Model, field: CoefficientField) -> str:
     """What the elimination showed; it takes place in linearly independent coordinates."""
-    parametrization = subject.parametrization
+    parametrization = model.polynomial_map
     independent = len(reduce_linearly(parametrization).basis)
     besides = "" if independent == len(parametrization.coordinates) else ", besides the linear ones,"
     given = f"generators of degree ≤ {largest} and the same Hilbert function there" if largest else "no generators"
     return f"elimination modulo {field.characteristic} gives{besides} {given}"
 
 
-def _answer(subject: Subject, field: CoefficientField, engine: Engine) -> tuple[Answer, str]:
+def _answer(model: Model, field: CoefficientField, engine: Engine) -> tuple[Answer, str]:
     """What Macaulay2 said, and the limit that it, or the writing of its script, reached, if any."""
     try:
-        return parse(engine.run(completeness_script(subject, field), clock().remaining).records), ""
+        return parse(engine.run(completeness_script(model, field), clock().remaining).records), ""
     except (TimeLimitError, MemoryLimitError) as reached:
         return parse(reached.records), str(reached)
 
@@ -107,8 +106,8 @@ def _undecided(known: Equations, limit: str) -> Equations:
     return replace(known, remark=remark, unfinished=limit)
 
 
-def _series(answer: Answer, subject: Subject) -> HilbertSeries:
-    independent = len(reduce_linearly(subject.parametrization).basis)
+def _series(answer: Answer, model: Model) -> HilbertSeries:
+    independent = len(reduce_linearly(model.polynomial_map).basis)
     return HilbertSeries.from_numerator(answer.integer_pairs("hilbert_numerator"), independent)
 
 
@@ -126,16 +125,16 @@ def _all_unlucky(known: Equations, primes: Sequence[int]) -> Equations:
     return replace(known, unfinished=f"the primes {listed} are unlucky for this map; elimination needs none")
 
 
-def completeness_script(subject: Subject, field: CoefficientField) -> Script:
+def completeness_script(model: Model, field: CoefficientField) -> Script:
     """The Macaulay2 program that computes the ideal of the image modulo a prime."""
-    values = elimination_values(_eliminated_map(subject), field) | {"title": f"{subject.title}, over {field}"}
+    values = elimination_values(_eliminated_map(model), field) | {"title": f"{model.title}, over {field}"}
     return render("completeness", ("wire", "invariants"), values)
 
 
 @lru_cache(maxsize=4)
-def _eliminated_map(subject: Subject) -> PolynomialMap:
+def _eliminated_map(model: Model) -> PolynomialMap:
     """The map as it is eliminated: independent coordinates, with few terms."""
-    return in_sparse_coordinates(reduce_linearly(subject.parametrization).reduced)
+    return in_sparse_coordinates(reduce_linearly(model.polynomial_map).reduced)
 
 
 def _primes(parametrization: PolynomialMap) -> Iterator[int]:
@@ -291,16 +290,16 @@ class Equations:
     unfinished: str = ""
 
 
-def graded_source(subject: Subject) -> MultigradedMap:
-    """The free parametrization of a subject with its finest grading, and the symmetries that the model knows.
+def graded_source(model: Model) -> MultigradedMap:
+    """The free parametrization of a model with its finest grading, and the symmetries that the model knows.
 
     Raises
     ------
     MethodUnavailableError
         If the parameters satisfy relations or the map has no positive grading.
     """
-    free, grading = subject.free_parametrization, subject.model.grading()
-    renamings = [symmetry.renaming(free.source.variables) for symmetry in subject.model.symmetries()]
+    free, grading = model.free_map, model.grading()
+    renamings = [symmetry.renaming(free.source.variables) for symmetry in model.symmetries()]
     return multigraded(free, renamings, None if grading is None else grading.coordinates)
 
 

@@ -12,8 +12,8 @@ from m2bridge.errors import ContradictionError, InvalidCaseError, TimeLimitError
 from m2bridge.limits import limited, share
 from m2bridge.maps.closure import closure
 from m2bridge.maps.jacobian_rank import MethodValue, Status, best_upper_bound, jacobian_findings
-from m2bridge.maps.map_model import Case, Subject
-from m2bridge.maps.model import Expectation, UpperBound
+from m2bridge.maps.map_model import Case, as_model
+from m2bridge.maps.model import Expectation, Model, UpperBound
 from m2bridge.results.base import Presented, computed_by, result_json
 from m2bridge.results.sheet import Facts, Sheet, Table
 
@@ -37,7 +37,7 @@ class Dimension(Presented):
     (True, 'jacobian mod 2147483647')
     """
 
-    subject: Subject
+    model: Model
     field: CoefficientField
     findings: tuple[MethodValue, ...]
     engine_version: str | None
@@ -96,7 +96,7 @@ class Dimension(Presented):
         known = [("dimension", f"{self.dimension} affine ({self.status})"), ("", _verdict(self)), *_around(self)]
         relation = r"\ge" if self.status == "lower bound" else "="
         return Sheet(
-            f"Dimension of the {self.subject.title}, over {self.field}",
+            f"Dimension of the {self.model.title}, over {self.field}",
             [
                 Facts([*known, ("computed by", computed_by(self.engine_version, self.seconds))]),
                 Table(("method", "dimension", "status", "remark"), rows),
@@ -106,7 +106,7 @@ class Dimension(Presented):
 
     def to_json(self) -> dict[str, Any]:
         """The value, and what each method found."""
-        return result_json(self.subject.case, self.field, self.engine_version, self.seconds) | {
+        return result_json(self.model.case, self.field, self.engine_version, self.seconds) | {
             "dimension": self.dimension,
             "status": self.status,
             "upper_bound": self.upper and {"value": self.upper.value, "reason": self.upper.reason},
@@ -164,27 +164,27 @@ def dimension(
     if method not in get_args(Method):
         raise InvalidCaseError("method", f"unknown method '{method}': use {', '.join(get_args(Method))}")
     eliminates = method in ("elimination", "all")
-    subject = Subject.of(case, coordinates)
+    model = as_model(case, coordinates)
     findings: list[MethodValue] = []
     version = None
     with limited(timeout) as running:
         if method in ("auto", "jacobian", "all"):
             with share(0.5 if eliminates else 1.0):
-                findings += jacobian_findings(subject, field)
+                findings += jacobian_findings(model, field)
         if method in ("formula", "all"):
-            findings.append(_by_formula(subject))
+            findings.append(_by_formula(model))
         if eliminates:
             most = ELIMINATION_SECONDS if method == "all" else None
             with engine_or_own(engine) as own, share(1.0, otherwise=most):
                 findings.append(_by_elimination(case, own, field, coordinates, needed=method == "elimination"))
                 version = own.version
     _check_consistent(findings)
-    upper = best_upper_bound(subject.model, field)
-    return Dimension(subject, field, tuple(findings), version, running.seconds, upper, subject.model.expectations())
+    upper = best_upper_bound(model, field)
+    return Dimension(model, field, tuple(findings), version, running.seconds, upper, model.expectations())
 
 
-def _by_formula(subject: Subject) -> MethodValue:
-    expected = subject.model.expected_dimension()
+def _by_formula(model: Model) -> MethodValue:
+    expected = model.expected_dimension()
     if expected is None:
         return MethodValue("formula", None, "not applicable", "no formula is known for this map")
     value, remark = expected

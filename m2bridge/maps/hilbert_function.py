@@ -16,7 +16,8 @@ from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavaila
 from m2bridge.limits import limited, watched
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
-from m2bridge.maps.map_model import Case, Subject
+from m2bridge.maps.map_model import Case
+from m2bridge.maps.model import Model
 from m2bridge.pictures.hilbert_function import draw_hilbert_function
 from m2bridge.results.base import Presented, computed_by, result_json
 from m2bridge.results.picture import Drawn
@@ -31,7 +32,7 @@ class HilbertFunction(Drawn, Presented):
 
     Parameters
     ----------
-    subject : Subject
+    model : Model
     series : HilbertSeries
         Of the ideal, which is proved complete.
     values : tuple of int
@@ -50,7 +51,7 @@ class HilbertFunction(Drawn, Presented):
     ((1, 6, 21, 56, 125, 246, 441), (1, 6, 21, 56, 125), -1)
     """
 
-    subject: Subject
+    model: Model
     series: HilbertSeries
     values: tuple[int, ...]
     ranks: tuple[int, ...]
@@ -85,14 +86,14 @@ class HilbertFunction(Drawn, Presented):
         ]
         rows = [["–" if cell is None else cell for cell in row] for row in _rows(self)]
         return Sheet(
-            f"Hilbert function of the {self.subject.title}",
+            f"Hilbert function of the {self.model.title}",
             [Facts(known), Table(HEADER, rows), Picture(self.page_svg)],
             [f"P(n) = {latex(self.polynomial)}"],
         )
 
     def to_json(self) -> dict[str, Any]:
         """Values, polynomial and series."""
-        return result_json(self.subject.case, "QQ", self.engine_version or None, self.seconds) | {
+        return result_json(self.model.case, "QQ", self.engine_version or None, self.seconds) | {
             "hilbert_function": list(self.values),
             "by_ranks": list(self.ranks),
             "hilbert_polynomial": str(self.polynomial),
@@ -115,7 +116,7 @@ class HilbertFunction(Drawn, Presented):
 
     def figure(self) -> Any:
         """The values and the polynomial on a logarithmic scale, as a ``matplotlib.figure.Figure``."""
-        return draw_hilbert_function(self.subject.title, self.values, len(self.ranks), self.polynomial)
+        return draw_hilbert_function(self.model.title, self.values, len(self.ranks), self.polynomial)
 
 
 def hilbert_function(
@@ -165,7 +166,7 @@ def hilbert_function(
         ranks = (found.hilbert_function or ())[: degree + 1]
         if values[: len(ranks)] != ranks:
             raise ContradictionError(f"ranks give the Hilbert function {ranks}, and the ideal {values[: len(ranks)]}")
-        return HilbertFunction(found.subject, series, values, ranks, found.engine_version, running.seconds)
+        return HilbertFunction(found.model, series, values, ranks, found.engine_version, running.seconds)
 
 
 HEADER = ("n", "H(n)", "P(n)", "by ranks")

@@ -16,7 +16,7 @@ from m2bridge.algebra.sparse_polynomial import gradient_of_terms, value_at
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TimeLimitError, TooLargeError
 from m2bridge.implicitization.implicitize import Implicitization
 from m2bridge.limits import check, share, watched
-from m2bridge.maps.map_model import MapModel, Subject
+from m2bridge.maps.map_model import MapModel
 from m2bridge.maps.model import DifferentiableModel, LowerBound, Model, UpperBound
 from m2bridge.maps.rank import rank_result
 
@@ -51,7 +51,7 @@ class MethodValue:
         return {"method": self.method, "value": self.value, "status": self.status, "remark": self.remark}
 
 
-def jacobian_findings(subject: Subject, field: CoefficientField = QQ) -> list[MethodValue]:
+def jacobian_findings(model: Model, field: CoefficientField = QQ) -> list[MethodValue]:
     """The rank of the differential at random points: modulo a large prime and over QQ, or over extensions of GF(p).
 
     It is a lower bound for the dimension, as parameters are free. Proved to be the dimension when it attains an upper
@@ -59,21 +59,21 @@ def jacobian_findings(subject: Subject, field: CoefficientField = QQ) -> list[Me
     one that the model knows. In characteristic p the rank can be less than the dimension at every point. Models that
     can be differentiated without being expanded are not expanded. A model that knows lower bounds is asked for them.
     """
-    subject.check_field(field)
-    own = subject.model.lower_bounds(field.characteristic)
+    model.check_field(field)
+    own = model.lower_bounds(field.characteristic)
     if own is not None:
-        return _by_lower_bounds(subject.model, own, field)
-    if isinstance(subject.model, DifferentiableModel) and not isinstance(subject.model, MapModel):
-        return [_by_evaluation(subject.model, field)]
+        return _by_lower_bounds(model, own, field)
+    if isinstance(model, DifferentiableModel) and not isinstance(model, MapModel):
+        return [_by_evaluation(model, field)]
     p = field.characteristic
     fields = [field] if p else [CoefficientField(LARGE_PRIME), QQ]
     try:
-        free = subject.free_parametrization
+        free = model.free_map
     except TimeLimitError as limit:
         return [MethodValue(_name(over, field), None, "unfinished", str(limit)) for over in fields]
     if free.relations:
         return [MethodValue("jacobian", None, "not applicable", "the parameters satisfy relations; use elimination")]
-    upper = _upper_bound(subject, p)
+    upper = _upper_bound(model, p)
     if p:
         return [_in_characteristic_p(free, field, upper)]
     return _in_characteristic_0(free, upper)
@@ -120,8 +120,8 @@ def _finding(method: str, value: int, upper: int, place: str) -> MethodValue:
     return MethodValue(method, value, "lower bound", f"rank at random points over {place}")
 
 
-def _upper_bound(subject: Subject, characteristic: int) -> int:
-    free, model = subject.free_parametrization, subject.model
+def _upper_bound(model: Model, characteristic: int) -> int:
+    free, model = model.free_map, model
     bounds = [len(free.coordinates), len(free.source.variables) - model.gauge_dimension()]
     return min(bounds + [bound.value for bound in model.upper_bounds(characteristic)])
 
@@ -175,10 +175,10 @@ def singular_by_bounds(lower: int, upper: int | None, dimension: int) -> bool | 
     return True if lower > dimension else False if upper == dimension else None
 
 
-def known_dimension(subject: Subject, field: CoefficientField) -> tuple[int | None, Status]:
+def known_dimension(model: Model, field: CoefficientField) -> tuple[int | None, Status]:
     """What the ranks of the differential say about the dimension, found in at most half of the time."""
     with share(0.5):
-        findings = jacobian_findings(subject, field)
+        findings = jacobian_findings(model, field)
     best = max(findings, key=lambda finding: (finding.status == "proved", finding.value or -1))
     return best.value, best.status
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from m2bridge.algebra.field import CoefficientField, check_is_field
@@ -29,7 +28,7 @@ class MapModel(DifferentiableModel):
         See :class:`~m2bridge.maps.model.Model`.
     """
 
-    polynomial_map: PolynomialMap
+    polynomial_map: PolynomialMap = field()  # in place of the property of the base class
     title: str = TITLE
     key: str = "map"
     family: ClassVar[str] = "map"
@@ -59,6 +58,16 @@ class MapModel(DifferentiableModel):
     def parametrization(self) -> PolynomialMap:
         """The map itself."""
         return self.polynomial_map
+
+    @property
+    def case(self) -> None:
+        """None: a bare map has no numbers that name it."""
+        return
+
+    def check_field(self, field: CoefficientField) -> None:
+        """Raise InvalidCaseError if the map cannot be taken over this field."""
+        check_is_field(field)
+        self.polynomial_map.check_field(field)
 
     def gauge_dimension(self) -> int:
         """Dimension of the torus of rescalings of the parameters that keep all images; 0 if there are relations."""
@@ -105,99 +114,21 @@ class MapModel(DifferentiableModel):
         return Chain((Layer(self.polynomial_map),))
 
 
-def as_model(case: object) -> Model:
-    """A model as it is; a polynomial map as one.
+Case = Model | PolynomialMap
+"""A model, or a map that becomes one."""
+
+
+def as_model(case: Case, coordinates: str | None = None, weights: str | None = None) -> Model:
+    """Return the model in a system of coordinates; a polynomial map as a :class:`MapModel`.
 
     Raises
     ------
     InvalidCaseError
-        If it is neither.
+        If the case is neither a model nor a map, or the coordinates or weights do not exist.
     """
     if isinstance(case, PolynomialMap):
-        return MapModel(case, f"{TITLE} to {len(case.coordinates)} coordinates")
+        case = MapModel(case, f"{TITLE} to {len(case.coordinates)} coordinates")
     if not isinstance(case, Model):
         hint = "; an Ideal has methods of its own, such as singular_locus()" if isinstance(case, Ideal) else ""
         raise InvalidCaseError("case", f"must be a model or a PolynomialMap, not a {type(case).__name__}{hint}")
-    return case
-
-
-Case = Model | PolynomialMap
-"""What may be asked about."""
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """A model as computations see it."""
-
-    model: Model
-
-    @classmethod
-    def of(cls, case: Case, coordinates: str | None = None, weights: str | None = None) -> Subject:
-        """The subject of a computation on ``case``; the options are for models that offer a choice.
-
-        Raises
-        ------
-        InvalidCaseError
-            If the case is neither a model nor a map, or the coordinates or weights do not exist.
-        """
-        return cls(as_model(case).in_coordinates(coordinates, weights))
-
-    @property
-    def parametrization(self) -> PolynomialMap:
-        """The polynomial map.
-
-        Raises
-        ------
-        TooLargeError
-            If it is too large to be stored.
-        """
-        return self.model.polynomial_map if isinstance(self.model, MapModel) else _parametrization(self.model)
-
-    @property
-    def free_parametrization(self) -> PolynomialMap:
-        """A parametrization without relations, where the model has one; else the parametrization."""
-        return _free(self.model) or self.parametrization
-
-    @property
-    def coordinate_names(self) -> tuple[str, ...]:
-        """The names of the coordinates; where the model knows them, without building the map."""
-        return self.model.coordinate_names() or self.parametrization.coordinates
-
-    def check_field(self, field: CoefficientField) -> None:
-        """Raise InvalidCaseError if the map cannot be taken over this field."""
-        check_is_field(field)
-        if isinstance(self.model, MapModel):
-            self.model.polynomial_map.check_field(field)
-
-    @property
-    def coordinate_count(self) -> int:
-        """The number of coordinates; where the model knows it, without building the map."""
-        return self.model.coordinate_count or len(self.parametrization.coordinates)
-
-    @property
-    def title(self) -> str:
-        """In words, on one line."""
-        return self.model.title
-
-    @property
-    def case(self) -> dict[str, Any] | None:
-        """What names the case in its family, for JSON; ``None`` for a bare map."""
-        return None if isinstance(self.model, MapModel) else self.model.to_json()
-
-    @property
-    def ambient(self) -> str:
-        """The ambient space, in words."""
-        system = f"{self.model.coordinate_system} ".lstrip()
-        names = self.coordinate_names
-        shown = ", ".join(names) if len(names) <= 6 else f"{names[0]}, …, {names[-1]}"
-        return f"{len(names)} {system}coordinates {shown}"
-
-
-@lru_cache(maxsize=64)
-def _parametrization(model: Model) -> PolynomialMap:
-    return model.parametrization()
-
-
-@lru_cache(maxsize=64)
-def _free(model: Model) -> PolynomialMap | None:
-    return model.free_parametrization()
+    return case.in_coordinates(coordinates, weights)

@@ -10,8 +10,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from m2bridge.algebra.field import CoefficientField, check_is_field
 from m2bridge.errors import InvalidCaseError
 from m2bridge.maps.observation import Observed
 from m2bridge.maps.statement import Statement
@@ -204,13 +206,40 @@ class Model(ABC):
         return ""
 
     @property
-    def coordinate_count(self) -> int | None:
-        """The number of coordinates, where it is known without building the map."""
-        return None
+    def coordinate_count(self) -> int:
+        """The number of coordinates; overridden where it is known without building the map."""
+        return len(self.coordinate_names())
 
-    def coordinate_names(self) -> tuple[str, ...] | None:
-        """Return the coordinates in the order of the parametrization, where they are known without building it."""
-        return None
+    def coordinate_names(self) -> tuple[str, ...]:
+        """Return the coordinates in the order of the parametrization; overridden where they are known without it."""
+        return self.polynomial_map.coordinates
+
+    @property
+    def polynomial_map(self) -> PolynomialMap:
+        """The parametrization, computed once; raises as :meth:`parametrization`."""
+        return _parametrization(self)
+
+    @property
+    def free_map(self) -> PolynomialMap:
+        """A parametrization without relations where there is one, else the parametrization; computed once."""
+        return _free_parametrization(self) or self.polynomial_map
+
+    @property
+    def case(self) -> dict[str, Any] | None:
+        """The numbers that name the case in its family, for results in JSON; ``None`` for a bare map."""
+        return self.to_json()
+
+    @property
+    def ambient(self) -> str:
+        """The ambient space, in words."""
+        system = f"{self.coordinate_system} ".lstrip()
+        names = self.coordinate_names()
+        shown = ", ".join(names) if len(names) <= 6 else f"{names[0]}, …, {names[-1]}"
+        return f"{len(names)} {system}coordinates {shown}"
+
+    def check_field(self, field: CoefficientField) -> None:
+        """Raise InvalidCaseError if the map cannot be taken over this field."""
+        check_is_field(field)
 
     def grading(self) -> Multigrading | None:
         """Return the finest multigrading of the free parametrization, in legible degrees, where one is known."""
@@ -315,6 +344,16 @@ class Model(ABC):
             If Macaulay2 failed, or a limit was reached before anything was observed.
         """
         return None
+
+
+@lru_cache(maxsize=64)
+def _parametrization(model: Model) -> PolynomialMap:
+    return model.parametrization()
+
+
+@lru_cache(maxsize=64)
+def _free_parametrization(model: Model) -> PolynomialMap | None:
+    return model.free_parametrization()
 
 
 class DifferentiableModel(Model):

@@ -29,7 +29,7 @@ from m2bridge.maps.agreement import LocusFindings, compare
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.elimination import elimination_values
-from m2bridge.maps.map_model import Case, Subject
+from m2bridge.maps.map_model import Case, as_model
 from m2bridge.maps.model import Model
 from m2bridge.maps.orbit_methods import OrbitMethods, with_orbits
 from m2bridge.maps.singular_locus_result import ORIGIN, ZERO, Component, OrbitStatus, SingularLocus
@@ -75,15 +75,15 @@ def by_jacobian(found: Closure, engine: Engine) -> LocusFindings:
 
 def _instead(found: Closure) -> str:
     """The method that applies to the case, if there is one."""
-    model = with_orbits(found.subject.model)
-    if model is None:
+    orbit_methods = with_orbits(found.model)
+    if orbit_methods is None:
         return ""
-    return f"; use --method {'orbits' if model.no_fibres(found.field) else 'fibres'}"
+    return f"; use --method {'orbits' if orbit_methods.no_fibres(found.field) else 'fibres'}"
 
 
 def _components(found: Closure, ideal: Ideal, engine: Engine) -> tuple[Component, ...]:
-    title = found.subject.title
-    if found.subject.parametrization.maybe_reducible:
+    title = found.model.title
+    if found.model.polynomial_map.maybe_reducible:
         _check_prime(ideal, engine)
     answer = parse(engine.run(_script(ideal, title), clock().remaining).records)
     primes = map(Ideal.of, answer.ideals("minimal_primes"))
@@ -92,10 +92,10 @@ def _components(found: Closure, ideal: Ideal, engine: Engine) -> tuple[Component
     return tuple(sorted(components, key=lambda component: (-component.dimension, component.description)))
 
 
-def jacobian_script(subject: Subject, field: CoefficientField) -> Script:
+def jacobian_script(model: Model, field: CoefficientField) -> Script:
     """The complete Macaulay2 program, elimination included."""
-    independent = reduce_linearly(subject.parametrization, field).reduced
-    return render("jacobian_criterion", values=elimination_values(independent, field) | {"title": subject.title})
+    independent = reduce_linearly(model.polynomial_map, field).reduced
+    return render("jacobian_criterion", values=elimination_values(independent, field) | {"title": model.title})
 
 
 def _check_prime(ideal: Ideal, engine: Engine) -> None:
@@ -119,14 +119,14 @@ def _script(ideal: Ideal, title: str) -> Script:
 
 
 def _component(found: Closure, prime: Ideal, dimension: int, degree: int) -> Component:
-    model = with_orbits(found.subject.model)
+    orbit_methods = with_orbits(found.model)
     is_origin = dimension == 0 and all(len(g) == 1 for g in prime.generators)
-    if model is None:
+    if orbit_methods is None:
         description = ORIGIN if is_origin else _described(dimension, degree, prime.ring.field)
         return Component(description, None, dimension, degree, prime)
     if is_origin:
         return Component(ZERO, None, 0, degree, prime)
-    orbit = model.identify(prime, dimension)
+    orbit = orbit_methods.identify(prime, dimension)
     if orbit is None:
         raise ContradictionError(
             f"a minimal prime of dimension {dimension} and degree {degree} of the singular locus is not an orbit "
@@ -203,22 +203,22 @@ def singular_locus(
     """
     if method not in get_args(Method):
         raise InvalidCaseError("method", f"unknown method '{method}': use {', '.join(get_args(Method))}")
-    subject = Subject.of(case, coordinates)
-    subject.check_field(field)
-    plan = _plan(method, subject, field)
+    model = as_model(case, coordinates)
+    model.check_field(field)
+    plan = _plan(method, model, field)
     findings: list[LocusFindings] = []
     with limited(timeout), engine_or_own(engine) as engine:
-        model = with_orbits(subject.model)
-        if model is not None and "fibres" in plan:
-            findings.append(model.by_fibres(engine))
-        if model is not None and "orbits" in plan and field == QQ and subject.coordinate_count > FEW_COORDINATES:
-            findings.append(model.by_bounds())
-        if _ideal_wanted(plan, subject, field):
-            findings += _from_ideal(plan, subject, field, engine, second_opinion=method == "auto")
-        return _result(findings, subject, field, engine, ideals, second_opinion=method != "all")
+        orbit_methods = with_orbits(model)
+        if orbit_methods is not None and "fibres" in plan:
+            findings.append(orbit_methods.by_fibres(engine))
+        if orbit_methods is not None and "orbits" in plan and field == QQ and model.coordinate_count > FEW_COORDINATES:
+            findings.append(orbit_methods.by_bounds())
+        if _ideal_wanted(plan, model, field):
+            findings += _from_ideal(plan, model, field, engine, second_opinion=method == "auto")
+        return _result(findings, model, field, engine, ideals, second_opinion=method != "all")
 
 
-def _plan(method: Method, subject: Subject, field: CoefficientField) -> tuple[str, ...]:
+def _plan(method: Method, model: Model, field: CoefficientField) -> tuple[str, ...]:
     """The methods to try, in order; the Jacobian criterion at orbits costs nothing once the ideal is known.
 
     Raises
@@ -226,14 +226,14 @@ def _plan(method: Method, subject: Subject, field: CoefficientField) -> tuple[st
     MethodUnavailableError
         If the chosen method does not apply.
     """
-    no_orbits, no_fibres = _reasons(subject.model, field)
+    no_orbits, no_fibres = _reasons(model, field)
     orbits, fibres = not no_orbits, not no_fibres
     if (method == "fibres" and no_fibres) or (method == "orbits" and no_orbits):
-        _ = subject.parametrization  # where there is none, no other method applies either, and it says why
+        _ = model.polynomial_map  # where there is none, no other method applies either, and it says why
         raise MethodUnavailableError(f"{no_orbits or no_fibres}; use --method {'orbits' if orbits else 'jacobian'}")
     if method in ("fibres", "orbits"):
         return (method,)
-    if method == "auto" and orbits and field == QQ and subject.coordinate_count > FEW_COORDINATES:
+    if method == "auto" and orbits and field == QQ and model.coordinate_count > FEW_COORDINATES:
         return ("fibres",) if fibres else ("orbits",)
     applicable = {"fibres": fibres and method != "jacobian", "orbits": orbits, "jacobian": True}
     return tuple(name for name, applies in applicable.items() if applies)
@@ -246,16 +246,16 @@ def _reasons(model: Model, field: CoefficientField) -> tuple[str, str]:
     return model.no_orbits(), model.no_fibres(field)
 
 
-def _ideal_wanted(plan: tuple[str, ...], subject: Subject, field: CoefficientField) -> bool:
-    model = with_orbits(subject.model)
-    if plan == ("orbits",) and field == QQ and model is not None:
-        return model.independent_count <= MOST_ELIMINATED
+def _ideal_wanted(plan: tuple[str, ...], model: Model, field: CoefficientField) -> bool:
+    orbit_methods = with_orbits(model)
+    if plan == ("orbits",) and field == QQ and orbit_methods is not None:
+        return orbit_methods.independent_count <= MOST_ELIMINATED
     return plan != ("fibres",)
 
 
 def _from_ideal(
     plan: tuple[str, ...],
-    subject: Subject,
+    model: Model,
     field: CoefficientField,
     engine: Engine,
     second_opinion: bool,
@@ -264,15 +264,15 @@ def _from_ideal(
     methods = " and ".join(name for name in plan if name != "fibres")
     dimension, findings = None, []
     try:
-        found = closure(subject.model, engine, field, strategy="elimination")
+        found = closure(model, engine, field, strategy="elimination")
         dimension = found.dimension
         if found.ideal is None or found.codimension is None:
-            instead = "" if "fibres" in plan or _reasons(subject.model, field)[1] else "; --method fibres needs none"
+            instead = "" if "fibres" in plan or _reasons(model, field)[1] else "; --method fibres needs none"
             reason = f"{found.unfinished} (while computing the ideal of the closure{instead})"
             return [LocusFindings(methods, dimension, (), None, reason)]
-        model = with_orbits(subject.model)
-        if model is not None and "orbits" in plan:
-            findings.append(model.by_orbits(found))
+        orbit_methods = with_orbits(model)
+        if orbit_methods is not None and "orbits" in plan:
+            findings.append(orbit_methods.by_orbits(found))
         too_expensive = second_opinion and findings and minor_count(found) > FEW_MINORS
         if "jacobian" in plan and not too_expensive:
             findings.append(by_jacobian(found, engine))
@@ -283,7 +283,7 @@ def _from_ideal(
 
 def _result(
     findings: list[LocusFindings],
-    subject: Subject,
+    model: Model,
     field: CoefficientField,
     engine: Engine,
     ideals: bool,
@@ -300,15 +300,15 @@ def _result(
     excused = second_opinion and bool(finished)
     remarks = [f"{' and '.join(f.method for f in finished)} agree"] if len(finished) > 1 else []
     components = finished[-1].components if finished else None
-    if components is not None and with_orbits(subject.model) is None:
+    if components is not None and with_orbits(model) is None:
         ideals = True
     return SingularLocus(
-        subject,
+        model,
         field,
         " and ".join(f.method for f in finished or findings),
         next((f.dimension for f in reversed(finished or findings) if f.dimension is not None), None),
         known_orbits(finished or findings),
-        None if components is None else _with_ideals(components, ideals, subject, field, engine),
+        None if components is None else _with_ideals(components, ideals, model, field, engine),
         tuple(remarks + (limits if excused else [])),
         engine.version if ideals or any(f.uses_engine for f in findings) else "",
         clock().seconds,
@@ -328,16 +328,16 @@ def known_orbits(findings: Iterable[LocusFindings]) -> tuple[OrbitStatus, ...]:
 def _with_ideals(
     components: tuple[Component, ...],
     ideals: bool,
-    subject: Subject,
+    model: Model,
     field: CoefficientField,
     engine: Engine,
 ) -> tuple[Component, ...]:
     if not ideals:
         return tuple(component.without_ideal() for component in components)
-    return tuple(_with_ideal(component, subject, field, engine) for component in components)
+    return tuple(_with_ideal(component, model, field, engine) for component in components)
 
 
-def _with_ideal(component: Component, subject: Subject, field: CoefficientField, engine: Engine) -> Component:
+def _with_ideal(component: Component, model: Model, field: CoefficientField, engine: Engine) -> Component:
     """The component with its ideal and degree by elimination; unchanged if that did not finish.
 
     Raises
@@ -347,10 +347,10 @@ def _with_ideal(component: Component, subject: Subject, field: CoefficientField,
     """
     if component.ideal is not None or component.orbit is None:
         return component
-    model = with_orbits(subject.model)
-    assert model is not None
+    orbit_methods = with_orbits(model)
+    assert orbit_methods is not None
     try:
-        found = closure(model.orbit_closure(component.orbit), engine, field, strategy="elimination")
+        found = closure(orbit_methods.orbit_closure(component.orbit), engine, field, strategy="elimination")
     except TimeLimitError:
         return component
     if found.ideal is None or found.degree is None:

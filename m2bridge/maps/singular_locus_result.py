@@ -9,7 +9,7 @@ from typing import Any
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.convert.notation import degree_summary, ideal_macaulay2, polynomial_text
 from m2bridge.ideals.ideal import Ideal
-from m2bridge.maps.map_model import Subject
+from m2bridge.maps.model import Model
 from m2bridge.maps.orbit_methods import with_orbits
 from m2bridge.results.base import Presented, computed_by, result_json
 from m2bridge.results.sheet import SHOWN, Block, Facts, Polynomials, Sheet, Table
@@ -101,7 +101,7 @@ class SingularLocus(Presented):
 
     Parameters
     ----------
-    subject : Subject
+    model : Model
     field : CoefficientField
     method : str
         The methods that ran.
@@ -130,7 +130,7 @@ class SingularLocus(Presented):
     (2, 1)
     """
 
-    subject: Subject
+    model: Model
     field: CoefficientField
     method: str
     variety_dimension: int | None
@@ -149,12 +149,12 @@ class SingularLocus(Presented):
     @property
     def zero_tangent_dimension(self) -> int | None:
         """Tangent dimension of the closure at the zero function, where orbits are listed."""
-        model = with_orbits(self.subject.model)
-        return model.zero_tangent_dimension() if model is not None and self.orbits else None
+        orbit_methods = with_orbits(self.model)
+        return orbit_methods.zero_tangent_dimension() if orbit_methods is not None and self.orbits else None
 
     def to_sheet(self) -> Sheet:
         """Dimensions, a table of the orbits, the components, and their ideals where they were computed."""
-        title = f"Singular locus of the Zariski closure of the {self.subject.title}, over {self.field}"
+        title = f"Singular locus of the Zariski closure of the {self.model.title}, over {self.field}"
         blocks: list[Block] = [Facts(_facts(self))]
         if self.orbits:
             orbit = self.orbits[0].orbit
@@ -169,7 +169,7 @@ class SingularLocus(Presented):
 
     def to_json(self) -> dict[str, Any]:
         """Orbits, components, and what was compared."""
-        return result_json(self.subject.case, self.field, self.engine_version or None, self.seconds) | {
+        return result_json(self.model.case, self.field, self.engine_version or None, self.seconds) | {
             "dimension": self.dimension,
             "variety_dimension": self.variety_dimension,
             "method": self.method,

@@ -15,7 +15,7 @@ from m2bridge.algebra.field import QQ
 from m2bridge.convert.notation import ideal_macaulay2, polynomial_text
 from m2bridge.errors import InvalidCaseError
 from m2bridge.ideals.ideal import Ideal
-from m2bridge.maps.map_model import Subject
+from m2bridge.maps.model import Model
 from m2bridge.pictures.slice_picture import Piece, SurfaceView, draw_surface, equation_latex, surface_html
 from m2bridge.results.base import Presented, computed_by, result_json
 from m2bridge.results.picture import Drawn
@@ -44,7 +44,7 @@ class SliceSurface(Drawn, Presented):
 
     Parameters
     ----------
-    subject : Subject
+    model : Model
     coordinates : mapping from coordinate to polynomial
         Every coordinate of the closure as a polynomial of degree ≤ 1 in the three variables.
     equation : PolyElement
@@ -75,7 +75,7 @@ class SliceSurface(Drawn, Presented):
     1
     """
 
-    subject: Subject
+    model: Model
     coordinates: Mapping[str, PolyElement]
     equation: PolyElement
     singular: tuple[SingularComponent, ...]
@@ -96,7 +96,7 @@ class SliceSurface(Drawn, Presented):
     @property
     def view(self) -> SurfaceView:
         """The values that are drawn."""
-        return SurfaceView(self.subject.title, self.equation, self.pieces, self.box, self.elevation, self.azimuth)
+        return SurfaceView(self.model.title, self.equation, self.pieces, self.box, self.elevation, self.azimuth)
 
     def seen_from(self, elevation: float, azimuth: float) -> SliceSurface:
         """The same surface, looked at from another angle, in degrees.
@@ -125,12 +125,12 @@ class SliceSurface(Drawn, Presented):
         ]
         rows = [(p.kind, "singular" if p.singular else "", p.place, _sample(p)) for p in self.pieces]
         pieces = Table(("piece", "", "its points are", "for example"), rows)
-        title = f"Surface in a slice of the Zariski closure of the {self.subject.title}"
+        title = f"Surface in a slice of the Zariski closure of the {self.model.title}"
         return Sheet(title, [Facts(known), pieces, Picture(self.page_svg)], [equation_latex(self.equation)])
 
     def to_json(self) -> dict[str, Any]:
         """The equation, the singular locus, and a point of each piece."""
-        return result_json(self.subject.case, "QQ", self.engine_version, self.seconds) | {
+        return result_json(self.model.case, "QQ", self.engine_version, self.seconds) | {
             "slice": {name: polynomial_text(form) for name, form in self.coordinates.items()},
             "variables": list(self.variables),
             "equation": polynomial_text(self.equation),

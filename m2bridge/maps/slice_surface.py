@@ -251,7 +251,7 @@ def slice_surface(
                 late.progress = f"the closure has dimension {found.dimension}"
                 raise late
             raise MethodUnavailableError("the ideal is not proved complete")
-        space = SliceSpace.of(found.subject.coordinate_names, coordinates or {}, box)
+        space = SliceSpace.of(found.model.coordinate_names(), coordinates or {}, box)
         return _Slice.of(found, space, engine).surface(fineness)
 
 
@@ -267,7 +267,7 @@ class _Slice:
 
     @classmethod
     def of(cls, found: Closure, space: SliceSpace, engine: Engine) -> _Slice:
-        criterion = Criterion.of(found.subject.model, space)
+        criterion = Criterion.of(found.model, space)
         script = slice_script(found, space, criterion.zero)
         answer = parse(engine.run(script, clock().remaining).records)
         _check_one_surface(answer)
@@ -286,9 +286,9 @@ class _Slice:
         singular = tuple(SingularComponent(self._own(prime), dimension) for prime, dimension in measured)
         box = {name: tuple(Fraction(int(e.p), int(e.q)) for e in ends) for name, ends in self.space.box.items()}
         version, seconds = self.engine.version, clock().seconds
-        subject, reason = self.closure.subject, self.criterion.reason
+        model, reason = self.closure.model, self.criterion.reason
         return SliceSurface(
-            subject, self.space.forms, equation, singular, tuple(pieces), box, reason, version, seconds, unfinished
+            model, self.space.forms, equation, singular, tuple(pieces), box, reason, version, seconds, unfinished
         )
 
     def _own(self, ideal: GeneratingSet) -> Ideal:
@@ -350,7 +350,7 @@ def slice_script(found: Closure, space: SliceSpace, exceptional: Sequence[PolyEl
         return macaulay2.sequence(macaulay2.polynomial(p, names) for p in polynomials)
 
     values = {
-        "title": found.subject.title,
+        "title": found.model.title,
         "field": macaulay2.field(QQ),
         "coordinates": ", ".join(names),
         "generators": written(space.restricted(found.ideal.generators) or [space.ring.sympy_ring.zero]),

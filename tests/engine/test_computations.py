@@ -28,7 +28,7 @@ from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.families.attention.singular_points import by_bounds, by_orbits, orbit_script
 from m2bridge.maps.agreement import LocusFindings
-from m2bridge.maps.map_model import Subject
+from m2bridge.maps.map_model import as_model
 from tests.limits import HOUR, limit_after
 
 # MATH: (d, d', a): dimension, degree, generators by degree, tangent dimensions at orbits
@@ -140,7 +140,7 @@ def test_orbits_by_macaulay2(engine: Engine) -> None:
     """The ranks that FLINT found, found by Macaulay2."""
     for case in [(2, 1), (2, 2), (2, 2, 1)]:
         model = SingleLayerAttention(*case)
-        answer = parse(engine.run(orbit_script(Subject.of(model), QQ)).records)
+        answer = parse(engine.run(orbit_script(as_model(model), QQ)).records)
         for status in singular_locus(model, engine, method="orbits").orbits:
             o = status.orbit
             assert answer.integer(f"tangent_dimension {o.r} {o.s} {o.m}") == status.tangent_dimension

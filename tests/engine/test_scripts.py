@@ -16,7 +16,8 @@ from m2bridge.families.deep_attention import fibres as generic_fibre
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.maps.closure import closure, closure_script
 from m2bridge.maps.completeness import completeness_script
-from m2bridge.maps.map_model import Subject
+from m2bridge.maps.map_model import as_model
+from m2bridge.maps.model import Model
 from m2bridge.maps.singular_locus import jacobian_script
 from m2bridge.maps.slice_surface import Criterion, SliceSpace, slice_script
 from tests.events import PATIENCE
@@ -24,28 +25,28 @@ from tests.events import PATIENCE
 GOLDEN = Path(__file__).parent.parent / "golden" / "scripts"
 
 
-def subject(*case: int, coordinates: str | None = None) -> Subject:
-    return Subject.of(SingleLayerAttention(*case), coordinates)  # type: ignore[arg-type]
+def model(*case: int, coordinates: str | None = None) -> Model:
+    return as_model(SingleLayerAttention(*case), coordinates)  # type: ignore[arg-type]
 
 
 def umbrella_script() -> Script:
     """The slice of Figure 1, whose closure is the resultant of two binary quadrics."""
     found = closure(SingleLayerAttention(2, 1), max_degree=4)
     fixed = {"c_1_1_1_1": 1, "c_1_1_1_2": 0, "c_1_2_1_1": 0}
-    space = SliceSpace.of(found.subject.coordinate_names, fixed, (-1, 1))
-    return slice_script(found, space, Criterion.of(found.subject.model, space).zero)
+    space = SliceSpace.of(found.model.coordinate_names(), fixed, (-1, 1))
+    return slice_script(found, space, Criterion.of(found.model, space).zero)
 
 
 SCRIPTS: dict[str, Script] = {
-    "closure-2-1-2": closure_script(subject(2, 1), QQ),
-    "closure-2-2-1-mod-101": closure_script(subject(2, 2, 1), CoefficientField(101)),
-    "closure-2-1-2-full-3-tokens": closure_script(subject(2, 1, 2, 3, coordinates="full"), QQ),
-    "closure-2-1-2-one-token": closure_script(subject(2, 1, 2, 1), QQ),
-    "closure-2-1-2-ungraded": closure_script(subject(2, 1), QQ, "ungraded-elimination"),
-    "jacobian-2-1-2": jacobian_script(subject(2, 1), QQ),
-    "orbits-2-2-2": orbit_script(subject(2, 2), QQ),
+    "closure-2-1-2": closure_script(model(2, 1), QQ),
+    "closure-2-2-1-mod-101": closure_script(model(2, 2, 1), CoefficientField(101)),
+    "closure-2-1-2-full-3-tokens": closure_script(model(2, 1, 2, 3, coordinates="full"), QQ),
+    "closure-2-1-2-one-token": closure_script(model(2, 1, 2, 1), QQ),
+    "closure-2-1-2-ungraded": closure_script(model(2, 1), QQ, "ungraded-elimination"),
+    "jacobian-2-1-2": jacobian_script(model(2, 1), QQ),
+    "orbits-2-2-2": orbit_script(model(2, 2), QQ),
     "fibres-3-2-2": fibres_script(SingleLayerAttention(3, 2, 2)),
-    "completeness-2-1-2-full": completeness_script(subject(2, 1, coordinates="full"), CoefficientField(32003)),
+    "completeness-2-1-2-full": completeness_script(model(2, 1, coordinates="full"), CoefficientField(32003)),
     "fibres-1-2-1": fibres_script(SingleLayerAttention(1, 2)),
     "all-sizes": base_ideals_script(),
     "slice-2-1-2": umbrella_script(),

@@ -12,7 +12,7 @@ from m2bridge.families.attention.singular_points import by_bounds
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.tangents import tangent_lower_bound, tangent_upper_bounds
 from m2bridge.maps.jacobian_rank import singular_by_bounds
-from m2bridge.maps.map_model import Subject
+from m2bridge.maps.map_model import as_model
 from m2bridge.maps.singular_locus_result import tangent_text
 
 SMOOTH = Orbit(2, 2, 2)
@@ -81,7 +81,7 @@ def test_undecided_orbits_are_a_result(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.components is None
     assert found.unfinished.startswith("undecided: the orbit (2, 1, 0)")
     locus = SingularLocus(
-        Subject.of(model), QQ, found.method, found.dimension, found.statuses, None, (), "", 0.1, found.unfinished
+        as_model(model), QQ, found.method, found.dimension, found.statuses, None, (), "", 0.1, found.unfinished
     )
     assert "undecided" in locus.to_text()
     assert "13 to 36" in locus.to_text()

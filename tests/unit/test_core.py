@@ -34,7 +34,7 @@ from m2bridge.maps.completeness import (
     prove_by_core,
     within_reach,
 )
-from m2bridge.maps.map_model import Subject
+from m2bridge.maps.map_model import as_model
 from tests.clocks import Looks
 from tests.leading import series_of
 
@@ -239,7 +239,7 @@ def test_indices_of_a_balanced_monomial() -> None:
 
 
 def known(model: SingleLayerAttention, degree: int) -> Equations:
-    return equations(graded_source(Subject.of(model)), degree)
+    return equations(graded_source(as_model(model)), degree)
 
 
 def core_of(model: SingleLayerAttention) -> Core:

@@ -18,7 +18,7 @@ from m2bridge.families.attention.shape import dimension_bound, dimension_formula
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.maps.dimension import Dimension, dimension
 from m2bridge.maps.jacobian_rank import MethodValue, jacobian_findings
-from m2bridge.maps.map_model import Subject
+from m2bridge.maps.map_model import as_model
 
 s, t, u = symbols("s t u")
 
@@ -69,7 +69,7 @@ def test_an_inseparable_map_has_only_a_lower_bound(p: int) -> None:
 def test_a_lower_bound_below_a_value_is_no_disagreement() -> None:
     def found(*findings: tuple[int | None, str]) -> Dimension:
         named = tuple(MethodValue(f"method {n}", value, status) for n, (value, status) in enumerate(findings))  # type: ignore[arg-type]
-        return Dimension(Subject.of(SingleLayerAttention(2, 2)), QQ, named, None, 0.0)
+        return Dimension(as_model(SingleLayerAttention(2, 2)), QQ, named, None, 0.0)
 
     for agreeing in [
         [(5, "lower bound"), (7, "formula"), (7, "proved")],
@@ -97,7 +97,7 @@ def test_another_prime_is_tried_where_one_is_unlucky() -> None:
     divided = PolynomialMap.from_expressions(
         [s, t], {"x": s**2, "y": LARGE_PRIME * s * t, "z": s**2 + LARGE_PRIME * t**2}
     )
-    modular, exact = jacobian_findings(Subject.of(divided))
+    modular, exact = jacobian_findings(as_model(divided))
     assert (modular.method, modular.value, exact.value) == ("jacobian mod 2147483629", 2, 2)
 
 

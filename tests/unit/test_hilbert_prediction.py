@@ -20,7 +20,7 @@ from m2bridge.ideals.ideal import Ideal
 from m2bridge.implicitization import implicitize
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
-from m2bridge.maps.map_model import Subject
+from m2bridge.maps.map_model import as_model
 
 CASES = {
     (1, 1, 1): 5,
@@ -76,8 +76,8 @@ def test_functions_on_determinantal_varieties() -> None:
 def with_series(series: HilbertSeries | None) -> Closure:
     """A closure of which only the Hilbert series matters."""
     ring = PolynomialRing(QQ, ("x",))
-    subject = Subject.of(SingleLayerAttention(2, 1), None)
-    return Closure(subject, QQ, "elimination", Ideal(ring, ring.sympy_ring.gens), 5, "proved", 4, series, "1.0", 0.1)
+    model = as_model(SingleLayerAttention(2, 1), None)
+    return Closure(model, QQ, "elimination", Ideal(ring, ring.sympy_ring.gens), 5, "proved", 4, series, "1.0", 0.1)
 
 
 def test_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ from m2bridge.maps import dimension, singular_locus
 from m2bridge.maps.chain_file import read_model
 from m2bridge.maps.closure_result import Strategy
 from m2bridge.maps.jacobian_rank import MethodValue
-from m2bridge.maps.map_model import Subject
+from m2bridge.maps.map_model import as_model
 from m2bridge.workspace.macaulay2 import Macaulay2
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -271,9 +271,9 @@ def test_methods_agree_only_where_they_finished() -> None:
     found = [MethodValue(name, 3, "proved", "") for name in ("rank", "formula")]
     late = MethodValue("elimination", None, "unfinished", "did not finish")
     s = symbols("s")
-    subject = Subject.of(PolynomialMap.from_expressions([s], {"x": s}), None)
+    model = as_model(PolynomialMap.from_expressions([s], {"x": s}), None)
     text = {
-        n: dimension.Dimension(subject, QQ, tuple(methods), None, 0.0).to_text()
+        n: dimension.Dimension(model, QQ, tuple(methods), None, 0.0).to_text()
         for n, methods in enumerate((found, [*found, late]))
     }
     assert "all methods agree" in text[0]

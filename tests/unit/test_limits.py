@@ -28,7 +28,7 @@ from m2bridge.families.attention.questions import standalone
 from m2bridge.families.attention.singular_points import by_bounds
 from m2bridge.families.attention.tangents import orbit_tangents, tangent_lower_bounds, tangent_upper_bounds
 from m2bridge.limits import clock, limited, watched
-from m2bridge.maps.map_model import Subject
+from m2bridge.maps.map_model import as_model
 from m2bridge.system import importing
 from tests.clocks import Looks
 from tests.events import PATIENCE
@@ -77,7 +77,7 @@ def test_closures_keep_the_dimension_and_the_degrees_that_are_complete() -> None
         dimensions.add(found.dimension)
         assert found.unfinished or str(found.completeness) == str(whole.completeness)
         assert found.to_text()
-        assert found.to_json()["coordinates"] == list(whole.subject.parametrization.coordinates)
+        assert found.to_json()["coordinates"] == list(whole.model.polynomial_map.coordinates)
         known = found.generator_degrees or {}
         assert known == {n: count for n, count in (whole.generator_degrees or {}).items() if n in known}
     assert completes[0] == "no"
@@ -252,7 +252,7 @@ def test_what_is_hopeless_is_refused_at_once(d: int) -> None:
 def test_names_of_coordinates_need_no_map(case: tuple[int, ...], coordinates: Any) -> None:
     model = SingleLayerAttention(*case)
     if model.t > 1 or coordinates == "full":
-        assert Subject.of(model, coordinates).coordinate_names == model.parametrization(coordinates).coordinates
+        assert as_model(model, coordinates).coordinate_names() == model.parametrization(coordinates).coordinates
 
 
 PACKAGE = str(Path(sys.modules["m2bridge"].__file__ or "").parent)

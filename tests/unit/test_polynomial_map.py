@@ -12,7 +12,7 @@ from m2bridge.algebra.linear_span import reduce_linearly
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ConversionError, InvalidCaseError, MethodUnavailableError
 from m2bridge.maps.elimination import elimination_values
-from m2bridge.maps.map_model import Subject
+from m2bridge.maps.map_model import as_model
 
 s, t = symbols("s t")
 LINE = PolynomialMap.from_expressions([s], {"x": s})
@@ -108,7 +108,7 @@ def test_a_limit_is_a_number_of_seconds(timeout: object) -> None:
 
 @pytest.mark.parametrize("case", [3, "d=2", None, (2, 1)])
 def test_what_is_no_case_is_refused(case: object) -> None:
-    for compute in (closure, dimension, singular_locus, lambda case, _: Subject.of(case)):
+    for compute in (closure, dimension, singular_locus, lambda case, _: as_model(case)):
         with pytest.raises(InvalidCaseError, match="must be a model or a PolynomialMap"):
             compute(case, None)  # type: ignore[operator]
 

@@ -32,7 +32,7 @@ from m2bridge.families.attention.tangents import OrbitTangents, orbit_tangents, 
 from m2bridge.limits import clock, limited, share
 from m2bridge.maps.closure import closure_script
 from m2bridge.maps.jacobian_rank import singular_by_bounds
-from m2bridge.maps.map_model import MapModel, Subject
+from m2bridge.maps.map_model import MapModel
 
 AGREEMENTS = (
     "fibres (Macaulay2), their points (solved) and ranks of the differential (FLINT) agree on all orbits",
@@ -273,9 +273,9 @@ def _degree_by_elimination(model: Shape, engine: Engine) -> int | None:
     if model.independent_count > FEW_COORDINATES:
         return None
     two_tokens = Shape(model.d, model.d_out, model.a)
-    subject = Subject(MapModel(parametrization(two_tokens, "reduced", "attention"), two_tokens.title))
+    reduced = MapModel(parametrization(two_tokens, "reduced", "attention"), two_tokens.title)
     try:
-        answer = parse(engine.run(closure_script(subject, QQ), clock().remaining).records)
+        answer = parse(engine.run(closure_script(reduced, QQ), clock().remaining).records)
     except (TimeLimitError, MemoryLimitError):
         return None
     return answer.integer("degree")

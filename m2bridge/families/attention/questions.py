@@ -33,7 +33,7 @@ from m2bridge.limits import clock, limited
 from m2bridge.maps.closure import closure_script, read_closure
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.completeness import bound_monomials, core_ideal, default_max_degree, hilbert_series, up_to_the_bound
-from m2bridge.maps.map_model import Subject
+from m2bridge.maps.map_model import as_model
 from m2bridge.maps.singular_locus import jacobian_script
 
 
@@ -58,16 +58,16 @@ def standalone(
         if model.t == 1:
             raise MethodUnavailableError("the method of fibres is for t ≥ 2")
         return fibres_script(model).standalone()
-    subject = Subject.of(model, coordinates)
+    chosen = as_model(model, coordinates)
     if computation in ("closure", "dimension"):
-        return closure_script(subject, field).standalone()
+        return closure_script(chosen, field).standalone()
     if method == "jacobian":
-        return jacobian_script(subject, field).standalone()
+        return jacobian_script(chosen, field).standalone()
     if method != "orbits":
         raise InvalidCaseError("method", f"no script for the method '{method}': use orbits or jacobian")
     if model.t == 1:
         raise MethodUnavailableError("orbits classify functions of attention with t ≥ 2 only; use --method jacobian")
-    return orbit_script(subject, field).standalone()
+    return orbit_script(chosen, field).standalone()
 
 
 @lru_cache(maxsize=256)
@@ -95,11 +95,11 @@ def observe_closure(model: SingleLayerAttention, engine: Engine | None) -> Closu
     if engine is None:
         raise MethodUnavailableError("elimination needs Macaulay2")
     with limited(None) as running:
-        subject = Subject.of(model)
-        reduction = reduce_linearly(subject.parametrization)
-        transcript = engine.run(closure_script(subject, QQ, reduction=reduction), running.remaining)
+        chosen = as_model(model)
+        reduction = reduce_linearly(chosen.polynomial_map)
+        transcript = engine.run(closure_script(chosen, QQ, reduction=reduction), running.remaining)
         answer = parse(transcript.records)
-        return read_closure(answer, subject, reduction, QQ, "elimination", transcript.version, running.seconds)
+        return read_closure(answer, chosen, reduction, QQ, "elimination", transcript.version, running.seconds)
 
 
 def closure_content(model: SingleLayerAttention, found: Closure) -> Content:
@@ -148,7 +148,7 @@ def _tangent_dimensions(model: SingleLayerAttention, ideal: GeneratingSet) -> li
 
 
 def _script(model: SingleLayerAttention) -> Script:
-    return closure_script(Subject.of(model), QQ)
+    return closure_script(as_model(model), QQ)
 
 
 def _closure_rows(certificate: Certificate) -> list[Row]:

@@ -36,7 +36,7 @@ from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.completeness import LARGEST_DEGREE
 from m2bridge.maps.elimination import elimination_values
 from m2bridge.maps.jacobian_rank import singular_by_bounds
-from m2bridge.maps.map_model import Subject
+from m2bridge.maps.model import Model
 from m2bridge.maps.singular_locus_result import OrbitStatus
 
 
@@ -53,23 +53,22 @@ def by_orbits(found: Closure, shape: Shape) -> LocusFindings:
     return LocusFindings("orbits", found.dimension, statuses, orbit_components(statuses, linear, shape, found.field))
 
 
-def orbit_script(subject: Subject, field: CoefficientField) -> Script:
+def orbit_script(model: Model, field: CoefficientField) -> Script:
     """The complete Macaulay2 program, elimination included; a second method for :func:`by_orbits`."""
-    shape = subject.model
-    assert isinstance(shape, Shape)
-    independent = reduce_linearly(subject.parametrization).reduced
+    assert isinstance(model, Shape)
+    independent = reduce_linearly(model.polynomial_map).reduced
     points = [
-        (f"{orbit.r} {orbit.s} {orbit.m}", independent.evaluate(flatten(*representative(orbit, shape))))
-        for orbit in orbits(shape)
+        (f"{orbit.r} {orbit.s} {orbit.m}", independent.evaluate(flatten(*representative(orbit, model))))
+        for orbit in orbits(model)
     ]
-    values = elimination_values(independent, field) | {"title": subject.title, "points": points}
+    values = elimination_values(independent, field) | {"title": model.title, "points": points}
     return render("orbit_criterion", values=values)
 
 
 def _status(found: Closure, shape: Shape, orbit: Orbit) -> OrbitStatus:
     assert found.ideal is not None
     assert found.dimension is not None
-    point = found.subject.parametrization.evaluate(flatten(*representative(orbit, shape)))
+    point = found.model.polynomial_map.evaluate(flatten(*representative(orbit, shape)))
     tangent = tangent_dimension(found.ideal.generators, point, found.field)
     if tangent < found.dimension:
         raise ContradictionError(f"tangent dimension {tangent} below the dimension {found.dimension} at orbit {orbit}")
