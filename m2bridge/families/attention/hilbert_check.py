@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from m2bridge.engine import Engine
 from m2bridge.families.attention.hilbert import no_prediction, predicted_hilbert_function, predicted_numerator
@@ -24,7 +24,7 @@ SOURCE = "m2bridge, docs/completeness.md (proved as an upper bound, and in large
 
 @dataclass(frozen=True, slots=True)
 class HilbertCheck(Presented):
-    """What a comparison of Hilbert functions says.
+    """The outcome of a comparison of Hilbert functions.
 
     Parameters
     ----------
@@ -40,8 +40,6 @@ class HilbertCheck(Presented):
     seconds : float
     unfinished : str
     """
-
-    presentation: ClassVar[str] = "m2bridge.families.attention.hilbert_check"
 
     model: SingleLayerAttention
     verdict: Literal["CONFIRMED", "REFUTED", "UNDECIDED", "NOT_APPLICABLE"]
@@ -62,6 +60,40 @@ class HilbertCheck(Presented):
     def undecided(self) -> bool:
         """Whether not all values were compared, though the prediction applies."""
         return self.verdict == "UNDECIDED"
+
+    def to_sheet(self) -> Sheet:
+        """A table of values, and the verdict."""
+        blocks: list[Block] = []
+        if self.computed:
+            rows = list(enumerate(zip(self.computed, self.predicted, strict=True)))[:SHOWN]
+            blocks.append(Facts([("computed in", duration(self.seconds)), ("not finished", self.unfinished or None)]))
+            blocks.append(Table(("n", "computed", "predicted"), [(n, *values) for n, values in rows]))
+        blocks.append(Findings([Finding(self.verdict, "hilbert", TEXT, (self.reason,))]))
+        values = ", ".join(map(str, self.computed[:SHOWN]))
+        title = f"Hilbert function of the Zariski closure, lightning self-attention, {self.model}, over QQ"
+        return Sheet(title, blocks, [rf"H = ({values}, \dots)"] if values else [])
+
+    def to_json(self) -> dict[str, Any]:
+        """The verdict and both functions."""
+        return {
+            "case": self.model.to_json(),
+            "field": "QQ",
+            "engine": {"version": self.engine_version or None},
+            "seconds": round(self.seconds, 3),
+            "verdicts": [
+                {"statement": "hilbert", "part": "", "text": TEXT, "source": SOURCE, "verdict": self.verdict}
+                | {"reason": self.reason}
+            ],
+            "computed": list(self.computed),
+            "predicted": list(self.predicted),
+            "all_degrees": self.all_degrees,
+            "unfinished": self.unfinished or None,
+        }
+
+    def to_macaulay2(self) -> str:
+        """Both functions as Macaulay2 lists."""
+        computed, predicted = (", ".join(map(str, values)) for values in (self.computed, self.predicted))
+        return f"computed = {{{computed}}}\npredicted = {{{predicted}}}"
 
 
 def hilbert_check(model: SingleLayerAttention, engine: Engine, timeout: float | None = None) -> HilbertCheck:
@@ -115,40 +147,3 @@ def _decided(
 
 SHOWN = 12
 """Values that are written."""
-
-
-def json(found: HilbertCheck) -> dict[str, Any]:
-    """The verdict and both functions."""
-    return {
-        "case": {"d": found.model.d, "d_out": found.model.d_out, "a": found.model.a, "t": found.model.t},
-        "field": "QQ",
-        "engine": {"version": found.engine_version or None},
-        "seconds": round(found.seconds, 3),
-        "verdicts": [
-            {"statement": "hilbert", "part": "", "text": TEXT, "source": SOURCE, "verdict": found.verdict}
-            | {"reason": found.reason}
-        ],
-        "computed": list(found.computed),
-        "predicted": list(found.predicted),
-        "all_degrees": found.all_degrees,
-        "unfinished": found.unfinished or None,
-    }
-
-
-def sheet(found: HilbertCheck) -> Sheet:
-    """A table of values, and the verdict."""
-    blocks: list[Block] = []
-    if found.computed:
-        rows = list(enumerate(zip(found.computed, found.predicted, strict=True)))[:SHOWN]
-        blocks.append(Facts([("computed in", duration(found.seconds)), ("not finished", found.unfinished or None)]))
-        blocks.append(Table(("n", "computed", "predicted"), [(n, *values) for n, values in rows]))
-    blocks.append(Findings([Finding(found.verdict, "hilbert", TEXT, (found.reason,))]))
-    values = ", ".join(map(str, found.computed[:SHOWN]))
-    title = f"Hilbert function of the Zariski closure, lightning self-attention, {found.model}, over QQ"
-    return Sheet(title, blocks, [rf"H = ({values}, \dots)"] if values else [])
-
-
-def macaulay2(found: HilbertCheck) -> str:
-    """Both functions as Macaulay2 lists."""
-    computed, predicted = (", ".join(map(str, values)) for values in (found.computed, found.predicted))
-    return f"computed = {{{computed}}}\npredicted = {{{predicted}}}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 from sympy import Matrix, Rational, zeros
 from sympy import latex as sympy_latex
@@ -68,8 +68,6 @@ class Membership(Presented):
     ([[1, 0], [0, 0]], [[0, 1]])
     """
 
-    presentation: ClassVar[str] = "m2bridge.families.attention.membership"
-
     model: Shape
     place: str
     orbit: Orbit | None
@@ -102,6 +100,44 @@ class Membership(Presented):
     def tangent_dimension(self) -> int | None:
         """Tangent dimension of the closure, at the zero function; ``None`` elsewhere."""
         return zero_tangent_dimension(self.model) if self.is_zero else None
+
+    def to_sheet(self) -> Sheet:
+        """Place, orbit, fibre, weights, and what kind of point it is."""
+        named = ["one of them"] if self.is_zero else [f"weights {n}" for n in range(1, len(self.weights) + 1)]
+        weights = [f"A = {_row(A)}, V = {_row(V)}" for A, V in self.weights]
+        computed = f"Macaulay2 {self.engine_version}" if self.engine_version else "exact arithmetic"
+        lines = [
+            ("place", "the zero function, in the neuromanifold" if self.is_zero else self.place),
+            ("orbit (rk A, rk V, dim L∩U)", self.orbit),
+            ("fibre", _fibre(self)),
+            *zip(named, weights, strict=True),
+            ("singular point of the closure", NAMES[self.singular]),
+            ("tangent dimension", self.tangent_dimension),
+            ("boundary point", NAMES[self.boundary]),
+            ("remark", self.remark or None),
+            ("computed by", f"{computed}, {duration(self.seconds)}"),
+        ]
+        return Sheet(f"A function of lightning self-attention, {self.model}", [Facts(lines)], _formulas(self))
+
+    def to_json(self) -> dict[str, Any]:
+        """Place, orbit, fibre and weights; entries of weights are exact strings."""
+        return result_json(self.model.to_json(), QQ, self.engine_version or None, self.seconds) | {
+            "place": self.place,
+            "orbit": None if self.orbit is None else self.orbit.to_json(),
+            "fibre": ZERO_FIBRE if self.is_zero else None,
+            "fibre_dimension": self.fibre_dimension,
+            "fibre_length": self.length,
+            "fibre_points": None if self.is_zero else len(self.weights),
+            "weights": [{"A": _strings(A), "V": _strings(V)} for A, V in self.weights],
+            "singular": self.singular,
+            "tangent_dimension": self.tangent_dimension,
+            "boundary": self.boundary,
+            "remark": self.remark or None,
+        }
+
+    def to_macaulay2(self) -> str:
+        """The orbit, as a Macaulay2 sequence."""
+        return f"orbit = {self.orbit or 'null'}"
 
 
 def membership(
@@ -225,42 +261,6 @@ ZERO_FIBRE = "A = 0 or V = 0"
 NAMES = {True: "yes", False: "no", None: None}
 
 
-def json(found: Membership) -> dict[str, Any]:
-    """Place, orbit, fibre and weights; entries of weights are exact strings."""
-    return result_json(found.model.to_json(), QQ, found.engine_version or None, found.seconds) | {
-        "place": found.place,
-        "orbit": None if found.orbit is None else found.orbit.to_json(),
-        "fibre": ZERO_FIBRE if found.is_zero else None,
-        "fibre_dimension": found.fibre_dimension,
-        "fibre_length": found.length,
-        "fibre_points": None if found.is_zero else len(found.weights),
-        "weights": [{"A": _strings(A), "V": _strings(V)} for A, V in found.weights],
-        "singular": found.singular,
-        "tangent_dimension": found.tangent_dimension,
-        "boundary": found.boundary,
-        "remark": found.remark or None,
-    }
-
-
-def sheet(found: Membership) -> Sheet:
-    """Place, orbit, fibre, weights, and what kind of point it is."""
-    named = ["one of them"] if found.is_zero else [f"weights {n}" for n in range(1, len(found.weights) + 1)]
-    weights = [f"A = {_row(A)}, V = {_row(V)}" for A, V in found.weights]
-    computed = f"Macaulay2 {found.engine_version}" if found.engine_version else "exact arithmetic"
-    lines = [
-        ("place", "the zero function, in the neuromanifold" if found.is_zero else found.place),
-        ("orbit (rk A, rk V, dim L∩U)", found.orbit),
-        ("fibre", _fibre(found)),
-        *zip(named, weights, strict=True),
-        ("singular point of the closure", NAMES[found.singular]),
-        ("tangent dimension", found.tangent_dimension),
-        ("boundary point", NAMES[found.boundary]),
-        ("remark", found.remark or None),
-        ("computed by", f"{computed}, {duration(found.seconds)}"),
-    ]
-    return Sheet(f"A function of lightning self-attention, {found.model}", [Facts(lines)], _formulas(found))
-
-
 def _fibre(found: Membership) -> str | None:
     if found.is_zero:
         return f"all weights with {ZERO_FIBRE}: dimension {found.fibre_dimension}"
@@ -274,11 +274,6 @@ def _formulas(found: Membership) -> list[str]:
     if found.is_zero:
         return [rf"\{{(A, V) : A = 0 \text{{ or }} V = 0\}} \ni ({pairs[0]})"]
     return pairs
-
-
-def macaulay2(found: Membership) -> str:
-    """The orbit, as a Macaulay2 sequence."""
-    return f"orbit = {found.orbit or 'null'}"
 
 
 def _strings(matrix: Matrix) -> list[list[str]]:

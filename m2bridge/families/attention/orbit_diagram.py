@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv as csv_files
+import csv
 import io
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from m2bridge.engine import Engine
 from m2bridge.errors import MethodUnavailableError, TooLargeError
@@ -87,9 +87,6 @@ class OrbitDiagram(Drawn, Presented):
     [('0', '(1, 1, 1)'), ('(1, 1, 1)', '(1, 1, 0)'), ('(1, 1, 0)', '(2, 1, 1)')]
     """
 
-    presentation: ClassVar[str] = "m2bridge.families.attention.orbit_diagram"
-    picture: ClassVar[str] = "m2bridge.families.attention.orbit_diagram"
-
     model: SingleLayerAttention
     nodes: tuple[OrbitNode, ...]
     covers: tuple[tuple[OrbitNode, OrbitNode], ...]
@@ -97,9 +94,73 @@ class OrbitDiagram(Drawn, Presented):
     seconds: float
     unfinished: str = ""
 
+    def to_sheet(self) -> Sheet:
+        """A table of orbits, with those that each one covers."""
+        rows = [
+            (n.name, n.dimension, value_text(n.singular), value_text(n.boundary), ", ".join(_covered(self, n)) or "–")
+            for n in self.nodes
+        ]
+        known = [
+            ("not finished", self.unfinished or None),
+            ("computed by", computed_by(self.engine_version, self.seconds)),
+        ]
+        title = f"Orbits (rk A, rk V, dim L∩U) of the {self.model.title}, ordered by their closures"
+        return Sheet(title, [Facts(known), Table(HEADER, rows), Picture(self.page_svg)])
+
+    def to_json(self) -> dict[str, Any]:
+        """The orbits, and the pairs of which one covers the other."""
+        return result_json(self.model.to_json(), "QQ", self.engine_version or None, self.seconds) | {
+            "orbits": [
+                {
+                    "orbit": None if node.orbit is None else node.orbit.to_json(),
+                    "dimension": node.dimension,
+                    "singular": node.singular,
+                    "boundary": node.boundary,
+                }
+                for node in self.nodes
+            ],
+            "covers": [[low.name, high.name] for low, high in self.covers],
+            "unfinished": self.unfinished or None,
+        }
+
+    def to_macaulay2(self) -> str:
+        """A list of pairs of positions in the list of orbits; the zero function is {0, 0, 0}."""
+        cells = [(0, 0, 0) if node.orbit is None else node.orbit.cells for node in self.nodes]
+        orbits = ", ".join(f"{{{', '.join(map(str, cell))}}}" for cell in cells)
+        place = {node: number for number, node in enumerate(self.nodes)}
+        pairs = ", ".join(f"{{{place[low]}, {place[high]}}}" for low, high in self.covers)
+        return f"orbits = {{{orbits}}}\ncovers = {{{pairs}}}"
+
     def to_csv(self) -> str:
         """The orbits, and for each those that it covers."""
-        return str(self._shown("csv"))
+        page = io.StringIO()
+        writer = csv.writer(page, lineterminator="\n")
+        writer.writerow(HEADER)
+        for node in self.nodes:
+            writer.writerow((node.name, node.dimension, node.singular, node.boundary, "; ".join(_covered(self, node))))
+        return page.getvalue()
+
+    def figure(self) -> Any:
+        """The orbits in layers by dimension, as a ``matplotlib.figure.Figure``."""
+        levels = sorted({node.dimension for node in self.nodes})
+        layers = [[node for node in self.nodes if node.dimension == level] for level in levels]
+        places, routes = placed(layers, self.covers)
+        wide = max(abs(x) for x, _ in (*places.values(), *(place for route in routes for place in route)))
+        with styled():
+            size = (max(5.8, 2 * wide * STEP + 3), 0.78 * len(levels) + 1.9)
+            picture = new_figure(*size, f"Orbits of the {self.model.title}")
+            axes = picture.add_axes((0.9 / size[0], 0.85 / size[1], 1 - 1.1 / size[0], 1 - 1.45 / size[1]))
+            _axes(axes, levels, wide)
+            for route in routes:
+                axes.plot(*zip(*route, strict=True), color=SOFT, linewidth=1.1, zorder=1, gid="cover")
+            for node, place in places.items():
+                _node(axes, node, place)
+            title = f"Orbits of (d, d′, a) = ({self.model.d}, {self.model.d_out}, {self.model.a})"
+            picture.text(0.5, 1 - 0.32 / size[1], title, ha="center", fontsize=13)
+            picture.legend(handles=_legend(self), loc="lower center", ncols=4, bbox_to_anchor=(0.5, 0.2 / size[1]))
+            note = "(rk A, rk V, dim L∩U); lines: inclusions of closures"
+            picture.text(0.5, 0.12 / size[1], note, ha="center", fontsize=9.5, color=SOFT)
+            return picture
 
 
 def orbit_diagram(
@@ -159,56 +220,6 @@ def covers(nodes: tuple[OrbitNode, ...]) -> tuple[tuple[OrbitNode, OrbitNode], .
 HEADER = ("orbit", "dimension", "singular", "boundary", "covers")
 
 
-def sheet(found: OrbitDiagram) -> Sheet:
-    """A table of orbits, with those that each one covers."""
-    rows = [
-        (n.name, n.dimension, value_text(n.singular), value_text(n.boundary), ", ".join(_covered(found, n)) or "–")
-        for n in found.nodes
-    ]
-    known = [
-        ("not finished", found.unfinished or None),
-        ("computed by", computed_by(found.engine_version, found.seconds)),
-    ]
-    title = f"Orbits (rk A, rk V, dim L∩U) of the {found.model.title}, ordered by their closures"
-    return Sheet(title, [Facts(known), Table(HEADER, rows), Picture(found.page_svg)])
-
-
-def json(found: OrbitDiagram) -> dict[str, Any]:
-    """The orbits, and the pairs of which one covers the other."""
-    return result_json(found.model.to_json(), "QQ", found.engine_version or None, found.seconds) | {
-        "orbits": [
-            {
-                "orbit": None if node.orbit is None else node.orbit.to_json(),
-                "dimension": node.dimension,
-                "singular": node.singular,
-                "boundary": node.boundary,
-            }
-            for node in found.nodes
-        ],
-        "covers": [[low.name, high.name] for low, high in found.covers],
-        "unfinished": found.unfinished or None,
-    }
-
-
-def macaulay2(found: OrbitDiagram) -> str:
-    """A list of pairs of positions in the list of orbits; the zero function is {0, 0, 0}."""
-    cells = [(0, 0, 0) if node.orbit is None else node.orbit.cells for node in found.nodes]
-    orbits = ", ".join(f"{{{', '.join(map(str, cell))}}}" for cell in cells)
-    place = {node: number for number, node in enumerate(found.nodes)}
-    pairs = ", ".join(f"{{{place[low]}, {place[high]}}}" for low, high in found.covers)
-    return f"orbits = {{{orbits}}}\ncovers = {{{pairs}}}"
-
-
-def csv(found: OrbitDiagram) -> str:
-    """One line for each orbit."""
-    page = io.StringIO()
-    writer = csv_files.writer(page, lineterminator="\n")
-    writer.writerow(HEADER)
-    for node in found.nodes:
-        writer.writerow((node.name, node.dimension, node.singular, node.boundary, "; ".join(_covered(found, node))))
-    return page.getvalue()
-
-
 def _covered(found: OrbitDiagram, node: OrbitNode) -> list[str]:
     return [low.name for low, high in found.covers if high == node]
 
@@ -221,29 +232,6 @@ MARKS = {
 }
 STEP = 1.25
 """Inches from one orbit to the next."""
-
-
-def draw(found: OrbitDiagram) -> Any:
-    """A figure of matplotlib."""
-    levels = sorted({node.dimension for node in found.nodes})
-    layers = [[node for node in found.nodes if node.dimension == level] for level in levels]
-    places, routes = placed(layers, found.covers)
-    wide = max(abs(x) for x, _ in (*places.values(), *(place for route in routes for place in route)))
-    with styled():
-        size = (max(5.8, 2 * wide * STEP + 3), 0.78 * len(levels) + 1.9)
-        figure = new_figure(*size, f"Orbits of the {found.model.title}")
-        axes = figure.add_axes((0.9 / size[0], 0.85 / size[1], 1 - 1.1 / size[0], 1 - 1.45 / size[1]))
-        _axes(axes, levels, wide)
-        for route in routes:
-            axes.plot(*zip(*route, strict=True), color=SOFT, linewidth=1.1, zorder=1, gid="cover")
-        for node, place in places.items():
-            _node(axes, node, place)
-        title = f"Orbits of (d, d′, a) = ({found.model.d}, {found.model.d_out}, {found.model.a})"
-        figure.text(0.5, 1 - 0.32 / size[1], title, ha="center", fontsize=13)
-        figure.legend(handles=_legend(found), loc="lower center", ncols=4, bbox_to_anchor=(0.5, 0.2 / size[1]))
-        note = "(rk A, rk V, dim L∩U); lines: inclusions of closures"
-        figure.text(0.5, 0.12 / size[1], note, ha="center", fontsize=9.5, color=SOFT)
-        return figure
 
 
 def _axes(axes: Any, levels: list[int], wide: float) -> None:
