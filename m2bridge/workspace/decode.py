@@ -28,9 +28,7 @@ from m2bridge.algebra.modules import (
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert.macaulay2 import CONSTANTS, from_macaulay2
-from m2bridge.convert.wire import FAULTS
-from m2bridge.convert.wire import dense_exponents as dense
-from m2bridge.convert.wire import sparse_terms as terms
+from m2bridge.convert.wire import FAULTS, dense_exponents, sparse_terms
 from m2bridge.errors import M2BridgeError, ParseError, ValueTypeError
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.system import integer
@@ -159,7 +157,9 @@ class Rings:
         width = len(ring_variables(ring))
 
         def read(data: list[Any]) -> RingElement:
-            return RingElement(ring, tuple((dense(powers, width), coefficient(c)) for c, powers in terms(data)))
+            return RingElement(
+                ring, tuple((dense_exponents(powers, width), coefficient(c)) for c, powers in sparse_terms(data))
+            )
 
         return read
 
@@ -227,11 +227,11 @@ def _sympy_reader(ring: PolyRing) -> Reader:
         return domain(integer(numerator), integer(denominator)) if denominator else domain(integer(numerator))
 
     def read(data: list[Any]) -> Any:
-        listed = list(terms(data))
+        listed = list(sparse_terms(data))
         texts = {written for written, _ in listed}
         numbers = dict(zip(texts, map(coefficient, texts), strict=True))
         element = ring.zero
-        element.update([(dense(powers, width), numbers[written]) for written, powers in listed])
+        element.update([(dense_exponents(powers, width), numbers[written]) for written, powers in listed])
         if len(element) != len(listed):
             raise ParseError("a monomial occurs twice in one polynomial")
         return element

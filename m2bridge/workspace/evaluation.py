@@ -214,7 +214,7 @@ def _bindings(inputs: Mapping[str, Any]) -> str:
     """Code that binds inputs to their names."""
     if not inputs:
         return ""
-    from m2bridge.workspace.given import bindings
+    from m2bridge.workspace.bindings import bindings
 
     with collection_paused():
         return bindings({check_name(name): value for name, value in inputs.items()})

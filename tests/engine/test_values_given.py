@@ -22,7 +22,7 @@ from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ConversionError
 from m2bridge.ideals.ideal import Ideal
-from m2bridge.workspace.given import bindings, expression
+from m2bridge.workspace.bindings import bindings, expression
 from m2bridge.workspace.macaulay2 import Macaulay2
 from m2bridge.workspace.values import ComplexNumber, HashTable, Option, Partition, Real, Symbol, Tally
 from tests.asking import values

@@ -178,8 +178,8 @@ class Real(Inexact):
     0.1 -inf 3.0
     >>> Real.of(0.5).exact
     Fraction(1, 2)
-    >>> 2 * Real.of(0.25) == 0.5, Real.of(1, 100) / 3
-    (True, Real(422550200076076467165567735125, -100, precision=100))
+    >>> 2 * Real.of(0.25) == 0.5, Real.of(3, 100) / 4
+    (True, Real(3, -2, precision=100))
     """
 
     mantissa: int

@@ -202,6 +202,7 @@ class GaloisField(AsText):
     >>> ring = PolynomialRing(CoefficientField(2), ("a",))
     >>> a = ring.sympy_ring.gens[0]
     >>> quotient = QuotientRing(ring, (a**2 + a + 1,))
+    >>> from m2bridge.workspace.values import RingElement
     >>> four = GaloisField(quotient, RingElement(quotient, (((1,), 1),)))
     >>> print(four, four.order, four.minimal_polynomial)
     GF(4) 4 a**2 + a + 1
@@ -241,6 +242,7 @@ class FractionField(AsText):
     Examples
     --------
     >>> from m2bridge.algebra.field import QQ
+    >>> from m2bridge.algebra.ring import PolynomialRing
     >>> print(FractionField(PolynomialRing(QQ, ("x",))))
     frac(QQ[x])
     """

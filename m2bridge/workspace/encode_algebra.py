@@ -1,23 +1,26 @@
-"""Python rings as Macaulay2 makes them, with the functions of ``m2scripts/values.m2``."""
+"""Rings, their elements, ideals, modules, maps and complexes as Macaulay2 makes them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 from functools import singledispatch
+from itertools import compress, count
 from typing import Any
 
+from sympy import Poly
+from sympy.polys.fields import FracElement
 from sympy.polys.orderings import grevlex, grlex, lex
 from sympy.polys.rings import PolyElement, PolyRing
 
 from m2bridge.algebra import modules
-from m2bridge.algebra import modules as complexes
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.convert.macaulay2 import escaped
 from m2bridge.errors import ConversionError
-from m2bridge.workspace.given_writing import braces, element, grouped, inexact, items, string, written
+from m2bridge.workspace.encode import braces, encode, grouped, inexact, items, scalar, string
+from m2bridge.workspace.values.elements import RingElement, RingFraction
 from m2bridge.workspace.values.rings import (
     Algebra,
     ComplexField,
@@ -75,7 +78,7 @@ def _(value: Algebra) -> str:
     order = braces(f"({string(name)},{_size(size)})" for name, size in value.order)
     parts = [
         _made(value.coefficients),
-        written_variables(value.variables),
+        variable_list(value.variables),
         str(value.rank),
         braces(braces(map(str, degree)) for degree in value.degrees),
         order,
@@ -91,19 +94,19 @@ def _(value: Algebra) -> str:
 def _(value: QuotientRing) -> str:
     if isinstance(value.ambient, IntegerRing):
         return f"(mbPrimeField {value.relations[0]})"
-    return _kept("mbQuotient", [_made(value.ambient), braces(_relation(value.ambient, r) for r in value.relations)])
+    return _kept("mbQuotient", [_made(value.ambient), braces(_relation(r) for r in value.relations)])
 
 
-def _relation(over: Any, value: Any) -> str:
+def _relation(value: Any) -> str:
     """An element whose terms are sorted, so that equal rings are written in the same way, and made once."""
     if isinstance(value, PolyElement):
         value = value.ring.from_dict(dict(value.terms()))
-    return element(over, value)
+    return scalar(value)
 
 
 @_made.register
 def _(value: GaloisField) -> str:
-    return _kept("mbGalois", [_made(value.quotient), element(value.quotient, value.primitive)])
+    return _kept("mbGalois", [_made(value.quotient), scalar(value.primitive)])
 
 
 @_made.register
@@ -152,7 +155,7 @@ def _parts(name: str) -> list[str | int]:
     return [escaped(name)]
 
 
-def written_variables(names: Sequence[str]) -> str:
+def variable_list(names: Sequence[str]) -> str:
     """The list of their symbols and indices."""
     return braces(map(_variable, variable_parts(names)))
 
@@ -200,7 +203,125 @@ for _kind in (
     *(PolynomialRing, CoefficientField, IntegerRing, RealField, ComplexField, Algebra, QuotientRing, GaloisField),
     *(FractionField, PolyRing),
 ):
-    written.register(_kind, ring)
+    encode.register(_kind, ring)
+
+
+_MANY = 200
+"""Terms from which on a polynomial is written for speed."""
+
+
+_USED = re.compile(rb"[^\0]")
+
+
+_SHIFT = 32
+"""From numbers to characters, which are none of those that control."""
+
+
+_CHARACTERS = 0xD800 - _SHIFT
+"""As many follow without a gap."""
+
+
+Terms = Iterable[tuple[tuple[int, ...], str]]
+
+
+def polynomial(over: Any, terms: Terms, width: int) -> str:
+    """An element of a ring; large ones with numbers for coefficients in a form that Macaulay2 reads faster."""
+    listed = list(terms)
+    plain = isinstance(over, PolynomialRing) or (
+        isinstance(over, Algebra) and isinstance(over.coefficients, IntegerRing)
+    )
+    if plain and len(listed) >= _MANY:
+        factors = [_factors(exponents) for exponents, _ in listed]
+        powers = sorted({power for monomial in factors for power in monomial})
+        if len(powers) <= _CHARACTERS:
+            return _packed(over, powers, factors, [coefficient for _, coefficient in listed])
+    return f"mbElement({ring(over)}, {_sparse(listed, width)})"
+
+
+def _factors(exponents: tuple[int, ...]) -> list[tuple[int, int]]:
+    """The variables of a monomial with their exponents; most exponents are zero, and fit in a byte."""
+    try:
+        packed = bytes(exponents)
+    except ValueError:
+        return list(zip(compress(count(), exponents), filter(None, exponents), strict=False))
+    return [(found.start(), packed[found.start()]) for found in _USED.finditer(packed)]
+
+
+def _packed(over: Any, powers: list[tuple[int, int]], factors: list[list[tuple[int, int]]], numbers: list[str]) -> str:
+    """A character for each power of a variable, and a line of them for each monomial.
+
+    Monomials are sorted by degree, then as strings from the last variable on. This is the graded reverse lexicographic
+    order, in which sums are fastest: Macaulay2 finds one part before the other. No other order is wrong.
+    """
+    characters = {power: chr(number + _SHIFT) for number, power in enumerate(powers)}
+    lines = ["".join([characters[power] for power in reversed(monomial)]) for monomial in factors]
+    degrees = [-sum([exponent for _, exponent in monomial]) for monomial in factors]
+    terms = sorted(zip(degrees, lines, numbers, strict=True))
+    text = "\n".join([line[::-1] for _, line, _ in terms]).replace("\\", "\\\\").replace('"', '\\"')
+    table = grouped([f"({variable},{exponent})" for variable, exponent in powers])
+    return f'mbPolynomial({ring(over)}, {grouped([number for _, _, number in terms])}, {table}, "{text}")'
+
+
+def _sparse(terms: Terms, width: int) -> str:
+    places = tuple(f",{i}," for i in range(width))
+    listed = []
+    for exponents, coefficient in terms:
+        powers = zip(compress(places, exponents), filter(None, exponents), strict=True)
+        listed.append("{" + coefficient + "".join([f"{place}{exponent}" for place, exponent in powers]) + "}")
+    return grouped(listed)
+
+
+@encode.register
+def _(value: PolyElement) -> str:
+    over = ring_of_sympy(value.ring)
+    number = _sympy_coefficient(value.ring.domain)
+    terms = ((monomial, number(coefficient)) for monomial, coefficient in value.items())
+    return polynomial(over, terms, value.ring.ngens)
+
+
+def sparse_terms(value: PolyElement) -> str:
+    """The list of terms ``{coefficient, variable, exponent, ..}`` of a polynomial."""
+    number = _sympy_coefficient(value.ring.domain)
+    return _sparse([(monomial, number(coefficient)) for monomial, coefficient in value.items()], value.ring.ngens)
+
+
+def _sympy_coefficient(domain: Any) -> Any:
+    if domain.is_FiniteField:
+        return lambda c: str(domain.to_int(c))
+    if domain.is_ZZ or domain.is_QQ:
+        return scalar
+    return encode
+
+
+@encode.register
+def _(value: FracElement) -> str:
+    below = value.field.ring
+    over = FractionField(ring_of_sympy(below))
+    return f"mbQuotientOf({ring(over)}, {encode(value.numer)}, {encode(value.denom)})"
+
+
+@encode.register
+def _(value: Poly) -> str:
+    below = ring_of_domain(value.domain)
+    names = tuple(map(str, value.gens))
+    over = PolynomialRing(below, names) if isinstance(below, CoefficientField) else Algebra(below, names)
+    number = _sympy_coefficient(value.domain)
+    terms = ((monomial, number(value.domain.convert(c))) for monomial, c in value.rep.to_dict().items())
+    return polynomial(over, terms, len(names))
+
+
+@encode.register
+def _(value: RingElement) -> str:
+    if isinstance(value.ring, QuotientRing) and isinstance(value.ring.ambient, IntegerRing):
+        return f"(promote({value.terms[0][1] if value.terms else 0}, {ring(value.ring)}))"
+    terms = [(exponents, scalar(coefficient)) for exponents, coefficient in value.terms]
+    width = len(terms[0][0]) if terms else 0
+    return polynomial(value.ring, terms, width)
+
+
+@encode.register
+def _(value: RingFraction) -> str:
+    return f"mbQuotientOf({ring(value.ring)}, {scalar(value.numerator)}, {scalar(value.denominator)})"
 
 
 def plain_matrix(over: Any, rows: list[list[Any]], columns: int) -> modules.Matrix:
@@ -211,70 +332,70 @@ def plain_matrix(over: Any, rows: list[list[Any]], columns: int) -> modules.Matr
     return modules.Matrix(target, source, tuple(map(tuple, rows)), zero)
 
 
-def _elements(over: Any, items: Iterable[Any]) -> str:
-    return grouped([element(over, item) for item in items])
+def _elements(items: Iterable[Any]) -> str:
+    return grouped([scalar(item) for item in items])
 
 
-@written.register(GeneratingSet)
-@written.register(modules.GeneralIdeal)
+@encode.register(GeneratingSet)
+@encode.register(modules.GeneralIdeal)
 def _(value: Any) -> str:
-    return f"(mbIdeal({ring(value.ring)}, {_elements(value.ring, value.generators)}))"
+    return f"(mbIdeal({ring(value.ring)}, {_elements(value.generators)}))"
 
 
-@written.register
+@encode.register
 def _(value: modules.MonomialIdeal) -> str:
-    return f"(mbMonomialIdeal({ring(value.ring)}, {_elements(value.ring, value.generators)}))"
+    return f"(mbMonomialIdeal({ring(value.ring)}, {_elements(value.generators)}))"
 
 
-@written.register
+@encode.register
 def _(value: modules.Module) -> str:
     free = f"mbFree({ring(value.ring)}, {braces(braces(map(str, d)) for d in value.degrees)})"
     if value.is_free:
         return f"({free})"
-    parts = ("null" if part is None else written(part) for part in (value.generators, value.relations))
+    parts = ("null" if part is None else encode(part) for part in (value.generators, value.relations))
     return f"(mbSubquotient({', '.join(parts)}))"
 
 
-@written.register
+@encode.register
 def _(value: modules.Matrix) -> str:
-    rows = braces(_elements(value.ring, row) for row in value.entries)
+    rows = braces(_elements(row) for row in value.entries)
     degree = braces(map(str, value.degree))
-    return f"(mbMap({written(value.target)}, {written(value.source)}, {degree}, {rows}))"
+    return f"(mbMap({encode(value.target)}, {encode(value.source)}, {degree}, {rows}))"
 
 
-@written.register
+@encode.register
 def _(value: modules.MutableMatrix) -> str:
-    return f"(mutableMatrix {written(value.matrix)})"
+    return f"(mutableMatrix {encode(value.matrix)})"
 
 
-@written.register
+@encode.register
 def _(value: modules.Vector) -> str:
-    return f"(mbVector({written(value.module)}, {_elements(value.module.ring, value.entries)}))"
+    return f"(mbVector({encode(value.module)}, {_elements(value.entries)}))"
 
 
-@written.register
+@encode.register
 def _(value: modules.GroebnerBasis) -> str:
-    return f"(forceGB {written(value.matrix)})"
+    return f"(forceGB {encode(value.matrix)})"
 
 
-@written.register
+@encode.register
 def _(value: modules.RingMap) -> str:
-    return f"(mbRingMap({ring(value.target)}, {ring(value.source)}, {_elements(value.target, value.images)}))"
+    return f"(mbRingMap({ring(value.target)}, {ring(value.source)}, {_elements(value.images)}))"
 
 
-@written.register
+@encode.register
 def _(value: PolynomialMap) -> str:
     """The homomorphism from the coordinates of the target to the parameters."""
-    return written(modules.RingMap(value.source, value.target(), value.images))
+    return encode(modules.RingMap(value.source, value.target(), value.images))
 
 
-@written.register
-def _(value: complexes.Complex) -> str:
+@encode.register
+def _(value: modules.Complex) -> str:
     parts = (ring(value.ring), str(value.low), items(value.modules), items(value.differentials))
     return f"(mbChain({', '.join(parts)}))"
 
 
-@written.register
-def _(value: complexes.ComplexMap) -> str:
-    maps = braces(f"{place} => {written(matrix)}" for place, matrix in enumerate(value.maps, value.source.low))
-    return f"(mbMapOfComplexes({written(value.target)}, {written(value.source)}, {value.degree}, {maps}))"
+@encode.register
+def _(value: modules.ComplexMap) -> str:
+    maps = braces(f"{place} => {encode(matrix)}" for place, matrix in enumerate(value.maps, value.source.low))
+    return f"(mbMapOfComplexes({encode(value.target)}, {encode(value.source)}, {value.degree}, {maps}))"
