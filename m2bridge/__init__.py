@@ -12,19 +12,23 @@ Examples
 (5, 4)
 """
 
-import lazy_loader
-
 from m2bridge._version import __version__ as __version__
-
-_attribute, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 
 def __getattr__(name: str) -> object:
-    if name in __all__:
-        from m2bridge.system import check_system  # the command line says what an interrupt does before any import
+    import lazy_loader  # here, as the command line says what an interrupt does before any import
 
+    from m2bridge.system import check_system
+
+    attribute, _, names = lazy_loader.attach_stub(__name__, __file__)
+    if name in names:
         check_system()
-    return _attribute(name)
+    globals()[name] = names if name == "__all__" else attribute(name)
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__getattr__("__all__")})
 
 
 def load_ipython_extension(shell: object) -> None:

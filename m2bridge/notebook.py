@@ -189,7 +189,7 @@ def _is_macaulay2(context: CompletionContext) -> bool:
 
 
 _PACKAGE = str(Path(m2bridge.__file__).parent)
-_OWN = str(Path(__file__).parent)
+_OWN = __file__
 
 
 class Progress:

@@ -20,7 +20,7 @@ from m2bridge.cli.checking import _chosen
 from m2bridge.crosscheck.questions import questions
 from m2bridge.engine import Transcript
 from m2bridge.engine.script import Script
-from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError, TooLargeError
 from m2bridge.families import family
 from m2bridge.families.definition import Question, never
 from m2bridge.maps.singular_locus import singular_locus
@@ -127,7 +127,7 @@ def test_advice_leads_to_a_method_that_applies(case: str, method: Any) -> None:
         tried.add(method)
         try:
             said, refused = singular_locus(model, Late(), field, method=method).unfinished, False
-        except (MethodUnavailableError, InvalidCaseError) as reason:
+        except (MethodUnavailableError, InvalidCaseError, TooLargeError) as reason:
             said, refused = str(reason), True
         advised = re.search(r"--method (\w+)", said)
         method = advised and advised[1]

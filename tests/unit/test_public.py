@@ -8,7 +8,7 @@ Dimension Engine Fibre Ideal Image Limits Macaulay2 Membership
 Observations Orbit OrbitFacts OrbitStatus PolynomialMap PolynomialRing Script SingleLayerAttention SingularLocus
 Transcript
 Verdict __version__ closure cross_check cross_check_all_sizes dimension fibres image membership observe read_ideal
-singular_locus
+singular_locus TooLargeError
 Chain ContradictionError MemoryLimitError TimeLimitError InvalidCaseError Layer M2BridgeError
 DeepAttention DeepAttentionAllSizes cross_check_deep_attention Plan PolynomialNetwork
 HilbertFunction OrbitDiagram SliceSurface hilbert_function orbit_diagram slice_surface

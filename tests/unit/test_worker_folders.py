@@ -67,7 +67,7 @@ def test_the_folder_of_a_command_that_was_killed_is_swept_by_the_next(command: s
 
 FORKING = """
 import os, sys
-from m2bridge.batch import forkserver
+from m2bridge.batch import worker as forkserver
 forkserver.prepare()
 before = os.listdir(os.environ["TMPDIR"])
 if os.fork() == 0:

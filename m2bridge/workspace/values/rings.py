@@ -173,6 +173,7 @@ class QuotientRing(AsText):
     Examples
     --------
     >>> from m2bridge.algebra.field import QQ
+    >>> from m2bridge.algebra.ring import PolynomialRing
     >>> ring = PolynomialRing(QQ, ("x",))
     >>> print(QuotientRing(ring, (ring.sympy_ring.gens[0] ** 2 + 1,)))
     QQ[x]/(x**2 + 1)
@@ -199,6 +200,7 @@ class GaloisField(AsText):
     Examples
     --------
     >>> from m2bridge.algebra.field import CoefficientField
+    >>> from m2bridge.algebra.ring import PolynomialRing
     >>> ring = PolynomialRing(CoefficientField(2), ("a",))
     >>> a = ring.sympy_ring.gens[0]
     >>> quotient = QuotientRing(ring, (a**2 + a + 1,))

@@ -173,7 +173,7 @@ def cross_check_deep_attention(
     Examples
     --------
     >>> found = cross_check_deep_attention()
-    >>> {verdict.decision for verdict in found.verdicts}
+    >>> {str(verdict.decision) for verdict in found.verdicts}
     {'CONFIRMED'}
     """
     known, asked = stated_for_all_sizes(), statements or STATEMENTS
