@@ -141,8 +141,8 @@ def ideal_complaint(random: Random) -> str:
 def environment() -> Iterator[Path]:
     """An empty folder, an engine that has no time, and nothing of the user's."""
     with tempfile.TemporaryDirectory() as folder, patch.dict(os.environ), ExitStack() as engines:
-        for module in ("options", "implicitize", "ideals", "figure"):
-            engines.enter_context(patch(f"m2bridge.cli.{module}.Macaulay2", NoTime))
+        for module in ("options", "checking", "computing", "figure"):
+            engines.enter_context(patch(f"m2bridge.cli.{module}.Session", NoTime))
         os.environ.pop("M2BRIDGE_M2", None)
         yield Path(folder)
 
