@@ -27,8 +27,10 @@ def test_examples_without_an_engine(name: str, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize("module", [m.name for m in walk_packages(m2bridge.__path__, "m2bridge.")])
 def test_other_examples(module: str) -> None:
-    """Of names that are not public; these are written as in their module."""
-    for test in doctest.DocTestFinder().find(import_module(module), module):
+    """Of names that are not public; these are written as in their module, beside the public names."""
+    room = import_module(module)
+    names = {name: getattr(m2bridge, name) for name in NAMES} | vars(room)
+    for test in doctest.DocTestFinder().find(room, module, globs=names):
         name = test.name.removeprefix(f"{module}.")
         if name not in (*NAMES, *VERBS) and name.split(".")[0] not in WITH_ENGINE:
             assert not failures(test)
