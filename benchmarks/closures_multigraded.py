@@ -26,7 +26,7 @@ from m2bridge.engine import locate
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.parametrization import multigraded_attention
 from m2bridge.ideals.construct import read_ideal
-from m2bridge.implicitization import hilbert_function
+from m2bridge.implicitization.implicitize import hilbert_function
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.elimination import elimination_values

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import flint
 
@@ -24,24 +24,19 @@ from m2bridge.algebra.linear_algebra import (
     reduced_echelon,
 )
 from m2bridge.algebra.numbers import chinese_remainder, integral, primes_from
+from m2bridge.algebra.sparse_polynomial import Monomial, Terms
 from m2bridge.errors import ContradictionError
-from m2bridge.implicitization.elimination import ModularElimination
-from m2bridge.implicitization.multigraded_map import PackedGrading
-from m2bridge.implicitization.relations import (
+from m2bridge.implicitization.elimination import Echelon, ExactEchelon, ModularEchelon, ModularElimination, Substitution
+from m2bridge.implicitization.graded_pieces import (
     Degree,
-    Echelon,
-    ExactEchelon,
     GradedPiece,
-    ModularEchelon,
     MonomialSpace,
-    Substitution,
+    Neighbour,
+    PackedGrading,
+    SparseRow,
 )
+from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.limits import watched
-
-if TYPE_CHECKING:
-    from m2bridge.algebra.sparse_polynomial import Monomial, Terms
-    from m2bridge.implicitization.multigraded_map import MultigradedMap
-    from m2bridge.implicitization.relations import Neighbour, SparseRow
 
 
 def proved_relations(

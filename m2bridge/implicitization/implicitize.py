@@ -1,4 +1,4 @@
-"""What multigraded implicitization returns."""
+"""Generators of the ideal of an image up to a degree, with proof, and values of its Hilbert function."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from math import log2
 from operator import attrgetter
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sympy.polys.rings import PolyElement, PolyRing
 
+from m2bridge.algebra.linear_algebra import Vector
 from m2bridge.algebra.numbers import is_prime
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
-from m2bridge.algebra.sparse_polynomial import Terms, exponents_of
+from m2bridge.algebra.sparse_polynomial import Monomial, Terms, exponents_of
 from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.implicitization.elimination import (
     LinearPart,
@@ -24,15 +25,10 @@ from m2bridge.implicitization.elimination import (
     linear_part,
 )
 from m2bridge.implicitization.generators import Context, compute_piece
-from m2bridge.implicitization.multigraded_map import PackedGrading
-from m2bridge.implicitization.relations import Degree, GradedPiece, MonomialSpace, complete_degrees
+from m2bridge.implicitization.graded_pieces import Degree, GradedPiece, MonomialSpace, PackedGrading, complete_degrees
+from m2bridge.implicitization.multigraded_map import MultigradedMap, Permutation
 from m2bridge.limits import watched
 from m2bridge.system import collection_paused
-
-if TYPE_CHECKING:
-    from m2bridge.algebra.linear_algebra import Vector
-    from m2bridge.algebra.sparse_polynomial import Monomial
-    from m2bridge.implicitization.multigraded_map import MultigradedMap, Permutation
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +188,7 @@ def implicitize(source: MultigradedMap, max_degree: int, *, seed: int = 0) -> Im
     --------
     >>> from sympy import symbols
     >>> from m2bridge.algebra.polynomial_map import PolynomialMap
-    >>> from m2bridge.implicitization import multigraded
+    >>> from m2bridge.implicitization.multigraded_map import multigraded
     >>> s, t = symbols("s t")
     >>> cubic = PolynomialMap.from_expressions([s, t], {"x": s**3, "y": s**2*t, "z": s*t**2, "w": t**3})
     >>> implicitize(multigraded(cubic), 3).generator_counts

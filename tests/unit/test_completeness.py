@@ -25,7 +25,7 @@ from m2bridge.crosscheck.verified import verify
 from m2bridge.errors import TooExpensiveError
 from m2bridge.families.attention.parametrization import multigraded_attention
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
-from m2bridge.implicitization import implicitize
+from m2bridge.implicitization.implicitize import implicitize
 from tests.leading import leading_monomials, series_of
 
 FOLDER = Path(__file__).parents[1] / "certificates" / "accepted"

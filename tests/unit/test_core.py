@@ -16,13 +16,8 @@ from m2bridge.families.attention.core import CoreSize, balanced_monomial, core, 
 from m2bridge.families.attention.hilbert import section_count, sections_of
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
-from m2bridge.implicitization import (
-    MultigradedMap,
-    hilbert_function,
-    implicitize,
-    implicitize_and_look_ahead,
-    multigraded,
-)
+from m2bridge.implicitization.implicitize import hilbert_function, implicitize, implicitize_and_look_ahead
+from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
 from m2bridge.limits import limited
 from m2bridge.maps.closure import _multigraded_dimension
 from m2bridge.maps.completeness import (

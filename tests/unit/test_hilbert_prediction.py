@@ -17,7 +17,7 @@ from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.parametrization import multigraded_attention
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.ideals.ideal import Ideal
-from m2bridge.implicitization import implicitize
+from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.map_model import as_model

@@ -7,8 +7,8 @@ import pytest
 from m2bridge.errors import ContradictionError, TimeLimitError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.parametrization import multigraded_attention
-from m2bridge.implicitization import hilbert_function, implicitize, multigraded
-from m2bridge.implicitization.multigraded_map import grading_with_multidegrees
+from m2bridge.implicitization.implicitize import hilbert_function, implicitize
+from m2bridge.implicitization.multigraded_map import grading_with_multidegrees, multigraded
 from m2bridge.limits import limited
 from tests.clocks import Looks
 from tests.polynomials import substituted

@@ -15,9 +15,10 @@ from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.sparse_polynomial import restricted
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.parametrization import multigraded_attention
-from m2bridge.implicitization import generators, hilbert_function, implicitize, multigraded
-from m2bridge.implicitization.elimination import Expansions, ModularElimination, dense_slice
-from m2bridge.implicitization.relations import Substitution
+from m2bridge.implicitization import generators
+from m2bridge.implicitization.elimination import Expansions, ModularElimination, Substitution, dense_slice
+from m2bridge.implicitization.implicitize import hilbert_function, implicitize
+from m2bridge.implicitization.multigraded_map import multigraded
 
 PRIME = 10007
 s, t, u = symbols("s t u")

@@ -10,9 +10,10 @@ from m2bridge.algebra.linear_algebra import rank
 from m2bridge.algebra.numbers import chinese_remainder, integral
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.parametrization import multigraded_attention
+from m2bridge.implicitization import elimination
 from m2bridge.implicitization import generators as lifting
-from m2bridge.implicitization import implicitize, relations
 from m2bridge.implicitization.generators import GeneratedPart
+from m2bridge.implicitization.implicitize import implicitize
 
 PRIMES = (5, 7, 11, 13)
 WIDTH = 6
@@ -71,10 +72,10 @@ def _wrong(residues, modulus):
     return leading, [*others[:-1], others[-1] + 1]
 
 
-@pytest.mark.parametrize("room", [relations, lifting], ids=["relations", "functionals"])
+@pytest.mark.parametrize("room", [elimination, lifting], ids=["relations", "functionals"])
 def test_a_wrong_lift_is_noticed_and_the_result_computed_over_the_rationals(room, monkeypatch):
     roads = []
-    method = (relations.Substitution, "echelon") if room is relations else (GeneratedPart, "rational_rank")
+    method = (elimination.Substitution, "echelon") if room is elimination else (GeneratedPart, "rational_rank")
     original = getattr(*method)
     monkeypatch.setattr(*method, lambda *arguments: (roads.append(1), original(*arguments))[1])
     source = multigraded_attention(SingleLayerAttention(*CASE))

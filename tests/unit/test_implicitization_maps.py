@@ -13,9 +13,8 @@ from m2bridge.algebra.linear_algebra import rank
 from m2bridge.algebra.numbers import LARGE_PRIME, is_prime, rational_denominator
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
-from m2bridge.implicitization import hilbert_function, implicitize, multigraded
-from m2bridge.implicitization.implicitize import random_prime
-from m2bridge.implicitization.multigraded_map import finest_grading
+from m2bridge.implicitization.implicitize import hilbert_function, implicitize, random_prime
+from m2bridge.implicitization.multigraded_map import finest_grading, multigraded
 from tests.polynomials import substituted
 
 s, t, u, v = symbols("s t u v")

@@ -1,0 +1,313 @@
+"""Graded pieces: degree after degree, and in each degree one multidegree of each orbit after the other.
+
+Kept for each: its monomials, a basis of the coordinate ring of the image, a basis of the ideal. A multidegree is stored
+as one integer, so that multidegrees add as integers do; its leading part is the degree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import itemgetter
+
+from m2bridge.algebra.linear_algebra import Vector
+from m2bridge.algebra.sparse_polynomial import Monomial, Terms
+from m2bridge.errors import TimeLimitError
+from m2bridge.implicitization.multigraded_map import MultigradedMap, Permutation
+from m2bridge.limits import check, watched
+
+
+@dataclass(frozen=True, slots=True)
+class PackedGrading:
+    """The multidegrees of the coordinates, packed, and how the symmetries move them.
+
+    Parameters
+    ----------
+    multidegrees : tuple of vectors
+    degrees : vector
+    packed : tuple of int
+        The multidegree of each coordinate, degree first, as digits of one integer.
+    permutations : tuple of permutations of the coordinates
+    moved : tuple of tuples of int
+        For each permutation π, the packed multidegree of π(j) for each coordinate j.
+    """
+
+    multidegrees: tuple[Vector, ...]
+    degrees: Vector
+    packed: tuple[int, ...]
+    permutations: tuple[Permutation, ...]
+    moved: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(cls, source: MultigradedMap, max_degree: int) -> PackedGrading:
+        """A grading, packed for monomials of at most the given degree."""
+        grading = source.grading
+        entries = [abs(entry) for multidegree in grading.multidegrees for entry in multidegree]
+        # Digits of sums of max_degree multidegrees stay below half of the base: packing is injective also with signs.
+        base = 2 * (max_degree + 1) * max([1, *entries, *grading.degrees]) + 2
+        packed = tuple(
+            _pack((degree, *multidegree), base)
+            for degree, multidegree in zip(grading.degrees, grading.multidegrees, strict=True)
+        )
+        moved = tuple(tuple(packed[j] for j in permutation) for permutation in watched(source.symmetries))
+        return cls(grading.multidegrees, grading.degrees, packed, source.symmetries, moved)
+
+    def vector(self, monomial: Monomial) -> Vector:
+        """The multidegree of a monomial, spelled out."""
+        return tuple(sum(self.multidegrees[j][i] for j in monomial) for i in range(self.length))
+
+    @property
+    def length(self) -> int:
+        """Number of entries of a multidegree."""
+        return len(self.multidegrees[0]) if self.multidegrees else 0
+
+
+def _pack(digits: Iterable[int], base: int) -> int:
+    total = 0
+    for digit in digits:
+        total = total * base + digit
+    return total
+
+
+@dataclass(frozen=True, slots=True)
+class MultidegreeOrbits:
+    """All multidegrees of one degree that occur, in orbits; each orbit is represented by its largest multidegree.
+
+    Parameters
+    ----------
+    samples : mapping from multidegree to one monomial of that multidegree
+    members : mapping from dominant multidegree to its orbit, which it begins, breadth first
+    steps : mapping from multidegree to (previous multidegree, number of the permutation that leads from there)
+        A spanning forest of the orbits; dominant multidegrees are its roots and not listed.
+    transports : dict
+        Filled by :meth:`transport`.
+    """
+
+    grading: PackedGrading
+    samples: Mapping[int, Monomial]
+    members: Mapping[int, tuple[int, ...]]
+    steps: Mapping[int, tuple[int, int]]
+    transports: dict[int, tuple[int, Permutation]] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, grading: PackedGrading, samples: Mapping[int, Monomial]) -> MultidegreeOrbits:
+        """Sort multidegrees into orbits."""
+        members: dict[int, tuple[int, ...]] = {}
+        steps: dict[int, tuple[int, int]] = {}
+        for multidegree in watched(sorted(samples, reverse=True)):
+            if multidegree not in steps:
+                members[multidegree] = _explore(multidegree, samples, grading, steps)
+        return cls(grading, samples, members, steps)
+
+    def transport(self, multidegree: int) -> tuple[int, Permutation]:
+        """The dominant multidegree of the orbit, and one product of symmetries that carries it to this multidegree."""
+        known = self.transports.get(multidegree)
+        if known is None:
+            if multidegree in self.members:
+                known = multidegree, tuple(range(len(self.grading.packed)))
+            else:
+                previous, number = self.steps[multidegree]
+                root, first = self.transport(previous)
+                last = self.grading.permutations[number]
+                known = root, tuple(last[j] for j in first)
+            self.transports[multidegree] = known
+        return known
+
+    def tree(self, dominant: int) -> tuple[tuple[int, int], ...]:
+        """For each multidegree of an orbit after the first: the place of an earlier one, the permutation from there."""
+        place = {multidegree: i for i, multidegree in enumerate(self.members[dominant])}
+        steps = (self.steps[multidegree] for multidegree in self.members[dominant][1:])
+        return tuple((place[previous], number) for previous, number in steps)
+
+
+def _explore(
+    root: int, samples: Mapping[int, Monomial], grading: PackedGrading, steps: dict[int, tuple[int, int]]
+) -> tuple[int, ...]:
+    """The orbit of a multidegree, breadth first; symmetries act on multidegrees as on any monomial of that multidegree.
+
+    The action is well defined because a symmetry carries the finest grading to itself.
+    """
+    orbit = [root]
+    current: dict[int, Monomial] = {root: samples[root]}
+    for multidegree in watched(orbit):
+        monomial = samples[multidegree]
+        for number, moved in enumerate(grading.moved):
+            image = sum([moved[j] for j in monomial])
+            if image not in current:
+                current[image] = monomial
+                steps[image] = (multidegree, number)
+                orbit.append(image)
+    return tuple(orbit)
+
+
+def multiply(monomial: Monomial, permutation: Permutation, coordinate: int) -> Monomial:
+    """Apply a permutation to a monomial, then multiply by a coordinate."""
+    return tuple(sorted([*[permutation[j] for j in monomial], coordinate]))
+
+
+SparseRow = tuple[tuple[int, int], ...]
+"""A polynomial of the ideal in one multidegree: positions of its monomials and their coefficients."""
+
+
+@dataclass(frozen=True, slots=True)
+class GradedPiece:
+    """One dominant multidegree of one degree.
+
+    Parameters
+    ----------
+    multidegree : vector of int
+    orbit_size : int
+        Number of multidegrees that the symmetries make of this one.
+    monomials : tuple of monomials
+        All of this multidegree.
+    basis : tuple of int
+        Positions of monomials that form a basis of the coordinate ring of the image in this multidegree.
+    proved : int
+        Number of linearly independent polynomials of this multidegree proved to be in the ideal.
+    ideal : tuple of sparse rows
+        A basis of the ideal in this multidegree; left out in the last degree.
+    generators : tuple of polynomials
+        Minimal generators of the ideal in this multidegree.
+    """
+
+    multidegree: Vector
+    orbit_size: int
+    monomials: tuple[Monomial, ...]
+    basis: tuple[int, ...]
+    proved: int = 0
+    ideal: tuple[SparseRow, ...] = ()
+    generators: tuple[Terms, ...] = ()
+
+    @property
+    def rank(self) -> int:
+        """Dimension of the coordinate ring of the image in this multidegree."""
+        return len(self.basis)
+
+    @property
+    def nullity(self) -> int:
+        """Dimension of the ideal in this multidegree."""
+        return len(self.monomials) - len(self.basis)
+
+    @property
+    def exact(self) -> bool:
+        """Whether both dimensions are proved: the lower bounds for coordinate ring and ideal add up."""
+        return len(self.basis) + self.proved == len(self.monomials)
+
+
+@dataclass(frozen=True, slots=True)
+class Degree:
+    """All multidegrees of one degree; pieces for the dominant ones."""
+
+    orbits: MultidegreeOrbits
+    pieces: Mapping[int, GradedPiece]
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A coordinate times the graded piece below.
+
+    Parameters
+    ----------
+    piece : GradedPiece
+        The dominant piece below.
+    products : tuple of monomials
+        The image of each of its monomials under the symmetry that leads to the multidegree below, times the coordinate.
+    """
+
+    piece: GradedPiece
+    products: tuple[Monomial, ...]
+
+    @property
+    def candidates(self) -> list[Monomial]:
+        """The products of the basis of the coordinate ring."""
+        return [self.products[i] for i in self.piece.basis]
+
+
+def degree_zero(grading: PackedGrading) -> Degree:
+    """Degree 0: the constants."""
+    orbits = MultidegreeOrbits.of(grading, {0: ()})
+    return Degree(orbits, {0: GradedPiece((0,) * grading.length, 1, ((),), (0,))})
+
+
+def orbits_of_degree(grading: PackedGrading, degree: int, lower: Mapping[int, Degree]) -> MultidegreeOrbits:
+    """The multidegrees of one degree, each with one monomial, from the degrees below."""
+    samples: dict[int, Monomial] = {}
+    for j, (packed, own_degree) in enumerate(zip(grading.packed, grading.degrees, strict=True)):
+        below = lower.get(degree - own_degree)
+        if below is None:
+            continue
+        for multidegree, monomial in watched(below.orbits.samples.items()):
+            if multidegree + packed not in samples:
+                samples[multidegree + packed] = tuple(sorted((*monomial, j)))
+    return MultidegreeOrbits.of(grading, samples)
+
+
+def neighbours_below(
+    multidegree: int, degree: int, grading: PackedGrading, lower: Mapping[int, Degree]
+) -> list[Neighbour]:
+    """The graded piece below, for each coordinate that divides a monomial of this multidegree.
+
+    Their products are all monomials of the multidegree; the products of their bases span the coordinate ring in this
+    multidegree; the products of their ideals span what lower degrees generate of the ideal.
+    """
+    result = []
+    for j, (packed, own_degree) in enumerate(watched(zip(grading.packed, grading.degrees, strict=True))):
+        below = lower.get(degree - own_degree)
+        if below is None or multidegree - packed not in below.orbits.samples:
+            continue
+        root, permutation = below.orbits.transport(multidegree - packed)
+        piece = below.pieces[root]
+        result.append(Neighbour(piece, tuple([multiply(m, permutation, j) for m in piece.monomials])))
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class MonomialSpace:
+    """The monomials of one multidegree and where they come from.
+
+    ``candidates``, products of a coordinate and a basis monomial of lower degree, span the coordinate ring in this
+    multidegree. The ``others`` are congruent to combinations of candidates modulo what lower degrees generate.
+    """
+
+    neighbours: Sequence[Neighbour]
+    candidates: tuple[Monomial, ...]
+    others: tuple[Monomial, ...]
+
+    @classmethod
+    def of(cls, multidegree: int, degree: int, grading: PackedGrading, lower: Mapping[int, Degree]) -> MonomialSpace:
+        """The monomials, from the degrees below."""
+        neighbours = neighbours_below(multidegree, degree, grading, lower)
+        everything = {monomial for neighbour in neighbours for monomial in neighbour.products}
+        candidates = {monomial for neighbour in neighbours for monomial in neighbour.candidates}
+        # Any order is correct. Comparing the last coordinates first gave the shortest generators in experiments.
+        order = itemgetter(slice(None, None, -1))
+        return cls(neighbours, tuple(sorted(candidates, key=order)), tuple(sorted(everything - candidates, key=order)))
+
+    @property
+    def monomials(self) -> tuple[Monomial, ...]:
+        """All of them, the candidates first."""
+        return self.candidates + self.others
+
+
+PieceComputation = Callable[[int, int, Mapping[int, Degree], int], GradedPiece]
+"""(multidegree, degree, degrees below, orbit size) → the piece of a dominant multidegree."""
+
+
+def complete_degrees(grading: PackedGrading, max_degree: int, compute: PieceComputation) -> dict[int, Degree]:
+    """The degrees 0, …, max_degree; those that are completed within the time limit."""
+    lower = {0: degree_zero(grading)}
+    for degree in range(1, max_degree + 1):
+        try:
+            lower[degree] = _degree(grading, degree, lower, compute)
+        except TimeLimitError:
+            break
+    return lower
+
+
+def _degree(grading: PackedGrading, degree: int, lower: Mapping[int, Degree], compute: PieceComputation) -> Degree:
+    orbits = orbits_of_degree(grading, degree, lower)
+    pieces: dict[int, GradedPiece] = {}
+    for multidegree, members in orbits.members.items():
+        check()
+        pieces[multidegree] = compute(multidegree, degree, lower, len(members))
+    return Degree(orbits, pieces)
