@@ -43,6 +43,11 @@ def check_system() -> None:
         )
 
 
+def exit_text(status: int) -> str:
+    """Say how a process ended, by its exit status, which is negative for a signal; to follow its name."""
+    return f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with exit status {status}"
+
+
 class _Look:
     """Looks at the clock when a module is sought, and finds none."""
 

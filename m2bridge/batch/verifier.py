@@ -20,6 +20,7 @@ from m2bridge.checker.verify import VerifyResult
 from m2bridge.errors import InvalidCaseError
 from m2bridge.limits import LONGEST, check_timeout, clock
 from m2bridge.results.sheet import duration
+from m2bridge.system import exit_text
 
 LEAST_MEMORY = 256 * 2**20
 """Python with SymPy and FLINT maps 100 MiB of address space before it checks anything."""
@@ -119,12 +120,7 @@ def by_limit(status: int, path: Path, allowance: Allowance) -> VerifyResult | No
 
 def by_death(status: int, path: Path) -> VerifyResult:
     """The finding about a file at which processes end in another way."""
-    return VerifyResult("failed", str(path), "process", found=f"what checks it {how_ended(status)}, twice")
-
-
-def how_ended(status: int) -> str:
-    """In words."""
-    return f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with exit status {status}"
+    return VerifyResult("failed", str(path), "process", found=f"what checks it {exit_text(status)}, twice")
 
 
 def serve(line: Connection, allowance: Allowance, check: Check | None) -> None:

@@ -24,6 +24,7 @@ from m2bridge.batch.certifier import Certifier, Settings
 from m2bridge.batch.task import Task, TaskReport
 from m2bridge.engine.scratch import Scratch, short_folders, sweep
 from m2bridge.errors import BatchError, EngineError, M2BridgeError
+from m2bridge.system import exit_text
 
 ENDING = (signal.SIGTERM, signal.SIGHUP)
 """Signals that end a command in an orderly way, as Ctrl-C does."""
@@ -172,8 +173,7 @@ class Worker:
         if self.process.exitcode is None:
             self.process.kill()
             self.process.join()
-        status = self.process.exitcode or 0
-        return f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with exit status {status}"
+        return exit_text(self.process.exitcode or 0)
 
 
 def serve(connection: Connection, settings: Settings) -> None:

@@ -15,7 +15,7 @@ from m2bridge.engine.discovery import Candidate
 from m2bridge.engine.process import Ended, Overdue, Process
 from m2bridge.engine.protocol import Limits, Reply
 from m2bridge.engine.scratch import Scratch, sweep
-from m2bridge.engine.trace import death, how
+from m2bridge.engine.trace import death, ending
 from m2bridge.errors import TimeLimitError
 from m2bridge.limits import Clock, clock, limit_of
 from m2bridge.system import m2script
@@ -89,7 +89,7 @@ class Conversation:
     def _start(self) -> tuple[Process, Path]:
         """The process, and the folder for its files."""
         if self._ready and self._process is not None and self._process.has_ended:  # killed between two requests
-            self._end(f"Macaulay2 {how(self._process.kill())} between two calls")
+            self._end(f"Macaulay2 {ending(self._process.kill())} between two calls")
         if self._process is None:
             self.may_begin()
             program = self.candidate.program

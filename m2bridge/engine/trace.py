@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from m2bridge.engine.protocol import Limits, Reply, address_space
 from m2bridge.engine.scratch import PREFIX
 from m2bridge.errors import EngineDiedError, EngineError, MemoryLimitError, ScriptError
+from m2bridge.system import exit_text
 
 # file:line:column:(load depth):[depth]: error: …, and lines of the same form for the calls that led there.
 _PLACE = r"(?P<file>[^\n]*?)\"?:(?P<line>\d+):(?P<column>\d+):\(\d+\):(?:\[\d+\]:)? "
@@ -165,14 +166,11 @@ def death(status: int | None, output: str, records: tuple[str, ...], limits: Lim
         message = f"Macaulay2 reached {reached} and ended; {advice}, or try a smaller case"
         return MemoryLimitError(message, records=records, output=output)
     said = f"; its last words: {tail.strip().splitlines()[-1]}" if tail.strip() else ""
-    return EngineDiedError(f"Macaulay2 {how(status)}{said}", records=records, output=output)
+    return EngineDiedError(f"Macaulay2 {ending(status)}{said}", records=records, output=output)
 
 
-def how(status: int | None) -> str:
-    """How a process ended, by its exit status; to follow its name."""
+def ending(status: int | None) -> str:
+    """Say how a process ended, by its exit status; to follow its name."""
     if status is None:
         return "ended (how, is not known: this program ignores SIGCHLD, or waits for all its children)"
-    if status >= 0:
-        return f"ended with exit status {status}"
-    hint = " (the system may have run out of memory)" if status == -signal.SIGKILL else ""
-    return f"was killed by {signal.Signals(-status).name}{hint}"
+    return exit_text(status) + (" (the system may have run out of memory)" if status == -signal.SIGKILL else "")
