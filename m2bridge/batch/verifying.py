@@ -9,11 +9,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from m2bridge.batch.verifier import Allowance, Check, Verifier, by_death, by_limit, how_ended
+from m2bridge.batch.verifier import Allowance, Check, Verifier, by_death, by_limit
 from m2bridge.batch.worker import Begun, Ready, prepare
 from m2bridge.checker.verify import VerifyResult
 from m2bridge.errors import BatchError
-from m2bridge.system import cores
+from m2bridge.system import cores, exit_text
 
 _FALSE_STARTS = 3
 
@@ -119,7 +119,7 @@ class _Pool:
         if not worker.begun:
             self._false_starts += 1
             if self._false_starts >= _FALSE_STARTS:
-                raise BatchError(f"processes end before they check anything; the last one {how_ended(status)}")
+                raise BatchError(f"processes end before they check anything; the last one {exit_text(status)}")
         if not worker.at_work:  # killed between two files: none of them is to blame
             if worker.left:
                 self._waiting.appendleft(list(worker.left))
