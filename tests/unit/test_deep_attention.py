@@ -17,10 +17,9 @@ from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.cli import commands
 from m2bridge.errors import ContradictionError, InvalidCaseError, TooLargeError
 from m2bridge.families import family
-from m2bridge.families.deep_attention import block, bounds, lower_bounds, model, shape
+from m2bridge.families.deep_attention import bounds, lower_bounds, model, shape
 from m2bridge.families.deep_attention.model import DeepAttention
-from m2bridge.families.deep_attention.network import Head, gradient, output
-from m2bridge.families.deep_attention.number_systems import Balls, PowerSeries, Residues, SeriesMatrix
+from m2bridge.families.deep_attention.network import Balls, Head, PowerSeries, Residues, SeriesMatrix, gradient, output
 from m2bridge.families.deep_attention.shape import virtual_dimension
 from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.implicitization.multigraded_map import multigraded
@@ -91,19 +90,21 @@ def test_gradients_are_those_of_the_product_rule(
 def test_gradients_of_blocks(widths: tuple[int, ...]) -> None:
     """Along any direction in C_k, c_k and m, from the output as a polynomial on a line."""
     numbers, random = Residues(LARGE_PRIME), Random(5)
-    start, direction = (block.random_block(DeepAttention(widths, widths[:-1]), random) for _ in range(2))
+    start, direction = (lower_bounds.random_block(DeepAttention(widths, widths[:-1]), random) for _ in range(2))
     X, G = (
         numbers.matrix([[random.randrange(LARGE_PRIME) for _ in range(2)] for _ in range(rows)])
         for rows in (start.size, 1)
     )
 
-    def moved(s: int) -> block.Block:
+    def moved(s: int) -> lower_bounds.Block:
         matrices = tuple(
             tuple(tuple(x + s * y for x, y in zip(row, other, strict=True)) for row, other in zip(A, B, strict=True))
             for A, B in zip(start.matrices, direction.matrices, strict=True)
         )
         scalars = tuple(x + s * y for x, y in zip(start.scalars, direction.scalars, strict=True))
-        return block.Block(matrices, scalars, tuple(x + s * y for x, y in zip(start.row, direction.row, strict=True)))
+        return lower_bounds.Block(
+            matrices, scalars, tuple(x + s * y for x, y in zip(start.row, direction.row, strict=True))
+        )
 
     values = []
     for s in range(15):
@@ -347,7 +348,7 @@ def test_a_bad_point_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A block whose first matrix has rank one sees less of the second one."""
     for first, deciding in (((1, 1), (1, 1)), 0), (((1, 2), (1, 1)), 1):
         monkeypatch.setattr(
-            lower_bounds, "random_block", lambda *_, C=first: block.Block((C, ((1, 2), (3, 5))), (), (1, 4))
+            lower_bounds, "random_block", lambda *_, C=first: lower_bounds.Block((C, ((1, 2), (3, 5))), (), (1, 4))
         )
         assert len(list(lower_bounds._lightning_block(DeepAttention((3, 3, 3), 2)))) == deciding
 

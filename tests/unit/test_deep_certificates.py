@@ -19,7 +19,7 @@ from m2bridge.crosscheck.questions import questions
 from m2bridge.crosscheck.verified import verify_path
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families import family
-from m2bridge.families.deep_attention import formulas, lower_bounds
+from m2bridge.families.deep_attention import lower_bounds, statements
 from m2bridge.families.deep_attention.checker import block as checker_block
 from m2bridge.families.deep_attention.checker import fibres as checker_fibres
 from m2bridge.families.deep_attention.checker import layers as checker_layers
@@ -27,7 +27,7 @@ from m2bridge.families.deep_attention.checker.case import name, read, upper_boun
 from m2bridge.families.deep_attention.checker.layers import function_rank, normal_form_factors
 from m2bridge.families.deep_attention.family import FAMILY
 from m2bridge.families.deep_attention.model import DeepAttention
-from m2bridge.families.deep_attention.shape import NAME
+from m2bridge.families.deep_attention.shape import NAME, virtual_dimension
 from m2bridge.families.deep_attention.statements import STATEMENTS
 from tests.changing import changed, leaves, others
 
@@ -192,16 +192,16 @@ def test_cases_that_do_not_exist(case: dict[str, Any]) -> None:
 PLANTED = [
     (
         "theorem_l",
-        lambda w, a, t: formulas.virtual_weights(w, a, len(a)) - len(a),
+        lambda n: virtual_dimension(n) - n.layers,
         DeepAttention((3, 3, 3), (1, 2)),
         "L",
     ),
-    ("theorem_l", lambda w, a, t: formulas.virtual_weights(w, a, len(a)), DeepAttention((2, 2, 2), 2), "L"),
-    ("theorem_s", lambda w, a, t: formulas.virtual_weights(w, a, len(a)) - len(a), KINDS[4], "S"),
-    ("equation_14", lambda w, a: formulas.equation_16(w, a), DeepAttention((3, 3, 3), 2), "3.8"),
-    ("equation_16", lambda w, a: 24, KINDS[4], "3.10"),
+    ("theorem_l", lambda n: virtual_dimension(n), DeepAttention((2, 2, 2), 2), "L"),
+    ("theorem_s", lambda n: virtual_dimension(n) - n.layers, KINDS[4], "S"),
+    ("equation_14", lambda n: statements.equation_16(n), DeepAttention((3, 3, 3), 2), "3.8"),
+    ("equation_16", lambda n: 24, KINDS[4], "3.10"),
     ("separate_heads", lambda d, o, a, h: 32, DeepAttention((3, 3), 3, heads=2), "heads"),
-    ("skip_connections", lambda d, a, t, softmax: 16, DeepAttention((2, 2, 2), 2, skip=True), "skip"),
+    ("skip_connections", lambda n: 16, DeepAttention((2, 2, 2), 2, skip=True), "skip"),
     ("matrices_of_rank", lambda n, r: 2 * n * r, DeepAttention((3, 2), 2), "3.1"),
 ]
 
@@ -211,7 +211,7 @@ def test_a_maker_with_a_wrong_prediction_is_found_out(
     monkeypatch: pytest.MonkeyPatch, formula: str, wrong: Any, network: DeepAttention, key: str
 ) -> None:
     (right,) = certify_all(network, [key])
-    monkeypatch.setattr(formulas, formula, wrong)
+    monkeypatch.setattr(statements, formula, wrong)
     (found,) = certify_all(network, [key])
     assert found.answer != right.answer
     assert verify(found).outcome == "rejected"

@@ -14,13 +14,21 @@ from m2bridge import dimension
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.engine.protocol import RecordedEngine
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TooLargeError
-from m2bridge.families.deep_attention import formulas, observation, words
+from m2bridge.families.deep_attention import network as network_module
+from m2bridge.families.deep_attention import observation
 from m2bridge.families.deep_attention.checker.case import read
+from m2bridge.families.deep_attention.checker.predicted import prediction
 from m2bridge.families.deep_attention.fibres import GenericFibre
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import OBSERVABLES, observe
-from m2bridge.families.deep_attention.shape import reduced_dimension, virtual_dimension
-from m2bridge.families.deep_attention.statements import STATEMENTS, expectations
+from m2bridge.families.deep_attention.shape import reduced_dimension
+from m2bridge.families.deep_attention.statements import (
+    STATEMENTS,
+    equation_14,
+    equation_16,
+    expectations,
+    theorem_l,
+)
 from m2bridge.maps.statement import GlobalStatement
 
 BY_NAME = {f"{statement.key} {statement.part}".strip(): statement for statement in STATEMENTS}
@@ -78,18 +86,18 @@ def test_symmetries_of_heads_are_more_than_permutations() -> None:
 @pytest.mark.parametrize(
     ("name", "network", "wrong"),
     [
-        ("L", DeepAttention((3, 3, 3), 2), lambda n: formulas.theorem_l(n.widths, n.a, n.t) + n.layers),
-        ("L", DeepAttention((3, 3, 3), (1, 2)), lambda n: formulas.virtual_weights(n.widths, n.a, 2) - 2),
-        ("L", DeepAttention((3, 3, 3, 3), (2, 1, 2)), lambda n: formulas.virtual_weights(n.widths, n.a, 3) - 3),
-        ("L", DeepAttention((2, 2, 2), 2, 1), lambda n: formulas.theorem_l(n.widths, n.a, 2)),
-        ("S", DeepAttention((3, 3), 2, normalization="softmax"), lambda n: formulas.theorem_l(n.widths, n.a, 2)),
-        ("3.8", DeepAttention((3, 3, 3), 2), lambda n: formulas.equation_16(n.widths, n.a)),
-        ("skip dimension", DeepAttention((2, 2), 2, skip=True), lambda n: formulas.theorem_l(n.widths, n.a, 2) + 1),
-        ("heads one layer", DeepAttention((3, 3), 3, heads=2), lambda n: 2 * formulas.theorem_l(n.widths, n.a, 2)),
+        ("L", DeepAttention((3, 3, 3), 2), lambda n: theorem_l(n) + n.layers),
+        ("L", DeepAttention((3, 3, 3), (1, 2)), lambda n: reduced_dimension(n, 2) - 2),
+        ("L", DeepAttention((3, 3, 3, 3), (2, 1, 2)), lambda n: reduced_dimension(n, 3) - 3),
+        ("L", DeepAttention((2, 2, 2), 2, 1), lambda n: theorem_l(replace(n, t=2))),
+        ("S", DeepAttention((3, 3), 2, normalization="softmax"), lambda n: theorem_l(replace(n, t=2))),
+        ("3.8", DeepAttention((3, 3, 3), 2), lambda n: equation_16(n)),
+        ("skip dimension", DeepAttention((2, 2), 2, skip=True), lambda n: theorem_l(replace(n, t=2)) + 1),
+        ("heads one layer", DeepAttention((3, 3), 3, heads=2), lambda n: 2 * theorem_l(replace(n, t=2))),
         ("3.1", DeepAttention((3, 2), 2, heads=2), lambda n: 2 * 2 * 2 * 3),
-        ("3.5", DeepAttention((3, 2, 3), 2), lambda n: formulas.equation_14(n.widths, n.a)),
-        ("V", DeepAttention((2, 3, 2), 2), lambda n: formulas.equation_16(n.widths, n.a)),
-        ("V", DeepAttention((5, 4, 1), (4, 1)), lambda n: formulas.equation_16(n.widths, n.a)),
+        ("3.5", DeepAttention((3, 2, 3), 2), lambda n: equation_14(n)),
+        ("V", DeepAttention((2, 3, 2), 2), lambda n: equation_16(n)),
+        ("V", DeepAttention((5, 4, 1), (4, 1)), lambda n: equation_16(n)),
         ("3.6", DeepAttention((2, 3, 2), 2), lambda n: False),
     ],
 )
@@ -103,7 +111,7 @@ def test_equation_14_where_a_rank_is_one() -> None:
     network = DeepAttention((3, 3, 3), (1, 2))
     assert "α_1 = 1" in BY_NAME["3.8"].hypotheses(network)
     assert refuted(replace(BY_NAME["3.8"], hypotheses=lambda _: ""), network)
-    assert formulas.equation_14(network.widths, network.a) == 20
+    assert equation_14(network) == 20
     assert observed(network) == 18
 
 
@@ -111,17 +119,16 @@ def test_equation_14_is_right_with_rank_one_exactly_where_all_later_ranks_are_on
     for a in product((1, 2, 3), repeat=2):
         network = DeepAttention((3, 3, 3), a)
         rank_one_stays = a[0] > 1 or a[1] == 1
-        assert (formulas.equation_14(network.widths, a) == observed(network)) == rank_one_stays, a
+        assert (equation_14(network) == observed(network)) == rank_one_stays, a
 
 
-def test_the_formulas_are_those_of_the_bounds() -> None:
-    """Written twice: by flags from the last layer, and by subspaces and codimensions."""
+def test_the_formulas_are_those_of_the_checker() -> None:
+    """Written twice: by subspaces, and by flags from the last layer and codimensions."""
     for layers, most in ((1, 5), (2, 4), (3, 3)):
         for w, a in product(product(range(1, most + 1), repeat=layers + 1), product(range(1, most + 1), repeat=layers)):
-            shape = DeepAttention(w, a)
-            assert formulas.theorem_l(w, a, 2) == reduced_dimension(shape, shape.first_rank_one) - layers
-            assert formulas.theorem_l(w, a, 1) == reduced_dimension(shape, 0) - layers
-            assert formulas.theorem_s(w, a, 2) == virtual_dimension(shape)
+            for t, normalization, key in ((2, "none", "L"), (1, "none", "L"), (2, "softmax", "S")):
+                network = DeepAttention(w, a, t, normalization=normalization)
+                assert BY_NAME[key].predict(network) == prediction(read(network.to_json()), key, "")
 
 
 @pytest.mark.parametrize(("a", "value"), [((1, 2), 33), ((1, 3), 36), ((1, 4), 37)])
@@ -248,18 +255,18 @@ def test_identities_are_exact_and_can_fail(monkeypatch: pytest.MonkeyPatch) -> N
             assert observe(network, observable).proved
     assert observe(DeepAttention((1,) * 13, 1), "normal_form").numbers == {"factors": 2 * 3**12 - 1}
     assert observe(DeepAttention((1,) * 900, 1), "scalings_keep_the_function").value is True
-    right = words.layer
-    monkeypatch.setattr(words, "_transposed", lambda word: word)
+    right = observation.layer_of_letters
+    monkeypatch.setattr(network_module, "_transposed_word", lambda word: word)
     assert observe(DeepAttention((2, 2, 2), 2), "normal_form").value is False
     monkeypatch.undo()
 
     def squared(number: int, heads: int = 1, scaled: bool = False) -> Any:
         return tuple(replace(head, V=head.V * head.V) for head in right(number, heads, scaled))
 
-    monkeypatch.setattr(words, "layer", squared)
+    monkeypatch.setattr(observation, "layer_of_letters", squared)
     assert observe(DeepAttention((2, 2), 2), "scalings_keep_the_function").value is False
     with pytest.raises(TypeError, match="no entries"):
-        words.WordSystem().matrix([[1]])
+        network_module.WordSystem().matrix([[1]])
 
 
 def test_every_statement_can_be_observed() -> None:

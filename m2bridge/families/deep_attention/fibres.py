@@ -14,7 +14,7 @@ from m2bridge.engine import Engine
 from m2bridge.engine.answer import parse
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import MethodUnavailableError, TooLargeError
-from m2bridge.families.deep_attention.block import MinimalStandard
+from m2bridge.families.deep_attention.lower_bounds import MinimalStandard
 from m2bridge.families.deep_attention.network import integer_virtual_weights
 from m2bridge.families.deep_attention.shape import Shape
 from m2bridge.limits import clock

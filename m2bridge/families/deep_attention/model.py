@@ -11,8 +11,15 @@ from typing import TYPE_CHECKING
 
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.deep_attention import bounds
-from m2bridge.families.deep_attention.network import Point, gradient, integer_virtual_weights, output
-from m2bridge.families.deep_attention.number_systems import Integers, Residues
+from m2bridge.families.deep_attention.lower_bounds import lower_bounds
+from m2bridge.families.deep_attention.network import (
+    Integers,
+    Point,
+    Residues,
+    gradient,
+    integer_virtual_weights,
+    output,
+)
 from m2bridge.families.deep_attention.shape import Shape
 from m2bridge.families.deep_attention.statements import STATEMENTS, expectations
 from m2bridge.maps.model import Expectation, LowerBound, UpperBound
@@ -21,7 +28,7 @@ from m2bridge.maps.statement import Statement
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.engine import Engine
-    from m2bridge.families.deep_attention.observed import ObservedNetwork
+    from m2bridge.families.deep_attention.observation import ObservedNetwork
 
 Row = Sequence[int]
 
@@ -88,8 +95,6 @@ class DeepAttention(Shape):
 
     def lower_bounds(self, characteristic: int) -> Iterator[LowerBound]:
         """Bounds by ranks; see ``lower_bounds.py``."""
-        from m2bridge.families.deep_attention.lower_bounds import lower_bounds  # needs FLINT, which is slow to import
-
         return lower_bounds(self, characteristic)
 
     def expectations(self) -> tuple[Expectation, ...]:
@@ -109,7 +114,7 @@ class DeepAttention(Shape):
 
     def needs_engine(self, observables: Collection[str]) -> bool:
         """Fibres and closedness do."""
-        from m2bridge.families.deep_attention.observation import BY_ENGINE  # needs FLINT, which is slow to import
+        from m2bridge.families.deep_attention.observation import BY_ENGINE  # needs SymPy, which is slow to import
 
         return not BY_ENGINE.keys().isdisjoint(observables)
 
@@ -117,7 +122,7 @@ class DeepAttention(Shape):
         self, observables: Collection[str], engine: Engine | None, *, certified: bool = False
     ) -> ObservedNetwork | None:
         """See ``observation.py``."""
-        from m2bridge.families.deep_attention.observation import certified_part, observe_part
+        from m2bridge.families.deep_attention.observation import certified_part, observe_part  # needs SymPy too
 
         return certified_part(self, observables, engine) if certified else observe_part(self, observables, engine)
 

@@ -1,9 +1,9 @@
-"""What is observed about a network, by computations that share nothing with the predictions of ``statements/``."""
+"""Observations of a network, by computations that share nothing with the predictions of its statements."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache, partial
 from random import Random
 from typing import Any
@@ -13,23 +13,140 @@ import flint
 from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.engine import Engine
-from m2bridge.errors import (
-    ContradictionError,
-    MemoryLimitError,
-    MethodUnavailableError,
-    TimeLimitError,
-    TooLargeError,
-)
-from m2bridge.families.deep_attention import words
-from m2bridge.families.deep_attention.block import kernel_dimension, seen_dimension
+from m2bridge.errors import ContradictionError, MemoryLimitError, MethodUnavailableError, TimeLimitError, TooLargeError
 from m2bridge.families.deep_attention.fibres import MOST_UNKNOWNS, concerns, generic_fibre, limit_outside, unknown_count
-from m2bridge.families.deep_attention.lower_bounds import DISTINCT_TOKENS, SEED, block_rank, certified_block
-from m2bridge.families.deep_attention.network import Head, Network, Point, output, virtual_weights
-from m2bridge.families.deep_attention.number_systems import Balls, NumberSystem, Residues
-from m2bridge.families.deep_attention.observed import Finding, ObservedNetwork
+from m2bridge.families.deep_attention.lower_bounds import (
+    DISTINCT_TOKENS,
+    SEED,
+    block_rank,
+    certified_block,
+    kernel_dimension,
+    seen_dimension,
+)
+from m2bridge.families.deep_attention.network import (
+    TOKENS,
+    Balls,
+    Head,
+    Network,
+    NumberSystem,
+    Point,
+    Residues,
+    Words,
+    WordSystem,
+    layer_of_letters,
+    output,
+    virtual_weights,
+)
 from m2bridge.families.deep_attention.shape import Shape, virtual_dimension
 from m2bridge.limits import check, limited, watched
+from m2bridge.maps.observation import WithoutOrbits
 from m2bridge.maps.rank import rank_result
+from m2bridge.maps.statement import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A value that was computed, or why it was not.
+
+    Parameters
+    ----------
+    value : bool, int or None
+    method : str
+        How, in one line; why not, if there is no value.
+    bound : {"", "at least", "at most"}
+        What is proved about a number that is not exact.
+    proved : bool
+        Whether the value is proved; an identity that is not holds at random points.
+    numbers : dict
+        What a certificate holds of it.
+    """
+
+    value: bool | int | None
+    method: str
+    bound: str = ""
+    proved: bool = True
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def decided(self) -> bool | int | None:
+        """The value if it is not only a bound."""
+        return None if self.bound else self.value
+
+    def to_json(self) -> dict[str, Any]:
+        """A dictionary for ``json.dumps``."""
+        return {"value": self.value, "bound": self.bound or None, "proved": self.proved, "method": self.method}
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedNetwork(WithoutOrbits):
+    """See :class:`m2bridge.maps.observation.Observed`; there are no orbits.
+
+    Parameters
+    ----------
+    model : Shape
+    findings : dict of str to Finding
+        By observable.
+    engine_version : str
+    seconds : float
+    unfinished : str
+        The limit that was reached, or empty.
+    """
+
+    model: Shape
+    findings: Mapping[str, Finding]
+    engine_version: str
+    seconds: float
+    unfinished: str = ""
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def progress(self) -> str:
+        """What was done until a limit."""
+        return f"observed: {', '.join(self.findings) or 'nothing'}" if self.unfinished else ""
+
+    def value(self, observable: str) -> Value | None:
+        """What was decided."""
+        found = self.findings.get(observable)
+        return None if found is None else found.decided
+
+    def unknown(self, observable: str) -> str:
+        """A bound, or why nothing was computed."""
+        words = observable.replace("_", " ")
+        if (found := self.findings.get(observable)) is None:
+            return self.unfinished or f"{words}: not observed"
+        if found.value is None:
+            return f"{words}: {found.method}"
+        return f"{words}: {found.bound} {found.value} ({found.method})"
+
+    def numbers(self) -> dict[str, int]:
+        """Ranks and bounds."""
+        return {
+            name: number
+            for found in self.findings.values()
+            for name, number in found.numbers.items()
+            if isinstance(number, int) and not isinstance(number, bool)
+        }
+
+    def evidence(self) -> dict[str, Any]:
+        """What a certificate holds: the numbers behind each observable."""
+        return {observable: {**found.numbers} for observable, found in sorted(self.findings.items())}
+
+    def facts(self) -> list[tuple[str, str | None]]:
+        """Each value, and how it was found."""
+        return [(observable.replace("_", " "), _finding_text(found)) for observable, found in self.findings.items()]
+
+    def to_json(self) -> dict[str, Any]:
+        """A dictionary for ``json.dumps``."""
+        return {"observed": {observable: found.to_json() for observable, found in self.findings.items()}}
+
+
+def _finding_text(found: Finding) -> str:
+    if found.value is None:
+        return f"not decided: {found.method}"
+    value = ("yes" if found.value else "no") if isinstance(found.value, bool) else str(found.value)
+    proved = " (proved)" if found.proved and not found.bound else ""
+    return " ".join(filter(None, (found.bound, value))) + f"{proved}: {found.method}"
+
 
 WEIGHTS_SEED = 20250418
 MOST_LAYERS = 12
@@ -157,13 +274,13 @@ def _normal_form(network: Shape) -> Finding:
         raise MethodUnavailableError("the normal form is that of lightning attention, one head, no skip connections")
     if network.layers > MOST_LAYERS:
         raise TooLargeError(f"words are written for at most {MOST_LAYERS} layers; --all-sizes decides all")
-    letters = tuple(map(words.layer, range(network.layers)))
+    letters = tuple(map(layer_of_letters, range(network.layers)))
     matrices, M = virtual_weights(letters)
-    S, Q = words.X * words.X.transpose(), words.Words.one()
+    S, Q = TOKENS * TOKENS.transpose(), Words.one()
     for A in matrices:
         Q = Q * S * Q.transpose() * A * Q
-    found = output(letters, words.X, words.WordSystem())
-    return Finding(found == M * Q * words.X, "both sides as words in matrices", numbers={"factors": found.length})
+    found = output(letters, TOKENS, WordSystem())
+    return Finding(found == M * Q * TOKENS, "both sides as words in matrices", numbers={"factors": found.length})
 
 
 def _scalings(network: Shape) -> Finding:
@@ -173,11 +290,11 @@ def _scalings(network: Shape) -> Finding:
     if network.heads > MOST_HEADS:
         raise TooLargeError(f"words are written for at most {MOST_HEADS} heads: take fewer")
     plain, scaled = (
-        output([words.layer(0, network.heads, c)], words.X, words.WordSystem(), network.skip) for c in (False, True)
+        output([layer_of_letters(0, network.heads, c)], TOKENS, WordSystem(), network.skip) for c in (False, True)
     )
     if plain != scaled:
         return Finding(False, "the first layer with cV and A/c has other words")
-    (head, *_) = words.layer(0, network.heads)
+    (head, *_) = layer_of_letters(0, network.heads)
     degrees = {"degree_in_values": plain.degree(head.V), "degree_in_attention": plain.degree(head.A)}
     return Finding(True, "the first layer with cV and A/c has the same words", numbers=degrees)
 

@@ -207,6 +207,11 @@ class Shape(DifferentiableModel):
         return next((k for k, alpha in enumerate(self.alphas, 1) if alpha == 1), self.layers)
 
     @property
+    def whole_layers(self) -> int:
+        """The last layer of lightning attention whose skew-symmetric part matters."""
+        return self.first_rank_one if self.t > 1 else 0
+
+    @property
     def spans(self) -> tuple[int, ...]:
         """s_k for k = 1, …, l + 1: s_{l+1} is the rank of M, s_k = min(r_k, s_{k+1} + 2α_k), and s_1 = d_0.
 

@@ -1,56 +1,83 @@
-"""A statement from its words."""
+"""What is stated about deep attention: predictions and hypotheses, the paper's and those of m2bridge.
+
+The words are in ``words.toml``. Nothing here is computed from a network but its numbers; a cross-check holds the
+predictions against what :mod:`m2bridge.families.deep_attention.observation` computes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import comb
 from pathlib import Path
 
 from m2bridge.certificates.wording import wording
-from m2bridge.families.deep_attention import formulas
-from m2bridge.families.deep_attention.shape import Shape
+from m2bridge.families.deep_attention.shape import (
+    Shape,
+    matrices_of_rank,
+    reduced_dimension,
+    symmetric_matrices_of_rank,
+    virtual_dimension,
+)
 from m2bridge.maps.model import Expectation
 from m2bridge.maps.statement import GlobalStatement, Value
 
-
-def stated(
-    key: str,
-    part: str,
-    predict: Callable[[Shape], Value | None],
-    hypotheses: Hypothesis,
-    meaning: Hypothesis | None = None,
-) -> GlobalStatement[Shape]:
-    """The statement with this key and part in ``words.toml``.
-
-    Parameters
-    ----------
-    meaning : callable, optional
-        Where the formula has a meaning, as for ``hypotheses``, which are meant when it is left out. Elsewhere nothing
-        is predicted.
-    """
-    words = WORDS.words(key, part)
-    without = hypotheses if meaning is None else meaning
-    return GlobalStatement(
-        key,
-        part,
-        words.text,
-        words.source,
-        words.observable,
-        lambda network: None if without(network) else predict(network),
-        hypotheses,
-        WORDS.computed[words.observable],
-        WORDS.trusted[words.observable],
-    )
-
-
 Hypothesis = Callable[[Shape], str]
+"""The hypothesis in words where it fails, empty where it holds."""
+Stated = GlobalStatement[Shape]
 
 WORDS = wording(Path(__file__).parent / "words.toml")
-_SAID = WORDS.hypotheses
+
+
+def _requires(name: str, holds: Callable[[Shape], bool]) -> Hypothesis:
+    """Return the hypothesis with this name in ``words.toml``."""
+    return lambda network: "" if holds(network) else WORDS.hypotheses[name]
+
+
+lightning = _requires("lightning", lambda network: not network.softmax)
+softmax = _requires("softmax", lambda network: network.softmax)
+plain = _requires("plain", lambda network: network.is_plain)
+skip = _requires("skip", lambda network: network.skip)
+no_skip = _requires("no-skip", lambda network: not network.skip)
+one_head = _requires("one-head", lambda network: network.heads == 1)
+several_heads = _requires("several-heads", lambda network: network.heads > 1)
+scalings = _requires("scalings", lambda network: not network.softmax)
+several_tokens = _requires("several-tokens", lambda network: network.t > 1)
+single_layer = _requires("single-layer", lambda network: network.layers == 1)
+several_layers = _requires("several-layers", lambda network: network.layers > 1)
+equal_widths = _requires("equal-widths", lambda network: len(set(network.widths)) == 1 and network.widths[0] > 1)
+no_hidden_width_one = _requires("no-hidden-width-one", lambda network: min(network.widths[:-1]) > 1)
+three_threes = _requires(
+    "three-threes", lambda network: network.widths == (3, 3, 3) and min(network.a) > 1 and network.t > 2
+)
+
+
+def one_hidden_width(network: Shape) -> str:
+    """All hidden layers have one width."""
+    hidden = network.widths[1:-1]
+    listed = ", ".join(map(str, hidden))
+    return WORDS.hypotheses["one-hidden-width"].format(widths=listed) if len(set(hidden)) > 1 else ""
+
+
+def narrow(network: Shape) -> str:
+    """No hidden layer is wider than the first or the last one."""
+    first, *hidden, last = network.widths
+    if not hidden or max(hidden) <= min(first, last):
+        return ""
+    return WORDS.hypotheses["bottleneck"].format(hidden=max(hidden), first=first, last=last)
+
+
+def ranks_above_one(network: Shape) -> str:
+    """All α_k ≥ 2, where α_k = min(a_k, d_{k−1})."""
+    ranks = [min(a, d) for a, d in zip(network.a, network.widths, strict=False)]
+    if network.layers == 1:
+        return "" if ranks[0] > 1 or network.widths[1] > 1 else WORDS.hypotheses["rank-above-one"]
+    ones = [k for k, rank in enumerate(ranks, 1) if rank == 1]
+    return WORDS.hypotheses["ranks-above-one"].format(layer=ones[0]) if ones else ""
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
+class All:
     """Several hypotheses; called, the first that fails."""
 
     hypotheses: tuple[Hypothesis, ...]
@@ -59,278 +86,173 @@ class Together:
         return next(iter(self.failing(network)), "")
 
     def failing(self, network: Shape) -> list[str]:
-        """All that fail."""
-        return list(filter(None, (hypothesis(network) for hypothesis in self.hypotheses)))
+        """Return those that fail, in words."""
+        return [fails for hypothesis in self.hypotheses if (fails := hypothesis(network))]
 
 
-def together(*hypotheses: Hypothesis) -> Together:
-    """Several as one."""
-    return Together(hypotheses)
+def failing(statement: Stated, network: Shape) -> list[str]:
+    """Return the hypotheses of a statement that fail, in words."""
+    return statement.hypotheses.failing(network) if isinstance(statement.hypotheses, All) else []
 
 
-def failing(hypothesis: Hypothesis, network: Shape) -> list[str]:
-    """All parts of a hypothesis that fail."""
-    return (hypothesis if isinstance(hypothesis, Together) else together(hypothesis)).failing(network)
+def equation_14(network: Shape) -> int | None:
+    """δ(d_0 + d_l − δ) + α_1(2d_0 − α_1) + Σ_{k≥2} α_k(2δ − α_k) − l, where δ is the width of all hidden layers.
+
+    ``None`` if they are not all of one width; for a single layer Corollary 3.3.
+    """
+    value = equation_16(network)
+    return None if value is None else value - network.layers
 
 
-def lightning(network: Shape) -> str:
-    """No normalization."""
-    return _SAID["lightning"] if network.softmax else ""
-
-
-def softmax(network: Shape) -> str:
-    """Softmax."""
-    return "" if network.softmax else _SAID["softmax"]
-
-
-def plain(network: Shape) -> str:
-    """One head, no skip connections."""
-    return "" if network.is_plain else _SAID["plain"]
-
-
-def skip(network: Shape) -> str:
-    """Skip connections."""
-    return "" if network.skip else _SAID["skip"]
-
-
-def one_head(network: Shape) -> str:
-    """One head."""
-    return "" if network.heads == 1 else _SAID["one-head"]
-
-
-def several_heads(network: Shape) -> str:
-    """At least two heads."""
-    return "" if network.heads > 1 else _SAID["several-heads"]
-
-
-def no_skip(network: Shape) -> str:
-    """No skip connections."""
-    return _SAID["no-skip"] if network.skip else ""
-
-
-def scalings(network: Shape) -> str:
-    """A can be scaled against V, if there are no skip connections."""
-    return _SAID["scalings"] if network.softmax else ""
-
-
-def several_tokens(network: Shape) -> str:
-    """t ≥ 2."""
-    return "" if network.t >= 2 else _SAID["several-tokens"]
-
-
-def single_layer(network: Shape) -> str:
-    """l = 1."""
-    return "" if network.layers == 1 else _SAID["single-layer"]
-
-
-def several_layers(network: Shape) -> str:
-    """l ≥ 2."""
-    return "" if network.layers > 1 else _SAID["several-layers"]
-
-
-def one_hidden_width(network: Shape) -> str:
-    """All hidden layers have one width."""
-    hidden = network.widths[1:-1]
-    listed = ", ".join(map(str, hidden))
-    return _SAID["one-hidden-width"].format(widths=listed) if len(set(hidden)) > 1 else ""
-
-
-def narrow(network: Shape) -> str:
-    """No hidden layer is wider than the first or the last one."""
+def equation_16(network: Shape) -> int | None:
+    """Eq. 14 without − l."""
     first, *hidden, last = network.widths
-    if not hidden or max(hidden) <= min(first, last):
-        return ""
-    return _SAID["bottleneck"].format(hidden=max(hidden), first=first, last=last)
+    if len(set(hidden)) > 1:
+        return None
+    value_matrix = hidden[0] * (first + last - hidden[0]) if hidden else first * last
+    return value_matrix + sum(matrices_of_rank(d, a) for d, a in zip(network.widths, network.a, strict=False))
 
 
-def ranks_above_one(network: Shape) -> str:
-    """All α_k ≥ 2, where α_k = min(a_k, d_{k−1})."""
-    ranks = [min(a, d) for a, d in zip(network.a, network.widths, strict=False)]
-    if network.layers == 1:
-        return "" if ranks[0] > 1 or network.widths[1] > 1 else _SAID["rank-above-one"]
-    ones = [k for k, rank in enumerate(ranks, 1) if rank == 1]
-    return _SAID["ranks-above-one"].format(layer=ones[0]) if ones else ""
+def theorem_l(network: Shape) -> int:
+    """The dimension of lightning attention, for all widths and ranks."""
+    return reduced_dimension(network, network.whole_layers) - network.layers
 
 
-def equal_widths(network: Shape) -> str:
-    """One width d ≥ 2 for all layers."""
-    if len(set(network.widths)) > 1 or network.widths[0] < 2:
-        return _SAID["equal-widths"]
-    return ""
+def theorem_s(network: Shape) -> int:
+    """The dimension of softmax attention, for all widths and ranks."""
+    if network.t > 1:
+        return virtual_dimension(network)
+    return network.rank * (network.widths[0] + network.widths[-1] - network.rank)
 
 
-def no_hidden_width_one(network: Shape) -> str:
-    """d_0, …, d_{l−1} ≥ 2."""
-    return _SAID["no-hidden-width-one"] if min(network.widths[:-1]) == 1 else ""
+def skip_connections(network: Shape) -> int:
+    """With skip connections and one head: values and attention matrices, less a scaling in each layer of lightning."""
+    d = network.widths[0]
+    if network.t == 1:
+        layers = (d * d + symmetric_matrices_of_rank(d, 2 * rank) - 1 for rank in network.a)
+        return d * d if network.softmax else sum(layers)
+    return sum(d * d + matrices_of_rank(d, rank) - (not network.softmax) for rank in network.a)
 
 
-def three_threes(network: Shape) -> str:
-    """Widths (3, 3, 3), a_1, a_2 ≥ 2, t ≥ 3."""
-    known = network.widths == (3, 3, 3) and min(network.a) >= 2 and network.t >= 3
-    return "" if known else _SAID["three-threes"]
+def separate_heads(d: int, d_out: int, a: int, heads: int) -> int:
+    """If permutations of heads and scalings were all symmetries: as many times a single head."""
+    return heads * (d * d_out + matrices_of_rank(d, a) - 1)
 
 
-def _equation_14(network: Shape) -> int | None:
-    return formulas.equation_14(network.widths, network.a)
+def one_layer_of_heads(d: int, d_out: int, a: int, heads: int) -> int:
+    """Lightning attention with one layer and t ≥ 2: the least of four bounds."""
+    separate = separate_heads(d, d_out, a, heads)
+    if d_out == 1 and heads <= d:
+        separate -= comb(heads, 2) * max(0, 2 * min(a, d) - d)
+    few = min(heads, d * d, d * d_out)
+    bounds = [separate, few * (d * d + d * d_out - few), d_out * d * comb(d + 1, 2)]
+    if d_out == 1:
+        h = min(heads, d)
+        bounds.append(h * (d - h) + d * symmetric_matrices_of_rank(d, h))
+    return min(bounds)
 
 
-def _equation_16(network: Shape) -> int | None:
-    return formulas.equation_16(network.widths, network.a)
+def deep_heads(network: Shape) -> int:
+    """Several heads in several layers of one width d ≥ 2: layers, less changes of base where there are no skips."""
+    d, h = network.widths[0], network.heads
+    if network.softmax:
+        layers = sum(h * (d * d + matrices_of_rank(d, rank)) for rank in network.a)
+    else:
+        layers = sum(one_layer_of_heads(d, d, rank, h) for rank in network.a)
+    return layers - (0 if network.skip else (network.layers - 1) * d * d)
 
 
-def _skip(network: Shape) -> int:
-    return formulas.skip_connections(network.widths[0], network.a, network.t, network.softmax)
-
-
-def _one_layer_of_heads(network: Shape) -> int:
-    d, d_out = network.widths
-    return formulas.one_layer_of_heads(d, d_out, network.a[0], network.heads)
-
-
-def _separate_heads(network: Shape) -> int:
-    d, d_out = network.widths
-    return formulas.separate_heads(d, d_out, network.a[0], network.heads)
-
-
-def _deep_heads(network: Shape) -> int:
-    return formulas.deep_heads(network.widths[0], network.a, network.heads, network.skip, network.softmax)
-
-
-COROLLARY_3_8 = stated(
-    "3.8",
-    "",
-    _equation_14,
-    together(plain, lightning, several_tokens, one_hidden_width, narrow, ranks_above_one),
-    meaning=together(plain, lightning),
-)
-
-THEOREM_3_9 = stated("3.9", "", _equation_16, together(plain, softmax, several_tokens, single_layer))
-
-CONJECTURE_3_10 = stated(
-    "3.10",
-    "",
-    _equation_16,
-    together(plain, softmax, several_tokens, one_hidden_width, narrow),
-    meaning=together(plain, softmax),
-)
-
-THEOREM_L = stated(
-    "L", "", lambda network: formulas.theorem_l(network.widths, network.a, network.t), together(plain, lightning)
-)
-
-THEOREM_S = stated(
-    "S", "", lambda network: formulas.theorem_s(network.widths, network.a, network.t), together(plain, softmax)
-)
-
-SKIP_CONNECTIONS = stated("skip", "dimension", _skip, together(skip, one_head))
-
-SEPARATE_HEADS = stated(
-    "heads",
-    "separate heads",
-    _separate_heads,
-    together(lightning, no_skip, single_layer, several_heads, several_tokens),
-)
-
-HEADS = stated(
-    "heads", "one layer", _one_layer_of_heads, together(lightning, no_skip, single_layer, several_heads, several_tokens)
-)
-
-DEEP_HEADS = stated(
-    "heads", "several layers", _deep_heads, together(several_layers, several_heads, several_tokens, equal_widths)
-)
-
-DIMENSIONS = (
-    COROLLARY_3_8,
-    THEOREM_3_9,
-    CONJECTURE_3_10,
-    THEOREM_L,
-    THEOREM_S,
-    SKIP_CONNECTIONS,
-    SEPARATE_HEADS,
-    HEADS,
-    DEEP_HEADS,
-)
-"""The paper's first."""
-
-
-def _attention_matrices(network: Shape) -> int:
-    pairs = zip(network.widths, network.a, strict=False)
-    return network.heads * sum(formulas.matrices_of_rank(d, a) for d, a in pairs)
-
-
-def _virtual_weights(network: Shape) -> int | None:
-    return formulas.equation_16(network.widths, network.a)
-
-
-def _fibre_dimension(network: Shape) -> int:
-    n, l = network.widths[0], network.layers
-    first = formulas.first_of_rank_one(network.widths, network.a) if network.t > 1 else 0
-    return (l - first) * (n * (n - 1) // 2)
-
-
-def _fibre_degree(network: Shape) -> int:
-    widths, a, l = network.widths, network.a, network.layers
-    first = formulas.first_of_rank_one(widths, a) if network.t > 1 else 0
-    last = min(a[-1], *widths[:-1])
-    if min(widths) > 1:
+def fibre_degree(network: Shape) -> int:
+    """The number of linear spaces in a fibre up to scalings."""
+    last = network.alphas[-1]
+    if min(network.widths) > 1:
         return 1
-    if first == l:
+    if network.whole_layers == network.layers:
         return 2 if last == 1 else 1
-    return 3 if min(2 * last, *widths[:-1]) == 2 else 1
+    return 3 if min(2 * last, network.entering_ranks[-1]) == 2 else 1
 
 
-def _virtual_fibre_dimension(network: Shape) -> int:
-    widths, a, l = network.widths, network.a, network.layers
-    first = formulas.first_of_rank_one(widths, a) if network.t > 1 else 0
-    return formulas.virtual_weights(widths, a, l) - formulas.virtual_weights(widths, a, first)
+def _stated(
+    key: str,
+    part: str,
+    predict: Callable[[Shape], Value | None],
+    *hypotheses: Hypothesis,
+    meaning: tuple[Hypothesis, ...] | None = None,
+) -> Stated:
+    """Return the statement with this key and part in ``words.toml``.
+
+    Parameters
+    ----------
+    meaning : tuple of callable, optional
+        The hypotheses without which the formula has no meaning, and nothing is predicted; all when left out.
+    """
+    words = WORDS.words(key, part)
+    without = All(hypotheses if meaning is None else meaning)
+    return GlobalStatement(
+        key,
+        part,
+        words.text,
+        words.source,
+        words.observable,
+        lambda network: None if without(network) else predict(network),
+        All(hypotheses),
+        WORDS.computed[words.observable],
+        WORDS.trusted[words.observable],
+    )
 
 
-LEMMA_3_1 = stated("3.1", "", _attention_matrices, lambda network: "")
-
-LEMMA_3_5 = stated("3.5", "", _virtual_weights, together(plain, one_hidden_width, narrow), meaning=plain)
-
-PROPOSITION_V = stated(
-    "V", "", lambda network: formulas.virtual_weights(network.widths, network.a, network.layers), plain
-)
-
-LEMMA_3_6 = stated("3.6", "", lambda network: True, together(plain, lightning))
-
-THEOREM_3_7 = stated(
-    "3.7",
-    "",
-    lambda network: True,
-    together(plain, lightning, several_tokens, one_hidden_width, narrow, ranks_above_one),
-)
-
-FIBRE_DIMENSION = stated("fibre", "dimension", _fibre_dimension, together(plain, lightning))
-
-FIBRE_DEGREE = stated("fibre", "degree", _fibre_degree, together(plain, lightning, no_hidden_width_one))
-
-VIRTUAL_FIBRE_DIMENSION = stated("fibre", "virtual weights", _virtual_fibre_dimension, together(plain, lightning))
-
-SKIP_SCALINGS = stated("skip", "scalings", lambda network: False, together(skip, one_head, scalings))
-
-SKIP_ONE_TO_ONE = stated("skip", "one-to-one", lambda network: 0, together(skip, one_head, several_tokens))
-
-NOT_CLOSED = stated("closed", "", lambda network: False, together(plain, lightning, three_threes))
+PAPER = (plain, lightning, several_tokens, one_hidden_width, narrow, ranks_above_one)
+HEADS = (lightning, no_skip, single_layer, several_heads, several_tokens)
 
 WEIGHTS = (
-    LEMMA_3_1,
-    LEMMA_3_5,
-    PROPOSITION_V,
-    LEMMA_3_6,
-    THEOREM_3_7,
-    FIBRE_DIMENSION,
-    FIBRE_DEGREE,
-    VIRTUAL_FIBRE_DIMENSION,
-    SKIP_SCALINGS,
-    SKIP_ONE_TO_ONE,
-    NOT_CLOSED,
+    _stated(
+        "3.1",
+        "",
+        lambda n: n.heads * sum(matrices_of_rank(d, a) for d, a in zip(n.widths, n.a, strict=False)),
+    ),
+    _stated("3.5", "", lambda n: equation_16(n), plain, one_hidden_width, narrow, meaning=(plain,)),
+    _stated("V", "", lambda n: virtual_dimension(n), plain),
+    _stated("3.6", "", lambda n: True, plain, lightning),
+    _stated("3.7", "", lambda n: True, *PAPER),
+    _stated("fibre", "dimension", lambda n: (n.layers - n.whole_layers) * comb(n.widths[0], 2), plain, lightning),
+    _stated("fibre", "degree", lambda n: fibre_degree(n), plain, lightning, no_hidden_width_one),
+    _stated(
+        "fibre",
+        "virtual weights",
+        lambda n: virtual_dimension(n) - reduced_dimension(n, n.whole_layers),
+        plain,
+        lightning,
+    ),
+    _stated("skip", "scalings", lambda n: False, skip, one_head, scalings),
+    _stated("skip", "one-to-one", lambda n: 0, skip, one_head, several_tokens),
+    _stated("closed", "", lambda n: False, plain, lightning, three_threes),
 )
 """The paper's in its order, each followed by those of m2bridge."""
 
+COROLLARY_3_8 = _stated("3.8", "", lambda n: equation_14(n), *PAPER, meaning=(plain, lightning))
+CONJECTURE_3_10 = _stated(
+    "3.10",
+    "",
+    lambda n: equation_16(n),
+    *(plain, softmax, several_tokens, one_hidden_width, narrow),
+    meaning=(plain, softmax),
+)
+DIMENSIONS = (
+    COROLLARY_3_8,
+    _stated("3.9", "", lambda n: equation_16(n), plain, softmax, several_tokens, single_layer),
+    CONJECTURE_3_10,
+    _stated("L", "", lambda n: theorem_l(n), plain, lightning),
+    _stated("S", "", lambda n: theorem_s(n), plain, softmax),
+    _stated("skip", "dimension", lambda n: skip_connections(n), skip, one_head),
+    _stated("heads", "separate heads", lambda n: separate_heads(n.widths[0], n.widths[1], n.a[0], n.heads), *HEADS),
+    _stated("heads", "one layer", lambda n: one_layer_of_heads(n.widths[0], n.widths[1], n.a[0], n.heads), *HEADS),
+    _stated(
+        "heads", "several layers", lambda n: deep_heads(n), several_layers, several_heads, several_tokens, equal_widths
+    ),
+)
+"""The paper's first."""
 
-STATEMENTS: tuple[GlobalStatement[Shape], ...] = (*WEIGHTS, *DIMENSIONS)
+STATEMENTS: tuple[Stated, ...] = (*WEIGHTS, *DIMENSIONS)
 
 _NAMES = {
     "3.8": "Eq. 14 (Corollary 3.8)",
@@ -340,25 +262,19 @@ _NAMES = {
     "S": "Theorem S of m2bridge",
     "skip": "a conjecture of m2bridge on skip connections",
     "heads, separate heads": "the paper's symmetries of heads",
-    "heads, one layer": "a conjecture of m2bridge on heads",
-    "heads, several layers": "a conjecture of m2bridge on heads",
+    "heads": "a conjecture of m2bridge on heads",
 }
 
 
 def expectations(network: Shape) -> tuple[Expectation, ...]:
-    """The dimension by all statements that apply, and by the paper's formula also where it does not."""
+    """Return the dimension by all statements that apply, and by the paper's formula also where it does not."""
+    paper, formula = (CONJECTURE_3_10, equation_16) if network.softmax else (COROLLARY_3_8, equation_14)
     found = []
     for statement in DIMENSIONS:
-        fails = statement.hypotheses(network)
-        predicted = statement.predict(network)
+        name = _NAMES.get(f"{statement.key}, {statement.part}") or _NAMES[statement.key]
+        fails, predicted = statement.hypotheses(network), statement.predict(network)
         if not fails and isinstance(predicted, int):
-            found.append(Expectation(predicted, _name(statement)))
-        elif statement is (CONJECTURE_3_10 if network.softmax else COROLLARY_3_8) and network.is_plain:
-            formula = formulas.equation_16 if network.softmax else formulas.equation_14
-            found.append(Expectation(formula(network.widths, network.a), _name(statement), fails))
+            found.append(Expectation(predicted, name))
+        elif statement is paper and network.is_plain:
+            found.append(Expectation(formula(network), name, fails))
     return tuple(found)
-
-
-def _name(statement: GlobalStatement[Shape]) -> str:
-    key = f"{statement.key}, {statement.part}"
-    return _NAMES.get(key) or _NAMES[statement.key]

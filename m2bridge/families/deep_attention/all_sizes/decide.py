@@ -19,17 +19,14 @@ from m2bridge.families.deep_attention.all_sizes.result import (
 )
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import observe
-from m2bridge.families.deep_attention.shape import Shape
-from m2bridge.families.deep_attention.statements import STATEMENTS, failing
+from m2bridge.families.deep_attention.statements import STATEMENTS, Stated, failing
 from m2bridge.limits import each, limited, watched
-from m2bridge.maps.statement import GlobalStatement
 from m2bridge.results.base import Decision
 from m2bridge.results.sheet import name_with_part
 
 MOST_LAYERS, LARGEST = 3, 3
 """Of the networks among which counterexamples are looked for: layers, widths and ranks."""
 NORMAL_FORM = "3.6"
-Stated = GlobalStatement[Shape]
 
 
 def decide(statement: Stated, prediction: Prediction) -> EveryVerdict:
@@ -124,7 +121,7 @@ def _outside(statement: Stated, prediction: Prediction) -> Iterator[Outside]:
     """For each hypothesis the first network that all others admit, and that has a formula and another dimension."""
     seen = set[str]()
     for network in _networks(prediction):
-        fails, stated = failing(statement.hypotheses, network), statement.predict(network)
+        fails, stated = failing(statement, network), statement.predict(network)
         if len(fails) != 1 or not isinstance(stated, int):
             continue
         kind = fails[0].partition(";")[0]

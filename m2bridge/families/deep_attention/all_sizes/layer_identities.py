@@ -14,8 +14,7 @@ from typing import Any
 import flint
 
 from m2bridge.errors import ContradictionError
-from m2bridge.families.deep_attention.block import kernel_dimension
-from m2bridge.families.deep_attention.lower_bounds import block_rank, certified_block
+from m2bridge.families.deep_attention.lower_bounds import block_rank, certified_block, kernel_dimension
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.shape import Normalization
 from m2bridge.limits import watched
