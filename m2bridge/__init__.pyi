@@ -42,16 +42,15 @@ from .families.polynomial_network.model import PolynomialNetwork
 from .ideals.construct import ideal, read_ideal, read_ideal_file, read_mrdi, read_sage_text
 from .ideals.ideal import Ideal
 from .ideals.singular_locus import IdealSingularLocus, IrreducibleComponent
-from .maps.chain import Chain
+from .maps.chain import Chain, Layer
 from .maps.chain_file import read_model
 from .maps.closure import closure
 from .maps.closure_result import Closure
 from .maps.dimension import Dimension, dimension
 from .maps.hilbert_function import HilbertFunction, hilbert_function
 from .maps.image import Image, image, implicitize
-from .maps.layer import Layer
-from .maps.singular_locus import singular_locus
-from .maps.singular_locus_result import Component, OrbitStatus, SingularLocus
+from .maps.orbits import Component, OrbitStatus
+from .maps.singular_locus import SingularLocus, singular_locus
 from .maps.slice_result import SliceSurface
 from .maps.slice_surface import slice_surface
 from .workspace.evaluation import Evaluation

@@ -12,8 +12,7 @@ from m2bridge.engine import Engine, engine_or_own
 from m2bridge.errors import InvalidCaseError, MemoryLimitError, TimeLimitError
 from m2bridge.limits import clock, limited
 from m2bridge.maps.model import Model
-from m2bridge.maps.observation import Observed, Witness
-from m2bridge.maps.statement import GlobalStatement, OrbitStatement, Statement, Value
+from m2bridge.maps.statement import GlobalStatement, Observed, OrbitStatement, Statement, Value, Witness
 from m2bridge.results.base import Decided, Decision, Presented, computed_by, result_json
 from m2bridge.results.sheet import Block, Facts, Finding, Findings, Sheet, Table, matrix_text
 

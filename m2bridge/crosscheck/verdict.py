@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from m2bridge.maps.observation import Witness
-from m2bridge.maps.statement import Statement, Value, value_json
+from m2bridge.maps.statement import Statement, Value, Witness, value_json
 from m2bridge.results.base import Decision
 
 NO_ORBIT = "vacuous, since there are no such functions in this case"

@@ -1,18 +1,280 @@
-"""Rescalings of the parameters that do not change a composition: a torus in its gauge group."""
+"""Compositions of polynomial maps: layers, bounds from their sizes, and rescalings of parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import compress
+from math import comb
+from numbers import Rational
 from typing import Any, ClassVar
 
+import flint
+from sympy import Expr
+
+from m2bridge.algebra.field import QQ
 from m2bridge.algebra.linear_algebra import sparse_rank
 from m2bridge.algebra.polynomial_map import PolynomialMap
-from m2bridge.errors import ConversionError, InvalidCaseError
+from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.errors import ConversionError, InvalidCaseError, TooLargeError
 from m2bridge.limits import watched
-from m2bridge.maps.layer import Layer, ReducedLayer, chain_bounds, expanded, support
 from m2bridge.maps.model import DifferentiableModel, UpperBound
+
+Row = Sequence[int]
+Support = tuple[tuple[int, int], ...]
+"""The variables of a monomial that occur, by position, each with its exponent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A polynomial map from inputs and parameters to outputs.
+
+    Parameters
+    ----------
+    polynomial_map : PolynomialMap
+        Its parameters are the inputs followed by the parameters of the layer; without relations.
+    inputs : tuple of str
+
+    Raises
+    ------
+    ConversionError
+        If the inputs do not come first, or there are relations.
+
+    Examples
+    --------
+    >>> from sympy import symbols
+    >>> x, a = symbols("x a")
+    >>> Layer.from_expressions(["x"], ["a"], {"y": a * x**2}).parameters
+    ('a',)
+    """
+
+    polynomial_map: PolynomialMap
+    inputs: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.polynomial_map.source.variables[: len(self.inputs)] != self.inputs:
+            raise ConversionError("the variables of a layer must be its inputs followed by its parameters")
+        if self.polynomial_map.relations:
+            raise ConversionError("the parameters of a layer must not satisfy relations")
+
+    @classmethod
+    def from_expressions(
+        cls, inputs: Sequence[str], parameters: Sequence[str], outputs: Mapping[str, Expr | Rational | int]
+    ) -> Layer:
+        """Build a layer from SymPy expressions; errors as in :meth:`PolynomialMap.from_expressions`."""
+        return cls(PolynomialMap.from_expressions([*inputs, *parameters], outputs), tuple(inputs))
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the layer's own parameters."""
+        return self.polynomial_map.source.variables[len(self.inputs) :]
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of the outputs."""
+        return self.polynomial_map.coordinates
+
+    def modulo(self, prime: int) -> ReducedLayer:
+        """The layer modulo a prime.
+
+        Raises
+        ------
+        InvalidCaseError
+            If the prime divides a denominator.
+        """
+        reduced = []
+        for name, image in zip(self.outputs, self.polynomial_map.images, strict=True):
+            if any(int(c.denominator) % prime == 0 for c in image.values()):
+                raise InvalidCaseError("field", f"{name} has no meaning modulo {prime}, which divides a denominator")
+            terms = ((_residue(c, prime), support(monomial)) for monomial, c in image.items())
+            reduced.append(tuple((c, factors) for c, factors in terms if c))
+        return ReducedLayer(tuple(reduced), prime)
+
+
+@dataclass(frozen=True, slots=True)
+class ReducedLayer:
+    """A layer modulo a prime, ready to be evaluated: for each output its terms."""
+
+    outputs: tuple[tuple[tuple[int, Support], ...], ...]
+    prime: int
+
+    def values(self, point: Row) -> list[int]:
+        """The outputs at a point (inputs followed by parameters)."""
+        p = self.prime
+        result = []
+        for terms in self.outputs:
+            total = 0
+            for product, factors in terms:
+                for i, exponent in factors:
+                    product = product * pow(point[i], exponent, p) % p
+                total += product
+            result.append(total % p)
+        return result
+
+    def pullback(self, point: Row, covector: Row) -> list[int]:
+        """The covector on the inputs and parameters that a covector on the outputs becomes: reverse differentiation."""
+        p = self.prime
+        result = [0] * len(point)
+        for j in compress(range(len(self.outputs)), covector):
+            scale = covector[j]
+            for c, factors in self.outputs[j]:
+                powers = [pow(point[i], exponent, p) for i, exponent in factors]
+                for k, (i, exponent) in enumerate(factors):
+                    product = scale * c * exponent * pow(point[i], exponent - 1, p) % p
+                    for power in powers[:k] + powers[k + 1 :]:
+                        product = product * power % p
+                    result[i] += product
+        return [entry % p for entry in result]
+
+
+def support(monomial: Row) -> Support:
+    """The variables that occur in a monomial, each with its exponent."""
+    return tuple((i, exponent) for i, exponent in enumerate(monomial) if exponent)
+
+
+def _residue(coefficient: Rational, prime: int) -> int:
+    return int(coefficient.numerator) * pow(int(coefficient.denominator), -1, prime) % prime
+
+
+MAX_TERMS = 200_000
+"""Terms of all outputs together that are expanded: some seconds."""
+
+
+def expanded(layers: Sequence[Layer]) -> PolynomialMap:
+    """The composition; with inputs, its coordinates are the coefficients that are not identically zero.
+
+    Raises
+    ------
+    TooLargeError
+        If it may have more than :data:`MAX_TERMS` terms.
+    """
+    if len(layers) == 1 and not layers[0].inputs:
+        return layers[0].polynomial_map
+    _check_size(layers)
+    inputs = layers[0].inputs
+    source = PolynomialRing(QQ, tuple(name for layer in layers for name in layer.parameters))
+    images: dict[str, dict[tuple[int, ...], Any]] = {}
+    for name, image in zip(layers[-1].outputs, _compose(layers), strict=True):
+        if not inputs:
+            images[name] = image
+            continue
+        coefficients: dict[tuple[int, ...], dict[tuple[int, ...], Any]] = {}
+        for exponents, c in image.items():
+            coefficients.setdefault(exponents[: len(inputs)], {})[exponents[len(inputs) :]] = c
+        images |= {coefficient_name(name, key): coefficients[key] for key in sorted(coefficients, reverse=True)}
+    domain, ring = source.field.domain, source.sympy_ring
+    polynomials = (
+        ring.from_dict({e: domain(int(c.numerator), int(c.denominator)) for e, c in image.items()})
+        for image in images.values()
+    )
+    return PolynomialMap(source, tuple(images), tuple(polynomials))
+
+
+def coefficient_name(output: str, exponents: Sequence[int]) -> str:
+    """What the coefficient of a monomial in the inputs is called: ``f_2_0`` for x² in f, as a polynomial in x and y."""
+    return "_".join([output, *map(str, exponents)])
+
+
+def _compose(layers: Sequence[Layer]) -> list[dict[tuple[int, ...], Any]]:
+    """The outputs as polynomials in all inputs and parameters."""
+    names = [*layers[0].inputs, *(name for layer in layers for name in layer.parameters)]
+    context = flint.fmpq_mpoly_ctx.get([f"v{i}" for i in range(len(names))], flint.Ordering.degrevlex)
+    generators = context.gens()
+    flowing, start = list(generators[: len(layers[0].inputs)]), len(layers[0].inputs)
+    for layer in layers:
+        stop = start + len(layer.parameters)
+        arguments = [*flowing, *generators[start:stop]]
+        flowing = [_substituted(image, arguments, context) for image in layer.polynomial_map.images]
+        start = stop
+    return [{tuple(map(int, e)): c for e, c in image.to_dict().items()} for image in flowing]
+
+
+def _substituted(image: Any, arguments: Sequence[Any], context: Any) -> Any:
+    total = context.from_dict({})
+    for monomial, c in image.items():
+        term = context.from_dict({(0,) * context.nvars(): flint.fmpq(int(c.numerator), int(c.denominator))})
+        for i, exponent in support(monomial):
+            term *= arguments[i] ** exponent
+        total += term
+    return total
+
+
+def _check_size(layers: Sequence[Layer]) -> None:
+    """Bound the number of terms of every product, layer by layer."""
+    sizes = [1] * len(layers[0].inputs)
+    for number, layer in enumerate(layers, 1):
+        known = sizes + [1] * len(layer.parameters)
+        sizes = []
+        for image in layer.polynomial_map.images:
+            count = 0
+            for monomial in image:
+                product = 1
+                for i, exponent in support(monomial):
+                    product *= comb(known[i] + exponent - 1, exponent) if known[i] else 0
+                count += product
+            sizes.append(count)
+        if sum(sizes) > MAX_TERMS:
+            raise TooLargeError(
+                f"the first {number} layers may have {sum(sizes)} terms when they are expanded; at most {MAX_TERMS} are"
+                " (the dimension needs no expansion)",
+            )
+
+
+Interval = tuple[int, int]
+
+
+def chain_bounds(layers: Sequence[Layer]) -> tuple[UpperBound, ...]:
+    """Bounds from the number of coordinates, and from the number of variables between two layers."""
+    ambient = UpperBound(coordinate_bound(layers), "the number of coordinates")
+    return (ambient,) if layers[0].inputs else (ambient, _narrow_place(layers))
+
+
+def _narrow_place(layers: Sequence[Layer]) -> UpperBound:
+    """Without inputs, the outputs of layer k have at most u_k = min(outputs, u_{k−1} + parameters) dimensions.
+
+    Everything after layer k depends on these outputs and on the parameters that follow.
+    """
+    bound, place = 0, 0
+    for number, layer in enumerate(layers, 1):
+        bound += len(layer.parameters)
+        if len(layer.outputs) < bound:
+            bound, place = len(layer.outputs), number
+    where = f"the outputs of layer {place} and the parameters after it" if place else "the number of parameters"
+    return UpperBound(bound, where)
+
+
+def coordinate_bound(layers: Sequence[Layer]) -> int:
+    """The number of coordinates, or with inputs the number of monomials in them of the degrees that can occur.
+
+    Each hidden variable is a polynomial in the inputs whose monomials have degrees in an interval; it is followed from
+    layer to layer.
+    """
+    size = len(layers[0].inputs)
+    if not size:
+        return len(layers[-1].outputs)
+    flowing: list[Interval | None] = [(1, 1)] * size
+    for layer in layers:
+        degrees = flowing + [(0, 0)] * len(layer.parameters)
+        flowing = [_image_degrees(image, degrees) for image in layer.polynomial_map.images]
+    return sum(_monomial_count(size, *interval) for interval in flowing if interval)
+
+
+def _image_degrees(monomials: Sequence[Row], degrees: Sequence[Interval | None]) -> Interval | None:
+    """The degrees of a polynomial in variables of such degrees; ``None`` is the zero polynomial."""
+    found = []
+    for monomial in monomials:
+        factors = [(exponent, degrees[i]) for i, exponent in support(monomial)]
+        known = [(exponent, interval) for exponent, interval in factors if interval]
+        if len(known) == len(factors):
+            found.append([sum(exponent * interval[end] for exponent, interval in known) for end in (0, 1)])
+    return (min(low for low, _ in found), max(high for _, high in found)) if found else None
+
+
+def _monomial_count(variables: int, low: int, high: int) -> int:
+    """Number of monomials in this many variables with degree from ``low`` to ``high``."""
+    return comb(variables + high, variables) - (comb(variables + low - 1, variables) if low else 0)
+
 
 Variable = str | tuple[int, int]
 """A parameter, or the hidden variable that is input i of a layer, as (number of the layer, i)."""
@@ -47,7 +309,6 @@ def _conditions(layers: Sequence[Layer]) -> Iterator[dict[Variable, int]]:
                 yield row
 
 
-Row = Sequence[int]
 TITLE = "composition of polynomial maps"
 
 

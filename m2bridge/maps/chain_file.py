@@ -32,8 +32,7 @@ from m2bridge.convert.documents import read_toml
 from m2bridge.convert.files import MOST_PARAMETERS, check_headings, check_keys, polynomial, read_map, strings
 from m2bridge.errors import ConversionError
 from m2bridge.maps import chain, map_model
-from m2bridge.maps.chain import Chain
-from m2bridge.maps.layer import Layer
+from m2bridge.maps.chain import Chain, Layer
 from m2bridge.maps.map_model import MapModel
 
 

@@ -10,8 +10,7 @@ from m2bridge.algebra.field import CoefficientField, check_is_field
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.ideals.ideal import Ideal
-from m2bridge.maps.chain import Chain, check_outputs
-from m2bridge.maps.layer import Layer
+from m2bridge.maps.chain import Chain, Layer, check_outputs
 from m2bridge.maps.model import DifferentiableModel, Model
 
 TITLE = "polynomial map"

@@ -14,8 +14,7 @@ from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavaila
 from m2bridge.limits import check as check_clock
 from m2bridge.limits import limited
 from m2bridge.maps.model import DifferentiableModel, Model, UpperBound
-from m2bridge.maps.observation import WithoutOrbits
-from m2bridge.maps.statement import Value
+from m2bridge.maps.statement import Value, WithoutOrbits
 
 PRIMES = (LARGE_PRIME, 2**61 - 1)
 """The second prime is tried where the first one gave a rank below all upper bounds, or divides a denominator."""
@@ -173,7 +172,7 @@ def _all_outputs(count: int) -> Iterator[Pair]:
 
 @dataclass(frozen=True, slots=True)
 class ObservedRank(WithoutOrbits):
-    """See :class:`m2bridge.maps.observation.Observed`; there are no orbits.
+    """See :class:`m2bridge.maps.statement.Observed`; there are no orbits.
 
     Parameters
     ----------

@@ -1,17 +1,18 @@
-"""The Jacobian criterion on the whole variety: minors, minimal primes, and the orbit closure that each one is."""
+"""The singular locus of the closure of an image: by fibres, by orbits, and by the Jacobian criterion."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, combinations
-from math import comb
+from math import comb, inf
 from typing import Any, Literal, get_args
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.linear_span import reduce_linearly
 from m2bridge.convert import macaulay2
 from m2bridge.convert.macaulay2 import all_to_macaulay2
+from m2bridge.convert.notation import degree_summary, ideal_macaulay2, polynomial_text
 from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.answer import parse
 from m2bridge.engine.script import Script, render
@@ -25,14 +26,214 @@ from m2bridge.errors import (
 )
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import clock, limited
-from m2bridge.maps.agreement import LocusFindings, compare
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.elimination import elimination_values
 from m2bridge.maps.map_model import Case, as_model
 from m2bridge.maps.model import Model
-from m2bridge.maps.orbit_methods import OrbitMethods, with_orbits
-from m2bridge.maps.singular_locus_result import ORIGIN, ZERO, Component, OrbitStatus, SingularLocus
+from m2bridge.maps.orbits import ORIGIN, ZERO, Component, LocusFindings, OrbitStatus, compare
+from m2bridge.results.base import Presented, computed_by, result_json
+from m2bridge.results.sheet import SHOWN, Block, Facts, Polynomials, Sheet, Table
+
+
+@dataclass(frozen=True, slots=True)
+class SingularLocus(Presented):
+    """The singular locus of the Zariski closure.
+
+    Parameters
+    ----------
+    model : Model
+    field : CoefficientField
+    method : str
+        The methods that ran.
+    variety_dimension : int or None
+        Affine dimension of the closure itself.
+    orbits : tuple of OrbitStatus
+        Every orbit of nonzero points, or those that were done if the computation is ``unfinished``; empty for models
+        whose orbits are not known.
+    components : tuple of Component or None
+        ``None`` when the computation did not finish or left orbits undecided; empty when the closure is smooth.
+    remarks : tuple of str
+        What was compared, what was assumed.
+    engine_version : str
+        Empty if no engine was asked.
+    seconds : float
+    unfinished : str
+        Empty, or the limit that was reached, or the orbits that are undecided.
+
+    Examples
+    --------
+    >>> from sympy import symbols
+    >>> u, v = symbols("u v")
+    >>> umbrella = PolynomialMap.from_expressions([u, v], {"x": u * v, "y": u, "z": v**2})
+    >>> locus = singular_locus(umbrella)
+    >>> locus.variety_dimension, locus.dimension
+    (2, 1)
+    """
+
+    model: Model
+    field: CoefficientField
+    method: str
+    variety_dimension: int | None
+    orbits: tuple[OrbitStatus, ...]
+    components: tuple[Component, ...] | None
+    remarks: tuple[str, ...]
+    engine_version: str
+    seconds: float
+    unfinished: str = ""
+
+    @property
+    def dimension(self) -> int | None:
+        """Affine dimension of the singular locus; −1 when it is empty."""
+        return None if self.components is None else max((c.dimension for c in self.components), default=-1)
+
+    @property
+    def zero_tangent_dimension(self) -> int | None:
+        """Tangent dimension of the closure at the zero function, where orbits are listed."""
+        orbit_methods = self.model.orbit_methods()
+        return orbit_methods.zero_tangent_dimension() if orbit_methods is not None and self.orbits else None
+
+    def to_sheet(self) -> Sheet:
+        """Dimensions, a table of the orbits, the components, and their ideals where they were computed."""
+        title = f"Singular locus of the Zariski closure of the {self.model.title}, over {self.field}"
+        blocks: list[Block] = [Facts(_facts(self))]
+        if self.orbits:
+            orbit = self.orbits[0].orbit
+            header = (*orbit.HEADER, "dimension", "tangent dimension", "")
+            blocks.append(Table(header, [_orbit_row(status) for status in self.orbits], orbit.LEGEND))
+        if self.components:
+            columns = ("component of the singular locus", "dimension", "degree", "equations")
+            shown = 4 if any(component.ideal for component in self.components) else 3
+            blocks.append(Table(columns[:shown], [_component_row(c)[:shown] for c in self.components]))
+            blocks += [_equations(c.description, c.ideal) for c in self.components if c.ideal]
+        return Sheet(title, blocks, _formulas(self))
+
+    def to_json(self) -> dict[str, Any]:
+        """Orbits, components, and what was compared."""
+        return result_json(self.model.case, self.field, self.engine_version or None, self.seconds) | {
+            "dimension": self.dimension,
+            "variety_dimension": self.variety_dimension,
+            "method": self.method,
+            "orbits": [_orbit_json(status) for status in self.orbits],
+            "zero_tangent_dimension": self.zero_tangent_dimension,
+            "components": None if self.components is None else [_component_json(c) for c in self.components],
+            "remarks": list(self.remarks),
+            "unfinished": self.unfinished or None,
+        }
+
+    def to_macaulay2(self) -> str:
+        """Macaulay2 programs for the ideals of the components, where they were computed."""
+        programs = [
+            f"-- {c.description}\n{ideal_macaulay2(c.ideal.ring.field, c.ideal.ring.variables, c.ideal.generators)}"
+            for c in self.components or ()
+            if c.ideal is not None
+        ]
+        return "\n\n".join(programs) or "-- no ideals were computed; ask for them with --ideals"
+
+
+def zero_text(tangent: int | None, dimension: int | None) -> str | None:
+    """What the tangent dimension at zero says, in words."""
+    if tangent is None or dimension is None:
+        return None
+    return f"tangent dimension {tangent}, {'singular' if tangent > dimension else 'smooth'}"
+
+
+SHORT = 60
+"""Characters of equations that are shown in a table."""
+SAID = {True: "singular", False: "smooth", None: "undecided"}
+
+
+def _orbit_json(status: OrbitStatus) -> dict[str, Any]:
+    known = status.tangent_dimension
+    named: dict[str, Any] = status.orbit.to_json()
+    return named | {
+        "dimension": status.dimension,
+        "tangent_dimension": known,
+        "tangent_lower_bound": status.tangent_bound if known is None else known,
+        "tangent_upper_bound": status.tangent_upper_bound if known is None else known,
+        "singular": status.singular,
+    }
+
+
+def _component_json(component: Component) -> dict[str, Any]:
+    ideal = component.ideal
+    return {
+        "description": component.description,
+        "orbit": None if component.orbit is None else component.orbit.to_json(),
+        "dimension": component.dimension,
+        "degree": component.degree,
+        "generators": None if ideal is None else [polynomial_text(generator) for generator in ideal.generators],
+    }
+
+
+def _equations(description: str, ideal: Ideal) -> Polynomials:
+    return Polynomials(len(ideal.generators), lambda: map(polynomial_text, ideal.generators), f"{description}:")
+
+
+def _facts(locus: SingularLocus) -> list[tuple[str, object]]:
+    return [
+        ("closure", None if locus.variety_dimension is None else f"dimension {locus.variety_dimension}"),
+        ("singular locus", _dimension(locus)),
+        ("at zero", zero_text(locus.zero_tangent_dimension, locus.variety_dimension)),
+        ("computed by", computed_by(locus.engine_version, locus.seconds, locus.method)),
+        *(("remark", remark) for remark in locus.remarks),
+        ("not finished", locus.unfinished or None),
+    ]
+
+
+def _dimension(locus: SingularLocus) -> str | None:
+    if locus.dimension is None:
+        return None
+    return "empty: the closure is smooth" if locus.dimension < 0 else f"dimension {locus.dimension}"
+
+
+def _orbit_row(status: OrbitStatus) -> tuple[object, ...]:
+    return (*status.orbit.cells, status.dimension, tangent_text(status), SAID[status.singular])
+
+
+def tangent_text(status: OrbitStatus) -> str:
+    """The tangent dimension, or the bounds that are known."""
+    lower, upper = status.tangent_range
+    if lower == upper:
+        return str(lower)
+    if upper < inf:
+        return f"{lower} to {upper}"
+    return "–" if status.tangent_bound is None else f"≥ {lower}"
+
+
+def _component_row(component: Component) -> tuple[object, ...]:
+    degree = "–" if component.degree is None else component.degree
+    return component.description, component.dimension, degree, _short_equations(component.ideal)
+
+
+def _short_equations(ideal: Ideal | None) -> str:
+    """The generators where they are few and short, else their degrees."""
+    if ideal is None:
+        return "–"
+    written = ", ".join(polynomial_text(generator) for generator in ideal.generators[:SHOWN])
+    short = len(ideal.generators) <= SHOWN and len(written) <= SHORT
+    return f"V({written})" if short else degree_summary(ideal.generator_degrees)
+
+
+def _formulas(locus: SingularLocus) -> list[str]:
+    """The components and their dimensions."""
+    if locus.components is None:
+        return []
+    parts = [_component_latex(component, number) for number, component in enumerate(locus.components, 1)]
+    return [r"\operatorname{Sing} = " + (r" \;\cup\; ".join(parts) or r"\varnothing")]
+
+
+def _component_latex(component: Component, number: int) -> str:
+    degree = "" if component.degree is None else rf",\ \deg {component.degree}"
+    return rf"{_closure_latex(component, number)}\;(\dim {component.dimension}{degree})"
+
+
+def _closure_latex(component: Component, number: int) -> str:
+    if component.orbit is not None:
+        indices = ",".join(map(str, component.orbit.cells))
+        return rf"\overline{{\mathcal O_{{({indices})}}}}"
+    return r"\{0\}" if component.description in (ZERO, ORIGIN) else rf"C_{{{number}}}"
+
 
 MAX_MINORS = 20_000
 
@@ -75,10 +276,10 @@ def by_jacobian(found: Closure, engine: Engine) -> LocusFindings:
 
 def _instead(found: Closure) -> str:
     """The method that applies to the case, if there is one."""
-    orbit_methods = with_orbits(found.model)
+    orbit_methods = found.model.orbit_methods()
     if orbit_methods is None:
         return ""
-    return f"; use --method {'orbits' if orbit_methods.no_fibres(found.field) else 'fibres'}"
+    return f"; use --method {'orbits' if found.model.no_fibres(found.field) else 'fibres'}"
 
 
 def _components(found: Closure, ideal: Ideal, engine: Engine) -> tuple[Component, ...]:
@@ -119,7 +320,7 @@ def _script(ideal: Ideal, title: str) -> Script:
 
 
 def _component(found: Closure, prime: Ideal, dimension: int, degree: int) -> Component:
-    orbit_methods = with_orbits(found.model)
+    orbit_methods = found.model.orbit_methods()
     is_origin = dimension == 0 and all(len(g) == 1 for g in prime.generators)
     if orbit_methods is None:
         description = ORIGIN if is_origin else _described(dimension, degree, prime.ring.field)
@@ -208,7 +409,7 @@ def singular_locus(
     plan = _plan(method, model, field)
     findings: list[LocusFindings] = []
     with limited(timeout), engine_or_own(engine) as engine:
-        orbit_methods = with_orbits(model)
+        orbit_methods = model.orbit_methods()
         if orbit_methods is not None and "fibres" in plan:
             findings.append(orbit_methods.by_fibres(engine))
         if orbit_methods is not None and "orbits" in plan and field == QQ and model.coordinate_count > FEW_COORDINATES:
@@ -226,7 +427,7 @@ def _plan(method: Method, model: Model, field: CoefficientField) -> tuple[str, .
     MethodUnavailableError
         If the chosen method does not apply.
     """
-    no_orbits, no_fibres = _reasons(model, field)
+    no_orbits, no_fibres = model.no_orbits(), model.no_fibres(field)
     orbits, fibres = not no_orbits, not no_fibres
     if (method == "fibres" and no_fibres) or (method == "orbits" and no_orbits):
         _ = model.polynomial_map  # where there is none, no other method applies either, and it says why
@@ -239,15 +440,8 @@ def _plan(method: Method, model: Model, field: CoefficientField) -> tuple[str, .
     return tuple(name for name, applies in applicable.items() if applies)
 
 
-def _reasons(model: Model, field: CoefficientField) -> tuple[str, str]:
-    """Why the methods of orbits and of fibres do not apply; empty if they do."""
-    if not isinstance(model, OrbitMethods):
-        return ("no orbits of this model are known",) * 2
-    return model.no_orbits(), model.no_fibres(field)
-
-
 def _ideal_wanted(plan: tuple[str, ...], model: Model, field: CoefficientField) -> bool:
-    orbit_methods = with_orbits(model)
+    orbit_methods = model.orbit_methods()
     if plan == ("orbits",) and field == QQ and orbit_methods is not None:
         return orbit_methods.independent_count <= MOST_ELIMINATED
     return plan != ("fibres",)
@@ -266,13 +460,13 @@ def _from_ideal(
     try:
         found = closure(model, engine, field, strategy="elimination")
         dimension = found.dimension
-        if found.ideal is None or found.codimension is None:
-            instead = "" if "fibres" in plan or _reasons(model, field)[1] else "; --method fibres needs none"
+        if found.ideal is None or dimension is None:
+            instead = "" if "fibres" in plan or model.no_fibres(field) else "; --method fibres needs none"
             reason = f"{found.unfinished} (while computing the ideal of the closure{instead})"
             return [LocusFindings(methods, dimension, (), None, reason)]
-        orbit_methods = with_orbits(model)
+        orbit_methods = model.orbit_methods()
         if orbit_methods is not None and "orbits" in plan:
-            findings.append(orbit_methods.by_orbits(found))
+            findings.append(orbit_methods.by_orbits(found.ideal, dimension))
         too_expensive = second_opinion and findings and minor_count(found) > FEW_MINORS
         if "jacobian" in plan and not too_expensive:
             findings.append(by_jacobian(found, engine))
@@ -300,7 +494,7 @@ def _result(
     excused = second_opinion and bool(finished)
     remarks = [f"{' and '.join(f.method for f in finished)} agree"] if len(finished) > 1 else []
     components = finished[-1].components if finished else None
-    if components is not None and with_orbits(model) is None:
+    if components is not None and model.orbit_methods() is None:
         ideals = True
     return SingularLocus(
         model,
@@ -347,7 +541,7 @@ def _with_ideal(component: Component, model: Model, field: CoefficientField, eng
     """
     if component.ideal is not None or component.orbit is None:
         return component
-    orbit_methods = with_orbits(model)
+    orbit_methods = model.orbit_methods()
     assert orbit_methods is not None
     try:
         found = closure(orbit_methods.orbit_closure(component.orbit), engine, field, strategy="elimination")

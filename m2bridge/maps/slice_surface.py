@@ -35,8 +35,7 @@ from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.map_model import Case
 from m2bridge.maps.model import Model
 from m2bridge.maps.slice_result import SingularComponent, SliceSurface
-from m2bridge.pictures.real_geometry import Branch, Patch, branches, patches
-from m2bridge.pictures.real_roots import ball, to_flint
+from m2bridge.pictures.real_geometry import Branch, Patch, ball, branches, patches, to_flint
 from m2bridge.pictures.slice_picture import CLOSURE_ONLY, FUNCTIONS, UNDECIDED, Kind, Piece
 
 Span = tuple[Rational | int, Rational | int]

@@ -27,8 +27,8 @@ from m2bridge.engine.answer import parse
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.families.attention.singular_points import by_bounds, by_orbits, orbit_script
-from m2bridge.maps.agreement import LocusFindings
 from m2bridge.maps.map_model import as_model
+from m2bridge.maps.orbits import LocusFindings
 from tests.limits import HOUR, limit_after
 
 # MATH: (d, d', a): dimension, degree, generators by degree, tangent dimensions at orbits
@@ -286,7 +286,9 @@ def test_the_bounds_agree_with_the_whole_ideal(engine: Engine, case: tuple[int, 
 
 def orbits_of_ideal(model: SingleLayerAttention, engine: Engine) -> LocusFindings:
     found = closure(model, engine, strategy="elimination")
-    return by_orbits(found, model.in_coordinates())
+    assert found.ideal is not None
+    assert found.dimension is not None
+    return by_orbits(found.ideal, found.dimension, model, found.model.polynomial_map)
 
 
 def check_bounds_against_ideal(model: SingleLayerAttention, engine: Engine) -> None:

@@ -6,8 +6,7 @@ import pytest
 
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.orbits import Orbit
-from m2bridge.maps.agreement import LocusFindings, compare
-from m2bridge.maps.singular_locus_result import Component, OrbitStatus
+from m2bridge.maps.orbits import Component, LocusFindings, OrbitStatus, compare
 
 GENERIC = OrbitStatus(Orbit(2, 1, 1), 5, 5, False, 5)
 SPECIAL = OrbitStatus(Orbit(1, 1, 0), 4, 6, True, 6)

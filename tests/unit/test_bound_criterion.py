@@ -13,7 +13,7 @@ from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.tangents import tangent_lower_bound, tangent_upper_bounds
 from m2bridge.maps.jacobian_rank import singular_by_bounds
 from m2bridge.maps.map_model import as_model
-from m2bridge.maps.singular_locus_result import tangent_text
+from m2bridge.maps.singular_locus import tangent_text
 
 SMOOTH = Orbit(2, 2, 2)
 CASES = [(2, 1), (2, 2, 1), (2, 3), (3, 1), (3, 1, 1), (3, 2, 2), (3, 2, 3), (3, 2, 1), (4, 1, 2), (4, 1, 3), (5, 1, 1)]

@@ -23,7 +23,7 @@ from m2bridge.families.polynomial_network.model import PolynomialNetwork
 from m2bridge.families.polynomial_network.statements import STATEMENTS, expected_dimension
 from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.implicitization.multigraded_map import coordinate_permutation, grading_with_multidegrees, multigraded
-from m2bridge.maps.layer import coordinate_bound
+from m2bridge.maps.chain import coordinate_bound
 from m2bridge.maps.map_model import MapModel
 from m2bridge.maps.model import DifferentiableModel, Model
 from m2bridge.maps.rank import rank_result

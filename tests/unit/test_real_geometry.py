@@ -14,8 +14,7 @@ from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ContradictionError
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.pictures import real_geometry as real_surface
-from m2bridge.pictures.real_geometry import Patch, branches, patches
-from m2bridge.pictures.real_roots import ball, fractions_between, nodes, pieces, real_roots
+from m2bridge.pictures.real_geometry import Patch, ball, branches, fractions_between, nodes, patches, pieces, real_roots
 
 NAMES = ("x", "y", "z")
 X, Y, Z = fmpq_mpoly_ctx.get(NAMES, Ordering.lex).gens()

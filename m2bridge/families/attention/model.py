@@ -22,8 +22,7 @@ from m2bridge.families.attention.shape import (
     dimension_formula,
     zero_tangent_dimension,
 )
-from m2bridge.maps.model import LowerBound, Model, UpperBound, WithoutRealWeights
-from m2bridge.maps.structure import Multigrading, Symmetry
+from m2bridge.maps.model import LowerBound, Model, Multigrading, Symmetry, UpperBound, WithoutRealWeights
 from m2bridge.system import imported
 
 if TYPE_CHECKING:
@@ -33,9 +32,8 @@ if TYPE_CHECKING:
     from m2bridge.engine import Engine
     from m2bridge.families.attention.observed import Observations
     from m2bridge.families.attention.orbits import Orbit
-    from m2bridge.maps.agreement import LocusFindings
-    from m2bridge.maps.closure_result import Closure
     from m2bridge.maps.model import Core
+    from m2bridge.maps.orbits import LocusFindings
     from m2bridge.maps.statement import Statement
 
 FEW_COORDINATES = 1000
@@ -239,6 +237,10 @@ class SingleLayerAttention(Shape, Model):
             return ""
         return "the method of fibres is for attention over QQ with t ≥ 2, and α > 1 or d' > 1"
 
+    def orbit_methods(self) -> SingleLayerAttention | None:
+        """The model itself: it has the methods of :class:`~m2bridge.maps.orbits.OrbitMethods`."""
+        return None if self.no_orbits() else self
+
     def by_fibres(self, engine: Engine) -> LocusFindings:
         """See :func:`m2bridge.families.attention.singular_points.by_fibres`."""
         from m2bridge.families.attention.singular_points import by_fibres
@@ -251,11 +253,11 @@ class SingleLayerAttention(Shape, Model):
 
         return by_bounds(self)
 
-    def by_orbits(self, found: Closure) -> LocusFindings:
+    def by_orbits(self, ideal: GeneratingSet, dimension: int) -> LocusFindings:
         """See :func:`m2bridge.families.attention.singular_points.by_orbits`."""
         from m2bridge.families.attention.singular_points import by_orbits
 
-        return by_orbits(found, self)
+        return by_orbits(ideal, dimension, self, self.polynomial_map)
 
     def orbit_closure(self, orbit: Orbit) -> PolynomialMap:
         """See :func:`m2bridge.families.attention.orbits.orbit_closure_map`."""

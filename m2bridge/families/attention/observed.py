@@ -12,7 +12,7 @@ from m2bridge.families.attention.orbits import Orbit, orbits, representative
 from m2bridge.families.attention.parametrization import IntegerMatrix, WeightPair
 from m2bridge.families.attention.shape import Shape, zero_tangent_dimension
 from m2bridge.families.attention.statements import singular
-from m2bridge.maps.singular_locus_result import zero_text
+from m2bridge.maps.singular_locus import zero_text
 from m2bridge.maps.statement import Value
 from m2bridge.results.sheet import facts, table
 

@@ -22,7 +22,7 @@ from m2bridge.errors import TooLargeError
 from m2bridge.families.attention.shape import Coordinates, Shape, Weights, coordinate_count
 from m2bridge.implicitization.multigraded_map import MultigradedMap, coordinate_permutation, multigraded
 from m2bridge.limits import watched
-from m2bridge.maps.structure import Multigrading, Permutation, Symmetry, Vector
+from m2bridge.maps.model import Multigrading, Permutation, Symmetry, Vector
 
 IntegerMatrix = tuple[tuple[int, ...], ...]
 WeightPair = tuple[IntegerMatrix, IntegerMatrix]

@@ -8,6 +8,8 @@ from contextlib import suppress
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.jacobian import tangent_dimension
 from m2bridge.algebra.linear_span import reduce_linearly
+from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.algebra.ring import GeneratingSet
 from m2bridge.engine import Engine
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import ContradictionError, MemoryLimitError, TimeLimitError
@@ -31,26 +33,29 @@ from m2bridge.families.attention.tangents import (
     tangent_upper_bounds,
 )
 from m2bridge.limits import clock, share
-from m2bridge.maps.agreement import LocusFindings
-from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.completeness import LARGEST_DEGREE
 from m2bridge.maps.elimination import elimination_values
 from m2bridge.maps.jacobian_rank import singular_by_bounds
 from m2bridge.maps.model import Model
-from m2bridge.maps.singular_locus_result import OrbitStatus
+from m2bridge.maps.orbits import LocusFindings, OrbitStatus
 
 
-def by_orbits(found: Closure, shape: Shape) -> LocusFindings:
-    """Findings from all generators of the ideal of the closure, which is radical.
+def by_orbits(ideal: GeneratingSet, dimension: int, shape: Shape, parametrization: PolynomialMap) -> LocusFindings:
+    """Findings from all generators of the ideal of the closure, which is radical, in the coordinates of the map.
 
     A point is singular exactly when its tangent dimension exceeds the dimension, and all points of an orbit are alike.
-    Hypothesis: t ≥ 2; ``shape`` is that of the case which the closure is about.
+    Hypothesis: t ≥ 2.
     """
-    ideal = found.ideal
-    assert ideal is not None
-    statuses = tuple(_status(found, shape, orbit) for orbit in orbits(shape))
+    statuses = []
+    for orbit in orbits(shape):
+        point = parametrization.evaluate(flatten(*representative(orbit, shape)))
+        tangent = tangent_dimension(ideal.generators, point, ideal.ring.field)
+        if tangent < dimension:
+            raise ContradictionError(f"tangent dimension {tangent} below the dimension {dimension} at orbit {orbit}")
+        statuses.append(OrbitStatus(orbit, orbit_dimension(orbit, shape), tangent, tangent > dimension))
     linear = all(degree == 1 for degree in ideal.generator_degrees)
-    return LocusFindings("orbits", found.dimension, statuses, orbit_components(statuses, linear, shape, found.field))
+    components = orbit_components(tuple(statuses), linear, shape, ideal.ring.field)
+    return LocusFindings("orbits", dimension, tuple(statuses), components)
 
 
 def orbit_script(model: Model, field: CoefficientField) -> Script:
@@ -63,16 +68,6 @@ def orbit_script(model: Model, field: CoefficientField) -> Script:
     ]
     values = elimination_values(independent, field) | {"title": model.title, "points": points}
     return render("orbit_criterion", values=values)
-
-
-def _status(found: Closure, shape: Shape, orbit: Orbit) -> OrbitStatus:
-    assert found.ideal is not None
-    assert found.dimension is not None
-    point = found.model.polynomial_map.evaluate(flatten(*representative(orbit, shape)))
-    tangent = tangent_dimension(found.ideal.generators, point, found.field)
-    if tangent < found.dimension:
-        raise ContradictionError(f"tangent dimension {tangent} below the dimension {found.dimension} at orbit {orbit}")
-    return OrbitStatus(orbit, orbit_dimension(orbit, shape), tangent, tangent > found.dimension)
 
 
 def fibres_apply(shape: Shape) -> bool:
@@ -153,7 +148,7 @@ def _by_equations(shape: Shape, dimension: int, known: Mapping[Orbit, tuple[int,
     if undecided := undecided_orbits(statuses, shape):
         return LocusFindings(method, dimension, statuses, None, f"{undecided}{late}", uses_engine=False)
     linear = dimension == shape.independent_count
-    components = orbit_components(statuses, linear, shape, QQ)
+    components = orbit_components(tuple(statuses), linear, shape, QQ)
     return LocusFindings(method, dimension, statuses, components, uses_engine=False)
 
 

@@ -39,9 +39,8 @@ from m2bridge.families.deep_attention.network import (
 )
 from m2bridge.families.deep_attention.shape import Shape, virtual_dimension
 from m2bridge.limits import check, limited, watched
-from m2bridge.maps.observation import WithoutOrbits
 from m2bridge.maps.rank import rank_result
-from m2bridge.maps.statement import Value
+from m2bridge.maps.statement import Value, WithoutOrbits
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class ObservedNetwork(WithoutOrbits):
-    """See :class:`m2bridge.maps.observation.Observed`; there are no orbits.
+    """See :class:`m2bridge.maps.statement.Observed`; there are no orbits.
 
     Parameters
     ----------

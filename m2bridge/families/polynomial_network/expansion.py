@@ -8,8 +8,7 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.families.polynomial_network.shape import Shape
-from m2bridge.maps.chain import Chain
-from m2bridge.maps.layer import Layer
+from m2bridge.maps.chain import Chain, Layer
 
 
 def layer_chain(network: Shape) -> Chain:

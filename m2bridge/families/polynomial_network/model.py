@@ -11,9 +11,8 @@ from m2bridge.errors import InvalidCaseError
 from m2bridge.families.polynomial_network import structure
 from m2bridge.families.polynomial_network.shape import Shape
 from m2bridge.families.polynomial_network.statements import STATEMENTS, expected_dimension
-from m2bridge.maps.model import UpperBound
+from m2bridge.maps.model import Multigrading, Symmetry, UpperBound
 from m2bridge.maps.statement import Statement
-from m2bridge.maps.structure import Multigrading, Symmetry
 
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap

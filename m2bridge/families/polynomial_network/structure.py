@@ -7,8 +7,7 @@ from functools import cache
 from itertools import pairwise
 from math import comb
 
-from m2bridge.maps.model import UpperBound
-from m2bridge.maps.structure import Multigrading, Permutation, Symmetry, Vector, transposition
+from m2bridge.maps.model import Multigrading, Permutation, Symmetry, UpperBound, Vector, transposition
 
 
 def monomials(variables: int, degree: int) -> Iterator[Vector]:
