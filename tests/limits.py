@@ -72,12 +72,12 @@ class Stuck:
     def version(self) -> str:
         return self._session.version
 
-    def run(self, script: Script, timeout: float | None = None) -> Transcript:
+    def run(self, script: Script, *, timeout: float | None = None) -> Transcript:
         if script.name != self._name:
-            return self._session.run(script, timeout)
+            return self._session.run(script, timeout=timeout)
         self._running = True
         body = _STUCK.format(answers=self._answers) + script.body.replace("mbEmit(", "emitAnswer(")
-        return self._session.run(replace(script, body=body), timeout)
+        return self._session.run(replace(script, body=body), timeout=timeout)
 
     def is_stuck(self) -> bool:
         return self._running and bool(_files(self._session)) and len(answers_so_far(self._session)) >= self._answers

@@ -92,7 +92,7 @@ def kills_macaulay2(
     """The same with Macaulay2."""
     engine.run(Script("quick", 'mbEmit("x", 1)'), timeout)
     if model.d == 2 or (model.d == 3 and _first()):
-        engine.run(Script("death", 'run "kill -9 $PPID"; while true do 1'), timeout)
+        engine.run(Script("death", 'run "kill -9 $PPID"; while true do 1'), timeout=timeout)
     return quick(model, questions, engine, timeout)
 
 

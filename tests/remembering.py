@@ -16,7 +16,7 @@ class Remembering:
     def version(self) -> str:
         return self._session.version
 
-    def run(self, script: Script, timeout: float | None = None) -> Transcript:
+    def run(self, script: Script, *, timeout: float | None = None) -> Transcript:
         if script not in self._known:
-            self._known[script] = self._session.run(script, timeout)
+            self._known[script] = self._session.run(script, timeout=timeout)
         return self._known[script]

@@ -9,7 +9,10 @@ from typing import Any, TypeVar
 
 from m2bridge.algebra.ring import GeneratingSet
 from m2bridge.convert.wire import decode
+from m2bridge.engine.protocol import Engine
+from m2bridge.engine.script import Script
 from m2bridge.errors import ParseError
+from m2bridge.limits import clock
 
 Kind = TypeVar("Kind")
 
@@ -98,3 +101,14 @@ def parse(records: Sequence[str]) -> Answer:
             raise ParseError(f"the field '{name}' was emitted twice")
         values[name] = decode(value)
     return Answer(values)
+
+
+def answer_to(script: Script, *, engine: Engine) -> Answer:
+    """Run a script, within the time limit of the computation, and read what it emitted.
+
+    Raises
+    ------
+    EngineError, ParseError
+        If it did not run to its end, or its records do not follow the wire format.
+    """
+    return parse(engine.run(script, timeout=clock().remaining).records)

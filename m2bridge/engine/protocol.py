@@ -127,7 +127,7 @@ class Engine(Protocol):
         """Version of Macaulay2."""
         ...
 
-    def run(self, script: Script, timeout: float | None = None) -> Transcript:
+    def run(self, script: Script, *, timeout: float | None = None) -> Transcript:
         """Run one script, within the timeout and the limit of :func:`m2bridge.limits.clock`.
 
         Raises
@@ -152,7 +152,7 @@ class RecordedEngine:
 
     version = "recorded"
 
-    def run(self, script: Script, timeout: float | None = None) -> Transcript:
+    def run(self, script: Script, *, timeout: float | None = None) -> Transcript:
         """The stored transcript of this very script."""
         path = _path(self._folder, script)
         if not path.exists():
@@ -173,9 +173,9 @@ class RecordingEngine:
         """Version of the recorded engine."""
         return self._engine.version
 
-    def run(self, script: Script, timeout: float | None = None) -> Transcript:
+    def run(self, script: Script, *, timeout: float | None = None) -> Transcript:
         """Run and store."""
-        transcript = self._engine.run(script, timeout)
+        transcript = self._engine.run(script, timeout=timeout)
         self._folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps(asdict(transcript), indent=1, ensure_ascii=False)
         _path(self._folder, script).write_text(text + "\n", encoding="utf-8")

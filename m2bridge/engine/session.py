@@ -101,7 +101,7 @@ class Session:
         """
         self._runs.start()
 
-    def run(self, script: Script, timeout: float | None = None) -> Transcript:
+    def run(self, script: Script, *, timeout: float | None = None) -> Transcript:
         """Run one script; see :meth:`m2bridge.engine.Engine.run`.
 
         Parameters

@@ -13,10 +13,10 @@ from m2bridge.algebra.ring import GeneratingSet, total_degree
 from m2bridge.convert import macaulay2
 from m2bridge.convert.notation import polynomial_text
 from m2bridge.engine import Engine, engine_or_own, engine_or_shared
-from m2bridge.engine.answer import Answer, parse
+from m2bridge.engine.answer import Answer, answer_to
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import ConversionError
-from m2bridge.limits import clock, limited
+from m2bridge.limits import limited
 
 RING = "givenRing"
 """The ring of all ideals of a question, in its program."""
@@ -42,7 +42,7 @@ def ask(
     """
     script = question(name, ideals, values, libraries)
     with limited(timeout), engine_or_own(engine_or_shared(engine)) as engine:
-        return parse(engine.run(script, clock().remaining).records)
+        return answer_to(script, engine=engine)
 
 
 def question(

@@ -16,7 +16,7 @@ from m2bridge.convert.notation import (
     polynomial_text,
 )
 from m2bridge.engine import Engine, engine_or_own, engine_or_shared
-from m2bridge.engine.answer import Answer, parse
+from m2bridge.engine.answer import Answer, answer_to, parse
 from m2bridge.errors import MemoryLimitError, TimeLimitError, TooLargeError
 from m2bridge.ideals.program import order, question, tidy
 from m2bridge.limits import clock, limited
@@ -166,7 +166,7 @@ def singular_locus(
     with limited(timeout), engine_or_own(engine_or_shared(engine)) as engine:
         late = ""
         try:
-            answer = parse(engine.run(script, clock().remaining).records)
+            answer = answer_to(script, engine=engine)
         except (TimeLimitError, MemoryLimitError) as limit:
             answer, late = parse(limit.records), str(limit)
         _check_minors(answer)

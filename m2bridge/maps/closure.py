@@ -127,7 +127,7 @@ def _eliminated(
     reduction = reduce_linearly(model.polynomial_map, field)
     unfinished = ""
     try:
-        transcript = engine.run(closure_script(model, field, strategy, reduction), running.remaining)
+        transcript = engine.run(closure_script(model, field, strategy, reduction), timeout=running.remaining)
         records, version = transcript.records, transcript.version
     except (TimeLimitError, MemoryLimitError) as limit:
         records, version, unfinished = limit.records, engine.version, str(limit)

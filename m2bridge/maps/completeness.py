@@ -15,7 +15,7 @@ from m2bridge.algebra.linear_span import in_sparse_coordinates, reduce_linearly
 from m2bridge.algebra.numbers import primes_from
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.engine import Engine
-from m2bridge.engine.answer import Answer, parse
+from m2bridge.engine.answer import Answer, answer_to, parse
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import ContradictionError, MemoryLimitError, TimeLimitError
 from m2bridge.implicitization.elimination import linear_part
@@ -96,7 +96,7 @@ def _elimination_remark(largest: int, model: Model, field: CoefficientField) -> 
 def _answer(model: Model, field: CoefficientField, engine: Engine) -> tuple[Answer, str]:
     """What Macaulay2 said, and the limit that it, or the writing of its script, reached, if any."""
     try:
-        return parse(engine.run(completeness_script(model, field), clock().remaining).records), ""
+        return answer_to(completeness_script(model, field), engine=engine), ""
     except (TimeLimitError, MemoryLimitError) as reached:
         return parse(reached.records), str(reached)
 

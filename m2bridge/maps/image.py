@@ -8,10 +8,10 @@ from typing import Any
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.engine import Engine, engine_or_own
-from m2bridge.engine.answer import Answer, parse
+from m2bridge.engine.answer import Answer, answer_to, parse
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import MemoryLimitError, TimeLimitError
-from m2bridge.limits import clock, limited, share
+from m2bridge.limits import limited, share
 from m2bridge.maps.closure import check_options, closure
 from m2bridge.maps.closure_result import Closure, Strategy
 from m2bridge.maps.elimination import elimination_values, empty_source
@@ -168,7 +168,7 @@ def _base_locus(
     """What Macaulay2 says about source and base locus, and the limit that it reached, if any."""
     try:
         script = base_locus_script(polynomial_map, field, title)
-        return parse(engine.run(script, clock().remaining).records), ""
+        return answer_to(script, engine=engine), ""
     except (TimeLimitError, MemoryLimitError) as limit:
         return parse(limit.records), f"base locus: {limit}"
 

@@ -14,7 +14,7 @@ from m2bridge.convert import macaulay2
 from m2bridge.convert.macaulay2 import all_to_macaulay2
 from m2bridge.convert.notation import degree_summary, ideal_macaulay2, polynomial_text
 from m2bridge.engine import Engine, engine_or_own
-from m2bridge.engine.answer import parse
+from m2bridge.engine.answer import answer_to
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import (
     ContradictionError,
@@ -286,7 +286,7 @@ def _components(found: Closure, ideal: Ideal, engine: Engine) -> tuple[Component
     title = found.model.title
     if found.model.polynomial_map.maybe_reducible:
         _check_prime(ideal, engine)
-    answer = parse(engine.run(_script(ideal, title), clock().remaining).records)
+    answer = answer_to(_script(ideal, title), engine=engine)
     primes = map(Ideal.of, answer.ideals("minimal_primes"))
     measured = zip(primes, answer.integers("dimensions"), answer.integers("degrees"), strict=True)
     components = (_component(found, prime, dimension, degree) for prime, dimension, degree in measured)

@@ -19,7 +19,7 @@ from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, total_degree
 from m2bridge.convert import macaulay2
 from m2bridge.convert.macaulay2 import all_to_macaulay2
 from m2bridge.engine import Engine, engine_or_own
-from m2bridge.engine.answer import Answer, parse
+from m2bridge.engine.answer import Answer, answer_to
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import (
     ContradictionError,
@@ -268,7 +268,7 @@ class _Slice:
     def of(cls, found: Closure, space: SliceSpace, engine: Engine) -> _Slice:
         criterion = Criterion.of(found.model, space)
         script = slice_script(found, space, criterion.zero)
-        answer = parse(engine.run(script, clock().remaining).records)
+        answer = answer_to(script, engine=engine)
         _check_one_surface(answer)
         return cls(found, space, criterion, answer, engine)
 

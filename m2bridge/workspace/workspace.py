@@ -70,7 +70,7 @@ class Workspace:
         process = self._process.process
         return process.pid if process else None
 
-    def run(self, code: str, /, timeout: float | None = None, *, file: str = "", **inputs: Any) -> str:
+    def run(self, code: str, /, *, timeout: float | None = None, file: str = "", **inputs: Any) -> str:
         """Run code and forget the value of its last statement; what it printed.
 
         Parameters and errors are those of :meth:`Macaulay2.evaluate`.

@@ -88,9 +88,9 @@ def test_memory_is_measured_anew_for_each_computation(program: Path) -> None:
             events.append("forget")
             super().forget_peak_memory()
 
-        def run(self, script: Script, timeout: float | None = None) -> Transcript:
+        def run(self, script: Script, *, timeout: float | None = None) -> Transcript:
             events.append(script.name)
-            return super().run(script, timeout)
+            return super().run(script, timeout=timeout)
 
     with Watched(program) as engine:
         certify_all(SingleLayerAttention(1, 2), ("3.2", "closure", "3.3"), engine)

@@ -57,7 +57,7 @@ def test_fibres_in_the_virtual_weights_by_their_equations(engine: Macaulay2, key
     script, before = generic_fibre_module.fibre_script(network), 'mbEmit("dimension"'
     assert before in script.body
     body = script.body.replace(before, f"fibre = fibre + ideal({', '.join(singular)})\n{before}")
-    found = parse(engine.run(replace(script, body=body), 60).records)
+    found = parse(engine.run(replace(script, body=body), timeout=60).records)
     assert found.integer("dimension") == observe(network, "virtual_fibre_dimension").value
     if key == "2-2-2-a1-1-t2":
         assert found.integer("points") == 2
@@ -123,7 +123,7 @@ def test_changed_examples_show_nothing(engine: Macaulay2, right: str, wrong: str
     script = closedness.limit_script(DeepAttention((3, 3, 3), 2, 3))
     assert right in script.body
     body = script.body if refused == "no_network" else script.body.partition(LAST)[0]
-    answer = parse(engine.run(replace(script, body=body.replace(right, wrong)), 60).records)
+    answer = parse(engine.run(replace(script, body=body.replace(right, wrong)), timeout=60).records)
     assert answer.boolean(refused) is False
 
 

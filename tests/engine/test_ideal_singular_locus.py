@@ -147,8 +147,8 @@ class Late:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def run(self, script: Script, timeout: float | None = None) -> None:
-        records = self._engine.run(script, timeout).records
+    def run(self, script: Script, *, timeout: float | None = None) -> None:
+        records = self._engine.run(script, timeout=timeout).records
         raise TimeLimitError("the limit", records=records[:3])
 
 

@@ -111,7 +111,7 @@ def test_a_limit_after_the_last_answer_leaves_the_answers(program: Path) -> None
         limit_when(lambda: len(answers_so_far(engine)) == 2),
         pytest.raises(TimeLimitError) as failure,
     ):
-        engine.run(late, HOUR)
+        engine.run(late, timeout=HOUR)
     assert parse(failure.value.records).integer("last") == 5
 
 
@@ -125,7 +125,7 @@ def test_time_limit_kills_everything_and_the_next_run_works(program: Path) -> No
             limit_when(lambda: answers_so_far(engine) and len(session_members(leader)) >= 3),
             pytest.raises(TimeLimitError, match=r"3600 seconds.*timeout=") as failure,
         ):
-            engine.run(Script("slow", slow), HOUR)
+            engine.run(Script("slow", slow), timeout=HOUR)
         assert parse(failure.value.records).integer("early") == 5
         assert session_members(leader) == []
         assert emitted(engine, "1+1") == 2
@@ -141,7 +141,7 @@ def test_memory_limit(program: Path) -> None:
     with Macaulay2(program, Limits(memory=1 << 30)) as engine:
         for code in ("x = toList(1..10000); while true do x = join(x, x)", "2^(2^36)"):
             with pytest.raises(MemoryLimitError, match=r"1 GiB.*--memory"):
-                engine.run(Script("greedy", 'mbEmit("a", 1);' + code), PATIENCE)
+                engine.run(Script("greedy", 'mbEmit("a", 1);' + code), timeout=PATIENCE)
             assert emitted(engine, "1+1") == 2
 
 
@@ -164,7 +164,7 @@ def test_death_from_inside_and_outside(program: Path) -> None:
         assert engine.pid is not None
         when(lambda: answers_so_far(engine), os.kill, engine.pid, signal.SIGKILL)
         with pytest.raises(EngineDiedError, match="SIGKILL"):
-            engine.run(Script("slow", 'mbEmit("x", 1)\nwhile true do 1'), PATIENCE)
+            engine.run(Script("slow", 'mbEmit("x", 1)\nwhile true do 1'), timeout=PATIENCE)
         assert emitted(engine, "1+1") == 2
 
 

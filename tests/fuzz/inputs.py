@@ -60,7 +60,7 @@ class NoTime:
     def start(self) -> None:
         """Nothing."""
 
-    def run(self, script: Script, timeout: float | None = None) -> Transcript:
+    def run(self, script: Script, *, timeout: float | None = None) -> Transcript:
         """See :meth:`m2bridge.engine.Engine.run`."""
         raise TimeLimitError("no time is left")
 

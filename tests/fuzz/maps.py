@@ -153,7 +153,7 @@ def run(count: int, seed: int, engine: Engine | None = None) -> int:
             found = image(case.polynomial_map(), engine, case.field, timeout=SECONDS)
             if found.closure.ideal is None:
                 raise TimeLimitError(found.closure.unfinished)
-            said = complaint(case, found, parse(engine.run(comparison(case, found), SECONDS).records))
+            said = complaint(case, found, parse(engine.run(comparison(case, found), timeout=SECONDS).records))
         except TimeLimitError:
             tally["too long"] += 1
             continue

@@ -154,8 +154,8 @@ class Lying:
     def __init__(self, engine: Engine, text: str, by: str) -> None:
         self._engine, self._text, self._by = engine, text, by
 
-    def run(self, script: Script, timeout: float | None = None) -> Transcript:
-        answer = self._engine.run(script, timeout)
+    def run(self, script: Script, *, timeout: float | None = None) -> Transcript:
+        answer = self._engine.run(script, timeout=timeout)
         records = tuple(record.replace(self._text, self._by) for record in answer.records)
         assert records != answer.records
         return Transcript(records, answer.output, answer.seconds, self.version)

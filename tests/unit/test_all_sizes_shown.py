@@ -73,8 +73,8 @@ class Lying:
 
     version = "lying"
 
-    def run(self, script: Script, timeout: float | None = None) -> Transcript:
-        answer = self._engine.run(script, timeout)
+    def run(self, script: Script, *, timeout: float | None = None) -> Transcript:
+        answer = self._engine.run(script, timeout=timeout)
         records = tuple(record.replace(self._text, self._by) for record in answer.records)
         assert records != answer.records
         return Transcript(records, answer.output, answer.seconds, answer.version)

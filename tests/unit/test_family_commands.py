@@ -98,7 +98,7 @@ class Late:
 
     version = "late"
 
-    def run(self, script: Script, timeout: float | None = None) -> Transcript:
+    def run(self, script: Script, *, timeout: float | None = None) -> Transcript:
         raise TimeLimitError("late")
 
 

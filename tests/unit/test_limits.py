@@ -146,7 +146,7 @@ class Listening:
     def __init__(self) -> None:
         self.scripts: list[Script] = []
 
-    def run(self, script: Script, timeout: float | None = None) -> Transcript:
+    def run(self, script: Script, *, timeout: float | None = None) -> Transcript:
         self.scripts.append(script)
         raise Asked
 
@@ -154,7 +154,7 @@ class Listening:
 class Late(Listening):
     """An engine that never answers."""
 
-    def run(self, script: Script, timeout: float | None = None) -> Transcript:
+    def run(self, script: Script, *, timeout: float | None = None) -> Transcript:
         self.scripts.append(script)
         raise clock().late("Macaulay2")
 
@@ -198,7 +198,7 @@ def test_wrong_usage_is_found_before_anything_is_computed() -> None:
 class Endless(Listening):
     """An engine that takes all the time there is."""
 
-    def run(self, script: Script, timeout: float | None = None) -> Transcript:
+    def run(self, script: Script, *, timeout: float | None = None) -> Transcript:
         for _ in watched(repeat(None)):
             pass
         raise AssertionError("it ends by the limit")

@@ -50,8 +50,8 @@ class Limited:
     def __init__(self, engine: Engine, answers: int, limit: type[EngineError] = TimeLimitError) -> None:
         self._engine, self._answers, self._limit = engine, answers, limit
 
-    def run(self, script: Script, timeout: float | None = None) -> Transcript:
-        records = self._engine.run(script, timeout).records
+    def run(self, script: Script, *, timeout: float | None = None) -> Transcript:
+        records = self._engine.run(script, timeout=timeout).records
         raise self._limit("the limit was reached", records=records[: self._answers] if script.name == "fibres" else ())
 
 

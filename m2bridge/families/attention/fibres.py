@@ -226,7 +226,7 @@ def fibres(model: Shape, engine: Engine | None = None, wanted: Sequence[Orbit] |
     every = orbits(model) if wanted is None else tuple(sorted(wanted))
     try:
         with engine_or_own(engine) as engine:
-            records = engine.run(fibres_script(model, wanted), clock().remaining).records
+            records = engine.run(fibres_script(model, wanted), timeout=clock().remaining).records
         return _read(parse(records), model, every)
     except (TimeLimitError, MemoryLimitError) as limit:
         answer = parse(limit.records)

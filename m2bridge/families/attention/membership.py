@@ -14,7 +14,7 @@ from m2bridge.algebra.determinantal import determinantal_dimension
 from m2bridge.algebra.field import QQ
 from m2bridge.convert.notation import exact_text
 from m2bridge.engine import Engine, engine_or_own
-from m2bridge.engine.answer import Answer, parse
+from m2bridge.engine.answer import Answer, answer_to
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError
 from m2bridge.families.attention.function import Chart, fibre_points, function_of, orbit_of, quadratic_forms
@@ -196,7 +196,7 @@ def _membership(
 
 def _nonzero(model: Shape, function: Mapping[str, Fraction | int], chart: Chart, engine: Engine) -> Membership:
     running = clock()
-    answer = parse(engine.run(membership_script(model, chart), running.remaining).records)
+    answer = answer_to(membership_script(model, chart), engine=engine)
     length = answer.integer("length")
     if length == 0:
         return Membership(model, OUTSIDE, None, (), 0, None, None, engine.version, running.seconds)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from m2bridge.algebra.field import QQ
 from m2bridge.engine import Engine, engine_or_own
-from m2bridge.engine.answer import parse
+from m2bridge.engine.answer import answer_to
 from m2bridge.errors import (
     ContradictionError,
     EngineError,
@@ -275,7 +275,7 @@ def _degree_by_elimination(model: Shape, engine: Engine) -> int | None:
     two_tokens = Shape(model.d, model.d_out, model.a)
     reduced = MapModel(parametrization(two_tokens, "reduced", "attention"), two_tokens.title)
     try:
-        answer = parse(engine.run(closure_script(reduced, QQ), clock().remaining).records)
+        answer = answer_to(closure_script(reduced, QQ), engine=engine)
     except (TimeLimitError, MemoryLimitError):
         return None
     return answer.integer("degree")

@@ -97,7 +97,7 @@ def observe_closure(model: SingleLayerAttention, engine: Engine | None) -> Closu
     with limited(None) as running:
         chosen = as_model(model)
         reduction = reduce_linearly(chosen.polynomial_map)
-        transcript = engine.run(closure_script(chosen, QQ, reduction=reduction), running.remaining)
+        transcript = engine.run(closure_script(chosen, QQ, reduction=reduction), timeout=running.remaining)
         answer = parse(transcript.records)
         return read_closure(answer, chosen, reduction, QQ, "elimination", transcript.version, running.seconds)
 

@@ -11,13 +11,12 @@ from dataclasses import dataclass, fields
 
 from m2bridge.algebra.linear_algebra import rank
 from m2bridge.engine import Engine
-from m2bridge.engine.answer import parse
+from m2bridge.engine.answer import answer_to
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import MethodUnavailableError, TooLargeError
 from m2bridge.families.deep_attention.lower_bounds import MinimalStandard
 from m2bridge.families.deep_attention.network import integer_virtual_weights
 from m2bridge.families.deep_attention.shape import Shape
-from m2bridge.limits import clock
 
 SEED = 240817221
 MOST_UNKNOWNS = 25
@@ -54,7 +53,7 @@ def generic_fibre(network: Shape, engine: Engine) -> GenericFibre:
     EngineError
         If Macaulay2 did not finish.
     """
-    answer = parse(engine.run(fibre_script(network), clock().remaining).records)
+    answer = answer_to(fibre_script(network), engine=engine)
     dimension = answer.integer("dimension")
     points = answer.integer("points") if dimension == 0 else None
     return GenericFibre(dimension, answer.integer("degree"), points)
@@ -171,7 +170,7 @@ def limit_outside(network: Shape, engine: Engine) -> LimitOutside:
     """
     if reason := concerns(network):
         raise MethodUnavailableError(reason)
-    answer = parse(engine.run(limit_script(network), clock().remaining).records)
+    answer = answer_to(limit_script(network), engine=engine)
     return LimitOutside(**{field.name: answer.boolean(field.name) for field in fields(LimitOutside)})
 
 

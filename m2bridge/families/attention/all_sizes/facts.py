@@ -12,7 +12,7 @@ import islpy as isl
 from sympy.polys.rings import PolyElement
 
 from m2bridge.engine import Engine
-from m2bridge.engine.answer import Answer, parse
+from m2bridge.engine.answer import Answer, answer_to
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import ParseError
 from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, BaseCase, BaseIdeals, Stratum
@@ -32,7 +32,6 @@ from m2bridge.families.attention.all_sizes.sizes import (
 )
 from m2bridge.families.attention.fibres import nonzero_part, products_determine_functions
 from m2bridge.families.attention.orbits import Orbit
-from m2bridge.limits import clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ def base_ideals(engine: Engine) -> Basis:
     EngineError
         If Macaulay2 failed or reached a limit.
     """
-    answer = parse(engine.run(base_ideals_script(), clock().remaining).records)
+    answer = answer_to(base_ideals_script(), engine=engine)
     return Basis(
         {base: _generators(answer, base) for base in BASE_CASES},
         answer.boolean("base_locus_empty"),
