@@ -1,4 +1,4 @@
-"""The variety of matrices of bounded rank: its dimension, its degree and its Hilbert function, by closed formulas."""
+"""Closed formulas: monomials of a degree, and the varieties of matrices of bounded rank."""
 
 from __future__ import annotations
 
@@ -6,6 +6,21 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations
 from math import comb, factorial, prod
+
+
+def monomial_count(variables: int, degree: int) -> int:
+    """The number of monomials of a degree, dim S_n of a space of this dimension; at least one variable."""
+    return comb(variables + degree - 1, degree)
+
+
+def matrices_of_rank(size: int, rank: int) -> int:
+    """Dimension of the square matrices of rank at most r: r(2n − r) for r ≤ n, codimension (n − r)²."""
+    return determinantal_dimension(size, size, rank)
+
+
+def symmetric_matrices_of_rank(size: int, rank: int) -> int:
+    """Dimension of the symmetric matrices of rank at most r: codimension (n − r)(n − r + 1)/2."""
+    return comb(size + 1, 2) - comb(max(0, size - rank) + 1, 2)
 
 
 def determinantal_dimension(rows: int, columns: int, rank: int) -> int:
@@ -43,11 +58,6 @@ def determinantal_hilbert_function(columns: int, rows: int, rank: int, n: int) -
     if rank >= min(rows, columns):
         return monomial_count(rows * columns, n)
     return sum(_schur(parts, rows) * _schur(parts, columns) for parts in _partitions(n, rank, n))
-
-
-def monomial_count(variables: int, degree: int) -> int:
-    """The number of monomials of a degree, dim S_n of a space of this dimension."""
-    return comb(degree + variables - 1, degree)
 
 
 def _partitions(n: int, parts: int, largest: int) -> Iterator[tuple[int, ...]]:

@@ -17,12 +17,12 @@ import re
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from math import comb
 from typing import Any
 from unicodedata import category
 
 from sympy.polys.rings import PolyElement
 
+from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing, normal_form
 from m2bridge.errors import ConversionError
@@ -164,7 +164,7 @@ class _Reader:
             self.fail(f"an exponent must be an integer from 0 to {MAX_EXPONENT}")
         self.place += 1
         exponent = int(digits)
-        count = comb(len(base) + exponent - 1, exponent) if base else 1
+        count = monomial_count(len(base), exponent) if base else 1
         work = 10 * count if count > 1 else 1
         self.check_size(work, count, exponent * (_bits(base) + len(base).bit_length()), start)
         return base**exponent if exponent else self.ring.sympy_ring.one

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sympy import Poly, Symbol
 
+from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.modules import BettiTable, Complex, GroebnerBasis, HilbertPolynomial, Matrix, Module
 from m2bridge.algebra.polynomial_map import PolynomialMap, images_over, relations_over, substitute
@@ -148,7 +149,7 @@ class Ideal(Presented, GeneratingSet):
             return NotImplemented
         one = self.ring.sympy_ring.one
         count = len(self.generators)
-        _check_size(comb(count + exponent - 1, exponent) if count else 1)
+        _check_size(monomial_count(count, exponent) if count else 1)
         chosen = combinations_with_replacement(self.generators, exponent)
         return self._generated_by(prod(factors, start=one) for factors in watched(chosen))
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import flint
 from sympy import Expr
 
+from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.linear_algebra import sparse_rank
 from m2bridge.algebra.polynomial_map import PolynomialMap
@@ -211,7 +212,7 @@ def _check_size(layers: Sequence[Layer]) -> None:
             for monomial in image:
                 product = 1
                 for i, exponent in support(monomial):
-                    product *= comb(known[i] + exponent - 1, exponent) if known[i] else 0
+                    product *= monomial_count(known[i], exponent) if known[i] else 0
                 count += product
             sizes.append(count)
         if sum(sizes) > MAX_TERMS:

@@ -9,6 +9,7 @@ from itertools import islice
 from math import comb
 from typing import Any
 
+from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.linear_span import in_sparse_coordinates, reduce_linearly
@@ -172,7 +173,7 @@ def within_reach(core: Core) -> bool:
 
 def bound_monomials(core: Core) -> int:
     """The number of monomials of the degree of the bound."""
-    return comb(len(core.source.polynomial_map.coordinates) + core.bound - 1, core.bound)
+    return monomial_count(len(core.source.polynomial_map.coordinates), core.bound)
 
 
 def prove_by_core(known: Equations, core: Core) -> Equations:
@@ -305,7 +306,7 @@ def graded_source(model: Model) -> MultigradedMap:
 
 def default_max_degree(coordinates: int, monomials: int = MOST_MONOMIALS_OF_A_DEGREE) -> int:
     """The largest N ≤ 4 for which there are at most this many monomials of degree N; at least 1."""
-    fitting = (n for n in range(LARGEST_DEGREE, 1, -1) if comb(coordinates + n - 1, n) <= monomials)
+    fitting = (n for n in range(LARGEST_DEGREE, 1, -1) if monomial_count(coordinates, n) <= monomials)
     return next(fitting, 1)
 
 

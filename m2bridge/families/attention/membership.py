@@ -10,7 +10,7 @@ from typing import Any
 from sympy import Matrix, Rational, zeros
 from sympy import latex as sympy_latex
 
-from m2bridge.algebra.determinantal import determinantal_dimension
+from m2bridge.algebra.determinantal import matrices_of_rank
 from m2bridge.algebra.field import QQ
 from m2bridge.convert.notation import exact_text
 from m2bridge.engine import Engine, engine_or_own
@@ -93,7 +93,7 @@ class Membership(Presented):
         """
         if self.is_zero:
             d, alpha = self.model.d, self.model.alpha
-            return max(determinantal_dimension(d, d, alpha), d * self.model.d_out)
+            return max(matrices_of_rank(d, alpha), d * self.model.d_out)
         return 0 if self.weights else None
 
     @property

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from sympy.polys.rings import PolyElement
 
-from m2bridge.algebra.determinantal import determinantal_degree, determinantal_dimension
+from m2bridge.algebra.determinantal import determinantal_degree, determinantal_dimension, matrices_of_rank
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
@@ -227,7 +227,7 @@ def orbit_closure_degree(orbit: Orbit, shape: Shape) -> int | None:
     d, d_out, r, s = shape.d, shape.d_out, orbit.r, orbit.s
     if orbit.m != max(0, r + s - d):
         return None
-    dimension_a = determinantal_dimension(d, d, r) - 1
+    dimension_a = matrices_of_rank(d, r) - 1
     dimension_v = determinantal_dimension(d_out, d, s) - 1
     sheets = 2 if (r, s, orbit.m) == (1, 1, 0) else 1
     product_degree = determinantal_degree(d, d, r) * determinantal_degree(d_out, d, s)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from math import comb
 from typing import Any
 
+from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.jacobian import tangent_dimension
@@ -210,7 +210,7 @@ class Found:
 def degree_for(model: SingleLayerAttention) -> int:
     """Up to which degree: the largest N ≤ 5 with at most 1.5 million monomials of degree N; at least 1."""
     count = model.independent_count
-    return next((n for n in range(LARGEST_DEGREE, 1, -1) if comb(count + n - 1, n) <= MOST_MONOMIALS), 1)
+    return next((n for n in range(LARGEST_DEGREE, 1, -1) if monomial_count(count, n) <= MOST_MONOMIALS), 1)
 
 
 def is_within_reach(model: SingleLayerAttention) -> bool:

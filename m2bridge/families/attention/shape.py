@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import comb
 from typing import Literal
 
-from m2bridge.algebra.determinantal import determinantal_degree, determinantal_dimension
+from m2bridge.algebra.determinantal import determinantal_degree, matrices_of_rank, symmetric_matrices_of_rank
 from m2bridge.families.definition import positive_integer
 
 NAME = "attention"
@@ -99,7 +99,7 @@ def dimension_formula(shape: Shape) -> int:
 
     Source: Henry, Marchetti, Kohn, Corollary 3.3.
     """
-    return determinantal_dimension(shape.d, shape.d, shape.alpha) + shape.d * shape.d_out - 1
+    return matrices_of_rank(shape.d, shape.alpha) + shape.d * shape.d_out - 1
 
 
 def weights_dimension(shape: Shape) -> int:
@@ -110,9 +110,8 @@ def weights_dimension(shape: Shape) -> int:
     """
     d = shape.d
     if shape.t > 1:
-        return determinantal_dimension(d, d, shape.alpha) + d * shape.d_out
-    s = min(2 * shape.alpha, d)
-    return s * (2 * d - s + 1) // 2 + d * shape.d_out
+        return matrices_of_rank(d, shape.alpha) + d * shape.d_out
+    return symmetric_matrices_of_rank(d, 2 * shape.alpha) + d * shape.d_out
 
 
 def dimension_bound(shape: Shape) -> int:
@@ -150,6 +149,6 @@ def is_birational(shape: Shape) -> bool:
 
 def product_degree(shape: Shape) -> int:
     """The top intersection number (h_A + h_V)^(δ_A + δ_V) on P^δ_A × P^δ_V: C(δ_A + δ_V, δ_V)."""
-    dimension_a = determinantal_dimension(shape.d, shape.d, shape.alpha) - 1
+    dimension_a = matrices_of_rank(shape.d, shape.alpha) - 1
     dimension_v = shape.d * shape.d_out - 1
     return comb(dimension_a + dimension_v, dimension_v)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations_with_replacement, product
 from math import prod
 
-from m2bridge.algebra.determinantal import determinantal_dimension
+from m2bridge.algebra.determinantal import matrices_of_rank
 from m2bridge.algebra.linear_algebra import sparse_rank
 from m2bridge.algebra.sparse_polynomial import Terms
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TimeLimitError
@@ -73,7 +73,7 @@ def source_tangent_dimension(orbit: Orbit, shape: Shape) -> int:
     tangent space is the space of all matrices. Harris, *Algebraic Geometry: A First Course*, Example 14.16.
     """
     rank_a = shape.d if orbit.r < shape.alpha else shape.alpha
-    return determinantal_dimension(shape.d, shape.d, rank_a) + shape.d * shape.d_out
+    return matrices_of_rank(shape.d, rank_a) + shape.d * shape.d_out
 
 
 def _differential(A: Sparse, V: Sparse, orbit: Orbit, shape: Shape) -> Iterator[Function]:

@@ -5,6 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import comb
 
+from m2bridge.algebra.determinantal import (
+    determinantal_dimension,
+    matrices_of_rank,
+    monomial_count,
+    symmetric_matrices_of_rank,
+)
 from m2bridge.families.deep_attention.shape import Shape, reduced_dimension, virtual_dimension
 from m2bridge.maps.model import UpperBound
 
@@ -60,7 +66,7 @@ def _layers(network: Shape) -> UpperBound:
 def layer_bound(network: Shape, d: int, after: int, a: int) -> UpperBound:
     """The best bound for a layer of all heads from width d to the next one, with this a."""
     if network.softmax:
-        value = network.heads * (d * after + min(a, d) * (2 * d - min(a, d)))
+        value = network.heads * (d * after + matrices_of_rank(d, a))
         return UpperBound(value, "the attention and value matrices")
     bounds = _several_tokens if network.t > 1 else _one_token
     return min(bounds(network.heads, d, after, min(a, d)), key=lambda bound: bound.value)
@@ -69,20 +75,19 @@ def layer_bound(network: Shape, d: int, after: int, a: int) -> UpperBound:
 def _several_tokens(heads: int, d: int, after: int, alpha: int) -> Iterator[UpperBound]:
     """Bounds for Σ_h V_h XXᵀA_hX with t ≥ 2."""
     swaps = comb(heads, 2) * max(0, 2 * alpha - d) if after == 1 and heads <= d else 0
-    scaled = heads * (d * after + alpha * (2 * d - alpha) - 1)
+    scaled = heads * (d * after + matrices_of_rank(d, alpha) - 1)
     yield UpperBound(scaled - swaps, "the heads up to scalings" + " and exchanges of values" * bool(swaps))
     yield _tensors(heads, d * after, d * d)
     if after == 1:
         h = min(heads, d)
-        quadrics = comb(d + 1, 2) - comb(d - h + 1, 2)
+        quadrics = symmetric_matrices_of_rank(d, h)
         yield UpperBound(h * (d - h) + d * quadrics, f"quadratic forms that vanish where {h} linear forms do")
     yield UpperBound(after * d * comb(d + 1, 2), "the number of coefficients")
 
 
 def _one_token(heads: int, d: int, after: int, alpha: int) -> Iterator[UpperBound]:
     """Bounds for Σ_h V_h x·q_h(x), where q_h is a quadratic form of rank at most 2α."""
-    rank = min(2 * alpha, d)
-    yield UpperBound(heads * (d * after + rank * (2 * d - rank + 1) // 2 - 1), "the heads up to scalings")
+    yield UpperBound(heads * (d * after + symmetric_matrices_of_rank(d, 2 * alpha) - 1), "the heads up to scalings")
     yield _tensors(heads, d * after, comb(d + 1, 2))
     yield UpperBound(after * comb(d + 2, 3), "the number of coefficients")
 
@@ -90,7 +95,9 @@ def _one_token(heads: int, d: int, after: int, alpha: int) -> Iterator[UpperBoun
 def _tensors(heads: int, values: int, matrices: int) -> UpperBound:
     """Tensors Σ_h V_h ⊗ A_h, matrices of rank at most the number of heads."""
     rank = min(heads, values, matrices)
-    return UpperBound(rank * (values + matrices - rank), f"tensors of values and attention matrices of rank {rank}")
+    return UpperBound(
+        determinantal_dimension(values, matrices, rank), f"tensors of values and attention matrices of rank {rank}"
+    )
 
 
 def coefficient_count(network: Shape) -> int:
@@ -105,8 +112,8 @@ def coefficient_count(network: Shape) -> int:
     if network.skip:
         return outputs * n * (comb(m + variables, variables) - 1)
     if network.t == 1:
-        return outputs * comb(degree + n - 1, n - 1)
-    return outputs * n * comb(m + variables - 1, variables - 1)
+        return outputs * monomial_count(n, degree)
+    return outputs * n * monomial_count(variables, m)
 
 
 def gauge_dimension(network: Shape) -> int:

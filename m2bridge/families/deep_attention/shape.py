@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from math import comb
 from typing import Any, ClassVar, Literal, Self, get_args
 
+from m2bridge.algebra.determinantal import matrices_of_rank, symmetric_matrices_of_rank
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.definition import positive_integers
 from m2bridge.maps.model import DifferentiableModel
@@ -221,16 +221,6 @@ class Shape(DifferentiableModel):
         for r, alpha in zip(self.entering_ranks[:0:-1], self.alphas[:0:-1], strict=True):
             spans.append(min(r, spans[-1] + 2 * alpha))
         return (self.widths[0], *reversed(spans))
-
-
-def matrices_of_rank(size: int, rank: int) -> int:
-    """The dimension of the square matrices of this size of at most this rank: codimension (n − r)²."""
-    return size * size - max(0, size - rank) ** 2
-
-
-def symmetric_matrices_of_rank(size: int, rank: int) -> int:
-    """The dimension of the symmetric ones: codimension (n − r)(n − r + 1)/2."""
-    return comb(size + 1, 2) - comb(max(0, size - rank) + 1, 2)
 
 
 def virtual_dimension(shape: Shape) -> int:

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from math import comb
 from pathlib import Path
 
+from m2bridge.algebra.determinantal import matrices_of_rank, symmetric_matrices_of_rank
 from m2bridge.certificates.wording import wording
 from m2bridge.families.deep_attention.shape import (
     Shape,
-    matrices_of_rank,
     reduced_dimension,
-    symmetric_matrices_of_rank,
     virtual_dimension,
 )
 from m2bridge.maps.model import Expectation

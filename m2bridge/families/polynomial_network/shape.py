@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
-from math import comb
 from typing import Any, ClassVar, Self
 
+from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.errors import InvalidCaseError, TooLargeError
 from m2bridge.families.definition import positive_integer, positive_integers
 from m2bridge.maps.model import DifferentiableModel
@@ -86,7 +86,7 @@ class Shape(DifferentiableModel):
     @property
     def coordinate_count(self) -> int:
         """The number of coefficients, d_l·C(d_0 − 1 + r^(l−1), d_0 − 1)."""
-        return self.output_count * comb(self.input_count - 1 + self.function_degree, self.input_count - 1)
+        return self.output_count * monomial_count(self.input_count, self.function_degree)
 
     def check_expandable(self) -> None:
         """Raise TooLargeError if there are more coordinates than can be written down."""
