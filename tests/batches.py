@@ -9,12 +9,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from m2bridge import SingleLayerAttention as Case
-from m2bridge.batch.certifier import Certify, Settings
 from m2bridge.batch.cluster import Dask
-from m2bridge.batch.executor import Executor, Serial
-from m2bridge.batch.plan import Silent, plan
-from m2bridge.batch.processes import Processes
-from m2bridge.batch.run import Summary, run
+from m2bridge.batch.executors import Certify, Executor, Processes, Serial, Settings
+from m2bridge.batch.plan import Silent, Summary, plan, run
 from m2bridge.batch.store import Store, case_lock
 from m2bridge.batch.task import tasks
 from tests.events import PATIENCE

@@ -11,10 +11,9 @@ from itertools import islice
 from types import TracebackType
 from typing import Any, Self
 
-from m2bridge.batch.certifier import Certifier, Settings, give_up
-from m2bridge.batch.executor import Started
+from m2bridge.batch.executors import Certifier, Settings, Started, give_up
+from m2bridge.batch.pool import check_files, interrupts_held
 from m2bridge.batch.task import Task, TaskReport
-from m2bridge.batch.worker import check_files, interrupts_held
 from m2bridge.engine.scratch import Scratch, sweep
 from m2bridge.errors import EngineDiedError, InvalidCaseError, MethodUnavailableError
 from m2bridge.system import cores
@@ -84,7 +83,7 @@ class Dask:
             self._stack = stack.pop_all()
 
     def run(self, tasks: Iterable[Task], started: Started) -> Iterator[TaskReport]:
-        """See :meth:`m2bridge.batch.executor.Executor.run`; a task counts as started when it is submitted."""
+        """See :meth:`m2bridge.batch.executors.Executor.run`; a task counts as started when it is submitted."""
         from distributed import as_completed
         from distributed.scheduler import KilledWorker
 

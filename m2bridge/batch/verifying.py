@@ -2,26 +2,95 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Sequence
-from multiprocessing.connection import wait
+import os
+import resource
+import signal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
-from m2bridge.batch.verifier import Allowance, Check, Verifier, by_death, by_limit
-from m2bridge.batch.worker import Begun, Ready, prepare
+from m2bridge.batch.pool import Pool, lower_limit, prepare
+from m2bridge.batch.task import reason_of
 from m2bridge.checker.verify import VerifyResult
-from m2bridge.errors import BatchError
-from m2bridge.system import cores, exit_text
+from m2bridge.errors import InvalidCaseError
+from m2bridge.limits import check_timeout, clock
+from m2bridge.results.sheet import duration
+from m2bridge.system import exit_text, imported
 
-_FALSE_STARTS = 3
+LEAST_MEMORY = 256 * 2**20
+"""Python with SymPy and FLINT maps 100 MiB of address space before it checks anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """Limits on the check of one file, which no check can escape.
+
+    Parameters
+    ----------
+    timeout : float
+        Seconds of wall time.
+    memory : int
+        Bytes of address space of the process that checks it.
+
+    Raises
+    ------
+    InvalidCaseError
+        If one of them is no limit, or too small to check anything.
+    """
+
+    timeout: float = 120.0
+    memory: int = 2 * 2**30
+
+    def __post_init__(self) -> None:
+        check_timeout(self.timeout)
+        if self.memory < LEAST_MEMORY:
+            least = LEAST_MEMORY // 2**20
+            raise InvalidCaseError("memory", f"what checks certificates needs {least}M of address space at least")
+
+
+Check = Callable[[Path], VerifyResult]
+
+OUT_OF_MEMORY = 77
+"""Exit status of a process in which Python had no memory left; FLINT and GMP abort it then."""
+
+
+class Checker:
+    """Checks files one after the other, in a worker process."""
+
+    exhausted = False
+
+    def __init__(self, check: Check | None) -> None:
+        self._check = check or imported("m2bridge.crosscheck.verified").verify_path  # the parent need not wait for it
+
+    def perform(self, path: Path) -> VerifyResult:
+        """The finding about a file."""
+        try:
+            return self._check(path)
+        except MemoryError:
+            os._exit(OUT_OF_MEMORY)
+        except OSError as reason:
+            return VerifyResult("failed", str(path), "reading", found=str(reason.strerror or reason))
+        except Exception as reason:  # whatever it is, it becomes the finding about this file, and others get theirs
+            return VerifyResult("failed", str(path), "m2bridge itself", found=reason_of(reason))
+
+    def __enter__(self) -> Self:
+        """Drop what libraries say when they abort the process, and their dumps."""
+        lower_limit(resource.RLIMIT_CORE, 0)
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, 2)
+        os.close(nothing)
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        """Nothing is left to end."""
 
 
 def verify_files(
     paths: Sequence[Path], allowance: Allowance | None = None, workers: int | None = None, check: Check | None = None
 ) -> list[VerifyResult]:
-    """What :func:`m2bridge.crosscheck.verified.verify_path` says of each file, in their order.
+    """The findings of :func:`m2bridge.crosscheck.verified.verify_path` about files, in their order.
 
     Whatever a file does to the process that checks it, it gets a finding, and the others get theirs.
 
@@ -41,10 +110,22 @@ def verify_files(
         If worker processes do not start.
     """
     prepare("m2bridge.crosscheck.verified")
-    number = workers or cores()
-    with _Pool(_groups(paths), number, allowance or Allowance(), check) as pool:
-        found = pool.run()
-    return [found[path] for path in paths]
+    limits = allowance or Allowance()
+    lost = partial(_lost, limits)
+    with Pool(partial(Checker, check), lost, workers=workers, timeout=limits.timeout, memory=limits.memory) as pool:
+        findings = dict(pool.results(_groups(paths)))
+    return [findings[path] for path in paths]
+
+
+def _lost(allowance: Allowance, path: Path, status: int | None) -> VerifyResult:
+    """The finding about a file at which processes ended with this status, or which was not done in time."""
+    if status is None:
+        late = f"not decided within {duration(allowance.timeout)}; {clock().option} gives it more"
+        return VerifyResult("too-expensive", str(path), "time", found=late)
+    if status in (-signal.SIGABRT, -signal.SIGFPE, OUT_OF_MEMORY):  # GMP raises the second one for its own limits
+        large = f"not decided within {allowance.memory / 2**30:.3g} GiB of memory; --memory gives it more"
+        return VerifyResult("too-expensive", str(path), "memory", found=large)
+    return VerifyResult("failed", str(path), "process", found=f"what checks it {exit_text(status)}, twice")
 
 
 def _groups(paths: Sequence[Path]) -> list[list[Path]]:
@@ -63,84 +144,3 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except OSError:  # what is wrong with it is said when it is read
         return 0
-
-
-class _Pool:
-    """Processes at work on groups of files.
-
-    A process that ended is replaced. Its file is checked once more in a fresh one, unless its time was up: the files
-    before it may have left too little memory, and whoever killed it may have meant another. The second end counts.
-    """
-
-    def __init__(self, groups: Sequence[Sequence[Path]], number: int, allowance: Allowance, check: Check | None):
-        self._waiting = deque(groups)
-        self._number = number
-        self._allowance = allowance
-        self._check = check
-        self._workers: list[Verifier] = []
-        self._found: dict[Path, VerifyResult] = {}
-        self._ends = Counter[Path]()
-        self._false_starts = 0
-
-    def run(self) -> dict[Path, VerifyResult]:
-        """The finding about each file."""
-        while self._waiting or any(worker.left for worker in self._workers):
-            self._recruit()
-            for worker in self._workers:
-                if self._waiting and worker.ready and not worker.left:
-                    worker.give(self._waiting.popleft())
-            by_line = {worker.connection: worker for worker in self._workers}
-            for line in wait(list(by_line)):
-                self._hear(by_line[line])  # type: ignore[index]
-        return self._found
-
-    def _recruit(self) -> None:
-        """Start processes, as many as are of use."""
-        idle = sum(not worker.left for worker in self._workers)
-        for _ in range(min(self._number - len(self._workers), len(self._waiting) - idle)):
-            self._workers.append(Verifier(self._allowance, self._check))
-
-    def _hear(self, worker: Verifier) -> None:
-        message = worker.receive()
-        if isinstance(message, VerifyResult):
-            self._found[worker.left.popleft()] = message
-            worker.at_work = False
-        elif isinstance(message, Begun):
-            worker.at_work, self._false_starts = True, 0
-            worker.begun += 1
-        elif isinstance(message, Ready):
-            worker.ready = True
-        else:
-            self._workers.remove(worker)
-            self._bury(worker, worker.end())
-
-    def _bury(self, worker: Verifier, status: int) -> None:
-        """What the end of a process means for the files that it had."""
-        if not worker.begun:
-            self._false_starts += 1
-            if self._false_starts >= _FALSE_STARTS:
-                raise BatchError(f"processes end before they check anything; the last one {exit_text(status)}")
-        if not worker.at_work:  # killed between two files: none of them is to blame
-            if worker.left:
-                self._waiting.appendleft(list(worker.left))
-            return
-        path, *others = worker.left
-        if others:
-            self._waiting.appendleft(others)
-        self._ends[path] += 1
-        late = by_limit(status, path, self._allowance)
-        if self._ends[path] > 1 or (late and late.check == "time"):
-            self._found[path] = late or by_death(status, path)
-        else:
-            self._waiting.appendleft([path])
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        for worker in self._workers:
-            worker.process.kill()
-        for worker in self._workers:
-            worker.end()

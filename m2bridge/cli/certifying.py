@@ -21,7 +21,7 @@ from m2bridge.results.sheet import plural
 from m2bridge.system import importing
 
 if TYPE_CHECKING:
-    from m2bridge.batch.executor import Executor
+    from m2bridge.batch.executors import Executor
     from m2bridge.batch.plan import Plan
     from m2bridge.batch.store import Store
 
@@ -75,8 +75,7 @@ def certify_command(
     computed or not applicable, 1 when something is refuted (0 with --exit-zero), 3 when something has no answer.
     """
     from m2bridge.batch.cases import ordered
-    from m2bridge.batch.plan import plan, shown
-    from m2bridge.batch.run import run
+    from m2bridge.batch.plan import plan, run, shown
     from m2bridge.batch.store import Store
     from m2bridge.batch.task import tasks
 
@@ -147,24 +146,23 @@ def _cases(name: str, options: dict[str, Any]) -> Iterable[Any]:
 
 def _executor(store: Store, planned: Plan, options: dict[str, Any]) -> Executor:
     if options["executor"] == "processes":
-        from m2bridge.batch.worker import prepare
+        from m2bridge.batch.pool import prepare
 
-        prepare()  # it imports what the workers need while this process does the same
+        prepare("m2bridge.batch.executors")  # it imports what the workers need while this process does the same
     with importing():
-        from m2bridge.batch.certifier import Settings
         from m2bridge.batch.cluster import Dask
-        from m2bridge.batch.executor import Serial
-        from m2bridge.batch.processes import Processes
+        from m2bridge.batch.executors import Processes, Serial, Settings
 
     needed = any(task.needs_engine for task in planned.left)
-    settings = Settings(store, options["program"], options["timeout"], options["memory"], needs_engine=needed)
+    limits = options["timeout"], options["memory"]
+    settings = Settings(store, options["program"], *limits, needs_engine=needed, recycled_after=options["recycle"])
     if options["executor"] == "dask":
         return Dask(settings, options["scheduler"], options["workers"])  # each machine finds its own Macaulay2
     if needed:
         settings = replace(settings, program=str(locate(options["program"]).program))
     if options["executor"] == "serial":
         return Serial(settings)
-    return Processes(settings, options["workers"], options["recycle"])
+    return Processes(settings, options["workers"])
 
 
 def _kinds(text: str) -> frozenset[Any]:

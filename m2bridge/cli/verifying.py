@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from m2bridge.batch.verifier import Allowance
+from m2bridge.batch.verifying import Allowance
 from m2bridge.cli.options import MemorySize, Seconds
 from m2bridge.cli.output import DONE, FAILED, REFUTED, UNDECIDED, echo_json, fitted, progress
 from m2bridge.results.sheet import Sheet, Table, line, plural, table

@@ -7,7 +7,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
-from math import inf
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -15,13 +15,11 @@ import pytest
 
 from m2bridge import SingleLayerAttention as Case
 from m2bridge.batch.cases import grid, ordered
-from m2bridge.batch.certifier import Certify, Settings
-from m2bridge.batch.plan import Silent, plan
-from m2bridge.batch.processes import Processes
-from m2bridge.batch.run import run
+from m2bridge.batch.executors import Certify, Processes, Settings
+from m2bridge.batch.plan import Silent, plan, run
+from m2bridge.batch.pool import Done, Worker
 from m2bridge.batch.store import Store
 from m2bridge.batch.task import Task, TaskReport, tasks
-from m2bridge.batch.worker import Worker
 from m2bridge.certificates.files import read
 from m2bridge.crosscheck.questions import questions
 from m2bridge.errors import BatchError
@@ -90,16 +88,14 @@ def test_the_limit_holds_in_python_too(executor: str, tmp_path: Path, m2: str) -
 def test_a_worker_that_cannot_be_interrupted_is_killed(
     tmp_path: Path, log: Path, m2: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder, mark, look = tmp_path / "results", log.with_suffix(".hanging"), Processes._hanging
+    folder, mark, left = tmp_path / "results", log.with_suffix(".hanging"), Processes._left
 
-    def later(pool: Processes) -> Iterator[TaskReport]:
+    def sooner(pool: Processes, worker: Worker[Task, TaskReport]) -> float:
         """The limit and all patience with the worker that hangs are over as soon as it has said that it does."""
-        for worker in pool._workers if mark.exists() else ():
-            if str(worker.process.pid) == mark.read_text().split(" ")[0]:
-                worker.since = -inf
-        return look(pool)
+        hangs = mark.exists() and mark.read_text().startswith(f"{worker.process.pid} ")
+        return -1.0 if hangs else left(pool, worker)
 
-    monkeypatch.setattr(Processes, "_hanging", later)
+    monkeypatch.setattr(Processes, "_left", sooner)
     summary = batch(folder, m2, quick.hangs, 4, lambda settings: Processes(settings, 2), timeout=HOUR)
     assert summary.answers == {"NOT_APPLICABLE": 3, "timed-out": 1}
     assert outcome(folder, 2)["kind"] == "timed-out"
@@ -122,9 +118,9 @@ def test_a_worker_that_is_killed_while_it_is_idle_costs_nothing_but_time(
     """Each is killed when it has sent a report: no case had any part in that."""
     real, killed = Worker.receive, set[int | None]()
 
-    def killing(self: Worker) -> object:
+    def killing(self: Worker[Task, TaskReport]) -> object:
         message = real(self)
-        if isinstance(message, tuple):
+        if isinstance(message, Done):
             killed.add(self.process.pid)
             self.process.kill()
             self.process.join()
@@ -142,10 +138,10 @@ def test_workers_that_always_end_before_they_turn_to_a_case_are_an_error(
 ) -> None:
     give = Worker.give
 
-    def killing(self: Worker, task: Task) -> None:
+    def killing(self: Worker[Task, TaskReport], tasks: list[Task]) -> None:
         self.process.kill()
         self.process.join()
-        give(self, task)
+        give(self, tasks)
 
     monkeypatch.setattr(Worker, "give", killing)
     with pytest.raises(BatchError, match="end before they begin; the last one was killed by SIGKILL"):
@@ -185,7 +181,7 @@ def macaulay2s() -> set[int]:
 
 
 def test_recycled_workers_lose_nothing(tmp_path: Path, m2: str) -> None:
-    summary = batch(tmp_path, m2, quick.quick, 9, lambda settings: Processes(settings, 2, recycled_after=2))
+    summary = batch(tmp_path, m2, quick.quick, 9, lambda settings: Processes(replace(settings, recycled_after=2), 2))
     assert summary.answers == {"NOT_APPLICABLE": 9}
 
 

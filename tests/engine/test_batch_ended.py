@@ -16,11 +16,8 @@ import pytest
 
 from m2bridge import SingleLayerAttention as Case
 from m2bridge.batch.cases import grid, ordered
-from m2bridge.batch.certifier import Settings
-from m2bridge.batch.executor import Serial
-from m2bridge.batch.plan import Lines, plan
-from m2bridge.batch.processes import Processes
-from m2bridge.batch.run import run
+from m2bridge.batch.executors import Processes, Serial, Settings
+from m2bridge.batch.plan import Lines, plan, run
 from m2bridge.batch.store import Store
 from m2bridge.batch.task import Task, tasks
 from m2bridge.certificates.files import read

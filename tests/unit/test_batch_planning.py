@@ -13,7 +13,7 @@ import pytest
 from m2bridge import DeepAttention, PolynomialNetwork
 from m2bridge import SingleLayerAttention as Case
 from m2bridge.batch.cases import grid, ordered, read_cases
-from m2bridge.batch.certifier import Settings, put_outcomes
+from m2bridge.batch.executors import Settings, put_outcomes
 from m2bridge.batch.plan import Lines, plan
 from m2bridge.batch.store import Store, case_lock
 from m2bridge.batch.task import Task, TaskReport, Unanswered, kind_of, reason_of, tasks

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from m2bridge import Orbit, SingleLayerAttention, observe, singular_locus
-from m2bridge.batch.certifier import Settings, put_outcomes
+from m2bridge.batch.executors import Settings, put_outcomes
 from m2bridge.batch.store import Store
 from m2bridge.batch.task import Task, kind_of
 from m2bridge.crosscheck import CrossCheck, Decision, Verdict, compare, cross_check

@@ -15,9 +15,9 @@ import psutil
 import pytest
 
 from m2bridge import SingleLayerAttention
-from m2bridge.batch import verifier
-from m2bridge.batch.verifier import LEAST_MEMORY, Allowance
-from m2bridge.batch.verifying import verify_files
+from m2bridge.batch import pool
+from m2bridge.batch.pool import Done, Pool, Worker
+from m2bridge.batch.verifying import LEAST_MEMORY, Allowance, verify_files
 from m2bridge.certificates.files import read, write
 from m2bridge.certificates.schema import digest
 from m2bridge.checker.verify import VerifyResult
@@ -32,9 +32,9 @@ FILES = sorted(path for path in FOLDER.rglob("*.json") if not path.name.startswi
 """All samples but those that take seconds."""
 WITHOUT_END = """
 import signal
-from m2bridge.batch import verifying
+from m2bridge.batch import pool
 from m2bridge.cli.main import main
-verifying.wait = lambda lines: signal.pause()
+pool.wait = lambda lines, moment: signal.pause()
 main()
 """
 MAIN_WITHOUT_END = [sys.executable, "-c", WITHOUT_END, "verify"]
@@ -85,12 +85,8 @@ def test_whatever_a_file_is_the_others_get_their_findings(tmp_path: Path) -> Non
 
 
 def hostile(path: Path) -> VerifyResult:
-    """What a file may do to the process that checks it, by its name; what is late reaches its limit at once."""
-    what, folder = path.name, path.parent
-    if what.startswith("late "):
-        assert 0 < signal.getitimer(signal.ITIMER_REAL)[0] <= HOUR
-        signal.setitimer(signal.ITIMER_REAL, 1e-3)
-        what = what.removeprefix("late ")
+    """What a file may do to the process that checks it, by its name."""
+    what, folder = path.name.removeprefix("late "), path.parent
     if what == "loop in C":
         pow(3, 1 << 40, 1 << (1 << 24))
     elif what == "loop in Python":
@@ -112,6 +108,18 @@ def hostile(path: Path) -> VerifyResult:
     return VerifyResult("accepted", str(path))
 
 
+@pytest.fixture
+def late(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is late by its name reaches its limit as soon as it is at work."""
+    left = Pool._left
+
+    def sooner(pool: Pool[Path, VerifyResult], worker: Worker[Path, VerifyResult]) -> float:
+        assert left(pool, worker) <= HOUR
+        return left(pool, worker) - (HOUR if worker.items[0].name.startswith("late ") else 0)
+
+    monkeypatch.setattr(Pool, "_left", sooner)
+
+
 EXPECTED = {
     "late loop in C": ("too-expensive", "time"),
     "late loop in Python": ("too-expensive", "time"),
@@ -124,6 +132,7 @@ EXPECTED = {
 }
 
 
+@pytest.mark.usefixtures("late")
 @pytest.mark.parametrize("workers", [1, 2])
 def test_limits_hold_and_a_process_that_ended_is_replaced(workers: int, tmp_path: Path) -> None:
     names = [name for bad in EXPECTED for name in (bad, f"good after {bad}")]
@@ -135,6 +144,7 @@ def test_limits_hold_and_a_process_that_ended_is_replaced(workers: int, tmp_path
     assert children() == there
 
 
+@pytest.mark.usefixtures("late")
 def test_a_limit_is_named_with_what_to_do(tmp_path: Path) -> None:
     paths = [tmp_path / name for name in ("late loop in Python", "memory in Python", "kill")]
     late, large, dead = verify_files(paths, Allowance(timeout=HOUR, memory=2**30), 1, hostile)
@@ -162,8 +172,8 @@ def test_what_is_no_limit_is_refused(limits: dict[str, Any]) -> None:
 
 
 def test_processes_that_do_not_start_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verifier, "serve", broken)
-    with pytest.raises(BatchError, match="end before they check anything; the last one ended with exit status 9"):
+    monkeypatch.setattr(pool, "serve", broken)
+    with pytest.raises(BatchError, match="end before they begin; the last one ended with exit status 9"):
         verify_files(FILES[:3], workers=2)
 
 
@@ -173,17 +183,17 @@ def broken(*arguments: object) -> None:
 
 def test_processes_that_are_killed_cost_nothing_but_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each process is killed once it has sent its first finding: at its next file, or idle as files are handed out."""
-    real, killed = verifier.Verifier.receive, set[int | None]()
+    real, killed = Worker.receive, set[int | None]()
 
-    def killing(self: verifier.Verifier) -> object:
+    def killing(self: Worker[Path, VerifyResult]) -> object:
         message = real(self)
-        if isinstance(message, VerifyResult) and self.process.pid not in killed:
+        if isinstance(message, Done) and self.process.pid not in killed:
             killed.add(self.process.pid)
             self.process.kill()
             self.process.join()
         return message
 
-    monkeypatch.setattr(verifier.Verifier, "receive", killing)
+    monkeypatch.setattr(Worker, "receive", killing)
     assert verify_files(FILES[:8], workers=2) == [verify_path(path) for path in FILES[:8]]
     assert len(killed) > 3
 

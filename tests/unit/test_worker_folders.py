@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from m2bridge.batch import worker as forkserver
+from m2bridge.batch import pool
 from m2bridge.engine import scratch
 from m2bridge.errors import BatchError
 from tests.events import PATIENCE, wait_for
@@ -48,9 +48,9 @@ def test_no_folder_with_a_short_name_at_all(short: Path, monkeypatch: pytest.Mon
     (long := short / ("x" * 100)).mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(long))
     monkeypatch.setattr(scratch, "_SYSTEM", ("/nowhere",))
-    forkserver._choose_folder.cache_clear()
+    pool._choose_folder.cache_clear()
     with pytest.raises(BatchError, match="a temporary folder with a short name: let TMPDIR name one"):
-        forkserver.prepare()
+        pool.prepare()
 
 
 def test_the_folder_of_a_command_that_was_killed_is_swept_by_the_next(command: str, short: Path) -> None:
@@ -67,8 +67,8 @@ def test_the_folder_of_a_command_that_was_killed_is_swept_by_the_next(command: s
 
 FORKING = """
 import os, sys
-from m2bridge.batch import worker as forkserver
-forkserver.prepare()
+from m2bridge.batch import pool
+pool.prepare()
 before = os.listdir(os.environ["TMPDIR"])
 if os.fork() == 0:
     sys.exit()

@@ -1,24 +1,31 @@
-"""One worker's way with a task: lock it, answer it, store what comes of it."""
+"""How a task is performed, and where: in this process, or by a pool of worker processes."""
 
 from __future__ import annotations
 
+import os
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Self
+from functools import partial
+from typing import Any, Protocol, Self
 
+import psutil
+
+from m2bridge.batch.pool import Pool, prepare
 from m2bridge.batch.store import NO_ROOM, Store, case_lock
 from m2bridge.batch.task import Task, TaskReport, Unanswered, kind_of, reason_of, versions
 from m2bridge.certificates.schema import Certificate
 from m2bridge.crosscheck.certify import certify_all
-from m2bridge.engine import Engine, Limits, Session
-from m2bridge.errors import BatchError, EngineDiedError
-from m2bridge.limits import alarm, clock, limited
+from m2bridge.engine import Engine, Limits, Session, locate
+from m2bridge.errors import BatchError, EngineDiedError, M2BridgeError, TimeLimitError
+from m2bridge.limits import alarm, clock, limit_of, limited
 
 GRACE = 1.0
 """Seconds after the limit, in which loops that look at the clock come first and can say more."""
+
+MEMORY_MARK = 2 * 2**30
+"""Bytes that a worker process and its Macaulay2 may hold when it turns to another task."""
 
 Certify = Callable[[Any, Sequence[str], Engine | None, float | None], list[Certificate]]
 
@@ -40,6 +47,8 @@ class Settings:
         A function of a module, like :func:`m2bridge.crosscheck.certify.certify_all`.
     needs_engine : bool
         Whether some question needs Macaulay2.
+    recycled_after : int
+        Tasks after which a worker process is replaced.
     """
 
     store: Store
@@ -48,6 +57,7 @@ class Settings:
     memory: int | None = None
     certify: Certify = certify_all
     needs_engine: bool = True
+    recycled_after: int = 200
 
 
 @contextmanager
@@ -84,6 +94,16 @@ def give_up(settings: Settings, task: Task, error: Exception, macaulay2: str) ->
         return TaskReport(task, store.answers(task), 0.0, held=not mine)
 
 
+def resident_memory(*processes: int | None) -> int:
+    """Bytes in physical memory of processes, as far as they are there."""
+    total = 0
+    for process in processes:
+        if process is not None:
+            with suppress(psutil.Error):
+                total += psutil.Process(process).memory_info().rss
+    return total
+
+
 class Certifier:
     """Answers tasks one after the other with one Macaulay2, which it starts at once if it is needed."""
 
@@ -92,11 +112,14 @@ class Certifier:
         self._engine = Session(settings.program, Limits(memory=settings.memory)) if settings.needs_engine else None
         if self._engine is not None:
             self._engine.start()
+        self._performed = 0
 
     @property
-    def engine_pid(self) -> int | None:
-        """Process id of its Macaulay2, if it runs."""
-        return self._engine.pid if self._engine else None
+    def exhausted(self) -> bool:
+        """Whether it has done enough, or this process and its Macaulay2 hold too much memory."""
+        if self._performed >= self._settings.recycled_after:
+            return True
+        return resident_memory(os.getpid(), self._engine.pid if self._engine else None) > MEMORY_MARK
 
     @property
     def _version(self) -> str:
@@ -111,6 +134,7 @@ class Certifier:
             If nothing can be stored.
         """
         store = self._settings.store
+        self._performed += 1
         with limited(self._settings.timeout) as running, storing(store), case_lock(store.folder, task.name) as mine:
             if not mine:
                 return TaskReport(task, {}, running.seconds, held=True)
@@ -149,8 +173,97 @@ class Certifier:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *reason: Any) -> None:
         if self._engine is not None:
-            self._engine.__exit__(kind, error, trace)
+            self._engine.__exit__(*reason)
+
+
+Started = Callable[[Task], None]
+"""Is told of each task when a worker begins with it."""
+
+
+class Executor(Protocol):
+    """Performs tasks; a context manager, at whose end all workers have ended."""
+
+    def run(self, tasks: Iterable[Task], started: Started) -> Iterator[TaskReport]:
+        """Perform tasks; the reports, in the order in which they arrive.
+
+        Raises
+        ------
+        BatchError
+            If results cannot be stored or workers do not start; tasks that are under way are given up.
+        """
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *reason: Any) -> None: ...
+
+
+class Serial:
+    """One task after the other, in this process."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._certifier = Certifier(settings)
+
+    def run(self, tasks: Iterable[Task], started: Started) -> Iterator[TaskReport]:
+        """See :meth:`Executor.run`."""
+        for task in tasks:
+            started(task)
+            yield self._certifier.perform(task)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *reason: Any) -> None:
+        self._certifier.__exit__(*reason)
+
+
+PATIENCE = 30.0
+"""Seconds after the limit of a case, when its worker is killed: it sits in code that cannot be interrupted."""
+
+_FAREWELL = 5.0
+_LAST = 4
+"""So many tasks for each worker count as the last ones."""
+
+
+class Processes(Pool[Task, TaskReport]):
+    """A pool of worker processes, each with one Macaulay2.
+
+    Parameters
+    ----------
+    settings : Settings
+    workers : int, optional
+        One for each core that this process may use, when left out.
+    """
+
+    def __init__(self, settings: Settings, workers: int | None = None) -> None:
+        prepare(__name__)
+        limit = None if settings.timeout is None else settings.timeout + PATIENCE
+        super().__init__(
+            partial(Certifier, settings),
+            self._outcome,
+            workers=workers,
+            timeout=limit,
+            memory=settings.memory,
+            farewell=_FAREWELL,
+        )
+        self._settings = settings
+
+    def run(self, tasks: Iterable[Task], started: Started) -> Iterator[TaskReport]:
+        """See :meth:`Executor.run`."""
+        return (report for _, report in self.results([[task] for task in self._arranged(tasks)], started))
+
+    def _arranged(self, tasks: Iterable[Task]) -> list[Task]:
+        """The last few in reverse: if long ones come last, the longest begins first, and workers end together."""
+        listed = list(tasks)
+        early = max(len(listed) - _LAST * self._number, 0)
+        return [*listed[:early], *reversed(listed[early:])]
+
+    def _outcome(self, task: Task, status: int | None) -> TaskReport:
+        """The outcome of a task that nobody will perform."""
+        error: M2BridgeError = EngineDiedError("two workers ended at this case")
+        if status is None and self._settings.timeout is not None:
+            limit = limit_of(self._settings.timeout)
+            error = TimeLimitError(f"the case did not finish within {limit}; {clock().more}")
+        return give_up(self._settings, task, error, locate(self._settings.program).version)

@@ -1,0 +1,412 @@
+"""Worker processes that perform a function on many items, each item within limits of its own."""
+
+from __future__ import annotations
+
+import fcntl
+import gc
+import multiprocessing
+import os
+import resource
+import signal
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from multiprocessing import forkserver, resource_tracker
+from multiprocessing.connection import Connection, wait
+from types import FrameType
+from typing import Any, Generic, NoReturn, Protocol, Self, TypeVar
+
+from m2bridge import limits
+from m2bridge.engine.scratch import Scratch, short_folders, sweep
+from m2bridge.errors import BatchError, EngineError, M2BridgeError
+from m2bridge.system import cores, exit_text
+
+Item = TypeVar("Item", bound=Hashable)
+Result = TypeVar("Result")
+Performed = TypeVar("Performed", contravariant=True)
+Given = TypeVar("Given", covariant=True)
+
+ENDING = (signal.SIGTERM, signal.SIGHUP)
+"""Signals that end a command in an orderly way, as Ctrl-C does."""
+
+CONTEXT = multiprocessing.get_context("forkserver")
+
+LEAST_FILES = 24
+"""Open files that a process needs to have one worker; each other one takes three more."""
+
+_FALSE_STARTS = 10
+"""So many workers in a row may end before they begin with anything."""
+
+_kept: list[Scratch] = []
+
+
+class Performer(Protocol[Performed, Given]):
+    """The part of a pool that is in a worker; a context manager, entered when the worker begins."""
+
+    def perform(self, item: Performed) -> Given:
+        """Compute the result for an item."""
+        ...
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether a fresh worker should take the place of this one."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *reason: Any) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """Sent by a worker before it can be given items."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """Sent when a worker starts an item; a crash before this is not the item's fault."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done(Generic[Result]):
+    """Sent with a result; an exhausted worker ends after it."""
+
+    result: Result
+    exhausted: bool
+
+
+Message = Done[Result] | M2BridgeError | Ready | Begun
+"""A result, a reason for not going on, or how far a worker has come."""
+
+
+class Worker(Generic[Item, Result]):
+    """A worker process as its parent sees it.
+
+    Attributes
+    ----------
+    connection : Connection
+        Readable when a message is there, or the worker has ended.
+    ready : bool
+        Whether it can be given items.
+    items : deque of Item
+        The item that it is at, and those that come after it.
+    at_work : bool
+        Whether it has started the first of them: only then can that item be what ended it.
+    since : float
+        When it started that, on the monotonic clock.
+    proved : bool
+        Whether it has ever started an item.
+    """
+
+    def __init__(self, begin: Callable[[], Performer[Item, Result]], memory: int | None) -> None:
+        prepare()
+        self.connection, theirs = CONTEXT.Pipe()
+        self.process = CONTEXT.Process(target=serve, args=(theirs, begin, memory), daemon=True)
+        with interrupts_held(*ENDING):  # half a start makes the fork server complain
+            try:
+                self.process.start()
+            except (EOFError, OSError) as reason:
+                raise BatchError(f"a worker process cannot be started: {reason}") from None
+        theirs.close()
+        self.ready = self.at_work = self.proved = False
+        self.items: deque[Item] = deque()
+        self.since = 0.0
+
+    def give(self, items: Iterable[Item]) -> None:
+        """Give it items."""
+        self.items = deque(items)
+        with suppress(OSError):  # a dead worker is noticed when its answer is awaited
+            self.connection.send(list(self.items))
+
+    def receive(self) -> Message[Result] | None:
+        """The message that is there; ``None`` if the worker has ended."""
+        try:
+            return self.connection.recv()  # type: ignore[no-any-return]
+        except (EOFError, OSError):
+            return None
+
+    def dismiss(self) -> None:
+        """Let it end, by itself if it is idle, else in an orderly way in the middle of what it is at."""
+        if self.items or not self.ready:
+            self.process.terminate()
+        self.connection.close()
+
+    def end(self, patience: float) -> int:
+        """Wait so many seconds for its end, which then comes by force; its exit status, negative for a signal."""
+        self.process.join(max(patience, 0))
+        if self.process.exitcode is None:
+            self.process.kill()
+            self.process.join()
+        return self.process.exitcode or 0
+
+
+class Pool(Generic[Item, Result]):
+    """A pool of worker processes; a context manager, at whose end all of them have ended.
+
+    A worker is replaced when it has died, and when it is exhausted. The item at which a worker died is performed once
+    more by another one: the items before it may have left too little memory, and whoever killed the worker may have
+    meant another. The second death counts.
+
+    Parameters
+    ----------
+    begin : callable
+        Makes the :class:`Performer` of a worker; it crosses processes, as items and results do.
+    lost : callable
+        The result for an item at which workers ended, from the item and the exit status of the last one, which is
+        ``None`` if the item was not done in time.
+    workers : int, optional
+        One for each core that this process may use, when left out.
+    timeout : float, optional
+        Seconds for each item, after which its worker is killed, whatever it is at.
+    memory : int, optional
+        Bytes of address space of a worker.
+    farewell : float
+        Seconds that workers have at the end of the pool to end what they are at in an orderly way.
+    """
+
+    def __init__(
+        self,
+        begin: Callable[[], Performer[Item, Result]],
+        lost: Callable[[Item, int | None], Result],
+        *,
+        workers: int | None = None,
+        timeout: float | None = None,
+        memory: int | None = None,
+        farewell: float = 0.0,
+    ) -> None:
+        self._begin, self._lost = begin, lost
+        self._number = workers or cores()
+        self._timeout, self._memory, self._farewell = timeout, memory, farewell
+        self._workers: list[Worker[Item, Result]] = []
+        self._leaving: list[Worker[Item, Result]] = []
+        self._waiting: deque[Iterable[Item]] = deque()
+        self._deaths = Counter[Item]()
+        self._false_starts = 0
+
+    def results(
+        self, groups: Iterable[Iterable[Item]], started: Callable[[Item], object] = lambda item: None
+    ) -> Iterator[tuple[Item, Result]]:
+        """Perform items; each with its result, in the order in which they arrive.
+
+        Parameters
+        ----------
+        groups : iterable of iterables of items
+            Each is given to one worker, unless that dies.
+        started : callable
+            Is told of each item when a worker starts it.
+
+        Raises
+        ------
+        BatchError
+            If workers do not start.
+        M2BridgeError
+            If a worker raises it.
+        """
+        self._waiting, self._deaths = deque(groups), Counter[Item]()
+        while self._waiting or any(worker.items for worker in self._workers):
+            self._recruit()
+            for worker in self._workers:
+                if self._waiting and worker.ready and not worker.items:
+                    worker.give(self._waiting.popleft())
+            for worker in self._speaking():
+                yield from self._hear(worker, started)
+            for worker in list(filter(self._is_late, self._workers)):
+                worker.process.kill()
+                yield from self._bury(worker, late=True)
+
+    def _recruit(self) -> None:
+        """Start workers, as many as are of use."""
+        idle = sum(not worker.items for worker in self._workers)
+        for _ in range(min(self._number - len(self._workers), len(self._waiting) - idle)):
+            self._workers.append(Worker(self._begin, self._memory))
+
+    def _speaking(self) -> list[Worker[Item, Result]]:
+        """Workers with something to hear, after a moment at most."""
+        lines = {w.connection: w for w in self._workers if w.items or (self._waiting and not w.ready)}
+        moment = min([1.0, *(self._left(worker) for worker in self._workers if worker.at_work)])
+        return [lines[connection] for connection in wait(list(lines), max(moment, 0.0))]  # type: ignore[index]
+
+    def _left(self, worker: Worker[Item, Result]) -> float:
+        """Seconds until a worker is late."""
+        return float("inf") if self._timeout is None else worker.since + self._timeout - time.monotonic()
+
+    def _is_late(self, worker: Worker[Item, Result]) -> bool:
+        return worker.at_work and self._left(worker) < 0
+
+    def _hear(self, worker: Worker[Item, Result], started: Callable[[Item], object]) -> Iterator[tuple[Item, Result]]:
+        message = worker.receive()
+        if isinstance(message, M2BridgeError):
+            raise message
+        if message is None:
+            yield from self._bury(worker, late=False)
+        elif isinstance(message, Ready):
+            worker.ready = True
+        elif isinstance(message, Begun):
+            worker.at_work = worker.proved = True
+            worker.since, self._false_starts = time.monotonic(), 0
+            started(worker.items[0])
+        else:
+            worker.at_work = False
+            item = worker.items.popleft()
+            if message.exhausted:
+                self._put_back(worker)
+                worker.dismiss()
+                self._workers.remove(worker)
+                self._leaving = [*(w for w in self._leaving if w.process.is_alive()), worker]
+            yield item, message.result
+
+    def _bury(self, worker: Worker[Item, Result], *, late: bool) -> Iterator[tuple[Item, Result]]:
+        """The meaning of the end of a worker for the items that it had."""
+        self._workers.remove(worker)
+        worker.connection.close()
+        status = worker.end(1.0)
+        if not worker.proved:
+            self._false_starts += 1
+            if self._false_starts >= _FALSE_STARTS:
+                raise BatchError(f"worker processes end before they begin; the last one {exit_text(status)}")
+        if not worker.at_work:  # none of its items is to blame
+            self._put_back(worker)
+            return
+        item = worker.items.popleft()
+        self._put_back(worker)
+        self._deaths[item] += 1
+        if late or self._deaths[item] > 1:
+            yield item, self._lost(item, None if late else status)
+        else:
+            self._waiting.appendleft([item])
+
+    def _put_back(self, worker: Worker[Item, Result]) -> None:
+        if worker.items:
+            self._waiting.appendleft(worker.items)
+            worker.items = deque()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        for worker in self._workers:
+            worker.dismiss()
+        deadline = time.monotonic() + self._farewell
+        for worker in (*self._workers, *self._leaving):
+            worker.end(deadline - time.monotonic())
+        sweep()
+
+
+@contextmanager
+def interrupts_held(*more: signal.Signals) -> Iterator[None]:
+    """Hold Ctrl-C, and more signals, back during the block; for good in the processes and threads that it starts.
+
+    Ctrl-C reaches the whole foreground group; workers leave it to their parent, which then ends them.
+    """
+    resource_tracker.ensure_running()  # started in the block it would let the signal through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *more})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def prepare(module: str | None = None) -> None:
+    """Start the server from which workers are forked, if it does not run.
+
+    Nobody waits here until it has imported a module, which workers need, and what that needs.
+
+    Raises
+    ------
+    BatchError
+        If this process may not have as many open files as that takes, or there is no folder for its socket.
+    """
+    check_files(LEAST_FILES)
+    if module is not None:
+        CONTEXT.set_forkserver_preload([module])
+    with interrupts_held():
+        _choose_folder()
+        try:
+            forkserver.ensure_running()
+        except OSError as reason:
+            raise BatchError(f"the server of worker processes cannot be started: {reason}") from None
+
+
+@cache
+def _choose_folder() -> None:
+    """Let multiprocessing put its sockets where their names are short enough, and where they are swept.
+
+    By itself it takes the folder for temporary files, whose name may be long, and leaves one there if it is killed.
+    """
+    for place in short_folders():
+        with suppress(EngineError):
+            _kept.append(Scratch(place))
+            multiprocessing.current_process()._config["tempdir"] = str(_kept[-1].path)  # type: ignore[attr-defined]
+            sweep()
+            return
+    raise BatchError("workers need a temporary folder with a short name: let TMPDIR name one")
+
+
+def check_files(least: int) -> None:
+    """Refuse to start processes where the system allows too few open files, before that fails halfway.
+
+    Raises
+    ------
+    BatchError
+        If fewer are allowed.
+    """
+    allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    if allowed != resource.RLIM_INFINITY and allowed < least:
+        raise BatchError(f"workers need {least} open files at least, and {allowed} are allowed here (ulimit -n)")
+
+
+def serve(line: Connection, begin: Callable[[], Performer[Item, Result]], memory: int | None) -> None:
+    """The life of a worker: groups of items come, results go, one for each item, until the line is closed."""
+    gc.freeze()  # so that workers share the memory of what the server has imported
+    _end_with_parent()
+    limits.start()  # a pool is a command's
+    try:
+        with begin() as performer:
+            if memory is not None:
+                lower_limit(resource.RLIMIT_AS, memory)
+            line.send(Ready())
+            exhausted = False
+            while not exhausted:
+                for item in line.recv():
+                    line.send(Begun())
+                    result = performer.perform(item)
+                    exhausted = performer.exhausted
+                    line.send(Done(result, exhausted))
+                    if exhausted:
+                        break
+    except M2BridgeError as reason:
+        line.send(reason)
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        pass  # the parent closed the line
+
+
+def _end_with_parent() -> None:
+    """End when the parent has ended, at once and whatever this process is at: its end of a pipe closes then.
+
+    The parent never writes to this pipe again, so that the signal, which nobody handles, comes for nothing else.
+    """
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _leave)
+    signal.signal(signal.SIGIO, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM, signal.SIGIO, signal.SIGTERM})
+    fcntl.fcntl(parent.sentinel, fcntl.F_SETOWN, os.getpid())
+    flags = fcntl.fcntl(parent.sentinel, fcntl.F_GETFL)
+    fcntl.fcntl(parent.sentinel, fcntl.F_SETFL, flags | os.O_ASYNC)
+    if not parent.is_alive():  # it ended before the signal was asked for
+        os._exit(1)
+
+
+def _leave(number: int, frame: FrameType | None) -> NoReturn:
+    raise SystemExit(128 + number)
+
+
+def lower_limit(kind: int, wanted: int) -> None:
+    """Lower a limit of this process; one that is lower already is left as it is."""
+    limits = resource.getrlimit(kind)
+    lowest = min(limit for limit in (wanted, *limits) if limit != resource.RLIM_INFINITY)
+    resource.setrlimit(kind, (lowest, limits[1]))
