@@ -11,7 +11,7 @@ from itertools import islice
 from types import TracebackType
 from typing import Any, Self
 
-from m2bridge.batch.executors import Certifier, Settings, Started, give_up
+from m2bridge.batch.executors import Certifier, Settings, Started, give_up, make_folder
 from m2bridge.batch.pool import check_files, interrupts_held
 from m2bridge.batch.task import Task, TaskReport
 from m2bridge.engine.scratch import Scratch, sweep
@@ -57,6 +57,7 @@ class Dask:
             raise MethodUnavailableError(
                 "the executor dask needs the package distributed: pip install 'm2bridge[cluster]'"
             ) from None
+        make_folder(settings.store)
         self._settings = settings
         with ExitStack() as stack:
             if scheduler is None:

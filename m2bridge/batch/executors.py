@@ -72,6 +72,12 @@ def storing(store: Store) -> Iterator[None]:
         ) from None
 
 
+def make_folder(store: Store) -> None:
+    """Make the folder of results, if it is not there; nobody makes it anew when it is deleted during a batch."""
+    with storing(store):
+        store.folder.mkdir(parents=True, exist_ok=True)
+
+
 def put_outcomes(settings: Settings, task: Task, questions: Sequence[str], error: Exception, macaulay2: str) -> None:
     """Store an outcome for each of these questions."""
     kind, reason = kind_of(error), reason_of(error)
@@ -204,6 +210,7 @@ class Serial:
     """One task after the other, in this process."""
 
     def __init__(self, settings: Settings) -> None:
+        make_folder(settings.store)
         self._certifier = Certifier(settings)
 
     def run(self, tasks: Iterable[Task], started: Started) -> Iterator[TaskReport]:
@@ -238,6 +245,7 @@ class Processes(Pool[Task, TaskReport]):
     """
 
     def __init__(self, settings: Settings, workers: int | None = None) -> None:
+        make_folder(settings.store)
         prepare(__name__)
         limit = None if settings.timeout is None else settings.timeout + PATIENCE
         super().__init__(

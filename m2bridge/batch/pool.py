@@ -37,7 +37,7 @@ CONTEXT = multiprocessing.get_context("forkserver")
 LEAST_FILES = 24
 """Open files that a process needs to have one worker; each other one takes three more."""
 
-_FALSE_STARTS = 10
+_FALSE_STARTS = 5
 """So many workers in a row may end before they begin with anything."""
 
 _kept: list[Scratch] = []
