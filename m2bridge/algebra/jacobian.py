@@ -9,7 +9,6 @@ import random
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import count
-from math import lcm
 from random import Random
 from typing import Any
 
@@ -18,6 +17,7 @@ from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.linear_algebra import Row, rank, rank_mod
+from m2bridge.algebra.numbers import without_denominators
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.limits import watched
@@ -53,18 +53,13 @@ def _powers(point: Row, prime: int) -> Callable[[int, int], int]:
 
 
 def _gradient(polynomial: PolyElement, point: Row, power: Callable[[int, int], int], prime: int) -> list[int]:
-    coefficients = [
-        (int(c.numerator), int(c.denominator)) if hasattr(c, "denominator") else (int(c), 1)
-        for c in watched(polynomial.values())
-    ]
-    scale = lcm(*(denominator for _, denominator in coefficients))
+    rational = (c if hasattr(c, "denominator") else int(c) for c in watched(polynomial.values()))
     row = [0] * len(point)
-    for monomial, (numerator, denominator) in watched(zip(polynomial, coefficients, strict=True)):
+    for monomial, whole in watched(zip(polynomial, without_denominators(rational), strict=True)):
         support = [(i, e) for i, e in enumerate(monomial) if e]
         zeros = [i for i, e in support if not point[i]]
         if len(zeros) > 1:
             continue
-        whole = numerator * (scale // denominator)
         for i, e in support if not zeros else [(i, e) for i, e in support if i == zeros[0]]:
             value = whole * e * power(i, e - 1)
             for j, f in support:

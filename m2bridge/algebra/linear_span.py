@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import lcm
-from typing import Any
+from itertools import islice
 
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.linear_algebra import connected, pivot_columns, pivot_columns_mod
+from m2bridge.algebra.numbers import without_denominators
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.limits import watched
 
@@ -80,17 +80,11 @@ def in_sparse_coordinates(parametrization: PolynomialMap) -> PolynomialMap:
     for block in watched(connected(parametrization.images)):
         chosen = [parametrization.images[j] for j in block]
         monomials = sorted({monomial for image in chosen for monomial in image}, reverse=True)
-        rows = [_integral([image.get(monomial, 0) for monomial in monomials]) for image in chosen]
+        rows = [without_denominators([image.get(monomial, 0) for monomial in monomials]) for image in chosen]
         for j, row in zip(block, pivot_columns(rows)[1], strict=True):
-            terms = {monomial: c for monomial, c in zip(monomials, _integral(row), strict=True) if c}
+            terms = {monomial: c for monomial, c in zip(monomials, without_denominators(row), strict=True) if c}
             images[j] = chosen[0].ring.from_dict({m: chosen[0].ring.domain(c) for m, c in terms.items()})
     return replace(parametrization, images=tuple(images[j] for j in range(len(images))))
-
-
-def _integral(row: Sequence[Any]) -> list[int]:
-    """A multiple with integer entries."""
-    scale = lcm(*(int(entry.denominator) for entry in row))
-    return [int(entry.numerator) * (scale // int(entry.denominator)) for entry in row]
 
 
 def linear_isomorphism(first: PolynomialMap, second: PolynomialMap) -> list[list[Fraction]] | None:
@@ -130,8 +124,7 @@ def _coefficient_rows(families: Sequence[Sequence[PolyElement]]) -> list[list[li
     monomials = sorted({monomial for family in families for image in family for monomial in image})
     tables: list[list[list[int]]] = [[] for _ in families]
     for monomial in watched(monomials):
-        entries = [[image.get(monomial, 0) for image in family] for family in families]
-        scale = lcm(*(int(entry.denominator) for family in entries for entry in family))
-        for table, family in zip(tables, entries, strict=True):
-            table.append([int(entry.numerator) * (scale // int(entry.denominator)) for entry in family])
+        entries = iter(without_denominators(image.get(monomial, 0) for family in families for image in family))
+        for table, family in zip(tables, families, strict=True):
+            table.append(list(islice(entries, len(family))))
     return tables

@@ -1,11 +1,15 @@
-"""Integers: primes, and fractions that are known modulo a number."""
+"""Numbers: primes, fractions that are known modulo a number, and rationals between Python, SymPy and FLINT."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from math import isqrt, prod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from math import isqrt, lcm, prod
+from typing import Any, TypeVar
 
 import flint
+
+Key = TypeVar("Key")
 
 LARGE_PRIME = 2147483647
 """The Mersenne prime 2^31 − 1: the largest prime that both FLINT's word arithmetic and Macaulay2 take."""
@@ -27,7 +31,7 @@ def chinese_remainder(primes: Sequence[int]) -> tuple[int, list[int]]:
     return modulus, [modulus // p * pow(modulus // p, -1, p) for p in primes]
 
 
-def integral(residues: Sequence[int], modulus: int) -> tuple[int, list[int]]:
+def rational_reconstruction(residues: Sequence[int], modulus: int) -> tuple[int, list[int]]:
     """A common denominator, and the integers closest to zero that are congruent to it times each residue."""
     denominator = 1
     for residue in residues:
@@ -51,3 +55,25 @@ def rational_denominator(residue: int, modulus: int) -> int:
 def _symmetric(value: int, modulus: int) -> int:
     residue = value % modulus
     return residue - modulus if 2 * residue > modulus else residue
+
+
+def fraction(number: Any) -> Fraction:
+    """Convert a rational number of Python, SymPy or FLINT to a fraction."""
+    return Fraction(int(number.numerator), int(number.denominator))
+
+
+def flint_rational(number: Any) -> flint.fmpq:
+    """Convert a rational number of Python, SymPy or FLINT to FLINT's."""
+    return flint.fmpq(int(number.numerator), int(number.denominator))
+
+
+def without_denominators(numbers: Iterable[Any]) -> list[int]:
+    """Multiply rational numbers by the least common multiple of their denominators."""
+    listed = list(numbers)
+    scale = lcm(*(int(number.denominator) for number in listed))
+    return [int(number.numerator) * (scale // int(number.denominator)) for number in listed]
+
+
+def integer_coefficients(polynomial: Mapping[Key, Any]) -> dict[Key, int]:
+    """The least positive multiple of a polynomial over QQ with integer coefficients."""
+    return dict(zip(polynomial, without_denominators(polynomial.values()), strict=True))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from m2bridge.algebra.field import QQ
+from m2bridge.algebra.numbers import fraction
 from m2bridge.cli import families as completion
 from m2bridge.cli.families import FamilyCommand, every_size, family_options, tool
 from m2bridge.cli.options import case_options, exit_zero_option, request, run_options, within
@@ -217,7 +218,7 @@ def _of_weights(model: Any, A: Matrix, V: Matrix) -> dict[str, Fraction]:
         function_of, check_coordinates = tool("function_of"), tool("check_coordinates")
     check_coordinates(model, "reduced")
     values = function_of(A, V)
-    return {name: Fraction(int(value.p), int(value.q)) for name, value in values.items()}
+    return {name: fraction(value) for name, value in values.items()}
 
 
 _ROWS = """'[[1, 2], [3, "1/2"]]'"""

@@ -12,6 +12,7 @@ from sympy import Expr, Poly, Symbol
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.numbers import fraction
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.convert.polynomial_text import names_in, read_polynomial
 from m2bridge.errors import ConversionError
@@ -97,13 +98,11 @@ def _number(domain: Any, coefficient: Any) -> Fraction:
         return Fraction(int(domain.to_int(coefficient)))
     if not (domain.is_ZZ or domain.is_QQ):
         raise ConversionError(f"coefficients in {domain}; they must be in ZZ, QQ or GF(p)")
-    return Fraction(int(coefficient.numerator), int(coefficient.denominator))
+    return fraction(coefficient)
 
 
 def _flint_number(coefficient: Any) -> Fraction:
-    if isinstance(coefficient, flint.fmpq):
-        return Fraction(int(coefficient.p), int(coefficient.q))
-    return Fraction(int(coefficient))
+    return fraction(coefficient) if isinstance(coefficient, flint.fmpq) else Fraction(int(coefficient))
 
 
 def _from_terms(

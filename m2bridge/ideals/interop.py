@@ -19,6 +19,7 @@ import flint
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.numbers import flint_rational
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_name
 from m2bridge.convert.documents import read_json, read_text
 from m2bridge.convert.macaulay2 import from_macaulay2, plain_to_macaulay2
@@ -188,7 +189,4 @@ def flint_polynomials(ideal: GeneratingSet) -> list[Any]:
             modular.from_dict({m: int(domain.to_int(c)) % p for m, c in g.items()}) for g in ideal.generators_or_zero
         ]
     rational = flint.fmpq_mpoly_ctx.get(names, order)
-    return [
-        rational.from_dict({m: flint.fmpq(int(c.numerator), int(c.denominator)) for m, c in g.items()})
-        for g in ideal.generators_or_zero
-    ]
+    return [rational.from_dict({m: flint_rational(c) for m, c in g.items()}) for g in ideal.generators_or_zero]

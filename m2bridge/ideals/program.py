@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import comb, gcd, lcm
+from math import comb, gcd
 
 import flint
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ
+from m2bridge.algebra.numbers import integer_coefficients
 from m2bridge.algebra.ring import GeneratingSet, total_degree
 from m2bridge.convert import macaulay2
 from m2bridge.convert.notation import polynomial_text
@@ -119,16 +120,11 @@ def small_basis(ideal: GeneratingSet) -> Basis | None:
     if ideal.ring.field != QQ or not count or large:
         return None
     context = flint.fmpz_mpoly_ctx.get(tuple(f"x{i}" for i in range(count)), flint.Ordering.degrevlex)
-    given = flint.fmpz_mpoly_vec([context.from_dict(_integers(g)) for g in ideal.generators], context)
+    given = flint.fmpz_mpoly_vec([context.from_dict(integer_coefficients(g)) for g in ideal.generators], context)
     found, finished = given.buchberger_naive(limits=LIMITS)
     if not finished:
         return None
     return frozenset(_primitive(element) for element in found.autoreduction())
-
-
-def _integers(polynomial: PolyElement) -> dict[tuple[int, ...], int]:
-    scale = lcm(*(int(c.denominator) for c in polynomial.values()))
-    return {monomial: int(c.numerator) * (scale // int(c.denominator)) for monomial, c in polynomial.items()}
 
 
 def _primitive(polynomial: flint.fmpz_mpoly) -> tuple[tuple[tuple[int, ...], int], ...]:

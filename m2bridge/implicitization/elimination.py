@@ -20,7 +20,7 @@ from typing import Any
 import flint
 
 from m2bridge.algebra.linear_algebra import elimination_price, leading_columns, reduced_echelon
-from m2bridge.algebra.numbers import LARGE_PRIME, chinese_remainder, integral
+from m2bridge.algebra.numbers import LARGE_PRIME, chinese_remainder, rational_reconstruction
 from m2bridge.algebra.sparse_polynomial import IntegerPolynomial, Monomial, Terms, gradient_at, monomial_of, restricted
 from m2bridge.implicitization.multigraded_map import Grading, MultigradedMap, Permutation
 from m2bridge.limits import check, watched
@@ -363,7 +363,7 @@ class ModularEchelon:
         pairs = list(zip(weights, self.matrices, strict=True))
         rows = watched(range(len(self.pivots)))
         residues = [-sum([weight * int(matrix[row, column]) for weight, matrix in pairs]) % modulus for row in rows]
-        return _terms(self, column, *integral(residues, modulus))
+        return _terms(self, column, *rational_reconstruction(residues, modulus))
 
 
 @dataclass(frozen=True, slots=True)

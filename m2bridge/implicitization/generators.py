@@ -23,7 +23,7 @@ from m2bridge.algebra.linear_algebra import (
     rank_of,
     reduced_echelon,
 )
-from m2bridge.algebra.numbers import chinese_remainder, integral, primes_from
+from m2bridge.algebra.numbers import chinese_remainder, primes_from, rational_reconstruction
 from m2bridge.algebra.sparse_polynomial import Monomial, Terms
 from m2bridge.errors import ContradictionError
 from m2bridge.implicitization.elimination import Echelon, ExactEchelon, ModularEchelon, ModularElimination, Substitution
@@ -117,7 +117,7 @@ def _lifted(known: Sequence[tuple[int, list[list[int]]]]) -> list[list[int]]:
     for vectors in watched(zip(*residues, strict=True)):
         entries = zip(*vectors, strict=True)
         combined = [sum([w * r for w, r in zip(weights, entry, strict=True)]) % modulus for entry in entries]
-        lifted.append(integral(combined, modulus)[1])
+        lifted.append(rational_reconstruction(combined, modulus)[1])
     return lifted
 
 

@@ -11,6 +11,7 @@ from sympy import Symbol
 from sympy.solvers.simplex import InfeasibleLPError, lpmin
 
 from m2bridge.algebra.linear_algebra import Vector, integer_kernel, rank, short_basis
+from m2bridge.algebra.numbers import without_denominators
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.sparse_polynomial import IntegerPolynomial
 from m2bridge.errors import ContradictionError, MethodUnavailableError
@@ -194,8 +195,7 @@ def _smallest_positive(rows: list[Vector]) -> Vector:
     except InfeasibleLPError:
         raise failure from None
     values = [form.subs(solution) for form in forms]
-    scale = lcm(*(int(value.q) for value in values))
-    return tuple(int(value * scale) for value in values)
+    return tuple(without_denominators(values))
 
 
 def coordinate_permutation(polynomial_map: PolynomialMap, renaming: Mapping[str, str]) -> Permutation:

@@ -16,6 +16,7 @@ from sympy import Expr
 from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.linear_algebra import sparse_rank
+from m2bridge.algebra.numbers import flint_rational
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ConversionError, InvalidCaseError, TooLargeError
@@ -194,7 +195,7 @@ def _compose(layers: Sequence[Layer]) -> list[dict[tuple[int, ...], Any]]:
 def _substituted(image: Any, arguments: Sequence[Any], context: Any) -> Any:
     total = context.from_dict({})
     for monomial, c in image.items():
-        term = context.from_dict({(0,) * context.nvars(): flint.fmpq(int(c.numerator), int(c.denominator))})
+        term = context.from_dict({(0,) * context.nvars(): flint_rational(c)})
         for i, exponent in support(monomial):
             term *= arguments[i] ** exponent
         total += term

@@ -14,6 +14,7 @@ from sympy.polys.groebnertools import groebner
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ
+from m2bridge.algebra.numbers import flint_rational, fraction
 from m2bridge.algebra.polynomial_map import substitute
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, total_degree
 from m2bridge.convert import macaulay2
@@ -107,7 +108,7 @@ def _box(variables: Sequence[str], box: Mapping[str, Span] | Span) -> dict[str, 
         raise InvalidCaseError("box", f"has one interval for each of {', '.join(variables)}; look at '{min(wrong)}'")
     found = {}
     for name in variables:
-        low, high = (Fraction(int(end.numerator), int(end.denominator)) for end in spans[name])
+        low, high = (fraction(end) for end in spans[name])
         if low >= high:
             raise InvalidCaseError("box", f"from {low!s:.60} to {high!s:.60} is not an interval for {name}")
         if max(-low, high) > LARGEST or LARGEST * (high - low) < 1:
@@ -115,7 +116,7 @@ def _box(variables: Sequence[str], box: Mapping[str, Span] | Span) -> dict[str, 
                 "box",
                 f"ends are at most {LARGEST:.0e}, and its length is at least the inverse: floats show it",
             )
-        found[name] = (fmpq(low.numerator, low.denominator), fmpq(high.numerator, high.denominator))
+        found[name] = (flint_rational(low), flint_rational(high))
     return found
 
 
@@ -181,10 +182,10 @@ class Criterion:
         return piece
 
     def _function(self, point: Mapping[str, Fraction]) -> dict[str, Fraction]:
-        values = [fmpq(point[name].numerator, point[name].denominator) for name in self.space.ring.variables]
+        values = [flint_rational(point[name]) for name in self.space.ring.variables]
         found = zip(self.space.forms, to_flint(self.space.forms.values()), strict=True)
         numbers = {name: form(*values) for name, form in found}
-        return {name: Fraction(int(value.p), int(value.q)) for name, value in numbers.items()}
+        return {name: fraction(value) for name, value in numbers.items()}
 
 
 LEAST_FINENESS, MOST_FINENESS = 4, 200
@@ -283,7 +284,7 @@ class _Slice:
             unfinished = f"there may be more pieces: {limit}"
         measured = zip(self.answer.ideals("singular"), self.answer.integers("singular_dimensions"), strict=True)
         singular = tuple(SingularComponent(self._own(prime), dimension) for prime, dimension in measured)
-        box = {name: tuple(Fraction(int(e.p), int(e.q)) for e in ends) for name, ends in self.space.box.items()}
+        box = {name: tuple(map(fraction, ends)) for name, ends in self.space.box.items()}
         version, seconds = self.engine.version, clock().seconds
         model, reason = self.closure.model, self.criterion.reason
         return SliceSurface(
@@ -327,7 +328,7 @@ class _Slice:
                     yield own, False
 
     def _piece(self, kind: Kind, part: Patch | Branch, points: Any, applies: bool, singular: bool) -> Piece:
-        exact = part.rational and {name: Fraction(int(v.p), int(v.q)) for name, v in part.rational.items()}
+        exact = part.rational and {name: fraction(v) for name, v in part.rational.items()}
         return Piece(kind, self.criterion.place(part.sample, applies), singular, points, exact)
 
 

@@ -13,6 +13,7 @@ from sympy import groebner
 from sympy.polys.orderings import lex
 from sympy.polys.rings import PolyElement
 
+from m2bridge.algebra.numbers import flint_rational
 from m2bridge.algebra.ring import GeneratingSet
 from m2bridge.errors import ContradictionError
 from m2bridge.limits import watched
@@ -35,10 +36,7 @@ def to_flint(polynomials: Iterable[PolyElement]) -> list[fmpq_mpoly]:
         return []
     names = tuple(str(symbol) for symbol in listed[0].ring.symbols)
     context = fmpq_mpoly_ctx.get(names, Ordering.lex)
-    return [
-        context.from_dict({monomial: fmpq(int(c.numerator), int(c.denominator)) for monomial, c in p.items()})
-        for p in listed
-    ]
+    return [context.from_dict({monomial: flint_rational(c) for monomial, c in p.items()}) for p in listed]
 
 
 def names_of(polynomial: fmpq_mpoly) -> tuple[str, ...]:

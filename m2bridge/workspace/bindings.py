@@ -14,6 +14,7 @@ from sympy.polys.rings import PolyElement, PolyRing
 
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.modules import Matrix
+from m2bridge.algebra.numbers import fraction
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert.macaulay2 import CONSTANTS
 from m2bridge.errors import ConversionError
@@ -172,7 +173,7 @@ def number(value: Any) -> int | Fraction:
     """
     if not isinstance(value, Rational):
         _refuse_number(value)
-    return int(value) if value.is_Integer else Fraction(int(value.p), int(value.q))
+    return int(value) if value.is_Integer else fraction(value)
 
 
 @encode.register

@@ -9,6 +9,7 @@ from typing import Any
 import flint
 
 from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.numbers import fraction
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ConversionError
 from m2bridge.workspace.encode import encode, inexact, scalar
@@ -100,7 +101,7 @@ _NUMBERS = ("fmpz", "fmpq")
 
 
 def _number(value: Any) -> int | Fraction:
-    return Fraction(int(value.p), int(value.q)) if isinstance(value, flint.fmpq) else int(value)
+    return fraction(value) if isinstance(value, flint.fmpq) else int(value)
 
 
 def _ground(value: Any) -> Any:

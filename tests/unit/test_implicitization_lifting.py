@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from m2bridge.algebra.linear_algebra import rank
-from m2bridge.algebra.numbers import chinese_remainder, integral
+from m2bridge.algebra.numbers import chinese_remainder, rational_reconstruction
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.parametrization import multigraded_attention
 from m2bridge.implicitization import elimination
@@ -51,7 +51,7 @@ def test_functionals_with_large_values_are_lifted_by_several_primes_without_a_ra
 
 
 def test_functionals_that_are_zero_prove_nothing(monkeypatch):
-    monkeypatch.setattr(lifting, "integral", lambda residues, _: (1, [0] * len(residues)))
+    monkeypatch.setattr(lifting, "rational_reconstruction", lambda residues, _: (1, [0] * len(residues)))
     generated = GeneratedPart.of(Rows([[1, 0], [0, 5]], 2), 5)
     assert len(generated.chosen) == 1
     assert not lifting.has_no_larger_rank(generated, Rows([[1, 0], [0, 5]], 2), [1], (5,))
@@ -63,12 +63,12 @@ def test_remainders_modulo_several_primes_determine_a_fraction(numerator, denomi
     modulus, weights = chinese_remainder(primes)
     residues = [numerator * pow(denominator, -1, prime) % prime for prime in primes]
     lifted = sum(w * r for w, r in zip(weights, residues, strict=True)) % modulus
-    found, (value,) = integral([lifted], modulus)
+    found, (value,) = rational_reconstruction([lifted], modulus)
     assert value * denominator == numerator * found
 
 
 def _wrong(residues, modulus):
-    leading, others = integral(residues, modulus)
+    leading, others = rational_reconstruction(residues, modulus)
     return leading, [*others[:-1], others[-1] + 1]
 
 
@@ -81,7 +81,7 @@ def test_a_wrong_lift_is_noticed_and_the_result_computed_over_the_rationals(room
     source = multigraded_attention(SingleLayerAttention(*CASE))
     right = implicitize(source, 4)
     before = len(roads)
-    monkeypatch.setattr(room, "integral", _wrong)
+    monkeypatch.setattr(room, "rational_reconstruction", _wrong)
     found = implicitize(source, 4)
     assert len(roads) > 2 * before
     assert found.exact

@@ -18,6 +18,7 @@ from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.modules import AsText, ring_text
+from m2bridge.algebra.numbers import fraction
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.algebra.sympy_rings import entry_text
 from m2bridge.errors import ConversionError
@@ -343,7 +344,7 @@ def _terms(element: Any) -> Terms:
     if isinstance(element, RingElement):
         return dict(element.terms)
     rational = element.ring.domain.is_QQ
-    return {m: Fraction(int(c.numerator), int(c.denominator)) if rational else c for m, c in element.items()}
+    return {m: fraction(c) if rational else c for m, c in element.items()}
 
 
 def _unit_inverse(unit: Any) -> Any:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cache
 from typing import Any
 
 import islpy as isl
 from sympy.polys.rings import PolyElement
 
+from m2bridge.algebra.numbers import fraction
 from m2bridge.engine import Engine
 from m2bridge.engine.answer import Answer, answer_to
 from m2bridge.engine.script import Script, render
@@ -102,7 +102,7 @@ def _generators(answer: Answer, base: BaseCase) -> Generators:
 
 
 def _integral(polynomial: PolyElement) -> Polynomial:
-    return primitive({monomial: Fraction(int(c.numerator), int(c.denominator)) for monomial, c in polynomial.terms()})
+    return primitive({monomial: fraction(c) for monomial, c in polynomial.terms()})
 
 
 GENERIC = (
