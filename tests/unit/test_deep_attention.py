@@ -17,7 +17,7 @@ from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.cli import commands
 from m2bridge.errors import ContradictionError, InvalidCaseError, TooLargeError
 from m2bridge.families import family
-from m2bridge.families.deep_attention import bounds, lower_bounds, model, shape
+from m2bridge.families.deep_attention import lower_bounds, model, shape
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.network import Balls, Head, PowerSeries, Residues, SeriesMatrix, gradient, output
 from m2bridge.families.deep_attention.shape import virtual_dimension
@@ -259,7 +259,7 @@ def test_one_block_decides_all_small_networks() -> None:
             for t, normalization in ((1, "none"), (2, "none"), (2, "softmax")):
                 network = DeepAttention(widths, a, t, normalization=normalization)
                 methods = lower_bounds._formal_block if network.softmax else lower_bounds._lightning_block
-                assert [bound.value for bound in methods(network)] == [bounds.virtual_bound(network).value], network
+                assert [bound.value for bound in methods(network)] == [shape.virtual_bound(network).value], network
 
 
 @pytest.mark.parametrize(
@@ -336,10 +336,10 @@ def test_wrong_formulas_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """An upper bound that is too small meets a rank that exceeds it; one that is too large is not attained."""
     right = shape.reduced_dimension
     for wrong in (lambda s, whole: right(s, whole) - 1, lambda s, whole: right(s, max(0, whole - 1))):
-        monkeypatch.setattr(bounds, "reduced_dimension", wrong)
+        monkeypatch.setattr(shape, "reduced_dimension", wrong)
         with pytest.raises(ContradictionError):
             dimension(DeepAttention((3, 3, 3), 2))
-    monkeypatch.setattr(bounds, "reduced_dimension", lambda s, whole: right(s, s.layers))  # skew parts counted
+    monkeypatch.setattr(shape, "reduced_dimension", lambda s, whole: right(s, s.layers))  # skew parts counted
     found = dimension(DeepAttention((3, 3, 3), (1, 2)))
     assert (found.dimension, found.status, found.upper.value) == (18, "lower bound", 20)
 

@@ -19,7 +19,7 @@ from m2bridge.crosscheck.questions import questions
 from m2bridge.crosscheck.verified import verify_path
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families import family
-from m2bridge.families.deep_attention import lower_bounds, statements
+from m2bridge.families.deep_attention import lower_bounds, shape, statements
 from m2bridge.families.deep_attention.checker import block as checker_block
 from m2bridge.families.deep_attention.checker import fibres as checker_fibres
 from m2bridge.families.deep_attention.checker import layers as checker_layers
@@ -200,7 +200,7 @@ PLANTED = [
     ("theorem_s", lambda n: virtual_dimension(n) - n.layers, KINDS[4], "S"),
     ("equation_14", lambda n: statements.equation_16(n), DeepAttention((3, 3, 3), 2), "3.8"),
     ("equation_16", lambda n: 24, KINDS[4], "3.10"),
-    ("separate_heads", lambda d, o, a, h: 32, DeepAttention((3, 3), 3, heads=2), "heads"),
+    ("separate_heads", lambda n: 32, DeepAttention((3, 3), 3, heads=2), "heads"),
     ("skip_connections", lambda n: 16, DeepAttention((2, 2, 2), 2, skip=True), "skip"),
     ("matrices_of_rank", lambda n, r: 2 * n * r, DeepAttention((3, 2), 2), "3.1"),
 ]
@@ -220,12 +220,11 @@ def test_a_maker_with_a_wrong_prediction_is_found_out(
 
 def test_a_maker_with_a_wrong_bound_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """A formula for what a block decides that counts the skew parts which are not seen."""
-    from m2bridge.families.deep_attention import bounds
     from m2bridge.families.deep_attention import observation as certified
 
     network = DeepAttention((3, 3, 3), (1, 2))
-    monkeypatch.setattr(certified, "seen_dimension", lambda shape: 20)
-    monkeypatch.setattr(bounds, "reduced_dimension", lambda shape, whole: 22)
+    monkeypatch.setattr(certified, "seen_dimension", lambda network: 20)
+    monkeypatch.setattr(shape, "reduced_dimension", lambda network, whole: 22)
     (found,) = certify_all(network, ["3.8"])
     assert found.evidence["dimension"]["lower_bound"] == found.evidence["dimension"]["upper_bound"] == 20
     assert verify(found).outcome == "rejected"

@@ -23,8 +23,7 @@ from m2bridge.algebra.linear_algebra import pivot_columns
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import InvalidCaseError, TooLargeError
-from m2bridge.families.deep_attention.bounds import coefficient_count
-from m2bridge.families.deep_attention.shape import Shape
+from m2bridge.families.deep_attention.shape import Shape, coefficient_count
 from m2bridge.limits import check, watched
 
 MAX_COORDINATES = 20_000

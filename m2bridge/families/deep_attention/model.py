@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from m2bridge.errors import InvalidCaseError
-from m2bridge.families.deep_attention import bounds
 from m2bridge.families.deep_attention.lower_bounds import lower_bounds
 from m2bridge.families.deep_attention.network import (
     Integers,
@@ -22,7 +21,7 @@ from m2bridge.families.deep_attention.network import (
 )
 from m2bridge.families.deep_attention.shape import Shape
 from m2bridge.families.deep_attention.statements import STATEMENTS, expectations
-from m2bridge.maps.model import Expectation, LowerBound, UpperBound
+from m2bridge.maps.model import Expectation, LowerBound
 from m2bridge.maps.statement import Statement
 
 if TYPE_CHECKING:
@@ -80,18 +79,6 @@ class DeepAttention(Shape):
         from m2bridge.families.deep_attention.expansion import expanded  # needs SymPy, which is slow to import
 
         return expanded(self)
-
-    def gauge_dimension(self) -> int:
-        """See :func:`m2bridge.families.deep_attention.bounds.gauge_dimension`."""
-        return bounds.gauge_dimension(self)
-
-    def gauge_group(self) -> tuple[str, ...]:
-        """Factors of a group that acts on (K, Q, V) and keeps the function, such as ``GL(3)`` of a hidden layer."""
-        return bounds.gauge_group(self)
-
-    def upper_bounds(self, characteristic: int) -> tuple[UpperBound, ...]:
-        """Bounds proved in docs/deep-attention.md, in every characteristic, the smallest first."""
-        return bounds.upper_bounds(self)
 
     def lower_bounds(self, characteristic: int) -> Iterator[LowerBound]:
         """Bounds by ranks; see ``lower_bounds.py``."""

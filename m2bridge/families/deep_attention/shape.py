@@ -1,4 +1,4 @@
-"""The numbers of a deep attention network, and the dimensions that follow from them alone.
+"""The numbers of a deep attention network, and the dimensions and upper bounds that follow from them alone.
 
 Layer k has an attention matrix A_k of size d_{k−1} × d_{k−1} and rank at most a_k, and a value matrix V_k of size
 d_k × d_{k−1}. With M_k = V_{k−1}⋯V_1 the function depends only on the virtual weights A'_k = M_kᵀ A_k M_k and
@@ -11,12 +11,18 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from math import comb
 from typing import Any, ClassVar, Literal, Self, get_args
 
-from m2bridge.algebra.determinantal import matrices_of_rank, symmetric_matrices_of_rank
+from m2bridge.algebra.determinantal import (
+    determinantal_dimension,
+    matrices_of_rank,
+    monomial_count,
+    symmetric_matrices_of_rank,
+)
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.definition import positive_integers
-from m2bridge.maps.model import DifferentiableModel
+from m2bridge.maps.model import DifferentiableModel, UpperBound
 
 NAME = "deep-attention"
 Normalization = Literal["none", "softmax"]
@@ -222,6 +228,32 @@ class Shape(DifferentiableModel):
             spans.append(min(r, spans[-1] + 2 * alpha))
         return (self.widths[0], *reversed(spans))
 
+    def upper_bounds(self, characteristic: int) -> tuple[UpperBound, ...]:
+        """Return bounds proved in docs/deep-attention.md, over every field, the smallest first."""
+        return tuple(sorted(_bounds(self), key=lambda bound: bound.value))
+
+    def gauge_dimension(self) -> int:
+        """Return what generic fibres of the parametrization have at least as their dimension.
+
+        With one head and without skip connections: the dimension of the fibres over the virtual weights, and of the
+        torus of Eq. 13 in lightning attention. Otherwise that of the group of :meth:`gauge_group`, which acts freely.
+        """
+        scalings = 0 if self.softmax else self.layers * self.heads
+        if self.is_plain:
+            return self.parameter_count - virtual_dimension(self) + scalings
+        inner = self.heads * sum(a * a for a, d in zip(self.a, self.widths, strict=False) if a < d)
+        return inner + base_changes(self) + scalings
+
+    def gauge_group(self) -> tuple[str, ...]:
+        """Return factors of a group that acts on (K, Q, V) without changing the function.
+
+        GL(a_k) acts on K and Q of a head, GL(d_i) between layers i and i + 1 without skip connections, and in lightning
+        attention K* scales A against V in each head.
+        """
+        inner = [f"GL({a})" for a in self.a for _ in range(self.heads)]
+        bases = [] if self.skip else [f"GL({d})" for d in self.widths[1:-1]]
+        return (*inner, *bases, *(() if self.softmax else ("K*",) * (self.layers * self.heads)))
+
 
 def virtual_dimension(shape: Shape) -> int:
     """Dimension of the variety of virtual weights."""
@@ -249,3 +281,119 @@ def _tuple(numbers: tuple[int, ...]) -> str:
     if len(numbers) > 6 and len(set(numbers)) == 1:
         return f"{len(numbers)} × {numbers[0]}"
     return f"({', '.join(map(str, numbers))})"
+
+
+WIDEST_EXPANDED = 3
+"""Up to this many inputs the coefficients are few enough that their number is ever the best bound."""
+
+
+def _bounds(network: Shape) -> Iterator[UpperBound]:
+    if network.softmax and network.t == 1:
+        yield _linear_functions(network)
+    elif network.is_plain:
+        yield virtual_bound(network)
+    else:
+        yield _layers(network)
+    if not network.softmax and network.widths[0] <= WIDEST_EXPANDED:
+        yield UpperBound(coefficient_count(network), "the number of coefficients")
+
+
+def virtual_bound(network: Shape) -> UpperBound:
+    """One head, no skips, and t ≥ 2 for softmax: the virtual weights, less what the function does not see of them."""
+    l, first = network.layers, network.first_rank_one
+    if network.softmax:
+        return UpperBound(virtual_dimension(network), "the virtual weights")
+    if network.t == 1:
+        value = reduced_dimension(network, 0) - l
+        return UpperBound(value, f"the virtual weights with symmetric attention matrices, up to {l} scalings")
+    seen = "" if first == l else f" with symmetric attention matrices after layer {first}, which has rank one"
+    return UpperBound(reduced_dimension(network, first) - l, f"the virtual weights{seen}, up to {l} scalings")
+
+
+def _linear_functions(network: Shape) -> UpperBound:
+    """Softmax of a single score is 1."""
+    inputs, outputs = network.widths[0], network.widths[-1]
+    rank = min(inputs, outputs) if network.skip else network.rank
+    return UpperBound(
+        determinantal_dimension(inputs, outputs, rank), f"linear functions of one token, of rank at most {rank}"
+    )
+
+
+def _layers(network: Shape) -> UpperBound:
+    """The functions of the layers, up to changes of base between them where there are no skip connections."""
+    bounds, bases = layer_bounds(network), base_changes(network)
+    less = f" less {bases} for changes of base between layers" if bases else ""
+    return UpperBound(sum(bound.value for bound in bounds) - bases, f"layer by layer: {_listed(bounds)}{less}")
+
+
+def layer_bounds(network: Shape) -> list[UpperBound]:
+    """Return the best bound for each layer of all heads."""
+    layers = zip(network.widths, network.widths[1:], network.a, strict=False)
+    return [_layer_bound(network, d, after, min(rank, d)) for d, after, rank in layers]
+
+
+def _layer_bound(network: Shape, d: int, after: int, alpha: int) -> UpperBound:
+    heads = network.heads
+    if network.softmax:
+        return UpperBound(heads * (d * after + matrices_of_rank(d, alpha)), "the attention and value matrices")
+    bounds = _several_tokens if network.t > 1 else _one_token
+    return min(bounds(heads, d, after, alpha), key=lambda bound: bound.value)
+
+
+def _several_tokens(heads: int, d: int, after: int, alpha: int) -> Iterator[UpperBound]:
+    """Bounds for Σ_h V_h XXᵀA_hX with t ≥ 2."""
+    swaps = comb(heads, 2) * max(0, 2 * alpha - d) if after == 1 and heads <= d else 0
+    scaled = heads * (d * after + matrices_of_rank(d, alpha) - 1)
+    yield UpperBound(scaled - swaps, "the heads up to scalings" + " and exchanges of values" * bool(swaps))
+    yield _tensors(heads, d * after, d * d)
+    if after == 1:
+        h = min(heads, d)
+        quadrics = symmetric_matrices_of_rank(d, h)
+        yield UpperBound(h * (d - h) + d * quadrics, f"quadratic forms that vanish where {h} linear forms do")
+    yield UpperBound(after * d * comb(d + 1, 2), "the number of coefficients")
+
+
+def _one_token(heads: int, d: int, after: int, alpha: int) -> Iterator[UpperBound]:
+    """Bounds for Σ_h V_h x·q_h(x), where q_h is a quadratic form of rank at most 2α."""
+    scaled = heads * (d * after + symmetric_matrices_of_rank(d, 2 * alpha) - 1)
+    yield UpperBound(scaled, "the heads up to scalings")
+    yield _tensors(heads, d * after, comb(d + 1, 2))
+    yield UpperBound(after * comb(d + 2, 3), "the number of coefficients")
+
+
+def _tensors(heads: int, values: int, matrices: int) -> UpperBound:
+    """Tensors Σ_h V_h ⊗ A_h, matrices of rank at most the number of heads."""
+    rank = min(heads, values, matrices)
+    value = determinantal_dimension(values, matrices, rank)
+    return UpperBound(value, f"tensors of values and attention matrices of rank {rank}")
+
+
+def coefficient_count(network: Shape) -> int:
+    """The number of coefficients of the function, at most, for lightning attention.
+
+    With one token the function is a form of degree 3^l in d_0 variables for each output. With several it is P(XXᵀ)X,
+    where P has d_l × d_0 entries of degree (3^l − 1)/2 in a symmetric matrix. With skip connections all lower degrees
+    occur too, and the identity is there always.
+    """
+    n, outputs, degree = network.widths[0], network.widths[-1], int(3**network.layers)
+    m, variables = (degree - 1) // 2, comb(n + 1, 2)
+    if network.skip:
+        return outputs * n * (comb(m + variables, variables) - 1)
+    if network.t == 1:
+        return outputs * monomial_count(n, degree)
+    return outputs * n * monomial_count(variables, m)
+
+
+def base_changes(network: Shape) -> int:
+    """The dimension of the changes of base of hidden layers that act freely on the functions of the layers.
+
+    The outputs of a layer span its space if it is at most as wide as the one before.
+    """
+    layers = () if network.skip else zip(network.widths, network.widths[1:-1], strict=False)
+    return sum(after * after for before, after in layers if after <= before)
+
+
+def _listed(bounds: list[UpperBound]) -> str:
+    """The bounds of the layers, those that are equal once."""
+    counted = {bound: bounds.count(bound) for bound in bounds}
+    return ", ".join(f"{f'{count} × ' if count > 1 else ''}{b.value} ({b.reason})" for b, count in counted.items())

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from math import comb
 from pathlib import Path
 
-from m2bridge.algebra.determinantal import matrices_of_rank, symmetric_matrices_of_rank
+from m2bridge.algebra.determinantal import determinantal_dimension, matrices_of_rank
 from m2bridge.certificates.wording import wording
 from m2bridge.families.deep_attention.shape import (
     Shape,
+    base_changes,
+    layer_bounds,
     reduced_dimension,
     virtual_dimension,
 )
@@ -121,44 +123,24 @@ def theorem_s(network: Shape) -> int:
     """The dimension of softmax attention, for all widths and ranks."""
     if network.t > 1:
         return virtual_dimension(network)
-    return network.rank * (network.widths[0] + network.widths[-1] - network.rank)
+    return determinantal_dimension(network.widths[0], network.widths[-1], network.rank)
 
 
 def skip_connections(network: Shape) -> int:
-    """With skip connections and one head: values and attention matrices, less a scaling in each layer of lightning."""
-    d = network.widths[0]
-    if network.t == 1:
-        layers = (d * d + symmetric_matrices_of_rank(d, 2 * rank) - 1 for rank in network.a)
-        return d * d if network.softmax else sum(layers)
-    return sum(d * d + matrices_of_rank(d, rank) - (not network.softmax) for rank in network.a)
+    """With skip connections and one head: all layers; for softmax of a single score linear functions."""
+    linear = network.softmax and network.t == 1
+    return network.widths[0] ** 2 if linear else sum(bound.value for bound in layer_bounds(network))
 
 
-def separate_heads(d: int, d_out: int, a: int, heads: int) -> int:
-    """If permutations of heads and scalings were all symmetries: as many times a single head."""
-    return heads * (d * d_out + matrices_of_rank(d, a) - 1)
+def separate_heads(network: Shape) -> int:
+    """If permutations of heads and scalings were all symmetries of a layer: as many times a single head."""
+    d, d_out = network.widths[:2]
+    return network.heads * (d * d_out + matrices_of_rank(d, network.a[0]) - 1)
 
 
-def one_layer_of_heads(d: int, d_out: int, a: int, heads: int) -> int:
-    """Lightning attention with one layer and t ≥ 2: the least of four bounds."""
-    separate = separate_heads(d, d_out, a, heads)
-    if d_out == 1 and heads <= d:
-        separate -= comb(heads, 2) * max(0, 2 * min(a, d) - d)
-    few = min(heads, d * d, d * d_out)
-    bounds = [separate, few * (d * d + d * d_out - few), d_out * d * comb(d + 1, 2)]
-    if d_out == 1:
-        h = min(heads, d)
-        bounds.append(h * (d - h) + d * symmetric_matrices_of_rank(d, h))
-    return min(bounds)
-
-
-def deep_heads(network: Shape) -> int:
-    """Several heads in several layers of one width d ≥ 2: layers, less changes of base where there are no skips."""
-    d, h = network.widths[0], network.heads
-    if network.softmax:
-        layers = sum(h * (d * d + matrices_of_rank(d, rank)) for rank in network.a)
-    else:
-        layers = sum(one_layer_of_heads(d, d, rank, h) for rank in network.a)
-    return layers - (0 if network.skip else (network.layers - 1) * d * d)
+def several_heads_dimension(network: Shape) -> int:
+    """Several heads and t ≥ 2: the best bounds for all layers, less changes of base where there are no skips."""
+    return sum(bound.value for bound in layer_bounds(network)) - base_changes(network)
 
 
 def fibre_degree(network: Shape) -> int:
@@ -243,10 +225,16 @@ DIMENSIONS = (
     _stated("L", "", lambda n: theorem_l(n), plain, lightning),
     _stated("S", "", lambda n: theorem_s(n), plain, softmax),
     _stated("skip", "dimension", lambda n: skip_connections(n), skip, one_head),
-    _stated("heads", "separate heads", lambda n: separate_heads(n.widths[0], n.widths[1], n.a[0], n.heads), *HEADS),
-    _stated("heads", "one layer", lambda n: one_layer_of_heads(n.widths[0], n.widths[1], n.a[0], n.heads), *HEADS),
+    _stated("heads", "separate heads", lambda n: separate_heads(n), *HEADS),
+    _stated("heads", "one layer", lambda n: several_heads_dimension(n), *HEADS),
     _stated(
-        "heads", "several layers", lambda n: deep_heads(n), several_layers, several_heads, several_tokens, equal_widths
+        "heads",
+        "several layers",
+        lambda n: several_heads_dimension(n),
+        several_layers,
+        several_heads,
+        several_tokens,
+        equal_widths,
     ),
 )
 """The paper's first."""
