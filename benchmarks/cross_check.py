@@ -62,11 +62,11 @@ def against(model: SingleLayerAttention, engine: Macaulay2) -> list[str]:
     """One row: the projective route once, the chart five times, alternating where both are short."""
     script = projective_script(model)
     engine.run(Script("warm", "null"))
-    chart = [seconds(lambda: fibres(model, engine)) for _ in range(3)]
+    chart = [seconds(lambda: fibres(model, engine=engine)) for _ in range(3)]
     found: dict[str, list[int]] = {}
     projective = seconds(lambda: found.update(parse(engine.run(script).records).values))
-    chart += [seconds(lambda: fibres(model, engine)) for _ in range(2)]
-    for orbit, fibre in fibres(model, engine).at.items():
+    chart += [seconds(lambda: fibres(model, engine=engine)) for _ in range(2)]
+    for orbit, fibre in fibres(model, engine=engine).at.items():
         assert found[str(orbit)] == [fibre.length, fibre.points], orbit
     ratio = projective / median(chart)
     case = f"({model.d}, {model.d_out}, {model.a})"

@@ -77,7 +77,7 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
             assert engine is not None
             with importing():
                 hilbert_check = tool("hilbert_check")
-            return _shown(hilbert_check(asked.model, engine), asked.form, clock, exit_zero)
+            return _shown(hilbert_check(asked.model, engine=engine), asked.form, clock, exit_zero)
         with importing():
             from m2bridge.crosscheck import cross_check
 
@@ -174,7 +174,7 @@ def membership_command(function: str | None, A: str | None, V: str | None, **opt
             with importing():
                 membership = tool("membership")
 
-            found = membership(model, values, engine, weights=weights)
+            found = membership(model, values, engine=engine, weights=weights)
     return show(found, asked.form, clock)
 
 

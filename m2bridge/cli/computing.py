@@ -312,7 +312,7 @@ def script_command(computation: str, method: str, **options: Any) -> int:
     with within(asked.timeout):
         with importing():
             standalone = tool("standalone")
-        text = standalone(computation, asked.model, asked.field, asked.coordinates, method)
+        text = standalone(computation, asked.model, field=asked.field, coordinates=asked.coordinates, method=method)
     click.echo(text, nl=False)
     return DONE
 

@@ -27,13 +27,13 @@ GRID = [(d, d_out, a) for d in range(1, 5) for d_out in range(1, 5) for a in ran
 @pytest.mark.parametrize("case", [*GRID, (6, 6, 6), (3, 7, 2), (5, 1, 1)])
 def test_fibres_by_linear_algebra_are_those_of_macaulay2(engine: Macaulay2, case: tuple[int, int, int]) -> None:
     model = SingleLayerAttention(*case)
-    assert {orbit: fibre_scheme(orbit, model) for orbit in orbits(model)} == fibres(model, engine).at
+    assert {orbit: fibre_scheme(orbit, model) for orbit in orbits(model)} == fibres(model, engine=engine).at
 
 
 @pytest.mark.parametrize("case", [(1, 2), (2, 1, 1), (3, 2, 2), (3, 3, 3, 3)])
 def test_observations_without_an_engine_are_the_same(engine: Macaulay2, case: tuple[int, ...]) -> None:
     model = SingleLayerAttention(*case)
-    ours, theirs = recheck(model), observe(model, engine)
+    ours, theirs = recheck(model), observe(model, engine=engine)
     for name in ("model", "orbits", "dimension", "degree", "closed", "boundary_family", "generic_fibre"):
         assert getattr(ours, name) == getattr(theirs, name)
 

@@ -140,7 +140,7 @@ def test_orbits_by_macaulay2(engine: Engine) -> None:
     """The ranks that FLINT found, found by Macaulay2."""
     for case in [(2, 1), (2, 2), (2, 2, 1)]:
         model = SingleLayerAttention(*case)
-        answer = parse(engine.run(orbit_script(as_model(model), QQ)).records)
+        answer = parse(engine.run(orbit_script(as_model(model), field=QQ)).records)
         for status in singular_locus(model, engine, method="orbits").orbits:
             o = status.orbit
             assert answer.integer(f"tangent_dimension {o.r} {o.s} {o.m}") == status.tangent_dimension

@@ -91,7 +91,7 @@ def planted(**changes: object) -> OrbitStatement:
 
 
 def test_wrong_statements_are_refuted(engine: Engine) -> None:
-    seen = observe(SingleLayerAttention(3, 2), engine)
+    seen = observe(SingleLayerAttention(3, 2), engine=engine)
     smooth = compare(planted(predict=lambda orbit, model: False), seen)
     assert smooth.decision is Decision.REFUTED
     assert smooth.witness is not None
@@ -111,7 +111,7 @@ def test_wrong_statements_are_refuted(engine: Engine) -> None:
 
 def test_methods_that_disagree_stop_the_run(engine: Engine) -> None:
     model = SingleLayerAttention(3, 2, 2)
-    seen = observe(model, engine)
+    seen = observe(model, engine=engine)
     check(seen.orbits, 13, model)
     smooth = next(fact for fact in seen.orbits if not fact.singular)
     singular = next(fact for fact in seen.orbits if fact.singular)
@@ -143,7 +143,7 @@ def test_fibres_by_the_projective_route(engine: Engine, case: tuple[int, ...]) -
         for A, V in [representative(orbit, model)]
     )
     answer = parse(engine.run(Script("projective", packages + library + calls)).records)
-    for orbit, fibre in fibres(model, engine).at.items():
+    for orbit, fibre in fibres(model, engine=engine).at.items():
         assert answer.integers(str(orbit)) == [fibre.length, fibre.points]
 
 
@@ -158,7 +158,7 @@ def test_fibres_by_sympy(engine: Engine, case: tuple[int, ...]) -> None:
     attention = model.parametrization()
     unknowns = symbols(attention.source.variables)
     images = [image.as_expr() for image in attention.images + attention.relations]
-    for orbit, fibre in fibres(model, engine).at.items():
+    for orbit, fibre in fibres(model, engine=engine).at.items():
         A, V = representative(orbit, model)
         values = attention.evaluate([entry for row in A + V for entry in row])
         equations = [i - v for i, v in zip(images, [*values, *[0] * len(attention.relations)], strict=True)]
@@ -196,7 +196,7 @@ def test_points_of_a_random_section(engine: Engine, case: tuple[int, ...]) -> No
 
 
 def test_larger_cases(engine: Engine) -> None:
-    seen = observe(SingleLayerAttention(6, 6), engine)
+    seen = observe(SingleLayerAttention(6, 6), engine=engine)
     assert len(seen.orbits) == 71
     assert {str(f.orbit): f.fibre for f in seen.orbits if f.fibre.length > 1} == {
         "(1, 1, 0)": Fibre(2, 2),
@@ -206,7 +206,7 @@ def test_larger_cases(engine: Engine) -> None:
 
 
 def test_the_number_of_tokens_does_not_matter_from_two_on(engine: Engine) -> None:
-    two, three = (observe(SingleLayerAttention(3, 2, 2, t), engine) for t in (2, 3))
+    two, three = (observe(SingleLayerAttention(3, 2, 2, t), engine=engine) for t in (2, 3))
     assert two.orbits == three.orbits
 
 
@@ -219,7 +219,7 @@ def test_a_limit_leaves_statements_undecided(session: Macaulay2) -> None:
     assert (found.observations.orbits, found.observations.dimension) == ((), 14)
     assert "timeout=" in found.unfinished
     with pytest.raises(MethodUnavailableError):
-        observe(SingleLayerAttention(2, 1, t=1), session)
+        observe(SingleLayerAttention(2, 1, t=1), engine=session)
 
 
 def test_a_limit_leaves_what_was_found_before_it(session: Macaulay2) -> None:

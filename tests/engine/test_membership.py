@@ -28,13 +28,13 @@ CASES = [(1, 2), (2, 1), (2, 1, 1), (2, 2), (3, 2, 2), (3, 1)]
 
 def locate(engine: Macaulay2, case: tuple[int, ...], A: Matrix, V: Matrix) -> Membership:
     function = {name: Fraction(int(v.p), int(v.q)) for name, v in function_of(A, V).items()}
-    return membership(SingleLayerAttention(*case), function, engine)
+    return membership(SingleLayerAttention(*case), function, engine=engine)
 
 
 def test_the_pair_of_sums_of_squares(engine: Macaulay2) -> None:
     """(y1² + y2², 2y1² + 2y2²): a limit of nothing real, but in the Zariski closure."""
     forms = {"c_1_1_1_1": 1, "c_1_1_2_2": 1, "c_1_2_1_1": 2, "c_1_2_2_2": 2}
-    found = membership(SingleLayerAttention(2, 1), forms, engine)
+    found = membership(SingleLayerAttention(2, 1), forms, engine=engine)
     assert (found.place, found.orbit, found.length) == (CLOSURE, Orbit(1, 1, 0), 2)
     assert found.singular is True
     assert found.boundary is False
@@ -43,11 +43,11 @@ def test_the_pair_of_sums_of_squares(engine: Macaulay2) -> None:
 
 def test_places_and_orbits(engine: Macaulay2) -> None:
     model = SingleLayerAttention(2, 1)
-    irrational = membership(model, {"c_1_1_1_1": 1, "c_1_1_2_2": -2}, engine)
+    irrational = membership(model, {"c_1_1_1_1": 1, "c_1_1_2_2": -2}, engine=engine)
     assert (irrational.place, irrational.length, len(irrational.weights)) == (INSIDE, 2, 2)
-    outside = membership(model, {"c_1_1_1_1": 1, "c_1_1_2_2": 1, "c_1_2_1_1": 2, "c_1_2_2_2": 3}, engine)
+    outside = membership(model, {"c_1_1_1_1": 1, "c_1_1_2_2": 1, "c_1_2_1_1": 2, "c_1_2_2_2": 3}, engine=engine)
     assert (outside.place, outside.weights, outside.singular) == (OUTSIDE, (), None)
-    boundary = membership(model, {"c_1_2_2_2": Fraction(5, 3)}, engine)
+    boundary = membership(model, {"c_1_2_2_2": Fraction(5, 3)}, engine=engine)
     assert (boundary.place, boundary.orbit, boundary.boundary) == (INSIDE, Orbit(1, 1, 1), True)
 
 
@@ -58,7 +58,7 @@ ZERO, ONE = Matrix([[0, 0], [0, 0]]), Matrix([[1, 2], [0, 3]])
 def test_the_zero_function(engine: Macaulay2, case: tuple[int, ...]) -> None:
     """Its fibre is Macaulay2's base locus; its tangent space the zeros of the linear forms in the ideal."""
     model = SingleLayerAttention(*case)
-    zero = membership(model, {"c_1_1_1_1": 0}, engine)
+    zero = membership(model, {"c_1_1_1_1": 0}, engine=engine)
     assert (zero.place, zero.orbit, zero.length, zero.is_zero) == (INSIDE, None, None, True)
     attention = model.parametrization()
     base_locus = parse(engine.run(base_locus_script(attention, QQ)).records)
@@ -89,7 +89,7 @@ def test_the_tangent_dimension_at_zero_is_shown_with_the_orbits(
 
 @pytest.mark.parametrize(("A", "V"), [(ZERO, Matrix([[5, 7]])), (ONE, Matrix([[0, 0]])), (ZERO, Matrix([[0, 0]]))])
 def test_given_weights_of_zero_are_kept(engine: Macaulay2, A: Matrix, V: Matrix) -> None:
-    zero = membership(SingleLayerAttention(2, 1), {}, engine, weights=(A, V))
+    zero = membership(SingleLayerAttention(2, 1), {}, engine=engine, weights=(A, V))
     assert (zero.weights, zero.remark) == (((A, V),), "")
     said = zero.to_json()
     assert (said["fibre"], said["fibre_length"], said["fibre_points"]) == ("A = 0 or V = 0", None, None)
@@ -102,8 +102,8 @@ def test_given_weights_of_zero_are_kept(engine: Macaulay2, A: Matrix, V: Matrix)
 def test_given_weights_are_checked(engine: Macaulay2) -> None:
     model = SingleLayerAttention(2, 1, 1)
     with pytest.raises(InvalidCaseError, match="another function"):
-        membership(model, {"c_1_1_1_1": 1}, engine, weights=(ONE, Matrix([[2, 0]])))
-    too_large = membership(model, {}, engine, weights=(ONE, Matrix([[0, 0]])))
+        membership(model, {"c_1_1_1_1": 1}, engine=engine, weights=(ONE, Matrix([[2, 0]])))
+    too_large = membership(model, {}, engine=engine, weights=(ONE, Matrix([[0, 0]])))
     assert too_large.weights == ((ZERO, Matrix([[0, 0]])),)
     assert "rk A = 2 > a = 1" in too_large.to_text()
 
@@ -155,9 +155,9 @@ def test_conjugate_weights_are_only_in_the_closure(engine: Macaulay2, data: st.D
 
 def test_bad_functions(engine: Macaulay2) -> None:
     with pytest.raises(InvalidCaseError, match="not a coordinate"):
-        membership(SingleLayerAttention(2, 1), {"c_1_1_2_1": 1}, engine)
+        membership(SingleLayerAttention(2, 1), {"c_1_1_2_1": 1}, engine=engine)
     with pytest.raises(MethodUnavailableError):
-        membership(SingleLayerAttention(2, 1, t=1), {}, engine)
+        membership(SingleLayerAttention(2, 1, t=1), {}, engine=engine)
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_command(command: str, m2: str, arguments: list[str], code: int, said: s
 
 
 def test_json(engine: Macaulay2) -> None:
-    found = membership(SingleLayerAttention(2, 1), {"c_1_1_1_1": Rational(1, 3)}, engine)
+    found = membership(SingleLayerAttention(2, 1), {"c_1_1_1_1": Rational(1, 3)}, engine=engine)
     assert json.loads(json.dumps(found.to_json()))["weights"] == [{"A": [["1", "0"], ["0", "0"]], "V": [["1/3", "0"]]}]
 
 
@@ -200,9 +200,9 @@ def test_numbers_of_five_thousand_digits(engine: Macaulay2) -> None:
     assert len(found.to_text()) > 10_000
     assert len(found.to_latex()) > 10_000
     square = {"c_1_1_1_1": 1, "c_1_1_2_2": -(large**2)}
-    assert membership(SingleLayerAttention(2, 1), square, engine).length == 2
+    assert membership(SingleLayerAttention(2, 1), square, engine=engine).length == 2
     with pytest.raises(MethodUnavailableError, match="square root of a number of"):
-        membership(SingleLayerAttention(2, 1), square | {"c_1_1_2_2": -2 * large - 2}, engine)
+        membership(SingleLayerAttention(2, 1), square | {"c_1_1_2_2": -2 * large - 2}, engine=engine)
 
 
 @pytest.mark.parametrize("number", ["1e5000", "9" * 5000, '"' + "9" * 5000 + '/7"'])

@@ -40,7 +40,7 @@ UMBRELLA = {"c_1_1_1_1": 1, "c_1_1_1_2": 0, "c_1_2_1_1": 0}
 
 @pytest.fixture(scope="module")
 def umbrella(session: Macaulay2) -> SliceSurface:
-    return figure_1(session, fineness=10)
+    return figure_1(engine=session, fineness=10)
 
 
 def test_the_whitney_umbrella(umbrella: SliceSurface) -> None:
@@ -76,13 +76,13 @@ def test_solid_and_dotted_points_by_membership(umbrella: SliceSurface, engine: M
         (Fraction(3, 4), Fraction(-1, 5)),
     ):
         function = UMBRELLA | {"c_1_1_2_2": -(r**2), "c_1_2_1_2": v, "c_1_2_2_2": v * r}
-        assert membership(model, function, engine).place == "in the neuromanifold"
+        assert membership(model, function, engine=engine).place == "in the neuromanifold"
     places = {piece.place: piece for piece in umbrella.pieces if piece.kind == "curve"}
     assert set(places) == {FUNCTIONS, CLOSURE_ONLY}
     assert all(point[2] > 0 for point in places[FUNCTIONS].points[0])
     assert all(point[2] < 0 for point in places[CLOSURE_ONLY].points[0])
     for w, place in ((Fraction(2, 7), "in the neuromanifold"), (Fraction(-2, 7), "only in the Zariski closure")):
-        assert membership(model, UMBRELLA | {"c_1_1_2_2": -w}, engine).place == place
+        assert membership(model, UMBRELLA | {"c_1_1_2_2": -w}, engine=engine).place == place
 
 
 def test_the_picture_shows_the_pieces(umbrella: SliceSurface) -> None:
@@ -156,7 +156,7 @@ def test_a_surface_that_is_half_dotted(engine: Macaulay2) -> None:
             assert (point[found.variables.index("c_1_1_2_2")] > 0) == (piece.place == CLOSURE_ONLY)
         assert piece.sample is not None
         function = fixed | {n: Rational(v.numerator, v.denominator) for n, v in piece.sample.items()}
-        inside = membership(SingleLayerAttention(2, 1, 1), function, engine).place == "in the neuromanifold"
+        inside = membership(SingleLayerAttention(2, 1, 1), function, engine=engine).place == "in the neuromanifold"
         assert inside == (piece.place == FUNCTIONS)
     assert found.figure().axes[0].collections
 
@@ -212,7 +212,7 @@ def test_a_wrong_criterion_contradicts_membership(engine: Macaulay2, monkeypatch
 
     monkeypatch.setattr(SingleLayerAttention, "without_real_weights", wrong)
     with pytest.raises(ContradictionError, match="membership the contrary"):
-        figure_1(engine, fineness=6)
+        figure_1(engine=engine, fineness=6)
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_edges_of_the_hasse_diagram(engine: Macaulay2) -> None:
     closure is followed in test_pictures.
     """
     model = SingleLayerAttention(2, 2)
-    found = orbit_diagram(model, engine)
+    found = orbit_diagram(model, engine=engine)
     below = {(low, high) for high in found.nodes if high.orbit for low in _on_closure(high.orbit, found.nodes, model)}
     below = {(low, high) for low, high in below if low != high}
     covers = {(a, b) for a, b in below if not any((a, c) in below and (c, b) in below for c in found.nodes)}
@@ -268,7 +268,7 @@ def _point(orbit: Any, model: SingleLayerAttention) -> list[int]:
 
 def test_the_orbits_that_are_drawn(engine: Macaulay2) -> None:
     """Each at the height of its dimension, with its mark; and an edge for each cover, which ends at both."""
-    found = orbit_diagram(SingleLayerAttention(3, 2, 2), engine)
+    found = orbit_diagram(SingleLayerAttention(3, 2, 2), engine=engine)
     (axes,) = found.figure().axes
     levels = [int(label.get_text()) for label in axes.get_yticklabels()]
     marks = {line.get_gid().removeprefix("orbit "): line for line in axes.lines if line.get_gid() != "cover"}

@@ -44,7 +44,7 @@ SCRIPTS: dict[str, Script] = {
     "closure-2-1-2-one-token": closure_script(model(2, 1, 2, 1), QQ),
     "closure-2-1-2-ungraded": closure_script(model(2, 1), QQ, "ungraded-elimination"),
     "jacobian-2-1-2": jacobian_script(model(2, 1), QQ),
-    "orbits-2-2-2": orbit_script(model(2, 2), QQ),
+    "orbits-2-2-2": orbit_script(model(2, 2), field=QQ),
     "fibres-3-2-2": fibres_script(SingleLayerAttention(3, 2, 2)),
     "completeness-2-1-2-full": completeness_script(model(2, 1, coordinates="full"), CoefficientField(32003)),
     "fibres-1-2-1": fibres_script(SingleLayerAttention(1, 2)),

@@ -86,7 +86,7 @@ def test_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def check(found: Closure) -> HilbertCheck:
         monkeypatch.setattr(hilbert_check, "closure", lambda *arguments, **options: found)
-        return hilbert_check.hilbert_check(model, None)  # type: ignore[arg-type]
+        return hilbert_check.hilbert_check(model, engine=None)  # type: ignore[arg-type]
 
     found = check(with_series(right))
     assert (found.verdict, found.all_degrees) == ("CONFIRMED", True)
@@ -113,7 +113,7 @@ def test_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_a_prediction_nothing_is_computed() -> None:
-    found = hilbert_check.hilbert_check(SingleLayerAttention(4, 2, 2), None)  # type: ignore[arg-type]
+    found = hilbert_check.hilbert_check(SingleLayerAttention(4, 2, 2), engine=None)  # type: ignore[arg-type]
     assert found.verdict == "NOT_APPLICABLE"
     assert found.computed == ()
     assert "NOT_APPLICABLE  hilbert" in str(found)

@@ -221,7 +221,7 @@ def test_macaulay2_is_asked_about_the_orbits_that_linear_algebra_knows() -> None
     number = looks_of(lambda: orbit_tangents(model))
     engine = Listening()
     with limited(number, now=Looks()), pytest.raises(Asked):
-        observe(model, engine)
+        observe(model, engine=engine)
     (script,) = engine.scripts
     asked = [orbit for orbit in orbits(model) if f'emitFibre("{orbit}"' in script.body]
     assert generic_orbit(model) in asked
@@ -239,7 +239,7 @@ def test_what_is_hopeless_is_refused_at_once(d: int) -> None:
     model = SingleLayerAttention(d, d) if d < 1000 else SingleLayerAttention(d, 1)
     with limited(20, now=Looks()):
         if d < 1000:
-            for refused in (lambda: observe(model, Listening()), lambda: fibres_script(model)):
+            for refused in (lambda: observe(model, engine=Listening()), lambda: fibres_script(model)):
                 with pytest.raises(TooLargeError, match=f"orbits; at most {MOST_ORBITS}|too many to look at"):
                     refused()
         for computation in ("closure", "singular-locus"):

@@ -172,11 +172,11 @@ def test_methods_that_disagree_stop_a_run_that_reaches_a_limit(
 ) -> None:
     model = SingleLayerAttention(3, 2, 2)
     limited = Limited(recorded, BEFORE_ORBITS + 3)
-    found = fibres(model, limited)
+    found = fibres(model, engine=limited)
     wrong = replace(found, at=found.at | {Orbit(1, 1, 1): Fibre(1, 1)})
     monkeypatch.setattr("m2bridge.families.attention.observation.fibres", lambda *arguments: wrong)
     with pytest.raises(ContradictionError, match="the rank of the differential is too small"):
-        observe(model, limited)
+        observe(model, engine=limited)
 
 
 @pytest.mark.parametrize("limit", LIMITS)
@@ -230,7 +230,7 @@ def _findings(method: str, *statuses: OrbitStatus) -> LocusFindings:
 
 def test_a_boundary_point_without_its_family_is_undecided(recorded: Engine) -> None:
     model = SingleLayerAttention(3, 2, 2)
-    seen = replace(observe(model, recorded), boundary_family=False)
+    seen = replace(observe(model, engine=recorded), boundary_family=False)
     stated: Sequence[Statement] = [s for s in REGISTRY if (s.key, s.part) == ("3.4", "ii")]
     assert compare(stated[0], seen).decision is Decision.UNDECIDED
     assert compare(planted("boundary", lambda orbit, m: orbit.r == 2), seen).decision is Decision.REFUTED

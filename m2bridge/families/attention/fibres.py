@@ -195,7 +195,7 @@ def check_orbits(shape: Shape) -> None:
         )
 
 
-def fibres(model: Shape, engine: Engine | None = None, wanted: Sequence[Orbit] | None = None) -> Fibres:
+def fibres(model: Shape, *, engine: Engine | None = None, wanted: Sequence[Orbit] | None = None) -> Fibres:
     """Compute the fibres at representatives of orbits, in one run.
 
     Hypothesis: t ≥ 2.

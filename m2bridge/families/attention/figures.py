@@ -31,7 +31,7 @@ ELEVATION, AZIMUTH = 22.0, -62.0
 
 
 def figure_1(
-    engine: Engine | None = None, *, fineness: int = 32, elevation: float = ELEVATION, azimuth: float = AZIMUTH
+    *, engine: Engine | None = None, fineness: int = 32, elevation: float = ELEVATION, azimuth: float = AZIMUTH
 ) -> SliceSurface:
     """The slice of Figure 1, with v, c and w as axes.
 
@@ -100,7 +100,7 @@ def _slice(
 def _orbits(engine: Engine, **case: Any) -> OrbitDiagram:
     from m2bridge.families.attention.orbit_diagram import orbit_diagram
 
-    return orbit_diagram(SingleLayerAttention(**case), engine)
+    return orbit_diagram(SingleLayerAttention(**case), engine=engine)
 
 
 def _hilbert(degree: int, engine: Engine, **case: Any) -> HilbertFunction:

@@ -96,7 +96,7 @@ class HilbertCheck(Presented):
         return f"computed = {{{computed}}}\npredicted = {{{predicted}}}"
 
 
-def hilbert_check(model: SingleLayerAttention, engine: Engine, timeout: float | None = None) -> HilbertCheck:
+def hilbert_check(model: SingleLayerAttention, *, engine: Engine, timeout: float | None = None) -> HilbertCheck:
     """Compare the predicted Hilbert function with that of the ideal that :func:`m2bridge.maps.closure.closure` finds.
 
     Raises

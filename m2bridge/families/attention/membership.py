@@ -143,9 +143,9 @@ class Membership(Presented):
 def membership(
     model: Shape,
     function: Mapping[str, Fraction | int],
+    *,
     engine: Engine | None = None,
     timeout: float | None = None,
-    *,
     weights: Weights | None = None,
 ) -> Membership:
     """Decide where a function lies, exactly.

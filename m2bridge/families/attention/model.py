@@ -222,7 +222,7 @@ class SingleLayerAttention(Shape, Model):
         if self.t == 1 or engine is None:
             return None
         observe = imported("m2bridge.families.attention.observation").observe  # with SymPy, while Macaulay2 starts
-        observations: Observations = observe(self, engine, partial=not certified)
+        observations: Observations = observe(self, engine=engine, partial=not certified)
         return observations.certified() if certified else observations
 
     def no_orbits(self) -> str:
@@ -293,4 +293,4 @@ class SingleLayerAttention(Shape, Model):
         from m2bridge.families.attention.parametrization import name_in, reduced_indices, reduced_name
 
         reduced = {reduced_name(index): function[name_in(index, self.coordinates)] for index in reduced_indices(self)}
-        return membership(self, reduced, engine).place == INSIDE
+        return membership(self, reduced, engine=engine).place == INSIDE

@@ -184,9 +184,9 @@ BY_ELIMINATION = "the degree is also that of the ideal computed by elimination"
 
 def observe(
     model: Shape,
+    *,
     engine: Engine | None = None,
     timeout: float | None = None,
-    *,
     partial: bool = True,
     degree: bool = True,
 ) -> Observations:
@@ -244,7 +244,7 @@ def observe(
         if not (partial or len(tangents) == orbit_count(model)):
             raise late(tangents, model)
         try:
-            found = fibres(model, engine, tuple(tangents))
+            found = fibres(model, engine=engine, wanted=tuple(tangents))
         except (TimeLimitError, MemoryLimitError) as limit:
             if not partial:
                 raise

@@ -164,7 +164,7 @@ class OrbitDiagram(Drawn, Presented):
 
 
 def orbit_diagram(
-    model: SingleLayerAttention, engine: Engine | None = None, timeout: float | None = None
+    model: SingleLayerAttention, *, engine: Engine | None = None, timeout: float | None = None
 ) -> OrbitDiagram:
     """Observe all orbits of a case, and order them by inclusion of closures.
 
@@ -187,7 +187,7 @@ def orbit_diagram(
         raise TooLargeError(
             f"{orbit_count(model)} orbits are too many for a picture, which has {MOST_ORBITS}: take smaller numbers"
         )
-    seen = observe(model, engine, timeout, degree=False)
+    seen = observe(model, engine=engine, timeout=timeout, degree=False)
     nodes = tuple(sorted((_zero(model, seen), *_nodes(seen)), key=lambda n: (n.dimension, n.orbit or Orbit(0, 0, 0))))
     return OrbitDiagram(model, nodes, covers(nodes), seen.engine_version, seen.seconds, seen.unfinished)
 

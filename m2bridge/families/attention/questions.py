@@ -40,6 +40,7 @@ from m2bridge.maps.singular_locus import jacobian_script
 def standalone(
     computation: str,
     model: SingleLayerAttention,
+    *,
     field: CoefficientField = QQ,
     coordinates: Coordinates | None = None,
     method: str = "orbits",
@@ -67,7 +68,7 @@ def standalone(
         raise InvalidCaseError("method", f"no script for the method '{method}': use orbits or jacobian")
     if model.t == 1:
         raise MethodUnavailableError("orbits classify functions of attention with t ≥ 2 only; use --method jacobian")
-    return orbit_script(chosen, field).standalone()
+    return orbit_script(chosen, field=field).standalone()
 
 
 @lru_cache(maxsize=256)

@@ -58,7 +58,7 @@ def by_orbits(ideal: GeneratingSet, dimension: int, shape: Shape, parametrizatio
     return LocusFindings("orbits", dimension, tuple(statuses), components)
 
 
-def orbit_script(model: Model, field: CoefficientField) -> Script:
+def orbit_script(model: Model, *, field: CoefficientField) -> Script:
     """The complete Macaulay2 program, elimination included; a second method for :func:`by_orbits`."""
     assert isinstance(model, Shape)
     independent = reduce_linearly(model.polynomial_map).reduced
@@ -81,7 +81,7 @@ def by_fibres(shape: Shape, engine: Engine) -> LocusFindings:
     Hypothesis: :func:`fibres_apply`.
     """
     try:
-        seen = observe(shape, engine, degree=False)
+        seen = observe(shape, engine=engine, degree=False)
     except (TimeLimitError, MemoryLimitError) as limit:
         return LocusFindings("fibres", None, (), None, str(limit))
     statuses = tuple(_status_by_fibre(fact, seen.dimension) for fact in seen.orbits)
