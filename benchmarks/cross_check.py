@@ -41,7 +41,7 @@ def main() -> None:
         times = [seconds(lambda: checked(command)) for _ in range(chosen.rounds)]  # noqa: B023  (called at once)
         rows.append([f"{case} cold", f"{median(times):.2f}", f"{limit:g}", verdict(median(times) <= limit)])
     with Macaulay2(program) as engine:
-        grid = [seconds(lambda: [cross_check(SingleLayerAttention(*case), engine) for case in GRID])]
+        grid = [seconds(lambda: [cross_check(SingleLayerAttention(*case), engine=engine) for case in GRID])]
         rows.append([f"{len(GRID)} cases", f"{grid[0]:.2f}", f"{GRID_LIMIT:g}", verdict(grid[0] <= GRID_LIMIT)])
         print_table("cross-check, all statements", ["case", "seconds", "target", ""], rows)
         print_table(

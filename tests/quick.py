@@ -22,29 +22,29 @@ ONE_TOKEN = SingleLayerAttention(1, 1, 1, 1)
 
 
 def quick(
-    model: SingleLayerAttention, questions: Sequence[str], engine: Engine, timeout: float | None
+    model: SingleLayerAttention, questions: Sequence[str], *, engine: Engine, timeout: float | None
 ) -> list[Certificate]:
     """Ask Macaulay2 next to nothing."""
     engine.run(Script("quick", 'mbEmit("x", 1)'), timeout)
     if LOG in os.environ:
         with open(os.environ[LOG], "a", encoding="utf-8") as log:
             log.write(f"{model}\n")
-    (plain,) = certify_all(ONE_TOKEN, ("3.3",), engine)
+    (plain,) = certify_all(ONE_TOKEN, ("3.3",), engine=engine)
     about = {"case": model.to_json(), "name": model.key, "digest": ""}
     return [replace(plain, question=question, **about).sealed() for question in questions]
 
 
 def fails(
-    model: SingleLayerAttention, questions: Sequence[str], engine: Engine, timeout: float | None
+    model: SingleLayerAttention, questions: Sequence[str], *, engine: Engine, timeout: float | None
 ) -> list[Certificate]:
     """Fail in one case, in a way that nobody foresaw."""
     if model.d == 2:
         raise ZeroDivisionError("unforeseen")
-    return quick(model, questions, engine, timeout)
+    return quick(model, questions, engine=engine, timeout=timeout)
 
 
 def sleeps(
-    model: SingleLayerAttention, questions: Sequence[str], engine: Engine, timeout: float | None
+    model: SingleLayerAttention, questions: Sequence[str], *, engine: Engine, timeout: float | None
 ) -> list[Certificate]:
     """Never end in one case, in Python; its limit is reached at once."""
     if model.d == 2:
@@ -52,11 +52,11 @@ def sleeps(
         signal.setitimer(signal.ITIMER_REAL, 1e-6)
         while True:
             signal.pause()
-    return quick(model, questions, engine, timeout)
+    return quick(model, questions, engine=engine, timeout=timeout)
 
 
 def hangs(
-    model: SingleLayerAttention, questions: Sequence[str], engine: Engine, timeout: float | None
+    model: SingleLayerAttention, questions: Sequence[str], *, engine: Engine, timeout: float | None
 ) -> list[Certificate]:
     """Never end in one case, in C code, where no handler of a signal gets its turn; say which worker."""
     engine.run(Script("quick", 'mbEmit("x", 1)'), timeout)
@@ -64,36 +64,36 @@ def hangs(
         mark = Path(os.environ[LOG]).with_suffix(".hanging")
         mark.write_text(f"{os.getpid()} {engine.pid}")  # type: ignore[attr-defined]
         hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)
-    return quick(model, questions, engine, timeout)
+    return quick(model, questions, engine=engine, timeout=timeout)
 
 
 def kills_worker(
-    model: SingleLayerAttention, questions: Sequence[str], engine: Engine, timeout: float | None
+    model: SingleLayerAttention, questions: Sequence[str], *, engine: Engine, timeout: float | None
 ) -> list[Certificate]:
     """Kill the worker at d = 2 whenever it comes there, and at d = 3 the first time."""
     if model.d == 2 or (model.d == 3 and _first()):
         os.kill(os.getpid(), signal.SIGKILL)
-    return quick(model, questions, engine, timeout)
+    return quick(model, questions, engine=engine, timeout=timeout)
 
 
 def kills_worker_once(
-    model: SingleLayerAttention, questions: Sequence[str], engine: Engine, timeout: float | None
+    model: SingleLayerAttention, questions: Sequence[str], *, engine: Engine, timeout: float | None
 ) -> list[Certificate]:
     """Kill the worker the first time at d = 3, in the middle of a case."""
     engine.run(Script("quick", 'mbEmit("x", 1)'), timeout)
     if model.d == 3 and _first():
         os.kill(os.getpid(), signal.SIGKILL)
-    return quick(model, questions, engine, timeout)
+    return quick(model, questions, engine=engine, timeout=timeout)
 
 
 def kills_macaulay2(
-    model: SingleLayerAttention, questions: Sequence[str], engine: Engine, timeout: float | None
+    model: SingleLayerAttention, questions: Sequence[str], *, engine: Engine, timeout: float | None
 ) -> list[Certificate]:
     """The same with Macaulay2."""
     engine.run(Script("quick", 'mbEmit("x", 1)'), timeout)
     if model.d == 2 or (model.d == 3 and _first()):
         engine.run(Script("death", 'run "kill -9 $PPID"; while true do 1'), timeout=timeout)
-    return quick(model, questions, engine, timeout)
+    return quick(model, questions, engine=engine, timeout=timeout)
 
 
 def _first() -> bool:

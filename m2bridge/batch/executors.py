@@ -17,7 +17,7 @@ from m2bridge.batch.store import NO_ROOM, Store, case_lock
 from m2bridge.batch.task import Task, TaskReport, Unanswered, kind_of, reason_of, versions
 from m2bridge.certificates.schema import Certificate
 from m2bridge.crosscheck.certify import certify_all
-from m2bridge.engine import Engine, Limits, Session, locate
+from m2bridge.engine import Limits, Session, locate
 from m2bridge.errors import BatchError, EngineDiedError, M2BridgeError, TimeLimitError
 from m2bridge.limits import alarm, clock, limit_of, limited
 
@@ -27,7 +27,13 @@ GRACE = 1.0
 MEMORY_MARK = 2 * 2**30
 """Bytes that a worker process and its Macaulay2 may hold when it turns to another task."""
 
-Certify = Callable[[Any, Sequence[str], Engine | None, float | None], list[Certificate]]
+
+class Certify(Protocol):
+    """A function like :func:`m2bridge.crosscheck.certify.certify_all`."""
+
+    def __call__(
+        self, model: Any, questions: Sequence[str], *, engine: Any, timeout: float | None
+    ) -> list[Certificate]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +171,9 @@ class Certifier:
         for last in (False, True):
             try:
                 with alarm(clock(), GRACE):
-                    return self._settings.certify(task.case, questions, self._engine, self._settings.timeout)
+                    return self._settings.certify(
+                        task.case, questions, engine=self._engine, timeout=self._settings.timeout
+                    )
             except EngineDiedError:
                 if last:
                     raise

@@ -81,7 +81,7 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
         with importing():
             from m2bridge.crosscheck import cross_check
 
-        found = cross_check(asked.model, engine, chosen)
+        found = cross_check(asked.model, engine=engine, statements=chosen)
     return _shown(found, asked.form, clock, exit_zero)
 
 

@@ -20,7 +20,7 @@ from m2bridge.families.definition import Question
 from m2bridge.limits import limited
 
 
-def certify(model: Any, question: str, engine: Engine | None = None, timeout: float | None = None) -> Certificate:
+def certify(model: Any, question: str, *, engine: Engine | None = None, timeout: float | None = None) -> Certificate:
     """Answer one question about one case; as :func:`certify_all`.
 
     Examples
@@ -29,11 +29,11 @@ def certify(model: Any, question: str, engine: Engine | None = None, timeout: fl
     >>> certificate.file_name, certificate.answer["verdicts"][0]["verdict"]
     ('polynomial-network-2-2-1-r2-expected-dimension.json', 'CONFIRMED')
     """
-    return certify_all(model, (question,), engine, timeout)[0]
+    return certify_all(model, (question,), engine=engine, timeout=timeout)[0]
 
 
 def certify_all(
-    model: Any, questions: Sequence[str], engine: Engine | None = None, timeout: float | None = None
+    model: Any, questions: Sequence[str], *, engine: Engine | None = None, timeout: float | None = None
 ) -> list[Certificate]:
     """Answer questions about one case; those that rest on the same observation share it.
 

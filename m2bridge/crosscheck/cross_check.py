@@ -163,8 +163,9 @@ class CrossCheck(Decided, Presented):
 
 def cross_check(
     model: Model,
-    engine: Engine | None = None,
+    *,
     statements: Sequence[Statement] | None = None,
+    engine: Engine | None = None,
     timeout: float | None = None,
 ) -> CrossCheck:
     """Decide statements for one case, assuming none of them.
@@ -173,10 +174,10 @@ def cross_check(
     ----------
     model : Model
         Of a family with statements.
-    engine : Engine, optional
-        A Macaulay2 of its own is started, and ended, where none is given and one is needed.
     statements : sequence of Statement, optional
         All statements about the family when left out.
+    engine : Engine, optional
+        A Macaulay2 of its own is started, and ended, where none is given and one is needed.
     timeout : float, optional
         Seconds for the whole computation.
 

@@ -59,10 +59,10 @@ def main() -> None:
     made: dict[str, Certificate] = {}
     with Macaulay2() as engine:
         for case, questions in CASES.items():
-            for certificate in certify_all(SingleLayerAttention(*case), questions, engine):
+            for certificate in certify_all(SingleLayerAttention(*case), questions, engine=engine):
                 made[certificate.file_name] = certificate
                 write(certificate, folders["accepted"])
-        for certificate in certify_all(EverySize(), ALL_SIZES, engine):
+        for certificate in certify_all(EverySize(), ALL_SIZES, engine=engine):
             write(certificate, folders["all-sizes"])
         write_deep(folders["deep"], engine)
     for network in NETWORKS:
@@ -79,7 +79,7 @@ def main() -> None:
 def write_deep(folder: Path, engine: Macaulay2) -> None:
     """Those about deep attention."""
     for network, questions in DEEP:
-        for certificate in certify_all(network, questions, engine):
+        for certificate in certify_all(network, questions, engine=engine):
             write(certificate, folder)
     for certificate in certify_all(EveryNetwork(), DEEP_ALL_SIZES):
         write(certificate, folder)

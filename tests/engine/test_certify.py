@@ -42,7 +42,7 @@ def test_observations_without_an_engine_are_the_same(engine: Macaulay2, case: tu
 def test_certified_and_accepted(engine: Macaulay2, tmp_path: Path, case: tuple[int, ...]) -> None:
     model = SingleLayerAttention(*case)
     asked = tuple(key for key in QUESTIONS if model.t >= 2 or key != "equations")
-    certificates = certify_all(model, asked, engine)
+    certificates = certify_all(model, asked, engine=engine)
     assert tuple(certificate.question for certificate in certificates) == asked
     for certificate in certificates:
         finding = verify_path(write(certificate, tmp_path))
@@ -55,27 +55,27 @@ def test_certified_and_accepted(engine: Macaulay2, tmp_path: Path, case: tuple[i
 
 def test_what_is_trusted(engine: Macaulay2) -> None:
     """Certificates rest on lemmas only; the closure for one token on one claim of Macaulay2."""
-    for certificate in certify_all(SingleLayerAttention(2, 2), QUESTIONS, engine):
+    for certificate in certify_all(SingleLayerAttention(2, 2), QUESTIONS, engine=engine):
         assert certificate.trusted
         assert not any("Macaulay2" in claim for claim in certificate.trusted)
-    (claim,) = certify(SingleLayerAttention(2, 2, t=1), "closure", engine).trusted
+    (claim,) = certify(SingleLayerAttention(2, 2, t=1), "closure", engine=engine).trusted
     assert "above 4: elimination by Macaulay2" in claim
 
 
 def test_a_limit_certifies_nothing(engine: Macaulay2) -> None:
     for model, question in [(SingleLayerAttention(3, 2), "closure"), (SingleLayerAttention(8, 8), "3.4")]:
         with pytest.raises(TimeLimitError):
-            certify(model, question, engine, timeout=0.001)
+            certify(model, question, engine=engine, timeout=0.001)
     large = SingleLayerAttention(7, 7)
     done = rf"\(7 of {len(orbits(large))} orbits were done\)"
     with limit_after(engine, 10, "fibres") as stuck, pytest.raises(TimeLimitError, match=done):
-        certify(large, "3.3", stuck, timeout=HOUR)
+        certify(large, "3.3", engine=stuck, timeout=HOUR)
     with pytest.raises(InvalidCaseError, match="unknown question"):
-        certify(SingleLayerAttention(2, 1), "9.9", engine)
+        certify(SingleLayerAttention(2, 1), "9.9", engine=engine)
 
 
 def test_one_token_needs_no_engine_for_statements(engine: Macaulay2) -> None:
-    certificate = certify(SingleLayerAttention(50, 50, 50, 1), "3.4", engine)
+    certificate = certify(SingleLayerAttention(50, 50, 50, 1), "3.4", engine=engine)
     assert certificate.script["text"] == ""
     assert verify(certificate).accepted
 
@@ -93,5 +93,5 @@ def test_memory_is_measured_anew_for_each_computation(program: Path) -> None:
             return super().run(script, timeout=timeout)
 
     with Watched(program) as engine:
-        certify_all(SingleLayerAttention(1, 2), ("3.2", "closure", "3.3"), engine)
+        certify_all(SingleLayerAttention(1, 2), ("3.2", "closure", "3.3"), engine=engine)
     assert events == ["forget", "fibres", "closure", "forget", "closure"]

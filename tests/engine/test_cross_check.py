@@ -31,7 +31,9 @@ def engine(remembering: Engine) -> Engine:
 
 
 def outcomes(engine: Engine, *case: int) -> dict[str, Decision]:
-    return {verdict.name: verdict.decision for verdict in cross_check(SingleLayerAttention(*case), engine).verdicts}
+    return {
+        verdict.name: verdict.decision for verdict in cross_check(SingleLayerAttention(*case), engine=engine).verdicts
+    }
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 4])
@@ -58,7 +60,7 @@ def test_all_small_cases(engine: Engine, d: int) -> None:
 
 
 def test_the_smallest_refutation_with_its_witness(engine: Engine) -> None:
-    found = cross_check(SingleLayerAttention(3, 2, 2), engine)
+    found = cross_check(SingleLayerAttention(3, 2, 2), engine=engine)
     refuted, also = [verdict for verdict in found.verdicts if verdict.decision is Decision.REFUTED]
     assert (also.name, also.witness) == ("A.4", refuted.witness)
     witness = refuted.witness
@@ -74,13 +76,13 @@ def test_the_smallest_refutation_with_its_witness(engine: Engine) -> None:
 
 
 def test_what_can_still_be_said(engine: Engine) -> None:
-    two_to_one = {v.name: v for v in cross_check(SingleLayerAttention(3, 1, 1), engine).verdicts}
+    two_to_one = {v.name: v for v in cross_check(SingleLayerAttention(3, 1, 1), engine=engine).verdicts}
     assert two_to_one["3.3"].decision is Decision.NOT_APPLICABLE
     assert "holds all the same: computed 7, stated 7" in two_to_one["3.3"].reason
     assert "would be false" in two_to_one["A.2 (birational)"].reason
-    degenerate = {v.name: v for v in cross_check(SingleLayerAttention(1, 2), engine).verdicts}
+    degenerate = {v.name: v for v in cross_check(SingleLayerAttention(1, 2), engine=engine).verdicts}
     assert "m2bridge adds the hypothesis d ≥ 2" in degenerate["3.4 (iii)"].reason
-    one_token = cross_check(SingleLayerAttention(3, 2, t=1), engine)
+    one_token = cross_check(SingleLayerAttention(3, 2, t=1), engine=engine)
     assert {verdict.decision for verdict in one_token.verdicts} == {Decision.NOT_APPLICABLE}
     assert all("t ≥ 2" in verdict.reason for verdict in one_token.verdicts)
 
@@ -212,7 +214,7 @@ def test_the_number_of_tokens_does_not_matter_from_two_on(engine: Engine) -> Non
 
 def test_a_limit_leaves_statements_undecided(session: Macaulay2) -> None:
     with limit_after(session, 0, "fibres") as stuck:
-        found = cross_check(SingleLayerAttention(3, 2), stuck, timeout=HOUR)
+        found = cross_check(SingleLayerAttention(3, 2), engine=stuck, timeout=HOUR)
     decided = {v.name: v.decision for v in found.verdicts if v.decision is not Decision.UNDECIDED}
     assert decided == dict.fromkeys(("3.3", "A.5", "not-a-manifold"), Decision.CONFIRMED)
     assert found.observations is not None
@@ -225,7 +227,7 @@ def test_a_limit_leaves_statements_undecided(session: Macaulay2) -> None:
 def test_a_limit_leaves_what_was_found_before_it(session: Macaulay2) -> None:
     model = SingleLayerAttention(7, 7, 5)
     with limit_after(session, 40, "fibres") as stuck:
-        found = cross_check(model, stuck, timeout=HOUR)
+        found = cross_check(model, engine=stuck, timeout=HOUR)
     seen = found.observations
     assert seen is not None
     assert (seen.dimension, seen.degree) == (dimension_formula(model), degree_formula(model)), "of the dense orbit"

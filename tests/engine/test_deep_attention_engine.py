@@ -72,12 +72,12 @@ def test_a_swap_that_is_no_swap_is_a_double_point(engine: Macaulay2) -> None:
 
 def test_a_cross_check_starts_macaulay2_where_a_statement_needs_it(engine: Macaulay2) -> None:
     network = DeepAttention((2, 2, 1), (2, 1))
-    found = cross_check(network, engine)
+    found = cross_check(network, engine=engine)
     verdicts = {verdict.name: str(verdict.decision) for verdict in found.verdicts}
     assert (verdicts["fibre (degree)"], verdicts["fibre (dimension)"], verdicts["L"]) == ("CONFIRMED",) * 3
     assert verdicts["3.7"] == verdicts["closed"] == "NOT_APPLICABLE"
     assert found.engine_version == engine.version
-    alone = cross_check(network, None, [BY_NAME["L"], BY_NAME["closed"]])
+    alone = cross_check(network, engine=None, statements=[BY_NAME["L"], BY_NAME["closed"]])
     assert (alone.engine_version, [str(v.decision) for v in alone.verdicts]) == ("", ["CONFIRMED", "NOT_APPLICABLE"])
 
 
@@ -132,7 +132,7 @@ CERTIFIED = ["2-2-1-a2-2-t2", "2-2-1-a2-1-t2", "2-2-1-a1-2-t2", "2-2-1-a2-2-t1",
 
 @pytest.mark.parametrize("key", CERTIFIED)
 def test_fibres_are_certified_and_computed_anew_without_macaulay2(engine: Macaulay2, key: str) -> None:
-    for certificate in certify_all(DeepAttention.from_key(key), ["3.7", "fibre"], engine):
+    for certificate in certify_all(DeepAttention.from_key(key), ["3.7", "fibre"], engine=engine):
         assert "groebner" not in certificate.script["text"]
         assert verify(certificate).accepted, verify(certificate)
         evidence = certificate.evidence
@@ -142,10 +142,10 @@ def test_fibres_are_certified_and_computed_anew_without_macaulay2(engine: Macaul
 
 
 def test_closedness_is_certified_and_computed_anew_without_macaulay2(engine: Macaulay2) -> None:
-    (certificate,) = certify_all(DeepAttention((3, 3, 3), (3, 2), 3), ["closed"], engine)
+    (certificate,) = certify_all(DeepAttention((3, 3, 3), (3, 2), 3), ["closed"], engine=engine)
     assert certificate.answer["verdicts"][0]["verdict"] == "CONFIRMED"
     assert "no_network" in certificate.script["text"]
     assert verify(certificate).accepted
-    (outside,) = certify_all(DeepAttention((2, 2, 2), 2, 3), ["closed"], engine)
+    (outside,) = certify_all(DeepAttention((2, 2, 2), 2, 3), ["closed"], engine=engine)
     assert (outside.answer["verdicts"][0]["verdict"], outside.evidence) == ("NOT_APPLICABLE", {})
     assert verify(outside).accepted

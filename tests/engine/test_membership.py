@@ -77,14 +77,14 @@ def test_the_tangent_dimension_at_zero_is_shown_with_the_orbits(
     ideal = closure(model, engine, coordinates=coordinates, strategy="elimination").ideal
     assert ideal is not None
     expected = tangent_dimension(ideal.generators, [0] * len(ideal.ring.variables))
-    locus, checked = singular_locus(model, engine, coordinates=coordinates), cross_check(model, engine)
+    locus, checked = singular_locus(model, engine, coordinates=coordinates), cross_check(model, engine=engine)
     assert locus.to_json()["zero_tangent_dimension"] == checked.to_json()["zero_tangent_dimension"] == expected
     verdict = "smooth" if model.d == 1 else "singular"
     assert f"tangent dimension {expected}, {verdict}" in locus.to_text()
     assert f"tangent dimension {expected}, {verdict}" in checked.to_text()
     one_token = SingleLayerAttention(1, 1, 1, 1)
     assert singular_locus(one_token, engine).zero_tangent_dimension is None
-    assert "at zero" not in cross_check(one_token, engine).to_text()
+    assert "at zero" not in cross_check(one_token, engine=engine).to_text()
 
 
 @pytest.mark.parametrize(("A", "V"), [(ZERO, Matrix([[5, 7]])), (ONE, Matrix([[0, 0]])), (ZERO, Matrix([[0, 0]]))])

@@ -43,7 +43,7 @@ KEYS = tuple(questions("attention-all-sizes"))
 
 @pytest.fixture(scope="module")
 def made(recorded: Engine) -> dict[str, Certificate]:
-    return {certificate.question: certificate for certificate in certify_all(EverySize(), KEYS, recorded)}
+    return {certificate.question: certificate for certificate in certify_all(EverySize(), KEYS, engine=recorded)}
 
 
 def sample(key: str) -> Certificate:
@@ -165,7 +165,7 @@ class Lying:
 def test_a_wrong_identity_is_not_accepted(name: str, recorded: Engine) -> None:
     said = {"base_locus_empty": "base_locus_empty", "boundary_family": "family_without_real_points"}[name]
     lying = Lying(recorded, f'"{said}","value":true', f'"{said}","value":false')
-    (certificate,) = certify_all(EverySize(), ["A.2" if name == "base_locus_empty" else "A.6"], lying)
+    (certificate,) = certify_all(EverySize(), ["A.2" if name == "base_locus_empty" else "A.6"], engine=lying)
     assert "UNDECIDED" in [verdict["verdict"] for verdict in certificate.answer["verdicts"]]
     assert verify(certificate).check == f"evidence.{name}"
 
@@ -173,7 +173,7 @@ def test_a_wrong_identity_is_not_accepted(name: str, recorded: Engine) -> None:
 def test_a_wrong_ideal_is_not_certified_and_one_without_use_not_accepted(recorded: Engine) -> None:
     """Three of the ideals prove nothing, and their values are compared all the same."""
     with pytest.raises(ContradictionError, match="no base case has the pattern"):
-        certify_all(EverySize(), ["3.3"], Lying(recorded, '[[2],"1"],[[1],"-1"]', '[[2],"1"],[[1],"-2"]'))
+        certify_all(EverySize(), ["3.3"], engine=Lying(recorded, '[[2],"1"],[[1],"-1"]', '[[2],"1"],[[1],"-2"]'))
     at = [(i["r"], i["s"], i["m"], i["d"]) for i in sample("3.4").evidence["ideals"]].index((1, 2, 0, 4))
     path = ("evidence", "ideals", at, "groebner_basis", 0, 0, 1)
     found = verify(Certificate.from_json(changed(sample("3.4"), path, "2")).sealed())
@@ -193,7 +193,7 @@ def test_a_wrong_prediction_is_not_accepted(
     stated: tuple[str, str], recorded: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(predictions.PREDICTIONS, stated, WRONG_PREDICTIONS[stated])
-    (certificate,) = certify_all(EverySize(), [stated[0]], recorded)
+    (certificate,) = certify_all(EverySize(), [stated[0]], engine=recorded)
     assert verify(certificate).check.startswith("answer.verdicts")
 
 
@@ -202,13 +202,13 @@ def test_a_wrong_pattern_is_not_certified(recorded: Engine, monkeypatch: pytest.
     for module in (patterns, fibre_theorem):
         monkeypatch.setattr(module, "entry_of_v", lambda k, q: rule.format(k=k, q=q))
     with pytest.raises(ContradictionError):
-        certify_all(EverySize(), ["3.4"], recorded)
+        certify_all(EverySize(), ["3.4"], engine=recorded)
 
 
 def test_a_wrong_fact_is_not_accepted(recorded: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Smooth where the source is singular: then the printed statement would be true for a = 2 < d too."""
     monkeypatch.setattr(facts, "SOURCE_SINGULAR", "1 = 0")
-    (certificate,) = certify_all(EverySize(), ["A.4"], recorded)
+    (certificate,) = certify_all(EverySize(), ["A.4"], engine=recorded)
     assert [verdict["verdict"] for verdict in certificate.answer["verdicts"]] == ["CONFIRMED"]
     assert verify(certificate).check.startswith("answer.verdicts[0]")
 

@@ -79,8 +79,8 @@ def counts(model: SingleLayerAttention) -> range:
 def checks(case: tuple[int, int, int], recorded: Engine) -> tuple[SingleLayerAttention, list[CrossCheck]]:
     """Cross-checks with a limit after 0, 1, … answers, and one without."""
     model = SingleLayerAttention(*case)
-    limited = [cross_check(model, Limited(recorded, n), STATEMENTS) for n in counts(model)]
-    return model, [*limited, cross_check(model, recorded, STATEMENTS)]
+    limited = [cross_check(model, engine=Limited(recorded, n), statements=STATEMENTS) for n in counts(model)]
+    return model, [*limited, cross_check(model, engine=recorded, statements=STATEMENTS)]
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -184,12 +184,15 @@ def test_certificates_need_all_orbits(recorded: Engine, limit: type[EngineError]
     model, settings = SingleLayerAttention(3, 2, 2), Settings(Store(tmp_path), timeout=60.0)
     for answers in range(len(counts(model)) - 1):
         with pytest.raises(limit) as reached:
-            certify(model, "3.3", Limited(recorded, answers, limit))
+            certify(model, "3.3", engine=Limited(recorded, answers, limit))
         assert kind_of(reached.value) == ("timed-out" if limit is TimeLimitError else "out-of-memory")
         put_outcomes(settings, Task(model, ("3.3",)), ("3.3",), reached.value, "1.26")
         text = (tmp_path / "d3-dout2-a2-t2-3.3.outcome.json").read_text(encoding="utf-8")
         assert (f"({answers - BEFORE_ORBITS} of 8 orbits were done)" in text) == (answers > BEFORE_ORBITS)
-    assert certify(model, "3.3", Limited(recorded, answers + 1, limit)).answer["verdicts"][0]["verdict"] == "CONFIRMED"
+    assert (
+        certify(model, "3.3", engine=Limited(recorded, answers + 1, limit)).answer["verdicts"][0]["verdict"]
+        == "CONFIRMED"
+    )
 
 
 @pytest.mark.parametrize("limit", LIMITS)
