@@ -69,7 +69,7 @@ def _gradient(polynomial: PolyElement, point: Row, power: Callable[[int, int], i
     return [entry % prime for entry in row] if prime else row
 
 
-def tangent_dimension(generators: Sequence[PolyElement], point: Row, field: CoefficientField = QQ) -> int:
+def tangent_dimension(generators: Sequence[PolyElement], point: Row, *, field: CoefficientField = QQ) -> int:
     """Dimension of the tangent space at a point of the variety that these polynomials define.
 
     With all generators of a radical ideal this is the (affine) Zariski tangent dimension; with some of them, an upper
@@ -86,7 +86,7 @@ def random_point(parametrization: PolynomialMap, bound: int, seed: int) -> tuple
     return tuple(chance.randint(1, bound) for _ in parametrization.source.variables)
 
 
-def differential_rank(parametrization: PolynomialMap, point: Row, field: CoefficientField = QQ) -> int:
+def differential_rank(parametrization: PolynomialMap, point: Row, *, field: CoefficientField = QQ) -> int:
     """Rank of the differential of the parametrization at a point: a lower bound for the dimension of the image.
 
     The rank at a point is at most the generic rank. This is the dimension of the closure of the image in
@@ -117,7 +117,7 @@ SPARE_ROWS = 32
 _SEED = 20240817
 
 
-def generic_rank(free: PolynomialMap, field: CoefficientField, enough: int) -> tuple[int, str]:
+def generic_rank(free: PolynomialMap, enough: int, *, field: CoefficientField) -> tuple[int, str]:
     """The largest rank found at some random points, and the field of the point where it was found.
 
     A lower bound for the dimension of the closure of the image; equal to the generic rank unless all the points are
@@ -150,7 +150,7 @@ def extension_degree(p: int) -> int:
 
 def _rank(free: PolynomialMap, field: CoefficientField, seed: int) -> int:
     p = field.characteristic
-    return differential_rank(free, random_point(free, p or MANY, seed), field)
+    return differential_rank(free, random_point(free, p or MANY, seed), field=field)
 
 
 def _extension_rank(free: PolynomialMap, p: int, degree: int, seed: int, enough: int) -> int:

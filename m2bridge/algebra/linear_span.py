@@ -34,9 +34,9 @@ class LinearReduction:
     basis: tuple[int, ...]
     dependencies: tuple[tuple[int, Mapping[int, Fraction]], ...]
 
-    def linear_forms(self, original: PolynomialMap, field: CoefficientField) -> tuple[PolyElement, ...]:
+    def linear_forms(self, original: PolynomialMap, *, field: CoefficientField) -> tuple[PolyElement, ...]:
         """The linear generators of the ideal: each dependent coordinate minus its expression in the basis."""
-        ring = original.target(field).sympy_ring
+        ring = original.target(field=field).sympy_ring
         forms = []
         for position, coefficients in self.dependencies:
             form = ring.gens[position]
@@ -46,7 +46,7 @@ class LinearReduction:
         return tuple(forms)
 
 
-def reduce_linearly(parametrization: PolynomialMap, field: CoefficientField = QQ) -> LinearReduction:
+def reduce_linearly(parametrization: PolynomialMap, *, field: CoefficientField = QQ) -> LinearReduction:
     """Pick linearly independent coordinates, the earliest possible, and express the others in them, over a field.
 
     Modulo p, which must divide no denominator of the map, coordinates can be dependent that are not so over QQ.

@@ -105,7 +105,7 @@ class PolynomialMap:
             prime,
         )
 
-    def target(self, field: CoefficientField = QQ) -> PolynomialRing:
+    def target(self, *, field: CoefficientField = QQ) -> PolynomialRing:
         """Ring of polynomial functions on the target, over ``field``."""
         return PolynomialRing(field, self.coordinates)
 

@@ -96,7 +96,7 @@ def _read_ideal(file: Path, field: CoefficientField | None) -> tuple[Ideal, str]
     from m2bridge.ideals.construct import read_ideal_file
 
     try:
-        return read_ideal_file(read_text(file), field)
+        return read_ideal_file(read_text(file), field=field)
     except ConversionError as reason:
         raise click.UsageError(f"{file}: {reason}") from None
 

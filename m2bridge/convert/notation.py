@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import Any
 
 from sympy import ZZ, Expr
 from sympy.polys.rings import PolyElement
@@ -86,15 +85,15 @@ def ideal_latex(ideal: GeneratingSet) -> str:
     return rf"\left\langle {', '.join(map(polynomial_latex, texts)) or '0'} \right\rangle"
 
 
-def ideal_macaulay2(field: Any, coordinates: Sequence[str], generators: Sequence[PolyElement]) -> str:
+def ideal_macaulay2(given: GeneratingSet) -> str:
     """A Macaulay2 program that defines the ring ``R`` and the ideal ``I``; longer names where variables have these."""
-    names = all_to_macaulay2(coordinates)
+    names = all_to_macaulay2(given.ring.variables)
     ring, ideal = ("R" if "R" not in names else "coordinateRing"), ("I" if "I" not in names else "givenIdeal")
-    header = f"{_glossary(coordinates, names)}{ring} = {macaulay2.field(field)}[{', '.join(names)}]"
-    if not generators:
+    header = f"{_glossary(given.ring.variables, names)}{ring} = {macaulay2.field(given.ring.field)}[{', '.join(names)}]"
+    if not given.generators:
         return f"{header}\n{ideal} = ideal(0_{ring})"
-    written = (macaulay2.polynomial(g, names) for g in watched(generators))
-    pairs = zip(generators, written, strict=True)
+    written = (macaulay2.polynomial(g, names) for g in watched(given.generators))
+    pairs = zip(given.generators, written, strict=True)
     listed = macaulay2.sequence(f"({text})_{ring}" if g.is_ground else text for g, text in pairs)
     return f"{header}\n{ideal} = ideal {listed}"
 

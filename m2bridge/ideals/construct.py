@@ -173,7 +173,7 @@ def read_sage_text(text: str) -> Ideal:
     return ideal(generators, variables=names, field=field)
 
 
-def read_ideal_file(text: str, field: CoefficientField | None = None) -> tuple[Ideal, str]:
+def read_ideal_file(text: str, *, field: CoefficientField | None = None) -> tuple[Ideal, str]:
     """The ideal that a TOML file describes, and its title (empty if it has none).
 
     Parameters

@@ -88,7 +88,7 @@ class Ideal(Presented, GeneratingSet):
 
     def to_macaulay2(self) -> str:
         """A Macaulay2 program that defines the ring ``R`` and the ideal ``I``."""
-        return ideal_macaulay2(self.ring.field, self.ring.variables, self.generators)
+        return ideal_macaulay2(self)
 
     def __eq__(self, other: object) -> bool:
         """Whether both are the same ideal of the same ring, whatever generators they are given by.
@@ -570,7 +570,7 @@ class Ideal(Presented, GeneratingSet):
         images = macaulay2.sequence(macaulay2.polynomial(g, names) for g in images_over(polynomial_map, source))
         values = {
             "images": f"matrix({RING}, {{{images}}})",
-            "target": macaulay2.ring(polynomial_map.target(source.field)),
+            "target": macaulay2.ring(polynomial_map.target(field=source.field)),
         }
         relations = GeneratingSet(source, relations_over(polynomial_map, source))
         if polynomial_map.maybe_reducible:
@@ -593,7 +593,7 @@ class Ideal(Presented, GeneratingSet):
         ideal(t**2, t**3) of QQ[t]
         """
         field = self.ring.field
-        self._check_ring(polynomial_map.target(field), "the target")
+        self._check_ring(polynomial_map.target(field=field), "the target")
         polynomial_map.check_field(field)
         source = PolynomialRing(field, polynomial_map.source.variables)
         images = images_over(polynomial_map, source)

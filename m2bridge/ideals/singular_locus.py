@@ -138,8 +138,7 @@ class IdealSingularLocus(Presented, Generic[Kind]):
         """A Macaulay2 program that defines the ring ``R`` and the radical ideal ``I`` of the singular locus."""
         if self.ideal is None:
             return f"-- not finished: {self.unfinished}"
-        ring = self.ideal.ring
-        return ideal_macaulay2(ring.field, ring.variables, self.ideal.generators)
+        return ideal_macaulay2(self.ideal)
 
 
 def singular_locus(

@@ -124,7 +124,7 @@ def _eliminated(
     bound: tuple[int | None, Status],
 ) -> Closure:
     running = clock()
-    reduction = reduce_linearly(model.polynomial_map, field)
+    reduction = reduce_linearly(model.polynomial_map, field=field)
     unfinished = ""
     try:
         transcript = engine.run(closure_script(model, field, strategy, reduction), timeout=running.remaining)
@@ -216,7 +216,7 @@ def closure_script(
     model: Model, field: CoefficientField, strategy: Strategy = "auto", reduction: LinearReduction | None = None
 ) -> Script:
     """The Macaulay2 program for the ideal in linearly independent coordinates."""
-    independent = (reduction or reduce_linearly(model.polynomial_map, field)).reduced
+    independent = (reduction or reduce_linearly(model.polynomial_map, field=field)).reduced
     values = elimination_values(independent, field, graded=resolve(strategy) == "elimination")
     return render("closure", ("wire", "invariants"), values | {"title": model.title})
 
@@ -261,7 +261,7 @@ def read_closure(
 
 def _lift(found: GeneratingSet, model: Model, reduction: LinearReduction, field: CoefficientField) -> Ideal:
     """Carry the ideal from the independent coordinates to all of them, and add the linear relations."""
-    target = model.polynomial_map.target(field)
+    target = model.polynomial_map.target(field=field)
     ring = target.sympy_ring
     width = len(target.variables)
 
@@ -275,5 +275,5 @@ def _lift(found: GeneratingSet, model: Model, reduction: LinearReduction, field:
         carried = tuple(ring.from_dict({spread(monomial): c for monomial, c in g.items()}) for g in found.generators)
     else:
         carried = tuple(ring.from_dict(dict(g)) for g in found.generators)
-    linear = reduction.linear_forms(model.polynomial_map, field)
+    linear = reduction.linear_forms(model.polynomial_map, field=field)
     return Ideal(target, linear + tuple(sorted(carried, key=lambda g: sum(g.LM))))

@@ -12,7 +12,7 @@ from sympy import Expr, latex
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
-from m2bridge.algebra.ring import is_homogeneous
+from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_homogeneous
 from m2bridge.convert.notation import degree_summary, expression_text, ideal_macaulay2, polynomial_text, sparse_text
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.implicitization.implicitize import Implicitization
@@ -224,10 +224,10 @@ class Closure(Presented):
 
     def to_macaulay2(self) -> str:
         """A Macaulay2 program that defines the ideal that the generators found generate."""
-        generators = () if self.ideal is None else self.ideal.generators
+        ideal = self.ideal or GeneratingSet(PolynomialRing(self.field, self.model.coordinate_names()), ())
         reason = self.completeness.reason
         comment = f"-- {reason}\n" if reason else ""
-        return comment + ideal_macaulay2(self.field, self.model.coordinate_names(), generators)
+        return comment + ideal_macaulay2(ideal)
 
 
 def _facts(closure: Closure) -> list[tuple[str, object]]:

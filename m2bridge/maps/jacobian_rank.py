@@ -87,7 +87,7 @@ def _name(over: CoefficientField, field: CoefficientField) -> str:
 
 def _in_characteristic_p(free: PolynomialMap, field: CoefficientField, upper: int) -> MethodValue:
     try:
-        value, place = generic_rank(free, field, upper)
+        value, place = generic_rank(free, upper, field=field)
     except TimeLimitError as limit:
         return MethodValue("jacobian", None, "unfinished", str(limit))
     place += "; in this characteristic it can be less than the dimension at every point"
@@ -99,15 +99,15 @@ def _in_characteristic_0(free: PolynomialMap, upper: int) -> list[MethodValue]:
     primes = islice(primes_from(LARGE_PRIME), PRIMES)
     first = CoefficientField(next(primes))
     try:
-        modular, prime = generic_rank(free, first, upper)[0], first.characteristic
+        modular, prime = generic_rank(free, upper, field=first)[0], first.characteristic
     except TimeLimitError as limit:
         return [MethodValue(_name(over, QQ), None, "unfinished", str(limit)) for over in (first, QQ)]
     try:
-        exact = generic_rank(free, QQ, modular)[0]
+        exact = generic_rank(free, modular, field=QQ)[0]
         for other in primes:
             if modular >= exact:
                 break
-            modular, prime = max((modular, prime), (generic_rank(free, CoefficientField(other), exact)[0], other))
+            modular, prime = max((modular, prime), (generic_rank(free, exact, field=CoefficientField(other))[0], other))
         over_qq = _finding("jacobian over QQ", exact, upper, "QQ")
     except TimeLimitError as limit:
         over_qq = MethodValue("jacobian over QQ", None, "unfinished", str(limit))

@@ -124,9 +124,7 @@ class SingularLocus(Presented):
     def to_macaulay2(self) -> str:
         """Macaulay2 programs for the ideals of the components, where they were computed."""
         programs = [
-            f"-- {c.description}\n{ideal_macaulay2(c.ideal.ring.field, c.ideal.ring.variables, c.ideal.generators)}"
-            for c in self.components or ()
-            if c.ideal is not None
+            f"-- {c.description}\n{ideal_macaulay2(c.ideal)}" for c in self.components or () if c.ideal is not None
         ]
         return "\n\n".join(programs) or "-- no ideals were computed; ask for them with --ideals"
 
@@ -295,7 +293,7 @@ def _components(found: Closure, ideal: Ideal, engine: Engine) -> tuple[Component
 
 def jacobian_script(model: Model, field: CoefficientField) -> Script:
     """The complete Macaulay2 program, elimination included."""
-    independent = reduce_linearly(model.polynomial_map, field).reduced
+    independent = reduce_linearly(model.polynomial_map, field=field).reduced
     return render("jacobian_criterion", values=elimination_values(independent, field) | {"title": model.title})
 
 

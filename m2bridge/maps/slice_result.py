@@ -12,6 +12,7 @@ from typing import Any
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ
+from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.convert.notation import ideal_macaulay2, polynomial_text
 from m2bridge.errors import InvalidCaseError
 from m2bridge.ideals.ideal import Ideal
@@ -154,7 +155,7 @@ class SliceSurface(Drawn, Presented):
 
     def to_macaulay2(self) -> str:
         """The ideal of the surface."""
-        return ideal_macaulay2(QQ, self.variables, (self.equation,))
+        return ideal_macaulay2(GeneratingSet(PolynomialRing(QQ, self.variables), (self.equation,)))
 
     def to_csv(self) -> str:
         """All points that are drawn, with the number of their piece."""

@@ -28,8 +28,8 @@ def test_no_point_over_a_small_field_is_random(p: int) -> None:
     """s(t^p − t) vanishes with its derivative by s at all points over GF(p)."""
     field = CoefficientField(p)
     bent = PolynomialMap.from_expressions([s, t], {"x": s * (t**p - t), "y": t})
-    assert {differential_rank(bent, point, field) for point in product(range(p), repeat=2)} == {1}
-    assert generic_rank(bent, field, 2) == (2, f"GF({p}^{extension_degree(p)})")
+    assert {differential_rank(bent, point, field=field) for point in product(range(p), repeat=2)} == {1}
+    assert generic_rank(bent, 2, field=field) == (2, f"GF({p}^{extension_degree(p)})")
     assert dimension(bent, field=field).status == "proved"
 
 
@@ -54,7 +54,7 @@ def rank_by_minors(jacobian: Matrix, p: int) -> int:
 def test_the_rank_is_that_over_the_field_of_rational_functions(p: int, seed: int) -> None:
     images = random_map(p, seed)
     expected = rank_by_minors(Matrix(list(images.values())).jacobian([s, t, u]), p)
-    assert generic_rank(PolynomialMap.from_expressions([s, t, u], images), CoefficientField(p), 3)[0] == expected
+    assert generic_rank(PolynomialMap.from_expressions([s, t, u], images), 3, field=CoefficientField(p))[0] == expected
 
 
 @pytest.mark.parametrize("p", [2, 3, 5, 101, LARGE_PRIME])
@@ -125,7 +125,7 @@ def test_one_block_says_what_the_whole_differential_does(p: int) -> None:
     for case in BLOCKS:
         model = SingleLayerAttention(*case)
         (block,) = one_block.lower_bounds(model, p)
-        whole = generic_rank(model.in_coordinates().free_parametrization(), field, dimension_bound(model))
+        whole = generic_rank(model.in_coordinates().free_parametrization(), dimension_bound(model), field=field)
         assert block.value == whole[0], case
 
 

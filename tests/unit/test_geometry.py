@@ -40,7 +40,7 @@ def test_jacobian_rank_attains_the_dimension_formula(case: tuple[int, ...]) -> N
     factored = model.parametrization(weights="factored")
     point = random_point(factored, 1000, 1)
     assert differential_rank(factored, point) == dimension_formula(model)
-    assert differential_rank(factored, point, CoefficientField(LARGE_PRIME)) == dimension_formula(model)
+    assert differential_rank(factored, point, field=CoefficientField(LARGE_PRIME)) == dimension_formula(model)
 
 
 def test_jacobian_against_sympy() -> None:
@@ -68,7 +68,7 @@ def test_reduction_finds_the_earliest_independent_coordinates() -> None:
     planar = PolynomialMap.from_expressions([s, t], {"a": s, "b": 2 * s, "c": s + t / 3, "d": t, "e": 0})
     reduction = reduce_linearly(planar)
     assert reduction.basis == (0, 2)
-    forms = [str(form) for form in reduction.linear_forms(planar, QQ)]
+    forms = [str(form) for form in reduction.linear_forms(planar, field=QQ)]
     assert forms == ["-2*a + b", "3*a - 3*c + d", "e"]
 
 

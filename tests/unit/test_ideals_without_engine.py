@@ -293,7 +293,7 @@ FILE = '[ideal]\nvariables = ["x", "y"]\ngenerators = ["x^2 - 1/2*y"]\n'
 
 def test_an_ideal_in_a_file() -> None:
     assert same(read_ideal_file(FILE)[0], ideal("x^2 - 1/2*y"))
-    assert same(read_ideal_file(FILE, SEVEN)[0], ideal("x^2 - 1/2*y", field=SEVEN))
+    assert same(read_ideal_file(FILE, field=SEVEN)[0], ideal("x^2 - 1/2*y", field=SEVEN))
     found, title = read_ideal_file(FILE + 'field = "GF(7)"\ntitle = "a parabola"\n')
     assert same(found, ideal("x^2 - 1/2*y", field=SEVEN))
     assert title == "a parabola"
@@ -323,7 +323,7 @@ def test_a_bad_file_is_refused_in_one_line(text: str, words: str) -> None:
 
 def test_fields_that_contradict_each_other() -> None:
     with pytest.raises(ConversionError, match="asked for"):
-        read_ideal_file(FILE + 'field = "GF(7)"', CoefficientField(5))
+        read_ideal_file(FILE + 'field = "GF(7)"', field=CoefficientField(5))
 
 
 def test_preimages_are_substitutions() -> None:

@@ -2,7 +2,7 @@ from sympy.polys.orderings import grevlex
 from sympy.polys.rings import PolyRing
 
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.convert.notation import degree_summary, ideal_macaulay2, polynomial_text, sparse_text
 from m2bridge.results.sheet import duration, first_terms, table
 
@@ -11,8 +11,8 @@ def test_residues_are_written_symmetrically() -> None:
     ring = PolynomialRing(CoefficientField(7), ("x", "y"))
     x, y = ring.sympy_ring.gens
     assert polynomial_text(6 * x + 3 * y) == "-x + 3*y"
-    assert ideal_macaulay2(ring.field, ring.variables, [6 * x]) == "R = ZZ/7[x, y]\nI = ideal {-x}"
-    assert ideal_macaulay2(ring.field, ring.variables, []).endswith("ideal(0_R)")
+    assert ideal_macaulay2(GeneratingSet(ring, (6 * x,))) == "R = ZZ/7[x, y]\nI = ideal {-x}"
+    assert ideal_macaulay2(GeneratingSet(ring, ())).endswith("ideal(0_R)")
 
 
 def test_polynomials_of_the_rings_themselves_are_written_so() -> None:

@@ -85,10 +85,10 @@ def test_linear_relations_modulo_a_prime() -> None:
     }
     for p, (basis, form) in expected.items():
         field = CoefficientField(p)
-        reduction = reduce_linearly(multiples, field)
+        reduction = reduce_linearly(multiples, field=field)
         assert reduction.basis == basis
-        (found,) = reduction.linear_forms(multiples, field)
-        ring = multiples.target(field).sympy_ring
+        (found,) = reduction.linear_forms(multiples, field=field)
+        ring = multiples.target(field=field).sympy_ring
         assert found == sum(ring.gens[i] * ring.domain.from_sympy(Rational(c)) for i, c in form.items())
 
 

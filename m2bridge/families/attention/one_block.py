@@ -32,7 +32,7 @@ def lower_bounds(shape: Shape, characteristic: int) -> Iterator[LowerBound]:
     enough = block.d**2 + block.d - always
     source = parametrization(block, block.default_coordinates, "attention")
     for C, m in _points(block.d, min(shape.alpha, block.d), characteristic or _SIZE):
-        if _has_form(C, characteristic) and differential_rank(source, (*sum(C, ()), *m), field) == enough:
+        if _has_form(C, characteristic) and differential_rank(source, (*sum(C, ()), *m), field=field) == enough:
             reason = f"rank {enough} of the case (d, d', a) = ({block.d}, 1, {min(shape.alpha, block.d)})"
             yield LowerBound(weights_dimension(shape) - 1, f"block over {field}", f"{reason}: one block decides")
             return

@@ -49,7 +49,7 @@ def by_orbits(ideal: GeneratingSet, dimension: int, shape: Shape, parametrizatio
     statuses = []
     for orbit in orbits(shape):
         point = parametrization.evaluate(flatten(*representative(orbit, shape)))
-        tangent = tangent_dimension(ideal.generators, point, ideal.ring.field)
+        tangent = tangent_dimension(ideal.generators, point, field=ideal.ring.field)
         if tangent < dimension:
             raise ContradictionError(f"tangent dimension {tangent} below the dimension {dimension} at orbit {orbit}")
         statuses.append(OrbitStatus(orbit, orbit_dimension(orbit, shape), tangent, tangent > dimension))
