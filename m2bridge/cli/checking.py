@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -67,14 +66,12 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
     asked = request(options)
     if asked.field != QQ:
         raise InvalidCaseError("field", "statements are about characteristic 0: cross-checks are over QQ")
-    alone = not asked.model.needs_engine(asked.model.observables(chosen))
     with (
         within(asked.timeout) as clock,
-        nullcontext() if alone else asked.engine() as engine,
+        asked.engine(early=asked.model.needs_engine(asked.model.observables(chosen))) as engine,
         progress(f"cross-check of the {asked.model.title}"),
     ):
         if statement == HILBERT:
-            assert engine is not None
             with importing():
                 hilbert_check = tool("hilbert_check")
             return _shown(hilbert_check(asked.model, engine=engine), asked.form, clock, exit_zero)
@@ -124,14 +121,14 @@ def _cross_check_all_sizes(statement: str, name: str, options: dict[str, Any], e
     field = None if options["field"] == QQ else options["field"]
     every = every_size(name, options | {"field": field}, ("file", "field", "coordinates"))
     statements = _chosen(statement, name)
-    alone = not any(question.needs_engine(every.build()) for question in every.questions())
+    needed = any(question.needs_engine(every.build()) for question in every.questions())
     limits = Limits(memory=options["memory"])
     with (
         within(options["timeout"]) as clock,
-        nullcontext() if alone else Session(options["program"], limits) as engine,
+        Session(options["program"], limits) as engine,
         progress("cross-check for all sizes"),
     ):
-        if engine is not None:
+        if needed:
             engine.start()
         with importing():
             cross_check_all_sizes = chosen.command("cross_check_all_sizes")

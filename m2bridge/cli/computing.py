@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -225,10 +224,9 @@ WEIGHTS = ("attention", "factored")
 def dimension_command(method: Any, **options: Any) -> int:
     """Dimension of the Zariski closure, by up to three methods."""
     asked = request(options)
-    eliminates = method in ("elimination", "all")
     with (
         within(asked.timeout) as clock,
-        asked.engine() if eliminates else nullcontext() as engine,
+        asked.engine(early=method in ("elimination", "all")) as engine,
         progress(f"dimension of the {asked.model.title}"),
     ):
         with importing():
@@ -252,10 +250,9 @@ def dimension_command(method: Any, **options: Any) -> int:
 def closure_command(strategy: Any, max_degree: int | None, weights: Any = None, **options: Any) -> int:
     """Ideal, dimension, degree and Hilbert series of the Zariski closure."""
     asked = request(options)
-    engineless = strategy == "multigraded" or max_degree is not None
     with (
         within(asked.timeout) as clock,
-        nullcontext() if engineless else asked.engine() as engine,
+        asked.engine(early=strategy != "multigraded" and max_degree is None) as engine,
         progress(f"Zariski closure of the {asked.model.title}"),
     ):
         with importing():

@@ -135,10 +135,11 @@ class Request:
     form: str
     everything: bool
 
-    def engine(self) -> Session:
-        """A session that starts while Python imports what the computation needs; the time is limited by the clock."""
+    def engine(self, early: bool = True) -> Session:
+        """Return a session, which starts at its first run, or while Python imports what the computation needs."""
         engine = Session(self.program, Limits(memory=self.memory))
-        engine.start()
+        if early:
+            engine.start()
         return engine
 
 

@@ -10,10 +10,9 @@ from typing import Any
 
 from m2bridge._version import __version__
 from m2bridge.algebra.field import QQ
-from m2bridge.certificates.schema import LARGEST, SCHEMA, Certificate, Content, digest
+from m2bridge.certificates.schema import LARGEST, SCHEMA, Certificate, digest
 from m2bridge.crosscheck.questions import library_digests, question_of
 from m2bridge.engine import Engine, Session, engine_or_own
-from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families import family
 from m2bridge.families.definition import Question
@@ -65,11 +64,9 @@ def certify_all(
     """
     asked = [question_of(model.family, question) for question in questions]
     _check_numbers(model.to_json())
-    with limited(timeout):
-        if engine is None and not any(question.needs_engine(model) for question in asked):
-            return _certificates(model, asked, None)
-        with engine_or_own(engine) as used:
-            return _certificates(model, asked, used)
+    needed = engine is not None or any(question.needs_engine(model) for question in asked)
+    with limited(timeout), engine_or_own(engine) as engine:
+        return _certificates(model, asked, engine, engine.version if needed else "none")
 
 
 def _check_numbers(case: dict[str, Any]) -> None:
@@ -77,21 +74,6 @@ def _check_numbers(case: dict[str, Any]) -> None:
         numbers = value if isinstance(value, list) else [value]
         if any(isinstance(number, int) and number > LARGEST for number in numbers):
             raise InvalidCaseError(name, f"a certificate is about numbers up to {LARGEST}")
-
-
-def _certificates(model: Any, questions: Sequence[Question], engine: Engine | None) -> list[Certificate]:
-    observed: dict[str, tuple[Any, Cost]] = {}
-    for question in questions:
-        if question.observation not in observed:
-            _forget_peak(engine)
-            with limited(None) as running:
-                seen = question.observe(model, engine)
-                observed[question.observation] = seen, Cost(running.seconds, _peak(engine))
-    return [_certificate(model, question, engine, *observed[question.observation]) for question in questions]
-
-
-def _certificate(model: Any, question: Question, engine: Engine | None, seen: Any, cost: Cost) -> Certificate:
-    return _sealed(model, question.key, question.content(model, seen), question.script(model), engine, cost)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,38 +84,41 @@ class Cost:
     peak_memory: int | None
 
 
-def _forget_peak(engine: Engine | None) -> None:
-    if isinstance(engine, Session):
-        engine.forget_peak_memory()
+def _certificates(model: Any, questions: Sequence[Question], engine: Engine, version: str) -> list[Certificate]:
+    observations: dict[str, tuple[Any, Cost]] = {}
+    for question in questions:
+        if question.observation not in observations:
+            if isinstance(engine, Session):
+                engine.forget_peak_memory()
+            with limited(None) as running:
+                observation = question.observe(model, engine)
+                peak_memory = engine.peak_memory if isinstance(engine, Session) else None
+                observations[question.observation] = observation, Cost(running.seconds, peak_memory)
+    return [_certificate(model, question, version, *observations[question.observation]) for question in questions]
 
 
-def _peak(engine: Engine | None) -> int | None:
-    return engine.peak_memory if isinstance(engine, Session) else None
-
-
-def _sealed(
-    model: Any, question: str, content: Content, script: Script | None, engine: Engine | None, cost: Cost
-) -> Certificate:
+def _certificate(model: Any, question: Question, version: str, observation: Any, cost: Cost) -> Certificate:
+    content, script = question.content(model, observation), question.script(model)
     text = script.body if script else ""
     return Certificate(
         schema=SCHEMA,
         family=model.family,
         case=model.to_json(),
         name=family(model.family).label(model),
-        question=question,
+        question=question.key,
         answer=content.answer,
         evidence=content.evidence,
         trusted=list(content.trusted),
         field=str(QQ),
         script={"text": text, "digest": digest(text)},
         libraries=library_digests(script.libraries if script else ()),
-        reported=_reported(engine, cost),
+        reported=_reported(version, cost),
     ).sealed()
 
 
-def _reported(engine: Engine | None, cost: Cost) -> dict[str, Any]:
+def _reported(version: str, cost: Cost) -> dict[str, Any]:
     versions = {
-        "macaulay2": engine.version if engine else "none",
+        "macaulay2": version,
         "m2bridge": __version__,
         "sympy": metadata.version("sympy"),
         "python-flint": metadata.version("python-flint"),

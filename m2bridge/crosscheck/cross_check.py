@@ -199,17 +199,15 @@ def cross_check(
     if not isinstance(model, Model) or not model.statements():
         raise InvalidCaseError("model", f"there are no statements about a {getattr(model, 'title', model)}")
     asked = model.statements() if statements is None else tuple(statements)
-    with limited(timeout):
-        if not model.needs_engine(model.observables(asked)):
-            return _cross_check(model, None, asked)
-        with engine_or_own(engine) as used:
-            return _cross_check(model, used, asked)
+    with limited(timeout), engine_or_own(engine) as engine:
+        return _cross_check(model, engine, asked)
 
 
-def _cross_check(model: Model, engine: Engine | None, statements: Sequence[Statement]) -> CrossCheck:
-    running, version = clock(), engine.version if engine else ""
+def _cross_check(model: Model, engine: Engine, statements: Sequence[Statement]) -> CrossCheck:
+    running, observables = clock(), model.observables(statements)
+    version = engine.version if model.needs_engine(observables) else ""
     try:
-        seen = model.observe(model.observables(statements), engine)
+        seen = model.observe(observables, engine)
     except (TimeLimitError, MemoryLimitError) as limit:
         verdicts = tuple(without_observations(statement, model, str(limit)) for statement in statements)
         return CrossCheck(model, verdicts, None, version, running.seconds, str(limit))

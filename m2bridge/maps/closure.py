@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from typing import get_args
 
 from m2bridge.algebra.field import QQ, CoefficientField
@@ -98,17 +97,15 @@ def closure(
         model = as_model(case, coordinates, weights)
         check_options(strategy, field, max_degree)
         model.check_field(field)
-        asked = strategy != "multigraded" and max_degree is None
-        context: AbstractContextManager[Engine | None] = engine_or_own(engine) if asked else nullcontext()
-        with context as engine:
+        with engine_or_own(engine) as engine:
             # First what needs no equations, in a part of the time, so that there is something to show.
             bound = known_dimension(model, field)
             try:
                 source = _graded(model, strategy, field, max_degree)
-                if source is not None:
-                    return _multigraded(source, model, engine, max_degree, bound)
-                assert engine is not None
-                return _eliminated(model, engine, field, resolve(strategy), bound)
+                if source is None:
+                    return _eliminated(model, engine, field, resolve(strategy), bound)
+                proving = strategy != "multigraded" and max_degree is None
+                return _multigraded(source, model, engine if proving else None, max_degree, bound)
             except TimeLimitError as limit:
                 if bound[0] is None:
                     raise
