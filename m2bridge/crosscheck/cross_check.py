@@ -124,11 +124,12 @@ class CrossCheck(Decided, Presented):
     unfinished: str = ""
 
     def to_sheet(self) -> Sheet:
-        """Numbers of the case, a table of its orbits, and the verdicts."""
+        """The verdicts in a line, numbers of the case, a table of its orbits, and the verdicts with their grounds."""
         seen = self.observations
         named = [] if seen is None else seen.facts()
         remarks = () if seen is None else seen.remarks
         known = [
+            ("verdicts", _summary(self.verdicts)),
             *named,
             ("computed by", computed_by(self.engine_version, self.seconds)),
             *(("agreement", remark) for remark in remarks),
@@ -219,6 +220,13 @@ def _cross_check(model: Model, engine: Engine, statements: Sequence[Statement]) 
 
 
 _NOTHING: dict[str, Any] = {"dimension": None, "degree": None, "orbits": [], "zero_tangent_dimension": None}
+
+
+def _summary(verdicts: Sequence[Verdict]) -> str:
+    """The names of the statements, those that are refuted first."""
+    order = (Decision.REFUTED, Decision.UNDECIDED, Decision.CONFIRMED, Decision.NOT_APPLICABLE)
+    names = {decision: [v.name for v in verdicts if v.decision == decision] for decision in order}
+    return "; ".join(f"{decision} {', '.join(found)}" for decision, found in names.items() if found)
 
 
 def _finding(verdict: Verdict) -> Finding:

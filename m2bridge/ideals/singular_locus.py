@@ -228,8 +228,8 @@ def _components_json(components: tuple[IrreducibleComponent[Any], ...] | None) -
 
 def _facts(locus: IdealSingularLocus[Any]) -> list[tuple[str, object]]:
     return [
-        ("variety", _shape(locus.variety, "empty")),
         ("singular locus", _shape(locus.components, "empty: the variety is smooth") or "not decided"),
+        ("variety", _shape(locus.variety, "empty")),
         ("irreducible", f"means over {locus.given.ring.field}; over a larger field components can decompose"),
         ("computed by", computed_by(locus.engine_version, locus.seconds, "Jacobian criterion")),
         ("not finished", locus.unfinished or None),

@@ -233,7 +233,6 @@ class Closure(Presented):
 def _facts(closure: Closure) -> list[tuple[str, object]]:
     series, degrees, values = closure.hilbert_series, closure.generator_degrees, closure.hilbert_function
     return [
-        ("ambient space", closure.model.ambient),
         ("dimension", _dimension(closure)),
         ("codimension", closure.codimension),
         ("degree", _degree(closure)),
@@ -245,6 +244,7 @@ def _facts(closure: Closure) -> list[tuple[str, object]]:
         ("Hilbert polynomial", None if series is None else _hilbert(closure, series.polynomial)),
         ("Hilbert function", None if values is None else f"{', '.join(map(str, values))}, …"),
         ("predicted", _predicted(closure)),
+        ("ambient space", closure.model.ambient),
         ("complete", closure.completeness.reason or None),
         ("computed by", f"{_computed_by(closure)}, {closure.strategy}, {duration(closure.seconds)}"),
         ("not finished", closure.unfinished or None),

@@ -170,8 +170,8 @@ def _equations(description: str, ideal: Ideal) -> Polynomials:
 
 def _facts(locus: SingularLocus) -> list[tuple[str, object]]:
     return [
-        ("closure", None if locus.variety_dimension is None else f"dimension {locus.variety_dimension}"),
         ("singular locus", _dimension(locus)),
+        ("closure", None if locus.variety_dimension is None else f"dimension {locus.variety_dimension}"),
         ("at zero", zero_text(locus.zero_tangent_dimension, locus.variety_dimension)),
         ("computed by", computed_by(locus.engine_version, locus.seconds, locus.method)),
         *(("remark", remark) for remark in locus.remarks),
