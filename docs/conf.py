@@ -41,7 +41,7 @@ html_theme = "furo"
 html_title = f"m2bridge {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_extra_path = ["../m2bridge/certificate/certificate.schema.json"]
+html_extra_path = ["../m2bridge/certificates/certificate.schema.json"]
 html_copy_source = False
 html_math_renderer = "mathml"
 

@@ -1,9 +1,11 @@
-"""The command that certifies many cases."""
+"""Commands for certificates: ``certify`` makes them, many cases at once, and ``verify`` checks them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,19 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from m2bridge.cli import families as completion
-from m2bridge.cli.families import FamilyBatch, every_size
-from m2bridge.cli.options import MemorySize, NewPath, Seconds, engine_option, exit_zero_option
-from m2bridge.cli.output import exit_code
+from m2bridge.cli.families import FamilyBatch, complete_families, complete_questions, every_size
+from m2bridge.cli.options import MemorySize, NewPath, Seconds, batch_options, exit_zero_option
+from m2bridge.cli.output import DONE, FAILED, REFUTED, UNDECIDED, echo_json, exit_code, fitted, progress
 from m2bridge.engine import locate
 from m2bridge.errors import InvalidCaseError
-from m2bridge.results.sheet import plural
+from m2bridge.results.sheet import Sheet, Table, line, plural, table
 from m2bridge.system import importing
 
 if TYPE_CHECKING:
     from m2bridge.batch.executors import Executor
     from m2bridge.batch.plan import Plan
     from m2bridge.batch.store import Store
+    from m2bridge.batch.verifying import Allowance
+    from m2bridge.checker.verify import VerifyResult
 
 
 @click.command(
@@ -36,7 +39,7 @@ if TYPE_CHECKING:
 @click.option(
     "--family",
     default="attention",
-    shell_complete=completion.families,
+    shell_complete=complete_families,
     help="Another family: --family polynomial-network --widths 1..3,2,1.",
 )
 @click.option("--all-sizes", is_flag=True, help="Theorems for all sizes at once, in place of a grid.")
@@ -46,23 +49,15 @@ if TYPE_CHECKING:
     "--check",
     default="all",
     show_default=True,
-    shell_complete=completion.questions,
+    shell_complete=complete_questions,
     help="Questions: all, reachable, or 3.2,3.4 or all,closure.",
 )
 @click.option("--out", type=NewPath(path_type=Path), required=True, help="The folder of results.")
 @click.option("--executor", type=click.Choice(["serial", "processes", "dask"]), default="processes", show_default=True)
-@click.option("--workers", type=click.IntRange(min=1), help="How many; one for each core when left out.")
 @click.option("--scheduler", metavar="ADDRESS", help="With --executor dask: tcp://host:port; else a local cluster.")
 @click.option("--recycle", type=click.IntRange(min=1), default=200, show_default=True, help="Cases for each worker.")
 @click.option("--timeout", type=Seconds(), help="Seconds for each case.")
-@click.option("--memory", type=MemorySize(), help="Address space of Macaulay2 and of its worker, such as 4G.")
-@click.option(
-    "--retry",
-    default="",
-    shell_complete=completion.kinds,
-    help="Outcomes to try again: timed-out,out-of-memory,failed,died,refused.",
-)
-@engine_option
+@batch_options
 @click.option("--quiet", is_flag=True, help="Print errors only.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @exit_zero_option
@@ -174,4 +169,86 @@ def _kinds(text: str) -> frozenset[Any]:
     return kinds
 
 
-COMMANDS = (certify_command,)
+_CODES = {"accepted": DONE, "program-not-checked": UNDECIDED, "too-expensive": UNDECIDED, "failed": FAILED}
+
+
+@click.command("verify", epilog="Example: m2bridge verify results")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path), metavar="PATH…")
+@click.option("--workers", type=click.IntRange(min=1), help="Processes; one for each core when left out.")
+@click.option("--timeout", type=Seconds(), default=120.0, show_default=True, help="Seconds for each file.")
+@click.option(
+    "--memory",
+    type=MemorySize(lambda size: _allowance(memory=size)),
+    default="2G",
+    show_default=True,
+    help="Address space for each file.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
+def verify_command(paths: Sequence[Path], workers: int | None, timeout: float, memory: int, as_json: bool) -> int:
+    """Check certificates, files or folders of them, without Macaulay2.
+
+    Each file is checked apart, within limits. Exit code 0 when all are accepted; 1 when some are rejected, malformed or
+    for another release to verify; else 5 when the check of some failed; else 3 when some are too expensive to check, or
+    hold a program that nobody checked. Outcomes of a batch (*.outcome.json), which say why there is no certificate, are
+    counted and left out.
+    """
+    from m2bridge.batch.task import SUFFIX
+    from m2bridge.batch.verifying import verify_files
+
+    named = list(json_files(paths))
+    files = [path for path in named if not path.name.endswith(SUFFIX)]
+    outcomes = len(named) - len(files)
+    left_out = f"{plural(outcomes, 'outcome')} of a batch without a certificate left out" if outcomes else ""
+    if not files:
+        raise click.UsageError("; ".join(filter(None, ("there are no certificates to verify", left_out))))
+    with progress("verifying"):
+        findings = verify_files(files, _allowance(timeout=timeout, memory=memory), workers)
+    counts = Counter(finding.outcome for finding in findings)
+    if as_json:
+        verified = [finding.to_json() for finding in findings]
+        data = {"counts": counts, "outcomes": outcomes, "certificates": verified}
+        echo_json(json.dumps(data, ensure_ascii=False))
+    else:
+        found = _table(findings)
+        click.echo(fitted(lambda: table(found.header, found.rows), lambda: Sheet("", [found])))
+        outcome = ", ".join(f"{n} {word}" for word, n in counts.items())
+        click.echo("\n  " + "; ".join(filter(None, (f"{plural(len(findings), 'certificate')}: {outcome}", left_out))))
+    return _code_of(counts)
+
+
+def _allowance(**limits: Any) -> Allowance:
+    from m2bridge.batch.verifying import Allowance
+
+    return Allowance(**limits)
+
+
+def _code_of(outcomes: Iterable[str]) -> int:
+    """The exit code of outcomes: a refusal takes precedence over a failure, and that over what is undecided."""
+    codes = {_CODES.get(outcome, REFUTED) for outcome in outcomes}
+    return next((code for code in (REFUTED, FAILED, UNDECIDED) if code in codes), DONE)
+
+
+def json_files(paths: Sequence[Path]) -> Iterator[Path]:
+    """The files named, and what ends in ``.json`` in the folders named and below them; and folders without a list."""
+    for path in paths:
+        yield from sorted(_below(path)) if path.is_dir() else [path]
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    unreadable: list[Path] = []
+    for parent, folders, files in os.walk(folder, onerror=lambda error: unreadable.append(Path(error.filename))):
+        yield from (Path(parent, name) for name in (*folders, *files) if name.endswith(".json"))
+    yield from unreadable
+
+
+def _table(findings: Sequence[VerifyResult]) -> Table:
+    """The name, the outcome and the remark of each certificate."""
+    return Table(("certificate", "outcome", ""), [(line(f.name), f.outcome, line(_remark(f))) for f in findings])
+
+
+def _remark(finding: VerifyResult) -> str:
+    if finding.outcome == "rejected" or finding.stored:
+        return "; ".join((f"{finding.check}: stored {finding.stored}, found {finding.found}", *finding.remarks))
+    if finding.outcome in ("too-expensive", "failed"):
+        return f"{finding.check}: {finding.found}"
+    return finding.found or "; ".join(finding.remarks)

@@ -1,23 +1,20 @@
-"""``m2bridge cite``: how to cite the program and the papers."""
+"""The command line as a whole: all commands, by what they are for, and the exit codes of errors."""
 
 from __future__ import annotations
 
-import json
-import platform
 import sys
 import traceback
 from collections.abc import Sequence
-from importlib import metadata
+from itertools import chain
 
 import click
 
 from m2bridge._version import __version__
-from m2bridge.citation import WORKS
-from m2bridge.cli import certifying, checking, computing, reporting, verifying
-from m2bridge.cli import reporting as atlas
-from m2bridge.cli.computing import implicitize_command, run_command
-from m2bridge.cli.figure import figure_group
-from m2bridge.cli.options import Commands, engine_option
+from m2bridge.cli.bridge import cite_command, doctor_command, run_command, script_command
+from m2bridge.cli.certifying import certify_command, verify_command
+from m2bridge.cli.computing import closure_command, dimension_command, implicitize_command, singular_locus_command
+from m2bridge.cli.deciding import cross_check_command, membership_command
+from m2bridge.cli.options import Commands
 from m2bridge.cli.output import (
     DONE,
     FAILED,
@@ -25,14 +22,11 @@ from m2bridge.cli.output import (
     NO_ENGINE,
     UNDECIDED,
     USAGE,
-    echo_json,
-    fitted,
     refusal,
     usage,
 )
-from m2bridge.engine import Candidate, candidates, locate
+from m2bridge.cli.showing import atlas_command, figure_group, report_command
 from m2bridge.errors import (
-    EngineError,
     EngineNotFoundError,
     EngineVersionError,
     InvalidCaseError,
@@ -43,88 +37,23 @@ from m2bridge.errors import (
     TimeLimitError,
     TooLargeError,
 )
-from m2bridge.results.sheet import Block, Facts, Sheet, Table, line, shortened, visible
-from m2bridge.system import folder
+from m2bridge.results.sheet import line, shortened, visible
+
+SECTIONS = {
+    "Compute": (dimension_command, closure_command, singular_locus_command, implicitize_command),
+    "Decide": (cross_check_command, membership_command),
+    "Certify and verify": (certify_command, verify_command),
+    "Show": (report_command, atlas_command, figure_group),
+    "Bridge to Macaulay2, and this program": (run_command, script_command, doctor_command, cite_command),
+}
+COMMANDS: tuple[click.Command, ...] = tuple(chain(*SECTIONS.values()))
 
 
-def _text() -> str:
-    return "\n".join(f"For {reason}:\n    {work}" for reason, work in WORKS)
-
-
-def _bibtex() -> str:
-    return "\n".join(f"% for {reason}\n{work.to_bibtex()}" for reason, work in WORKS).rstrip()
-
-
-def _json() -> str:
-    return json.dumps([work.to_csl() | {"note": f"For {reason}"} for reason, work in WORKS], ensure_ascii=False)
-
-
-FORMS = {"text": _text, "bibtex": _bibtex, "json": _json}
-
-
-@click.command("cite", epilog="Example: m2bridge cite --format bibtex")
-@click.option("--format", "form", type=click.Choice(list(FORMS)), default="text", show_default=True, help="How.")
-@click.option(
-    "--json", "form", flag_value="json", help="The same as --format json: a list for CSL, which Zotero reads."
+@click.group(
+    cls=Commands,
+    sections=SECTIONS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
 )
-def cite_command(form: str) -> int:
-    """How to cite m2bridge, and the papers behind it."""
-    text = FORMS[form]()
-    echo_json(text) if form == "json" else click.echo(text)
-    return DONE
-
-
-PACKAGES = ("sympy", "python-flint", "jinja2", "pexpect", "click", "psutil", "rich", "passagemath-macaulay2")
-
-
-def report(explicit: str | None) -> tuple[Sheet, EngineError | None]:
-    """The report, and the error if there is no engine to work with."""
-    failure: EngineError | None = None
-    taken: Candidate | None = None
-    try:
-        taken = locate(explicit)
-    except EngineError as error:
-        failure = error
-    rows = [(*_describe(c), "taken" if c == taken else "") for c in candidates(explicit)]
-    title = f"m2bridge {__version__}, Python {platform.python_version()}, {platform.platform(terse=True)}"
-    blocks: list[Block] = [
-        Facts([(name, folder(name)) for name in ("templates", "m2scripts")]),
-        Table(("from", "program", "version", ""), rows, "Macaulay2, in the order of search"),
-        Table(("package", "version"), [(name, _installed(name)) for name in PACKAGES]),
-    ]
-    return Sheet(title, blocks), failure
-
-
-def _describe(candidate: Candidate) -> tuple[str, str, str]:
-    if candidate.program is None:
-        return candidate.origin, "not found", ""
-    try:
-        return candidate.origin, line(str(candidate.program)), candidate.version
-    except EngineError as error:
-        said = str(error).split(". Get Macaulay2")[0]
-        return candidate.origin, line(str(candidate.program)), shortened(line(said))
-
-
-def _installed(name: str) -> str:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return "not installed"
-
-
-@click.command("doctor", epilog="Example: m2bridge doctor")
-@engine_option
-def doctor_command(program: str | None) -> int:
-    """Show which Macaulay2 is used, and from where everything comes."""
-    sheet, failure = report(program)
-    click.echo(fitted(sheet.text, lambda: sheet))
-    if failure is not None:
-        click.echo(f"\n{shortened(line(str(failure)))}", err=True)
-        return NO_ENGINE
-    return DONE
-
-
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
 @click.version_option(__version__, prog_name="m2bridge")
 def cli() -> None:
     """Algebraic geometry of lightning self-attention, computed by Macaulay2.
@@ -134,26 +63,8 @@ def cli() -> None:
     """
 
 
-COMMANDS = (
-    *computing.COMMANDS,
-    implicitize_command,
-    run_command,
-    *checking.COMMANDS,
-    *certifying.COMMANDS,
-    *verifying.COMMANDS,
-    *reporting.COMMANDS,
-    *atlas.ATLAS_COMMANDS,
-    figure_group,
-    cite_command,
-    doctor_command,
-)
-
-for command in COMMANDS:
-    cli.add_command(command)
-
-
 def run() -> int:
-    """Run the command line; the exit code."""
+    """Run the command line, and return its exit code."""
     words = sys.argv[1:]
     try:
         return int(cli.main(standalone_mode=False, prog_name="m2bridge") or DONE)
@@ -187,13 +98,13 @@ def run() -> int:
 
 
 def _refuse(message: str, words: Sequence[str]) -> int:
-    """Show what is wrong with the words of the command line; a command without any is shown how it is used."""
+    """Show what is wrong with the words of the command line, and how a command that stands alone is used."""
     click.echo(usage(cli, words), err=True, nl=False)
     return _fail(message, USAGE)
 
 
 def _fail(message: str, code: int) -> int:
-    """Show a message, in which words of any origin command no terminal; only a failure takes more than one line."""
-    said = "\n".join(map(visible, message.split("\n"))) if code == FAILED else shortened(line(message))
-    click.echo(f"Error: {said}", err=True)
+    """Show a message, without control characters; only that of a failure takes more than one line."""
+    text = "\n".join(map(visible, message.split("\n"))) if code == FAILED else shortened(line(message))
+    click.echo(f"Error: {text}", err=True)
     return code

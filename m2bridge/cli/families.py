@@ -1,10 +1,10 @@
-"""What the shell completes where the values are not in the program: names of families, statements and questions."""
+"""Cases of any family on the command line: their options, maps in files, and the names that the shell completes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
@@ -16,21 +16,24 @@ if TYPE_CHECKING:
     from m2bridge.families.definition import CaseOption, Family
 
 
+Command = TypeVar("Command", bound=Callable[..., Any])
+Result = TypeVar("Result")
+
 ALL = "all"
 """Every statement, or every usual question."""
 REACHABLE = "reachable"
-"""Every question of which an answer is expected within minutes."""
+"""Every question whose answer is expected within minutes."""
 
 
-def families(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The families that are installed."""
+def complete_families(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Names of the families that are installed."""
     from m2bridge.families import family_names
 
     return _items(family_names(), incomplete)
 
 
-def statements(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The statements about the family that is named."""
+def complete_statements(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Keys of the statements about the family that is named."""
     from m2bridge.families import family
 
     try:
@@ -40,8 +43,8 @@ def statements(ctx: click.Context, param: click.Parameter, incomplete: str) -> l
     return _items((ALL, *named), incomplete)
 
 
-def questions(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The questions about the family that is named; the last one of several."""
+def complete_questions(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Keys of the questions about the family that is named, for the last word of a list."""
     from m2bridge.crosscheck.questions import questions
 
     try:
@@ -50,8 +53,8 @@ def questions(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
         return []
 
 
-def kinds(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The kinds of outcomes of a batch; the last one of several."""
+def complete_kinds(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Kinds of outcomes of a batch, for the last word of a list."""
     from m2bridge.batch.task import KINDS
 
     return _last(KINDS, incomplete)
@@ -72,8 +75,6 @@ def _last(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
     return _items(names, begun, before + comma)
 
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
 CASE = ("d", "d_out", "a", "t", "coordinates", "weights")
 """The options of the default family, which those of another family, or a map, replace."""
 
@@ -84,20 +85,18 @@ _REPLACED = "m2bridge.cli.families"
 class FamilyCommand(click.Command):
     """A command that takes the options of the family that is named, such as ``--widths`` and ``--degree``."""
 
+    several: ClassVar[bool] = False
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Look for a family or a map first: they say which other options there are."""
         family = value_of("--family", args)
         if family is not None or value_of("--map", args) is not None:
             try:
-                ctx.meta[_REPLACED] = self.own_options(family)
+                ctx.meta[_REPLACED] = _options(family, self.several)
             except InvalidCaseError:
                 if not ctx.resilient_parsing:  # the shell asks what may come next, and takes no answer but that
                     raise
         return super().parse_args(ctx, args)
-
-    def own_options(self, family: str | None) -> list[click.Parameter]:
-        """The options of a family."""
-        return _options(family)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """All options, those of the default family replaced by those of the one that is named."""
@@ -110,16 +109,11 @@ class FamilyCommand(click.Command):
 class FamilyBatch(FamilyCommand):
     """A command that takes several values for each option of the family that is named, such as ``--widths 1..3,2``."""
 
-    def own_options(self, family: str | None) -> list[click.Parameter]:
-        """The options of a family; defaults come in where the values are read."""
-        from m2bridge.families import family as named
-
-        options = () if family is None else named(family).options
-        return [as_parameter(option, several=True) for option in options]
+    several = True
 
 
 def value_of(option: str, args: Sequence[str]) -> str | None:
-    """What follows an option on the command line."""
+    """The value of an option among the words of the command line; ``None`` if it is not there."""
     for place, arg in enumerate(args):
         if arg.startswith(f"{option}="):
             return arg.partition("=")[2]
@@ -128,12 +122,12 @@ def value_of(option: str, args: Sequence[str]) -> str | None:
     return None
 
 
-def _options(name: str | None) -> list[click.Parameter]:
+def _options(name: str | None, several: bool) -> list[click.Parameter]:
     if name is None:
         return []
     from m2bridge.families import family
 
-    return [as_parameter(option) for option in family(name).options]
+    return [as_parameter(option, several) for option in family(name).options]
 
 
 def as_parameter(option: CaseOption, several: bool = False) -> click.Option:
@@ -168,10 +162,9 @@ class MapFile(click.Path):
 def family_options(command: Command) -> Command:
     """``--family NAME`` and ``--map FILE``."""
     help_family = "Another family of models, with options of its own: --family polynomial-network --widths 2,2,1."
-    command = click.option("--family", help=help_family, shell_complete=families)(command)
-    return click.option("--map", "file", type=MapFile(), help="A polynomial map, or layers of them, in a TOML file.")(
-        command
-    )
+    help_map = "A polynomial map, or layers of them, in a TOML file."
+    command = click.option("--family", help=help_family, shell_complete=complete_families)(command)
+    return click.option("--map", "file", type=MapFile(), help=help_map)(command)
 
 
 def map_options(command: Command) -> Command:
@@ -184,7 +177,7 @@ def map_options(command: Command) -> Command:
 
 
 def tool(name: str) -> Callable[..., Any]:
-    """A function of the default family that a command of its own calls."""
+    """A function of the default family, which a command about that family alone calls."""
     from m2bridge.families import DEFAULT, family
 
     return family(DEFAULT).command(name)
@@ -213,15 +206,15 @@ def every_size(name: str, options: Mapping[str, Any], more: Iterable[str] = ()) 
     return family(chosen.all_sizes)
 
 
-def named_case(options: dict[str, Any]) -> Any | None:
-    """The model that ``--family`` or ``--map`` names, taken out of a command's options; ``None`` if neither does.
+def named_case(options: dict[str, Any]) -> Any:
+    """The model that a command's options name, which are taken out of them.
 
     Raises
     ------
     InvalidCaseError
         If there is no such family, or no such case of it, or the case is not one model.
     click.UsageError
-        If the file cannot be read, or both are given.
+        If the file cannot be read, or a family and a file are named.
     """
     name, file, argument = (options.pop(option, None) for option in ("family", "file", "named_file"))
     outputs = options.pop("outputs", None)
@@ -232,11 +225,14 @@ def named_case(options: dict[str, Any]) -> Any | None:
         raise click.UsageError("--family and a file exclude each other")
     if file is not None:
         with limited(options.get("timeout"), begin=clock().begin or None):
-            return _chosen(_read(file), outputs)
+            from m2bridge.maps.chain_file import read_model
+
+            model = read_file(file, read_model)
+            return model if outputs is None else model.restricted_to([name.strip() for name in outputs.split(",")])
     if outputs is not None:
         raise click.UsageError("--outputs needs a map in a file")
     if name is None:
-        return None
+        return _default_case(options)
     from m2bridge.families import family
     from m2bridge.maps.model import Model
 
@@ -247,15 +243,26 @@ def named_case(options: dict[str, Any]) -> Any | None:
     return model
 
 
-def _chosen(model: Any, outputs: str | None) -> Any:
-    return model if outputs is None else model.restricted_to([name.strip() for name in outputs.split(",")])
+def _default_case(options: dict[str, Any]) -> Any:
+    from m2bridge.families import DEFAULT, family
+
+    for option, meaning in (("d", "the input embedding dimension"), ("d_out", "the output embedding dimension")):
+        if options[option] is None:
+            raise InvalidCaseError(option, f"is missing: {meaning}; a case is named by --d 2 --d-out 1 (--a 1)")
+    return family(DEFAULT).build(**{name: options.pop(name) for name in ("d", "d_out", "a", "t")})
 
 
-def _read(file: Path) -> Any:
+def read_file(file: Path, reader: Callable[[str], Result]) -> Result:
+    """The content of a text file, by its reader.
+
+    Raises
+    ------
+    click.UsageError
+        If it cannot be read, or the reader refuses it.
+    """
     from m2bridge.convert.documents import read_text
-    from m2bridge.maps.chain_file import read_model
 
     try:
-        return read_model(read_text(file))
+        return reader(read_text(file))
     except ConversionError as reason:
         raise click.UsageError(f"{file}: {reason}") from None

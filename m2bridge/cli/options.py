@@ -1,39 +1,61 @@
-"""Groups of commands."""
+"""The group of commands, the options that commands share, and what they ask for together."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from difflib import get_close_matches
+from itertools import chain
 from math import inf, nan
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, Self
 
 import click
 
 from m2bridge.algebra.field import CoefficientField
-from m2bridge.cli.families import named_case
+from m2bridge.cli.families import Command, complete_kinds, named_case
 from m2bridge.engine import Limits, Session
 from m2bridge.engine.protocol import MOST_MEMORY
-from m2bridge.errors import InvalidCaseError
 from m2bridge.limits import Clock, alarm, clock, limited
 
 
 class Commands(click.Group):
-    """Commands with their whole summaries in the help, on as many lines as they take."""
+    """Commands with their whole summaries in the help, in sections.
+
+    Parameters
+    ----------
+    sections : dict of str to sequence of click.Command
+        The commands by what they are for; a group without sections lists its commands by name.
+    """
+
+    def __init__(
+        self, *args: Any, sections: Mapping[str, Sequence[click.Command]] | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.sections = sections or {}
+        for command in chain(*self.sections.values()):
+            self.add_command(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """One after the other."""
-        named = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, command.get_short_help_str(1000)) for name, command in named if command])
+        """Write the section of each purpose."""
+        named = [self.get_command(ctx, name) for name in self.list_commands(ctx)]
+        for title, commands in (self.sections or {"Commands": list(filter(None, named))}).items():
+            with formatter.section(title):
+                formatter.write_dl([(command.name or "", command.get_short_help_str(1000)) for command in commands])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is named; of a name that none has, the closest, or all there are."""
+        """The command that is named.
+
+        Raises
+        ------
+        click.UsageError
+            If there is none of this name; it suggests the closest one, or lists all.
+        """
         name, known = args[0], self.list_commands(ctx)
         if name.startswith("-") or ctx.resilient_parsing or name in known:
             return super().resolve_command(ctx, args)
@@ -48,16 +70,14 @@ STRATEGIES = ("auto", "multigraded", "elimination", "ungraded-elimination")
 GRACE = 0.4
 """Seconds after the limit, in which loops that look at the clock come first and show what was found."""
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
 
 class Seconds(click.ParamType[float]):
-    """A finite number of seconds, more than 0; as many as you like."""
+    """A finite number of seconds, greater than 0."""
 
     name = "seconds"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The number."""
+        """Convert to a number of seconds."""
         try:
             seconds = float(value)
         except ValueError:
@@ -71,17 +91,17 @@ class Number(click.types.IntParamType):
     """An integer, where a batch would take several."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The integer."""
+        """Convert to an integer."""
         if isinstance(value, str) and re.fullmatch(r"[0-9]+(\.\.|,)[0-9.,]+", value):
             self.fail(f"'{value}' is more than one number: 'm2bridge certify' takes many cases, this command one")
         return super().convert(value, param, ctx)
 
 
 class NewPath(click.Path):
-    """A path at which something may be written; the empty one is the current folder for others, and refused here."""
+    """A path at which something may be written; the empty one, elsewhere the current folder, is refused."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The path."""
+        """Convert to a path."""
         if not os.fspath(value):
             self.fail("the name is empty", param, ctx)
         return super().convert(value, param, ctx)
@@ -93,7 +113,7 @@ class MemorySize(click.ParamType[int]):
     Parameters
     ----------
     check : callable
-        Refuses what is too little or too much with words of its own; those of the engine when left out.
+        Raises an error for sizes that are too small or too large; by default that of the engine.
     """
 
     name = "size"
@@ -102,7 +122,7 @@ class MemorySize(click.ParamType[int]):
         self._check = check
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Bytes."""
+        """Convert to a number of bytes."""
         match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", str(value), re.IGNORECASE)
         if match is None:
             self.fail(f"'{value}' is not an amount of memory: write 4G or 512M", param, ctx)
@@ -113,41 +133,58 @@ class MemorySize(click.ParamType[int]):
 
 
 class FieldType(click.ParamType[CoefficientField]):
-    """``QQ`` or ``GF(p)``; a bad one is refused by the model with its own words."""
+    """The field ``QQ`` or ``GF(p)``."""
 
     name = "field"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> CoefficientField:
-        """The field."""
+        """Convert to a field."""
         return value if isinstance(value, CoefficientField) else CoefficientField.parse(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What every computing command is asked."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """The limits of a command, its Macaulay2, and the form of its result."""
 
-    model: Any
-    field: CoefficientField
-    coordinates: Any
-    timeout: float | None
-    memory: int | None
-    program: str | None
-    form: str
-    everything: bool
+    timeout: float | None = None
+    memory: int | None = None
+    program: str | None = None
+    form: str = "text"
+    everything: bool = False
 
-    def engine(self, early: bool = True) -> Session:
-        """Return a session, which starts at its first run, or while Python imports what the computation needs."""
+    @classmethod
+    def of(cls, options: dict[str, Any], **more: Any) -> Self:
+        """The values among the options of a command, which are taken out of them."""
+        names = [field.name for field in fields(cls) if field.name in options]
+        return cls(**{name: options.pop(name) for name in names}, **more)
+
+    def engine(self, *, early: bool = True) -> Session:
+        """A session, which starts while Python imports what the computation needs, or at its first run."""
         engine = Session(self.program, Limits(memory=self.memory))
         if early:
             engine.start()
         return engine
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request(Run):
+    """A model over a field, and how it is computed with."""
+
+    model: Any
+    field: CoefficientField
+    coordinates: Any = None
+
+
+def request(options: dict[str, Any]) -> Request:
+    """The case that the options of a command name; the shared options are taken out of them."""
+    return Request.of(options, model=named_case(options))
+
+
 @contextmanager
 def within(timeout: float | None) -> Iterator[Clock]:
-    """A command within a limit on time: the clock that loops look at, and an alarm for those that do not.
+    """Limit the time of a command: by the clock that loops look at, and an alarm for those that do not.
 
-    What the program took to start counts.
+    The time that the program took to start counts.
     """
     with limited(timeout, begin=clock().begin or None) as running, alarm(running, GRACE):
         yield running
@@ -157,12 +194,21 @@ strategy_option = click.option(
     "--strategy", type=click.Choice(STRATEGIES), default="auto", show_default=True, help="How the ideal is found."
 )
 
+max_degree_option = click.option(
+    "--max-degree", type=int, default=None, help="All generators up to this degree, without elimination."
+)
+
 exit_zero_option = click.option(
     "--exit-zero", is_flag=True, help="Exit code 0, not 1, where something is refuted: for set -e and workflows."
 )
 
 timeout_option = click.option("--timeout", type=Seconds(), help="Seconds for the whole computation.")
 
+memory_option = click.option("--memory", type=MemorySize(), help="Address space of Macaulay2, such as 4G.")
+
+engine_option = click.option("--m2", "program", default=None, metavar="PATH", help="The Macaulay2 program to use.")
+
+field_option = click.option("--field", type=FieldType(), default="QQ", show_default=True, help="QQ or GF(p).")
 
 all_option = click.option(
     "--all",
@@ -172,15 +218,20 @@ all_option = click.option(
 )
 
 
+def file_argument(**kind: Any) -> Callable[[Command], Command]:
+    """``FILE``, which has to exist."""
+    return click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path, **kind))
+
+
 def case_options(command: Command) -> Command:
     """``--d --d-out --a --t --field --coordinates``."""
-    return _all(
+    return add_options(
         command,
         click.option("--d", type=Number(), help="Input embedding dimension d."),
         click.option("--d-out", type=Number(), help="Output embedding dimension d'."),
         click.option("--a", type=Number(), default=None, help="Query/key dimension a; d when left out."),
         click.option("--t", type=Number(), default=2, show_default=True, help="Number of tokens."),
-        click.option("--field", type=FieldType(), default="QQ", show_default=True, help="QQ or GF(p)."),
+        field_option,
         click.option(
             "--coordinates",
             type=click.Choice(COORDINATES),
@@ -192,10 +243,10 @@ def case_options(command: Command) -> Command:
 
 def run_options(command: Command) -> Command:
     """``--timeout --memory --m2 --format --json``."""
-    return _all(
+    return add_options(
         command,
         timeout_option,
-        click.option("--memory", type=MemorySize(), help="Address space of Macaulay2, such as 4G."),
+        memory_option,
         engine_option,
         click.option(
             "--format",
@@ -209,30 +260,24 @@ def run_options(command: Command) -> Command:
     )
 
 
-engine_option = click.option("--m2", "program", default=None, metavar="PATH", help="The Macaulay2 program to use.")
+def batch_options(command: Command) -> Command:
+    """``--workers --memory --retry --m2``."""
+    return add_options(
+        command,
+        click.option("--workers", type=click.IntRange(min=1), help="How many; one for each core when left out."),
+        click.option("--memory", type=MemorySize(), help="Address space of Macaulay2 and of its worker, such as 4G."),
+        click.option(
+            "--retry",
+            default="",
+            shell_complete=complete_kinds,
+            help="Outcomes to try again: timed-out,out-of-memory,failed,died,refused.",
+        ),
+        engine_option,
+    )
 
 
-def request(options: dict[str, Any]) -> Request:
-    """Take the shared options out of a command's options."""
-    model = named_case(options)
-    if model is None:
-        model = _default_family(options)
-    names = ("field", "coordinates", "timeout", "memory", "program", "form")
-    chosen = {name: options.pop(name, None) for name in names}
-    return Request(model, **chosen, everything=options.pop("everything", False))
-
-
-def _default_family(options: dict[str, Any]) -> Any:
-    from m2bridge.families import DEFAULT, family
-
-    for option, meaning in (("d", "the input embedding dimension"), ("d_out", "the output embedding dimension")):
-        if options[option] is None:
-            raise InvalidCaseError(option, f"is missing: {meaning}; a case is named by --d 2 --d-out 1 (--a 1)")
-    numbers = {name: options.pop(name) for name in ("d", "d_out", "a", "t")}
-    return family(DEFAULT).build(**numbers)
-
-
-def _all(command: Command, *options: Callable[[Command], Command]) -> Command:
+def add_options(command: Command, *options: Callable[[Command], Command]) -> Command:
+    """Add options to a command, which its help lists in this order."""
     for option in reversed(options):
         command = option(command)
     return command

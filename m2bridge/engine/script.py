@@ -6,15 +6,17 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
-from markupsafe import Markup, escape
+from typing import TYPE_CHECKING
 
 from m2bridge._version import __version__
 from m2bridge.errors import RenderError
 from m2bridge.results.markup import references
 from m2bridge.results.sheet import printable, visible
 from m2bridge.system import m2script, templates
+
+if TYPE_CHECKING:  # Jinja is slow to import, and Macaulay2 can start before
+    from jinja2 import Environment
+    from markupsafe import Markup
 
 __all__ = ["Script", "render"]
 
@@ -66,7 +68,7 @@ def render(name: str, libraries: tuple[str, ...] = ("wire",), values: Mapping[st
     RenderError
         If the template does not exist, or uses a value that is not given.
     """
-    from jinja2 import TemplateError  # slow to import, and Macaulay2 can start before
+    from jinja2 import TemplateError
 
     given = dict(values or {})
     if "title" in given:
@@ -100,6 +102,8 @@ def page(name: str, values: Mapping[str, object]) -> str:
     RenderError
         If the template does not exist, or uses a value that is not given.
     """
+    from jinja2 import TemplateError
+
     try:
         return _page_environment().get_template(f"{name}.html.j2").render({"version": __version__, **values})
     except TemplateError as reason:
@@ -115,6 +119,8 @@ def cited(text: str, documentation: str = "") -> Markup:
     documentation : str
         Address of the site, or path of its folder from that of the page.
     """
+    from markupsafe import Markup, escape
+
     return Markup("").join(
         Markup('<a href="{}">{}</a>').format(address, said) if address else escape(said)
         for said, address in references(visible(text), documentation)
@@ -123,6 +129,8 @@ def cited(text: str, documentation: str = "") -> Markup:
 
 @cache
 def _page_environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
     environment = Environment(
         loader=FileSystemLoader(templates()),
         undefined=StrictUndefined,

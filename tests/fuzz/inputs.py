@@ -60,7 +60,7 @@ class NoTime:
     def start(self) -> None:
         """Nothing."""
 
-    def run(self, script: Script, *, timeout: float | None = None) -> Transcript:
+    def run(self, script: Script, timeout: float | None = None) -> Transcript:
         """See :meth:`m2bridge.engine.Engine.run`."""
         raise TimeLimitError("no time is left")
 
@@ -141,7 +141,7 @@ def ideal_complaint(random: Random) -> str:
 def environment() -> Iterator[Path]:
     """An empty folder, an engine that has no time, and nothing of the user's."""
     with tempfile.TemporaryDirectory() as folder, patch.dict(os.environ), ExitStack() as engines:
-        for module in ("options", "checking", "computing", "figure"):
+        for module in ("options", "showing"):
             engines.enter_context(patch(f"m2bridge.cli.{module}.Session", NoTime))
         os.environ.pop("M2BRIDGE_M2", None)
         yield Path(folder)

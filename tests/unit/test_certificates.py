@@ -18,7 +18,7 @@ from m2bridge.certificates.files import read, write
 from m2bridge.certificates.schema import SCHEMA, Certificate, digest
 from m2bridge.checker import algebra
 from m2bridge.cli import commands
-from m2bridge.cli.verifying import json_files
+from m2bridge.cli.certifying import json_files
 from m2bridge.convert.notation import polynomial_text
 from m2bridge.crosscheck.verified import verify, verify_path
 from m2bridge.errors import CertificateError

@@ -12,7 +12,7 @@ import yaml
 from click.testing import CliRunner
 
 from m2bridge import __version__, citation
-from m2bridge.cli.commands import cite_command
+from m2bridge.cli.bridge import cite_command
 from m2bridge.reports import FORMATS, collect
 
 ROOT = Path(__file__).parents[2]

@@ -22,8 +22,8 @@ from m2bridge import reports as report
 from m2bridge.batch.store import Store
 from m2bridge.batch.task import Kind, Unanswered
 from m2bridge.certificates import files
-from m2bridge.cli import commands, reporting
-from m2bridge.cli.reporting import report_command
+from m2bridge.cli import commands, showing
+from m2bridge.cli.showing import report_command
 from m2bridge.engine.script import cited
 from m2bridge.results import markup as escape
 from tests.certificates.__main__ import by_release, with_foreign_program
@@ -336,7 +336,7 @@ def test_latex_and_markdown_keep_text_as_text(folder: Path) -> None:
 
 
 def test_the_command_writes_every_format(tmp_path: Path) -> None:
-    assert tuple(report.FORMATS) == reporting.FORMATS
+    assert tuple(report.FORMATS) == showing.FORMATS
     for form in report.FORMATS:
         out = tmp_path / form
         result = CliRunner().invoke(report_command, [str(ACCEPTED), "--format", form, "--out", str(out)])
@@ -398,13 +398,13 @@ LINKS = {
 
 @pytest.mark.parametrize("form", LINKS)
 def test_every_form_with_links_links_to_the_paper_and_to_the_documentation(form: str, folder: Path) -> None:
-    assert set(LINKS) == set(report.LINKED) == set(reporting.LINKED)
+    assert set(LINKS) == set(report.LINKED) == set(showing.LINKED)
     assert LINKS[form].format("arXiv:2408.17221v2", PAPER) in report.FORMATS[form](report.collect(folder))
     link = LINKS[form].format("docs/mathematics.md", "../site/mathematics.html")
     out = folder / "report"
     words = [str(folder), "--format", form, "--out", str(out)]
     for docs in ((), ("--docs", "../site/")):
-        CliRunner().invoke(reporting.report_command, [*words, *docs], standalone_mode=False)
+        CliRunner().invoke(showing.report_command, [*words, *docs], standalone_mode=False)
         assert (link in out.read_text(encoding="utf-8")) is bool(docs)
 
 

@@ -1,4 +1,4 @@
-"""Commands that decide: cross-checks of statements, and where a function lies."""
+"""Commands that decide: whether statements hold, and where a function lies."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ import click
 
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.numbers import fraction
-from m2bridge.cli import families as completion
-from m2bridge.cli.families import FamilyCommand, every_size, family_options, tool
-from m2bridge.cli.options import case_options, exit_zero_option, request, run_options, within
+from m2bridge.cli.families import ALL, FamilyCommand, complete_statements, every_size, family_options, tool
+from m2bridge.cli.options import Run, case_options, exit_zero_option, request, run_options, within
 from m2bridge.cli.output import DONE, UNDECIDED, exit_code, progress, show
 from m2bridge.convert.documents import LONGEST_NUMBER, read_json, read_rational, read_text
-from m2bridge.engine import Limits, Session
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families import DEFAULT
 from m2bridge.results.sheet import name_with_part
@@ -25,22 +23,19 @@ from m2bridge.system import importing
 if TYPE_CHECKING:
     from sympy import Matrix
 
-    from m2bridge.limits import Clock
     from m2bridge.maps.statement import Statement
 
 MOST_BYTES = 10_000_000
-"""Of a file with a function."""
+"""The size of a file with a function that is accepted."""
 
 _KINDS = {bool: "true or false", type(None): "null", list: "a list", dict: "an object"}
 
 HILBERT = "hilbert"
 """A prediction and no theorem, which takes a computation of its own: not part of ``all``."""
 
-EVERY = "all"
-
 
 @click.command("cross-check", cls=FamilyCommand, epilog="Example: m2bridge cross-check 3.4 --d 3 --d-out 2 --a 2")
-@click.argument("statement", default=EVERY, shell_complete=completion.statements)
+@click.argument("statement", default=ALL, shell_complete=complete_statements)
 @click.option("--all-sizes", is_flag=True, help="For all sizes at once, without --d, --a, --widths and so on.")
 @case_options
 @family_options
@@ -66,20 +61,23 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
     asked = request(options)
     if asked.field != QQ:
         raise InvalidCaseError("field", "statements are about characteristic 0: cross-checks are over QQ")
+    needed = statement == HILBERT or asked.model.needs_engine(asked.model.observables(chosen))
     with (
         within(asked.timeout) as clock,
-        asked.engine(early=asked.model.needs_engine(asked.model.observables(chosen))) as engine,
+        asked.engine(early=needed) as engine,
         progress(f"cross-check of the {asked.model.title}"),
     ):
         if statement == HILBERT:
             with importing():
                 hilbert_check = tool("hilbert_check")
-            return _shown(hilbert_check(asked.model, engine=engine), asked.form, clock, exit_zero)
-        with importing():
-            from m2bridge.crosscheck import cross_check
+            found = hilbert_check(asked.model, engine=engine)
+        else:
+            with importing():
+                from m2bridge.crosscheck import cross_check
 
-        found = cross_check(asked.model, engine=engine, statements=chosen)
-    return _shown(found, asked.form, clock, exit_zero)
+            found = cross_check(asked.model, statements=chosen, engine=engine)
+    show(found, asked.form, clock)
+    return exit_code(found, exit_zero)
 
 
 def _is_every_size(name: str) -> bool:
@@ -106,10 +104,10 @@ def _chosen(statement: str, name: str) -> list[Statement]:
     stated = family(name).statements()
     if not stated:
         raise InvalidCaseError("family", f"there are no statements about {family(name).title}")
-    chosen = [known for known in stated if statement in (EVERY, known.key, name_with_part(known.key, known.part))]
+    chosen = [known for known in stated if statement in (ALL, known.key, name_with_part(known.key, known.part))]
     own = (HILBERT,) if name == DEFAULT else ()
     if not chosen and statement not in own:
-        keys = ", ".join((*dict.fromkeys(known.key for known in stated), *own, EVERY))
+        keys = ", ".join((*dict.fromkeys(known.key for known in stated), *own, ALL))
         raise click.BadParameter(f"'{statement:.60}' is not one of {keys}.", param_hint="'STATEMENT'")
     return chosen
 
@@ -117,30 +115,23 @@ def _chosen(statement: str, name: str) -> list[Statement]:
 def _cross_check_all_sizes(statement: str, name: str, options: dict[str, Any], exit_zero: bool) -> int:
     from m2bridge.families import family
 
-    chosen = family(name)
     field = None if options["field"] == QQ else options["field"]
     every = every_size(name, options | {"field": field}, ("file", "field", "coordinates"))
     statements = _chosen(statement, name)
     needed = any(question.needs_engine(every.build()) for question in every.questions())
-    limits = Limits(memory=options["memory"])
+    asked = Run.of(options)
     with (
-        within(options["timeout"]) as clock,
-        Session(options["program"], limits) as engine,
+        within(asked.timeout) as clock,
+        asked.engine(early=needed) as engine,
         progress("cross-check for all sizes"),
     ):
-        if needed:
-            engine.start()
         with importing():
-            cross_check_all_sizes = chosen.command("cross_check_all_sizes")
+            cross_check_all_sizes = family(name).command("cross_check_all_sizes")
 
-        found = cross_check_all_sizes(engine, statements)
-    code = _shown(found, options["form"], clock, exit_zero)
+        found = cross_check_all_sizes(statements=statements, engine=engine)
+    show(found, asked.form, clock)
+    code = exit_code(found, exit_zero)
     return UNDECIDED if code == DONE and found.unfinished else code
-
-
-def _shown(found: Any, form: str, clock: Clock, exit_zero: bool) -> int:
-    show(found, form, clock)
-    return exit_code(found, exit_zero)
 
 
 @click.command(
@@ -232,7 +223,7 @@ _WRITTEN = {"function": """'{"c_1_1_1_1": 1, "c_1_1_2_2": "1/2"}'""", "A": _ROWS
 
 
 def _rational(option: str, value: Any) -> Fraction:
-    """An exact number: an integer, a decimal, or a string such as ``3/7``."""
+    """The exact value of an integer, a decimal, or a string such as ``3/7``."""
     if isinstance(value, int) and not isinstance(value, bool):
         return Fraction(value)
     if not isinstance(value, str):
@@ -242,6 +233,3 @@ def _rational(option: str, value: Any) -> Fraction:
         return read_rational(value)
     except ConversionError as reason:
         raise InvalidCaseError(option, str(reason)) from None
-
-
-COMMANDS = (cross_check_command, membership_command)

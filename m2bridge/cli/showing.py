@@ -1,24 +1,37 @@
-"""The command for reports."""
+"""Commands that show results: reports and atlases of certificates, and figures."""
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from m2bridge.cli import families as completion
 from m2bridge.cli.certifying import certify_command
-from m2bridge.cli.families import FamilyBatch
-from m2bridge.cli.options import MemorySize, NewPath, Seconds, engine_option, timeout_option, within
-from m2bridge.cli.output import DONE, echo_json, fitted, progress, written
+from m2bridge.cli.families import REACHABLE, FamilyBatch, as_parameter, value_of
+from m2bridge.cli.options import (
+    Commands,
+    NewPath,
+    Seconds,
+    batch_options,
+    engine_option,
+    timeout_option,
+    within,
+)
+from m2bridge.cli.output import DONE, UNDECIDED, echo_json, fitted, progress, show, written
+from m2bridge.engine import Session
 from m2bridge.families import DEFAULT
+from m2bridge.limits import clock, limited
 from m2bridge.results.markup import check_documentation
 from m2bridge.results.sheet import plural
 from m2bridge.system import importing
 
 if TYPE_CHECKING:
+    from m2bridge.families.definition import Figure
     from m2bridge.reports import Report
 
 
@@ -115,9 +128,6 @@ def _save(text: str, out: Path) -> None:
         raise OSError(f"'{out}' cannot be written: {reason.strerror or reason}") from None
 
 
-COMMANDS = (report_command,)
-
-
 USUAL = "1..4"
 """The range of each number of the default family that is left out."""
 
@@ -130,11 +140,8 @@ USUAL = "1..4"
 @click.option("--t", help="Numbers of tokens; 2 when left out.")
 @click.option("--family", help="Another family: --family polynomial-network --widths 1..3,2,1.")
 @click.option("--check", help="Questions, such as 3.2,3.4; those that take minutes at most when left out.")
-@click.option("--workers", type=click.IntRange(min=1), help="How many; one for each core when left out.")
 @click.option("--timeout", type=Seconds(), default=60.0, show_default=True, help="Seconds for each case.")
-@click.option("--memory", type=MemorySize(), help="Address space of Macaulay2 and of its worker, such as 4G.")
-@click.option("--retry", default="", help="Outcomes to try again: timed-out,out-of-memory,failed,died,refused.")
-@engine_option
+@batch_options
 @click.option(
     "--from",
     "folder",
@@ -169,7 +176,7 @@ def _questions(options: dict[str, Any]) -> dict[str, Any]:
     """What the batch is asked: what is in reach, and of the default family a grid, if nothing else is said."""
     family = options["family"] or DEFAULT
     usual = {name: options[name] or USUAL for name in ("d", "d_out", "a")} if family == DEFAULT else {}
-    return options | usual | {"family": family, "check": options["check"] or completion.REACHABLE}
+    return options | usual | {"family": family, "check": options["check"] or REACHABLE}
 
 
 def _copy(ctx: click.Context, folder: Path, target: Path) -> None:
@@ -198,4 +205,103 @@ def _given(ctx: click.Context, name: str) -> bool:
     return ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
 
 
-ATLAS_COMMANDS = (atlas_command,)
+class FigureGroup(Commands):
+    """The figures of all families; families are loaded when a figure is asked for."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As for all groups; the limit counts for the families too, which know what figures there are."""
+        given = value_of("--timeout", args)
+        timeout = None if given is None else Seconds().convert(given, None, ctx)
+        with limited(timeout, begin=clock().begin or None):
+            return super().resolve_command(ctx, args)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of all figures."""
+        return sorted(_figures())
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command that computes one of them."""
+        figure = _figures().get(cmd_name)
+        return None if figure is None else _command(figure)
+
+
+@click.group("figure", cls=FigureGroup, epilog="Example: m2bridge figure 3 --out figure3.svg")
+def figure_group() -> None:
+    """Figures of the paper, and other pictures, from proved values: m2bridge figure 1 --out figure1.svg."""
+
+
+def _figures() -> dict[str, Figure]:
+    with importing():
+        from m2bridge.families import families
+
+    loaded, _ = families()
+    return {figure.name: figure for family in loaded.values() for figure in family.figures()}
+
+
+def _command(figure: Figure) -> click.Command:
+    """The options of the figure, and how it is written."""
+    command = click.Command(
+        figure.name,
+        params=[as_parameter(option) for option in figure.options],
+        callback=partial(_draw, figure),
+        help=f"{figure.title}.",
+        short_help=figure.title,
+    )
+    path = NewPath(dir_okay=False, path_type=Path)
+    for option in (
+        *([engine_option] if figure.needs_engine else []),
+        timeout_option,
+        click.option("--json", "form", flag_value="json", help="Print the data, and how they are known, as JSON."),
+        click.option("--csv", "form", flag_value="csv", help="Print the data as comma-separated values."),
+        click.option("--out", type=path, help="Write the picture to this file: .svg, .pdf or .png."),
+    ):
+        command = option(command)
+    return command
+
+
+def _draw(figure: Figure, out: Path | None, form: str | None, timeout: float | None, **options: Any) -> int:
+    if out is not None:
+        _check_can_be_written(out)
+    with within(timeout) as clock, progress(f"figure {figure.name}"), _engine(figure, options) as engine:
+        found = figure.from_options(options, **engine)
+    if out is not None:
+        with importing(), _writing(out):
+            found.save(out)
+        written(out)
+    elif form is None:
+        click.echo(f"No picture is written without --out {figure.name}.svg", err=True)
+    if form == "csv":
+        click.echo(found.to_csv(), nl=False)
+        return UNDECIDED if found.unfinished else DONE
+    return show(found, form or "text", clock)
+
+
+@contextmanager
+def _engine(figure: Figure, options: dict[str, Any]) -> Iterator[dict[str, Session]]:
+    """Macaulay2 for a figure that needs it, which starts when it is used."""
+    if not figure.needs_engine:
+        yield {}
+        return
+    with Session(options.pop("program")) as engine:
+        yield {"engine": engine}
+
+
+@contextmanager
+def _writing(out: Path) -> Iterator[None]:
+    """Errors of the system name the file."""
+    try:
+        yield
+    except OSError as reason:
+        raise OSError(f"'{out}' cannot be written: {reason.strerror or reason}") from None
+
+
+def _check_can_be_written(out: Path) -> None:
+    """Before anything is computed: the ending of the name, the folder, and whether matplotlib is there."""
+    from m2bridge.results.picture import check_available, picture_format
+
+    picture_format(out)
+    check_available()
+    with _writing(out):
+        out.parent.mkdir(parents=True, exist_ok=True)

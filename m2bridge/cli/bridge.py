@@ -1,0 +1,188 @@
+"""Commands about Macaulay2 (any code, programs of computations, which one is used), and how to cite."""
+
+from __future__ import annotations
+
+import json
+import platform
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import click
+
+from m2bridge._version import __version__
+from m2bridge.citation import WORKS
+from m2bridge.cli.families import tool
+from m2bridge.cli.options import (
+    Run,
+    case_options,
+    engine_option,
+    file_argument,
+    memory_option,
+    request,
+    timeout_option,
+    within,
+)
+from m2bridge.cli.output import DONE, NO_ENGINE, echo_json, fitted
+from m2bridge.convert.documents import read_bytes, read_open
+from m2bridge.engine import Candidate, Limits, candidates, locate
+from m2bridge.engine.conversation import quoted
+from m2bridge.errors import ConversionError, EngineError, ScriptError
+from m2bridge.results.sheet import Block, Facts, Sheet, Table, line, shortened
+from m2bridge.system import folder, importing
+
+MOST_BYTES = 100_000_000
+"""The size of code that is accepted; Macaulay2 reads it all before the first statement runs."""
+
+
+@click.command("run", epilog="Example: m2bridge run code.m2 --json --timeout 60")
+@file_argument(allow_dash=True)
+@click.option("--packages", default="", metavar="A,B,…", help="Packages to load besides those that M2 loads by itself.")
+@timeout_option
+@memory_option
+@engine_option
+@click.option("--json", "as_json", is_flag=True, help="One JSON object: value, text, output, seconds.")
+def run_command(file: Path, packages: str, as_json: bool, **options: Any) -> int:
+    """Run the Macaulay2 code in FILE (- for standard input): what it prints, and the value of its last statement.
+
+    The value is written as Macaulay2 writes it; nothing if the statement ends with a semicolon. With --json it is in
+    m2bridge's wire format besides, exact and with its rings. An error in the code says file, line and column.
+    """
+    name = "standard input" if str(file) == "-" else str(file)
+    asked = Run.of(options)
+    with within(asked.timeout):
+        with importing():
+            from m2bridge.workspace.macaulay2 import Macaulay2
+
+        with (
+            Macaulay2(asked.program, Limits(memory=asked.memory)) as m2,
+            m2.workspace(packages.replace(",", " ").split()) as work,
+        ):
+            code = _code(file, name)
+            if str(file) != "-":  # what the file loads may stand beside it
+                work.run(f"path = prepend({quoted(f'{file.resolve().parent}/')}, path);")
+            try:
+                shown = work.show(code, file=name)
+            except EngineError as error:
+                if not as_json:
+                    _print(error.output)
+                if isinstance(error, ScriptError) and error.line is not None:
+                    error.message = f"{name}:{error.line}:{error.column}: {error.error}\n{error.excerpt}"
+                raise
+    if as_json:
+        data = {"value": shown.wire, "text": shown.text, "output": shown.output, "seconds": round(shown.seconds, 6)}
+        echo_json(json.dumps(data, ensure_ascii=False))
+    else:
+        _print(shown.output)
+        _print(shown.text)
+    return DONE
+
+
+def _code(file: Path, name: str) -> str:
+    """The code in a file, whatever its bytes."""
+    try:
+        data = read_open(0, MOST_BYTES) if str(file) == "-" else read_bytes(file, MOST_BYTES)
+    except ConversionError as reason:
+        raise click.UsageError(f"{name}: {reason}") from None
+    return data.decode("utf-8-sig", errors="surrogateescape")
+
+
+def _print(text: str) -> None:
+    if text:
+        click.echo(text, nl=not text.endswith("\n"))
+
+
+SCRIPTS = ("orbits", "jacobian")
+
+
+@click.command("script", epilog="Example: m2bridge script closure --d 3 --d-out 1")
+@click.argument("computation", type=click.Choice(["closure", "dimension", "singular-locus", "fibres"]))
+@case_options
+@click.option("--method", type=click.Choice(SCRIPTS), default="orbits", show_default=True, help="Of singular-locus.")
+@timeout_option
+def script_command(computation: str, method: str, **options: Any) -> int:
+    """Print the complete Macaulay2 program of a computation; it runs with M2 --script."""
+    asked = request(options)
+    with within(asked.timeout):
+        with importing():
+            standalone = tool("standalone")
+        text = standalone(computation, asked.model, field=asked.field, coordinates=asked.coordinates, method=method)
+    click.echo(text, nl=False)
+    return DONE
+
+
+def _text() -> str:
+    return "\n".join(f"For {reason}:\n    {work}" for reason, work in WORKS)
+
+
+def _bibtex() -> str:
+    return "\n".join(f"% for {reason}\n{work.to_bibtex()}" for reason, work in WORKS).rstrip()
+
+
+def _json() -> str:
+    return json.dumps([work.to_csl() | {"note": f"For {reason}"} for reason, work in WORKS], ensure_ascii=False)
+
+
+FORMS = {"text": _text, "bibtex": _bibtex, "json": _json}
+
+
+@click.command("cite", epilog="Example: m2bridge cite --format bibtex")
+@click.option("--format", "form", type=click.Choice(list(FORMS)), default="text", show_default=True, help="How.")
+@click.option(
+    "--json", "form", flag_value="json", help="The same as --format json: a list for CSL, which Zotero reads."
+)
+def cite_command(form: str) -> int:
+    """How to cite m2bridge, and the papers behind it."""
+    text = FORMS[form]()
+    echo_json(text) if form == "json" else click.echo(text)
+    return DONE
+
+
+PACKAGES = ("sympy", "python-flint", "jinja2", "pexpect", "click", "psutil", "rich", "passagemath-macaulay2")
+
+
+def diagnosis(explicit: str | None) -> tuple[Sheet, EngineError | None]:
+    """A sheet of the programs and packages that are found, and the error if there is no Macaulay2 to work with."""
+    failure: EngineError | None = None
+    taken: Candidate | None = None
+    try:
+        taken = locate(explicit)
+    except EngineError as error:
+        failure = error
+    rows = [(*_describe(c), "taken" if c == taken else "") for c in candidates(explicit)]
+    title = f"m2bridge {__version__}, Python {platform.python_version()}, {platform.platform(terse=True)}"
+    blocks: list[Block] = [
+        Facts([(name, folder(name)) for name in ("templates", "m2scripts")]),
+        Table(("from", "program", "version", ""), rows, "Macaulay2, in the order of search"),
+        Table(("package", "version"), [(name, _installed(name)) for name in PACKAGES]),
+    ]
+    return Sheet(title, blocks), failure
+
+
+def _describe(candidate: Candidate) -> tuple[str, str, str]:
+    if candidate.program is None:
+        return candidate.origin, "not found", ""
+    try:
+        return candidate.origin, line(str(candidate.program)), candidate.version
+    except EngineError as error:
+        message = str(error).split(". Get Macaulay2")[0]
+        return candidate.origin, line(str(candidate.program)), shortened(line(message))
+
+
+def _installed(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
+@click.command("doctor", epilog="Example: m2bridge doctor")
+@engine_option
+def doctor_command(program: str | None) -> int:
+    """Show which Macaulay2 is used, and from where everything comes."""
+    sheet, failure = diagnosis(program)
+    click.echo(fitted(sheet.text, lambda: sheet))
+    if failure is not None:
+        click.echo(f"\n{shortened(line(str(failure)))}", err=True)
+        return NO_ENGINE
+    return DONE
