@@ -75,9 +75,12 @@ def tangent_dimension(generators: Sequence[PolyElement], point: Row, *, field: C
     With all generators of a radical ideal this is the (affine) Zariski tangent dimension; with some of them, an upper
     bound for it.
     """
-    rows = jacobian_at(generators, point, field.characteristic)
-    drop = rank_mod(rows, field.characteristic) if field.characteristic else rank(rows)
-    return len(point) - drop
+    return len(point) - _jacobian_rank(generators, point, field)
+
+
+def _jacobian_rank(polynomials: Sequence[PolyElement], point: Row, field: CoefficientField) -> int:
+    rows = jacobian_at(polynomials, point, field.characteristic)
+    return rank_mod(rows, field.characteristic) if field.characteristic else rank(rows)
 
 
 def random_point(parametrization: PolynomialMap, bound: int, seed: int) -> tuple[int, ...]:
@@ -103,8 +106,7 @@ def differential_rank(parametrization: PolynomialMap, point: Row, *, field: Coef
     """
     if parametrization.relations:
         raise MethodUnavailableError("the rank of the differential bounds the dimension where parameters are free")
-    rows = jacobian_at(parametrization.images, point, field.characteristic)
-    return rank_mod(rows, field.characteristic) if field.characteristic else rank(rows)
+    return _jacobian_rank(parametrization.images, point, field)
 
 
 MANY = 1000

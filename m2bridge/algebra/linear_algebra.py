@@ -162,35 +162,28 @@ def reduced_echelon(matrix: Any) -> tuple[Any, tuple[int, ...]]:
     return echelon, leading_columns(echelon, height)
 
 
-def pivot_columns(rows: Sequence[Row]) -> tuple[list[int], list[list[Fraction]]]:
-    """Reduced row echelon form over QQ of an integer matrix.
+def pivot_columns(rows: Sequence[Row], prime: int = 0) -> tuple[list[int], list[list[Fraction]]]:
+    """Reduced row echelon form of an integer matrix over QQ, or over GF(prime).
 
     Returns
     -------
     pivots : list of int
         Pivot columns, from left to right.
     echelon : list of rows of Fraction
-        The nonzero rows; row ``i`` has 1 in column ``pivots[i]``, the only nonzero entry of that column.
+        The nonzero rows; row ``i`` has 1 in column ``pivots[i]``, the only nonzero entry of that column. Residues are
+        from 0 to prime − 1.
     """
     if not rows or not rows[0]:
         return [], []
-    width = len(rows[0])
-    check(_PRIMES_OF_AN_ECHELON * elimination_price(len(rows), width))
-    matrix = flint.fmpz_mat(len(rows), width, [entry for row in rows for entry in row])
-    numerators, denominator, matrix_rank = matrix.rref()
-    scale = int(denominator)
-    echelon = [[Fraction(int(numerators[i, j]), scale) for j in range(width)] for i in watched(range(matrix_rank))]
-    return list(leading_columns(numerators, matrix_rank)), echelon
-
-
-def pivot_columns_mod(rows: Sequence[Row], prime: int) -> tuple[list[int], list[list[Fraction]]]:
-    """The same over GF(prime), with residues from 0 to prime − 1."""
-    if not rows or not rows[0]:
-        return [], []
-    width = len(rows[0])
-    matrix = flint.nmod_mat(len(rows), width, [entry % prime for row in rows for entry in row], prime)
-    reduced, pivots = reduced_echelon(matrix)
-    echelon = [[Fraction(int(reduced[i, j])) for j in range(width)] for i in watched(range(len(pivots)))]
+    width, scale = len(rows[0]), 1
+    entries = [entry % prime if prime else entry for row in rows for entry in row]
+    if prime:
+        numerators, pivots = reduced_echelon(flint.nmod_mat(len(rows), width, entries, prime))
+    else:
+        check(_PRIMES_OF_AN_ECHELON * elimination_price(len(rows), width))
+        numerators, denominator, height = flint.fmpz_mat(len(rows), width, entries).rref()
+        pivots, scale = leading_columns(numerators, height), int(denominator)
+    echelon = [[Fraction(int(numerators[i, j]), scale) for j in range(width)] for i in watched(range(len(pivots)))]
     return list(pivots), echelon
 
 

@@ -10,7 +10,7 @@ from itertools import islice
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.linear_algebra import connected, pivot_columns, pivot_columns_mod
+from m2bridge.algebra.linear_algebra import connected, pivot_columns
 from m2bridge.algebra.numbers import without_denominators
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.limits import watched
@@ -51,12 +51,11 @@ def reduce_linearly(parametrization: PolynomialMap, *, field: CoefficientField =
 
     Modulo p, which must divide no denominator of the map, coordinates can be dependent that are not so over QQ.
     """
-    p = field.characteristic
     basis: list[int] = []
     dependencies: dict[int, dict[int, Fraction]] = {}
     for block in watched(connected(parametrization.images)):
         rows = _coefficient_rows([[parametrization.images[j] for j in block]])[0]
-        pivots, echelon = pivot_columns_mod(rows, p) if p else pivot_columns(rows)
+        pivots, echelon = pivot_columns(rows, field.characteristic)
         basis += [block[pivot] for pivot in pivots]
         for place in sorted(set(range(len(block))).difference(pivots)):
             column = zip(pivots, (row[place] for row in echelon), strict=True)

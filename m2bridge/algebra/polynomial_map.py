@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from math import prod
 from numbers import Rational
 
 from sympy import Expr, Symbol
@@ -11,7 +13,7 @@ from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.linear_algebra import Row
-from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_homogeneous, is_name, not_a_name, total_degree
+from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_homogeneous, total_degree, variable_name
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.limits import watched
 
@@ -96,10 +98,10 @@ class PolynomialMap:
             raise ConversionError(f"parameters: a list is needed, such as [s, t], not {parameters!r:.60}")
         if not isinstance(images, Mapping):
             raise ConversionError(f'images: a dictionary is needed, such as {{"x": s**2}}, not {images!r:.60}')
-        source = PolynomialRing(QQ, tuple(map(_name, parameters)))
+        source = PolynomialRing(QQ, tuple(map(variable_name, parameters)))
         return cls(
             source,
-            tuple(map(_name, images)),
+            tuple(map(variable_name, images)),
             tuple(source.polynomial(image) for image in images.values()),
             tuple(filter(None, map(source.polynomial, relations))),
             prime,
@@ -158,38 +160,23 @@ class PolynomialMap:
                 raise InvalidCaseError("field", f"{part} has no meaning over {field}: {p} divides a denominator")
 
 
-def _name(given: object) -> str:
-    """The name of a symbol, or text that is a name."""
-    if isinstance(given, Symbol):
-        return str(given.name)
-    if not isinstance(given, str) or not is_name(given):
-        raise not_a_name(given)
-    return given
-
-
 def evaluate(polynomial: PolyElement, point: Row) -> PolyElement:
     """Value of a polynomial at an integer point, as an element of the polynomial's domain."""
     domain = polynomial.ring.domain
-    total = domain.zero
-    for monomial, coefficient in watched(polynomial.items()):
-        product = 1
-        for exponent, value in zip(monomial, point, strict=True):
-            if exponent:
-                product *= value**exponent
-        total += coefficient * domain(product)
-    return total
+    values = (
+        c * domain(prod(x**e for x, e in zip(point, monomial, strict=True) if e))
+        for monomial, c in watched(polynomial.items())
+    )
+    return sum(values, domain.zero)
 
 
 def substitute(polynomial: PolyElement, images: Sequence[PolyElement]) -> PolyElement:
     """The polynomial with its variables replaced by elements of another ring over the same field."""
     ring = images[0].ring
-    powers: dict[tuple[int, int], PolyElement] = {}
 
+    @cache
     def power(index: int, exponent: int) -> PolyElement:
-        key = (index, exponent)
-        if key not in powers:
-            powers[key] = images[index] ** exponent
-        return powers[key]
+        return images[index] ** exponent
 
     total = ring.zero
     for monomial, coefficient in watched(polynomial.items()):

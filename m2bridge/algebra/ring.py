@@ -114,6 +114,15 @@ def not_a_name(given: object) -> ConversionError:
     return ConversionError(f"{given!r:.60} is not a name: {rule}")
 
 
+def variable_name(variable: object) -> str:
+    """Return the name of a symbol, or text that is a name; everything else is refused."""
+    if isinstance(variable, Symbol):
+        return str(variable.name)
+    if not isinstance(variable, str) or not is_name(variable):
+        raise not_a_name(variable)
+    return variable
+
+
 def normal_form(name: str) -> str:
     """The normal form NFKC of a name, the same for all ways in which Unicode writes its letters."""
     return normalize("NFKC", name)

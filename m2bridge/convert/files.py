@@ -8,7 +8,7 @@ from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.polynomial_map import PolynomialMap
-from m2bridge.algebra.ring import MOST_VARIABLES, PolynomialRing, is_name, not_a_name
+from m2bridge.algebra.ring import MOST_VARIABLES, PolynomialRing, variable_name
 from m2bridge.convert.documents import read_toml
 from m2bridge.convert.polynomial_text import read_polynomial
 from m2bridge.errors import ConversionError
@@ -120,8 +120,7 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
         raise ConversionError("[map] title: must be one line without control characters")
     parameters = strings(table["parameters"], "[map] parameters")
     for name in (*parameters, *coordinates):
-        if not is_name(name):
-            raise not_a_name(name)
+        variable_name(name)
     if len(parameters) > MOST_PARAMETERS:
         raise ConversionError(f"[map] parameters: {len(parameters)}; at most {MOST_PARAMETERS}")
     if len(coordinates) > MOST_VARIABLES:

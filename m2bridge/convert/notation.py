@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from sympy import ZZ, Expr
+from sympy import Expr
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.ring import GeneratingSet
@@ -30,12 +30,8 @@ def degree_summary(degrees: dict[int, int]) -> str:
 
 def polynomial_text(polynomial: PolyElement) -> str:
     """A polynomial in the names of its variables, exact, in Python's notation (``**``)."""
-    domain = polynomial.ring.domain
-    if not domain.is_FiniteField:
-        with any_length():
-            return str(polynomial)
-    integers = polynomial.ring.clone(domain=ZZ)
-    return str(integers.from_dict({monomial: ZZ(domain.to_int(c)) for monomial, c in polynomial.items()}))
+    with any_length():
+        return str(polynomial)
 
 
 def sparse_text(terms: Iterable[tuple[tuple[int, ...], int]], names: Sequence[str]) -> str:

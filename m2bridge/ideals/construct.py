@@ -10,7 +10,7 @@ from typing import Any
 from sympy import Symbol
 
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.ring import MOST_VARIABLES, PolynomialRing, is_name, not_a_name
+from m2bridge.algebra.ring import MOST_VARIABLES, PolynomialRing, is_name, variable_name
 from m2bridge.convert.documents import read_toml
 from m2bridge.convert.elements import check_polynomial, element, flat, occurring_names, own_field, ring_variables
 from m2bridge.convert.files import check_headings, check_keys, polynomial, strings
@@ -67,7 +67,7 @@ def ideal(
 def _variables(listed: Sequence[Any], variables: str | Sequence[str | Symbol] | None) -> tuple[str, ...]:
     if variables is not None:
         listed = variables.replace(",", " ").split() if isinstance(variables, str) else variables
-        return tuple(map(_variable, listed))
+        return tuple(map(variable_name, listed))
     owned = next(filter(None, map(ring_variables, listed)), None)
     if owned is not None:
         return owned
@@ -80,14 +80,6 @@ def _variables(listed: Sequence[Any], variables: str | Sequence[str | Symbol] | 
 def _field(listed: Sequence[Any]) -> CoefficientField:
     """The field of the first polynomial that has one."""
     return next(filter(None, map(own_field, listed)), QQ)
-
-
-def _variable(given: object) -> str:
-    if isinstance(given, Symbol):
-        return str(given.name)
-    if not isinstance(given, str) or not is_name(given):
-        raise not_a_name(given)
-    return given
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
@@ -222,10 +214,7 @@ def _line(value: object, key: str) -> str:
 
 
 def _file_variables(value: object) -> tuple[str, ...]:
-    names = tuple(strings(value, "[ideal] variables"))
-    for name in names:
-        if not is_name(name):
-            raise not_a_name(name)
+    names = tuple(map(variable_name, strings(value, "[ideal] variables")))
     if not 0 < len(names) <= MOST_VARIABLES:
         raise ConversionError(
             f"[ideal] variables: {len(names)}; there must be one at least, and at most {MOST_VARIABLES}"

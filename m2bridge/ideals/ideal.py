@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement, pairwise, product
 from math import comb, prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import flint
 from sympy import Poly, Symbol
+from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.algebra.hilbert_series import HilbertSeries
@@ -30,10 +32,6 @@ from m2bridge.ideals.singular_locus import IdealSingularLocus, singular_locus
 from m2bridge.limits import watched
 from m2bridge.results.base import Presented
 from m2bridge.results.sheet import Sheet
-
-if TYPE_CHECKING:
-    import flint
-    from sympy.polys.rings import PolyElement
 
 MOST_PRODUCTS = 100_000
 """Generators of a product or power, before those that occur twice are left out."""

@@ -333,32 +333,24 @@ def compute_piece(
         these primes are unlucky).
     """
     space = MonomialSpace.of(multidegree, degree, context.grading, lower)
-    piece = None
-    for make_echelon, number in _ECHELONS:
-        echelon = make_echelon(space, context)
-        piece = _proved_piece(space, echelon, orbit_size, context, context.primes[number], keep_ideal)
-        if piece is not None:
-            break
+    proved = (
+        _proved_piece(space, echelon, orbit_size, context, prime, keep_ideal)
+        for echelon, prime in _echelons(space.candidates, context)
+    )
+    piece = next(filter(None, proved), None)
     context.substitution.forget()
     if piece is None:
         raise ContradictionError(f"exact elimination in degree {degree} did not give a basis of the ideal")
     return piece
 
 
-def _guess(space: MonomialSpace, context: Context) -> Echelon:
-    return ModularEchelon.of(space.candidates, context.eliminations[:1])
-
-
-def _better_guess(space: MonomialSpace, context: Context) -> Echelon:
-    return ModularEchelon.of(space.candidates, context.eliminations)
-
-
-def _exact(space: MonomialSpace, context: Context) -> Echelon:
-    return ExactEchelon.of(space.candidates, context.substitution)
-
-
-_ECHELONS = ((_guess, 0), (_better_guess, 1), *((_exact, number) for number in range(2, PRIMES)))
-"""How relations are found, and by which prime it is known that products of generators are independent."""
+def _echelons(candidates: Sequence[Monomial], context: Context) -> Iterator[tuple[Echelon, int]]:
+    """How relations are found, and by which prime it is known that products of generators are independent."""
+    guess, better_guess, *others = context.primes
+    yield ModularEchelon.of(candidates, context.eliminations[:1]), guess
+    yield ModularEchelon.of(candidates, context.eliminations), better_guess
+    for prime in others:
+        yield ExactEchelon.of(candidates, context.substitution), prime
 
 
 def _proved_piece(
