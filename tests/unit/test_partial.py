@@ -174,7 +174,7 @@ def test_methods_that_disagree_stop_a_run_that_reaches_a_limit(
     limited = Limited(recorded, BEFORE_ORBITS + 3)
     found = fibres(model, engine=limited)
     wrong = replace(found, at=found.at | {Orbit(1, 1, 1): Fibre(1, 1)})
-    monkeypatch.setattr("m2bridge.families.attention.observation.fibres", lambda *arguments: wrong)
+    monkeypatch.setattr("m2bridge.families.attention.observation.fibres", lambda *arguments, **options: wrong)
     with pytest.raises(ContradictionError, match="the rank of the differential is too small"):
         observe(model, engine=limited)
 
