@@ -24,7 +24,7 @@ from m2bridge.families.deep_attention.all_sizes.decide import (
     small_networks,
     stated_for_all_sizes,
 )
-from m2bridge.families.deep_attention.all_sizes.family import NAME, EveryNetwork
+from m2bridge.families.deep_attention.all_sizes.family import EveryNetwork
 from m2bridge.families.deep_attention.all_sizes.layer_identities import blocks, layer_identities
 from m2bridge.families.deep_attention.all_sizes.predictions import (
     PREDICTIONS,
@@ -220,9 +220,9 @@ def test_blocks_are_all_patterns() -> None:
 
 
 def test_the_case_and_its_statements() -> None:
-    chosen = family(NAME)
+    chosen = family(EveryNetwork.family)
     assert chosen.from_json(EveryNetwork().to_json()) == EveryNetwork() == chosen.from_key("all-sizes")
-    assert chosen.label(EveryNetwork()) == NAME
+    assert chosen.label(EveryNetwork()) == EveryNetwork.family
     with pytest.raises(InvalidCaseError, match="all-sizes"):
         chosen.from_key("3-3-a1-t2")
     heads = [s for s in family("deep-attention").statements() if s.key == "heads"]
@@ -249,7 +249,7 @@ def _lines() -> Iterator[tuple[list[str], int, str]]:
     yield [*deep, "--skip"], 2, "--skip: has no meaning with --all-sizes"
     yield [*deep, "--field", "GF(7)"], 2, "--field: has no meaning with --all-sizes"
     yield [*deep[:2], "polynomial-network", "--all-sizes"], 2, "--all-sizes: no statement about polynomial"
-    yield ["cross-check", "--family", NAME], 2, "cross-checked by --all-sizes"
+    yield ["cross-check", "--family", EveryNetwork.family], 2, "cross-checked by --all-sizes"
 
 
 @pytest.mark.parametrize(
@@ -285,7 +285,7 @@ def test_at_the_limit_the_verdicts_so_far_are_shown_and_none_is_certified(
     assert "not finished" in cross_check_deep_attention().to_text()
     decided.clear()
     with pytest.raises(TimeLimitError):
-        question_of(NAME, "L").observe(EveryNetwork(), None)
+        question_of(EveryNetwork.family, "L").observe(EveryNetwork(), None)
 
 
 def test_predictions_are_of_known_kinds() -> None:

@@ -19,12 +19,12 @@ from m2bridge.errors import ContradictionError
 from m2bridge.families.deep_attention.all_sizes import decide as cross_check
 from m2bridge.families.deep_attention.all_sizes.checker import layers, statements
 from m2bridge.families.deep_attention.all_sizes.decide import known_dimension, small_networks
-from m2bridge.families.deep_attention.all_sizes.family import NAME, EveryNetwork
+from m2bridge.families.deep_attention.all_sizes.family import EveryNetwork
 from m2bridge.families.deep_attention.all_sizes.predictions import PREDICTIONS, equation
 from m2bridge.families.deep_attention.checker.case import read, upper_bound, virtual
 from tests.changing import changed, leaves, others
 
-KEYS = tuple(questions(NAME))
+KEYS = tuple(questions(EveryNetwork.family))
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def test_a_maker_with_another_statement_is_found_out(monkeypatch: pytest.MonkeyP
     (wrong,) = certify_all(EveryNetwork(), ["3.8"])
     assert wrong.answer["verdicts"][0]["verdict"] == "REFUTED"
     assert verify(wrong).outcome == "rejected"
-    (row,) = questions(NAME)["3.8"].rows(wrong)
+    (row,) = questions(EveryNetwork.family)["3.8"].rows(wrong)
     assert (row.verdict, row.witness) == ("REFUTED", "1-2-a1-t2: computed 2, stated 3")
 
 

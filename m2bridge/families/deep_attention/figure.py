@@ -9,7 +9,7 @@ import csv as csv_files
 import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.families.deep_attention.model import DeepAttention
@@ -21,6 +21,9 @@ from m2bridge.results.picture import BLUE, FAINT, SOFT, VERMILION, Drawn, line, 
 from m2bridge.results.sheet import Facts, Picture, Sheet, Table
 
 MOST_POINTS = 100
+MOST_TICKS = 12
+MOST_LABELS = 12
+HEADER = ("delta", "lightning", "lightning_status", "eq_14", "softmax", "softmax_status", "eq_16")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +54,6 @@ class Figure3(Drawn, Presented):
     seconds : float
     """
 
-    presentation: ClassVar[str] = "m2bridge.families.deep_attention.figure"
-    picture: ClassVar[str] = "m2bridge.families.deep_attention.figure"
-
     layers: int
     t: int
     a: int
@@ -61,18 +61,65 @@ class Figure3(Drawn, Presented):
     unfinished: str
     seconds: float
 
-    def to_csv(self) -> str:
-        """Lines of comma-separated values under a header."""
-        return str(self._shown("csv"))
-
     @property
     def proved(self) -> bool:
         """Whether all dimensions are proved."""
         return all(d.status == "proved" for point in self.points for d in (point.lightning, point.softmax))
 
+    def to_json(self) -> dict[str, Any]:
+        """All dimensions with both bounds and what each method found."""
+        return {
+            "figure": 3,
+            "layers": self.layers,
+            "t": self.t,
+            "a": self.a,
+            "proved": self.proved,
+            "points": [
+                {"delta": point.delta, "lightning": _dimension(point.lightning), "softmax": _dimension(point.softmax)}
+                for point in self.points
+            ],
+            "seconds": round(self.seconds, 3),
+            "unfinished": self.unfinished or None,
+        }
+
+    def to_sheet(self) -> Sheet:
+        """A table, and the picture."""
+        header = ("δ", "lightning", "status", "Eq. 14", "softmax", "status", "Eq. 16")
+        title = f"Figure 3: dimensions for l = {self.layers}, t = {self.t}, a = {self.a} and all widths δ"
+        done = [("unfinished", self.unfinished or None), ("computed by", computed_by(None, self.seconds))]
+        return Sheet(title, [Facts(done), Table(header, _rows(self)), Picture(self.page_svg)])
+
+    def to_csv(self) -> str:
+        """Lines of comma-separated values under a header."""
+        page = io.StringIO()
+        writer = csv_files.writer(page, lineterminator="\n")
+        writer.writerow(HEADER)
+        writer.writerows(_rows(self))
+        return page.getvalue()
+
+    def to_macaulay2(self) -> str:
+        """A list of δ and both dimensions."""
+        rows = ", ".join(f"{{{row[0]}, {row[1]}, {row[4]}}}" for row in _rows(self))
+        return f"dimensions = {{{rows}}}"
+
+    def figure(self) -> Any:
+        """A figure of matplotlib."""
+        with styled():
+            figure = new_figure(9.2, 4.5, _caption(self))
+            panels = figure.subplots(1, 2, sharey=True)
+            deltas = [point.delta for point in self.points]
+            lightning, softmax = ([getattr(p, name) for p in self.points] for name in ("lightning", "softmax"))
+            _panel(panels[0], "Lightning self-attention", "Eq. 14", deltas, lightning, BLUE)
+            _panel(panels[1], "Softmax self-attention", "Eq. 16", deltas, softmax, VERMILION)
+            panels[0].set_ylabel("dimension", style="italic")
+            panels[0].set_ylim(0, 1.12 * max(d.dimension or 0 for d in (*lightning, *softmax)))
+            figure.tight_layout(rect=(0, 0.06, 1, 1), w_pad=2.5)
+            figure.text(0.5, 0.025, _caption(self), ha="center", color=SOFT)
+            return figure
+
 
 def figure_3(
-    layers: int = 2, t: int = 3, a: int = 2, deltas: Iterable[int] = range(3, 11), timeout: float | None = None
+    layers: int = 2, t: int = 3, a: int = 2, deltas: Iterable[int] = range(3, 11), *, timeout: float | None = None
 ) -> Figure3:
     """Compute the dimensions for all widths δ.
 
@@ -126,89 +173,21 @@ FIGURE = Figure(
 )
 
 
-HEADER = ("delta", "lightning", "lightning_status", "eq_14", "softmax", "softmax_status", "eq_16")
-
-
-def json(found: Figure3) -> dict[str, Any]:
-    """All dimensions with both bounds and what each method found."""
-    return {
-        "figure": 3,
-        "layers": found.layers,
-        "t": found.t,
-        "a": found.a,
-        "proved": found.proved,
-        "points": [
-            {"delta": point.delta, "lightning": _dimension(point.lightning), "softmax": _dimension(point.softmax)}
-            for point in found.points
-        ],
-        "seconds": round(found.seconds, 3),
-        "unfinished": found.unfinished or None,
-    }
-
-
 def _dimension(found: Dimension) -> dict[str, Any]:
     kept = ("dimension", "status", "upper_bound", "lower_bound", "expected", "methods")
     whole = found.to_json()
     return {name: whole[name] for name in kept}
 
 
-def sheet(found: Figure3) -> Sheet:
-    """A table, and the picture."""
-    header = ("δ", "lightning", "status", "Eq. 14", "softmax", "status", "Eq. 16")
-    title = f"Figure 3: dimensions for l = {found.layers}, t = {found.t}, a = {found.a} and all widths δ"
-    done = [("unfinished", found.unfinished or None), ("computed by", computed_by(None, found.seconds))]
-    return Sheet(title, [Facts(done), Table(header, _rows(found)), Picture(found.page_svg)])
-
-
-def csv(found: Figure3) -> str:
-    """Lines of comma-separated values under a header."""
-    page = io.StringIO()
-    writer = csv_files.writer(page, lineterminator="\n")
-    writer.writerow(HEADER)
-    writer.writerows(_rows(found))
-    return page.getvalue()
-
-
-def macaulay2(found: Figure3) -> str:
-    """A list of δ and both dimensions."""
-    rows = ", ".join(f"{{{row[0]}, {row[1]}, {row[4]}}}" for row in _rows(found))
-    return f"dimensions = {{{rows}}}"
-
-
 def _rows(found: Figure3) -> list[tuple[object, ...]]:
     return [
         (
             point.delta,
-            *(point.lightning.dimension, point.lightning.status, _formula(point.lightning)),
-            *(point.softmax.dimension, point.softmax.status, _formula(point.softmax)),
+            *(point.lightning.dimension, point.lightning.status, expected(point.lightning) or "–"),
+            *(point.softmax.dimension, point.softmax.status, expected(point.softmax) or "–"),
         )
         for point in found.points
     ]
-
-
-def _formula(found: Dimension) -> object:
-    """The paper's formula, also where its hypotheses do not hold."""
-    return next((e.value for e in found.expected if e.value is not None), "–")
-
-
-MOST_TICKS = 12
-MOST_LABELS = 12
-
-
-def draw(found: Figure3) -> Any:
-    """A figure of matplotlib."""
-    with styled():
-        figure = new_figure(9.2, 4.5, _caption(found))
-        panels = figure.subplots(1, 2, sharey=True)
-        deltas = [point.delta for point in found.points]
-        lightning, softmax = ([getattr(p, name) for p in found.points] for name in ("lightning", "softmax"))
-        _panel(panels[0], "Lightning self-attention", "Eq. 14", deltas, lightning, BLUE)
-        _panel(panels[1], "Softmax self-attention", "Eq. 16", deltas, softmax, VERMILION)
-        panels[0].set_ylabel("dimension", style="italic")
-        panels[0].set_ylim(0, 1.12 * max(d.dimension or 0 for d in (*lightning, *softmax)))
-        figure.tight_layout(rect=(0, 0.06, 1, 1), w_pad=2.5)
-        figure.text(0.5, 0.025, _caption(found), ha="center", color=SOFT)
-        return figure
 
 
 def _caption(found: Figure3) -> str:

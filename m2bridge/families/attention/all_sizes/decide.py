@@ -79,14 +79,14 @@ def _verdict(statement: Statement, prediction: Prediction, seen: Facts, counts: 
         statement.text,
         statement.source,
         Decision.REFUTED if not false.is_empty() else Decision.CONFIRMED if unknown.is_empty() else Decision.UNDECIDED,
+        tuple(computed.format(**counts) for computed in evidence.computed),
+        evidence.trusted,
         holds,
         false,
         unknown,
         found.vacuous.intersect(holds),
         tuple(_not_applicable(prediction, found)),
         None if false.is_empty() else _counterexample(prediction, found, false),
-        tuple(computed.format(**counts) for computed in evidence.computed),
-        evidence.trusted,
     )
 
 
@@ -143,4 +143,12 @@ def cross_check_all_sizes(
     with limited(timeout) as running:
         basis = base_ideals(engine)
         strata, verdicts, late = decide(basis, stated)
-        return AllSizes(verdicts, strata, basis, engine.version, running.seconds, others, late)
+        return AllSizes(
+            strata,
+            basis,
+            engine.version,
+            verdicts=verdicts,
+            seconds=running.seconds,
+            not_stated=others,
+            unfinished=late,
+        )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import islpy as isl
 
-from m2bridge.certificates.schema import Content
+from m2bridge.families.all_sizes import AllSizesResult, AllSizesVerdict
 from m2bridge.families.attention.all_sizes import sizes
 from m2bridge.families.attention.all_sizes.facts import Basis
 from m2bridge.families.attention.all_sizes.fibre_theorem import Stratum
@@ -15,7 +16,6 @@ from m2bridge.families.attention.all_sizes.sizes import Generators, canonical, o
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import Orbit
 from m2bridge.families.attention.parametrization import IntegerMatrix
-from m2bridge.results.base import Decided, Decision, Presented
 from m2bridge.results.sheet import Facts, Finding, Findings, Sheet, Table, duration, matrix_text
 
 SCOPE = "all d, d', a ≥ 1 and all t ≥ 2, in characteristic 0"
@@ -64,63 +64,95 @@ class Counterexample:
 
 
 @dataclass(frozen=True, slots=True)
-class SizesVerdict:
+class SizesVerdict(AllSizesVerdict):
     """The verdict on one statement for all sizes.
+
+    REFUTED if it is false for some size to which it applies; else UNDECIDED if the facts leave some size open.
 
     Parameters
     ----------
-    statement, part, text, source : str
-        See :class:`m2bridge.maps.statement.OrbitStatement`.
-    decision : Decision
-        REFUTED if it is false for some size to which it applies; else UNDECIDED if the facts leave some size open.
     holds_for, fails_for, undecided_for : sets of sizes
         Together all sizes to which it applies.
     vacuous_for : set of sizes
         Those among ``holds_for`` without any function that it is about.
     not_applicable : tuple of NotApplicable
     counterexample : Counterexample or None
-    computed, trusted : tuple of str
-        What was computed for this verdict, and the lemmas on which it rests, with their proofs or sources.
     """
 
-    statement: str
-    part: str
-    text: str
-    source: str
-    decision: Decision
     holds_for: isl.Set
     fails_for: isl.Set
     undecided_for: isl.Set
     vacuous_for: isl.Set
     not_applicable: tuple[NotApplicable, ...]
     counterexample: Counterexample | None
-    computed: tuple[str, ...]
-    trusted: tuple[str, ...]
 
-    @property
-    def name(self) -> str:
-        """``3.4 (iii)``."""
-        return f"{self.statement} ({self.part})" if self.part else self.statement
+    def to_json(self) -> dict[str, Any]:
+        """Return the verdict with its sets of sizes in words and exactly, for ``json.dumps``."""
+        return {
+            "statement": self.statement,
+            **self._json(set_json),
+            "not_applicable": [
+                _not_applicable_json(out, set_json, "reason", "conclusion_") for out in self.not_applicable
+            ],
+            "counterexample": self._counterexample_json(),
+            "computed": list(self.computed),
+            "trusted": list(self.trusted),
+        }
+
+    def certificate_json(self) -> dict[str, Any]:
+        """Return the verdict with the canonical texts of its sets of sizes.
+
+        Raises
+        ------
+        MethodUnavailableError
+            If a set of sizes has no canonical text.
+        """
+        return {
+            **self._json(canonical),
+            "not_applicable": [_not_applicable_json(out, canonical, "hypothesis", "") for out in self.not_applicable],
+            "counterexample": self._counterexample_json(),
+        }
+
+    def _json(self, form: Callable[[isl.Set], Any]) -> dict[str, Any]:
+        return {
+            "part": self.part,
+            "text": self.text,
+            "source": self.source,
+            "verdict": str(self.decision),
+            "holds_for": form(self.holds_for),
+            "fails_for": form(self.fails_for),
+            "undecided_for": form(self.undecided_for),
+            "vacuous_for": form(self.vacuous_for),
+        }
+
+    def _counterexample_json(self) -> dict[str, Any] | None:
+        return None if self.counterexample is None else counterexample_json(self.counterexample)
+
+
+def _not_applicable_json(
+    out: NotApplicable, form: Callable[[isl.Set], Any], reason: str, conclusion: str
+) -> dict[str, Any]:
+    return {
+        "sizes": form(out.sizes),
+        reason: out.reason,
+        f"{conclusion}holds_for": form(out.holds_for),
+        f"{conclusion}fails_for": form(out.fails_for),
+        f"{conclusion}undecided_for": form(out.undecided_for),
+    }
 
 
 @dataclass(frozen=True, slots=True)
-class AllSizes(Decided, Presented):
+class AllSizes(AllSizesResult[SizesVerdict]):
     """Verdicts on statements for all sizes, and the theorem about fibres on which they rest.
 
     Parameters
     ----------
-    verdicts : tuple of SizesVerdict
     strata : tuple of Stratum
         The fibre over every orbit.
     basis : Basis
         What Macaulay2 computed.
     engine_version : str
         Empty if Macaulay2 was not used.
-    seconds : float
-    not_stated : tuple of str
-        Names of the statements that were asked about and are not stated for all sizes.
-    unfinished : str
-        Empty, or the limit that was reached, and which statements were decided before.
 
     Examples
     --------
@@ -130,59 +162,61 @@ class AllSizes(Decided, Presented):
     4
     """
 
-    presentation: ClassVar[str] = "m2bridge.families.attention.all_sizes.result"
-
-    verdicts: tuple[SizesVerdict, ...]
     strata: tuple[Stratum, ...]
     basis: Basis
     engine_version: str
-    seconds: float
-    not_stated: tuple[str, ...] = ()
-    unfinished: str = ""
 
+    def evidence(self) -> dict[str, Any]:
+        """Return the fibres and ideals, for ``json.dumps``."""
+        return {
+            "fibres": [stratum_json(stratum) for stratum in self.strata],
+            "base_locus_empty": self.basis.base_locus_empty,
+            "boundary_family": self.basis.boundary_family,
+            "ideals": ideals_json(self.basis),
+        }
 
-def content(key: str, found: AllSizes) -> Content:
-    """Answer, evidence and lemmas for the statements with this key.
+    def to_json(self) -> dict[str, Any]:
+        """Return every verdict with its sets of sizes, and what was computed."""
+        return {
+            "scope": SCOPE,
+            "field": "QQ",
+            "engine": {"version": self.engine_version or None},
+            "seconds": round(self.seconds, 3),
+            "verdicts": [verdict.to_json() for verdict in self.verdicts],
+            "not_stated": list(self.not_stated),
+            **({"unfinished": self.unfinished} if self.unfinished else {}),
+            **self.evidence(),
+        }
 
-    Raises
-    ------
-    MethodUnavailableError
-        If a set of sizes has no canonical text.
-    """
-    verdicts = [verdict for verdict in found.verdicts if verdict.statement == key]
-    evidence = {
-        "fibres": [stratum_json(stratum) for stratum in found.strata],
-        "ideals": ideals_json(found.basis),
-        "base_locus_empty": found.basis.base_locus_empty,
-        "boundary_family": found.basis.boundary_family,
-    }
-    decided = (verdict.trusted for verdict in verdicts if verdict.decision is not Decision.UNDECIDED)
-    trusted = tuple(dict.fromkeys(lemma for lemmas in decided for lemma in lemmas))
-    return Content({"verdicts": [_verdict(verdict) for verdict in verdicts]}, evidence, trusted)
+    def to_macaulay2(self) -> str:
+        """Return for each statement the verdict and the sizes for which it is false, as a Macaulay2 hash table."""
+        entries = (f'"{v.name}" => {{"{v.decision}", "false for {words(v.fails_for)}"}}' for v in self.verdicts)
+        return f"verdicts = hashTable {{{', '.join(entries)}}}"
 
-
-def _verdict(verdict: SizesVerdict) -> dict[str, Any]:
-    return {
-        "part": verdict.part,
-        "text": verdict.text,
-        "source": verdict.source,
-        "verdict": str(verdict.decision),
-        "holds_for": canonical(verdict.holds_for),
-        "fails_for": canonical(verdict.fails_for),
-        "undecided_for": canonical(verdict.undecided_for),
-        "vacuous_for": canonical(verdict.vacuous_for),
-        "not_applicable": [
-            {
-                "sizes": canonical(out.sizes),
-                "hypothesis": out.reason,
-                "holds_for": canonical(out.holds_for),
-                "fails_for": canonical(out.fails_for),
-                "undecided_for": canonical(out.undecided_for),
-            }
-            for out in verdict.not_applicable
-        ],
-        "counterexample": None if verdict.counterexample is None else counterexample_json(verdict.counterexample),
-    }
+    def to_sheet(self) -> Sheet:
+        """Return the theorem about fibres, and the verdicts."""
+        used = {base for stratum in self.strata for base in stratum.bases}
+        engine = f"Macaulay2 {self.engine_version}" if self.engine_version else "exact linear algebra (FLINT)"
+        ideals = f"{len(self.basis.ideals)} fibre ideals of small cases; {len(used)} of them have the patterns below"
+        rows = [(_signs(s.condition), s.length, s.points, s.patterns) for s in self.strata]
+        legend = (
+            "Fibres over the orbits (r = rk A, s = rk V, m = dim of the intersection of column space and row space)"
+        )
+        return Sheet(
+            f"Cross-check of lightning self-attention for {SCOPE}",
+            [
+                Facts(
+                    [
+                        ("ideals", ideals),
+                        ("not stated for all sizes", ", ".join(self.not_stated) or None),
+                        ("computed by", f"{engine}, {duration(self.seconds)}"),
+                        ("not finished", self.unfinished or None),
+                    ]
+                ),
+                Table(("orbits", "length", "points", "patterns of entries"), rows, legend),
+                Findings([_finding(verdict) for verdict in self.verdicts]),
+            ],
+        )
 
 
 def counterexample_json(found: Counterexample) -> dict[str, Any]:
@@ -234,79 +268,9 @@ def _generators(ideal: Generators) -> list[list[list[Any]]]:
     return [[[list(monomial), str(c)] for monomial, c in terms] for terms in listed]
 
 
-def json(found: AllSizes) -> dict[str, Any]:
-    """Every verdict with its sets of sizes, and what was computed."""
-    return {
-        "scope": SCOPE,
-        "field": "QQ",
-        "engine": {"version": found.engine_version or None},
-        "seconds": round(found.seconds, 3),
-        "verdicts": [verdict_json(verdict) for verdict in found.verdicts],
-        "not_stated": list(found.not_stated),
-        **({"unfinished": found.unfinished} if found.unfinished else {}),
-        "fibres": [stratum_json(stratum) for stratum in found.strata],
-        "base_locus_empty": found.basis.base_locus_empty,
-        "boundary_family": found.basis.boundary_family,
-        "ideals": ideals_json(found.basis),
-    }
-
-
-def verdict_json(verdict: SizesVerdict) -> dict[str, Any]:
-    """One verdict."""
-    return {
-        "statement": verdict.statement,
-        "part": verdict.part,
-        "text": verdict.text,
-        "source": verdict.source,
-        "verdict": str(verdict.decision),
-        "holds_for": set_json(verdict.holds_for),
-        "fails_for": set_json(verdict.fails_for),
-        "undecided_for": set_json(verdict.undecided_for),
-        "vacuous_for": set_json(verdict.vacuous_for),
-        "not_applicable": [_not_applicable_json(out) for out in verdict.not_applicable],
-        "counterexample": None if verdict.counterexample is None else counterexample_json(verdict.counterexample),
-        "computed": list(verdict.computed),
-        "trusted": list(verdict.trusted),
-    }
-
-
 def set_json(some: isl.Set) -> dict[str, str]:
     """A set of sizes: for people, and exactly, in the language of the library isl."""
     return {"words": words(some), "isl": sizes.text(some)}
-
-
-def _not_applicable_json(out: NotApplicable) -> dict[str, Any]:
-    return {
-        "sizes": set_json(out.sizes),
-        "reason": out.reason,
-        "conclusion_holds_for": set_json(out.holds_for),
-        "conclusion_fails_for": set_json(out.fails_for),
-        "conclusion_undecided_for": set_json(out.undecided_for),
-    }
-
-
-def sheet(found: AllSizes) -> Sheet:
-    """The theorem about fibres, and the verdicts."""
-    used = {base for stratum in found.strata for base in stratum.bases}
-    engine = f"Macaulay2 {found.engine_version}" if found.engine_version else "exact linear algebra (FLINT)"
-    ideals = f"{len(found.basis.ideals)} fibre ideals of small cases; {len(used)} of them have the patterns below"
-    rows = [(_signs(s.condition), s.length, s.points, s.patterns) for s in found.strata]
-    legend = "Fibres over the orbits (r = rk A, s = rk V, m = dim of the intersection of column space and row space)"
-    return Sheet(
-        f"Cross-check of lightning self-attention for {SCOPE}",
-        [
-            Facts(
-                [
-                    ("ideals", ideals),
-                    ("not stated for all sizes", ", ".join(found.not_stated) or None),
-                    ("computed by", f"{engine}, {duration(found.seconds)}"),
-                    ("not finished", found.unfinished or None),
-                ]
-            ),
-            Table(("orbits", "length", "points", "patterns of entries"), rows, legend),
-            Findings([_finding(verdict) for verdict in found.verdicts]),
-        ],
-    )
 
 
 def _finding(verdict: SizesVerdict) -> Finding:
@@ -336,9 +300,3 @@ def _not_applicable_text(out: NotApplicable) -> str:
 
 def _signs(condition: str) -> str:
     return condition.replace(">=", "≥").replace("<=", "≤")
-
-
-def macaulay2(found: AllSizes) -> str:
-    """For each statement the verdict and the sizes for which it is false, as a Macaulay2 hash table."""
-    entries = ", ".join(f'"{v.name}" => {{"{v.decision}", "false for {words(v.fails_for)}"}}' for v in found.verdicts)
-    return f"verdicts = hashTable {{{entries}}}"

@@ -52,8 +52,17 @@ def verdict(
     outside: tuple[Outside, ...] = (),
 ) -> EveryVerdict:
     """With the words about the statement and about what was computed."""
-    computed, trusted = WORDS.computed[observable], WORDS.trusted[observable]
-    return EveryVerdict(statement.key, statement.text, statement.source, decision, found, outside, computed, trusted)
+    return EveryVerdict(
+        statement.key,
+        statement.part,
+        statement.text,
+        statement.source,
+        decision,
+        WORDS.computed[observable],
+        WORDS.trusted[observable],
+        found,
+        outside,
+    )
 
 
 def counts_alike(prediction: Prediction) -> bool:
@@ -184,7 +193,14 @@ def cross_check_deep_attention(
             raise ContradictionError(f"the identity of a layer does not hold: {', '.join(wrong)}")
         blocks = block_ranks()
         found, late = each((statement.key, partial(_verdict, statement)) for statement in chosen)
-        return DeepAttentionAllSizes(found, tuple(layer_identities()), blocks, running.seconds, others, late)
+        return DeepAttentionAllSizes(
+            tuple(layer_identities()),
+            blocks,
+            verdicts=found,
+            seconds=running.seconds,
+            not_stated=others,
+            unfinished=late,
+        )
 
 
 def _verdict(statement: Stated) -> EveryVerdict:
