@@ -7,20 +7,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from m2bridge.algebra.field import QQ
-from m2bridge.crosscheck.verdict import Grounds, Verdict
+from m2bridge.crosscheck.verdict import Verdict, numbers_text, weights_text
 from m2bridge.engine import Engine, engine_or_own
 from m2bridge.errors import InvalidCaseError, MemoryLimitError, TimeLimitError
 from m2bridge.limits import clock, limited
 from m2bridge.maps.model import Model
-from m2bridge.maps.statement import GlobalStatement, Observed, OrbitStatement, Statement, Value, Witness
+from m2bridge.maps.statement import GlobalStatement, Observed, OrbitStatement, Statement, Witness
 from m2bridge.results.base import Decided, Decision, Presented, computed_by, result_json
-from m2bridge.results.sheet import Block, Facts, Finding, Findings, Sheet, Table, matrix_text
+from m2bridge.results.sheet import Block, Facts, Finding, Findings, Sheet, Table
 
 
 def without_observations(statement: Statement, model: Model, limit: str = "") -> Verdict:
     """NOT_APPLICABLE or UNDECIDED, where nothing can be observed, or a limit was reached before anything was."""
-    hypothesis = statement.hypotheses(model)
-    return Verdict(statement, Grounds(statement.observable, hypothesis, unfinished=limit, looked=False))
+    return Verdict(statement, statement.hypotheses(model), unfinished=limit, looked=False)
 
 
 def compare(statement: Statement, seen: Observed) -> Verdict:
@@ -41,56 +40,44 @@ def compare(statement: Statement, seen: Observed) -> Verdict:
 
 
 def _whole(statement: GlobalStatement[Any], model: Model, seen: Observed, hypothesis: str) -> Verdict:
-    predicted, observed = statement.predict(model), seen.value(statement.observable)
-    grounds = Grounds(
-        statement.observable,
+    observed = seen.value(statement.observable)
+    verdict = Verdict(
+        statement,
         hypothesis,
-        said(predicted),
-        said(observed),
-        observed is not None and observed == statement.nothing,
+        statement.predict(model),
+        observed,
+        vacuous=observed is not None and observed == statement.nothing,
         doubt=seen.unknown(statement.observable) if observed is None else "",
         progress=seen.progress,
     )
-    refuted = grounds.decision is Decision.REFUTED
-    witness = Witness(None, dict.fromkeys(seen.weights, ()), predicted, observed, seen.numbers()) if refuted else None
-    return Verdict(statement, grounds, predicted, observed, witness=witness)
+    if verdict.decision is not Decision.REFUTED:
+        return verdict
+    weights = dict.fromkeys(seen.weights, ())
+    return replace(verdict, witness=Witness(None, weights, verdict.predicted, observed, seen.numbers()))
 
 
 def _by_orbits(statement: OrbitStatement[Any, Any], model: Model, seen: Observed, hypothesis: str) -> Verdict:
-    observable = statement.observable
     concerned = [orbit for orbit in seen.all_orbits() if statement.concerns(orbit)]
-    found = {orbit: value for orbit, value in seen.at_orbits(observable).items() if statement.concerns(orbit)}
-    failing = [
-        orbit for orbit, value in found.items() if value is not None and value != statement.predict(orbit, model)
-    ]
-    doubtful = [orbit for orbit, value in found.items() if value is None]
-    undecided = [orbit for orbit in concerned if orbit not in found or found[orbit] is None]
-    grounds = Grounds(
-        observable,
+    values = {o: value for o, value in seen.at_orbits(statement.observable).items() if statement.concerns(o)}
+    failing = [o for o, value in values.items() if value is not None and value != statement.predict(o, model)]
+    doubtful = [orbit for orbit, value in values.items() if value is None]
+    verdict = Verdict(
+        statement,
         hypothesis,
         vacuous=not concerned,
         concerned=len(concerned),
         orbits=len(seen.all_orbits()),
-        failing=tuple(map(str, failing)),
-        undecided=tuple(map(str, undecided)),
-        doubt=seen.doubt(observable, doubtful) if doubtful else "",
+        failing=tuple(failing),
+        undecided=tuple(orbit for orbit in concerned if values.get(orbit) is None),
+        doubt=seen.doubt(statement.observable, doubtful) if doubtful else "",
         unfinished=seen.unfinished,
         progress=seen.progress,
-        looked=bool(found) or not concerned or not seen.unfinished,
+        looked=bool(values) or not concerned or not seen.unfinished,
     )
-    witness = None
-    if grounds.decision is Decision.REFUTED:
-        orbit, weights, numbers = seen.witness(failing)
-        witness = Witness(orbit, weights, statement.predict(orbit, model), found[orbit], numbers)
-        grounds = replace(grounds, predicted=said(witness.predicted), observed=said(witness.observed), at=str(orbit))
-    return Verdict(statement, grounds, failing=tuple(failing), undecided=tuple(undecided), witness=witness)
-
-
-def said(value: Value | None) -> str:
-    """A value in words; empty for nothing."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return "" if value is None else str(value)
+    if verdict.decision is not Decision.REFUTED:
+        return verdict
+    orbit, weights, numbers = seen.witness(failing)
+    return replace(verdict, witness=Witness(orbit, weights, statement.predict(orbit, model), values[orbit], numbers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,9 +218,6 @@ def _summary(verdicts: Sequence[Verdict]) -> str:
 
 def _finding(verdict: Verdict) -> Finding:
     remarks = []
-    witness = verdict.witness
-    if witness is not None and witness.orbit is not None:
-        weights = ", ".join(f"{name} = {matrix_text(matrix)}" for name, matrix in witness.weights.items())
-        numbers = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in witness.numbers.items())
-        remarks = [f"witness: {weights}", numbers]
+    if (witness := verdict.witness) is not None and witness.orbit is not None:
+        remarks = [f"witness: {weights_text(witness)}", numbers_text(witness)]
     return Finding(str(verdict.decision), verdict.name, verdict.text, (verdict.reason,), remarks)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache, lru_cache, partial
 from typing import Any
 
@@ -10,15 +10,15 @@ from m2bridge._version import __version__
 from m2bridge.certificates.files import Difference, difference
 from m2bridge.certificates.schema import Certificate, Content, digest
 from m2bridge.crosscheck.cross_check import compare, without_observations
-from m2bridge.crosscheck.verdict import Grounds
+from m2bridge.crosscheck.verdict import Verdict, numbers_text, plain_text, weights_text
 from m2bridge.engine import Engine
 from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families import family
 from m2bridge.families.definition import Family, Question, Row
-from m2bridge.maps.statement import GlobalStatement, Statement
+from m2bridge.maps.statement import Statement, Witness
 from m2bridge.results.base import Decision
-from m2bridge.results.sheet import matrix_text, name_with_part, value_text
+from m2bridge.results.sheet import name_with_part, value_text
 from m2bridge.system import m2script
 
 
@@ -146,57 +146,22 @@ def _content(statements: tuple[Statement, ...], model: Any, seen: Any) -> Conten
 
 def _rows(statements: tuple[Statement, ...], certificate: Certificate) -> list[Row]:
     """One row for each verdict; its sentences are made from the numbers in it."""
-    orbits = certificate.evidence.get("orbits")
+    orbits, verdicts = certificate.evidence.get("orbits"), certificate.answer["verdicts"]
     number = len(orbits) if isinstance(orbits, list) else 0
-    return list(_verdict_rows(statements, certificate.answer["verdicts"], number, bool(certificate.evidence)))
+    return [
+        _row(Verdict.from_data(statement, data, orbits=number, looked=bool(certificate.evidence)), data)
+        for statement, data in zip(statements, verdicts, strict=True)
+    ]
 
 
-def _verdict_rows(
-    statements: tuple[Statement, ...], verdicts: list[dict[str, Any]], orbits: int, looked: bool
-) -> Iterator[Row]:
-    for statement, data in zip(statements, verdicts, strict=True):
-        witness = data["witness"]
-        grounds = Grounds(
-            statement.observable,
-            data["hypothesis"] or "",
-            _said(witness["predicted"] if witness else data["predicted"]),
-            _said(witness["observed"] if witness else data["observed"]),
-            vacuous=data["concerned"] == 0 or _nothing(statement, data["observed"]),
-            concerned=data["concerned"],
-            orbits=orbits,
-            failing=tuple(map(_orbit, data["failing"])),
-            undecided=tuple(map(_orbit, data["undecided"])),
-            at=_orbit(witness["orbit"]) if witness else "",
-            looked=looked,
-        )
-        if grounds.decision != data["verdict"]:
-            raise ValueError(f"the verdict {data['verdict']} does not follow from what is said about it")
-        yield Row(
-            name_with_part(statement.key, data["part"]),
-            data["text"],
-            data["verdict"],
-            grounds.reason,
-            "" if witness is None else _witness(witness),
-        )
+def _row(verdict: Verdict, data: Mapping[str, Any]) -> Row:
+    """A row with the words of the certificate, which may be those of another release."""
+    witness = "" if verdict.witness is None else _witness_text(verdict.witness)
+    return Row(name_with_part(verdict.key, data["part"]), data["text"], data["verdict"], verdict.reason, witness)
 
 
-def _nothing(statement: Statement, observed: Any) -> bool:
-    return isinstance(statement, GlobalStatement) and observed is not None and observed == statement.nothing
-
-
-def _orbit(cells: list[int]) -> str:
-    return f"({', '.join(map(str, cells))})"
-
-
-def _said(value: Any) -> str:
-    return "" if value is None else value_text(value)
-
-
-def _witness(witness: Mapping[str, Any]) -> str:
+def _witness_text(witness: Witness) -> str:
     """Where a statement fails, in one sentence."""
-    own = ("orbit", "predicted", "observed", "numbers")
-    weights = [f"{name} = {matrix_text(rows)}" for name, rows in witness.items() if name not in own]
-    numbers = [f"{name.replace('_', ' ')} {value}" for name, value in witness["numbers"].items()]
-    said = f"stated {value_text(witness['predicted'])}, computed {value_text(witness['observed'])}"
-    details = "; ".join(part for part in (", ".join(weights), ", ".join(numbers)) if part)
-    return f"at orbit {_orbit(witness['orbit'])}: {said} ({details})"
+    values = f"stated {value_text(witness.predicted)}, computed {value_text(witness.observed)}"
+    details = "; ".join(filter(None, (weights_text(witness), numbers_text(witness))))
+    return f"at orbit {plain_text(witness.orbit)}: {values} ({details})"

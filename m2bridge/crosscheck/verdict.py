@@ -1,155 +1,48 @@
-"""What a verdict rests on, as numbers; and the sentence that says it."""
+"""The verdict on a statement, and the sentence that says what it rests on."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from m2bridge.maps.statement import Statement, Value, Witness, value_json
+from m2bridge.maps.statement import GlobalStatement, Statement, Witness, value_json
 from m2bridge.results.base import Decision
+from m2bridge.results.sheet import matrix_text, name_with_part, value_text
 
 NO_ORBIT = "vacuous, since there are no such functions in this case"
 NONE_SPECIAL = "vacuous, since there are no special fibres in this case"
 
 
 @dataclass(frozen=True, slots=True)
-class Grounds:
-    """Why a statement is decided as it is; values and orbits as text.
+class Verdict:
+    """The verdict on one statement for one case.
+
+    One that was read from a certificate has values and orbits as lists and numbers, and says the same.
 
     Parameters
     ----------
-    observable : str
+    statement : Statement
     hypothesis : str
         The hypothesis that fails; empty if all are satisfied.
-    predicted, observed : str
-        Of the closure as a whole, or at the orbit of the witness; empty if not known.
+    predicted, observed : bool, int, points of a fibre or None
+        Of the closure as a whole.
     vacuous : bool
-        The case has nothing that the statement is about.
+        Whether the case has nothing that the statement is about.
     concerned : int or None
         How many orbits the statement is about; ``None`` if it is about the closure as a whole.
     orbits : int
         How many orbits there are.
-    failing, undecided : tuple of str
-        Orbits where observation and prediction differ, and where nothing was decided.
-    at : str
-        The orbit of the witness.
+    failing, undecided : tuple of orbits
+        Where observation and prediction differ, and where nothing was decided.
+    witness : Witness or None
+        For REFUTED.
     doubt : str
         Why something is undecided.
     unfinished, progress : str
         The limit that was reached, and how much was done until then.
     looked : bool
         Whether anything was observed.
-    """
-
-    observable: str
-    hypothesis: str = ""
-    predicted: str = ""
-    observed: str = ""
-    vacuous: bool = False
-    concerned: int | None = None
-    orbits: int = 0
-    failing: tuple[str, ...] = ()
-    undecided: tuple[str, ...] = ()
-    at: str = ""
-    doubt: str = ""
-    unfinished: str = ""
-    progress: str = ""
-    looked: bool = True
-
-    @property
-    def decision(self) -> Decision:
-        """The verdict that follows."""
-        if self.hypothesis:
-            return Decision.NOT_APPLICABLE
-        if not self.looked:
-            return Decision.UNDECIDED
-        if self.vacuous:
-            return Decision.CONFIRMED
-        if self.concerned is None:
-            return _compared(self.predicted, self.observed)
-        if self.failing:
-            return Decision.REFUTED
-        return Decision.UNDECIDED if self.undecided else Decision.CONFIRMED
-
-    @property
-    def reason(self) -> str:
-        """What was compared; which limit was reached; which hypothesis fails, and what can still be said."""
-        if self.hypothesis:
-            return f"{self.hypothesis}{self._still()}"
-        if not self.looked:
-            return self.unfinished or f"{self.observable.replace('_', ' ')}: not observed"
-        words = self.observable.replace("_", " ")
-        if self.vacuous:
-            return f"{words}: {self._nothing()}"
-        return f"{words}: {self._whole()}" if self.concerned is None else self._by_orbits(words)
-
-    def _whole(self) -> str:
-        return f"computed {self.observed}, stated {self.predicted}" if self.observed else self.doubt or "not decided"
-
-    def _by_orbits(self, words: str) -> str:
-        if self.failing:
-            differ = f"they differ on the orbits {', '.join(self.failing)}{self._done()}"
-            return f"{words}: computed {self.observed}, stated {self.predicted} at orbit {self.at}; {differ}"
-        if self.doubt:
-            return self.doubt
-        if self.unfinished:
-            return f"{words}: computed and stated agree on every orbit that was done; {self.unfinished}"
-        if self.undecided:
-            return f"{words}: not decided on the orbits {', '.join(self.undecided)}"
-        about = "" if self.concerned == self.orbits else " that it is about"
-        number = f"all {self.concerned} orbits" if self.concerned != 1 else "the one orbit"
-        return f"{words}: computed and stated agree on {number}{about}"
-
-    def _still(self) -> str:
-        """What can be said of a statement whose hypotheses fail."""
-        if not self.looked:
-            return ""
-        if self.concerned is None:
-            if self.vacuous:
-                return f"; the conclusion is {NONE_SPECIAL}"
-            if not self.predicted:
-                return ""
-            if not self.observed:
-                return f"; whether the conclusion holds is not known{self._done()}"
-            holds = "holds all the same" if self.predicted == self.observed else "would be false"
-            return f"; the conclusion {holds}: {self._whole()}"
-        if self.vacuous:
-            return ""
-        if self.observable == "singular" and self.undecided:
-            return "; the parametrization is not birational, so fibres do not decide smoothness: use singular-locus"
-        if self.failing:
-            return f"; the conclusion would be false on the orbits {', '.join(self.failing)}{self._done()}"
-        every = "every orbit that was done" if self.unfinished else "every orbit"
-        return f"; the conclusion holds all the same on {every}{self._done()}"
-
-    def _nothing(self) -> str:
-        return NONE_SPECIAL if self.concerned is None else NO_ORBIT
-
-    def _done(self) -> str:
-        return f" ({self.progress})" if self.progress else ""
-
-
-def _compared(predicted: str, observed: str) -> Decision:
-    if not observed:
-        return Decision.UNDECIDED
-    return Decision.CONFIRMED if predicted == observed else Decision.REFUTED
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """The verdict on one statement for one case.
-
-    Parameters
-    ----------
-    statement : Statement
-    grounds : Grounds
-        What was compared, from which verdict and reason follow.
-    predicted, observed : bool, int, points of a fibre or None
-        Of the closure as a whole.
-    failing, undecided : tuple of orbits
-        Where observation and prediction differ, and where nothing was decided.
-    witness : Witness or None
-        For REFUTED.
     computed, trusted : tuple of str
         What was computed for this verdict, and the cited lemmas on which it rests.
 
@@ -162,24 +55,116 @@ class Verdict:
     """
 
     statement: Statement
-    grounds: Grounds
-    predicted: Value | None = None
-    observed: Value | None = None
+    hypothesis: str = ""
+    predicted: Any = None
+    observed: Any = None
+    vacuous: bool = False
+    concerned: int | None = None
+    orbits: int = 0
     failing: tuple[Any, ...] = ()
     undecided: tuple[Any, ...] = ()
     witness: Witness | None = None
+    doubt: str = ""
+    unfinished: str = ""
+    progress: str = ""
+    looked: bool = True
     computed: tuple[str, ...] = ()
     trusted: tuple[str, ...] = ()
 
+    @classmethod
+    def from_data(cls, statement: Statement, data: Mapping[str, Any], *, orbits: int, looked: bool) -> Verdict:
+        """The inverse of :meth:`to_data`; raises ValueError if the verdict does not follow from the rest."""
+        observed = data["observed"]
+        nothing = isinstance(statement, GlobalStatement) and observed is not None and observed == statement.nothing
+        verdict = cls(
+            statement,
+            data["hypothesis"] or "",
+            data["predicted"],
+            observed,
+            vacuous=data["concerned"] == 0 or nothing,
+            concerned=data["concerned"],
+            orbits=orbits,
+            failing=tuple(data["failing"]),
+            undecided=tuple(data["undecided"]),
+            witness=None if data["witness"] is None else _witness(**data["witness"]),
+            looked=looked,
+        )
+        if verdict.decision != data["verdict"]:
+            raise ValueError(f"the verdict {data['verdict']} does not follow from what is said about it")
+        return verdict
+
     @property
     def decision(self) -> Decision:
-        """CONFIRMED, REFUTED, UNDECIDED or NOT_APPLICABLE."""
-        return self.grounds.decision
+        """The verdict that follows."""
+        if self.hypothesis:
+            return Decision.NOT_APPLICABLE
+        if not self.looked:
+            return Decision.UNDECIDED
+        if self.vacuous:
+            return Decision.CONFIRMED
+        if self._differs() if self.concerned is None else self.failing:
+            return Decision.REFUTED
+        unknown = self.observed is None if self.concerned is None else self.undecided
+        return Decision.UNDECIDED if unknown else Decision.CONFIRMED
 
     @property
     def reason(self) -> str:
         """What was compared; which limit was reached; which hypothesis fails, and what can still be said."""
-        return self.grounds.reason
+        if self.hypothesis:
+            return f"{self.hypothesis}{self._still()}"
+        words = self.statement.observable.replace("_", " ")
+        if not self.looked:
+            return self.unfinished or f"{words}: not observed"
+        if self.vacuous:
+            return f"{words}: {NONE_SPECIAL if self.concerned is None else NO_ORBIT}"
+        return f"{words}: {self._whole()}" if self.concerned is None else self._by_orbits(words)
+
+    def _whole(self) -> str:
+        return self.doubt or "not decided" if self.observed is None else _computed(self)
+
+    def _by_orbits(self, words: str) -> str:
+        if self.failing:
+            differ = f"they differ on the orbits {_listed(self.failing)}{self._done()}"
+            witness = self.witness
+            example = "" if witness is None else f"{_computed(witness)} at orbit {plain_text(witness.orbit)}; "
+            return f"{words}: {example}{differ}"
+        if self.doubt:
+            return self.doubt
+        if self.unfinished:
+            return f"{words}: computed and stated agree on every orbit that was done; {self.unfinished}"
+        if self.undecided:
+            return f"{words}: not decided on the orbits {_listed(self.undecided)}"
+        about = "" if self.concerned == self.orbits else " that it is about"
+        number = f"all {self.concerned} orbits" if self.concerned != 1 else "the one orbit"
+        return f"{words}: computed and stated agree on {number}{about}"
+
+    def _still(self) -> str:
+        """The conclusion of a statement whose hypotheses fail, as far as it was observed."""
+        if not self.looked:
+            return ""
+        if self.concerned is None:
+            if self.vacuous:
+                return f"; the conclusion is {NONE_SPECIAL}"
+            if self.predicted is None:
+                return ""
+            if self.observed is None:
+                return f"; whether the conclusion holds is not known{self._done()}"
+            holds = "would be false" if self._differs() else "holds all the same"
+            return f"; the conclusion {holds}: {self._whole()}"
+        if self.vacuous:
+            return ""
+        if self.statement.observable == "singular" and self.undecided:
+            return "; the parametrization is not birational, so fibres do not decide smoothness: use singular-locus"
+        if self.failing:
+            return f"; the conclusion would be false on the orbits {_listed(self.failing)}{self._done()}"
+        every = "every orbit that was done" if self.unfinished else "every orbit"
+        return f"; the conclusion holds all the same on {every}{self._done()}"
+
+    def _differs(self) -> bool:
+        return self.observed is not None and plain_text(self.predicted) != plain_text(self.observed)
+
+    def _done(self) -> str:
+        return f" ({self.progress})" if self.progress else ""
 
     @property
     def key(self) -> str:
@@ -199,7 +184,7 @@ class Verdict:
     @property
     def name(self) -> str:
         """``3.4 (iii)``."""
-        return f"{self.key} ({self.part})" if self.part else self.key
+        return name_with_part(self.key, self.part)
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary for ``json.dumps``."""
@@ -222,10 +207,10 @@ class Verdict:
             "text": self.text,
             "source": self.statement.source,
             "verdict": str(self.decision),
-            "hypothesis": self.grounds.hypothesis or None,
+            "hypothesis": self.hypothesis or None,
             "predicted": value_json(self.predicted),
             "observed": value_json(self.observed),
-            "concerned": self.grounds.concerned,
+            "concerned": self.concerned,
             "failing": [list(orbit.cells) for orbit in self.failing],
             "undecided": [list(orbit.cells) for orbit in self.undecided],
             "witness": self._witness_data(),
@@ -236,3 +221,32 @@ class Verdict:
         if self.witness is None or self.witness.orbit is None:
             return None
         return self.witness.to_json() | {"orbit": list(self.witness.orbit.cells)}
+
+
+def _witness(orbit: Any, predicted: Any, observed: Any, numbers: Mapping[str, int], **weights: Any) -> Witness:
+    return Witness(orbit, weights, predicted, observed, numbers)
+
+
+def _computed(values: Verdict | Witness) -> str:
+    return f"computed {plain_text(values.observed)}, stated {plain_text(values.predicted)}"
+
+
+def _listed(orbits: Iterable[Any]) -> str:
+    return ", ".join(map(plain_text, orbits))
+
+
+def plain_text(value: Any) -> str:
+    """A value or an orbit in words, whether it was observed or read; empty for nothing."""
+    if value is None:
+        return ""
+    return value_text(value) if isinstance(value, bool | int | list | dict) else str(value)
+
+
+def weights_text(witness: Witness) -> str:
+    """``A = [1, 0; 0, 0], V = …``."""
+    return ", ".join(f"{name} = {matrix_text(matrix)}" for name, matrix in witness.weights.items())
+
+
+def numbers_text(witness: Witness) -> str:
+    """``tangent dimension 6, dimension 5``."""
+    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in witness.numbers.items())
