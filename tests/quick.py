@@ -25,7 +25,7 @@ def quick(
     model: SingleLayerAttention, questions: Sequence[str], *, engine: Engine, timeout: float | None
 ) -> list[Certificate]:
     """Ask Macaulay2 next to nothing."""
-    engine.run(Script("quick", 'mbEmit("x", 1)'), timeout)
+    engine.run(Script("quick", 'mbEmit("x", 1)'), timeout=timeout)
     if LOG in os.environ:
         with open(os.environ[LOG], "a", encoding="utf-8") as log:
             log.write(f"{model}\n")
@@ -59,7 +59,7 @@ def hangs(
     model: SingleLayerAttention, questions: Sequence[str], *, engine: Engine, timeout: float | None
 ) -> list[Certificate]:
     """Never end in one case, in C code, where no handler of a signal gets its turn; say which worker."""
-    engine.run(Script("quick", 'mbEmit("x", 1)'), timeout)
+    engine.run(Script("quick", 'mbEmit("x", 1)'), timeout=timeout)
     if model.d == 2:
         mark = Path(os.environ[LOG]).with_suffix(".hanging")
         mark.write_text(f"{os.getpid()} {engine.pid}")  # type: ignore[attr-defined]
@@ -80,7 +80,7 @@ def kills_worker_once(
     model: SingleLayerAttention, questions: Sequence[str], *, engine: Engine, timeout: float | None
 ) -> list[Certificate]:
     """Kill the worker the first time at d = 3, in the middle of a case."""
-    engine.run(Script("quick", 'mbEmit("x", 1)'), timeout)
+    engine.run(Script("quick", 'mbEmit("x", 1)'), timeout=timeout)
     if model.d == 3 and _first():
         os.kill(os.getpid(), signal.SIGKILL)
     return quick(model, questions, engine=engine, timeout=timeout)
@@ -90,7 +90,7 @@ def kills_macaulay2(
     model: SingleLayerAttention, questions: Sequence[str], *, engine: Engine, timeout: float | None
 ) -> list[Certificate]:
     """The same with Macaulay2."""
-    engine.run(Script("quick", 'mbEmit("x", 1)'), timeout)
+    engine.run(Script("quick", 'mbEmit("x", 1)'), timeout=timeout)
     if model.d == 2 or (model.d == 3 and _first()):
         engine.run(Script("death", 'run "kill -9 $PPID"; while true do 1'), timeout=timeout)
     return quick(model, questions, engine=engine, timeout=timeout)
