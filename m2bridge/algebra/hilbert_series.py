@@ -5,9 +5,10 @@ Source: Bruns, Herzog, *Cohen–Macaulay Rings*, section 4.1; Macaulay2 document
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
+from typing import Any
 
 from sympy import Expr, Integer, Poly, Rational, Symbol, expand, factorial
 
@@ -41,6 +42,17 @@ class HilbertSeries:
         while len(values) > 1 and values[-1] == 0:
             values.pop()
         return cls(tuple(values), dimension if any(values) else -1)
+
+    @classmethod
+    def from_values(cls, values: Sequence[int], variables: int) -> HilbertSeries:
+        """The series Σ values[n] T^n, which is a polynomial of degree below ``len(values)`` over (1 − T)^variables."""
+        signs = [(-1) ** i * comb(variables, i) for i in range(len(values))]
+        numerator = {n: sum(signs[i] * values[n - i] for i in range(n + 1)) for n in range(len(values))}
+        return cls.from_numerator(numerator, variables)
+
+    def to_json(self) -> dict[str, Any]:
+        """Numerator and dimension, for ``json.dumps``."""
+        return {"numerator": list(self.numerator), "denominator_exponent": self.dimension}
 
     @property
     def degree(self) -> int:

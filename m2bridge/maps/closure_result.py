@@ -211,9 +211,7 @@ class Closure(Presented):
             "complete": str(self.completeness),
             "completeness": self.completeness.reason or None,
             "homogeneous": self.homogeneous,
-            "hilbert_series": None
-            if series is None
-            else {"numerator": list(series.numerator), "denominator_exponent": series.dimension},
+            "hilbert_series": None if series is None else series.to_json(),
             "hilbert_polynomial": None if series is None else str(series.polynomial),
             "hilbert_series_of": None if series is None else _hilbert_ring(self),
             "hilbert_function": None if values is None else list(values),

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
-from math import comb
 from typing import Any
 
 from m2bridge.algebra.determinantal import monomial_count
@@ -247,9 +246,7 @@ def hilbert_series(values: tuple[int, ...], start: int, core: Core) -> HilbertSe
     """
     count = core.dimension + max(start, 1)
     value = [values[n] if n < start else core.whole_sections(n) for n in range(count)]
-    signs = [(-1) ** i * comb(core.dimension, i) for i in range(count)]
-    numerator = {n: sum(signs[i] * value[n - i] for i in range(n + 1)) for n in range(count)}
-    return HilbertSeries.from_numerator(numerator, core.dimension)
+    return HilbertSeries.from_values(value, core.dimension)
 
 
 def _remark(ideal: CoreIdeal, core: Core) -> str:

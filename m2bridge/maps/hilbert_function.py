@@ -97,7 +97,7 @@ class HilbertFunction(Drawn, Presented):
             "hilbert_function": list(self.values),
             "by_ranks": list(self.ranks),
             "hilbert_polynomial": str(self.polynomial),
-            "hilbert_series": {"numerator": list(self.series.numerator), "denominator_exponent": self.series.dimension},
+            "hilbert_series": self.series.to_json(),
             "polynomial_from": max(self.polynomial_from, 0),
             "unfinished": None,
         }

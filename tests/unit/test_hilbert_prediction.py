@@ -11,7 +11,7 @@ from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.cli.output import exit_code
 from m2bridge.families.attention import hilbert_check
-from m2bridge.families.attention.hilbert import no_prediction, predicted_hilbert_function, predicted_numerator
+from m2bridge.families.attention.hilbert import no_prediction, predicted_hilbert_function, predicted_series
 from m2bridge.families.attention.hilbert_check import HilbertCheck
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.parametrization import multigraded_attention
@@ -59,7 +59,7 @@ def test_where_nothing_is_predicted_the_formula_is_wrong() -> None:
 def test_series_has_the_dimension_and_the_degree_of_the_closure(case: tuple[int, int, int]) -> None:
     model = SingleLayerAttention(*case)
     dimension = dimension_formula(model)
-    numerator = predicted_numerator(model, dimension)
+    numerator = predicted_series(model, dimension).numerator
     assert sum(numerator) == degree_formula(model)
     series = HilbertSeries(numerator, dimension)
     assert all(series.value(n) == predicted_hilbert_function(model, n) for n in range(dimension + 9))
@@ -82,7 +82,7 @@ def with_series(series: HilbertSeries | None) -> Closure:
 
 def test_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
     model = SingleLayerAttention(2, 1)
-    right = HilbertSeries(predicted_numerator(model, 5), 5)
+    right = predicted_series(model, 5)
 
     def check(found: Closure) -> HilbertCheck:
         monkeypatch.setattr(hilbert_check, "closure", lambda *arguments, **options: found)

@@ -8,10 +8,10 @@ the sections of the structure sheaf. None of this is in the paper; it is proved 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import product
+from itertools import combinations_with_replacement, product
 from typing import get_args
 
 from m2bridge.algebra.field import QQ
@@ -19,13 +19,17 @@ from m2bridge.algebra.linear_span import linear_isomorphism
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.families.attention.hilbert import section_count, sections_of
-from m2bridge.families.attention.parametrization import entries, parametrization
+from m2bridge.families.attention.parametrization import (
+    Places,
+    coordinate,
+    entries,
+    parametrization,
+    reduced_name,
+    renamed,
+)
 from m2bridge.families.attention.shape import Coordinates, Shape, dimension_formula
 from m2bridge.implicitization.multigraded_map import multigraded
 from m2bridge.maps.model import Core
-
-Weight = tuple[str, int, int]
-"""An entry of A or V."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,15 +107,20 @@ def _spans_agree(shape: Shape) -> bool:
 
 def core_map(size: CoreSize) -> PolynomialMap:
     """The coefficients c_k_i_p_q of l_i·v_k, for l_i = Σ A_pi y_p and v_k = Σ V_kp y_p."""
-    source = PolynomialRing(QQ, entries("A", size.variables, size.columns) + entries("V", size.rows, size.variables))
+    source = PolynomialRing(QQ, _weights(size))
     value = dict(zip(source.variables, source.sympy_ring.gens, strict=True))
-    rows, columns, places = (range(1, n + 1) for n in (size.rows, size.columns, size.variables))
-    images = {}
-    for k, i, p, q in product(rows, columns, places, places):
-        if p <= q:
-            term = value[f"V_{k}_{p}"] * value[f"A_{q}_{i}"]
-            images[f"c_{k}_{i}_{p}_{q}"] = term if p == q else term + value[f"V_{k}_{q}"] * value[f"A_{p}_{i}"]
+    images = {
+        reduced_name((k, i, p, q)): coordinate(
+            (k, i, p, q), lambda p, i: value[f"A_{p + 1}_{i + 1}"], lambda k, p: value[f"V_{k + 1}_{p + 1}"]
+        )
+        for k, i in product(range(size.rows), range(size.columns))
+        for p, q in combinations_with_replacement(range(size.variables), 2)
+    }
     return PolynomialMap(source, tuple(images), tuple(images.values()), (), prime=True)
+
+
+def _weights(size: CoreSize) -> tuple[str, ...]:
+    return entries("A", size.variables, size.columns) + entries("V", size.rows, size.variables)
 
 
 def balanced_monomial(size: CoreSize, coordinates: Sequence[str], degree: int) -> tuple[int, ...]:
@@ -129,31 +138,16 @@ def balanced_monomial(size: CoreSize, coordinates: Sequence[str], degree: int) -
 
 def core_symmetries(size: CoreSize) -> list[dict[str, str]]:
     """Permutations of the weights that permute the products: of columns, of rows, of variables, and A with Vᵀ."""
-    moves: list[Callable[[Weight], Weight]] = [partial(_moved, i=s) for s in range(1, size.columns)]
-    moves += [partial(_moved, k=s) for s in range(1, size.rows)]
-    moves += [partial(_moved, p=s) for s in range(1, size.variables)]
+    moves: list[Places] = [{"A": (None, s)} for s in range(1, size.columns)]
+    moves += [{"V": (s, None)} for s in range(1, size.rows)]
+    moves += [{"A": (s, None), "V": (None, s)} for s in range(1, size.variables)]
+    names = _weights(size)
+    symmetries = [{name: renamed(name, places) for name in names} for places in moves]
     if size.rows == size.columns:
-        moves.append(_exchanged)
-    columns, rows, places = (range(1, n + 1) for n in (size.columns, size.rows, size.variables))
-    weights = [*(("A", p, i) for p, i in product(places, columns)), *(("V", k, p) for k, p in product(rows, places))]
-    return [{_name(weight): _name(move(weight)) for weight in weights} for move in moves]
+        symmetries.append({name: _exchanged(name) for name in names})
+    return symmetries
 
 
-def _moved(weight: Weight, i: int = 0, k: int = 0, p: int = 0) -> Weight:
-    """The indices i, k or p exchanged with the next one; 0 stays."""
-    letter, first, second = weight
-    return (letter, _swap(first, p), _swap(second, i)) if letter == "A" else ("V", _swap(first, k), _swap(second, p))
-
-
-def _exchanged(weight: Weight) -> Weight:
-    letter, first, second = weight
-    return ("V" if letter == "A" else "A", second, first)
-
-
-def _swap(index: int, s: int) -> int:
-    return {s: s + 1, s + 1: s}.get(index, index) if s else index
-
-
-def _name(weight: Weight) -> str:
-    letter, first, second = weight
-    return f"{letter}_{first}_{second}"
+def _exchanged(name: str) -> str:
+    letter, first, second = name.split("_")
+    return f"{'V' if letter == 'A' else 'A'}_{second}_{first}"

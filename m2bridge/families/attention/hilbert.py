@@ -66,17 +66,13 @@ def section_count(columns: int, rows: int, variables: int, rank: int, n: int) ->
     return value
 
 
-def predicted_numerator(model: Shape, dimension: int) -> tuple[int, ...]:
-    """Coefficients of the predicted Hilbert series times (1 − T)^dimension.
+def predicted_series(model: Shape, dimension: int) -> HilbertSeries:
+    """The predicted Hilbert series of a closure of this dimension.
 
-    The formula is a polynomial in n for all n ≥ 0, but for the corrections at n ≤ 3; so there are at most
+    The formula is a polynomial in n for all n ≥ 0, but for the corrections at n ≤ 3; so the numerator has at most
     dimension + 4 coefficients.
     """
-    values = [predicted_hilbert_function(model, n) for n in range(dimension + 4)]
-    found = _times_denominator(values, dimension)
-    while len(found) > 1 and found[-1] == 0:
-        found.pop()
-    return tuple(found)
+    return HilbertSeries.from_values([predicted_hilbert_function(model, n) for n in range(dimension + 4)], dimension)
 
 
 def sections_series(model: Shape, dimension: int) -> HilbertSeries:
@@ -87,14 +83,7 @@ def sections_series(model: Shape, dimension: int) -> HilbertSeries:
     >>> sections_series(SingleLayerAttention(2, 1), 5).hilbert_coefficients
     (4, 6, 4, 1, 0)
     """
-    values = [sections_of(model, n) for n in range(dimension + 1)]
-    return HilbertSeries.from_numerator(dict(enumerate(_times_denominator(values, dimension))), dimension)
-
-
-def _times_denominator(values: list[int], dimension: int) -> list[int]:
-    """The first coefficients of Σ values[n] T^n · (1 − T)^dimension."""
-    signs = [(-1) ** i * comb(dimension, i) for i in range(len(values))]
-    return [sum(signs[i] * values[n - i] for i in range(n + 1)) for n in range(len(values))]
+    return HilbertSeries.from_values([sections_of(model, n) for n in range(dimension + 1)], dimension)
 
 
 def _hook(size: int, n: int, legs: int) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from m2bridge.engine import Engine
-from m2bridge.families.attention.hilbert import no_prediction, predicted_hilbert_function, predicted_numerator
+from m2bridge.families.attention.hilbert import no_prediction, predicted_hilbert_function, predicted_series
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.implicitization.implicitize import Implicitization
 from m2bridge.maps.closure import closure
@@ -140,7 +140,7 @@ def _decided(
         last = len(values) - 1
         said = f"H(0), …, H({last}) are as predicted; the statement is about all n, and n > {last} is not decided"
         return "UNDECIDED", "; ".join(filter(None, (said, found.unfinished)))
-    if series.numerator == predicted_numerator(model, series.dimension):
+    if series == predicted_series(model, series.dimension):
         return "CONFIRMED", "in this case for all n: the ideal is complete, and its Hilbert series is the predicted one"
     return "REFUTED", "the Hilbert series of the complete ideal is another one"
 

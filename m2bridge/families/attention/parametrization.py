@@ -295,7 +295,7 @@ def symmetries(shape: Shape, free: PolynomialMap) -> tuple[Symmetry, ...]:
 
 def _symmetry(free: PolynomialMap, places: Places) -> Symmetry:
     variables = free.source.variables
-    renaming = {name: _renamed(name, places) for name in watched(variables)}
+    renaming = {name: renamed(name, places) for name in watched(variables)}
     place = {name: number for number, name in enumerate(variables)}
     moved = tuple(place[renaming[name]] for name in variables)
     return Symmetry(moved, _moved_coordinates(free, places, renaming))
@@ -316,7 +316,8 @@ def _moved_name(name: str, k: int | None, i: int | None, p: int | None) -> str:
     return f"c_{_swap(output, k)}_{_swap(column, i)}_{first}_{second}"
 
 
-def _renamed(name: str, places: Places) -> str:
+def renamed(name: str, places: Places) -> str:
+    """The name of a weight after indices were exchanged."""
     letter, *indices = _parts(name)
     chosen = places.get(letter, (None, None))
     first, second = (_swap(index, s) for index, s in zip(indices, chosen, strict=True))

@@ -113,7 +113,7 @@ def closure_content(model: SingleLayerAttention, found: Closure) -> Content:
         "degree": found.degree,
         "generator_degrees": {str(n): count for n, count in ideal.generator_degrees.items()},
         "homogeneous": all(map(is_homogeneous, ideal.generators)),
-        "hilbert_series": {"numerator": list(series.numerator), "denominator_exponent": series.dimension},
+        "hilbert_series": series.to_json(),
     }
     evidence = {
         "coordinates": list(ideal.ring.variables),
@@ -271,15 +271,11 @@ def equations_content(model: SingleLayerAttention, found: Found) -> Content:
         "hilbert_function": list(found.equations.hilbert_function),
         "generators_up_to_degree": {str(n): count for n, count in found.equations.generator_counts.items()},
         "hilbert_coefficients": list(sections.hilbert_coefficients),
-        "hilbert_series": _series_data(series) if series else None,
+        "hilbert_series": series.to_json() if series else None,
         "all_generators": found.all_generators,
     }
     names = WORDS.closure["for-all-degrees" if series else "up-to-a-degree"]
     return Content(answer, {}, tuple(WORDS.lemmas[name] for name in names))
-
-
-def _series_data(series: HilbertSeries) -> dict[str, Any]:
-    return {"numerator": list(series.numerator), "denominator_exponent": series.dimension}
 
 
 def _equations_rows(certificate: Certificate) -> list[Row]:
