@@ -46,7 +46,7 @@ class Limits:
     >>> t = symbols("t")
     >>> cusp = PolynomialMap.from_expressions([t], {"x": t**2, "y": t**3})
     >>> with Macaulay2(limits=Limits(timeout=60, memory=2 * 2**30)) as engine:
-    ...     print(closure(cusp, engine).degree)
+    ...     print(closure(cusp, engine=engine).degree)
     3
     """
 
@@ -112,8 +112,8 @@ class Engine(Protocol):
 
     Examples
     --------
-    >>> def invariants(polynomial_map: PolynomialMap, engine: Engine) -> tuple[int, int]:
-    ...     return closure(polynomial_map, engine).degree, singular_locus(polynomial_map, engine).dimension
+    >>> def invariants(case: PolynomialMap, engine: Engine) -> tuple[int, int]:
+    ...     return closure(case, engine=engine).degree, singular_locus(case, engine=engine).dimension
     >>> from sympy import symbols
     >>> t = symbols("t")
     >>> cusp = PolynomialMap.from_expressions([t], {"x": t**2, "y": t**3})

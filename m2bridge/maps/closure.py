@@ -34,9 +34,9 @@ MOST_DEGREE = 1000
 
 def closure(
     case: Case,
+    *,
     engine: Engine | None = None,
     field: CoefficientField = QQ,
-    *,
     coordinates: str | None = None,
     weights: str | None = None,
     strategy: Strategy = "auto",

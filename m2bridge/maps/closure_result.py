@@ -83,7 +83,7 @@ class Closure(Presented):
     >>> u, v = symbols("u v")
     >>> umbrella = PolynomialMap.from_expressions([u, v], {"x": u * v, "y": u, "z": v**2})
     >>> with Macaulay2() as engine:
-    ...     found = closure(umbrella, engine)
+    ...     found = closure(umbrella, engine=engine)
     >>> found.dimension, found.degree, str(found.completeness), found.ideal.generators
     (2, 3, 'proved', (-y**2*z + x**2,))
     """

@@ -125,9 +125,9 @@ class Dimension(Presented):
 
 def dimension(
     case: Case,
+    *,
     engine: Engine | None = None,
     field: CoefficientField = QQ,
-    *,
     coordinates: str | None = None,
     method: Method = "auto",
     timeout: float | None = None,
@@ -200,7 +200,7 @@ def _by_elimination(
 ) -> MethodValue:
     """What elimination says; unless it is needed, a case that is too large for it is left to other methods."""
     try:
-        found = closure(case, engine, field, coordinates=coordinates, strategy="elimination")
+        found = closure(case, engine=engine, field=field, coordinates=coordinates, strategy="elimination")
     except InvalidCaseError as reason:
         if needed:
             raise

@@ -120,7 +120,7 @@ class HilbertFunction(Drawn, Presented):
 
 
 def hilbert_function(
-    case: Case | Closure, engine: Engine | None = None, timeout: float | None = None, *, degree: int = 8
+    case: Case | Closure, *, engine: Engine | None = None, timeout: float | None = None, degree: int = 8
 ) -> HilbertFunction:
     """Compute the Hilbert function of the Zariski closure up to a degree, and its polynomial.
 
@@ -146,13 +146,13 @@ def hilbert_function(
     Examples
     --------
     >>> with Macaulay2() as engine:
-    ...     hilbert_function(SingleLayerAttention(d=2, d_out=1), engine).polynomial
+    ...     hilbert_function(SingleLayerAttention(d=2, d_out=1), engine=engine).polynomial
     n**4/6 + 2*n**3/3 + 11*n**2/6 + 7*n/3 + 1
     """
     if not 0 <= degree <= MOST_DEGREES:
         raise InvalidCaseError("degree", f"must be from 0 to {MOST_DEGREES}, not {degree}")
     with limited(timeout) as running, engine_or_own(engine) as engine:
-        found = case if isinstance(case, Closure) else closure(case, engine)
+        found = case if isinstance(case, Closure) else closure(case, engine=engine)
         if found.hilbert_series is None:
             if found.unfinished:
                 late = TimeLimitError(f"the ideal is not proved complete; {found.unfinished}")

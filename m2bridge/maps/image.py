@@ -101,9 +101,9 @@ class Image(Presented):
 
 def image(
     polynomial_map: PolynomialMap,
+    *,
     engine: Engine | None = None,
     field: CoefficientField = QQ,
-    *,
     title: str = "",
     strategy: Strategy = "auto",
     max_degree: int | None = None,
@@ -143,7 +143,7 @@ def image(
         check_options(strategy, field, max_degree)
         polynomial_map.check_field(field)
         with share(CLOSURE_PART):
-            found = closure(polynomial_map, engine, field, strategy=strategy, max_degree=max_degree)
+            found = closure(polynomial_map, engine=engine, field=field, strategy=strategy, max_degree=max_degree)
         answer, late = _base_locus(polynomial_map, field, title, engine)
         dimension = answer.integer("source_dimension") if "source_dimension" in answer else None
         if dimension == -1:

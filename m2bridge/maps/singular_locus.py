@@ -353,9 +353,9 @@ FEW_MINORS = 500
 
 def singular_locus(
     case: Case,
+    *,
     engine: Engine | None = None,
     field: CoefficientField = QQ,
-    *,
     coordinates: str | None = None,
     method: Method = "auto",
     ideals: bool = False,
@@ -456,7 +456,7 @@ def _from_ideal(
     methods = " and ".join(name for name in plan if name != "fibres")
     dimension, findings = None, []
     try:
-        found = closure(model, engine, field, strategy="elimination")
+        found = closure(model, engine=engine, field=field, strategy="elimination")
         dimension = found.dimension
         if found.ideal is None or dimension is None:
             instead = "" if "fibres" in plan or model.no_fibres(field) else "; --method fibres needs none"
@@ -542,7 +542,9 @@ def _with_ideal(component: Component, model: Model, field: CoefficientField, eng
     orbit_methods = model.orbit_methods()
     assert orbit_methods is not None
     try:
-        found = closure(orbit_methods.orbit_closure(component.orbit), engine, field, strategy="elimination")
+        found = closure(
+            orbit_methods.orbit_closure(component.orbit), engine=engine, field=field, strategy="elimination"
+        )
     except TimeLimitError:
         return component
     if found.ideal is None or found.degree is None:

@@ -194,9 +194,9 @@ LEAST_FINENESS, MOST_FINENESS = 4, 200
 def slice_surface(
     case: Case | Closure,
     coordinates: Given | None = None,
+    *,
     engine: Engine | None = None,
     timeout: float | None = None,
-    *,
     box: Mapping[str, Span] | Span = (-1, 1),
     fineness: int = 24,
 ) -> SliceSurface:
@@ -244,7 +244,7 @@ def slice_surface(
     if not LEAST_FINENESS <= fineness <= MOST_FINENESS:
         raise InvalidCaseError("fineness", f"must be from {LEAST_FINENESS} to {MOST_FINENESS}, not {fineness}")
     with limited(timeout), engine_or_own(engine) as engine:
-        found = case if isinstance(case, Closure) else closure(case, engine)
+        found = case if isinstance(case, Closure) else closure(case, engine=engine)
         if found.ideal is None or not found.completeness.proved:
             if found.unfinished:
                 late = TimeLimitError(f"the ideal is not proved complete; {found.unfinished}")

@@ -40,7 +40,7 @@ class Macaulay2(Session):
     >>> t = symbols("t")
     >>> cusp = PolynomialMap.from_expressions([t], {"x": t**2, "y": t**3})
     >>> with Macaulay2() as engine:
-    ...     locus = singular_locus(cusp, engine)
+    ...     locus = singular_locus(cusp, engine=engine)
     >>> locus.dimension
     0
     """

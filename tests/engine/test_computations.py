@@ -58,11 +58,11 @@ def test_worked_values(engine: Engine, case: tuple[int, int, int]) -> None:
 def check_worked_values(case: tuple[int, int, int], engine: Engine) -> None:
     model = SingleLayerAttention(*case)
     dimension_, degree, generators, tangents = WORKED[case]
-    locus = singular_locus(model, engine, method="orbits")
+    locus = singular_locus(model, engine=engine, method="orbits")
     assert {(s.orbit.r, s.orbit.s, s.orbit.m): s.tangent_dimension for s in locus.orbits} == tangents
     assert all(s.singular == (s.tangent_dimension > dimension_) for s in locus.orbits)
     assert [component.orbit for component in locus.components or ()] == [Orbit(1, 1, 0)]
-    found = closure(model, engine)
+    found = closure(model, engine=engine)
     assert (found.dimension, found.degree) == (dimension_, degree)
     assert found.ideal is not None
     assert found.ideal.generator_degrees == generators
@@ -73,7 +73,7 @@ def check_worked_values(case: tuple[int, int, int], engine: Engine) -> None:
 def test_the_ideal_independently_of_macaulay2(engine: Engine, case: tuple[int, ...]) -> None:
     """Generators vanish after substitution of Q, K, V; dimension and degree are those of the closed formulas."""
     model = SingleLayerAttention(*case)
-    found = closure(model, engine)
+    found = closure(model, engine=engine)
     assert found.ideal is not None
     assert vanishes_on_image(found.ideal, model.parametrization(weights="factored"))
     assert found.dimension == dimension_formula(model)
@@ -85,7 +85,7 @@ def test_the_ideal_independently_of_macaulay2(engine: Engine, case: tuple[int, .
 def test_strategies_and_weights_give_the_same_ideal(engine: Engine) -> None:
     model = SingleLayerAttention(2, 2, 1)
     ideals = [
-        closure(model, engine, strategy=strategy, weights=weights)
+        closure(model, engine=engine, strategy=strategy, weights=weights)
         for strategy in ("elimination", "ungraded-elimination")
         for weights in ("attention", "factored")
     ]
@@ -109,8 +109,8 @@ def test_strategies_and_weights_give_the_same_ideal(engine: Engine) -> None:
 def test_full_coordinates_give_the_same_variety(engine: Engine, t: int) -> None:
     """The isomorphism takes the ideal in full coordinates to the one in reduced coordinates."""
     model = SingleLayerAttention(2, 1, t=t)
-    reduced = closure(model, engine)
-    full = closure(model, engine, coordinates="full")
+    reduced = closure(model, engine=engine)
+    full = closure(model, engine=engine, coordinates="full")
     assert full.dimension == reduced.dimension
     assert full.degree == reduced.degree
     assert full.hilbert_series == reduced.hilbert_series
@@ -130,7 +130,7 @@ def test_larger_cases_of_one_token(d: int, d_out: int) -> None:
 
 
 def check_one_token(d: int, d_out: int, method: str, engine: Engine | None = None) -> None:
-    found = dimension(SingleLayerAttention(d, d_out, t=1), engine, method=method)
+    found = dimension(SingleLayerAttention(d, d_out, t=1), engine=engine, method=method)
     s = min(2 * d, d)
     assert found.dimension == d * d_out + s * (2 * d - s + 1) // 2 - 1
     assert found.agree
@@ -141,14 +141,14 @@ def test_orbits_by_macaulay2(engine: Engine) -> None:
     for case in [(2, 1), (2, 2), (2, 2, 1)]:
         model = SingleLayerAttention(*case)
         answer = parse(engine.run(orbit_script(as_model(model), field=QQ)).records)
-        for status in singular_locus(model, engine, method="orbits").orbits:
+        for status in singular_locus(model, engine=engine, method="orbits").orbits:
             o = status.orbit
             assert answer.integer(f"tangent_dimension {o.r} {o.s} {o.m}") == status.tangent_dimension
 
 
 def test_jacobian_method_identifies_the_orbit_closure(engine: Engine) -> None:
     for field in (QQ, CoefficientField(101)):
-        whole = singular_locus(SingleLayerAttention(2, 1), engine, field, method="all", ideals=True)
+        whole = singular_locus(SingleLayerAttention(2, 1), engine=engine, field=field, method="all", ideals=True)
         assert whole.method == ("fibres and orbits and jacobian" if field == QQ else "orbits and jacobian")
         assert f"{whole.method} agree" in whole.remarks
         (component,) = whole.components or ()
@@ -159,17 +159,17 @@ def test_jacobian_method_identifies_the_orbit_closure(engine: Engine) -> None:
 
 
 def test_smooth_and_nearly_smooth_closures(engine: Engine) -> None:
-    linear = singular_locus(SingleLayerAttention(1, 3), engine)
+    linear = singular_locus(SingleLayerAttention(1, 3), engine=engine)
     assert (linear.dimension, linear.components) == (-1, ())
     assert "smooth" in linear.to_text()
-    segre = singular_locus(SingleLayerAttention(2, 1, 1), engine, method="all")
+    segre = singular_locus(SingleLayerAttention(2, 1, 1), engine=engine, method="all")
     assert [c.description for c in segre.components or ()] == ["the zero function"]
     assert segre.dimension == 0
 
 
 def test_ideals_of_components_agree_with_the_degree_formula(engine: Engine) -> None:
     for case, degree in [((2, 2), 12), ((2, 2, 1), 12), ((2, 3), 30)]:
-        locus = singular_locus(SingleLayerAttention(*case), engine, ideals=True)
+        locus = singular_locus(SingleLayerAttention(*case), engine=engine, ideals=True)
         (component,) = locus.components or ()
         assert component.degree == degree
         assert component.ideal is not None
@@ -185,7 +185,7 @@ def test_points_of_general_maps_are_called_points(engine: Engine) -> None:
         (t**2, t**3 - t): (["a point"], "C_{1}"),
     }
     for (x, y), (expected, formula) in curves.items():
-        nodal = singular_locus(PolynomialMap.from_expressions([t], {"x": x, "y": y}), engine)
+        nodal = singular_locus(PolynomialMap.from_expressions([t], {"x": x, "y": y}), engine=engine)
         assert [c.description for c in nodal.components or ()] == expected
         assert rf"\operatorname{{Sing}} = {formula}\;" in nodal.to_latex()
         assert "function" not in nodal.to_text()
@@ -194,25 +194,25 @@ def test_points_of_general_maps_are_called_points(engine: Engine) -> None:
 def test_any_polynomial_map(engine: Engine) -> None:
     s, t, gens = symbols("s t gens")
     cubic = PolynomialMap.from_expressions([s, t], {f"x_{i}": s ** (3 - i) * t**i for i in range(4)})
-    found = closure(cubic, engine)
+    found = closure(cubic, engine=engine)
     assert (found.dimension, found.degree, found.ideal.generator_degrees) == (2, 3, {2: 3})
     umbrella = PolynomialMap.from_expressions([s, gens], {"x": s * gens, "y": s, "z": gens**2})
-    locus = singular_locus(umbrella, engine, ideals=True)
+    locus = singular_locus(umbrella, engine=engine, ideals=True)
     assert [sorted(map(str, c.ideal.generators)) for c in locus.components] == [["x", "y"]]
     circle = PolynomialMap.from_expressions([s, t], {"x": s, "y": t}, [s**2 + t**2 - 1])
-    assert closure(circle, engine).dimension == 1
+    assert closure(circle, engine=engine).dimension == 1
     with pytest.raises(MethodUnavailableError):
-        singular_locus(cubic, engine, method="orbits")
+        singular_locus(cubic, engine=engine, method="orbits")
 
 
 def test_what_was_found_before_the_limit_is_shown(session: Macaulay2) -> None:
     with limit_after(session, 0, "closure") as stuck:
-        found = closure(SingleLayerAttention(3, 2), stuck, strategy="elimination", timeout=HOUR)
+        found = closure(SingleLayerAttention(3, 2), engine=stuck, strategy="elimination", timeout=HOUR)
     assert found.ideal is None
     assert (found.dimension, found.dimension_status, str(found.completeness)) == (14, "proved", "no")
     assert "timeout=" in found.unfinished
     with limit_after(session, 0, "completeness") as stuck:
-        partial = closure(SingleLayerAttention(2, 2).parametrization(), stuck, timeout=HOUR)
+        partial = closure(SingleLayerAttention(2, 2).parametrization(), engine=stuck, timeout=HOUR)
     assert (partial.dimension, partial.dimension_status, partial.degree) == (7, "proved", None)
     assert str(partial.completeness) == "up to degree 4"
     assert "timeout=" in partial.unfinished
@@ -221,13 +221,17 @@ def test_what_was_found_before_the_limit_is_shown(session: Macaulay2) -> None:
 def test_fibres_that_were_found_before_the_limit_are_shown(sessions: Callable[[Path], Macaulay2], m2: str) -> None:
     session = sessions(Path(m2))
     with limit_after(session, 0, "fibres") as stuck:
-        assert singular_locus(SingleLayerAttention(3, 2), stuck, method="fibres", timeout=HOUR).components is None
+        assert (
+            singular_locus(SingleLayerAttention(3, 2), engine=stuck, method="fibres", timeout=HOUR).components is None
+        )
     with limit_after(session, 30, "fibres") as stuck:
-        some = singular_locus(SingleLayerAttention(12, 12, 6), stuck, method="fibres", timeout=HOUR)
+        some = singular_locus(SingleLayerAttention(12, 12, 6), engine=stuck, method="fibres", timeout=HOUR)
     assert (some.components, some.variety_dimension, len(some.orbits)) == (None, 251, 27)
     assert "(27 of 233 orbits were done)" in some.unfinished
     with limit_after(session, 0, "closure") as stuck:
-        over_p = singular_locus(SingleLayerAttention(3, 2), stuck, CoefficientField(101), method="orbits", timeout=HOUR)
+        over_p = singular_locus(
+            SingleLayerAttention(3, 2), engine=stuck, field=CoefficientField(101), method="orbits", timeout=HOUR
+        )
     assert (over_p.components, over_p.variety_dimension) == (None, 14)
     assert "--method fibres" in over_p.unfinished
     assert over_p.unfinished in over_p.to_text()
@@ -235,11 +239,11 @@ def test_fibres_that_were_found_before_the_limit_are_shown(sessions: Callable[[P
 
 def test_a_limit_of_the_whole_ideal_does_not_spoil_what_bounds_decide(session: Macaulay2) -> None:
     with limit_after(session, 0, "closure") as stuck:
-        orbits = singular_locus(SingleLayerAttention(3, 1), stuck, method="orbits", timeout=HOUR)
+        orbits = singular_locus(SingleLayerAttention(3, 1), engine=stuck, method="orbits", timeout=HOUR)
     assert ([c.orbit for c in orbits.components or ()], orbits.unfinished) == ([Orbit(1, 1, 0)], "")
     assert "orbits: Macaulay2 did not finish" in " ".join(orbits.remarks)
     with limit_after(session, 0, "closure") as stuck:
-        everything = singular_locus(SingleLayerAttention(3, 2), stuck, method="all", timeout=HOUR)
+        everything = singular_locus(SingleLayerAttention(3, 2), engine=stuck, method="all", timeout=HOUR)
     assert everything.remarks == ("fibres and tangent bounds (degree ≤ 4) agree",)
     assert everything.unfinished.startswith("orbits and jacobian: ")
 
@@ -257,8 +261,8 @@ def test_a_larger_ideal_agrees_with_worked_values_fibres_and_bounds(any_engine: 
 
 
 def check_fibres_against_ideal(model: SingleLayerAttention, engine: Engine) -> None:
-    fibres = singular_locus(model, engine, method="fibres")
-    ideal = singular_locus(model, engine, method="orbits")
+    fibres = singular_locus(model, engine=engine, method="fibres")
+    ideal = singular_locus(model, engine=engine, method="orbits")
     assert [(s.orbit, s.singular) for s in fibres.orbits] == [(s.orbit, s.singular) for s in ideal.orbits]
     assert fibres.components == ideal.components
     assert fibres.variety_dimension == ideal.variety_dimension
@@ -268,9 +272,9 @@ def check_fibres_against_ideal(model: SingleLayerAttention, engine: Engine) -> N
 def test_the_method_of_fibres_agrees_with_the_bounds(engine: Engine, case: tuple[int, ...]) -> None:
     """Beyond elimination: equations of degree ≤ 4 and tangent vectors, without Macaulay2."""
     model = SingleLayerAttention(*case)
-    fibres = singular_locus(model, engine, method="fibres")
+    fibres = singular_locus(model, engine=engine, method="fibres")
     coordinates = "full" if model.t > 2 else None
-    bounds = singular_locus(model, engine, method="orbits", coordinates=coordinates)
+    bounds = singular_locus(model, engine=engine, method="orbits", coordinates=coordinates)
     assert (bounds.method, bounds.engine_version, bounds.unfinished) == ("tangent bounds (degree ≤ 4)", "", "")
     assert [(s.orbit, s.dimension, s.singular) for s in fibres.orbits] == [
         (s.orbit, s.dimension, s.singular) for s in bounds.orbits
@@ -285,7 +289,7 @@ def test_the_bounds_agree_with_the_whole_ideal(engine: Engine, case: tuple[int, 
 
 
 def orbits_of_ideal(model: SingleLayerAttention, engine: Engine) -> LocusFindings:
-    found = closure(model, engine, strategy="elimination")
+    found = closure(model, engine=engine, strategy="elimination")
     assert found.ideal is not None
     assert found.dimension is not None
     return by_orbits(found.ideal, found.dimension, model, found.model.polynomial_map)
@@ -306,13 +310,13 @@ def test_a_planted_contradiction_between_bounds_and_ideal(engine: Engine, monkey
         "m2bridge.families.attention.singular_points.by_bounds", lambda *_: replace(found, statuses=wrong)
     )
     with pytest.raises(ContradictionError, match="by tangent bounds"):
-        singular_locus(model, engine, method="orbits")
+        singular_locus(model, engine=engine, method="orbits")
 
 
 def test_large_cases_by_fibres(engine: Engine) -> None:
     """No equations needed, and no minors of A for a < d."""
     for case, largest in [((6, 2), (1, 1, 0)), ((9, 1, 4), (3, 1, 0))]:
-        locus = singular_locus(SingleLayerAttention(*case), engine)
+        locus = singular_locus(SingleLayerAttention(*case), engine=engine)
         assert locus.method == "fibres"
         assert [component.orbit for component in locus.components or ()] == [Orbit(*largest)]
 
@@ -320,16 +324,16 @@ def test_large_cases_by_fibres(engine: Engine) -> None:
 def test_methods_that_do_not_apply(engine: Engine) -> None:
     for case, method in [((2, 1, 1), "fibres"), ((2, 1, 2, 1), "fibres"), ((2, 1, 2, 1), "orbits")]:
         with pytest.raises(MethodUnavailableError):
-            singular_locus(SingleLayerAttention(*case), engine, method=method)  # type: ignore[arg-type]
+            singular_locus(SingleLayerAttention(*case), engine=engine, method=method)  # type: ignore[arg-type]
     with pytest.raises(MethodUnavailableError, match="minors"):
-        singular_locus(SingleLayerAttention(2, 2), engine, method="jacobian")
+        singular_locus(SingleLayerAttention(2, 2), engine=engine, method="jacobian")
     with pytest.raises(MethodUnavailableError):
-        singular_locus(SingleLayerAttention(2, 1), engine, CoefficientField(7), method="fibres")
+        singular_locus(SingleLayerAttention(2, 1), engine=engine, field=CoefficientField(7), method="fibres")
 
 
 def test_results_in_every_form(engine: Engine) -> None:
     model = SingleLayerAttention(2, 1)
-    for result in (closure(model, engine), singular_locus(model, engine, ideals=True), dimension(model)):
+    for result in (closure(model, engine=engine), singular_locus(model, engine=engine, ideals=True), dimension(model)):
         assert json.loads(json.dumps(result.to_json()))["case"] == {"d": 2, "d_out": 1, "a": 2, "t": 2}
         assert "(d, d', a) = (2, 1, 2)" in result.to_text()
         assert result._repr_latex_().startswith("$")
@@ -337,7 +341,7 @@ def test_results_in_every_form(engine: Engine) -> None:
 
 
 def test_generators_in_json_are_exact(engine: Engine, program: Path) -> None:
-    found = closure(SingleLayerAttention(2, 1), engine).to_json()
+    found = closure(SingleLayerAttention(2, 1), engine=engine).to_json()
     assert found["generator_degrees"] == {"4": 1}
     names = symbols(found["coordinates"])
     l1, l2 = names[:3], names[3:]

@@ -53,7 +53,7 @@ def test_every_example_is_tested() -> None:
 def test_examples(engine: Macaulay2, name: str) -> None:
     dimension, degree, generators, fibre, base = KNOWN[name]
     polynomial_map, title = read_map((EXAMPLES / f"{name}.toml").read_text(encoding="utf-8"))
-    found = image(polynomial_map, engine, title=title)
+    found = image(polynomial_map, engine=engine, title=title)
     record = json.loads(json.dumps(found.to_json()))
     assert (record["dimension"], record["degree"], record["generator_degrees"]) == (dimension, degree, generators)
     assert (record["generic_fibre_dimension"], record["base_locus_dimension"]) == (fibre, base)
@@ -73,16 +73,16 @@ def test_maps_with_relations_and_without_base_locus(engine: Macaulay2) -> None:
     circle, _ = read_map(
         '[map]\nparameters=["s","t"]\nrelations=["s^2+t^2-1"]\n[coordinates]\nx="s^2"\ny="s*t"\nz="t^2"'
     )
-    found = image(circle, engine)
+    found = image(circle, engine=engine)
     assert (found.source_dimension, found.base_locus_dimension, found.generic_fibre_dimension) == (1, -1, 0)
     assert "base locus      empty" in found.to_text()
     with pytest.raises(MethodUnavailableError, match="free parameters"):
-        image(circle, engine, strategy="multigraded")
+        image(circle, engine=engine, strategy="multigraded")
 
 
 def test_titles_are_words_and_no_program(engine: Macaulay2, tmp_path: Path) -> None:
     title = f'a\nrun "touch {tmp_path / "made"}"\n\x1b[31m'
-    found = image(PolynomialMap.from_expressions([s], {"x": s}), engine, title=title)
+    found = image(PolynomialMap.from_expressions([s], {"x": s}), engine=engine, title=title)
     assert list(tmp_path.iterdir()) == []
     assert "\x1b" not in found.to_text()
     assert found.to_text().startswith(f'a run "touch {tmp_path / "made"}"  [31m\n')
@@ -91,7 +91,7 @@ def test_titles_are_words_and_no_program(engine: Macaulay2, tmp_path: Path) -> N
 @pytest.mark.parametrize("field", [QQ, CoefficientField(7)], ids=str)
 def test_a_map_without_parameters_is_a_point(engine: Macaulay2, field: CoefficientField) -> None:
     point = PolynomialMap.from_expressions([], {"x": 3, "y": Rational(1, 2), "z": 0})
-    found = image(point, engine, field)
+    found = image(point, engine=engine, field=field)
     assert (found.source_dimension, found.generic_fibre_dimension, found.base_locus_dimension) == (0, 0, -1)
     assert (found.closure.dimension, found.closure.degree, str(found.closure.completeness)) == (0, 1, "proved")
     assert found.closure.codimension == 3
@@ -99,37 +99,39 @@ def test_a_map_without_parameters_is_a_point(engine: Macaulay2, field: Coefficie
         domain = generator.ring.domain
         values = [domain(3), domain(1) / domain(2), domain(0)]
         assert generator.evaluate(list(zip(generator.ring.gens, values, strict=True))) == 0
-    origin = image(PolynomialMap.from_expressions([], {"x": 0}), engine, field)
+    origin = image(PolynomialMap.from_expressions([], {"x": 0}), engine=engine, field=field)
     assert (origin.closure.dimension, origin.base_locus_dimension) == (0, 0)
 
 
 def test_relations_are_equations_of_a_set_of_points(engine: Macaulay2) -> None:
-    doubled = image(PolynomialMap.from_expressions([s, t], {"x": s, "y": t}, [s**2]), engine)
+    doubled = image(PolynomialMap.from_expressions([s, t], {"x": s, "y": t}, [s**2]), engine=engine)
     assert list(doubled.closure.generator_texts()) == ["x"]
     assert (doubled.closure.degree, doubled.generic_fibre_dimension, doubled.source_irreducible) == (1, 0, True)
     cusp = PolynomialMap.from_expressions([s, t], {"x": s, "y": t}, [(s**2 - t**3) ** 2])
-    (component,) = singular_locus(cusp, engine).components or ()
+    (component,) = singular_locus(cusp, engine=engine).components or ()
     assert component.dimension == 0
-    inseparable = closure(PolynomialMap.from_expressions([s, t], {"x": s, "y": t}, [s**2 - t**2]), engine, TWO)
+    inseparable = closure(
+        PolynomialMap.from_expressions([s, t], {"x": s, "y": t}, [s**2 - t**2]), engine=engine, field=TWO
+    )
     assert list(inseparable.generator_texts()) == ["x + y"]
 
 
 def test_minors_are_found_prime_where_nobody_says_so(engine: Macaulay2) -> None:
     known = SingleLayerAttention(3, 1, 1).parametrization()
     for prime in (True, False):
-        found = image(replace(known, prime=prime), engine)
+        found = image(replace(known, prime=prime), engine=engine)
         assert (found.closure.dimension, found.closure.degree) == (7, 45)
         assert (found.source_irreducible, found.generic_fibre_dimension) == (True, 1)
 
 
 def test_a_reducible_source_has_no_one_fibre_and_no_jacobian_criterion(engine: Macaulay2) -> None:
     crossing = PolynomialMap.from_expressions([s, t, u], {"x": s, "y": t}, [s * t])
-    found = image(crossing, engine)
+    found = image(crossing, engine=engine)
     assert (found.source_dimension, found.closure.dimension, found.closure.degree) == (2, 1, 2)
     assert (found.source_irreducible, found.generic_fibre_dimension) == (False, None)
     assert "the source is reducible" in found.to_text()
     with pytest.raises(MethodUnavailableError, match="reducible"):
-        singular_locus(crossing, engine)
+        singular_locus(crossing, engine=engine)
 
 
 @pytest.mark.parametrize("relations", [[s, s - 1], [Integer(1)], [s**2, s - 1]], ids=str)
@@ -137,21 +139,21 @@ def test_an_empty_source_is_refused(engine: Macaulay2, relations: list[Expr]) ->
     nothing = PolynomialMap.from_expressions([s, t], {"x": s, "y": t}, relations)
     for compute in (image, closure):
         with pytest.raises(InvalidCaseError, match="the source is empty"):
-            compute(nothing, engine)
+            compute(nothing, engine=engine)
 
 
 def test_linear_relations_modulo_a_prime(engine: Macaulay2) -> None:
     multiples = PolynomialMap.from_expressions([s, t], {"x": 2 * s, "y": 3 * s, "z": t**2})
     for field, generator in [(TWO, "x"), (CoefficientField(3), "y"), (CoefficientField(5), "x + y")]:
-        found = closure(multiples, engine, field)
+        found = closure(multiples, engine=engine, field=field)
         assert (list(found.generator_texts()), found.dimension) == ([generator], 2)
 
 
 def test_of_what_a_hilbert_series_is(engine: Macaulay2) -> None:
-    parabola = closure(PolynomialMap.from_expressions([s], {"x": s, "y": s**2 + 1}), engine)
+    parabola = closure(PolynomialMap.from_expressions([s], {"x": s, "y": s**2 + 1}), engine=engine)
     assert "(T + 1)/(1 - T), of the ring of leading forms" in parabola.to_text()
     assert parabola.to_json()["hilbert_series_of"] == "ring of leading forms"
-    cone = closure(PolynomialMap.from_expressions([s, t], {"x": s**2, "y": s * t, "z": t**2}), engine)
+    cone = closure(PolynomialMap.from_expressions([s, t], {"x": s**2, "y": s * t, "z": t**2}), engine=engine)
     assert "leading forms" not in cone.to_text()
     assert cone.to_json()["hilbert_series_of"] == "coordinate ring"
 

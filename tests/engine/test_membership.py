@@ -63,7 +63,7 @@ def test_the_zero_function(engine: Macaulay2, case: tuple[int, ...]) -> None:
     attention = model.parametrization()
     base_locus = parse(engine.run(base_locus_script(attention, QQ)).records)
     assert zero.fibre_dimension == base_locus.integer("base_locus_dimension")
-    found = closure(model, engine, max_degree=1)
+    found = closure(model, engine=engine, max_degree=1)
     assert zero.tangent_dimension == len(attention.coordinates) - found.generator_degrees.get(1, 0)
     assert zero.singular == (found.dimension < zero.tangent_dimension)
 
@@ -74,16 +74,16 @@ def test_the_tangent_dimension_at_zero_is_shown_with_the_orbits(
 ) -> None:
     """Against the rank at zero of all equations by elimination; nothing is said without orbits."""
     model = SingleLayerAttention(*case)
-    ideal = closure(model, engine, coordinates=coordinates, strategy="elimination").ideal
+    ideal = closure(model, engine=engine, coordinates=coordinates, strategy="elimination").ideal
     assert ideal is not None
     expected = tangent_dimension(ideal.generators, [0] * len(ideal.ring.variables))
-    locus, checked = singular_locus(model, engine, coordinates=coordinates), cross_check(model, engine=engine)
+    locus, checked = singular_locus(model, engine=engine, coordinates=coordinates), cross_check(model, engine=engine)
     assert locus.to_json()["zero_tangent_dimension"] == checked.to_json()["zero_tangent_dimension"] == expected
     verdict = "smooth" if model.d == 1 else "singular"
     assert f"tangent dimension {expected}, {verdict}" in locus.to_text()
     assert f"tangent dimension {expected}, {verdict}" in checked.to_text()
     one_token = SingleLayerAttention(1, 1, 1, 1)
-    assert singular_locus(one_token, engine).zero_tangent_dimension is None
+    assert singular_locus(one_token, engine=engine).zero_tangent_dimension is None
     assert "at zero" not in cross_check(one_token, engine=engine).to_text()
 
 

@@ -35,8 +35,8 @@ CASES = [(2, 1), (2, 1, 1), (2, 2), (2, 2, 1), (2, 3), (2, 3, 1), (3, 1, 1), (1,
 def test_the_proved_ideal_is_that_of_elimination(engine: Engine, case: tuple[int, ...]) -> None:
     model = SingleLayerAttention(*case)
     coordinates = "full" if len(case) == 4 else "reduced"
-    by_weights = closure(model, engine, coordinates=coordinates)
-    eliminated = closure(model, engine, coordinates=coordinates, strategy="elimination")
+    by_weights = closure(model, engine=engine, coordinates=coordinates)
+    eliminated = closure(model, engine=engine, coordinates=coordinates, strategy="elimination")
     assert (by_weights.strategy, str(by_weights.completeness), by_weights.unfinished) == ("multigraded", "proved", "")
     for name in ("dimension", "degree", "hilbert_series", "generator_degrees", "homogeneous", "codimension"):
         assert getattr(by_weights, name) == getattr(eliminated, name)
@@ -59,7 +59,7 @@ def test_the_proved_ideal_is_that_of_elimination(engine: Engine, case: tuple[int
 def test_the_core_proves_more(engine: Engine, case: tuple[int, ...], counts: dict[int, int]) -> None:
     """Numbers of generators from elimination; the degree from the projection formula."""
     model = SingleLayerAttention(*case[:4])
-    found = closure(model, engine, coordinates=case[4] if len(case) > 4 else None)
+    found = closure(model, engine=engine, coordinates=case[4] if len(case) > 4 else None)
     assert (str(found.completeness), found.generator_degrees) == ("proved", counts)
     assert (found.dimension, found.degree) == (dimension_formula(model), degree_formula(model))
 
@@ -67,7 +67,7 @@ def test_the_core_proves_more(engine: Engine, case: tuple[int, ...], counts: dic
 def test_the_series_of_sections_is_that_of_a_groebner_basis(engine: Engine) -> None:
     """The Hilbert series that linear algebra proves, against Macaulay2's of the generators modulo a prime."""
     for case in [(2, 3, 2), (3, 1, 2), (4, 1, 1)]:
-        found = closure(SingleLayerAttention(*case), engine)
+        found = closure(SingleLayerAttention(*case), engine=engine)
         assert found.ideal is not None
         assert found.hilbert_series is not None
         assert found.hilbert_series == series_modulo_a_prime(found.ideal, engine)
@@ -84,7 +84,7 @@ def series_modulo_a_prime(ideal: Ideal, engine: Engine) -> HilbertSeries:
 def test_the_proof_asks_for_the_degree_that_it_needs(engine: Engine) -> None:
     """A hypersurface of degree 6 is beyond the first degrees tried."""
     sextic = PolynomialMap.from_expressions([s, t], {"x": s**6, "y": s * t**5, "z": t**6})
-    found = closure(sextic, engine)
+    found = closure(sextic, engine=engine)
     assert (str(found.completeness), found.generator_degrees, found.degree) == ("proved", {6: 1}, 6)
 
 
@@ -92,10 +92,10 @@ def test_auto_falls_back_to_elimination(engine: Engine) -> None:
     circle = PolynomialMap.from_expressions([s, t], {"x": s, "y": t}, [s**2 + t**2 - 1])
     parabola = PolynomialMap.from_expressions([s], {"x": s + 1, "y": s**2})
     for case in (circle, parabola):
-        assert closure(case, engine).strategy == "elimination"
+        assert closure(case, engine=engine).strategy == "elimination"
         with pytest.raises(MethodUnavailableError):
             closure(case, strategy="multigraded")
-    assert closure(CUBIC, engine, CoefficientField(7)).strategy == "elimination"
+    assert closure(CUBIC, engine=engine, field=CoefficientField(7)).strategy == "elimination"
 
 
 def test_bad_combinations_name_the_option() -> None:
@@ -163,7 +163,7 @@ def with_common_factor(primes: int) -> dict[str, Expr]:
 def test_after_an_unlucky_prime_another_one_is_tried(engine: Engine, prime: int, images: dict[str, Expr]) -> None:
     """What elimination over QQ gives, proved modulo a prime that divides neither coefficients nor determinants."""
     curve = PolynomialMap.from_expressions([s, t], images)
-    found, expected = closure(curve, engine), closure(curve, engine, strategy="elimination")
+    found, expected = closure(curve, engine=engine), closure(curve, engine=engine, strategy="elimination")
     assert (str(found.completeness), found.unfinished, found.strategy) == ("proved", "", "multigraded")
     assert f"modulo {prime} " in found.completeness.reason
     assert numbers(found) == numbers(expected)
@@ -175,7 +175,7 @@ def numbers(found: Closure) -> tuple[object, ...]:
 
 def test_unlucky_primes_prove_nothing(engine: Engine) -> None:
     """Modulo five primes the cone is that over a conic; over QQ over a cubic."""
-    found = closure(PolynomialMap.from_expressions([s, t], with_common_factor(5)), engine)
+    found = closure(PolynomialMap.from_expressions([s, t], with_common_factor(5)), engine=engine)
     assert str(found.completeness).startswith("up to degree")
     assert f"the primes {', '.join(map(str, PRIMES_TRIED))} are unlucky" in found.unfinished
     assert (found.degree, found.generator_degrees, found.dimension) == (None, {3: 1}, 2)
@@ -188,11 +188,11 @@ def test_the_first_degree_counts_independent_coordinates() -> None:
 
 
 def test_completeness_says_what_elimination_gave(engine: Engine) -> None:
-    linear = closure(PolynomialMap.from_expressions([s, t], {"x": s, "y": t, "z": s - t}), engine)
+    linear = closure(PolynomialMap.from_expressions([s, t], {"x": s, "y": t, "z": s - t}), engine=engine)
     assert linear.generator_degrees == {1: 1}
     assert linear.completeness.reason.endswith("gives, besides the linear ones, no generators")
-    assert "gives generators of degree ≤ 2 and" in closure(CUBIC, engine).completeness.reason
-    eliminated = closure(CUBIC, engine, strategy="elimination")
+    assert "gives generators of degree ≤ 2 and" in closure(CUBIC, engine=engine).completeness.reason
+    eliminated = closure(CUBIC, engine=engine, strategy="elimination")
     assert eliminated.completeness.reason == "all generators: elimination by Macaulay2"
     assert "complete             all generators: elimination by Macaulay2" in eliminated.to_text()
     assert eliminated.to_macaulay2().startswith("-- all generators: elimination by Macaulay2\nR = QQ[")

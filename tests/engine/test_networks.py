@@ -14,5 +14,5 @@ from tests.limits import HOUR
 )
 def test_the_dimension_is_that_of_the_kernel(engine: Macaulay2, widths: tuple[int, ...], degree: int) -> None:
     network = PolynomialNetwork(widths, degree)
-    found = closure(network.parametrization(), engine, strategy="elimination", timeout=HOUR)
+    found = closure(network.parametrization(), engine=engine, strategy="elimination", timeout=HOUR)
     assert found.dimension == rank_result(network).lower

@@ -133,7 +133,7 @@ def test_the_curve_is_pale_where_the_surface_is_before_it(
 
 def test_a_long_equation_does_not_leave_the_picture(umbrella: SliceSurface, engine: Macaulay2) -> None:
     fixed = {"c_1_1_1_1": 1, "c_1_1_1_2": 1, "c_1_2_1_1": Rational(1, 2)}
-    long = slice_surface(SingleLayerAttention(2, 1), fixed, engine, fineness=4)
+    long = slice_surface(SingleLayerAttention(2, 1), fixed, engine=engine, fineness=4)
     assert [_title_inside(found.figure()) < 15 for found in (umbrella, long)] == [False, True]
 
 
@@ -149,7 +149,7 @@ def _title_inside(figure: Any) -> float:
 def test_a_surface_that_is_half_dotted(engine: Macaulay2) -> None:
     """For (2, 1, 1) all functions are q ⊗ (k·v): real if and only if the quadratic form y² + c_1_1_2_2 z² splits."""
     fixed = {"c_1_1_1_1": 1, "c_1_1_1_2": 0, "c_1_2_1_2": 0}
-    found = slice_surface(SingleLayerAttention(2, 1, 1), fixed, engine, fineness=6)
+    found = slice_surface(SingleLayerAttention(2, 1, 1), fixed, engine=engine, fineness=6)
     assert {piece.place for piece in found.pieces} == {FUNCTIONS, CLOSURE_ONLY}
     for piece in found.pieces:
         for point in (point for strip in piece.points for point in strip):
@@ -177,7 +177,7 @@ def test_full_coordinates_have_the_same_pieces(umbrella: SliceSurface, engine: M
             if numbers[1] == j:
                 places = list(zip(numbers[2::2], numbers[3::2], strict=True))
                 given[full_name] = whole.coeff_monomial(prod(X[place] for place in places))
-    full = slice_surface(model.in_coordinates("full"), given, engine, fineness=6)
+    full = slice_surface(model.in_coordinates("full"), given, engine=engine, fineness=6)
     assert {(piece.kind, piece.place, piece.singular) for piece in full.pieces} == {
         (piece.kind, piece.place, piece.singular) for piece in umbrella.pieces
     }
@@ -230,7 +230,7 @@ def test_slices_that_are_none(fixed: dict[str, Any], said: str, engine: Macaulay
     if "components" in said:
         fixed = {"c_1_1_1_1": 1, "c_1_1_1_2": 0, "c_1_2_1_1": 0}
     with pytest.raises(InvalidCaseError, match=said):
-        slice_surface(case, fixed, engine)
+        slice_surface(case, fixed, engine=engine)
 
 
 def test_edges_of_the_hasse_diagram(engine: Macaulay2) -> None:
@@ -291,7 +291,7 @@ def test_a_hilbert_function_by_counting_monomials(engine: Macaulay2) -> None:
     """The closure for (2, 1, 2) is a quartic in six variables: H(n) = C(n+5, 5) − C(n+1, 5)."""
     from math import comb
 
-    found = hilbert_function(SingleLayerAttention(2, 1), engine, degree=7)
+    found = hilbert_function(SingleLayerAttention(2, 1), engine=engine, degree=7)
     assert found.values == tuple(comb(n + 5, 5) - comb(n + 1, 5) for n in range(8))
     (axes,) = found.figure().axes
     points = {(int(x), int(y)) for line in axes.lines if line.get_marker() == "o" for x, y in line.get_xydata()}
@@ -301,7 +301,7 @@ def test_a_hilbert_function_by_counting_monomials(engine: Macaulay2) -> None:
     u, v = symbols("u v")
     affine = PolynomialMap.from_expressions([u, v], {"x": u * v, "y": u, "z": v**2})
     with pytest.raises(MethodUnavailableError, match="not a cone"):
-        hilbert_function(affine, engine)
+        hilbert_function(affine, engine=engine)
 
 
 @pytest.mark.parametrize(

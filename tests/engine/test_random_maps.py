@@ -69,14 +69,14 @@ def test_ideals_and_dimensions_are_those_of_the_kernel(engine: Macaulay2, p: int
     field = CoefficientField(p)
     for seed in SEEDS:
         polynomial_map = random_map(p, seed)
-        found = image(polynomial_map, engine, field).closure
+        found = image(polynomial_map, engine=engine, field=field).closure
         assert (str(found.completeness), found.unfinished) == ("proved", "")
         assert found.ideal is not None
         generators = [str(g.as_expr()).replace("**", "^") for g in found.ideal.generators]
         kernel = by_kernel(polynomial_map, f"ZZ/{p}" if p else "QQ", generators, engine)
         assert kernel.boolean("equal"), polynomial_map.images
         assert (found.dimension, found.degree) == (kernel.integer("dimension"), kernel.integer("degree"))
-        check(dimension(polynomial_map, engine, field, method="all"), kernel.integer("dimension"), p)
+        check(dimension(polynomial_map, engine=engine, field=field, method="all"), kernel.integer("dimension"), p)
 
 
 CASES = [(1, 2, 1, 1), (2, 1, 1, 1), (2, 2, 1, 1), (2, 1, 1, 2), (2, 2, 2, 2)]
@@ -84,7 +84,7 @@ CASES = [(1, 2, 1, 1), (2, 1, 1, 1), (2, 2, 1, 1), (2, 1, 1, 2), (2, 2, 2, 2)]
 
 @pytest.mark.parametrize(("case", "p"), [*product(CASES, (0, 2, 3)), ((3, 1, 1, 1), 2)])
 def test_the_rank_and_the_kernel_agree_for_attention(engine: Macaulay2, case: tuple[int, ...], p: int) -> None:
-    found = dimension(SingleLayerAttention(*case), engine, CoefficientField(p), method="all")
+    found = dimension(SingleLayerAttention(*case), engine=engine, field=CoefficientField(p), method="all")
     eliminated = next(f.value for f in found.findings if f.method == "elimination")
     assert eliminated is not None
     check(found, eliminated, p)

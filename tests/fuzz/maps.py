@@ -150,7 +150,7 @@ def run(count: int, seed: int, engine: Engine | None = None) -> int:
     for number in range(count):
         case = random_case(Random(f"{seed} {number}"))
         try:
-            found = image(case.polynomial_map(), engine, case.field, timeout=SECONDS)
+            found = image(case.polynomial_map(), engine=engine, field=case.field, timeout=SECONDS)
             if found.closure.ideal is None:
                 raise TimeLimitError(found.closure.unfinished)
             said = complaint(case, found, parse(engine.run(comparison(case, found), timeout=SECONDS).records))

@@ -23,7 +23,7 @@ def test_every_field_and_kind_is_drawn() -> None:
 def test_a_wrong_ideal_is_seen(engine: Macaulay2) -> None:
     """The twisted cubic without one of its quadrics, with one too many, and of a wrong degree."""
     cubic = maps.Case(CoefficientField(5), 2, tuple((((3 - i, i), 1),) for i in range(4)), ())
-    found = image(cubic.polynomial_map(), engine, cubic.field)
+    found = image(cubic.polynomial_map(), engine=engine, field=cubic.field)
     ideal = found.closure.ideal
     assert ideal is not None
 

@@ -126,7 +126,7 @@ def test_advice_leads_to_a_method_that_applies(case: str, method: Any) -> None:
     while method and method not in tried:
         tried.add(method)
         try:
-            said, refused = singular_locus(model, Late(), field, method=method).unfinished, False
+            said, refused = singular_locus(model, engine=Late(), field=field, method=method).unfinished, False
         except (MethodUnavailableError, InvalidCaseError, TooLargeError) as reason:
             said, refused = str(reason), True
         advised = re.search(r"--method (\w+)", said)

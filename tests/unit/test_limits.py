@@ -128,7 +128,7 @@ def test_orbits_without_time_are_undecided() -> None:
 
 @pytest.mark.usefixtures("no_equations")
 def test_undecided_orbits() -> None:
-    locus = singular_locus(SingleLayerAttention(4, 2, 2), Listening(), method="orbits")
+    locus = singular_locus(SingleLayerAttention(4, 2, 2), engine=Listening(), method="orbits")
     assert (locus.components, locus.variety_dimension, locus.engine_version) == (None, 19, "")
     assert {status.singular for status in locus.orbits} == {True, False, None}
     assert "undecided: the orbit (2, 1, 0)" in locus.unfinished
@@ -166,11 +166,11 @@ def test_the_closure_of_an_image_comes_before_its_base_locus() -> None:
     """Both have a limit of their own, and what one of them found is shown when the other one is late."""
     engine = Late()
     polynomial_map = PolynomialMap.from_expressions(["s", "t"], LINE)
-    found = image(polynomial_map, engine, max_degree=2, timeout=HOUR)
+    found = image(polynomial_map, engine=engine, max_degree=2, timeout=HOUR)
     assert [script.name for script in engine.scripts] == ["base_locus"]
     assert found.closure.generator_degrees == {}
     assert found.unfinished.startswith("base locus: Macaulay2 did not finish within the limit of 3600 seconds")
-    both = image(polynomial_map, engine, strategy="elimination", timeout=HOUR)
+    both = image(polynomial_map, engine=engine, strategy="elimination", timeout=HOUR)
     assert [script.name for script in engine.scripts[1:]] == ["closure", "base_locus"]
     assert both.unfinished.startswith("Macaulay2 did not finish within its part of the limit of 3600 seconds")
 
@@ -178,20 +178,20 @@ def test_the_closure_of_an_image_comes_before_its_base_locus() -> None:
 def test_elimination_among_all_methods_ends_without_a_limit_too() -> None:
     """What other methods found is shown, and nothing is said to agree that did not finish."""
     polynomial_map = PolynomialMap.from_expressions(["s", "t"], LINE)
-    found = dimension(polynomial_map, Late(), method="all")
+    found = dimension(polynomial_map, engine=Late(), method="all")
     assert (found.dimension, found.status) == (2, "proved")
     assert found.unfinished.startswith(f"Macaulay2 did not finish within {PATIENCE:g} seconds")
     assert "the methods that finished agree; not finished: elimination" in found.to_text()
-    given = dimension(polynomial_map, Late(), method="all", timeout=HOUR)
+    given = dimension(polynomial_map, engine=Late(), method="all", timeout=HOUR)
     assert given.unfinished.startswith("Macaulay2 did not finish within the limit of 3600 seconds")
 
 
 def test_wrong_usage_is_found_before_anything_is_computed() -> None:
     engine = Listening()
     with pytest.raises(InvalidCaseError, match="max_degree"):
-        image(PolynomialMap.from_expressions(["s", "t"], LINE), engine, max_degree=0)
+        image(PolynomialMap.from_expressions(["s", "t"], LINE), engine=engine, max_degree=0)
     with pytest.raises(InvalidCaseError, match="engine: must be a session"):
-        closure(SingleLayerAttention(12, 12), 5, timeout=HOUR)  # type: ignore[arg-type]
+        closure(SingleLayerAttention(12, 12), engine=5, timeout=HOUR)  # type: ignore[arg-type]
     assert engine.scripts == []
 
 

@@ -201,10 +201,10 @@ def test_the_singular_locus_of_some_orbits(
     recorded: Engine, case: tuple[int, int, int], limit: type[EngineError]
 ) -> None:
     model = SingleLayerAttention(*case)
-    whole = singular_locus(model, recorded, method="fibres")
+    whole = singular_locus(model, engine=recorded, method="fibres")
     statuses = {status.orbit: status for status in whole.orbits}
     for answers in counts(model):
-        found = singular_locus(model, Limited(recorded, answers, limit), method="fibres")
+        found = singular_locus(model, engine=Limited(recorded, answers, limit), method="fibres")
         done = max(0, answers - BEFORE_ORBITS)
         assert [statuses[status.orbit] for status in found.orbits] == list(found.orbits)
         assert len(found.orbits) == done

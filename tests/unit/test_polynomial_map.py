@@ -108,9 +108,9 @@ def test_a_limit_is_a_number_of_seconds(timeout: object) -> None:
 
 @pytest.mark.parametrize("case", [3, "d=2", None, (2, 1)])
 def test_what_is_no_case_is_refused(case: object) -> None:
-    for compute in (closure, dimension, singular_locus, lambda case, _: as_model(case)):
+    for compute in (closure, dimension, singular_locus, as_model):
         with pytest.raises(InvalidCaseError, match="must be a model or a PolynomialMap"):
-            compute(case, None)  # type: ignore[operator]
+            compute(case)  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("degree", ["4", 4.0, True])

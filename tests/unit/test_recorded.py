@@ -8,7 +8,7 @@ from m2bridge.errors import EngineNotFoundError
 
 
 def test_closure(recorded: Engine) -> None:
-    found = closure(SingleLayerAttention(2, 2), recorded)
+    found = closure(SingleLayerAttention(2, 2), engine=recorded)
     assert (found.dimension, found.degree, str(found.completeness)) == (7, 20, "proved")
     assert found.ideal is not None
     assert found.ideal.generator_degrees == {2: 5, 4: 10}
@@ -17,7 +17,7 @@ def test_closure(recorded: Engine) -> None:
 
 
 def test_singular_locus(recorded: Engine) -> None:
-    found = singular_locus(SingleLayerAttention(2, 1), recorded, method="all", ideals=True)
+    found = singular_locus(SingleLayerAttention(2, 1), engine=recorded, method="all", ideals=True)
     assert found.dimension == 4
     assert r"$\operatorname{Sing} = \overline{\mathcal O_{(1,1,0)}}\;(\dim 4,\ \deg 3)$" in found.to_latex()
     assert r"$f_{3} = c_{" in found.to_latex()  # the ideal of the component
@@ -28,4 +28,4 @@ def test_singular_locus(recorded: Engine) -> None:
 def test_a_script_that_was_never_recorded(recorded: Engine) -> None:
     if isinstance(recorded, RecordedEngine):
         with pytest.raises(EngineNotFoundError, match="no transcript"):
-            closure(SingleLayerAttention(3, 3), recorded, strategy="elimination")
+            closure(SingleLayerAttention(3, 3), engine=recorded, strategy="elimination")

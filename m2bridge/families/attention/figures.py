@@ -43,7 +43,7 @@ def figure_1(
     v, c, w = symbols("v c w")
     fixed = {"c_1_1_1_1": 1, "c_1_1_1_2": 0, "c_1_2_1_1": 0}
     named = {"c_1_2_1_2": v, "c_1_2_2_2": c, "c_1_1_2_2": -w}
-    found = slice_surface(SingleLayerAttention(2, 1), {**fixed, **named}, engine, fineness=fineness)
+    found = slice_surface(SingleLayerAttention(2, 1), {**fixed, **named}, engine=engine, fineness=fineness)
     return found.seen_from(elevation, azimuth)
 
 
@@ -93,7 +93,7 @@ def _slice(
     d: int, d_out: int, coordinates: dict[str, Expr], box: tuple[Fraction, Fraction], engine: Engine, **more: Any
 ) -> SliceSurface:
     model = SingleLayerAttention(d, d_out, more.get("a"), more["t"])
-    found = slice_surface(model, coordinates, engine, box=box, fineness=more["fineness"])
+    found = slice_surface(model, coordinates, engine=engine, box=box, fineness=more["fineness"])
     return found.seen_from(more["elevation"], more["azimuth"])
 
 
@@ -104,7 +104,7 @@ def _orbits(engine: Engine, **case: Any) -> OrbitDiagram:
 
 
 def _hilbert(degree: int, engine: Engine, **case: Any) -> HilbertFunction:
-    return hilbert_function(SingleLayerAttention(**case), engine, degree=degree)
+    return hilbert_function(SingleLayerAttention(**case), engine=engine, degree=degree)
 
 
 def figures(case: tuple[CaseOption, ...]) -> tuple[Figure, ...]:

@@ -106,7 +106,7 @@ def hilbert_check(model: SingleLayerAttention, *, engine: Engine, timeout: float
     """
     if reason := no_prediction(model):
         return HilbertCheck(model, "NOT_APPLICABLE", reason)
-    found = closure(model, engine, timeout=timeout)
+    found = closure(model, engine=engine, timeout=timeout)
     values = _values(found)
     predicted = tuple(predicted_hilbert_function(model, n) for n in range(len(values)))
     whole = found.hilbert_series is not None
