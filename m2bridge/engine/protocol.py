@@ -1,15 +1,13 @@
-"""What the rest of the package knows of an engine."""
+"""The protocol of engines, with limits, transcripts and replies."""
 
 from __future__ import annotations
 
-import json
 import resource
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Protocol
 
 from m2bridge.engine.script import Script
-from m2bridge.errors import EngineNotFoundError, InvalidCaseError
+from m2bridge.errors import InvalidCaseError
 from m2bridge.limits import check_timeout
 
 LEAST_MEMORY = 640 * 2**20
@@ -79,7 +77,7 @@ def address_space() -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """What one run gave.
+    """The result of one run.
 
     Parameters
     ----------
@@ -138,57 +136,9 @@ class Engine(Protocol):
         ...
 
 
-class RecordedEngine:
-    """Answers scripts from a folder of transcripts, by the digest of the script.
-
-    Raises
-    ------
-    EngineNotFoundError
-        At a run whose script was never recorded.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    version = "recorded"
-
-    def run(self, script: Script, *, timeout: float | None = None) -> Transcript:
-        """The stored transcript of this very script."""
-        path = _path(self._folder, script)
-        if not path.exists():
-            raise EngineNotFoundError(f"no transcript of the script '{script.name}' with digest {script.digest[:12]}")
-        stored = json.loads(path.read_text(encoding="utf-8"))
-        return Transcript(tuple(stored["records"]), stored["output"], stored["seconds"], stored["version"])
-
-
-class RecordingEngine:
-    """Passes scripts to another engine and stores the transcripts."""
-
-    def __init__(self, engine: Engine, folder: Path) -> None:
-        self._engine = engine
-        self._folder = folder
-
-    @property
-    def version(self) -> str:
-        """Version of the recorded engine."""
-        return self._engine.version
-
-    def run(self, script: Script, *, timeout: float | None = None) -> Transcript:
-        """Run and store."""
-        transcript = self._engine.run(script, timeout=timeout)
-        self._folder.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(asdict(transcript), indent=1, ensure_ascii=False)
-        _path(self._folder, script).write_text(text + "\n", encoding="utf-8")
-        return transcript
-
-
-def _path(folder: Path, script: Script) -> Path:
-    return folder / f"{script.name}-{script.digest[:12]}.json"
-
-
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back on one request.
+    """The answer of Macaulay2 to one request.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ from m2bridge.convert.macaulay2 import CONSTANTS
 from m2bridge.errors import ConversionError
 from m2bridge.workspace import interop  # noqa: F401  (registers how values of other libraries are encoded)
 from m2bridge.workspace.encode import braces, encode, inexact, string
-from m2bridge.workspace.encode_algebra import plain_matrix, ring, ring_of_sympy, sparse_terms, variable_list
+from m2bridge.workspace.encode_algebra import plain_matrix, ring_of_sympy, sparse_terms, variable_list
 from m2bridge.workspace.values.collections import Array, HashTable, MutableList, Option, Set
 from m2bridge.workspace.values.rings import Algebra, IntegerRing
 
@@ -184,7 +184,7 @@ def _(value: Typed) -> str:
     else:
         rows = braces(braces(map(_element, row)) for row in value.content)
         made = f"map(R^{len(value.content)}, R^{value.columns}, {rows})"
-    return f"(mbTyped({variable_list(over.variables)}, () -> {ring(over)}, (R, places) -> {made}))"
+    return f"(mbTyped({variable_list(over.variables)}, () -> {encode(over)}, (R, places) -> {made}))"
 
 
 def _element(value: PolyElement) -> str:

@@ -72,28 +72,13 @@ class Rings:
         for tag, *arguments in descriptions:
             if tag == "Unknown":
                 raise ValueTypeError(arguments[0])
-            ring = getattr(self, f"_{_MAKERS[tag]}")(*arguments)
+            ring = _FIELDS[tag](*arguments) if tag in _FIELDS else _MAKERS[tag](self, *arguments)
             self.rings.append(ring)
             self._readers.append(self._reader(ring))
 
     def element(self, place: int, data: Any) -> Any:
         """The element of the ring at this place with these data."""
         return self._readers[place](data)
-
-    def _integers(self) -> IntegerRing:
-        return IntegerRing()
-
-    def _rationals(self) -> CoefficientField:
-        return QQ
-
-    def _prime_field(self, p: str) -> CoefficientField | QuotientRing:
-        return CoefficientField(integer(p)) if integer(p) <= LARGE_PRIME else QuotientRing(IntegerRing(), (integer(p),))
-
-    def _real(self, precision: int) -> RealField:
-        return RealField(precision)
-
-    def _complex(self, precision: int) -> ComplexField:
-        return ComplexField(precision)
 
     def _galois(self, quotient: int, primitive: Any) -> GaloisField:
         return GaloisField(self.rings[quotient], self.element(quotient, primitive))
@@ -118,13 +103,13 @@ class Rings:
     ) -> Algebra | PolynomialRing:
         below = self.rings[coefficients]
         names = tuple(from_macaulay2(text(base), index) for base, *index in variables)
-        said = [(name, tuple(size) if isinstance(size, list) else size) for name, size in order]
-        kept = [part for part in said if part not in (("MonomialSize", 32), ("Position", "Up"))]
+        orders = [(name, tuple(size) if isinstance(size, list) else size) for name, size in order]
+        parts = [part for part in orders if part not in (("MonomialSize", 32), ("Position", "Up"))]
         algebra = Algebra(
             below,
             names,
             tuple(map(tuple, degrees)),
-            tuple(kept),
+            tuple(parts),
             inverses,
             tuple((a, b) for a, b in weyl),
             tuple(skew),
@@ -164,17 +149,24 @@ class Rings:
         return read
 
 
-_MAKERS = {
-    "ZZ": "integers",
-    "QQ": "rationals",
-    "ZZ/p": "prime_field",
-    "RR": "real",
-    "CC": "complex",
-    "GF": "galois",
-    "Fraction": "fraction",
-    "Quotient": "quotient",
-    "Algebra": "algebra",
+_FIELDS: dict[str, Callable[..., Any]] = {
+    "ZZ": IntegerRing,
+    "QQ": lambda: QQ,
+    "ZZ/p": lambda p: _prime_field(integer(p)),
+    "RR": RealField,
+    "CC": ComplexField,
 }
+
+_MAKERS: dict[str, Callable[..., Any]] = {
+    "GF": Rings._galois,
+    "Fraction": Rings._fraction,
+    "Quotient": Rings._quotient,
+    "Algebra": Rings._algebra,
+}
+
+
+def _prime_field(p: int) -> CoefficientField | QuotientRing:
+    return CoefficientField(p) if p <= LARGE_PRIME else QuotientRing(IntegerRing(), (p,))
 
 
 def text(value: Any) -> str:
@@ -270,34 +262,14 @@ class _Reader:
         tag, *arguments = value
         if tag in _SIMPLE:
             return _SIMPLE[tag](*arguments)
-        return getattr(self, f"_{_METHODS[tag]}")(*arguments)
-
-    def _all(self, items: list[Any]) -> list[Any]:
-        return [self.read(item) for item in items]
-
-    def _pairs(self, pairs: list[list[Any]]) -> list[tuple[Any, Any]]:
-        return [(self.read(k), self.read(v)) for k, v in pairs]
-
-    def _list(self, items: list[Any]) -> list[Any]:
-        return self._all(items)
-
-    def _sequence(self, items: list[Any]) -> tuple[Any, ...]:
-        return tuple(self._all(items))
-
-    def _array(self, items: list[Any]) -> Array:
-        return Array(tuple(self._all(items)))
-
-    def _mutable_list(self, items: list[Any]) -> MutableList:
-        return MutableList(tuple(self._all(items)))
-
-    def _partition(self, items: list[Any]) -> Partition:
-        return Partition(tuple(self._all(items)))
-
-    def _option(self, items: list[Any]) -> Option:
-        return Option(*self._all(items))
+        if tag in _ITEMS:
+            return _ITEMS[tag]([self.read(item) for item in arguments[0]])
+        if tag in _PAIRS:
+            return _PAIRS[tag]([(self.read(k), self.read(v)) for k, v in arguments[0]])
+        return _METHODS[tag](self, *arguments)
 
     def _expression(self, kind: str, items: list[Any]) -> Any:
-        parts = tuple(self._all(items))
+        parts = tuple(map(self.read, items))
         if kind == "Product" and all(isinstance(p, Expression) and p.kind == "Power" for p in parts):
             product = Factorization(tuple(part.parts for part in parts))
             if all(type(exponent) is int for _, exponent in product) and not product.is_negative:
@@ -308,39 +280,6 @@ class _Reader:
 
     def _symbol(self, name: Any, *index: Any) -> Symbol:
         return Symbol(text(name), *map(self.read, index))
-
-    def _hash_table(self, pairs: list[Any]) -> dict[Any, Any] | HashTable:
-        read = self._pairs(pairs)
-        table = HashTable(read)
-        try:
-            plain = dict(read)
-        except TypeError:  # a key that does not hash
-            return table
-        return plain if len(plain) == len(table) else table
-
-    def _mutable_hash_table(self, pairs: list[Any]) -> MutableHashTable:
-        return MutableHashTable(self._pairs(pairs))
-
-    def _set(self, items: list[Any]) -> frozenset[Any] | Set:
-        read = self._all(items)
-        try:
-            plain = frozenset(read)
-        except TypeError:
-            return Set(read)
-        return plain if len(plain) == len(read) else Set(read)
-
-    def _tally(self, pairs: list[Any]) -> Tally:
-        return Tally(self._pairs(pairs))
-
-    def _virtual_tally(self, pairs: list[Any]) -> VirtualTally:
-        return VirtualTally(self._pairs(pairs))
-
-    def _betti_table(self, pairs: list[Any]) -> BettiTable:
-        entries = [((i, tuple(degree), weight), count) for (i, degree, weight), count in self._pairs(pairs)]
-        return BettiTable(tuple(sorted(entries)))
-
-    def _hilbert_polynomial(self, pairs: list[Any]) -> HilbertPolynomial:
-        return HilbertPolynomial(tuple(sorted(self._pairs(pairs))))
 
     def _ring(self, place: int) -> Any:
         return self._rings.rings[place]
@@ -370,14 +309,8 @@ class _Reader:
         entries = tuple(self._elements(target[0], row) for row in rows)
         return Matrix(self._module(target), self._module(source), entries, tuple(degree))
 
-    def _mutable_matrix(self, data: list[Any]) -> MutableMatrix:
-        return MutableMatrix(self._matrix(data))
-
     def _vector(self, module: list[Any], entries: list[Any]) -> Vector:
         return Vector(self._module(module), self._elements(module[0], entries))
-
-    def _groebner_basis(self, data: list[Any]) -> GroebnerBasis:
-        return GroebnerBasis(self._matrix(data))
 
     def _ring_map(self, target: int, source: int, images: list[Any]) -> RingMap:
         return RingMap(self._ring(target), self._ring(source), self._elements(target, images))
@@ -389,9 +322,6 @@ class _Reader:
         return ComplexMap(
             self._complex(*source), self._complex(*target), degree, tuple(self._matrix(part) for part in maps)
         )
-
-    def _net(self, height: int, lines: list[Any]) -> Net:
-        return Net(tuple(map(text, lines)), height)
 
 
 def _constant(name: str) -> Any:
@@ -415,33 +345,49 @@ _SIMPLE: dict[str, Callable[..., Any]] = {
     "Unknown": _unknown,
 }
 
-_METHODS = {
-    "List": "list",
-    "Sequence": "sequence",
-    "Array": "array",
-    "MutableList": "mutable_list",
-    "Partition": "partition",
-    "Option": "option",
-    "Expression": "expression",
-    "Symbol": "symbol",
-    "HashTable": "hash_table",
-    "MutableHashTable": "mutable_hash_table",
-    "Set": "set",
-    "Tally": "tally",
-    "VirtualTally": "virtual_tally",
-    "BettiTally": "betti_table",
-    "HilbertPolynomial": "hilbert_polynomial",
-    "Ring": "ring",
-    "Element": "element",
-    "Ideal": "ideal",
-    "MonomialIdeal": "monomial_ideal",
-    "Module": "module",
-    "Matrix": "matrix",
-    "MutableMatrix": "mutable_matrix",
-    "Vector": "vector",
-    "GroebnerBasis": "groebner_basis",
-    "RingMap": "ring_map",
-    "Complex": "complex",
-    "ComplexMap": "complex_map",
-    "Net": "net",
+_ITEMS: dict[str, Callable[[list[Any]], Any]] = {
+    "List": list,
+    "Sequence": tuple,
+    "Array": lambda items: Array(tuple(items)),
+    "MutableList": lambda items: MutableList(tuple(items)),
+    "Partition": lambda items: Partition(tuple(items)),
+    "Option": lambda items: Option(*items),
+    "Set": lambda items: _plain(frozenset, Set, items),
 }
+
+_PAIRS: dict[str, Callable[[list[tuple[Any, Any]]], Any]] = {
+    "HashTable": lambda pairs: _plain(dict, HashTable, pairs),
+    "MutableHashTable": MutableHashTable,
+    "Tally": Tally,
+    "VirtualTally": VirtualTally,
+    "BettiTally": lambda pairs: BettiTable(tuple(sorted(((i, tuple(d), w), count) for (i, d, w), count in pairs))),
+    "HilbertPolynomial": lambda pairs: HilbertPolynomial(tuple(sorted(pairs))),
+}
+
+_METHODS: dict[str, Callable[..., Any]] = {
+    "Expression": _Reader._expression,
+    "Symbol": _Reader._symbol,
+    "Ring": _Reader._ring,
+    "Element": _Reader._element,
+    "Ideal": _Reader._ideal,
+    "MonomialIdeal": _Reader._monomial_ideal,
+    "Module": _Reader._module,
+    "Matrix": _Reader._matrix,
+    "MutableMatrix": lambda reader, data: MutableMatrix(reader._matrix(data)),
+    "Vector": _Reader._vector,
+    "GroebnerBasis": lambda reader, data: GroebnerBasis(reader._matrix(data)),
+    "RingMap": _Reader._ring_map,
+    "Complex": _Reader._complex,
+    "ComplexMap": _Reader._complex_map,
+    "Net": lambda reader, height, lines: Net(tuple(map(text, lines)), height),
+}
+
+
+def _plain(plain: Callable[[list[Any]], Any], general: Callable[[list[Any]], Any], items: list[Any]) -> Any:
+    """Make a collection of Python's, or ours where an item does not hash or Python mixes some up."""
+    whole = general(items)
+    try:
+        simple = plain(items)
+    except TypeError:  # an item, or a key, that does not hash
+        return whole
+    return simple if len(simple) == len(whole) else whole

@@ -6,7 +6,7 @@ can hide. The classes are listed in docs/values.md. Each is encoded by a functio
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import singledispatch
 from typing import Any
@@ -108,45 +108,10 @@ def scalar(value: Any) -> str:
     return encode(value)
 
 
-@encode.register
-def _(value: None) -> str:
-    return "null"
-
-
-@encode.register
-def _(value: bool) -> str:
-    return "true" if value else "false"
-
-
-@encode.register
-def _(value: int) -> str:
-    return f"({decimal(value)})"
-
-
-@encode.register
-def _(value: Fraction) -> str:
-    return f"(({decimal(value.numerator)})/{decimal(value.denominator)})"
-
-
 @encode.register(float)
 @encode.register(complex)
 def _(value: Any) -> str:
     raise inexact(f"{value!r} is a {type(value).__name__}")
-
-
-@encode.register
-def _(value: str) -> str:
-    return string(value)
-
-
-@encode.register
-def _(value: list) -> str:  # type: ignore[type-arg]
-    return items(value)
-
-
-@encode.register
-def _(value: tuple) -> str:  # type: ignore[type-arg]
-    return f"(toSequence {items(value)})"
 
 
 @encode.register(dict)
@@ -155,13 +120,6 @@ def _(value: Any) -> str:
     pairs = grouped([f"({encode(k)},{encode(v)})" for k, v in value.items()])
     kind = type(value).__name__ if isinstance(value, HashTable) else "HashTable"
     return f"(mbTableFrom({string(kind)}, {pairs}))"
-
-
-@encode.register(set)
-@encode.register(frozenset)
-@encode.register(Set)
-def _(value: Any) -> str:
-    return f"(set {items(value)})"
 
 
 @encode.register
@@ -182,36 +140,10 @@ def _(value: ComplexNumber) -> str:
 
 
 @encode.register
-def _(value: RealInterval) -> str:
-    return f"(mbInterval({encode(value.left)}, {encode(value.right)}))"
-
-
-@encode.register
-def _(value: Net) -> str:
-    return f"(mbNet({value.height}, {items(value.lines)}))"
-
-
-@encode.register
 def _(value: Symbol) -> str:
     if value.index is None:
         return f"(mbSymbolGiven {string(value.name)})"
     return f"(new IndexedVariable from {{mbSymbolGiven {string(value.name)}, {encode(value.index)}}})"
-
-
-@encode.register
-def _(value: Option) -> str:
-    return f"({encode(value.key)} => {encode(value.value)})"
-
-
-@encode.register
-def _(value: Array) -> str:
-    return f"(new Array from {items(value)})"
-
-
-@encode.register(MutableList)
-@encode.register(Partition)
-def _(value: Any) -> str:
-    return f"(new {type(value).__name__} from {items(value)})"
 
 
 @encode.register
@@ -222,21 +154,31 @@ def _(value: Factorization) -> str:
 
 
 @encode.register
-def _(value: Expression) -> str:
-    return f"(mbExpression({string(value.kind)}, {items(value.parts)}))"
-
-
-@encode.register
-def _(value: Reference) -> str:
-    return f"(mbReferenced {string(value.key)})"
-
-
-@encode.register
 def _(value: BettiTable) -> str:
     entries = (f"({i},{braces(map(str, d))},{w}) => {count}" for (i, d, w), count in value.entries)
     return f"(mbBettiTable {braces(entries)})"
 
 
-@encode.register
-def _(value: HilbertPolynomial) -> str:
-    return f"(mbHilbertPolynomial {braces(f'{n} => {c}' for n, c in value.coefficients)})"
+_ENCODERS: dict[type, Callable[[Any], str]] = {
+    type(None): lambda value: "null",
+    bool: lambda value: "true" if value else "false",
+    int: lambda value: f"({decimal(value)})",
+    Fraction: lambda value: f"(({decimal(value.numerator)})/{decimal(value.denominator)})",
+    str: lambda value: string(value),
+    list: lambda value: items(value),
+    tuple: lambda value: f"(toSequence {items(value)})",
+    set: lambda value: f"(set {items(value)})",
+    frozenset: lambda value: f"(set {items(value)})",
+    Set: lambda value: f"(set {items(value)})",
+    RealInterval: lambda value: f"(mbInterval({encode(value.left)}, {encode(value.right)}))",
+    Net: lambda value: f"(mbNet({value.height}, {items(value.lines)}))",
+    Option: lambda value: f"({encode(value.key)} => {encode(value.value)})",
+    Array: lambda value: f"(new Array from {items(value)})",
+    MutableList: lambda value: f"(new {type(value).__name__} from {items(value)})",
+    Partition: lambda value: f"(new {type(value).__name__} from {items(value)})",
+    Expression: lambda value: f"(mbExpression({string(value.kind)}, {items(value.parts)}))",
+    Reference: lambda value: f"(mbReferenced {string(value.key)})",
+    HilbertPolynomial: lambda value: f"(mbHilbertPolynomial {braces(f'{n} => {c}' for n, c in value.coefficients)})",
+}
+for _kind, _encoder in _ENCODERS.items():
+    encode.register(_kind, _encoder)

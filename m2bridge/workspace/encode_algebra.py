@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from functools import singledispatch
+from collections.abc import Callable, Iterable, Sequence
 from itertools import compress, count
 from typing import Any
 
@@ -35,66 +34,31 @@ from m2bridge.workspace.values.rings import (
 )
 
 SYMBOL = re.compile(r"[^\W\d_][^\W_]*")
-"""What Macaulay2 takes for a symbol."""
+"""A symbol of Macaulay2."""
 
 
-def ring(value: Any) -> str:
-    """Macaulay2 code for a ring: made at its first use in a dictionary of symbols, found again afterwards."""
-    return _made(value)
-
-
-@singledispatch
-def _made(value: Any) -> str:
-    raise ConversionError(f"a {type(value).__name__} is not a ring that Macaulay2 can make")
-
-
-@_made.register
-def _(value: IntegerRing) -> str:
-    return "ZZ"
-
-
-@_made.register
-def _(value: CoefficientField) -> str:
-    return f"(mbPrimeField {value.characteristic})" if value.characteristic else "QQ"
-
-
-@_made.register
-def _(value: RealField) -> str:
-    return f"(mbRealField {value.precision})"
-
-
-@_made.register
-def _(value: ComplexField) -> str:
-    return f"(mbComplexField {value.precision})"
-
-
-@_made.register
-def _(value: PolynomialRing) -> str:
-    return _made(Algebra(value.field, value.variables))
-
-
-@_made.register
+@encode.register
 def _(value: Algebra) -> str:
     order = braces(f"({string(name)},{_size(size)})" for name, size in value.order)
     parts = [
-        _made(value.coefficients),
+        encode(value.coefficients),
         variable_list(value.variables),
         str(value.rank),
         braces(braces(map(str, degree)) for degree in value.degrees),
         order,
-        _boolean(value.inverses),
-        _boolean(value.joined),
+        encode(value.inverses),
+        encode(value.joined),
         braces(f"({a},{b})" for a, b in value.weyl),
         braces(map(str, value.skew)),
     ]
     return _kept("mbAlgebra", parts)
 
 
-@_made.register
+@encode.register
 def _(value: QuotientRing) -> str:
     if isinstance(value.ambient, IntegerRing):
         return f"(mbPrimeField {value.relations[0]})"
-    return _kept("mbQuotient", [_made(value.ambient), braces(_relation(r) for r in value.relations)])
+    return _kept("mbQuotient", [encode(value.ambient), braces(_relation(r) for r in value.relations)])
 
 
 def _relation(value: Any) -> str:
@@ -102,21 +66,6 @@ def _relation(value: Any) -> str:
     if isinstance(value, PolyElement):
         value = value.ring.from_dict(dict(value.terms()))
     return scalar(value)
-
-
-@_made.register
-def _(value: GaloisField) -> str:
-    return _kept("mbGalois", [_made(value.quotient), scalar(value.primitive)])
-
-
-@_made.register
-def _(value: FractionField) -> str:
-    return _kept("mbFraction", [_made(value.ring)])
-
-
-@_made.register
-def _(value: PolyRing) -> str:
-    return _made(ring_of_sympy(value))
 
 
 def _kept(function: str, parts: list[str]) -> str:
@@ -128,10 +77,6 @@ def _size(size: int | str | tuple[int, ...]) -> str:
     if isinstance(size, tuple):
         return braces(map(str, size))
     return string(size) if isinstance(size, str) else str(size)
-
-
-def _boolean(value: bool) -> str:
-    return "true" if value else "false"
 
 
 def variable_parts(names: Sequence[str]) -> list[list[str | int]]:
@@ -199,27 +144,13 @@ def ring_of_domain(domain: Any) -> Any:
     raise ConversionError(f"coefficients in {domain} have no counterpart; use ZZ, QQ or GF(p)")
 
 
-for _kind in (
-    *(PolynomialRing, CoefficientField, IntegerRing, RealField, ComplexField, Algebra, QuotientRing, GaloisField),
-    *(FractionField, PolyRing),
-):
-    encode.register(_kind, ring)
-
-
 _MANY = 200
 """Terms from which on a polynomial is written for speed."""
-
-
 _USED = re.compile(rb"[^\0]")
-
-
 _SHIFT = 32
 """From numbers to characters, which are none of those that control."""
-
-
 _CHARACTERS = 0xD800 - _SHIFT
-"""As many follow without a gap."""
-
+"""The number of characters that follow without a gap."""
 
 Terms = Iterable[tuple[tuple[int, ...], str]]
 
@@ -235,7 +166,7 @@ def polynomial(over: Any, terms: Terms, width: int) -> str:
         powers = sorted({power for monomial in factors for power in monomial})
         if len(powers) <= _CHARACTERS:
             return _packed(over, powers, factors, [coefficient for _, coefficient in listed])
-    return f"mbElement({ring(over)}, {_sparse(listed, width)})"
+    return f"mbElement({encode(over)}, {_sparse(listed, width)})"
 
 
 def _factors(exponents: tuple[int, ...]) -> list[tuple[int, int]]:
@@ -244,7 +175,7 @@ def _factors(exponents: tuple[int, ...]) -> list[tuple[int, int]]:
         packed = bytes(exponents)
     except ValueError:
         return list(zip(compress(count(), exponents), filter(None, exponents), strict=False))
-    return [(found.start(), packed[found.start()]) for found in _USED.finditer(packed)]
+    return [(match.start(), packed[match.start()]) for match in _USED.finditer(packed)]
 
 
 def _packed(over: Any, powers: list[tuple[int, int]], factors: list[list[tuple[int, int]]], numbers: list[str]) -> str:
@@ -259,7 +190,7 @@ def _packed(over: Any, powers: list[tuple[int, int]], factors: list[list[tuple[i
     terms = sorted(zip(degrees, lines, numbers, strict=True))
     text = "\n".join([line[::-1] for _, line, _ in terms]).replace("\\", "\\\\").replace('"', '\\"')
     table = grouped([f"({variable},{exponent})" for variable, exponent in powers])
-    return f'mbPolynomial({ring(over)}, {grouped([number for _, _, number in terms])}, {table}, "{text}")'
+    return f'mbPolynomial({encode(over)}, {grouped([number for _, _, number in terms])}, {table}, "{text}")'
 
 
 def _sparse(terms: Terms, width: int) -> str:
@@ -297,7 +228,7 @@ def _sympy_coefficient(domain: Any) -> Any:
 def _(value: FracElement) -> str:
     below = value.field.ring
     over = FractionField(ring_of_sympy(below))
-    return f"mbQuotientOf({ring(over)}, {encode(value.numer)}, {encode(value.denom)})"
+    return f"mbQuotientOf({encode(over)}, {encode(value.numer)}, {encode(value.denom)})"
 
 
 @encode.register
@@ -313,15 +244,10 @@ def _(value: Poly) -> str:
 @encode.register
 def _(value: RingElement) -> str:
     if isinstance(value.ring, QuotientRing) and isinstance(value.ring.ambient, IntegerRing):
-        return f"(promote({value.terms[0][1] if value.terms else 0}, {ring(value.ring)}))"
+        return f"(promote({value.terms[0][1] if value.terms else 0}, {encode(value.ring)}))"
     terms = [(exponents, scalar(coefficient)) for exponents, coefficient in value.terms]
     width = len(terms[0][0]) if terms else 0
     return polynomial(value.ring, terms, width)
-
-
-@encode.register
-def _(value: RingFraction) -> str:
-    return f"mbQuotientOf({ring(value.ring)}, {scalar(value.numerator)}, {scalar(value.denominator)})"
 
 
 def plain_matrix(over: Any, rows: list[list[Any]], columns: int) -> modules.Matrix:
@@ -336,20 +262,9 @@ def _elements(items: Iterable[Any]) -> str:
     return grouped([scalar(item) for item in items])
 
 
-@encode.register(GeneratingSet)
-@encode.register(modules.GeneralIdeal)
-def _(value: Any) -> str:
-    return f"(mbIdeal({ring(value.ring)}, {_elements(value.generators)}))"
-
-
-@encode.register
-def _(value: modules.MonomialIdeal) -> str:
-    return f"(mbMonomialIdeal({ring(value.ring)}, {_elements(value.generators)}))"
-
-
 @encode.register
 def _(value: modules.Module) -> str:
-    free = f"mbFree({ring(value.ring)}, {braces(braces(map(str, d)) for d in value.degrees)})"
+    free = f"mbFree({encode(value.ring)}, {braces(braces(map(str, d)) for d in value.degrees)})"
     if value.is_free:
         return f"({free})"
     parts = ("null" if part is None else encode(part) for part in (value.generators, value.relations))
@@ -364,26 +279,6 @@ def _(value: modules.Matrix) -> str:
 
 
 @encode.register
-def _(value: modules.MutableMatrix) -> str:
-    return f"(mutableMatrix {encode(value.matrix)})"
-
-
-@encode.register
-def _(value: modules.Vector) -> str:
-    return f"(mbVector({encode(value.module)}, {_elements(value.entries)}))"
-
-
-@encode.register
-def _(value: modules.GroebnerBasis) -> str:
-    return f"(forceGB {encode(value.matrix)})"
-
-
-@encode.register
-def _(value: modules.RingMap) -> str:
-    return f"(mbRingMap({ring(value.target)}, {ring(value.source)}, {_elements(value.images)}))"
-
-
-@encode.register
 def _(value: PolynomialMap) -> str:
     """The homomorphism from the coordinates of the target to the parameters."""
     return encode(modules.RingMap(value.source, value.target(), value.images))
@@ -391,7 +286,7 @@ def _(value: PolynomialMap) -> str:
 
 @encode.register
 def _(value: modules.Complex) -> str:
-    parts = (ring(value.ring), str(value.low), items(value.modules), items(value.differentials))
+    parts = (encode(value.ring), str(value.low), items(value.modules), items(value.differentials))
     return f"(mbChain({', '.join(parts)}))"
 
 
@@ -399,3 +294,29 @@ def _(value: modules.Complex) -> str:
 def _(value: modules.ComplexMap) -> str:
     maps = braces(f"{place} => {encode(matrix)}" for place, matrix in enumerate(value.maps, value.source.low))
     return f"(mbMapOfComplexes({encode(value.target)}, {encode(value.source)}, {value.degree}, {maps}))"
+
+
+_ENCODERS: dict[type, Callable[[Any], str]] = {
+    IntegerRing: lambda value: "ZZ",
+    CoefficientField: lambda value: f"(mbPrimeField {value.characteristic})" if value.characteristic else "QQ",
+    RealField: lambda value: f"(mbRealField {value.precision})",
+    ComplexField: lambda value: f"(mbComplexField {value.precision})",
+    PolynomialRing: lambda value: encode(Algebra(value.field, value.variables)),
+    GaloisField: lambda value: _kept("mbGalois", [encode(value.quotient), scalar(value.primitive)]),
+    FractionField: lambda value: _kept("mbFraction", [encode(value.ring)]),
+    PolyRing: lambda value: encode(ring_of_sympy(value)),
+    RingFraction: lambda value: (
+        f"mbQuotientOf({encode(value.ring)}, {scalar(value.numerator)}, {scalar(value.denominator)})"
+    ),
+    GeneratingSet: lambda value: f"(mbIdeal({encode(value.ring)}, {_elements(value.generators)}))",
+    modules.GeneralIdeal: lambda value: f"(mbIdeal({encode(value.ring)}, {_elements(value.generators)}))",
+    modules.MonomialIdeal: lambda value: f"(mbMonomialIdeal({encode(value.ring)}, {_elements(value.generators)}))",
+    modules.MutableMatrix: lambda value: f"(mutableMatrix {encode(value.matrix)})",
+    modules.Vector: lambda value: f"(mbVector({encode(value.module)}, {_elements(value.entries)}))",
+    modules.GroebnerBasis: lambda value: f"(forceGB {encode(value.matrix)})",
+    modules.RingMap: lambda value: (
+        f"(mbRingMap({encode(value.target)}, {encode(value.source)}, {_elements(value.images)}))"
+    ),
+}
+for _kind, _encoder in _ENCODERS.items():
+    encode.register(_kind, _encoder)

@@ -16,7 +16,6 @@ from m2bridge.workspace.encode import encode, inexact, scalar
 from m2bridge.workspace.encode_algebra import (
     plain_matrix,
     polynomial,
-    ring,
 )
 from m2bridge.workspace.values.elements import RingElement
 from m2bridge.workspace.values.rings import (
@@ -48,7 +47,7 @@ def _(value: Any) -> str:
     if library == "flint":
         return _flint(value)
     if hasattr(value, "parent") and hasattr(value, "to_int"):  # SymPy's residues
-        return f"(promote({int(value)}, {ring(CoefficientField(int(value.mod)))}))"
+        return f"(promote({int(value)}, {encode(CoefficientField(int(value.mod)))}))"
     raise ConversionError(
         f"a {kind.__module__}.{kind.__name__} has no counterpart in Macaulay2; give numbers, text, lists, tuples, "
         "dicts, sets, polynomials and matrices of SymPy or python-flint, or values of m2bridge"
@@ -79,7 +78,7 @@ def _flint(value: Any) -> str:
     if name.startswith("fq_default"):
         return galois(value)
     if isinstance(value, flint.nmod):
-        return f"(promote({int(value)}, {ring(_ground(value))}))"
+        return f"(promote({int(value)}, {encode(_ground(value))}))"
     if isinstance(value, flint.fmpz_mod):
         raise ConversionError("a flint.fmpz_mod does not say its modulus: give a flint.nmod")
     if name in ("fmpz_mat", "fmpq_mat", "nmod_mat", "fmpz_mod_mat"):

@@ -12,7 +12,6 @@ import pytest
 
 from m2bridge import dimension
 from m2bridge.algebra.numbers import LARGE_PRIME
-from m2bridge.engine.protocol import RecordedEngine
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TooLargeError
 from m2bridge.families.deep_attention import network as network_module
 from m2bridge.families.deep_attention import observation
@@ -30,6 +29,7 @@ from m2bridge.families.deep_attention.statements import (
     theorem_l,
 )
 from m2bridge.maps.statement import GlobalStatement
+from tests.remembering import RecordedEngine
 
 BY_NAME = {f"{statement.key} {statement.part}".strip(): statement for statement in STATEMENTS}
 CHECKER = import_module("m2bridge.families.deep_attention.checker.observed")  # its package has a function of this name

@@ -3,8 +3,9 @@
 import pytest
 
 from m2bridge import SingleLayerAttention, closure, singular_locus
-from m2bridge.engine.protocol import Engine, RecordedEngine
+from m2bridge.engine.protocol import Engine
 from m2bridge.errors import EngineNotFoundError
+from tests.remembering import RecordedEngine
 
 
 def test_closure(recorded: Engine) -> None:

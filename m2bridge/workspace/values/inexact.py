@@ -15,6 +15,10 @@ from m2bridge.algebra.modules import AsCode
 from m2bridge.errors import ConversionError
 
 
+def _operator(operation: Callable[[Any, Any], Any], swapped: bool = False) -> Callable[[Any, Any], Any]:
+    return lambda self, other: self._computed(operation, other, swapped)
+
+
 class Operators:
     """Values whose operators are one method."""
 
@@ -24,35 +28,11 @@ class Operators:
         """The value of an operation; with the other one on the left if they are ``swapped``."""
         raise NotImplementedError
 
-    def __add__(self, other: Any) -> Any:
-        return self._computed(operator.add, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return self._computed(operator.add, other, swapped=True)
-
-    def __sub__(self, other: Any) -> Any:
-        return self._computed(operator.sub, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return self._computed(operator.sub, other, swapped=True)
-
-    def __mul__(self, other: Any) -> Any:
-        return self._computed(operator.mul, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return self._computed(operator.mul, other, swapped=True)
-
-    def __truediv__(self, other: Any) -> Any:
-        return self._computed(operator.truediv, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return self._computed(operator.truediv, other, swapped=True)
-
-    def __pow__(self, other: Any) -> Any:
-        return self._computed(operator.pow, other)
-
-    def __rpow__(self, other: Any) -> Any:
-        return self._computed(operator.pow, other, swapped=True)
+    __add__, __radd__ = _operator(operator.add), _operator(operator.add, swapped=True)
+    __sub__, __rsub__ = _operator(operator.sub), _operator(operator.sub, swapped=True)
+    __mul__, __rmul__ = _operator(operator.mul), _operator(operator.mul, swapped=True)
+    __truediv__, __rtruediv__ = _operator(operator.truediv), _operator(operator.truediv, swapped=True)
+    __pow__, __rpow__ = _operator(operator.pow), _operator(operator.pow, swapped=True)
 
     def __neg__(self) -> Any:
         return 0 - self
