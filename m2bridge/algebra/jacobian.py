@@ -138,9 +138,9 @@ def generic_rank(free: PolynomialMap, enough: int, *, field: CoefficientField) -
     for degree in degrees:
         name = str(field) if degree == 1 else f"GF({p}^{degree})"
         for seed in range(_SEED, _SEED + ATTEMPTS):
-            found = _rank(free, field, seed) if degree == 1 else _extension_rank(free, p, degree, seed, enough)
-            best = (found, name) if found >= best[0] else best
-            if found >= enough:
+            value = _rank(free, field, seed) if degree == 1 else _extension_rank(free, p, degree, seed, enough)
+            best = (value, name) if value >= best[0] else best
+            if value >= enough:
                 return best
     return best
 

@@ -60,15 +60,15 @@ def rank_of(matrix: Any) -> int:
     Hadamard's bound for them.
     """
     rows, columns = matrix.nrows(), matrix.ncols()
-    found = -1
+    largest = -1
     for tried, prime in enumerate(large_primes(), 1):
         check(elimination_price(rows, columns))
         modulo = int(flint.nmod_mat(matrix, prime).rank())
-        if modulo > found:
-            found = modulo
-            minor_bits = 0 if found == min(rows, columns) else _minor_bits(matrix, found + 1)
+        if modulo > largest:
+            largest = modulo
+            minor_bits = 0 if largest == min(rows, columns) else _minor_bits(matrix, largest + 1)
         if minor_bits < tried * _PRIME_BITS:
-            return found
+            return largest
     raise AssertionError("unreachable")
 
 

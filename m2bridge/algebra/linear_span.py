@@ -65,7 +65,7 @@ def reduce_linearly(parametrization: PolynomialMap, *, field: CoefficientField =
 
 
 def in_sparse_coordinates(parametrization: PolynomialMap) -> PolynomialMap:
-    """The same map in other linear coordinates of the space that its image spans, given by fewer terms.
+    """Rewrite a map in other linear coordinates of the space that its image spans, with fewer terms.
 
     Its coordinates are those of an echelon form: each has a monomial that no other one has. The closures of the images
     correspond under a linear isomorphism; elimination is faster here.

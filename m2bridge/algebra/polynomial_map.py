@@ -135,7 +135,7 @@ class PolynomialMap:
         return tuple(int(value.numerator) for value in values)
 
     def restricted_to(self, indices: Sequence[int]) -> PolynomialMap:
-        """The same map followed by the projection to some of the coordinates."""
+        """The map followed by the projection to some of the coordinates."""
         return PolynomialMap(
             self.source,
             tuple(self.coordinates[i] for i in indices),

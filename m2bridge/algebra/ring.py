@@ -101,17 +101,17 @@ def is_name(text: str) -> bool:
 
 def _check_letters(names: Iterable[str]) -> None:
     """Check that all names look different; Å, for instance, is written with one character or with two."""
-    seen: dict[str, str] = {}
+    names_by_form: dict[str, str] = {}
     for name in names:
-        other = seen.setdefault(normal_form(name), name)
+        other = names_by_form.setdefault(normal_form(name), name)
         if other != name:
             raise ConversionError(f"the names {other!a:.80} and {name!a:.80} are the same letters to Unicode")
 
 
-def not_a_name(given: object) -> ConversionError:
+def not_a_name(value: object) -> ConversionError:
     """The error for what cannot name a variable."""
     rule = f"letters, digits and _, beginning with a letter, at most {LONGEST_NAME}"
-    return ConversionError(f"{given!r:.60} is not a name: {rule}")
+    return ConversionError(f"{value!r:.60} is not a name: {rule}")
 
 
 def variable_name(variable: object) -> str:
@@ -128,14 +128,14 @@ def normal_form(name: str) -> str:
     return normalize("NFKC", name)
 
 
-def _as_expression(given: Any) -> Any:
+def _as_expression(polynomial: Any) -> Any:
     """The expression of a polynomial that SymPy holds in another form, ``Poly`` or an element of one of its rings."""
-    if not isinstance(given, Poly | PolyElement):
-        return given
-    domain = given.domain if isinstance(given, Poly) else given.ring.domain
+    if not isinstance(polynomial, Poly | PolyElement):
+        return polynomial
+    domain = polynomial.domain if isinstance(polynomial, Poly) else polynomial.ring.domain
     if domain.is_FiniteField:
-        raise ConversionError(f"'{given}' has coefficients modulo {domain.mod}: give a polynomial over ZZ or QQ")
-    return given.as_expr()
+        raise ConversionError(f"'{polynomial}' has coefficients modulo {domain.mod}: give a polynomial over ZZ or QQ")
+    return polynomial.as_expr()
 
 
 def _check_expression(expression: object) -> None:
@@ -173,7 +173,7 @@ class GeneratingSet:
 
     @property
     def generator_degrees(self) -> dict[int, int]:
-        """How many generators there are of each (total) degree."""
+        """The number of generators of each (total) degree."""
         return dict(sorted(Counter(total_degree(g) for g in self.generators).items()))
 
     @property

@@ -189,8 +189,8 @@ def _solved(rows: Sequence[Mapping[int, int]], width: int) -> dict[int, dict[int
             dense[i * width + j] = c
     echelon, pivots = reduced_echelon(flint.nmod_mat(len(rows), width, dense, LARGE_PRIME))
     entries = echelon.entries()
-    found = {}
+    solutions = {}
     for i, pivot in enumerate(pivots):
         solved = enumerate(map(int, entries[i * width : (i + 1) * width]))
-        found[pivot] = {j: LARGE_PRIME - c for j, c in solved if c and j != pivot}
-    return found
+        solutions[pivot] = {j: LARGE_PRIME - c for j, c in solved if c and j != pivot}
+    return solutions

@@ -33,7 +33,7 @@ class PolyRing(rings.PolyRing):  # type: ignore[misc]
 
     @property
     def dtype(self) -> Callable[[Any], PolyElement]:
-        """What makes an element."""
+        """The constructor of elements."""
         return self._dtype  # type: ignore[no-any-return]
 
     @dtype.setter
@@ -42,7 +42,7 @@ class PolyRing(rings.PolyRing):  # type: ignore[misc]
 
 
 def entry_text(element: Any) -> str:
-    """How an element of any ring is written among others; a residue is that of least absolute value."""
+    """The text of an element of any ring in a list; residues are those of least absolute value."""
     modulus = element.modulus() if isinstance(element, flint.nmod) else getattr(element, "mod", None)
     if not isinstance(modulus, int):
         return str(element)

@@ -20,10 +20,10 @@ from m2bridge.limits import check, clock
 from m2bridge.system import integer
 
 MOST_BYTES = 2_000_000
-"""Of a file that people write; what it holds is read in seconds."""
+"""The size of a file that people write; its content is read in seconds."""
 
 MOST_DIGITS = 4000
-"""Of an integer in JSON that Python has to write again."""
+"""The length of an integer in JSON that Python has to write again."""
 
 _AT_ONCE = 2**20
 """Bytes between two looks at the clock."""
@@ -51,7 +51,7 @@ def read_text(path: Path, most: int = MOST_BYTES) -> str:
 
 
 def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
-    """What is in a regular file, or comes through a pipe with a name; nothing else is opened.
+    """Read a regular file, or a pipe with a name; nothing else is opened.
 
     No more than ``most`` bytes are read, and no longer than the limit of the computation allows.
 
@@ -162,7 +162,7 @@ def read_toml(text: str) -> dict[str, Any]:
 
 
 def _hint(text: str, reason: str) -> str:
-    """What TOML wants of names in other alphabets, and of text, if that is what is wrong."""
+    """A hint at the rules of TOML for names in other alphabets and for text, where they are broken."""
     place = re.search(r"line ([0-9]+), column ([0-9]+)", reason)
     wrong = text.split("\n")[int(place[1]) - 1] if place else ""
     if place and wrong[int(place[2]) - 1 :][:1] > "\x7f":
@@ -176,11 +176,11 @@ def _hint(text: str, reason: str) -> str:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    content = dict(pairs)
+    if len(content) < len(pairs):
         repeated = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
         raise ConversionError(f"the name '{repeated:.60}' occurs twice in one JSON object")
-    return found
+    return content
 
 
 def _finite(number: str) -> float:

@@ -20,75 +20,75 @@ from m2bridge.errors import ConversionError
 _Flint = flint.fmpz_mpoly | flint.fmpq_mpoly | flint.nmod_mpoly | flint.fmpz_mod_mpoly
 
 
-def check_polynomial(given: object) -> None:
+def check_polynomial(value: object) -> None:
     """Raise ConversionError if something is nothing like a polynomial."""
-    if not isinstance(given, str | Expr | Poly | PolyElement | _Flint | Number | flint.fmpz | flint.fmpq):
+    if not isinstance(value, str | Expr | Poly | PolyElement | _Flint | Number | flint.fmpz | flint.fmpq):
         advice = (
             "its generators are ideal.generators"
-            if isinstance(given, GeneratingSet)
+            if isinstance(value, GeneratingSet)
             else "give polynomials, or lists of them"
         )
-        raise ConversionError(f"a {type(given).__name__} is not a polynomial: {advice}")
+        raise ConversionError(f"a {type(value).__name__} is not a polynomial: {advice}")
 
 
-def element(ring: PolynomialRing, given: Any) -> PolyElement:
-    """What is given as an element of this ring.
+def element(ring: PolynomialRing, value: Any) -> PolyElement:
+    """Convert a polynomial of SymPy or FLINT, a number or text to an element of this ring.
 
     Raises
     ------
     ConversionError
         If it is not an exact polynomial in the variables over the field.
     """
-    if isinstance(given, PolyElement):
-        if given.ring == ring.sympy_ring:
-            return given
-        return _from_terms(ring, _names(given), ((m, _number(given.ring.domain, c)) for m, c in given.items()))
-    if isinstance(given, _Flint):
-        return _from_terms(ring, _names(given), ((m, _flint_number(c)) for m, c in given.to_dict().items()))
+    if isinstance(value, PolyElement):
+        if value.ring == ring.sympy_ring:
+            return value
+        return _from_terms(ring, _names(value), ((m, _number(value.ring.domain, c)) for m, c in value.items()))
+    if isinstance(value, _Flint):
+        return _from_terms(ring, _names(value), ((m, _flint_number(c)) for m, c in value.to_dict().items()))
     rational = PolynomialRing(QQ, ring.variables)
-    if isinstance(given, str):
-        found = read_polynomial(given, rational)
+    if isinstance(value, str):
+        polynomial = read_polynomial(value, rational)
     else:
-        expression = given.as_expr() if isinstance(given, Poly) else given
-        found = rational.polynomial(_plain(expression) if isinstance(expression, Expr) else expression)
-    return found if ring.field == QQ else element(ring, found)
+        expression = value.as_expr() if isinstance(value, Poly) else value
+        polynomial = rational.polynomial(_plain(expression) if isinstance(expression, Expr) else expression)
+    return polynomial if ring.field == QQ else element(ring, polynomial)
 
 
-def flat(given: Iterable[Any]) -> Iterator[Any]:
+def flat(items: Iterable[Any]) -> Iterator[Any]:
     """The items, and those of lists and tuples among them."""
-    for item in given:
+    for item in items:
         if isinstance(item, list | tuple):
             yield from flat(item)
         else:
             yield item
 
 
-def ring_variables(given: Any) -> tuple[str, ...] | None:
+def ring_variables(value: Any) -> tuple[str, ...] | None:
     """The variables of the ring of a polynomial; ``None`` if it belongs to no ring."""
-    return _names(given) if isinstance(given, PolyElement | Poly | _Flint) else None
+    return _names(value) if isinstance(value, PolyElement | Poly | _Flint) else None
 
 
-def occurring_names(given: Any) -> Iterable[str]:
+def occurring_names(value: Any) -> Iterable[str]:
     """The names that occur in text or in an expression."""
-    if isinstance(given, str):
-        return names_in(given)
-    return (str(symbol) for symbol in given.free_symbols) if isinstance(given, Expr) else ()
+    if isinstance(value, str):
+        return names_in(value)
+    return (str(symbol) for symbol in value.free_symbols) if isinstance(value, Expr) else ()
 
 
-def _names(given: Any) -> tuple[str, ...]:
+def _names(polynomial: Any) -> tuple[str, ...]:
     """The variables of the ring of a polynomial."""
-    if isinstance(given, PolyElement):
-        return tuple(map(str, given.ring.symbols))
-    return tuple(map(str, given.gens if isinstance(given, Poly) else given.context().names()))
+    if isinstance(polynomial, PolyElement):
+        return tuple(map(str, polynomial.ring.symbols))
+    return tuple(map(str, polynomial.gens if isinstance(polynomial, Poly) else polynomial.context().names()))
 
 
-def own_field(given: Any) -> CoefficientField | None:
+def own_field(value: Any) -> CoefficientField | None:
     """The field of the coefficients of a polynomial; ``None`` if it says none."""
-    if isinstance(given, PolyElement | Poly):
-        domain = given.ring.domain if isinstance(given, PolyElement) else given.domain
+    if isinstance(value, PolyElement | Poly):
+        domain = value.ring.domain if isinstance(value, PolyElement) else value.domain
         return CoefficientField(int(domain.characteristic()))
-    if isinstance(given, flint.nmod_mpoly | flint.fmpz_mod_mpoly):
-        return CoefficientField(int(given.context().modulus()))
+    if isinstance(value, flint.nmod_mpoly | flint.fmpz_mod_mpoly):
+        return CoefficientField(int(value.context().modulus()))
     return None
 
 
@@ -111,7 +111,7 @@ def _from_terms(
     """The polynomial with these terms in variables of these names."""
     places = {name: place for place, name in enumerate(ring.variables)}
     domain = ring.sympy_ring.domain
-    found = {}
+    coefficients = {}
     for monomial, coefficient in terms:
         exponents = [0] * len(places)
         for name, exponent in zip(names, monomial, strict=True):
@@ -122,8 +122,8 @@ def _from_terms(
         divisor = domain(coefficient.denominator)
         if not divisor:
             raise ConversionError(f"the coefficient {coefficient} has no meaning over {ring.field}")
-        found[tuple(exponents)] = domain(coefficient.numerator) / divisor
-    return ring.sympy_ring.from_dict({m: c for m, c in found.items() if c})
+        coefficients[tuple(exponents)] = domain(coefficient.numerator) / divisor
+    return ring.sympy_ring.from_dict({m: c for m, c in coefficients.items() if c})
 
 
 def _plain(expression: Expr) -> Expr:

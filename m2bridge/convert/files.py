@@ -21,10 +21,10 @@ _EXAMPLES = {
     "variables": ': write variables = ["x", "y"]',
     "generators": ': write generators = ["x^2 - y"]',
 }
-"""What to write where a part is missing."""
+"""Examples for parts that are missing."""
 
 
-def check_headings(found: dict[str, Any], required: set[str], optional: set[str]) -> None:
+def check_headings(content: dict[str, Any], required: set[str], optional: set[str]) -> None:
     """Whether a file has the tables that it needs, and no others.
 
     Raises
@@ -32,19 +32,19 @@ def check_headings(found: dict[str, Any], required: set[str], optional: set[str]
     ConversionError
         If it has not.
     """
-    if missing := sorted(required - set(found)):
+    if missing := sorted(required - set(content)):
         name = missing[-1]
         heading = f"[[{name}]]" if name == "layers" else f"[{name}]"
         raise ConversionError(f"the table {heading} is missing{_EXAMPLES.get(name, '')}")
-    if unknown := sorted(set(found) - required - optional):
+    if unknown := sorted(set(content) - required - optional):
         raise ConversionError(f"unknown key {unknown[0]!r:.60}")
 
 
-def check_keys(found: dict[str, Any], where: str, required: set[str], optional: set[str]) -> None:
+def check_keys(table: dict[str, Any], where: str, required: set[str], optional: set[str]) -> None:
     """Whether a table has the keys that it needs, and no others; errors as in :func:`check_headings`."""
-    if missing := sorted(required - set(found)):
+    if missing := sorted(required - set(table)):
         raise ConversionError(f"{where}: '{missing[-1]}' is missing{_EXAMPLES.get(missing[-1], '')}")
-    if unknown := sorted(set(found) - required - optional):
+    if unknown := sorted(set(table) - required - optional):
         raise ConversionError(f"{where}: unknown key {unknown[0]!r:.60}")
 
 
@@ -62,7 +62,7 @@ def strings(value: object, where: str) -> list[str]:
 
 
 def polynomial(value: object, where: str, ring: PolynomialRing) -> PolyElement:
-    """The polynomial that a text says.
+    """Read a polynomial from its text.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def polynomial(value: object, where: str, ring: PolynomialRing) -> PolyElement:
 
 
 MOST_PARAMETERS = 2_000
-"""Of a map in a file."""
+"""The largest number of parameters of a map in a file."""
 
 
 def read_map(text: str) -> tuple[PolynomialMap, str]:

@@ -28,7 +28,7 @@ _PLAIN = "mbp"
 
 
 def to_macaulay2(name: str) -> str:
-    """How the variable is written in Macaulay2.
+    """Write the name of a variable in Macaulay2's notation.
 
     Every result is a safe symbol: single letters have no meaning of their own in Macaulay2; all other bases get the
     prefix ``mbv``, with characters that Macaulay2 does not allow in a symbol written as ``Z<hexadecimal>Z``.
@@ -53,7 +53,7 @@ def all_to_macaulay2(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def plain_to_macaulay2(name: str) -> str:
-    """How the variable is written where Macaulay2 takes no indices; :func:`from_macaulay2` reads it, too."""
+    """Write the name of a variable where Macaulay2 takes no indices; :func:`from_macaulay2` reads it, too."""
     return name if re.fullmatch(r"[A-Za-z]", name) else _PLAIN + _escaped(name)
 
 
@@ -152,7 +152,7 @@ def _term(monomial: tuple[int, ...], number: str, names: Sequence[str]) -> str:
 
 
 def _coefficient_writer(domain: Any) -> Callable[[Any], str]:
-    """How coefficients of this domain are written; residues modulo p symmetrically, as Macaulay2 does."""
+    """The writer of coefficients of this domain; residues modulo p are symmetric, as in Macaulay2."""
     if domain.is_FiniteField:
         return lambda value: str(domain.to_int(value))
     if domain.is_ZZ:

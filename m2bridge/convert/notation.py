@@ -1,4 +1,4 @@
-"""How mathematics is written for people: plain text, LaTeX, Macaulay2."""
+"""Polynomials and ideals as plain text, LaTeX and Macaulay2 programs for people."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def polynomial_text(polynomial: PolyElement) -> str:
 
 
 def sparse_text(terms: Iterable[tuple[tuple[int, ...], int]], names: Sequence[str]) -> str:
-    """The same text for a polynomial given by its terms: sorted tuples of positions in ``names``, and coefficients.
+    """The text of a polynomial that is given by its terms: sorted tuples of positions in ``names``, and coefficients.
 
     Terms in decreasing order, as SymPy writes them: a larger graded reverse lexicographic monomial comes first.
     """
@@ -81,17 +81,17 @@ def ideal_latex(ideal: GeneratingSet) -> str:
     return rf"\left\langle {', '.join(map(polynomial_latex, texts)) or '0'} \right\rangle"
 
 
-def ideal_macaulay2(given: GeneratingSet) -> str:
+def ideal_macaulay2(ideal: GeneratingSet) -> str:
     """A Macaulay2 program that defines the ring ``R`` and the ideal ``I``; longer names where variables have these."""
-    names = all_to_macaulay2(given.ring.variables)
-    ring, ideal = ("R" if "R" not in names else "coordinateRing"), ("I" if "I" not in names else "givenIdeal")
-    header = f"{_glossary(given.ring.variables, names)}{ring} = {macaulay2.field(given.ring.field)}[{', '.join(names)}]"
-    if not given.generators:
-        return f"{header}\n{ideal} = ideal(0_{ring})"
-    written = (macaulay2.polynomial(g, names) for g in watched(given.generators))
-    pairs = zip(given.generators, written, strict=True)
+    names = all_to_macaulay2(ideal.ring.variables)
+    ring, symbol = ("R" if "R" not in names else "coordinateRing"), ("I" if "I" not in names else "givenIdeal")
+    header = f"{_glossary(ideal.ring.variables, names)}{ring} = {macaulay2.field(ideal.ring.field)}[{', '.join(names)}]"
+    if not ideal.generators:
+        return f"{header}\n{symbol} = ideal(0_{ring})"
+    written = (macaulay2.polynomial(g, names) for g in watched(ideal.generators))
+    pairs = zip(ideal.generators, written, strict=True)
     listed = macaulay2.sequence(f"({text})_{ring}" if g.is_ground else text for g, text in pairs)
-    return f"{header}\n{ideal} = ideal {listed}"
+    return f"{header}\n{symbol} = ideal {listed}"
 
 
 def _glossary(names: Sequence[str], written: Sequence[str]) -> str:

@@ -82,7 +82,7 @@ def names_in(text: str) -> tuple[str, ...]:
     ('x', 'y_1', 'z')
     """
     tokens = _Reader(text, PolynomialRing(QQ, ())).tokens
-    return tuple(dict.fromkeys(normal_form(found) for kind, found, _ in tokens if kind == "name"))
+    return tuple(dict.fromkeys(normal_form(token) for kind, token, _ in tokens if kind == "name"))
 
 
 @dataclass(slots=True)
@@ -110,10 +110,10 @@ class _Reader:
 
     def whole(self) -> PolyElement:
         result = self.sum()
-        kind, found, _ = self.tokens[self.place]
+        kind, token, _ = self.tokens[self.place]
         if kind != "end":
-            factor = f"; write * between factors: {self.written_out()}" if kind == "name" or found == "(" else ""
-            self.fail(f"expected an operator, found '{found:.60}'{factor}")
+            factor = f"; write * between factors: {self.written_out()}" if kind == "name" or token == "(" else ""
+            self.fail(f"expected an operator, found '{token:.60}'{factor}")
         return result
 
     def written_out(self) -> str:
@@ -170,17 +170,17 @@ class _Reader:
         return base**exponent if exponent else self.ring.sympy_ring.one
 
     def atom(self) -> PolyElement:
-        kind, found, _ = self.tokens[self.place]
+        kind, token, _ = self.tokens[self.place]
         self.place += 1
         if kind == "integer":
-            return self.ring.sympy_ring.ground_new(integer(found))
+            return self.ring.sympy_ring.ground_new(integer(token))
         if kind == "name":
-            variable = _variables(self.ring).get(normal_form(found))
+            variable = _variables(self.ring).get(normal_form(token))
             if variable is None:
-                self.fail(f"unknown name '{found:.60}'; known are {self.known()}", self.place - 1)
+                self.fail(f"unknown name '{token:.60}'; known are {self.variable_names()}", self.place - 1)
             return variable
-        if found != "(":
-            shown = f"'{found}'" if found else "the end"
+        if token != "(":
+            shown = f"'{token}'" if token else "the end"
             self.fail(f"expected a number, a name or '(', found {shown}", self.place - 1)
         self.depth += 1
         if self.depth > MAX_DEPTH:
@@ -191,18 +191,18 @@ class _Reader:
         self.depth -= 1
         return inside
 
-    def known(self) -> str:
+    def variable_names(self) -> str:
         """The names that may occur, or the first of them."""
         names = self.ring.variables
         return ", ".join(f"{name:.60}" for name in names[:8]) + (", …" if len(names) > 8 else "") or "none"
 
     def sign(self, *accepted: str) -> str:
         """Take one of these operators if it comes next; otherwise nothing."""
-        kind, found, _ = self.tokens[self.place]
-        if kind != "sign" or found not in accepted:
+        kind, token, _ = self.tokens[self.place]
+        if kind != "sign" or token not in accepted:
             return ""
         self.place += 1
-        return found
+        return token
 
     def check_size(self, work: int, terms: int, bits: int, place: int) -> None:
         """Refuse what would take long, before it is expanded."""
@@ -227,8 +227,8 @@ def _refused(message: str, text: str, column: int) -> ConversionError:
 
 
 def _unexpected(text: str, column: int) -> str:
-    """What is wrong with a character; numbers are exact, so that decimal ones are to be written as fractions."""
-    number = next((found for found in _DECIMAL.finditer(text) if found.start() <= column < found.end()), None)
+    """The reason why a character is refused; numbers are exact, so decimal ones have to be written as fractions."""
+    number = next((match for match in _DECIMAL.finditer(text) if match.start() <= column < match.end()), None)
     if number is None:
         return f"unexpected character {text[column]!r}"
     value = str(Fraction(f"0{number[0]}"))
@@ -239,7 +239,7 @@ def _unexpected(text: str, column: int) -> str:
 
 
 def _end_of_name(text: str, end: int) -> int:
-    """Where a name ends of which a part ends here: accents and vowel signs may be characters of their own."""
+    """The end of a name of which a part ends here: accents and vowel signs may be characters of their own."""
     while end < len(text) and category(text[end]).startswith("M"):
         letters = _LETTERS.match(text, end + 1)
         assert letters is not None
@@ -250,9 +250,9 @@ def _end_of_name(text: str, end: int) -> int:
 def _added(total: PolyElement, term: PolyElement) -> PolyElement:
     """The sum, in the place of ``total``: a copy for each term would take quadratic time."""
     for monomial, coefficient in term.items():
-        found = total.get(monomial, 0) + coefficient
-        if found:
-            total[monomial] = found
+        value = total.get(monomial, 0) + coefficient
+        if value:
+            total[monomial] = value
         else:
             del total[monomial]
     return total
@@ -320,17 +320,17 @@ class GeneratorReader:
         return self.places[name], int(power)
 
     def _coefficient(self, text: str) -> Any:
-        known = self.coefficients.get(text)
-        if known is None:
+        number = self.coefficients.get(text)
+        if number is None:
             match = _NUMBER.fullmatch(text)
             if match is None or not text.isascii():
                 raise ConversionError(f"not a number, and not a variable of the ring: {text[:120]}")
             domain = self.ring.sympy_ring.domain
-            known = domain(integer(match[1]))
+            number = domain(integer(match[1]))
             if match[2]:
                 divisor = domain(integer(match[2]))
                 if not divisor:
                     raise ConversionError(f"a number that has no meaning over {self.ring.field}: {text[:120]}")
-                known = known / divisor
-            self.coefficients[text] = known
-        return known
+                number = number / divisor
+            self.coefficients[text] = number
+        return number

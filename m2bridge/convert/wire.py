@@ -72,7 +72,7 @@ def _of_text(names: list[str], size: int, text: str) -> Iterator[tuple[str, Powe
     After a name of one letter the engine writes the exponent without a sign.
     """
     places = {name: place for place, name in enumerate(names)}
-    known: dict[str, tuple[int, int]] = {}
+    pairs: dict[str, tuple[int, int]] = {}
     listed = text.replace("-", "+-").removeprefix("+").split("+")
     if len(listed) != size:
         raise ParseError(f"{len(listed)} terms of {size}: {text!r:.120}")
@@ -82,20 +82,20 @@ def _of_text(names: list[str], size: int, text: str) -> Iterator[tuple[str, Powe
         if sum(map(len, powers)) != len(monomial) or not (number or powers):
             raise ParseError(f"not a term: {term!r:.120}")
         for power in powers:
-            if power not in known:
-                known[power] = _power(power, places)
-        yield sign + (number or "1"), [known[power] for power in powers]
+            if power not in pairs:
+                pairs[power] = _power(power, places)
+        yield sign + (number or "1"), [pairs[power] for power in powers]
 
 
 def _power(text: str, places: dict[str, int]) -> tuple[int, int]:
-    found = _PARTS.fullmatch(text)
-    if not found or found[1] not in places:
+    match = _PARTS.fullmatch(text)
+    if not match or match[1] not in places:
         raise ParseError(f"not a power of a variable: {text!r:.120}")
-    return places[found[1]], integer(found[2] or "1")
+    return places[match[1]], integer(match[2] or "1")
 
 
 FAULTS = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, RecursionError, BasePolynomialError)
-"""What readers of foreign data that does not follow the format may raise."""
+"""Exceptions that data which do not follow the format can cause."""
 
 
 @dataclass(frozen=True, slots=True)

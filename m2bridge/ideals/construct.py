@@ -128,7 +128,7 @@ def _is_coordinate(name: str) -> bool:
     return is_name(name.replace("'", "_").replace("_-", "_"))
 
 
-def read_mrdi(given: Path | str | Mapping[str, Any]) -> Ideal:
+def read_mrdi(source: Path | str | Mapping[str, Any]) -> Ideal:
     """The ideal in a file in the interchange format ``.mrdi``, as Macaulay2 (package MRDI) or Oscar wrote it.
 
     Parameters
@@ -145,7 +145,7 @@ def read_mrdi(given: Path | str | Mapping[str, Any]) -> Ideal:
     >>> print(read_mrdi(ideal("x^2 - 2/3*y").to_mrdi("Oscar")))
     ideal(x**2 - 2/3*y) of QQ[x, y]
     """
-    return Ideal.of(from_mrdi(given))
+    return Ideal.of(from_mrdi(source))
 
 
 def read_sage_text(text: str) -> Ideal:
@@ -199,11 +199,11 @@ def read_ideal_file(text: str, *, field: CoefficientField | None = None) -> tupl
     if not isinstance(table, dict):
         raise ConversionError("[ideal] must be a table")
     check_keys(table, "[ideal]", {"variables", "generators"}, {"title", "field"})
-    title, named = (_line(table.get(key, ""), key) for key in ("title", "field"))
+    title, name_of_field = (_line(table.get(key, ""), key) for key in ("title", "field"))
     ring = PolynomialRing(QQ, _file_variables(table["variables"]))
     listed = strings(table["generators"], "[ideal] generators")
     generators = [polynomial(value, f"[ideal] generators {i}", ring) for i, value in enumerate(listed, 1)]
-    over = PolynomialRing(_file_field(named, field), ring.variables)
+    over = PolynomialRing(_file_field(name_of_field, field), ring.variables)
     return Ideal(over, tuple(filter(None, (element(over, generator) for generator in generators)))), title
 
 
@@ -222,11 +222,11 @@ def _file_variables(value: object) -> tuple[str, ...]:
     return names
 
 
-def _file_field(named: str, wanted: CoefficientField | None) -> CoefficientField:
+def _file_field(text: str, requested: CoefficientField | None) -> CoefficientField:
     try:
-        own = CoefficientField.parse(named) if named else None
+        own = CoefficientField.parse(text) if text else None
     except InvalidCaseError as reason:
         raise ConversionError(f"[ideal] {reason}") from None
-    if own and wanted and own != wanted:
-        raise ConversionError(f"[ideal] field: the ideal is over {own}, and {wanted} was asked for")
-    return own or wanted or QQ
+    if own and requested and own != requested:
+        raise ConversionError(f"[ideal] field: the ideal is over {own}, and {requested} was asked for")
+    return own or requested or QQ

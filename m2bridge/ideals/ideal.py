@@ -190,15 +190,15 @@ class Ideal(Presented, GeneratingSet):
         >>> cusp.contains("x*y^2 - x^4"), cusp.contains("x")
         (True, False)
         """
-        given = self._ideal(other)
-        check_one_ring(self, given)
-        if {g.monic() for g in given.generators} <= {g.monic() for g in self.generators}:
+        second = self._ideal(other)
+        check_one_ring(self, second)
+        if {g.monic() for g in second.generators} <= {g.monic() for g in self.generators}:
             return True
         if engine is None and (basis := small_basis(self)) is not None:
-            larger = small_basis(self + given)
+            larger = small_basis(self + second)
             if larger is not None:
                 return basis == larger
-        return self._ask("ideal_containment", engine, timeout, given).boolean("contains")
+        return self._ask("ideal_containment", engine, timeout, second).boolean("contains")
 
     def intersect(
         self,
@@ -218,9 +218,9 @@ class Ideal(Presented, GeneratingSet):
         """
         if not others:
             return self
-        named = {f"ideal{number}": given for number, given in enumerate((self, *flat(others)))}
-        values = {"names": f"({', '.join(named)})"}
-        return _tidied(ask("ideal_intersection", named, values, engine=engine, timeout=timeout).ideal("intersection"))
+        ideals = {f"ideal{number}": ideal for number, ideal in enumerate((self, *flat(others)))}
+        values = {"names": f"({', '.join(ideals)})"}
+        return _tidied(ask("ideal_intersection", ideals, values, engine=engine, timeout=timeout).ideal("intersection"))
 
     def quotient(self, other: object, *, engine: Engine | None = None, timeout: float | None = None) -> Ideal:
         """The quotient I : J, all f with f·J ⊆ I, for an ideal J or a polynomial.
@@ -291,8 +291,8 @@ class Ideal(Presented, GeneratingSet):
         >>> ideal("x^2 + y", "x*y - 1").groebner_basis().generators
         (x**2 + y, x*y - 1, y**2 + x)
         """
-        found = self._ask("ideal_groebner_basis", engine, timeout).ideal("groebner_basis")
-        elements = tidy(GeneratingSet(self.ring, tuple(g.monic() for g in found.generators))).generators
+        basis = self._ask("ideal_groebner_basis", engine, timeout).ideal("groebner_basis")
+        elements = tidy(GeneratingSet(self.ring, tuple(g.monic() for g in basis.generators))).generators
         source = Module(self.ring, tuple((total_degree(element),) for element in elements))
         return GroebnerBasis(Matrix(Module(self.ring, ((0,),)), source, (elements,), (0,)))
 
@@ -694,11 +694,11 @@ class Ideal(Presented, GeneratingSet):
         ideals = {"givenIdeal": self} if other is None else {"givenIdeal": self, "otherIdeal": other}
         return ask(question, ideals, engine=engine, timeout=timeout)
 
-    def _ideal(self, given: object) -> GeneratingSet:
+    def _ideal(self, value: object) -> GeneratingSet:
         """The given ideal, or the one that a polynomial generates in the ring of this one."""
-        if isinstance(given, GeneratingSet):
-            return given
-        generator = element(self.ring, given)
+        if isinstance(value, GeneratingSet):
+            return value
+        generator = element(self.ring, value)
         return GeneratingSet(self.ring, (generator,) if generator else ())
 
     def _generated_by(self, generators: Iterable[PolyElement]) -> Ideal:
@@ -710,13 +710,13 @@ class Ideal(Presented, GeneratingSet):
             raise ConversionError(f"an ideal of {self.ring}, but {owner} of the map has the ring {ring}")
 
 
-def _tidied(found: GeneratingSet) -> Ideal:
-    return Ideal.of(tidy(found))
+def _tidied(generators: GeneratingSet) -> Ideal:
+    return Ideal.of(tidy(generators))
 
 
-def _ordered(found: Iterable[GeneratingSet]) -> tuple[Ideal, ...]:
+def _ordered(ideals: Iterable[GeneratingSet]) -> tuple[Ideal, ...]:
     """The ideals in the same order in all versions of Macaulay2."""
-    return tuple(sorted(map(_tidied, found), key=order))
+    return tuple(sorted(map(_tidied, ideals), key=order))
 
 
 def _check_size(count: int) -> None:

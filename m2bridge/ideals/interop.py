@@ -31,10 +31,10 @@ _NAMESPACES = {
     "Macaulay2": ["https://macaulay2.com", "1.26.06"],
     "Oscar": ["https://github.com/oscar-system/Oscar.jl", "1.4.0"],
 }
-"""Where the words are from, and the release whose words they are."""
+"""The source of each vocabulary, and its release."""
 _INDEXED = re.compile(r"([^_]+)_(?:(-?\d+)|\((-?\d+(?:,-?\d+)*)\))")
 MOST_BYTES = 100_000_000
-"""Of a file that is read."""
+"""The largest file that is read."""
 
 
 def mrdi(ideal: GeneratingSet, namespace: str) -> dict[str, Any]:
@@ -52,16 +52,16 @@ def mrdi(ideal: GeneratingSet, namespace: str) -> dict[str, Any]:
     }
 
 
-def from_mrdi(given: Path | str | Mapping[str, Any]) -> GeneratingSet:
+def from_mrdi(source: Path | str | Mapping[str, Any]) -> GeneratingSet:
     """The ideal that :func:`m2bridge.read_mrdi` reads."""
-    data = given if isinstance(given, Mapping) else read_json(read_text(Path(given), MOST_BYTES))
+    data = source if isinstance(source, Mapping) else read_json(read_text(Path(source), MOST_BYTES))
     try:
         (namespace,) = data["_ns"]
-        wanted, variables, named = _WORDS[namespace]
-        if data["_type"]["name"] != wanted:
+        kind, variables, read_name = _WORDS[namespace]
+        if data["_type"]["name"] != kind:
             raise ConversionError(f"a {data['_type']['name']!s:.40} and not an ideal")
         described = _referred(data, data["_type"]["params"])
-        names = [named(text) for text in described["data"][variables]]
+        names = [read_name(text) for text in described["data"][variables]]
         ring = PolynomialRing(_field(_referred(data, described["_type"]["params"])), tuple(names))
         return GeneratingSet(ring, tuple(filter(None, (_polynomial(ring, terms) for terms in data["data"]))))
     except M2BridgeError as reason:
@@ -100,7 +100,7 @@ def _terms(polynomial: PolyElement, namespace: str) -> list[list[Any]]:
 
 
 def _referred(data: Mapping[str, Any], described: Any) -> Any:
-    """What a UUID stands for; what is written out stands for itself."""
+    """The object that a UUID refers to; an object that is written out is returned as it is."""
     return data["_refs"][described] if isinstance(described, str) else described
 
 
@@ -126,21 +126,26 @@ _WORDS: dict[str, tuple[str, str, Callable[[str], str]]] = {
     "Macaulay2": ("Ideal", "variables", _from_macaulay2),
     "Oscar": ("MPolyIdeal", "symbols", str),
 }
-"""What an ideal and the variables of a ring are called, and how their names are read."""
+"""The words for an ideal and for the variables of a ring, and the reader of their names."""
 
 
 def _polynomial(ring: PolynomialRing, terms: Any) -> PolyElement:
     domain = ring.sympy_ring.domain
-    found = {}
+    coefficients = {}
     for exponents, coefficient in terms:
         parts = coefficient if isinstance(coefficient, list) else coefficient.split("//")
         numerator, denominator = (*map(integer, parts), 1)[:2]
         monomial = tuple(map(int, exponents))
         divisor = domain(denominator)
-        if len(monomial) != len(ring.variables) or min(monomial, default=0) < 0 or monomial in found or not divisor:
+        if (
+            len(monomial) != len(ring.variables)
+            or min(monomial, default=0) < 0
+            or monomial in coefficients
+            or not divisor
+        ):
             raise ConversionError(f"not a term of a polynomial of {ring}: {json.dumps([exponents, coefficient]):.80}")
-        found[monomial] = domain(numerator) / divisor
-    return ring.sympy_ring.from_dict({monomial: c for monomial, c in found.items() if c})
+        coefficients[monomial] = domain(numerator) / divisor
+    return ring.sympy_ring.from_dict({monomial: c for monomial, c in coefficients.items() if c})
 
 
 _PROGRAM = re.compile(

@@ -1,4 +1,4 @@
-"""A question about ideals of one ring, as a Macaulay2 program."""
+"""Questions about ideals of one ring as Macaulay2 programs, and small Gröbner bases by FLINT."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def question(
     """
     check_one_ring(*ideals.values())
     ring = next(iter(ideals.values())).ring
-    written = {given: macaulay2.ideal(ideal, RING) for given, ideal in ideals.items()}
+    written = {key: macaulay2.ideal(ideal, RING) for key, ideal in ideals.items()}
     return render(name, libraries, {"ring": macaulay2.ring(ring), "ideals": written, **(values or {})})
 
 
@@ -74,10 +74,10 @@ def check_one_ring(*ideals: GeneratingSet) -> None:
             raise ConversionError(f"ideals of different rings, {first} and {other.ring}")
 
 
-def check_ideal(given: object) -> None:
+def check_ideal(value: object) -> None:
     """Raise ConversionError if it is no ideal."""
-    if not isinstance(given, GeneratingSet):
-        raise ConversionError(f"a {type(given).__name__} is not an ideal: make one by m2bridge.ideal")
+    if not isinstance(value, GeneratingSet):
+        raise ConversionError(f"a {type(value).__name__} is not an ideal: make one by m2bridge.ideal")
 
 
 def tidy(ideal: GeneratingSet) -> GeneratingSet:
@@ -102,7 +102,7 @@ def _rank(polynomial: PolyElement) -> tuple[int, list[tuple[int, ...]]]:
 LIMITS = (60, 200, 2000)
 """Polynomials in a basis, terms of a polynomial, bits of a coefficient."""
 MOST_TERMS = 1000
-"""Of all generators together."""
+"""The largest number of terms of all generators together."""
 MOST_MONOMIALS = 5000
 """Up to twice the degree of the generators: a bound for what a reduction goes through, which no limit of FLINT is."""
 
@@ -120,11 +120,11 @@ def small_basis(ideal: GeneratingSet) -> Basis | None:
     if ideal.ring.field != QQ or not count or large:
         return None
     context = flint.fmpz_mpoly_ctx.get(tuple(f"x{i}" for i in range(count)), flint.Ordering.degrevlex)
-    given = flint.fmpz_mpoly_vec([context.from_dict(integer_coefficients(g)) for g in ideal.generators], context)
-    found, finished = given.buchberger_naive(limits=LIMITS)
+    polynomials = flint.fmpz_mpoly_vec([context.from_dict(integer_coefficients(g)) for g in ideal.generators], context)
+    basis, finished = polynomials.buchberger_naive(limits=LIMITS)
     if not finished:
         return None
-    return frozenset(_primitive(element) for element in found.autoreduction())
+    return frozenset(_primitive(element) for element in basis.autoreduction())
 
 
 def _primitive(polynomial: flint.fmpz_mpoly) -> tuple[tuple[tuple[int, ...], int], ...]:

@@ -200,9 +200,9 @@ def _components(given: Kind, answer: Answer, *names: str) -> tuple[IrreducibleCo
     return tuple(sorted(listed, key=lambda component: (-component.dimension, component.degree, order(component.ideal))))
 
 
-def _of_kind(given: Kind, found: GeneratingSet) -> Kind:
+def _of_kind(given: Kind, generators: GeneratingSet) -> Kind:
     """The ideal that was found in the ring of the given one, in its class."""
-    return replace(given, generators=tidy(found).generators)
+    return replace(given, generators=tidy(generators).generators)
 
 
 def _dimension(components: Sequence[IrreducibleComponent[Any]] | None) -> int | None:

@@ -51,7 +51,7 @@ class ModularElimination:
         return cls(Expansions.of(source, max_degree, random, prime), RandomPoints.of(source, random, prime))
 
     def modulo(self, prime: int, random: Random) -> ModularElimination:
-        """The same on the same slice modulo another prime."""
+        """The elimination on the same slice modulo another prime."""
         images = self.points.images
         points = RandomPoints(images, self.points.parameters, random, prime, [[] for _ in images])
         return ModularElimination(replace(self.expansions, prime=prime), points)
@@ -135,12 +135,12 @@ class RandomPoints:
 
 
 def _monomial(monomial: Monomial, columns: list[Column], prefixes: dict[Monomial, Column], prime: int) -> Column:
-    known = prefixes.get(monomial)
-    if known is None:
+    column = prefixes.get(monomial)
+    if column is None:
         first = _monomial(monomial[:-1], columns, prefixes, prime)
-        known = [a * b % prime for a, b in zip(first, columns[monomial[-1]], strict=True)]
-        prefixes[monomial] = known
-    return known
+        column = [a * b % prime for a, b in zip(first, columns[monomial[-1]], strict=True)]
+        prefixes[monomial] = column
+    return column
 
 
 def _evaluate(image: IntegerPolynomial, values: list[Column], products: dict[Monomial, Column], prime: int) -> Column:
@@ -188,11 +188,11 @@ class Expansions:
         return set(map(tuple, rows.values()))
 
     def _expand(self, monomial: Monomial, products: dict[Monomial, PackedPolynomial]) -> PackedPolynomial:
-        known = products.get(monomial)
-        if known is None:
-            known = _product(self._expand(monomial[:-1], products), self.images[monomial[-1]])
-            products[monomial] = known
-        return known
+        product = products.get(monomial)
+        if product is None:
+            product = _product(self._expand(monomial[:-1], products), self.images[monomial[-1]])
+            products[monomial] = product
+        return product
 
     def echelon(self, rows: set[tuple[tuple[int, int], ...]], width: int) -> tuple[Any, tuple[int, ...]]:
         """Reduced echelon form modulo the prime of such rows, and its pivot columns."""
@@ -280,11 +280,11 @@ class Substitution:
         """The product of the images of the coordinates in a monomial."""
         if not monomial:
             return self.one
-        known = self.expansions.get(monomial)
-        if known is None:
-            known = self.expand(monomial[:-1]) * self.images[monomial[-1]]
-            self.expansions[monomial] = known
-        return known
+        product = self.expansions.get(monomial)
+        if product is None:
+            product = self.expand(monomial[:-1]) * self.images[monomial[-1]]
+            self.expansions[monomial] = product
+        return product
 
     def vanishes(self, terms: Iterable[tuple[Monomial, int]]) -> bool:
         """Whether a polynomial is identically zero after substitution, over ZZ."""

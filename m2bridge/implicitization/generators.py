@@ -1,7 +1,8 @@
-"""From residues modulo primes to QQ: relations and functionals, lifted with as many primes as they need, and proved.
+"""Minimal generators in one multidegree, and the proof that they are all and that none can be left out.
 
-Only what is asked for is lifted. A relation is eliminated again, modulo more primes, among the basis and few other
-monomials; functionals that vanish on products are found again modulo one more prime after the other.
+Relations and functionals are computed modulo primes, lifted to QQ with as many primes as they need, and proved. A
+relation that needs more primes is eliminated again among the basis and few other monomials; functionals that vanish on
+products are computed again modulo one more prime after the other.
 """
 
 from __future__ import annotations
@@ -52,9 +53,9 @@ def proved_relations(
         lambda monomials: ModularEchelon.of(monomials, eliminations),
         lambda monomials: ExactEchelon.of(monomials, substitution),
     )
-    found = dict(_vanishing(echelon, columns, substitution))
+    proved = dict(_vanishing(echelon, columns, substitution))
     for eliminated in roads:
-        missing = [column for column in columns if column not in found]
+        missing = [column for column in columns if column not in proved]
         if not missing:
             break
         kept = sorted({*echelon.pivots, *missing})
@@ -64,8 +65,8 @@ def proved_relations(
             return None  # The echelon form, not these primes, is unlucky.
         if pivots == echelon.pivots:
             relations = _vanishing(again, [kept.index(column) for column in missing], substitution)
-            found |= {kept[i]: relation for i, relation in relations}
-    return tuple(found[column] for column in columns) if len(found) == len(columns) else None
+            proved |= {kept[i]: relation for i, relation in relations}
+    return tuple(proved[column] for column in columns) if len(proved) == len(columns) else None
 
 
 def _rank_and_pivots(pivots: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
@@ -90,13 +91,13 @@ def has_no_larger_rank(
     dual to a basis modulo the span, the monomials at the places. More primes are used as long as rational
     reconstruction does not find them, and where these are not enough the rank is computed.
     """
-    known: list[tuple[int, list[list[int]]]] = []
+    duals: list[tuple[int, list[list[int]]]] = []
     for part in _parts(generated, products, primes):
         if len(part.chosen) > len(generated.chosen):
             return False
         if len(part.chosen) == len(generated.chosen):
-            known.append((part.prime, part.dual(places)))
-            functionals = _lifted(known)
+            duals.append((part.prime, part.dual(places)))
+            functionals = _lifted(duals)
             if _are_independent(functionals, places) and generated.is_annihilated(functionals):
                 return True
     return generated.rational_rank() <= len(generated.chosen)
@@ -109,9 +110,9 @@ def _parts(generated: GeneratedPart, products: Products, primes: Sequence[int]) 
             yield GeneratedPart.of(products, prime)
 
 
-def _lifted(known: Sequence[tuple[int, list[list[int]]]]) -> list[list[int]]:
+def _lifted(duals: Sequence[tuple[int, list[list[int]]]]) -> list[list[int]]:
     """Integer vectors from their residues modulo primes, up to a factor for each vector."""
-    primes, residues = zip(*known, strict=True)
+    primes, residues = zip(*duals, strict=True)
     modulus, weights = chinese_remainder(primes)
     lifted = []
     for vectors in watched(zip(*residues, strict=True)):
@@ -159,13 +160,13 @@ class Products:
 
     def distinct(self) -> list[tuple[SparseRow, Index]]:
         """The different products: nonzero coefficients, and (neighbour, row); short ones first."""
-        found: dict[SparseRow, Index] = {}
+        rows: dict[SparseRow, Index] = {}
         for i, neighbour in enumerate(self.neighbours):
             places = self.places[i]
             for row, terms in enumerate(watched(neighbour.piece.ideal)):
                 product = tuple(sorted([(place, c) for position, c in terms if (place := places[position]) >= 0]))
-                found.setdefault(product, (i, row))
-        return sorted(found.items(), key=_length)
+                rows.setdefault(product, (i, row))
+        return sorted(rows.items(), key=_length)
 
     def polynomial(self, index: Index, position: Mapping[Monomial, int]) -> SparseRow:
         """One product as a polynomial, its monomials numbered by ``position``."""
@@ -291,14 +292,14 @@ def matrix_with_columns(columns: Sequence[Sequence[tuple[int, int]]], zero: Any)
 FAST_MODULUS = 1515531528
 """Up to this number, about 2^30.5, FLINT multiplies matrices in half the time that larger moduli take."""
 PRIMES = 16
-"""How many primes below it are kept: the first for a guess, others where it is unlucky."""
+"""The number of primes below it that are kept: the first for a guess, others where it is unlucky."""
 LIFTING_PRIMES = 2
-"""How many primes of 62 bits, not slower than those of 31, help to lift to QQ what is too large for the first one."""
+"""The number of primes of 62 bits that help to lift larger coefficients to QQ; they are not slower than those of 31."""
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What all multidegrees of one computation share; the primes divide no coefficient of the map."""
+    """The data that all multidegrees of one computation share; the primes divide no coefficient of the map."""
 
     grading: PackedGrading
     primes: tuple[int, ...]
@@ -345,7 +346,7 @@ def compute_piece(
 
 
 def _echelons(candidates: Sequence[Monomial], context: Context) -> Iterator[tuple[Echelon, int]]:
-    """How relations are found, and by which prime it is known that products of generators are independent."""
+    """Echelon forms, better ones later, each with the prime modulo which products are seen to be independent."""
     guess, better_guess, *others = context.primes
     yield ModularEchelon.of(candidates, context.eliminations[:1]), guess
     yield ModularEchelon.of(candidates, context.eliminations), better_guess

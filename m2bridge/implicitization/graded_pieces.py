@@ -101,17 +101,17 @@ class MultidegreeOrbits:
 
     def transport(self, multidegree: int) -> tuple[int, Permutation]:
         """The dominant multidegree of the orbit, and one product of symmetries that carries it to this multidegree."""
-        known = self.transports.get(multidegree)
-        if known is None:
+        transport = self.transports.get(multidegree)
+        if transport is None:
             if multidegree in self.members:
-                known = multidegree, tuple(range(len(self.grading.packed)))
+                transport = multidegree, tuple(range(len(self.grading.packed)))
             else:
                 previous, number = self.steps[multidegree]
                 root, first = self.transport(previous)
                 last = self.grading.permutations[number]
-                known = root, tuple(last[j] for j in first)
-            self.transports[multidegree] = known
-        return known
+                transport = root, tuple(last[j] for j in first)
+            self.transports[multidegree] = transport
+        return transport
 
     def tree(self, dominant: int) -> tuple[tuple[int, int], ...]:
         """For each multidegree of an orbit after the first: the place of an earlier one, the permutation from there."""

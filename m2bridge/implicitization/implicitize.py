@@ -139,7 +139,7 @@ class Implicitization:
             yield from orbit.expand()
 
     def generators(self) -> tuple[PolyElement, ...]:
-        """The same generators as elements of ``ring.sympy_ring``."""
+        """The generators as elements of ``ring.sympy_ring``."""
         ring = self.ring.sympy_ring
         coefficients = {c for orbit in self.orbits for polynomial in orbit.polynomials for _, c in polynomial}
         scalars = {c: ring.domain(c) for c in coefficients}
@@ -201,7 +201,7 @@ def implicitize(source: MultigradedMap, max_degree: int, *, seed: int = 0) -> Im
 def implicitize_and_look_ahead(
     source: MultigradedMap, max_degree: int, monomial: Monomial, *, seed: int = 0
 ) -> tuple[Implicitization, int | None]:
-    """The same, and the number of minimal generators in one multidegree of the next degree.
+    """As :func:`implicitize`, with the number of minimal generators in one multidegree of the next degree.
 
     Parameters
     ----------
@@ -223,16 +223,16 @@ def implicitize_and_look_ahead(
     """
     computation = _Computation.of(source, max_degree + 1, seed)
     lower = computation.degrees(max_degree, keep_last=True)
-    found = computation.result(lower, max_degree)
-    if found.stopped_early:
-        return found, None
+    result = computation.result(lower, max_degree)
+    if result.stopped_early:
+        return result, None
     context = computation.context
     multidegree = sum(context.grading.packed[j] for j in monomial)
     try:
         piece = compute_piece(multidegree, max_degree + 1, lower, 1, context, keep_ideal=False)
     except TimeLimitError:
-        return found, None
-    return found, len(piece.generators)
+        return result, None
+    return result, len(piece.generators)
 
 
 @dataclass(frozen=True, slots=True)

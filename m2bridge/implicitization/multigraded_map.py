@@ -249,16 +249,16 @@ def symmetrized(degrees: Sequence[int], permutations: Sequence[Permutation]) -> 
 
 
 def _orbits(size: int, permutations: Sequence[Permutation]) -> list[list[int]]:
-    seen: set[int] = set()
+    visited: set[int] = set()
     result = []
     for start in watched(range(size)):
-        if start in seen:
+        if start in visited:
             continue
         orbit = [start]
-        seen.add(start)
+        visited.add(start)
         for j in watched(orbit):
-            fresh = {permutation[j] for permutation in permutations} - seen
-            seen |= fresh
+            fresh = {permutation[j] for permutation in permutations} - visited
+            visited |= fresh
             orbit += sorted(fresh)
         result.append(orbit)
     return result
