@@ -14,10 +14,9 @@ from m2bridge.cli import commands
 from m2bridge.crosscheck.questions import question_of
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError, TimeLimitError
 from m2bridge.families import family
-from m2bridge.families.deep_attention.all_sizes import counted, decide, predictions
+from m2bridge.families.deep_attention.all_sizes import decide, layer_numbers
 from m2bridge.families.deep_attention.all_sizes import decide as cross_check
 from m2bridge.families.deep_attention.all_sizes.checker import statements as checked
-from m2bridge.families.deep_attention.all_sizes.counted import END, LAYER, LAYERS, Path
 from m2bridge.families.deep_attention.all_sizes.decide import (
     cross_check_deep_attention,
     known_dimension,
@@ -26,9 +25,13 @@ from m2bridge.families.deep_attention.all_sizes.decide import (
 )
 from m2bridge.families.deep_attention.all_sizes.family import EveryNetwork
 from m2bridge.families.deep_attention.all_sizes.layer_identities import blocks, layer_identities
-from m2bridge.families.deep_attention.all_sizes.predictions import (
+from m2bridge.families.deep_attention.all_sizes.layer_numbers import (
+    END,
+    LAYER,
+    LAYERS,
     PREDICTIONS,
     WHOLE,
+    LayerPath,
     Prediction,
     equation,
     symmetric_matrices,
@@ -85,7 +88,7 @@ def test_a_prediction_is_that_of_the_statement(key: str) -> None:
     assumed = LAYER.function([(prediction.layer_assumed, "1")])
     for network in small_networks("softmax" if prediction.counts == "softmax" else "none")[::7]:
         if not statement.hypotheses(network):
-            path = Path.of(network)
+            path = LayerPath.of(network)
             assert path.total(end, layer) == statement.predict(network)
             assert all(assumed(point) == 1 for point in path.layers)
             compared += 1
@@ -176,7 +179,9 @@ def test_the_checker_notices_another_formula(key: str, monkeypatch: pytest.Monke
 
 def test_a_number_counted_wrongly_is_found_by_a_rank(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = tuple((where, f"{number} + 1") for where, number in LAYERS["lightning"])
-    monkeypatch.setattr(decide, "counted", lambda what: replace(counted.counted(what), layer=LAYER.function(wrong)))
+    monkeypatch.setattr(
+        decide, "counted", lambda what: replace(layer_numbers.counted(what), layer=LAYER.function(wrong))
+    )
     with pytest.raises(ContradictionError, match="counted layer by layer"):
         decide.decide(STATED["L"], PREDICTIONS["L"])
 
@@ -289,4 +294,4 @@ def test_at_the_limit_the_verdicts_so_far_are_shown_and_none_is_certified(
 
 
 def test_predictions_are_of_known_kinds() -> None:
-    assert {prediction.counts for prediction in predictions.PREDICTIONS.values()} == set(LAYERS)
+    assert {prediction.counts for prediction in layer_numbers.PREDICTIONS.values()} == set(LAYERS)

@@ -20,7 +20,7 @@ from m2bridge.families.deep_attention.all_sizes import decide as cross_check
 from m2bridge.families.deep_attention.all_sizes.checker import layers, statements
 from m2bridge.families.deep_attention.all_sizes.decide import known_dimension, small_networks
 from m2bridge.families.deep_attention.all_sizes.family import EveryNetwork
-from m2bridge.families.deep_attention.all_sizes.predictions import PREDICTIONS, equation
+from m2bridge.families.deep_attention.all_sizes.layer_numbers import PREDICTIONS, equation
 from m2bridge.families.deep_attention.checker.case import read, upper_bound, virtual
 from tests.changing import changed, leaves, others
 

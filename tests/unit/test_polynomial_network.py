@@ -16,8 +16,7 @@ from sympy.polys.matrices import DomainMatrix
 from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import ContradictionError, InvalidCaseError, TooLargeError
-from m2bridge.families.polynomial_network import model
-from m2bridge.families.polynomial_network import structure as bounds
+from m2bridge.families.polynomial_network import model, shape
 from m2bridge.families.polynomial_network.expansion import layer_chain
 from m2bridge.families.polynomial_network.model import PolynomialNetwork
 from m2bridge.families.polynomial_network.statements import STATEMENTS, expected_dimension
@@ -125,7 +124,7 @@ def test_the_gauge_group_of_linear_networks_by_linear_algebra() -> None:
                 moved = [0 * w for w in weights]
                 moved[k - 1], moved[k] = X * weights[k - 1], -weights[k] * X
                 rows.append([int(entry) for matrix in moved for entry in matrix])
-        assert bounds.gauge_dimension(widths, 1) == rank_mod(rows, LARGE_PRIME), widths
+        assert shape.gauge_dimension(widths, 1) == rank_mod(rows, LARGE_PRIME), widths
 
 
 def test_no_rank_exceeds_a_bound_and_few_are_below() -> None:
@@ -152,7 +151,7 @@ def test_flattenings_have_full_rank_for_generic_forms() -> None:
             for i in range(n)
         ]
         assert rank_mod(rows, LARGE_PRIME) == 3 * n - n % 2
-    assert bounds.best_bound((4, 5, 3), 2).value == 29 == rank_result(PolynomialNetwork((4, 5, 3), 2)).lower
+    assert shape.best_bound((4, 5, 3), 2).value == 29 == rank_result(PolynomialNetwork((4, 5, 3), 2)).lower
 
 
 def test_what_no_bound_reaches_is_a_lower_bound() -> None:
@@ -161,7 +160,7 @@ def test_what_no_bound_reaches_is_a_lower_bound() -> None:
 
 
 def test_a_wrong_gauge_dimension_is_a_contradiction(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "gauge_dimension", lambda widths, degree: sum(widths[1:-1]) + 1)
+    monkeypatch.setattr(shape, "gauge_dimension", lambda widths, degree: sum(widths[1:-1]) + 1)
     with pytest.raises(ContradictionError, match="exceeds the upper bound"):
         rank_result(PolynomialNetwork((2, 2, 2)))
 

@@ -8,10 +8,8 @@ from operator import mul
 from typing import TYPE_CHECKING
 
 from m2bridge.errors import InvalidCaseError
-from m2bridge.families.polynomial_network import structure
 from m2bridge.families.polynomial_network.shape import Shape
 from m2bridge.families.polynomial_network.statements import STATEMENTS, expected_dimension
-from m2bridge.maps.model import Multigrading, Symmetry, UpperBound
 from m2bridge.maps.statement import Statement
 
 if TYPE_CHECKING:
@@ -113,32 +111,11 @@ class PolynomialNetwork(Shape):
         except InvalidCaseError as reason:
             raise InvalidCaseError("widths", reason.message) from None
 
-    def grading(self) -> Multigrading | None:
-        """The multidegree of the coefficient of x^m in output k is (e_k, m) in Z^d_l × Z^d_0 (finer for l = 1)."""
-        self.check_expandable()
-        return structure.grading(self.widths, self.function_degree)
-
-    def symmetries(self) -> tuple[Symmetry, ...]:
-        """Exchanges of neighbouring inputs and outputs; they generate S_d_0 × S_d_l. Hidden neurons are gauge."""
-        self.check_expandable()
-        return structure.symmetries(self.widths, self.function_degree)
-
-    def gauge_dimension(self) -> int:
-        """For r ≥ 2 the number of hidden neurons: each can be rescaled, and generic stabilizers are finite.
-
-        For r = 1 the gauge group is Π GL(d_i), whose orbits on generic weights are counted.
-        """
-        return structure.gauge_dimension(self.widths, self.degree)
-
     def expected_dimension(self) -> tuple[int | None, str]:
         """min(Σ d_i d_{i−1} − Σ_{0<i<l} d_i, number of coordinates); for linear networks there is no expectation."""
         if self.degree < 2:
             return None, "the expectation is for activation degrees r ≥ 2"
         return expected_dimension(self), "the expected dimension (Kileel, Trager, Bruna 2019)"
-
-    def upper_bounds(self, characteristic: int) -> tuple[UpperBound, ...]:
-        """The best bound of docs/polynomial_networks.md."""
-        return (structure.best_bound(self.widths, self.degree, characteristic),)
 
     def values(self, parameters: Row, inputs: Sequence[Row], prime: int) -> list[list[int]]:
         """See :class:`~m2bridge.maps.model.DifferentiableModel`."""

@@ -8,9 +8,17 @@ from itertools import product
 
 from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, MethodUnavailableError
-from m2bridge.families.deep_attention.all_sizes.counted import END, LAYER, Path, counted, spans
 from m2bridge.families.deep_attention.all_sizes.layer_identities import block_ranks, layer_identities
-from m2bridge.families.deep_attention.all_sizes.predictions import PREDICTIONS, WORDS, Prediction
+from m2bridge.families.deep_attention.all_sizes.layer_numbers import (
+    END,
+    LAYER,
+    PREDICTIONS,
+    WORDS,
+    LayerPath,
+    Prediction,
+    counted,
+    spans,
+)
 from m2bridge.families.deep_attention.all_sizes.result import (
     DeepAttentionAllSizes,
     EveryVerdict,
@@ -89,7 +97,7 @@ def check_assumed(statement: Stated, prediction: Prediction) -> None:
         if statement.hypotheses(network):
             continue
         try:
-            Path.of(network).total(end, layer)
+            LayerPath.of(network).total(end, layer)
         except ContradictionError:
             raise ContradictionError(
                 f"more is assumed than {statement.key} says: it is about {network.title}"
@@ -113,14 +121,14 @@ def _networks(prediction: Prediction) -> Iterator[DeepAttention]:
 def known_dimension(network: DeepAttention, counts: str) -> int:
     """What is counted for a network."""
     known = counted(counts)
-    return Path.of(network).total(known.end, known.layer)
+    return LayerPath.of(network).total(known.end, known.layer)
 
 
 def _counterexample(statement: Stated, prediction: Prediction) -> Example | None:
     end, layer = END.function(prediction.end), LAYER.function(prediction.layer)
     for network in _networks(prediction):
         if not statement.hypotheses(network):
-            stated = Path.of(network).total(end, layer)
+            stated = LayerPath.of(network).total(end, layer)
             if stated != known_dimension(network, prediction.counts):
                 return _example(network, prediction.counts, stated)
     return None
