@@ -129,7 +129,7 @@ class Shape(DifferentiableModel):
         return Multigrading(parameters, coordinates)
 
     def symmetries(self) -> tuple[Symmetry, ...]:
-        """Return exchanges of neighbouring inputs and outputs; they generate S_d_0 × S_d_l. Hidden neurons are gauge."""
+        """Return exchanges of neighbouring inputs and outputs; they generate S_d_0 × S_d_l."""
         self.check_expandable()
         inputs, outputs, last = self.widths[0], self.widths[-1], len(self.widths) - 1
         entries = {entry: n for n, entry in enumerate(self._entries())}
