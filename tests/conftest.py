@@ -21,7 +21,7 @@ from m2bridge.engine import Candidate, Engine, candidates
 from m2bridge.errors import EngineError
 from m2bridge.workspace.macaulay2 import Macaulay2
 from tests.events import PATIENCE
-from tests.remembering import RecordedEngine, RecordingEngine, Remembering
+from tests.limits import RecordedEngine, RecordingEngine, Remembering
 
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 settings.register_profile("exploring", settings.get_profile("patient"), derandomize=False)

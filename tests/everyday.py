@@ -1,11 +1,8 @@
-"""Everyday expressions of Macaulay2 with their values, by kind.
-
-The values are known without this program: from Macaulay2's documentation, from textbooks (Cox–Little–O'Shea, Eisenbud,
-Miller–Sturmfels), from closed formulas, or by hand. ``Shown`` compares the text; everything else the Python object.
-"""
+"""Everyday values: code of Macaulay2, what comes back, and how many of them are asked at once."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import comb, factorial
@@ -15,7 +12,9 @@ from sympy import oo, symbols
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.errors import M2BridgeError
 from m2bridge.ideals.ideal import Ideal
+from m2bridge.workspace.macaulay2 import Macaulay2
 from m2bridge.workspace.values import (
     Algebra,
     Array,
@@ -36,6 +35,10 @@ from m2bridge.workspace.values import (
     Symbol,
     Tally,
 )
+
+# Everyday expressions of Macaulay2 with their values, by kind. The values are known without this program: from
+# Macaulay2's documentation, from textbooks (Cox–Little–O'Shea, Eisenbud, Miller–Sturmfels), from closed formulas, or
+# by hand. ``Shown`` compares the text; everything else the Python object.
 
 
 @dataclass(frozen=True)
@@ -476,3 +479,18 @@ DOCUMENTED: dict[str, list[tuple[str, str]]] = {
     "anything else": [("sin", "ValueTypeError")],
 }
 """For each row of the table in docs/values.md, by its first column: examples, and the Python class of each value."""
+
+
+# Many values asked of one Macaulay2.
+
+
+def values(m2: Macaulay2, questions: Sequence[tuple[str, Mapping[str, Any]]]) -> list[Any]:
+    """The value of each piece of code with its inputs; the error where there is none."""
+    return [_value(m2, code, inputs) for code, inputs in questions]
+
+
+def _value(m2: Macaulay2, code: str, inputs: Mapping[str, Any]) -> Any:
+    try:
+        return m2.value(code, **inputs)
+    except M2BridgeError as failure:  # compared by the tests
+        return failure

@@ -1,25 +1,26 @@
-"""What ``all_sizes/base_ideals.py`` asks of Macaulay2, by linear algebra: other equations, another method.
-
-With x_q = V_1q − z_q the equation (k, i, p, q) of the fibre is
-
-    A_1i (V_kp x_q + V_kq x_p) − V_k1 (A_qi x_p + A_pi x_q) − 2 V_k1 A_1i x_p x_q = 0.
-
-All multiples of the equations up to degree 3, in echelon form, contain the reduced Gröbner basis; that what is read off
-them generates the ideal is checked by division.
-"""
+"""Ideals, Hilbert series and substitutions by other means than those which are tested."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 
 import flint
+from sympy.polys.rings import PolyElement
 
+from m2bridge.algebra.hilbert_series import HilbertSeries
+from m2bridge.algebra.sparse_polynomial import Terms as Terms_leading
+from m2bridge.checker.algebra import Exponents, groebner_basis, hilbert_series, minimal, ring
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, BaseCase, BaseIdeals
 from m2bridge.families.attention.all_sizes.sizes import Generators, Monomial, order, primitive
 from m2bridge.families.attention.orbits import representative
+
+# What ``all_sizes/base_ideals.py`` asks of Macaulay2, by linear algebra: other equations, another method. With x_q =
+# V_1q − z_q the equation (k, i, p, q) of the fibre is A_1i (V_kp x_q + V_kq x_p) − V_k1 (A_qi x_p + A_pi x_q) − 2
+# V_k1 A_1i x_p x_q = 0. All multiples of the equations up to degree 3, in echelon form, contain the reduced Gröbner
+# basis; that what is read off them generates the ideal is checked by division.
 
 DEGREE = 3
 """Of the multiples of equations that are used."""
@@ -124,3 +125,37 @@ def _remainder(terms: Terms, divisors: Sequence[Terms]) -> Terms:
         by = tuple(e - f for e, f in zip(leading, first, strict=True))
         terms = _plus((1, terms), (-terms[leading] / divisor[first], _shifted(divisor, by)))
     return terms
+
+
+# Hilbert series of generators by a Gröbner basis over QQ: the checker's, as a second method for tests.
+
+
+def leading_monomials(polynomials: Iterable[dict[Exponents, int]], variables: int) -> list[Exponents]:
+    """The minimal ones, graded reverse lexicographic."""
+    context = ring(variables)
+    basis = groebner_basis((context.from_dict(polynomial) for polynomial in polynomials), context)
+    return minimal(next(iter(g.terms()))[0] for g in basis)
+
+
+def series_of(generators: Iterable[Terms_leading], variables: int) -> HilbertSeries:
+    """Of the quotient by the ideal that they generate."""
+
+    def dense(terms: Terms_leading) -> dict[Exponents, int]:
+        return {tuple(monomial.count(j) for j in range(variables)): c for monomial, c in terms}
+
+    numerator, dimension = hilbert_series(leading_monomials(map(dense, generators), variables), variables)
+    return HilbertSeries(tuple(numerator), dimension)
+
+
+# Polynomials by SymPy alone, independent of the code that is tested.
+
+
+def substituted(polynomial: PolyElement, images: Sequence[PolyElement]) -> PolyElement:
+    """The polynomial with the images in place of its variables."""
+    total = images[0].ring.zero
+    for exponents, coefficient in polynomial.items():
+        product = images[0].ring.ground_new(coefficient)
+        for image, exponent in zip(images, exponents, strict=True):
+            product *= image**exponent if exponent else 1  # SymPy refuses 0**0
+        total += product
+    return total

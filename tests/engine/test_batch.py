@@ -1,9 +1,12 @@
-"""Batches on real Macaulay2: the same certificates everywhere, and failures that are outcomes of their case."""
+"""Batches with Macaulay2: certificates of many cases, the script for a cluster, and the atlas made of them."""
+
+from __future__ import annotations
 
 import errno
 import os
 import shutil
 import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
@@ -21,7 +24,9 @@ from m2bridge.batch.pool import Done, Worker
 from m2bridge.batch.store import Store
 from m2bridge.batch.task import Task, TaskReport, tasks
 from m2bridge.certificates.files import read
+from m2bridge.cli import commands
 from m2bridge.crosscheck.questions import questions
+from m2bridge.crosscheck.verified import verify_path
 from m2bridge.errors import BatchError
 from m2bridge.families import family
 from tests import quick
@@ -29,10 +34,10 @@ from tests.batches import EXECUTORS, batch, certifying, ended, held, outcome, re
 from tests.events import wait_for, wait_for_end
 from tests.limits import HOUR
 
+# Batches on real Macaulay2: the same certificates everywhere, and failures that are outcomes of their case.
+
 QUESTIONS = tuple(key for key in questions("attention") if key != "equations")
 """What ``all`` asks of small cases."""
-
-pytestmark = pytest.mark.engine
 
 
 # The same certificates everywhere
@@ -59,6 +64,7 @@ def contents(folder: Path, executor: str, m2: str) -> dict[str, object]:
     }
 
 
+@pytest.mark.engine
 @pytest.mark.parametrize("executor", ["processes", "dask"])
 def test_every_executor_gives_the_same_certificates(
     executor: str, tmp_path: Path, m2: str, serial_contents: dict[str, object]
@@ -69,6 +75,7 @@ def test_every_executor_gives_the_same_certificates(
 # Failures of one case
 
 
+@pytest.mark.engine
 @pytest.mark.parametrize("executor", ["serial", "processes"])
 def test_an_unforeseen_failure_is_the_outcome_of_its_case(executor: str, tmp_path: Path, m2: str) -> None:
     summary = batch(tmp_path, m2, quick.fails, start=EXECUTORS[executor])
@@ -77,6 +84,7 @@ def test_an_unforeseen_failure_is_the_outcome_of_its_case(executor: str, tmp_pat
     assert "in fails" in outcome(tmp_path, 2)["details"]
 
 
+@pytest.mark.engine
 @pytest.mark.parametrize("executor", ["serial", "processes"])
 def test_the_limit_holds_in_python_too(executor: str, tmp_path: Path, m2: str) -> None:
     summary = batch(tmp_path, m2, quick.sleeps, start=EXECUTORS[executor], timeout=HOUR)
@@ -85,6 +93,7 @@ def test_the_limit_holds_in_python_too(executor: str, tmp_path: Path, m2: str) -
     assert "did not finish within the limit of 3600 seconds" in outcome(tmp_path, 2)["reason"]
 
 
+@pytest.mark.engine
 def test_a_worker_that_cannot_be_interrupted_is_killed(
     tmp_path: Path, log: Path, m2: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,6 +112,7 @@ def test_a_worker_that_cannot_be_interrupted_is_killed(
     wait_for_end(map(int, mark.read_text().split()))
 
 
+@pytest.mark.engine
 @pytest.mark.parametrize("certify", [quick.kills_worker, quick.kills_macaulay2])
 def test_a_death_is_forgiven_once(certify: Certify, tmp_path: Path, log: Path, m2: str) -> None:
     folder = tmp_path / "results"
@@ -112,6 +122,7 @@ def test_a_death_is_forgiven_once(certify: Certify, tmp_path: Path, log: Path, m
     assert Counter(log.read_text().splitlines()) == {str(Case(d, 1, 1)): 1 for d in (1, 3, 4)}
 
 
+@pytest.mark.engine
 def test_a_worker_that_is_killed_while_it_is_idle_costs_nothing_but_time(
     tmp_path: Path, log: Path, m2: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,6 +144,7 @@ def test_a_worker_that_is_killed_while_it_is_idle_costs_nothing_but_time(
     assert len(killed) == 6
 
 
+@pytest.mark.engine
 def test_workers_that_always_end_before_they_turn_to_a_case_are_an_error(
     tmp_path: Path, log: Path, m2: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,6 +160,7 @@ def test_workers_that_always_end_before_they_turn_to_a_case_are_an_error(
         batch(tmp_path / "results", m2, quick.quick)
 
 
+@pytest.mark.engine
 @pytest.mark.parametrize("executor", ["processes", "dask"])
 def test_the_folder_for_temporary_files_may_have_a_long_name(
     executor: str, tmp_path: Path, m2: str, monkeypatch: pytest.MonkeyPatch
@@ -161,6 +174,7 @@ def test_the_folder_for_temporary_files_may_have_a_long_name(
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.engine
 def test_the_case_of_a_dask_worker_that_is_killed_is_done_once_by_another(tmp_path: Path, log: Path, m2: str) -> None:
     there = macaulay2s()
     summary = batch(tmp_path / "results", m2, quick.kills_worker_once, number=4, start=EXECUTORS["dask"])
@@ -180,11 +194,13 @@ def macaulay2s() -> set[int]:
     return found
 
 
+@pytest.mark.engine
 def test_recycled_workers_lose_nothing(tmp_path: Path, m2: str) -> None:
     summary = batch(tmp_path, m2, quick.quick, 9, lambda settings: Processes(replace(settings, recycled_after=2), 2))
     assert summary.answers == {"NOT_APPLICABLE": 9}
 
 
+@pytest.mark.engine
 @pytest.mark.parametrize("executor", ["serial", "processes"])
 def test_a_full_disk_stops_the_batch_and_leaves_nothing_half_written(
     executor: str, tmp_path: Path, m2: str, monkeypatch: pytest.MonkeyPatch
@@ -202,6 +218,7 @@ def test_a_full_disk_stops_the_batch_and_leaves_nothing_half_written(
     assert [path for path in tmp_path.rglob("*") if path.is_file() and path.name != "file"] == []
 
 
+@pytest.mark.engine
 def test_a_folder_that_is_deleted_while_a_batch_runs(tmp_path: Path, m2: str) -> None:
     """The batch cannot end before the case that is held, whose lock goes with the folder."""
     folder = tmp_path / "out"
@@ -215,6 +232,7 @@ def test_a_folder_that_is_deleted_while_a_batch_runs(tmp_path: Path, m2: str) ->
     assert "cannot be written" in said or "the same command computes what is missing" in said
 
 
+@pytest.mark.engine
 def test_files_that_are_deleted_while_a_batch_runs(tmp_path: Path, m2: str) -> None:
     store = Store(tmp_path)
     batch(tmp_path, m2, quick.fails)
@@ -268,6 +286,7 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
     small.close()
 
 
+@pytest.mark.engine
 @pytest.mark.parametrize("executor", ["serial", "processes"])
 def test_a_batch_goes_on_when_a_full_disk_has_room_again(executor: str, disk: Disk, m2: str) -> None:
     with certifying(disk.folder, m2, "--executor", executor) as process:
@@ -287,6 +306,7 @@ def test_a_batch_goes_on_when_a_full_disk_has_room_again(executor: str, disk: Di
     assert all(read(disk.folder / name) == certificate for name, certificate in whole.items())
 
 
+@pytest.mark.engine
 def test_a_file_of_another_case_is_replaced(tmp_path: Path, m2: str) -> None:
     with certifying(tmp_path, m2, "--check", "3.3", "--quiet") as process:
         ended(process)
@@ -299,3 +319,58 @@ def test_a_file_of_another_case_is_replaced(tmp_path: Path, m2: str) -> None:
     assert "done: 5, to do: 1" in printed
     assert f"to be replaced: {misnamed.name}" in said
     assert (read(misnamed).case, read(misnamed).answer) == (whole.case, whole.answer)
+
+
+# The script for SLURM, as one job of its array would run it.
+
+SCRIPT = Path(__file__).parents[2] / "examples" / "slurm.sh"
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize(
+    ("grid", "code"),
+    [
+        ("--d 1..2 --d-out 1 --check 3.3", 0),
+        ("--d 3 --d-out 2 --a 2 --check 3.4", 0),  # refuted, which is no failure
+        ("--d 3 --check 3.3", 2),
+    ],
+)
+def test_a_job_of_the_array(grid: str, code: int, tmp_path: Path) -> None:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    job = {"SLURM_SUBMIT_DIR": str(tmp_path), "SLURM_CPUS_PER_TASK": "1", "GRID": grid}
+    ended = subprocess.run(["bash", SCRIPT], env=os.environ | {"PATH": path} | job, check=False, capture_output=True)
+    assert ended.returncode == code, ended.stderr
+    if code == 0:
+        assert all(name.endswith(".json") for name in results(tmp_path / "table"))
+        assert results(tmp_path / "table")
+
+
+# An atlas from nothing: certified, written, and continued.
+
+
+def run_of_atlas_engine(out: Path, m2: str, *arguments: str) -> int:
+    words = ("atlas", str(out), "--d", "1..2", "--d-out", "1", "--check", "3.4,closure", "--workers", "1", "--m2", m2)
+    return int(commands.cli.main([*words, *arguments], standalone_mode=False))
+
+
+@pytest.mark.engine
+def test_an_atlas_from_nothing_and_once_more(tmp_path: Path, m2: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_of_atlas_engine(tmp_path, m2) == 0
+    folder = tmp_path / "certificates"
+    made = {path.name: path.stat().st_mtime_ns for path in folder.glob("*.json")}
+    cases = ("d1-dout1-a1-t2", "d2-dout1-a1-t2", "d2-dout1-a2-t2")
+    assert set(made) == {f"{case}-{question}.json" for case in cases for question in ("3.4", "closure")}
+    assert all(verify_path(folder / name).accepted for name in made)
+    assert [path.stem for path in sorted((tmp_path / "cases").iterdir())] == list(cases)
+    assert "<td>(1 + T + T² + T³) / (1 − T)⁵" in (tmp_path / "cases" / f"{cases[2]}.html").read_text(encoding="utf-8")
+
+    (folder / f"{cases[1]}-closure.json").unlink()  # as if killed before it
+    (tmp_path / "index.html").unlink()
+    capsys.readouterr()
+    assert run_of_atlas_engine(tmp_path, m2) == 0
+    said = capsys.readouterr().out
+    assert "done: 2, to do: 1" in said
+    assert said.splitlines()[-1] == f"3 cases: {tmp_path / 'index.html'}"
+    again = {path.name: path.stat().st_mtime_ns for path in folder.glob("*.json")}
+    assert {name for name in again if again[name] != made[name]} == {f"{cases[1]}-closure.json"}
+    assert (tmp_path / "index.html").exists()

@@ -1,21 +1,45 @@
-"""Fibres of deep attention and a limit that is no network, by Macaulay2."""
+"""Families of models with Macaulay2: deep attention, networks, all sizes, equations, and their certificates."""
 
+import json
+import subprocess
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from sympy import Poly, symbols
 
-from m2bridge import Macaulay2, cross_check
+from m2bridge import Macaulay2, SingleLayerAttention, closure, cross_check
+from m2bridge.certificates.files import write
 from m2bridge.crosscheck import compare
-from m2bridge.crosscheck.certify import certify_all
-from m2bridge.crosscheck.verified import verify
+from m2bridge.crosscheck.certify import certify, certify_all
+from m2bridge.crosscheck.questions import questions
+from m2bridge.crosscheck.verified import verify, verify_path
+from m2bridge.engine import Transcript
 from m2bridge.engine.answer import parse
-from m2bridge.errors import MethodUnavailableError
+from m2bridge.engine.script import Script
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError
+from m2bridge.families.attention.all_sizes.facts import base_ideals
+from m2bridge.families.attention.all_sizes.family import EverySize
+from m2bridge.families.attention.fibres import fibres
+from m2bridge.families.attention.observation import observe as observe_attention
+from m2bridge.families.attention.orbits import orbits
+from m2bridge.families.attention.questions import equations_content, observe_equations
 from m2bridge.families.deep_attention import fibres as closedness
 from m2bridge.families.deep_attention import fibres as generic_fibre_module
 from m2bridge.families.deep_attention.fibres import GenericFibre, generic_fibre
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import observe
 from m2bridge.families.deep_attention.statements import STATEMENTS
+from m2bridge.families.polynomial_network.model import PolynomialNetwork
+from m2bridge.maps.rank import rank_result
+from tests.changing import recheck
+from tests.events import PATIENCE
+from tests.exact_ideals import exact_ideals
+from tests.fibre_scheme import fibre_scheme
+from tests.limits import HOUR, limit_after
+
+# Fibres of deep attention and a limit that is no network, by Macaulay2.
 
 BY_NAME = {f"{statement.key} {statement.part}".strip(): statement for statement in STATEMENTS}
 FIBRES = [  # dimension, degree, points
@@ -149,3 +173,185 @@ def test_closedness_is_certified_and_computed_anew_without_macaulay2(engine: Mac
     (outside,) = certify_all(DeepAttention((2, 2, 2), 2, 3), ["closed"], engine=engine)
     assert (outside.answer["verdicts"][0]["verdict"], outside.evidence) == ("NOT_APPLICABLE", {})
     assert verify(outside).accepted
+
+
+# Polynomial networks: the dimension of the kernel that Macaulay2 computes is the rank.
+
+
+@pytest.mark.parametrize(
+    ("widths", "degree"),
+    [((2, 2, 1), 2), ((2, 2, 2), 2), ((3, 2, 1), 2), ((2, 1, 2, 1), 2), ((2, 2, 1), 4), ((2, 1, 2), 3), ((3, 1, 2), 1)],
+)
+def test_the_dimension_is_that_of_the_kernel(engine: Macaulay2, widths: tuple[int, ...], degree: int) -> None:
+    network = PolynomialNetwork(widths, degree)
+    found = closure(network.parametrization(), engine=engine, strategy="elimination", timeout=HOUR)
+    assert found.dimension == rank_result(network).lower
+
+
+# Theorems for all sizes with Macaulay2: the same ideals as by linear algebra, and the command.
+
+KEYS = tuple(questions("attention-all-sizes"))
+
+
+def test_macaulay2_and_linear_algebra_find_the_same_ideals(engine: Macaulay2) -> None:
+    found = base_ideals(engine)
+    assert found.ideals == exact_ideals()
+    assert found.base_locus_empty
+    assert found.boundary_family
+
+
+def test_what_macaulay2_said_is_certified_and_accepted(engine: Macaulay2, tmp_path: Path) -> None:
+    for certificate in certify_all(EverySize(), KEYS, engine=engine):
+        assert verify_path(write(certificate, tmp_path)).accepted
+
+
+def test_command(command: str, m2: str) -> None:
+    """Exit code 1, since (iii) is refuted for some sizes; no case is asked for."""
+    arguments = [command, "cross-check", "3.4", "--all-sizes", "--json", "--m2", m2]
+    done = subprocess.run(arguments, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert (done.returncode, done.stderr) == (1, "")
+    found = json.loads(done.stdout)
+    assert found["scope"] == "all d, d', a ≥ 1 and all t ≥ 2, in characteristic 0"
+    assert {v["part"]: v["verdict"] for v in found["verdicts"]} == {
+        "i": "CONFIRMED",
+        "ii": "CONFIRMED",
+        "iii": "REFUTED",
+    }
+    (refuted,) = [v for v in found["verdicts"] if v["verdict"] == "REFUTED"]
+    assert refuted["fails_for"]["words"] == "2 ≤ a < d, except (a, d') = (2, 1)"
+    assert len(found["ideals"]) == 13
+
+
+def test_certificates_of_the_command(command: str, m2: str, tmp_path: Path) -> None:
+    """Written by one command, and gone on with by another; verified and reported without Macaulay2."""
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([command, *arguments], capture_output=True, text=True, timeout=PATIENCE, check=False)
+
+    out = ("--out", str(tmp_path), "--executor", "serial", "--m2", m2)
+    first = run("certify", "--all-sizes", "--check", "3.3", *out)
+    assert (first.returncode, first.stdout.splitlines()[0]) == (0, "cases: 1 (1 questions), done: 0, to do: 1")
+    second = run("certify", "--all-sizes", "--check", "3.3,A.4", *out, "--json")
+    assert (second.returncode, json.loads(second.stdout)["answers"]) == (1, {"CONFIRMED": 1, "REFUTED": 1})
+    assert run("verify", str(tmp_path)).returncode == 0
+    assert "false for 2 ≤ a < d, except (a, d') = (2, 1)" in run("report", str(tmp_path)).stdout
+
+
+# The equations of closures beyond elimination, held against Gröbner bases by Macaulay2. That there are no other
+# generators, and the Hilbert series, rest on one theorem in the program that makes certificates and in the one that
+# verifies them. A Gröbner basis of the generators knows nothing of it: of an ideal with too few generators, or of
+# another variety, the Hilbert series would be another one.
+
+T = symbols("T")
+
+
+def poincare(session: Macaulay2, generators: object) -> Poly:
+    """The numerator of the Hilbert series over (1 − T)ⁿ, n the number of variables, modulo a prime."""
+    code = "p = poincare sub(I, (ZZ/32003)(monoid ring I)); apply(listForm p, (e, c) -> (first e, c))"
+    return Poly.from_dict(dict(session.value(code, I=generators)), T)
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("case", [(2, 4, 1), (2, 4, 2), (3, 1, 1), (3, 1, 2), (3, 2, 1), (4, 1, 1)], ids=str)
+def test_the_generators_have_the_series_that_is_proved(
+    case: tuple[int, int, int], sessions: Callable[[Path], Macaulay2], m2: str
+) -> None:
+    model = SingleLayerAttention(*case)
+    found = observe_equations(model, None)
+    answer = equations_content(model, found).answer
+    assert answer["all_generators"]
+    series = answer["hilbert_series"]
+    variables = answer["hilbert_function"][1]
+    expected = Poly(series["numerator"][::-1], T) * Poly(1 - T, T) ** (variables - series["denominator_exponent"])
+    assert poincare(sessions(Path(m2)), found.equations.ideal()) == expected
+
+
+@pytest.mark.engine
+def test_too_few_generators_have_another_series(sessions: Callable[[Path], Macaulay2], m2: str) -> None:
+    """One of 45 quadrics, or all ten cubics, left out."""
+    ideal = observe_equations(SingleLayerAttention(3, 1, 1), None).equations.ideal()
+    session = sessions(Path(m2))
+    whole = poincare(session, ideal)
+    quadrics = [f for f in ideal.generators if Poly(f.as_expr()).total_degree() == 2]
+    for fewer in (ideal.generators[1:], quadrics):
+        assert poincare(session, type(ideal)(ideal.ring, tuple(fewer))) != whole
+
+
+# Certificates from real runs, and the re-check held against Macaulay2.
+
+QUESTIONS = tuple(questions("attention"))
+
+GRID = [(d, d_out, a) for d in range(1, 5) for d_out in range(1, 5) for a in range(1, d + 1)]
+
+
+@pytest.mark.parametrize("case", [*GRID, (6, 6, 6), (3, 7, 2), (5, 1, 1)])
+def test_fibres_by_linear_algebra_are_those_of_macaulay2(engine: Macaulay2, case: tuple[int, int, int]) -> None:
+    model = SingleLayerAttention(*case)
+    assert {orbit: fibre_scheme(orbit, model) for orbit in orbits(model)} == fibres(model, engine=engine).at
+
+
+@pytest.mark.parametrize("case", [(1, 2), (2, 1, 1), (3, 2, 2), (3, 3, 3, 3)])
+def test_observations_without_an_engine_are_the_same(engine: Macaulay2, case: tuple[int, ...]) -> None:
+    model = SingleLayerAttention(*case)
+    ours, theirs = recheck(model), observe_attention(model, engine=engine)
+    for name in ("model", "orbits", "dimension", "degree", "closed", "boundary_family", "generic_fibre"):
+        assert getattr(ours, name) == getattr(theirs, name)
+
+
+@pytest.mark.parametrize("case", [(1, 1), (2, 1), (2, 2, 1), (3, 1, 1), (2, 1, 3, 3), (2, 2, 2, 1)])
+def test_certified_and_accepted(engine: Macaulay2, tmp_path: Path, case: tuple[int, ...]) -> None:
+    model = SingleLayerAttention(*case)
+    asked = tuple(key for key in QUESTIONS if model.t >= 2 or key != "equations")
+    certificates = certify_all(model, asked, engine=engine)
+    assert tuple(certificate.question for certificate in certificates) == asked
+    for certificate in certificates:
+        finding = verify_path(write(certificate, tmp_path))
+        assert finding.accepted, finding
+        assert certificate.reported["versions"]["macaulay2"] == engine.version
+        memory = certificate.reported["peak_memory"]
+        assert memory is None or memory > 10**7
+    assert len(list(tmp_path.iterdir())) == len(asked)
+
+
+def test_what_is_trusted(engine: Macaulay2) -> None:
+    """Certificates rest on lemmas only; the closure for one token on one claim of Macaulay2."""
+    for certificate in certify_all(SingleLayerAttention(2, 2), QUESTIONS, engine=engine):
+        assert certificate.trusted
+        assert not any("Macaulay2" in claim for claim in certificate.trusted)
+    (claim,) = certify(SingleLayerAttention(2, 2, t=1), "closure", engine=engine).trusted
+    assert "above 4: elimination by Macaulay2" in claim
+
+
+def test_a_limit_certifies_nothing(engine: Macaulay2) -> None:
+    for model, question in [(SingleLayerAttention(3, 2), "closure"), (SingleLayerAttention(8, 8), "3.4")]:
+        with pytest.raises(TimeLimitError):
+            certify(model, question, engine=engine, timeout=0.001)
+    large = SingleLayerAttention(7, 7)
+    done = rf"\(7 of {len(orbits(large))} orbits were done\)"
+    with limit_after(engine, 10, "fibres") as stuck, pytest.raises(TimeLimitError, match=done):
+        certify(large, "3.3", engine=stuck, timeout=HOUR)
+    with pytest.raises(InvalidCaseError, match="unknown question"):
+        certify(SingleLayerAttention(2, 1), "9.9", engine=engine)
+
+
+def test_one_token_needs_no_engine_for_statements(engine: Macaulay2) -> None:
+    certificate = certify(SingleLayerAttention(50, 50, 50, 1), "3.4", engine=engine)
+    assert certificate.script["text"] == ""
+    assert verify(certificate).accepted
+
+
+def test_memory_is_measured_anew_for_each_computation(program: Path) -> None:
+    events = []
+
+    class Watched(Macaulay2):
+        def forget_peak_memory(self) -> None:
+            events.append("forget")
+            super().forget_peak_memory()
+
+        def run(self, script: Script, *, timeout: float | None = None) -> Transcript:
+            events.append(script.name)
+            return super().run(script, timeout=timeout)
+
+    with Watched(program) as engine:
+        certify_all(SingleLayerAttention(1, 2), ("3.2", "closure", "3.3"), engine=engine)
+    assert events == ["forget", "fibres", "closure", "forget", "closure"]

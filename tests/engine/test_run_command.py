@@ -1,10 +1,35 @@
-"""``m2bridge run``: code of a user from the command line."""
+"""Code and scripts that are run: the command run, rendered scripts, packages, and an installation without extras."""
+
+from __future__ import annotations
 
 import json
+import platform
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
+
+from m2bridge import CoefficientField, Macaulay2, SingleLayerAttention
+from m2bridge.algebra.field import QQ
+from m2bridge.engine import Candidate, candidates
+from m2bridge.engine.script import Script
+from m2bridge.families.attention.all_sizes.facts import base_ideals_script
+from m2bridge.families.attention.fibres import fibres_script
+from m2bridge.families.attention.singular_points import orbit_script
+from m2bridge.families.deep_attention import fibres as closedness
+from m2bridge.families.deep_attention import fibres as generic_fibre
+from m2bridge.families.deep_attention.model import DeepAttention
+from m2bridge.maps.closure import closure, closure_script
+from m2bridge.maps.completeness import completeness_script
+from m2bridge.maps.map_model import as_model
+from m2bridge.maps.model import Model
+from m2bridge.maps.singular_locus import jacobian_script
+from m2bridge.maps.slice_surface import Criterion, SliceSpace, slice_script
+from m2bridge.workspace.values import Symbol
+from tests.events import PATIENCE
+
+# ``m2bridge run``: code of a user from the command line.
 
 
 def run(command: str, program: Path, *arguments: str, code: str = "") -> subprocess.CompletedProcess[str]:
@@ -84,3 +109,135 @@ def test_files_beside_the_code_are_found(command: str, program: Path, tmp_path: 
     (tmp_path / "é \\" / "inner.m2").write_text("z = 8;")
     (tmp_path / "é \\" / "code.m2").write_text('load "inner.m2"; z')
     assert run(command, program, str(tmp_path / "é \\" / "code.m2")).stdout == "8\n"
+
+
+# Golden scripts: frozen text, and what each prints in plain ``M2 --script`` is what the session answers.
+
+GOLDEN = Path(__file__).parent.parent / "golden" / "scripts"
+
+
+def model(*case: int, coordinates: str | None = None) -> Model:
+    return as_model(SingleLayerAttention(*case), coordinates)  # type: ignore[arg-type]
+
+
+def umbrella_script() -> Script:
+    """The slice of Figure 1, whose closure is the resultant of two binary quadrics."""
+    found = closure(SingleLayerAttention(2, 1), max_degree=4)
+    fixed = {"c_1_1_1_1": 1, "c_1_1_1_2": 0, "c_1_2_1_1": 0}
+    space = SliceSpace.of(found.model.coordinate_names(), fixed, (-1, 1))
+    return slice_script(found, space, Criterion.of(found.model, space).zero)
+
+
+SCRIPTS: dict[str, Script] = {
+    "closure-2-1-2": closure_script(model(2, 1), QQ),
+    "closure-2-2-1-mod-101": closure_script(model(2, 2, 1), CoefficientField(101)),
+    "closure-2-1-2-full-3-tokens": closure_script(model(2, 1, 2, 3, coordinates="full"), QQ),
+    "closure-2-1-2-one-token": closure_script(model(2, 1, 2, 1), QQ),
+    "closure-2-1-2-ungraded": closure_script(model(2, 1), QQ, "ungraded-elimination"),
+    "jacobian-2-1-2": jacobian_script(model(2, 1), QQ),
+    "orbits-2-2-2": orbit_script(model(2, 2), field=QQ),
+    "fibres-3-2-2": fibres_script(SingleLayerAttention(3, 2, 2)),
+    "completeness-2-1-2-full": completeness_script(model(2, 1, coordinates="full"), CoefficientField(32003)),
+    "fibres-1-2-1": fibres_script(SingleLayerAttention(1, 2)),
+    "all-sizes": base_ideals_script(),
+    "slice-2-1-2": umbrella_script(),
+    "not-closed-3-3-3": closedness.limit_script(DeepAttention((3, 3, 3), 2, 3)),
+    "generic-fibre-2-2-1": generic_fibre.fibre_script(DeepAttention((2, 2, 1), (1, 2), 2)),
+    "generic-fibre-3-1-two-tokens": generic_fibre.fibre_script(DeepAttention((3, 1), 1, 2)),
+}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_golden_scripts(name: str, request: pytest.FixtureRequest) -> None:
+    path = GOLDEN / f"{name}.m2"
+    if request.config.getoption("--update-golden"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(SCRIPTS[name].body, encoding="utf-8")
+    assert SCRIPTS[name].body == path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_standalone_programs_print_the_answer(engine: Macaulay2, program: Path, name: str, tmp_path: Path) -> None:
+    path = tmp_path / "program.m2"
+    path.write_text(SCRIPTS[name].standalone(), encoding="utf-8")
+    printed = subprocess.run([program, "--script", path], capture_output=True, text=True, timeout=PATIENCE, check=True)
+    *records, end = printed.stdout.splitlines()
+    assert tuple(records) == engine.run(SCRIPTS[name]).records
+    assert end == f'{{"end":"standalone","records":{len(records)}}}'
+
+
+def test_script_command(command: str) -> None:
+    arguments = ["script", "closure", "--d", "2", "--d-out", "1"]
+    printed = subprocess.run([command, *arguments], capture_output=True, text=True, check=True)
+    assert printed.stdout == SCRIPTS["closure-2-1-2"].standalone()
+
+
+# The wheel of Macaulay2 without what its SageMath interface asks for: nothing that the program needs is missing.
+
+SYSTEM = re.compile(r"lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s|z|util|resolv)\.so\.\d+|linux-vdso\.so\.1|ld-linux[\w.-]*")
+"""What every Linux has that can run Python's wheels (manylinux), and zlib."""
+
+
+@pytest.fixture
+def wheel() -> Candidate:
+    found = next(candidate for candidate in candidates() if candidate.origin.startswith("wheel"))
+    if found.program is None:
+        pytest.skip("Macaulay2 is not here as a wheel")
+    return found
+
+
+@pytest.mark.skipif(platform.system() != "Linux", reason="ldd is Linux's")
+@pytest.mark.parametrize("name", ["M2-binary", "normaliz", "cohomcalg", "csdp"])
+def test_programs_find_their_libraries_in_their_own_wheel(wheel: Candidate, name: str) -> None:
+    assert wheel.program is not None
+    program = wheel.program.with_name(name)
+    own = program.parents[2] / "passagemath_macaulay2.libs"
+    said = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+    libraries = [line.split() for line in said.splitlines()]
+    assert len(libraries) > 4
+    for words in libraries:
+        if not SYSTEM.fullmatch(Path(words[0]).name):
+            assert words[1] == "=>", words
+            assert Path(words[2]).resolve().parent == own, words
+
+
+def test_packages_of_macaulay2_are_in_the_wheel(wheel: Candidate) -> None:
+    """Those that use other programs and libraries among them."""
+    packages = ("Elimination", "PrimaryDecomposition", "MinimalPrimes", "Normaliz", "NumericalAlgebraicGeometry")
+    with Macaulay2(wheel.program) as m2:
+        for name in packages:
+            assert m2.value(f'toString needsPackage "{name}"') == name
+
+
+# Packages with short global names, loaded by code, and programs that wait for input: nothing of it is seen later.
+
+NAMES = ("e", "h", "p", "s", "x", "chain", "schurRing")
+"""Names of symmetric functions, and what the packages call their functions."""
+LOAD = 'needsPackage "SchurRings"; needsPackage "Posets"; '
+
+
+def test_a_package_that_one_call_loads_does_not_disturb_the_next(program: Path) -> None:
+    with Macaulay2(program) as m2:
+        for _ in range(2):  # the second call finds the packages loaded
+            assert m2.value(LOAD + "R = schurRing(QQ, s, 3); (#vertices chain 4, dim s_{2,1})") == (4, 8)
+            assert m2.value(f"{{{', '.join(NAMES)}}}") == [Symbol(name) for name in NAMES]
+            assert m2.value("(e+h+p+s+x+chain+schurRing, e)", **dict.fromkeys(NAMES, 1)) == (7, 1)
+
+
+def test_a_package_does_not_hide_what_a_workspace_was_given(program: Path) -> None:
+    with Macaulay2(program) as m2, m2.workspace("SchurRings") as work:
+        for number, name in enumerate(NAMES):
+            work[name] = number
+        work.run(LOAD)
+        assert [work[name] for name in NAMES] == list(range(len(NAMES)))
+        assert work.value("toString(e*h + x)", x=5, e=2, h=3) == "11"
+        assert work.value("QQ[m, n]; p*m + s*n == 2*m + 3*n")
+
+
+def test_programs_have_no_input(program: Path) -> None:
+    """They would wait until the limit for somebody to type."""
+    with Macaulay2(program) as m2:
+        assert m2.value('run "cat"', timeout=PATIENCE) == 0
+        assert m2.value('run "read line; test -z $line && exit 3"', timeout=PATIENCE) == 3 * 256
+        assert m2.evaluate('run "echo so | cat"', timeout=PATIENCE).output == "so\n"
+        assert m2.value('try get "!cat" else "nothing"', timeout=PATIENCE) in ("", "nothing")

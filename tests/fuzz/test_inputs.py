@@ -1,14 +1,23 @@
-"""A short run of the fuzzer of inputs; the long one is ``python -m tests.fuzz inputs``."""
+"""Short runs of the fuzzers; the long ones are python -m tests.fuzz."""
 
-from collections.abc import Iterable
+import json
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from m2bridge import CoefficientField, Macaulay2, image
+from m2bridge.engine.answer import parse
+from m2bridge.ideals.ideal import Ideal
+from tests.fuzz import certificates, faults, maps
 from tests.fuzz.inputs import Answer, ask, complaint, complaints, environment, ideal_complaint
 from tests.fuzz.inputs_corpus import ANY, CASE, Input, bad_inputs, option_values, random_input
+
+# A short run of the fuzzer of inputs; the long one is ``python -m tests.fuzz inputs``.
 
 SEED = 20261121
 SHOWN = 3
@@ -62,3 +71,88 @@ def test_commands_are_really_run() -> None:
         assert (good.code, "dimension" in good.out, good.err) == (0, True, "")
         assert ask(["closure", *CASE, "--t", "1"]).code == 3, "the engine has no time"
         assert ask(["dimension", *CASE, "--a", "0"]).code == 2
+
+
+# Changed certificates with a digest that fits: a short run.
+
+
+def test_changed_certificates() -> None:
+    assert certificates.run(150, 1) == 0
+
+
+@pytest.mark.parametrize("path", certificates.ACCEPTED, ids=lambda path: path.name)
+def test_certificates_that_are_not_changed_are_accepted(path: object) -> None:
+    """Seals and names are written anew here; a wrong seal would make every rejection worthless."""
+    data = json.loads(path.read_text(encoding="utf-8"))  # type: ignore[attr-defined]
+    assert certificates.sealed(data) == data
+    assert certificates.name_of(data) == path.name  # type: ignore[attr-defined]
+    assert certificates.complaint(data, data, "accepted") == ""
+
+
+def test_what_must_not_be_accepted() -> None:
+    drawn = [certificates.changed(Random(f"1 {number}")) for number in range(300)]
+    complained = [certificates.complaint(old, new, "accepted") for old, new in drawn]
+    assert complained.count("accepted") > 200
+    assert all(certificates.complaint(old, new, "failed") for old, new in drawn if new.get("family") == old["family"])
+    old, new = next(pair for pair, said in zip(drawn, complained, strict=True) if not said)
+    assert certificates.complaint(old, new, "rejected") == ""
+
+
+# Commands on systems where something is wrong: each fault and each signal once.
+
+TRIALS = [(name, trial) for name, trial in faults.each(seed=1)]
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """With a short name, as sockets in it need."""
+    with tempfile.TemporaryDirectory(prefix="fuzz-") as name:
+        yield Path(name)
+
+
+@pytest.mark.parametrize(("name", "trial"), TRIALS, ids=[name for name, _ in TRIALS])
+def test_a_command_takes_it(name: str, trial: faults.Suffering, folder: Path, m2: str) -> None:
+    assert trial(folder, m2) == ""
+
+
+def test_what_is_left_is_seen(folder: Path, m2: str) -> None:
+    """A traceback, a file, a wrong exit code."""
+    line = 'touch "$TMPDIR/left"; exec "$@"'
+    trial = faults.Trial(folder, m2, ["script", "closure", "--d", "2", "--d-out", "1"], line)
+    assert faults.suffered("", faults.Fault(line), "script", trial) == "left in TMPDIR: left"
+    assert "no clear line" in faults.unclear("Traceback (most recent call last):\n  …")
+    assert "3 lines" in faults.unclear("one\ntwo\nthree")
+    assert "no clear line" in faults.unclear("")
+
+
+# Random maps against Macaulay2's own kernel: a short run.
+
+
+def test_random_maps(engine: Macaulay2) -> None:
+    assert maps.run(25, 1, engine) == 0
+
+
+def test_every_field_and_kind_is_drawn() -> None:
+    drawn = [maps.random_case(Random(f"1 {number}")) for number in range(100)]
+    assert {case.field for case in drawn} == set(maps.FIELDS)
+    assert {bool(case.relations) for case in drawn} == {True, False}
+    assert {case.polynomial_map().image_degrees is None for case in drawn} == {True, False}
+
+
+def test_a_wrong_ideal_is_seen(engine: Macaulay2) -> None:
+    """The twisted cubic without one of its quadrics, with one too many, and of a wrong degree."""
+    cubic = maps.Case(CoefficientField(5), 2, tuple((((3 - i, i), 1),) for i in range(4)), ())
+    found = image(cubic.polynomial_map(), engine=engine, field=cubic.field)
+    ideal = found.closure.ideal
+    assert ideal is not None
+
+    def complaint(generators: tuple[object, ...], **changes: object) -> str:
+        closure = replace(found.closure, equations=Ideal(ideal.ring, generators), **changes)  # type: ignore[arg-type]
+        wrong = replace(found, closure=closure)
+        return maps.complaint(cubic, wrong, parse(engine.run(maps.comparison(cubic, wrong)).records))
+
+    assert complaint(ideal.generators) == ""
+    assert complaint(ideal.generators[1:]) == "not the whole kernel"
+    assert complaint((*ideal.generators, ideal.generators[0].ring.gens[0])) == "an element that is not in the kernel"
+    assert complaint(ideal.generators, degree=4) == "degree 4, not 3"
+    assert complaint(ideal.generators, dimension=3) == "dimension 3, not 2"

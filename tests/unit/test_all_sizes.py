@@ -41,9 +41,9 @@ from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.tangents import closure_dimension, tangent_lower_bounds
 from m2bridge.maps.statement import OrbitStatement, Statement
 from tests.all_sizes import basis, facts, models, point, points, verdicts
+from tests.changing import recheck
 from tests.exact_ideals import exact_ideal
 from tests.fibre_scheme import fibre_equations, fibre_scheme, quadratic_monomials, scheme
-from tests.rechecking import recheck
 
 SMALL = models(4)
 

@@ -25,8 +25,7 @@ from m2bridge.errors import ContradictionError
 from m2bridge.families import checker
 from m2bridge.families.attention.checker import observations, statements
 from m2bridge.families.attention.checker.case import Case, function
-from tests.changing import changed, leaves
-from tests.rechecking import recheck
+from tests.changing import changed, leaves, recheck
 
 FOLDER = Path(__file__).parents[1] / "certificates" / "accepted"
 NETWORKS = FOLDER.parent / "networks"

@@ -26,7 +26,7 @@ from m2bridge.errors import TooExpensiveError
 from m2bridge.families.attention.parametrization import multigraded_attention
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.implicitization.implicitize import implicitize
-from tests.leading import leading_monomials, series_of
+from tests.exact_ideals import leading_monomials, series_of
 
 FOLDER = Path(__file__).parents[1] / "certificates" / "accepted"
 

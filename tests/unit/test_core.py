@@ -30,8 +30,8 @@ from m2bridge.maps.completeness import (
     within_reach,
 )
 from m2bridge.maps.map_model import as_model
-from tests.clocks import Looks
-from tests.leading import series_of
+from tests.exact_ideals import series_of
+from tests.limits import Looks
 
 Vector = tuple[int, ...]
 SIZES = {

@@ -1,11 +1,25 @@
-"""Where Macaulay2 is looked for."""
+"""The bridge without Macaulay2: where it is sought, recorded transcripts, rendered scripts, other systems."""
 
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from m2bridge import SingleLayerAttention, closure, singular_locus
+from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.convert import macaulay2
 from m2bridge.engine import candidates, locate
-from m2bridge.errors import EngineNotFoundError, EngineVersionError
+from m2bridge.engine.protocol import Engine
+from m2bridge.engine.script import Script, render
+from m2bridge.errors import EngineNotFoundError, EngineVersionError, RenderError
+from m2bridge.system import cores, templates
+from tests.limits import RecordedEngine
+
+# Where Macaulay2 is looked for.
 
 
 def program(folder: Path, version: str) -> Path:
@@ -77,3 +91,160 @@ def test_a_program_that_does_not_start_says_why(nothing: pytest.MonkeyPatch, tmp
     nothing.setattr("m2bridge.engine.discovery.address_space", lambda: 300 * 2**20)
     with pytest.raises(EngineVersionError, match=r"within the 300M of address space allowed here \(ulimit -v\)"):
         locate(path)
+
+
+# The whole road without Macaulay2: computations answered from recorded transcripts.
+
+
+def test_closure(recorded: Engine) -> None:
+    found = closure(SingleLayerAttention(2, 2), engine=recorded)
+    assert (found.dimension, found.degree, str(found.completeness)) == (7, 20, "proved")
+    assert found.ideal is not None
+    assert found.ideal.generator_degrees == {2: 5, 4: 10}
+    assert "5 quadrics, 10 quartics" in found.to_text()
+    assert found.to_json()["hilbert_series"] == {"numerator": [1, 5, 10, 10, -5, -1], "denominator_exponent": 7}
+
+
+def test_singular_locus(recorded: Engine) -> None:
+    found = singular_locus(SingleLayerAttention(2, 1), engine=recorded, method="all", ideals=True)
+    assert found.dimension == 4
+    assert r"$\operatorname{Sing} = \overline{\mathcal O_{(1,1,0)}}\;(\dim 4,\ \deg 3)$" in found.to_latex()
+    assert r"$f_{3} = c_{" in found.to_latex()  # the ideal of the component
+    assert "\n    c_1_1_2_2*c_1_2_1_1 - c_1_1_1_1*c_1_2_2_2\n" in found.to_text()
+    assert "3 quadrics" in found.to_text()
+
+
+def test_a_script_that_was_never_recorded(recorded: Engine) -> None:
+    if isinstance(recorded, RecordedEngine):
+        with pytest.raises(EngineNotFoundError, match="no transcript"):
+            closure(SingleLayerAttention(3, 3), engine=recorded, strategy="elimination")
+
+
+BASE_LOCUS = {"field": "QQ", "parameters": "s", "relations": "", "radical": False, "images": "{s}"}
+
+
+def test_polynomials_are_written_exactly() -> None:
+    ring = PolynomialRing(QQ, ("x", "y_1_2"))
+    x, y = ring.sympy_ring.gens
+    third = ring.sympy_ring.domain(1, 3)
+    assert macaulay2.polynomial(x**2 * y - third * y + 1) == "x^2*y_(1,2)-1/3*y_(1,2)+1"
+    assert macaulay2.polynomial(-x) == "-x"
+    assert macaulay2.polynomial(0 * x) == "0"
+    residues = PolynomialRing(CoefficientField(7), ("x",)).sympy_ring.gens[0]
+    assert macaulay2.polynomial(6 * residues) == "-x"
+
+
+def test_long_sums_and_lists_are_grouped() -> None:
+    """Macaulay2's parser crashes on flat sums of 50 000 terms and flat lists of 200 000 entries."""
+    x = PolynomialRing(QQ, ("x",)).sympy_ring.gens[0]
+    written = macaulay2.polynomial(sum((x**k for k in range(1, 1000)), x**0))
+    assert written.startswith("sum {")
+    assert max(len(group.split("+")) for group in written.split(",")) <= 200
+    items = macaulay2.sequence(str(i) for i in range(100_000))
+    assert max(len(group) for group in re.findall(r"\{([^{}]*)\}", items)) < 5000
+    assert [int(i) for i in re.findall(r"\d+", items)] == list(range(100_000))
+
+
+def test_titles_stand_in_comments_only() -> None:
+    """A title is words of any origin; see also the property test that none of them leaves its comment."""
+    for path in sorted(templates().glob("*.m2.j2")):
+        lines = [line for line in path.read_text(encoding="utf-8").splitlines() if re.search(r"\btitle\b", line)]
+        assert all(line.startswith("-- ") for line in lines), path.name
+
+
+@pytest.mark.parametrize("break_", ["\n", "\r", "\x0b", "\x0c", "\x00", "\x1b", "\x85", "\u2028", "\u2029", "\ud800"])
+def test_no_character_ends_the_comment(break_: str) -> None:
+    body = render("base_locus", values=BASE_LOCUS | {"title": f'a{break_}run "touch made"'}).body
+    assert '-- a run "touch made".\n' in body
+
+
+def test_missing_values_and_templates_are_errors() -> None:
+    with pytest.raises(RenderError, match="undefined"):
+        render("closure", values={"title": "no more than that"})
+    with pytest.raises(RenderError):
+        render("no_such_template")
+
+
+def test_standalone_has_the_shared_code_and_the_end() -> None:
+    text = Script("one", 'mbEmit("x", 1)\n').standalone()
+    assert "mbEncode = method" in text
+    assert text.endswith('mbEmit("x", 1)\nmbFinish()\n')
+
+
+# Other systems, by what their Python lacks; child processes lack it too.
+
+CERTIFICATES = Path(__file__).parents[1] / "certificates"
+ABSENT = {
+    "macOS": """
+import os, resource, select, signal, socket
+for module, names in {
+    os: ("sched_getaffinity", "sched_setaffinity", "memfd_create", "pidfd_open", "pipe2", "setresuid", "posix_fadvise"),
+    resource: ("prlimit", "RLIMIT_RTPRIO", "RLIMIT_SIGPENDING"),
+    select: ("epoll",),
+    signal: ("sigtimedwait", "sigwaitinfo", "pidfd_send_signal"),
+    socket: ("SOCK_CLOEXEC", "SOCK_NONBLOCK"),
+}.items():
+    for name in names:
+        if hasattr(module, name):
+            delattr(module, name)
+""",
+    "Windows": """
+import os, signal, sys
+for name in ("fcntl", "grp", "pty", "pwd", "resource", "termios", "tty"):
+    sys.modules[name] = None
+for module, names in {
+    os: ("sched_getaffinity", "fork", "getuid", "posix_spawn", "setsid"),
+    signal: ("SIGALRM", "SIGHUP", "SIGPIPE", "pthread_sigmask", "setitimer"),
+}.items():
+    for name in names:
+        delattr(module, name)
+""",
+}
+
+
+@pytest.fixture
+def on(tmp_path: Path):
+    def run(system: str, *command: str) -> subprocess.CompletedProcess[str]:
+        (tmp_path / "sitecustomize.py").write_text(ABSENT[system])
+        environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+        return subprocess.run([sys.executable, *command], capture_output=True, text=True, env=environment, cwd=tmp_path)
+
+    return run
+
+
+def test_macos_certifies_and_verifies(on, tmp_path: Path) -> None:
+    """Without what Linux alone has: batches count cores there in another way."""
+    assert on("macOS", "-c", "import os; print(hasattr(os, 'sched_getaffinity'))").stdout == "False\n"
+    case = ("--family", "polynomial-network", "--widths", "1..2,1", "--out", "results")
+    for command in (["certify", *case], ["verify", "results"]):
+        done = on("macOS", "-m", "m2bridge", *command)
+        assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    assert list((tmp_path / "results").rglob("*.json"))
+
+
+def test_windows_is_told_of_wsl(on) -> None:
+    done = on("Windows", "-m", "m2bridge", "closure", "--d", "2", "--d-out", "1")
+    assert (done.returncode, done.stdout) == (5, "")
+    assert done.stderr.startswith("Error: m2bridge needs Linux or macOS; on Windows install it in WSL")
+    assert done.stderr.count("\n") == 1
+
+
+def test_windows_is_told_of_wsl_by_the_library(on) -> None:
+    done = on("Windows", "-c", "from m2bridge import closure")
+    assert done.stderr.splitlines()[-1].startswith("m2bridge.errors.UnsupportedSystemError: m2bridge needs Linux or")
+
+
+def test_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    allowed = cores()
+    assert allowed >= 1
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 7)
+    assert cores() == 7
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert cores() == 1
+
+
+def test_the_package_runs_as_a_module() -> None:
+    done = subprocess.run([sys.executable, "-m", "m2bridge", "--version"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("m2bridge, version ")

@@ -1,11 +1,13 @@
-"""Exact mathematics against SymPy, closed formulas and values printed elsewhere."""
+"""The geometry of single-layer attention, against other computations."""
 
+from dataclasses import replace
 from fractions import Fraction
 from math import comb, factorial
 
 import pytest
-from sympy import Matrix, symbols
+from sympy import Matrix, Poly, expand, symbols
 
+from m2bridge import SingularLocus
 from m2bridge.algebra.determinantal import determinantal_degree
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries, n
@@ -15,7 +17,8 @@ from m2bridge.algebra.linear_span import in_sparse_coordinates, linear_isomorphi
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.errors import ConversionError
+from m2bridge.errors import ContradictionError, ConversionError, InvalidCaseError, TooLargeError
+from m2bridge.families.attention import singular_points as bound_criterion
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import (
     Orbit,
@@ -28,8 +31,16 @@ from m2bridge.families.attention.orbits import (
 )
 from m2bridge.families.attention.parametrization import function, sparse
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
-from m2bridge.families.attention.tangents import orbit_dimension
+from m2bridge.families.attention.singular_points import by_bounds
+from m2bridge.families.attention.statements import REGISTRY
+from m2bridge.families.attention.tangents import orbit_dimension, tangent_lower_bound, tangent_upper_bounds
+from m2bridge.maps.jacobian_rank import singular_by_bounds
+from m2bridge.maps.map_model import as_model
+from m2bridge.maps.orbits import Component, LocusFindings, OrbitStatus, compare
+from m2bridge.maps.singular_locus import tangent_text
 from m2bridge.system import decimal, integer
+
+# Exact mathematics against SymPy, closed formulas and values printed elsewhere.
 
 CASES = [(1, 1), (1, 3), (2, 1), (2, 1, 1), (2, 2), (2, 3, 1), (3, 1), (3, 2, 2), (3, 3), (4, 1, 2), (4, 2, 3)]
 
@@ -187,3 +198,240 @@ def test_sparse_coordinates_span_the_same_by_fewer_terms(case: tuple[int, int, i
     assert after <= before
     assert sparse.coordinates == independent.coordinates
     assert all(len(given.images) == len(independent.images) for given in (sparse, reduce_linearly(sparse).reduced))
+
+
+# Methods that disagree about the singular locus stop the run.
+
+GENERIC = OrbitStatus(Orbit(2, 1, 1), 5, 5, False, 5)
+SPECIAL = OrbitStatus(Orbit(1, 1, 0), 4, 6, True, 6)
+COMPONENT = Component("closure of the orbit (1, 1, 0)", Orbit(1, 1, 0), 4, 3)
+FINDINGS = LocusFindings("one", 5, (SPECIAL, GENERIC), (COMPONENT,))
+
+
+def test_equal_findings_agree() -> None:
+    compare(FINDINGS, replace(FINDINGS, method="two"))
+    compare(FINDINGS, replace(FINDINGS, statuses=(), components=(replace(COMPONENT, degree=None),)))
+    compare(FINDINGS, replace(FINDINGS, statuses=(replace(SPECIAL, tangent_dimension=None, tangent_bound=5), GENERIC)))
+    undecided = replace(SPECIAL, tangent_dimension=None, singular=None, tangent_bound=5, tangent_upper_bound=6)
+    compare(FINDINGS, replace(FINDINGS, statuses=(undecided, GENERIC), components=None))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"statuses": (replace(SPECIAL, singular=False), GENERIC)},
+        {"statuses": (replace(SPECIAL, tangent_dimension=7), GENERIC)},
+        {"statuses": (replace(SPECIAL, tangent_dimension=None, tangent_bound=7), GENERIC)},
+        {"statuses": (replace(SPECIAL, singular=None, tangent_dimension=None, tangent_upper_bound=5),)},
+        {"statuses": (replace(SPECIAL, singular=False),), "components": None},
+        {"components": ()},
+        {"components": (replace(COMPONENT, dimension=3),)},
+        {"components": (replace(COMPONENT, orbit=Orbit(1, 1, 1)),)},
+        {"components": (replace(COMPONENT, degree=4),)},
+    ],
+)
+def test_any_difference_is_an_error(changed: dict[str, tuple[object, ...]]) -> None:
+    with pytest.raises(ContradictionError):
+        compare(FINDINGS, replace(FINDINGS, method="two", **changed))  # type: ignore[arg-type]
+
+
+# The model against its definition, expanded by SymPy in the ordinary way.
+
+
+def by_definition(d: int, d_out: int, t: int) -> dict[str, object]:
+    """All nonzero coefficients of V X Xᵀ A X, keyed like the full coordinates."""
+    A = Matrix(d, d, lambda p, i: symbols(f"A_{p + 1}_{i + 1}"))
+    V = Matrix(d_out, d, lambda k, p: symbols(f"V_{k + 1}_{p + 1}"))
+    names = [(p, u) for p in range(d) for u in range(t)]
+    X = Matrix(d, t, lambda p, u: symbols(f"x_{p + 1}_{u + 1}"))
+    output = V * X * X.T * A * X
+    coefficients = {}
+    for k in range(d_out):
+        for j in range(t):
+            for monomial, coefficient in Poly(expand(output[k, j]), *[X[p, u] for p, u in names]).terms():
+                factors = [f"{p + 1}_{u + 1}" for (p, u), e in zip(names, monomial, strict=True) for _ in range(e)]
+                coefficients["_".join([f"f_{k + 1}_{j + 1}", *factors])] = expand(coefficient)
+    return coefficients
+
+
+@pytest.mark.parametrize(("d", "d_out", "t"), [(1, 1, 1), (2, 1, 1), (2, 1, 2), (2, 2, 2), (2, 1, 3), (3, 1, 2)])
+def test_full_coordinates_are_the_coefficients_of_the_definition(d: int, d_out: int, t: int) -> None:
+    expected = by_definition(d, d_out, t)
+    model = SingleLayerAttention(d, d_out, t=t)
+    found = model.parametrization("full")
+    assert {n: image.as_expr() for n, image in zip(found.coordinates, found.images, strict=True)} == expected
+    assert model.in_coordinates("full").coordinate_count == len(expected)
+
+
+def test_reduced_coordinates_are_the_mixed_coefficients() -> None:
+    """c_{k,i,pq} is the coefficient of x_i y_p y_q in the output of token x, with y another token."""
+    model = SingleLayerAttention(3, 2)
+    reduced, full = model.parametrization("reduced"), by_definition(3, 2, 2)
+    for name, image in zip(reduced.coordinates, reduced.images, strict=True):
+        k, i, p, q = name.split("_")[1:]
+        monomial = "_".join(f"{a}_{u}" for a, u in sorted([(i, 1), (p, 2), (q, 2)]))
+        assert image.as_expr() - full[f"f_{k}_1_{monomial}"] == 0
+
+
+def test_factored_weights_give_the_same_functions() -> None:
+    model = SingleLayerAttention(3, 2, a=2)
+    attention, factored = model.parametrization("reduced"), model.parametrization("reduced", "factored")
+    Q, K = [Matrix(2, 3, lambda e, i, n=n: symbols(f"{n}_{e + 1}_{i + 1}")) for n in "QK"]
+    A = K.T * Q
+    values = {f"A_{p + 1}_{i + 1}": A[p, i] for p in range(3) for i in range(3)}
+    for left, right in zip(attention.images, factored.images, strict=True):
+        assert expand(left.as_expr().subs(values) - right.as_expr()) == 0
+    assert [expand(r.as_expr().subs(values)) for r in attention.relations] == [0]
+
+
+def test_minors_define_the_rank_condition() -> None:
+    relations = SingleLayerAttention(3, 1, a=1).parametrization().relations
+    assert len(relations) == 9
+    assert all(len(r) == 2 for r in relations)
+    cubic = SingleLayerAttention(3, 1, a=2).parametrization().relations[0]
+    A = Matrix(3, 3, lambda p, i: symbols(f"A_{p + 1}_{i + 1}"))
+    assert expand(cubic.as_expr() - A.det()) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [((0, 1), "d"), ((1, 0), "d_out"), ((2, 1, 0), "a"), ((2, 1, -1), "a"), ((2, 1, 2, 0), "t")],
+)
+def test_meaningless_cases_are_refused(arguments: tuple[int, ...], option: str) -> None:
+    with pytest.raises(InvalidCaseError) as refused:
+        SingleLayerAttention(*arguments)
+    assert refused.value.option == option
+
+
+def test_cases_that_cannot_be_stored_are_refused_at_once() -> None:
+    with pytest.raises(TooLargeError, match="coordinates"):
+        SingleLayerAttention(60, 60).parametrization()
+    with pytest.raises(TooLargeError, match="minors"):
+        SingleLayerAttention(12, 1, 5).parametrization()
+    with pytest.raises(InvalidCaseError, match="t ≥ 2"):
+        SingleLayerAttention(2, 1, t=1).parametrization("reduced")
+
+
+@pytest.mark.parametrize(("case", "count"), [((2, 1), 3), ((4, 4), 26), ((6, 6), 71), ((8, 8), 148), ((2, 2, 1), 3)])
+def test_orbit_counts(case: tuple[int, ...], count: int) -> None:
+    assert len(orbits(SingleLayerAttention(*case))) == count
+
+
+@pytest.mark.parametrize("case", [(1, 3), (2, 2), (3, 2, 2), (4, 3, 2), (4, 4)])
+def test_representatives_lie_in_their_orbits(case: tuple[int, ...]) -> None:
+    model = SingleLayerAttention(*case)
+    attention = model.parametrization()
+    for orbit in orbits(model):
+        A, V = representative(orbit, model)
+        r, s, both = Matrix(A).rank(), Matrix(V).rank(), Matrix(A).row_join(Matrix(V).T).rank()
+        assert (r, s, r + s - both) == (orbit.r, orbit.s, orbit.m)
+        assert attention.evaluate(flatten(A, V))[0] == 1
+
+
+# Smooth and singular orbits by tangent vectors and equations of low degree, without an engine.
+
+SMOOTH = Orbit(2, 2, 2)
+CASES_BOUND_CRITERION = [
+    (2, 1),
+    (2, 2, 1),
+    (2, 3),
+    (3, 1),
+    (3, 1, 1),
+    (3, 2, 2),
+    (3, 2, 3),
+    (3, 2, 1),
+    (4, 1, 2),
+    (4, 1, 3),
+    (5, 1, 1),
+]
+
+
+@pytest.mark.parametrize("case", CASES_BOUND_CRITERION)
+def test_the_bounds_meet(case: tuple[int, ...]) -> None:
+    """Tangent vectors and equations know nothing of each other; so both are exact, and so is the dimension."""
+    model = SingleLayerAttention(*case)
+    found = by_bounds(model)
+    assert found.unfinished == ""
+    assert [s.orbit for s in found.statuses] == list(orbits(model))
+    assert all(s.tangent_dimension == s.tangent_bound == s.tangent_upper_bound for s in found.statuses)
+    assert found.dimension == dimension_formula(model)
+    (corrected,) = (statement for statement in REGISTRY if statement.key == "singular-locus")
+    if not corrected.hypotheses(model):
+        assert all(corrected.predict(s.orbit, model) == s.singular for s in found.statuses)
+
+
+def test_limits_of_tangent_spaces_fill_the_tangent_space_where_two_preimages_meet() -> None:
+    """At A = e_1 e_1ᵀ, V = e_1 e_1ᵀ of (2, 1, 1) all products l v with one q, and e_1² with any q: dimension 3 + 1."""
+    assert tangent_lower_bound(Orbit(1, 1, 1), SingleLayerAttention(2, 1, 1)) == 4
+    assert tangent_lower_bound(Orbit(1, 1, 1), SingleLayerAttention(2, 1)) == 6
+
+
+def test_what_two_bounds_decide() -> None:
+    assert singular_by_bounds(6, None, 5) is True
+    assert singular_by_bounds(5, 5, 5) is False
+    assert singular_by_bounds(5, 6, 5) is None
+    assert singular_by_bounds(5, None, 5) is None
+    for lower, upper in [(6, 5), (4, 4)]:
+        with pytest.raises(ContradictionError):
+            singular_by_bounds(lower, upper, 5)
+
+
+@pytest.mark.parametrize(("planted", "value"), [("tangent_lower_bounds", (15, Orbit(3, 2, 2))), ("equations", 13)])
+def test_bounds_that_contradict_each_other_stop_the_run(
+    monkeypatch: pytest.MonkeyPatch, planted: str, value: object
+) -> None:
+    """One tangent vector too many, or one equation too many, at a smooth orbit of (3, 2, 3)."""
+    name = "tangent_upper_bounds" if planted == "equations" else planted
+    real = getattr(bound_criterion, name)
+    monkeypatch.setattr(bound_criterion, name, lambda *args, **options: real(*args, **options) | {SMOOTH: value})
+    with pytest.raises(ContradictionError, match="on a variety of dimension 14"):
+        by_bounds(SingleLayerAttention(3, 2))
+
+
+def test_the_degree_rises_while_orbits_are_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bound_criterion, "default_degree", lambda model: 2)
+    assert by_bounds(SingleLayerAttention(3, 2)).method == "tangent bounds (degree ≤ 4)"
+    assert by_bounds(SingleLayerAttention(3, 1, 1)).method == "tangent bounds (degree ≤ 2)"
+
+
+def test_undecided_orbits_are_a_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without equations orbits of (3, 2, 2) are open; those with too many tangent vectors are singular all the same."""
+    model = SingleLayerAttention(3, 2, 2)
+    with monkeypatch.context() as patch:
+        patch.setattr(bound_criterion, "default_degree", lambda model: 1)
+        patch.setattr(bound_criterion, "LARGEST_DEGREE", 1)
+        found = by_bounds(model)
+    decided = {s.orbit: s.singular for s in by_bounds(model).statuses}
+    verdicts = {s.orbit: s.singular for s in found.statuses}
+    assert set(verdicts.values()) == {True, False, None}
+    assert all(verdict in (None, decided[orbit]) for orbit, verdict in verdicts.items())
+    assert found.components is None
+    assert found.unfinished.startswith("undecided: the orbit (2, 1, 0)")
+    locus = SingularLocus(
+        as_model(model), QQ, found.method, found.dimension, found.statuses, None, (), "", 0.1, found.unfinished
+    )
+    assert "undecided" in locus.to_text()
+    assert "13 to 36" in locus.to_text()
+    assert "exact linear algebra" in locus.to_text()
+    assert "undecided" in locus.to_latex()
+    record = locus.to_json()
+    assert (record["components"], record["dimension"], record["engine"]) == (None, None, {"version": None})
+    (row,) = (o for o in record["orbits"] if (o["r"], o["s"], o["m"]) == (2, 1, 0))
+    assert (row["singular"], row["tangent_dimension"]) == (None, None)
+    assert (row["tangent_lower_bound"], row["tangent_upper_bound"]) == (13, 36)
+
+
+def test_too_many_coordinates_for_equations_still_give_singular_orbits() -> None:
+    found = by_bounds(SingleLayerAttention(6, 6))
+    assert (found.method, found.components) == ("tangent bounds", None)
+    verdicts = {s.orbit: s.singular for s in found.statuses}
+    assert {orbit for orbit, verdict in verdicts.items() if verdict} == {Orbit(1, 1, 0), Orbit(1, 1, 1)}
+    assert [orbit for orbit, verdict in verdicts.items() if verdict is False] == [Orbit(6, 6, 6)]
+    # At A = l qᵀ, V = h vᵀ all (l x + v y) ⊗ (q' ⊗ h + q ⊗ h'): dimension (2d − 1)(d + d' − 1).
+    assert (found.statuses[0].orbit, tangent_text(found.statuses[0])) == (Orbit(1, 1, 0), "≥ 121")
+
+
+def test_the_second_opinion_of_cross_checks_decides_these_cases_too() -> None:
+    for case in [(3, 2, 2), (3, 2, 3), (4, 1, 3)]:
+        model = SingleLayerAttention(*case)
+        assert tangent_upper_bounds(model) == {s.orbit: s.tangent_dimension for s in by_bounds(model).statuses}

@@ -10,8 +10,8 @@ from m2bridge.families.attention.parametrization import multigraded_attention
 from m2bridge.implicitization.implicitize import hilbert_function, implicitize
 from m2bridge.implicitization.multigraded_map import grading_with_multidegrees, multigraded
 from m2bridge.limits import limited
-from tests.clocks import Looks
-from tests.polynomials import substituted
+from tests.exact_ideals import substituted
+from tests.limits import Looks
 
 # Generators by degree and dim I_n for n = 2, 3, …, from elimination with Macaulay2 over QQ.
 ELIMINATION = {

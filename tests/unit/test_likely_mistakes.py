@@ -1,22 +1,34 @@
-"""The likeliest mistakes of somebody new, and what the program says: what to do next."""
+"""Likely mistakes get one clear line; public names, errors and pickles."""
 
+import copy
+import pickle
 from collections.abc import Callable
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
+import flint
 import pytest
+import sympy
 from sympy import Poly, symbols
 
 import m2bridge
-from m2bridge import SingleLayerAttention, closure, membership, verify
-from m2bridge.algebra.field import QQ
+from m2bridge import SingleLayerAttention, closure, errors, ideal, membership, verify
+from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.cli import commands, computing, options
 from m2bridge.cli.commands import cli
 from m2bridge.convert.documents import read_text
 from m2bridge.engine.script import Script
-from m2bridge.errors import ConversionError, InvalidCaseError, TimeLimitError
+from m2bridge.errors import (
+    ConversionError,
+    InvalidCaseError,
+    M2BridgeError,
+    ScriptError,
+    TimeLimitError,
+    TooExpensiveError,
+    ValueTypeError,
+)
 from m2bridge.families.attention.shape import Coordinates, Weights
 from m2bridge.limits import limited
 from m2bridge.maps import dimension, singular_locus
@@ -25,6 +37,9 @@ from m2bridge.maps.closure_result import Strategy
 from m2bridge.maps.jacobian_rank import MethodValue
 from m2bridge.maps.map_model import as_model
 from m2bridge.workspace.macaulay2 import Macaulay2
+from m2bridge.workspace.values import Factorization, GroebnerBasis, Matrix, Module, QuotientRing, RingElement
+
+# The likeliest mistakes of somebody new, and what the program says: what to do next.
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -301,4 +316,102 @@ def test_a_limit_is_named_as_the_user_gave_it(m2: str) -> None:
         with limited(1e4) as running:
             late = limited(1e4, begin=running.now() - 1e4 + 0.5)
             with late as inner, pytest.raises(TimeLimitError, match="within the limit of 10000 seconds"):
-                engine.run(Script("long", "while true do ()"), inner.remaining)
+                engine.run(Script("long", "while true do ()"), timeout=inner.remaining)
+
+
+# The public names are frozen on purpose: a change here is a change for every user.
+
+NAMES = """
+QQ AllSizes Closure CoefficientField Component CrossCheck Decision
+Dimension Engine Fibre Ideal Image Limits Macaulay2 Membership
+Observations Orbit OrbitFacts OrbitStatus PolynomialMap PolynomialRing Script SingleLayerAttention SingularLocus
+Transcript
+Verdict __version__ closure cross_check cross_check_all_sizes dimension fibres image membership observe read_ideal
+singular_locus TooLargeError
+Chain ContradictionError MemoryLimitError TimeLimitError InvalidCaseError Layer M2BridgeError
+DeepAttention DeepAttentionAllSizes cross_check_deep_attention Plan PolynomialNetwork
+HilbertFunction OrbitDiagram SliceSurface hilbert_function orbit_diagram slice_surface
+certify implicitize plan read_map read_model verify
+IdealSingularLocus IrreducibleComponent ideal read_ideal_file read_mrdi read_sage_text
+ConversionError EngineDiedError Evaluation PackageError ScriptError UnknownSymbolError ValueTypeError Workspace
+WorkspaceLostError
+"""
+
+
+def test_public_names() -> None:
+    assert sorted(m2bridge.__all__) == sorted(NAMES.split())
+    assert all(hasattr(m2bridge, name) for name in m2bridge.__all__)
+
+
+# Errors cross worker processes whole.
+
+
+def every_error() -> list[type[M2BridgeError]]:
+    return [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, M2BridgeError)]
+
+
+OF_PARTS = (InvalidCaseError, TooExpensiveError, ValueTypeError)
+"""Those that are made from parts and put their message together."""
+
+
+@pytest.mark.parametrize("kind", [k for k in every_error() if k not in OF_PARTS])
+def test_errors_pickle(kind: type[M2BridgeError]) -> None:
+    copy = pickle.loads(pickle.dumps(kind("what happened")))
+    assert type(copy) is kind
+    assert str(copy) == "what happened"
+
+
+def test_details_survive_pickling() -> None:
+    script = ScriptError("m", error="e", file="f", line=3, column=4, excerpt="x", records=("r",), output="o")
+    copy = pickle.loads(pickle.dumps(script))
+    assert (copy.error, copy.file, copy.line, copy.column, copy.excerpt) == ("e", "f", 3, 4, "x")
+    assert (copy.records, copy.output) == (("r",), "o")
+    assert pickle.loads(pickle.dumps(TimeLimitError("late", records=("a",)))).records == ("a",)
+    late = TimeLimitError("late")
+    late.progress = "5 of 23 orbits were done"
+    assert str(pickle.loads(pickle.dumps(late))) == "late (5 of 23 orbits were done)"
+    refused = pickle.loads(pickle.dumps(InvalidCaseError("d_out", "too small")))
+    assert (refused.option, str(refused)) == ("d_out", "d_out: too small")
+    unknown = pickle.loads(pickle.dumps(ValueTypeError("FunctionClosure")))
+    assert (unknown.kind, "FunctionClosure" in str(unknown)) == ("FunctionClosure", True)
+    large = pickle.loads(pickle.dumps(TooExpensiveError("size", "too large")))
+    assert (large.place, str(large)) == ("size", "size: too large")
+
+
+# Results can be pickled and copied, with SymPy's polynomials and python-flint's numbers in them.
+
+LEX, U, V = sympy.ring("u,v", sympy.ZZ, "lex")
+RING = PolynomialRing(QQ, ("x", "y"))
+X, Y = RING.sympy_ring.gens
+ODD = PolynomialRing(CoefficientField(32003), ("x",))
+ROW = Matrix(Module(RING, ((0,),)), Module(RING, ((1,), (1,))), ((X, Y),), (0,))
+
+RESULTS = [
+    RING.sympy_ring,
+    LEX,
+    X**2 - Y / 3,
+    RING.sympy_ring.zero,
+    U * V - 7,
+    ODD.sympy_ring.gens[0] - 5,
+    flint.nmod(3, 7),
+    ideal("x^2 - y^3"),
+    ideal("x^2 + 1", field=CoefficientField(7)),
+    Factorization(((X - Y, 1), (X + Y, 2))),
+    GroebnerBasis(ROW),
+    QuotientRing(RING, (X * Y,)),
+    RingElement(QuotientRing(RING, (X * Y,)), (((1, 0), 1),)),
+]
+
+
+@pytest.mark.parametrize("again", [lambda v: pickle.loads(pickle.dumps(v)), copy.deepcopy, copy.copy])
+@pytest.mark.parametrize("value", RESULTS, ids=str)
+def test_results_are_the_same_afterwards(value: Any, again: Callable[[Any], Any]) -> None:
+    found = again(value)
+    assert found == value
+    assert type(found) is type(value)
+    assert str(found) == str(value)
+
+
+def test_polynomials_can_be_computed_with_afterwards() -> None:
+    for x in (X, U, ODD.sympy_ring.gens[0]):
+        assert pickle.loads(pickle.dumps(x)) + x == 2 * x

@@ -29,7 +29,7 @@ from m2bridge.families.attention.observation import BY_SECTION, deduce
 from m2bridge.families.attention.orbits import generic_orbit, orbits
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.families.attention.statements import REGISTRY
-from tests.rechecking import _observations, fibres_at, recheck
+from tests.changing import _observations, fibres_at, recheck
 
 GRID = [SingleLayerAttention(d, d_out, a) for d in range(1, 5) for d_out in range(1, 5) for a in range(1, d + 1)]
 SQUARES, SQUARES_FREE = [(2, 0, 0), (0, 2, 0), (0, 0, 2)], [(1, 1, 0), (1, 0, 1), (0, 1, 1)]

@@ -1,28 +1,47 @@
-"""Pictures without an engine: closures of orbits by limits, layered graphs, files, and what is imported when."""
+"""Pictures: figures of the papers, slices, and real geometry."""
 
 from __future__ import annotations
 
+import csv
+import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from fractions import Fraction
+from io import StringIO
 from itertools import combinations, pairwise, product
+from math import isclose, pi
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
+from click.testing import CliRunner, Result
+from flint import Ordering, fmpq, fmpq_mpoly_ctx
 from hypothesis import given, strategies
 from sympy import Matrix
 
 from m2bridge import SingleLayerAttention
+from m2bridge.algebra.field import QQ
+from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.cli import commands
-from m2bridge.errors import InvalidCaseError, MethodUnavailableError
+from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError, TimeLimitError
 from m2bridge.families.attention.figures import _assignments
 from m2bridge.families.attention.function import orbit_of
 from m2bridge.families.attention.orbit_diagram import OrbitNode, covers
 from m2bridge.families.attention.orbits import Orbit, orbits, representative
+from m2bridge.families.deep_attention import lower_bounds
+from m2bridge.families.deep_attention.figure import figure_3
+from m2bridge.ideals.ideal import Ideal
+from m2bridge.limits import limited
 from m2bridge.maps.slice_surface import SliceSpace
+from m2bridge.pictures import real_geometry as real_surface
 from m2bridge.pictures.graph_layout import placed
+from m2bridge.pictures.real_geometry import Patch, ball, branches, fractions_between, nodes, patches, pieces, real_roots
 from m2bridge.results.picture import add_title, check_available, new_figure, picture_format
+from tests.limits import Looks
+
+# Pictures without an engine: closures of orbits by limits, layered graphs, files, and what is imported when.
 
 
 @pytest.mark.parametrize("case", [(2, 2), (3, 2, 2), (3, 3)])
@@ -174,3 +193,225 @@ def test_coordinates_on_the_command_line() -> None:
         "b": "-w/2",
         "c": "v",
     }
+
+
+# Figure 3: values, forms, and a picture whose points are where the values say.
+
+VALUES = {3: 23, 4: 38, 5: 55, 6: 74, 7: 95, 8: 118, 9: 143, 10: 170}
+
+
+def run(*line: str) -> Result:
+    return CliRunner().invoke(commands.cli, ["figure", "3", *line])
+
+
+def test_the_values_of_the_figure(tmp_path: Path) -> None:
+    """All of them proved; softmax has two more, one for each scaling."""
+    file = tmp_path / "figure3.svg"
+    result = run("--json", "--out", str(file))
+    found = json.loads(result.stdout)
+    assert (result.exit_code, found["proved"], result.stderr) == (0, True, f"Written: {file}\n")
+    assert {p["delta"]: p["lightning"]["dimension"] for p in found["points"]} == VALUES
+    assert {p["delta"]: p["softmax"]["dimension"] - 2 for p in found["points"]} == VALUES
+    for point in found["points"]:
+        for kind in ("lightning", "softmax"):
+            assert (
+                point[kind]["upper_bound"]["value"] == point[kind]["lower_bound"]["value"] == point[kind]["dimension"]
+            )
+    page = file.read_text(encoding="utf-8")
+    assert page.startswith("<?xml")
+    assert "all values proved" in page
+
+
+def test_a_figure_says_where_it_is_or_that_it_is_nowhere(tmp_path: Path) -> None:
+    few = ("--delta", "3", "--layers", "2")
+    shown = run(*few)
+    assert (shown.exit_code, shown.stderr) == (0, "No picture is written without --out 3.svg\n")
+    file = tmp_path / "new" / "figure.svg"
+    written = run(*few, "--out", str(file))
+    assert (written.stdout.splitlines()[0], written.stderr) == (shown.stdout.splitlines()[0], f"Written: {file}\n")
+    assert file.exists()
+    assert run(*few, "--csv").stderr == ""
+
+
+def test_points_are_where_the_values_say() -> None:
+    """Each dimension is a filled point with its number, on the line of the formula."""
+    figure = figure_3(deltas=(3, 5, 7)).figure()
+    for panel, more in zip(figure.axes, (0, 2), strict=True):
+        expected = [(delta, VALUES[delta] + more) for delta in (3, 5, 7)]
+        formula, *points = panel.lines
+        assert [tuple(map(int, point)) for point in formula.get_xydata()] == expected
+        assert [tuple(map(int, point.get_xydata()[0])) for point in points] == expected
+        assert all(point.get_markerfacecolor() == point.get_color() for point in points)
+        assert [label.get_text() for label in panel.texts] == [str(value) for _, value in expected]
+
+
+def test_tables() -> None:
+    rows = list(csv.DictReader(StringIO(run("--csv", "--delta", "3..4", "--t", "2").output)))
+    assert [(row["delta"], row["lightning"], row["eq_16"]) for row in rows] == [("3", "23", "25"), ("4", "38", "40")]
+    text = run("--layers", "3", "--delta", "2").output
+    assert "l = 3, t = 3, a = 2" in text
+    found = figure_3(1, 2, 9, [2])
+    assert found.to_macaulay2() == "dimensions = {{2, 7, 8}}"
+    assert "2 & 7 & proved & 7 & 8 & proved & 8" in found.to_latex()
+    assert "<svg" in found._repr_html_()
+
+
+def test_hollow_points_are_lower_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lower_bounds, "_lightning_block", lambda network: iter(()))
+    monkeypatch.setattr("m2bridge.maps.rank.SPARE_ROWS", -3)
+    found = figure_3(deltas=[3])
+    assert not found.proved
+    figure = found.figure()
+    assert "hollow points are lower bounds" in figure.texts[0].get_text()
+    (point,) = (line for line in figure.axes[0].lines if line.get_marker() == "o")
+    assert point.get_markerfacecolor() == "white"
+    assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()][-1] == "lower bound"
+
+
+def test_what_was_found_until_the_limit() -> None:
+    """A limit that ends with the first point, and one that ends before."""
+    with limited(10**9, looks := Looks()):
+        figure_3(deltas=[3])
+    with limited(looks.number + 1, Looks()):
+        found = figure_3(deltas=[3, 4])
+    assert [point.delta for point in found.points] == [3]
+    assert "did not finish" in found.unfinished
+    with limited(1, Looks()), pytest.raises(TimeLimitError):
+        figure_3(deltas=[3])
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (("--delta", "0..3"), "--delta: must be of widths that are at least 1"),
+        (("--delta", "x"), "--delta: 'x' is neither a width nor a range"),
+        (("--delta", "5..3"), "--delta: must be from 1 to 100 widths, not 0"),
+        (("--layers", "0"), "--layers: must be at least 1"),
+        (("--a", "0"), "--a: must be at least 1"),
+        (("--out", ""), "the name is empty"),
+        (("4",), "unexpected extra argument"),
+        (("--layers", "two"), "--layers: 'two' is not an integer"),
+    ],
+)
+def test_bad_input_gets_one_line_of_figure(
+    line: tuple[str, ...], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["m2bridge", "figure", "3", *line])
+    assert commands.run() == 2
+    (complaint,) = capsys.readouterr().err.splitlines()
+    assert said in complaint
+
+
+def test_there_are_points_or_a_refusal() -> None:
+    with pytest.raises(InvalidCaseError):
+        figure_3(deltas=[])
+
+
+def test_figures_are_found_in_their_families() -> None:
+    listed = CliRunner().invoke(commands.cli, ["figure", "--help"]).output.splitlines()
+    assert {"1", "3", "hilbert", "orbits", "slice"} <= {line.split()[0] for line in listed if line.startswith("  ")}
+    unknown = CliRunner().invoke(commands.cli, ["figure", "4"])
+    assert (unknown.exit_code, "No such command '4'" in unknown.output) == (2, True)
+
+
+# Real surfaces in cells, real branches of curves: against areas, signs and geometry that is known.
+
+NAMES = ("x", "y", "z")
+X, Y, Z = fmpq_mpoly_ctx.get(NAMES, Ordering.lex).gens()
+RING = PolynomialRing(QQ, NAMES)
+x, y, z = RING.sympy_ring.gens
+half = RING.sympy_ring.domain(1, 2)
+
+
+def cube(low: int, high: int) -> dict[str, tuple[Any, Any]]:
+    return dict.fromkeys(NAMES, (fmpq(low), fmpq(high)))
+
+
+SURFACES = {
+    "umbrella": (Z**2 - X * Y**2, None),
+    "sphere": (X**2 + Y**2 + Z**2 - 1, 2),
+    "cubic of Cayley": (X * Y + Y * Z + Z * X + X * Y * Z, None),
+    "saddle": (Z - X * Y, None),
+    "graph with poles": (X * Z - 1, 2),
+    "torus": ((X**2 + Y**2 + Z**2 + fmpq(3, 4)) ** 2 - 4 * (X**2 + Y**2), None),
+    "cylinder": (X**2 + Y**2 - 1, 2),
+    "no real points": (X**2 + Y**2 + Z**2 + 1, 0),
+}
+
+
+@pytest.mark.parametrize("name", SURFACES)
+def test_points_of_cells_lie_on_the_surface(name: str) -> None:
+    surface, count = SURFACES[name]
+    cells = patches(surface, cube(-2, 2), [], 8)
+    assert count is None or len(cells) == count
+    for cell in cells:
+        assert all(abs(_value(surface, point)) < 1e-5 for strip in cell.points for point in strip)
+        assert ball(surface, cell.sample).contains(0)
+        assert cell.rational is None or surface(*(cell.rational[n] for n in NAMES)) == 0
+
+
+def _value(polynomial: Any, point: Sequence[float]) -> float:
+    return sum(
+        int(c.p) / int(c.q) * point[0] ** int(i) * point[1] ** int(j) * point[2] ** int(k)
+        for (i, j, k), c in polynomial.to_dict().items()
+    )
+
+
+@pytest.mark.parametrize(("name", "area"), [("sphere", 4 * pi), ("torus", 2 * pi**2)])
+def test_cells_cover_a_surface_once(name: str, area: float) -> None:
+    """Their squares have its area in the end: no sheet is missing, none is there twice."""
+    cells = patches(SURFACES[name][0], cube(-2, 2), [], 48)
+    assert isclose(sum(map(_area, cells)), area, rel_tol=0.02)
+
+
+def _area(cell: Patch) -> float:
+    total = 0.0
+    for one, other in zip(cell.points[:-1], cell.points[1:], strict=True):
+        for a, b, c, d in zip(one[:-1], one[1:], other[1:], other[:-1], strict=True):
+            u, v = ([p - q for p, q in zip(*ends, strict=True)] for ends in ((c, a), (d, b)))
+            cross = (u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0])
+            total += sum(part * part for part in cross) ** 0.5 / 2
+    return total
+
+
+def test_a_cut_has_one_sign_on_each_cell() -> None:
+    cut = X - Y + Z / 3
+    for cell in patches(SURFACES["sphere"][0], cube(-2, 2), [cut], 8):
+        sign = ball(cut, cell.sample) > 0
+        values = [_value(cut, point) for strip in cell.points for point in strip]
+        assert all(value > -1e-5 if sign else value < 1e-5 for value in values)
+
+
+def test_without_the_discriminant_cells_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A planted mistake: the numbers of roots over a cell differ, which is seen."""
+    monkeypatch.setattr(real_surface, "boundaries", lambda polynomial, variable, interval: [])
+    with pytest.raises(ContradictionError, match="number of real roots"):
+        patches(SURFACES["sphere"][0], cube(-2, 2), [], 8)
+
+
+def test_branches_of_curves() -> None:
+    """A circle in a plane that is not parallel to the axes, cut where x = 0; a twisted cubic; two isolated points."""
+    circle = Ideal(RING, (x**2 + y**2 + z**2 - 1, x + y + z))
+    found = branches(circle, cube(-2, 2), [x], 12)
+    assert len(found) == 4
+    for branch in found:
+        assert all(isclose(sum(c * c for c in point), 1, abs_tol=1e-5) for point in branch.points)
+        assert all(abs(sum(point)) < 1e-5 for point in branch.points)
+        assert len({point[0] > 0 for point in branch.points}) == 1
+    cubic = Ideal(RING, (y - x**2, z - x**3))
+    (only,) = branches(cubic, cube(-1, 1), [], 12)
+    assert all(isclose(point[2], point[0] ** 3, abs_tol=1e-9) for point in only.points)
+    pair = branches(Ideal(RING, (x**2 - half, y - x, z)), cube(-1, 1), [], 12)
+    assert [branch.points for branch in pair] == [((-(0.5**0.5),) * 2 + (0.0,),), ((0.5**0.5,) * 2 + (0.0,),)]
+    assert branches(Ideal(RING, (x - half, y, z)), cube(-1, 1), [], 12)[0].rational == {"x": fmpq(1, 2), "y": 0, "z": 0}
+    assert not branches(Ideal(RING, (x**2 + 1, y, z)), cube(-1, 1), [], 12)
+
+
+def test_roots_nodes_and_fractions() -> None:
+    assert [float(root.mid()) for root in real_roots(X**3 - 2 * X**2 + X, "x", (fmpq(-1), fmpq(2)))] == [0.0, 1.0]
+    parts = pieces([X, X - fmpq(1, 2), X**2 + 1], "x", (fmpq(-1), fmpq(1)))
+    assert parts == [(-1, 0), (0, fmpq(1, 2)), (fmpq(1, 2), 1)]
+    assert nodes(parts[1], 9) == sorted(nodes(parts[1], 9))
+    assert fractions_between((fmpq(3, 10), fmpq(7, 10)), 3) == [fmpq(1, 2), fmpq(1, 3), fmpq(2, 3)]
+    low, high = fmpq(123456781, 10**9), fmpq(123456789, 10**9)
+    assert all(low < fraction < high for fraction in fractions_between((low, high), 2))

@@ -1,18 +1,31 @@
-"""Maps from SymPy expressions: exact, never evaluated from text, and reduced modulo p only where that makes sense."""
+"""Polynomial maps and their generic rank."""
 
 from fractions import Fraction
+from itertools import combinations, product
 from pathlib import Path
+from random import Random
 
 import pytest
-from sympy import Float, Rational, Symbol, symbols
+from sympy import Expr, Float, Matrix, Poly, Rational, Symbol, symbols
 
 from m2bridge import CoefficientField, PolynomialMap, SingleLayerAttention, closure, dimension, singular_locus
 from m2bridge.algebra.field import QQ
+from m2bridge.algebra.jacobian import differential_rank, extension_degree, generic_rank
 from m2bridge.algebra.linear_span import reduce_linearly
+from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ConversionError, InvalidCaseError, MethodUnavailableError
+from m2bridge.families.attention import one_block
+from m2bridge.families.attention import tangents as tangent
+from m2bridge.families.attention.orbits import Orbit
+from m2bridge.families.attention.shape import dimension_bound, dimension_formula
+from m2bridge.families.deep_attention.model import DeepAttention
+from m2bridge.maps.dimension import Dimension
 from m2bridge.maps.elimination import elimination_values
+from m2bridge.maps.jacobian_rank import MethodValue, jacobian_findings
 from m2bridge.maps.map_model import as_model
+
+# Maps from SymPy expressions: exact, never evaluated from text, and reduced modulo p only where that makes sense.
 
 s, t = symbols("s t")
 LINE = PolynomialMap.from_expressions([s], {"x": s})
@@ -135,3 +148,144 @@ def test_a_map_without_parameters_is_a_point() -> None:
     assert (found.dimension, found.status) == (0, "proved")
     values = elimination_values(point, QQ)
     assert (values["parameters"], values["relations"], values["radical"]) == ("noParameter", "{noParameter}", False)
+
+
+# Ranks of differentials at random points: over small fields and their extensions, and what they prove.
+
+s, t, u = symbols("s t u")
+
+
+@pytest.mark.parametrize("p", [2, 3, 5, 7, 31])
+def test_no_point_over_a_small_field_is_random(p: int) -> None:
+    """s(t^p − t) vanishes with its derivative by s at all points over GF(p)."""
+    field = CoefficientField(p)
+    bent = PolynomialMap.from_expressions([s, t], {"x": s * (t**p - t), "y": t})
+    assert {differential_rank(bent, point, field=field) for point in product(range(p), repeat=2)} == {1}
+    assert generic_rank(bent, 2, field=field) == (2, f"GF({p}^{extension_degree(p)})")
+    assert dimension(bent, field=field).status == "proved"
+
+
+def random_map(p: int, seed: int) -> dict[str, Expr]:
+    chance = Random(seed)
+    monomials = [s**i * t**j * u**k for i, j, k in product(range(p + 1), repeat=3) if i + j + k <= p + 1]
+    return {x: sum(chance.randint(1, p) * m for m in chance.sample(monomials, 2)) for x in ("x", "y", "z")}
+
+
+def rank_by_minors(jacobian: Matrix, p: int) -> int:
+    """The size of the largest minor of a 3×3 matrix that is no multiple of p, as a polynomial."""
+    for size in (3, 2, 1):
+        for rows, columns in product(combinations(range(3), size), repeat=2):
+            minor = jacobian.extract(list(rows), list(columns)).det(method="berkowitz")
+            if not Poly(minor, s, t, u, modulus=p).is_zero:
+                return size
+    return 0
+
+
+@pytest.mark.parametrize("p", [2, 3, 5, 7])
+@pytest.mark.parametrize("seed", range(12))
+def test_the_rank_is_that_over_the_field_of_rational_functions(p: int, seed: int) -> None:
+    images = random_map(p, seed)
+    expected = rank_by_minors(Matrix(list(images.values())).jacobian([s, t, u]), p)
+    assert generic_rank(PolynomialMap.from_expressions([s, t, u], images), 3, field=CoefficientField(p))[0] == expected
+
+
+@pytest.mark.parametrize("p", [2, 3, 5, 101, LARGE_PRIME])
+def test_an_inseparable_map_has_only_a_lower_bound(p: int) -> None:
+    power = PolynomialMap.from_expressions([s, t], {"x": s**p, "y": t} if p < 10 else {"x": p * s, "y": t})
+    found = dimension(power, field=CoefficientField(p))
+    assert (found.dimension, found.status) == (1, "lower bound")
+    assert "can be less than the dimension" in found.findings[0].remark
+    assert dimension(power).status == "proved"
+
+
+def test_a_lower_bound_below_a_value_is_no_disagreement() -> None:
+    def found(*findings: tuple[int | None, str]) -> Dimension:
+        named = tuple(MethodValue(f"method {n}", value, status) for n, (value, status) in enumerate(findings))  # type: ignore[arg-type]
+        return Dimension(as_model(SingleLayerAttention(2, 2)), QQ, named, None, 0.0)
+
+    for agreeing in [
+        [(5, "lower bound"), (7, "formula"), (7, "proved")],
+        [(5, "lower bound"), (6, "lower bound")],
+        [(None, "unfinished"), (7, "formula")],
+    ]:
+        assert found(*agreeing).agree
+    for different in [
+        [(8, "lower bound"), (7, "formula"), (7, "proved")],
+        [(6, "formula"), (7, "proved")],
+        [(None, "unfinished")],
+    ]:
+        assert not found(*different).agree
+    text = found((5, "lower bound"), (7, "proved")).to_text()
+    assert "no lower bound exceeds" in text
+    assert "all methods agree" not in text
+    assert "all methods agree" in found((7, "lower bound"), (7, "proved")).to_text()
+    assert "do NOT agree" in found((8, "lower bound"), (7, "proved")).to_text()
+    late = found((7, "proved"), (7, "formula"), (None, "unfinished")).to_text()
+    assert "the methods that finished agree; not finished: method 2\n" in late
+    assert "all methods" not in late
+
+
+def test_another_prime_is_tried_where_one_is_unlucky() -> None:
+    divided = PolynomialMap.from_expressions(
+        [s, t], {"x": s**2, "y": LARGE_PRIME * s * t, "z": s**2 + LARGE_PRIME * t**2}
+    )
+    modular, exact = jacobian_findings(as_model(divided))
+    assert (modular.method, modular.value, exact.value) == ("jacobian mod 2147483629", 2, 2)
+
+
+ONE_TOKEN = [(1, 1, 1), (1, 3, 1), (2, 1, 1), (2, 1, 2), (2, 3, 1), (3, 1, 1), (3, 2, 2), (4, 2, 1), (5, 1, 2)]
+
+
+@pytest.mark.parametrize("p", [0, 2, 3, 5])
+@pytest.mark.parametrize("case", ONE_TOKEN)
+def test_the_dimension_of_one_token_is_proved(case: tuple[int, int, int], p: int) -> None:
+    """The rank attains the bound; for d > 2a it is below what all quadratic forms would give."""
+    d, d_out, a = case
+    model = SingleLayerAttention(d, d_out, a, t=1)
+    found = dimension(model, field=CoefficientField(p))
+    assert (found.dimension, found.status) == (dimension_bound(model), "proved")
+    assert (found.dimension < d * (d + 1) // 2 + d * d_out - 1) == (2 * a < d)
+
+
+BLOCKS = [(d, d_out, a, t) for d, d_out, a, t in product((1, 2, 3, 4), (1, 3), (1, 2, 4), (1, 2)) if a <= d]
+
+
+@pytest.mark.parametrize("p", [0, 2, 3, 7])
+def test_one_block_says_what_the_whole_differential_does(p: int) -> None:
+    """Of every case: neither way knows the other."""
+    field = CoefficientField(p) if p else QQ
+    for case in BLOCKS:
+        model = SingleLayerAttention(*case)
+        (block,) = one_block.lower_bounds(model, p)
+        whole = generic_rank(model.in_coordinates().free_parametrization(), dimension_bound(model), field=field)
+        assert block.value == whole[0], case
+
+
+def test_a_block_with_a_larger_kernel_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """C = m mᵀ and m for one token, where y·m divides the form: another one is tried, and no value is given."""
+    monkeypatch.setattr(one_block, "_points", lambda *given: [(((1, 2), (2, 4)), (1, 2)), (((0, 1), (-1, 0)), (1, 2))])
+    assert list(one_block.lower_bounds(SingleLayerAttention(9, 9, 3, 1), 0)) == []
+    assert list(one_block.lower_bounds(SingleLayerAttention(9, 9, 3, 2), 0)) == []
+
+
+@pytest.mark.parametrize(("t", "value"), [(128, 5055), (1, 4999)])
+def test_the_dimension_of_a_case_that_nobody_can_expand_is_proved(t: int, value: int) -> None:
+    """With more than eight million coordinates, the same as of the deep network of one layer."""
+    found = dimension(SingleLayerAttention(64, 64, 8, t))
+    assert (found.dimension, found.status, found.unfinished) == (value, "proved", "")
+    deep = dimension(DeepAttention(widths=(64, 64), a=(8,), t=t))
+    assert (deep.dimension, deep.status) == (value, "proved")
+
+
+def test_the_bound_for_several_tokens_is_the_formula() -> None:
+    for case in [(2, 1), (2, 2, 1), (3, 2, 2), (4, 3, 2)]:
+        assert dimension_bound(SingleLayerAttention(*case)) == dimension_formula(SingleLayerAttention(*case))
+
+
+def test_ranks_at_singular_points_of_the_source_can_exceed_the_dimension() -> None:
+    """At rk A = 1 < a = 2 < d = 3 every matrix is tangent to {rk A ≤ 2}; so such a rank bounds no dimension."""
+    model = SingleLayerAttention(3, 2, 2)
+    assert tangent.differential_rank(Orbit(1, 2, 0), model) == 14 > dimension_formula(model)
+    attention = model.parametrization()
+    with pytest.raises(MethodUnavailableError, match="parameters are free"):
+        differential_rank(attention, (1,) * len(attention.source.variables))

@@ -1,6 +1,10 @@
-"""The strict parser for polynomials, and map files."""
+"""Polynomials and ideals as text and on the wire."""
 
+from __future__ import annotations
+
+import json
 import re
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
@@ -8,11 +12,19 @@ from hypothesis import strategies as st
 from sympy import QQ as SYMPY_QQ
 from sympy import sympify
 
+from m2bridge import CoefficientField, SingleLayerAttention, closure, read_ideal
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert.files import read_map
+from m2bridge.convert.notation import polynomial_text
 from m2bridge.convert.polynomial_text import read_polynomial
-from m2bridge.errors import ConversionError
+from m2bridge.convert.wire import decode
+from m2bridge.convert.wire import dense_exponents as dense
+from m2bridge.convert.wire import sparse_terms as terms
+from m2bridge.engine.answer import parse
+from m2bridge.errors import ConversionError, ParseError
+
+# The strict parser for polynomials, and map files.
 
 RING = PolynomialRing(QQ, ("x", "y_1", "Zeta"))
 X, Y, Z = RING.sympy_ring.gens
@@ -165,3 +177,158 @@ def test_bad_map_files_are_refused_with_the_place(text, said):
     with pytest.raises(ConversionError) as refused:
         read_map(text)
     assert said in str(refused.value)
+
+
+# Terms of polynomials in the text of Macaulay2's engine.
+
+NAMES = ["x", "y", "z", "e'", "x_1", "x_12", "y_(1,2)", "y_(1,12)"]
+
+
+def read(text: str, size: int) -> list[tuple[str, tuple[int, ...]]]:
+    return [(number, dense(powers, len(NAMES))) for number, powers in terms(["Text", NAMES, size, text])]
+
+
+def test_a_text_of_all_kinds_of_terms() -> None:
+    assert read("-x2y_(1,2)^13+3/2xzx_1e'^4-x_12y_(1,12)-7/3", 4) == [
+        ("-1", (2, 0, 0, 0, 0, 0, 13, 0)),
+        ("3/2", (1, 0, 1, 4, 1, 0, 0, 0)),
+        ("-1", (0, 0, 0, 0, 0, 1, 0, 1)),
+        ("-7/3", (0,) * 8),
+    ]
+    assert read("x", 1) == [("1", (1, 0, 0, 0, 0, 0, 0, 0))]
+
+
+MONOMIALS = st.lists(st.integers(0, 20), min_size=8, max_size=8).map(tuple)
+NUMBERS = st.fractions().filter(bool)
+
+
+def power(name: str, exponent: int) -> str:
+    return name if exponent == 1 else f"{name}{exponent}" if len(name) == 1 else f"{name}^{exponent}"
+
+
+@given(st.lists(st.tuples(NUMBERS, MONOMIALS), min_size=1))
+def test_every_text_is_read_in_one_way(listed: list[tuple[object, tuple[int, ...]]]) -> None:
+    text = ""
+    for number, exponents in listed:
+        powers = [power(name, e) for name, e in zip(NAMES, exponents, strict=True) if e]
+        written = str(number).removesuffix("1") if str(number) in ("1", "-1") and powers else str(number)
+        text += ("" if written.startswith("-") or not text else "+") + written + "".join(powers)
+    assert read(text, len(listed)) == [(str(number), exponents) for number, exponents in listed]
+
+
+@pytest.mark.parametrize("text", ["t", "2*x", "x^", "x y", "x^2^3", "3.5x", "x_(1;2)", "-", "3/x", "/2x"])
+def test_what_is_no_polynomial_in_these_variables_is_refused(text: str) -> None:
+    with pytest.raises(ParseError, match="not a"):
+        read(f"{text}+x", 2)
+
+
+@pytest.mark.parametrize("text", ["x", "x-y", "x+y+z+7", ""])
+def test_a_text_that_is_cut_is_refused(text: str) -> None:
+    with pytest.raises(ParseError, match="terms of 3"):
+        read(text, 3)
+
+
+RING_WIRE = ["PolynomialRing", ["QQ"], [["x"], ["c", 1, 2]]]
+
+
+def test_numbers_of_any_size_are_exact() -> None:
+    digits = "9" * 20_000
+    assert decode(["ZZ", digits]) == 10**20_000 - 1
+    assert decode(["ZZ", "-" + digits]) == 1 - 10**20_000
+    assert decode(["QQ", "-1/3"]) == Fraction(-1, 3)
+    assert decode(["ZZ/p", "7", "-3"]) == 4
+
+
+def test_containers_and_atoms() -> None:
+    value = ["List", [["Sequence", [["ZZ", "1"], True]], "text", None]]
+    assert decode(value) == [(1, True), "text", None]
+
+
+def test_polynomials_are_sympy_polynomials() -> None:
+    polynomial = decode(["RingElement", RING_WIRE, [[[2, 1], "3/7"], [[0, 0], "-1"]]])
+    assert str(polynomial) == "3/7*x**2*c_1_2 - 1"
+    ideal = decode(["Ideal", RING_WIRE, [[[[1, 0], "1"]], []]])
+    assert [str(g) for g in ideal.generators] == ["x"]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        ["Unknown", "1"],
+        ["ZZ", "1.5"],
+        ["ZZ", "one"],
+        ["ZZ"],
+        [],
+        {"ZZ": "1"},
+        3,
+        ["QQ", "1/0"],
+        ["RingElement", RING_WIRE, [[[1], "1"]]],
+        ["RingElement", RING_WIRE, [[[1, 0], "1"], [[1, 0], "2"]]],
+        ["RingElement", RING_WIRE, [[[1, 0], "0"]]],
+        ["RingElement", ["QuotientRing"], []],
+        ["Ideal", ["PolynomialRing", ["RR"], [["x"]]], []],
+        ["Matrix", RING_WIRE, 2, 2, [[]]],
+    ],
+)
+def test_everything_else_is_refused(value: object) -> None:
+    with pytest.raises(ParseError):
+        decode(value)
+
+
+@pytest.mark.parametrize("record", ["", "{}", '{"field":"x"}', "[1]", '{"field":"x","value":["ZZ",1]}'])
+def test_malformed_records_are_refused(record: str) -> None:
+    with pytest.raises(ParseError):
+        parse([record])
+
+
+def test_fields_are_checked() -> None:
+    answer = parse(['{"field":"n","value":["ZZ","3"]}', '{"field":"b","value":true}'])
+    assert answer.integer("n") == 3
+    with pytest.raises(ParseError, match="no field 'm'"):
+        answer.integer("m")
+    with pytest.raises(ParseError, match="is a bool"):
+        answer.integer("b")
+    with pytest.raises(ParseError, match="twice"):
+        parse(['{"field":"n","value":["ZZ","3"]}'] * 2)
+
+
+# What closures write is read back.
+
+NAMES_IDEAL_TEXT = ("x", "y_1", "c_1_2")
+
+
+@pytest.mark.parametrize("case", [(2, 2), (2, 1, 1), (1, 2)])
+def test_a_closure_in_a_file(case: tuple[int, ...]) -> None:
+    found = closure(SingleLayerAttention(*case), max_degree=4)
+    assert read_ideal(json.loads(json.dumps(found.to_json()))) == found.ideal
+
+
+@given(
+    st.sampled_from([QQ, CoefficientField(7)]),
+    st.dictionaries(st.tuples(*[st.integers(0, 12)] * 3), st.fractions(max_denominator=6), min_size=1, max_size=5),
+)
+def test_every_polynomial(field: CoefficientField, terms: dict[tuple[int, ...], object]) -> None:
+    ring = PolynomialRing(field, NAMES_IDEAL_TEXT)
+    domain = ring.sympy_ring.domain
+    values = {m: domain(c.numerator) / domain(c.denominator) for m, c in terms.items()}  # type: ignore[attr-defined]
+    polynomial = ring.sympy_ring.from_dict({m: c for m, c in values.items() if c})
+    if polynomial:
+        data = {"field": str(field), "coordinates": list(NAMES_IDEAL_TEXT), "generators": [polynomial_text(polynomial)]}
+        assert read_ideal(data).generators == (polynomial,)
+
+
+BAD = """-|x +|x + |x+y_1|x + x|0|0*x|x - - x|z|x**|x**-1|x**y_1|2/0*x|1e3*x|x * y_1|x ** 2|(x)|__import__('os')
+x**²|٣*x|x + 1 y_1|x**99999|x*|*x|x^2^2"""
+
+
+@pytest.mark.parametrize("text", ["", *BAD.replace("\n", "|").split("|")])
+def test_other_texts_are_refused(text: str) -> None:
+    with pytest.raises(ConversionError):
+        read_ideal({"field": "QQ", "coordinates": ["x", "y_1"], "generators": [text]})
+
+
+@pytest.mark.parametrize("generators", [None, "x", [1]])
+def test_other_json_is_refused(generators: object) -> None:
+    for data in ({"field": "QQ", "coordinates": ["x"], "generators": generators}, {}, []):
+        with pytest.raises(ConversionError, match="JSON of a closure"):
+            read_ideal(data)  # type: ignore[arg-type]

@@ -19,8 +19,9 @@ from m2bridge.families.attention.observed import Observations
 from m2bridge.families.attention.orbits import orbits, representative
 from m2bridge.families.attention.statements import REGISTRY, WORDS, nondegenerate
 from m2bridge.maps.statement import GlobalStatement, Statement
-from tests import rechecking, stated
-from tests.rechecking import fibres_at, recheck
+from tests import changing as rechecking
+from tests import stated
+from tests.changing import fibres_at, recheck
 
 PAPER = "Henry, Marchetti, Kohn"
 CASES = [(1, 2, 1), (2, 1, 1), (2, 2, 2), (3, 2, 1), (3, 2, 2), (3, 1, 2), (3, 3, 3)]
