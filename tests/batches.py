@@ -11,7 +11,7 @@ from pathlib import Path
 from m2bridge import SingleLayerAttention as Case
 from m2bridge.batch.cluster import Dask
 from m2bridge.batch.executors import Certify, Executor, Processes, Serial, Settings
-from m2bridge.batch.plan import Silent, Summary, plan, run
+from m2bridge.batch.plan import Progress, Summary, plan, run
 from m2bridge.batch.store import Store, case_lock
 from m2bridge.batch.task import tasks
 from tests.events import PATIENCE
@@ -36,7 +36,7 @@ def batch(
     store = Store(folder)
     planned = plan(tasks([Case(d, 1, 1) for d in range(1, number + 1)], "3.3"), store)
     settings = Settings(store, m2, timeout, certify=certify)
-    return run(planned, lambda: start(settings), Silent())
+    return run(planned, lambda: start(settings), Progress())
 
 
 def results(folder: Path) -> list[str]:

@@ -8,7 +8,6 @@ import threading
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from itertools import islice
-from types import TracebackType
 from typing import Any, Self
 
 from m2bridge.batch.executors import Certifier, Settings, Started, give_up, make_folder
@@ -114,12 +113,10 @@ class Dask:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *reason: Any) -> None:
         try:
             with self._stack:
-                if kind is None:
+                if reason[0] is None:
                     self._client.run(close_all)
         finally:
             sweep()

@@ -8,17 +8,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from m2bridge.batch.executors import Executor, Started
 from m2bridge.batch.store import Store
-from m2bridge.batch.task import KINDS, Task, TaskReport
+from m2bridge.batch.task import KINDS, Task, TaskReport, counted
 from m2bridge.certificates.schema import file_name
 from m2bridge.results.sheet import duration
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from rich.table import Table
 
 
@@ -85,46 +83,30 @@ def plan(tasks: Sequence[Task], store: Store) -> Plan:
     store.sweep(names)
     left, answers, unusable = [], Counter[str](), []
     for task in tasks:
-        found = store.answers(task, names)
-        answers.update(answer for verdicts in found.values() for answer in verdicts)
-        if questions := tuple(question for question in task.questions if question not in found):
+        done = store.answers(task, names)
+        answers += counted(done)
+        if questions := tuple(question for question in task.questions if question not in done):
             left.append(Task(task.case, questions))
             unusable += [name for q in questions if (name := file_name(task.name, q)) in names]
     return Plan(tuple(tasks), tuple(left), answers, tuple(unusable))
 
 
-class Progress(Protocol):
-    """Is told what happens."""
-
-    def of(self, plan: Plan) -> AbstractContextManager[None]:
-        """Show the progress of a plan during the block."""
-        ...
-
-    def started(self, task: Task) -> None:
-        """A worker began with a task."""
-        ...
-
-    def finished(self, report: TaskReport) -> None:
-        """A task is done."""
-        ...
-
-
-class Silent:
-    """Shows nothing."""
+class Progress:
+    """What is told of the progress of a batch; this one shows nothing."""
 
     @contextmanager
     def of(self, plan: Plan) -> Iterator[None]:
-        """See :meth:`Progress.of`."""
+        """Show the progress of a plan during the block."""
         yield
 
     def started(self, task: Task) -> None:
-        """See :meth:`Progress.started`."""
+        """Take note that a worker began with a task."""
 
     def finished(self, report: TaskReport) -> None:
-        """See :meth:`Progress.finished`."""
+        """Take note that a task is done."""
 
 
-class Lines:
+class Lines(Progress):
     """One plain line for each case that is done."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
@@ -137,19 +119,16 @@ class Lines:
         self._done, self._number = plan.done, len(plan.tasks)
         yield
 
-    def started(self, task: Task) -> None:
-        """See :meth:`Progress.started`."""
-
     def finished(self, report: TaskReport) -> None:
         """See :meth:`Progress.finished`."""
         self._done += 1
-        case, said = report.task.name, _counted(Counter(a for v in report.answers.values() for a in v))
-        text = f"{self._done}/{self._number}  {case}  {duration(report.seconds)}  {said}"
+        name, answers = report.task.name, _counted(report.counts)
+        text = f"{self._done}/{self._number}  {name}  {duration(report.seconds)}  {answers}"
         with suppress(OSError):  # nobody may be there any more to read it, and the batch goes on
             print(text, file=self._stream, flush=True)
 
 
-class Live:
+class Live(Progress):
     """A display on a terminal that is brought up to date in place."""
 
     def __init__(self) -> None:
@@ -177,7 +156,7 @@ class Live:
     def finished(self, report: TaskReport) -> None:
         """See :meth:`Progress.finished`."""
         self._running.pop(report.task, None)
-        self._answers.update(answer for verdicts in report.answers.values() for answer in verdicts)
+        self._answers += report.counts
         self._done += 1
         self._effort_done += report.task.effort
 
@@ -200,7 +179,7 @@ class Live:
 def shown(quiet: bool) -> Progress:
     """The display that fits: live on a terminal, plain lines elsewhere, nothing when ``quiet``."""
     if quiet:
-        return Silent()
+        return Progress()
     return Live() if sys.stderr.isatty() else Lines()
 
 
@@ -253,9 +232,8 @@ class Summary:
 
     def to_text(self) -> str:
         """In words, on one line."""
-        answers = ", ".join(f"{number} {name}" for name, number in sorted(self.answers.items()))
         ran = f" in {duration(self.seconds)}" if self.done_before < self.cases else ""
-        return f"cases: {self.cases}{ran}: {answers or 'no answers'}"
+        return f"cases: {self.cases}{ran}: {_counted(self.answers) or 'no answers'}"
 
     def __str__(self) -> str:
         return self.to_text()
@@ -282,7 +260,7 @@ def run(plan: Plan, start: Callable[[], Executor], progress: Progress) -> Summar
     if plan.left:
         with start() as executor, progress.of(plan):
             for report in _reports(plan.left, executor, progress.started):
-                answers.update(answer for verdicts in report.answers.values() for answer in verdicts)
+                answers += report.counts
                 progress.finished(report)
     return Summary(len(plan.tasks), plan.done, answers, time.monotonic() - begin)
 

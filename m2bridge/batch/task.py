@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
@@ -156,6 +157,16 @@ class TaskReport:
     answers: dict[str, tuple[str, ...]]
     seconds: float
     held: bool = False
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How often each verdict and each kind of outcome is among the answers."""
+        return counted(self.answers)
+
+
+def counted(answers: Mapping[str, Iterable[str]]) -> Counter[str]:
+    """How often each verdict and each kind of outcome is among the answers to questions."""
+    return Counter(answer for verdicts in answers.values() for answer in verdicts)
 
 
 def tasks(cases: Iterable[Case], check: str = "all") -> tuple[Task, ...]:

@@ -19,7 +19,7 @@ import pytest
 from m2bridge import SingleLayerAttention as Case
 from m2bridge.batch.cases import grid, ordered
 from m2bridge.batch.executors import Certify, Processes, Settings
-from m2bridge.batch.plan import Silent, plan, run
+from m2bridge.batch.plan import Progress, plan, run
 from m2bridge.batch.pool import Done, Worker
 from m2bridge.batch.store import Store
 from m2bridge.batch.task import Task, TaskReport, tasks
@@ -55,7 +55,7 @@ def contents(folder: Path, executor: str, m2: str) -> dict[str, object]:
     store = Store(folder)
     planned = plan(tasks(ordered(grid(family("attention"), {"d": "1,2", "d_out": "1..4", "a": "1,2"}))), store)
     assert len(planned.tasks) == 12
-    summary = run(planned, lambda: EXECUTORS[executor](Settings(store, m2)), Silent())
+    summary = run(planned, lambda: EXECUTORS[executor](Settings(store, m2)), Progress())
     assert not summary.undecided, summary.to_text()
     stored = {name: read(folder / name).to_json() for name in results(folder)}
     return {
