@@ -1,4 +1,4 @@
-"""What certificates say about the orbits of a case."""
+"""A folder of certificates as an atlas: the values, orbits and equations that they say of each case."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from m2bridge import reports as report
 from m2bridge.batch.task import SUFFIX
 from m2bridge.certificates.files import read
 from m2bridge.certificates.schema import Certificate
@@ -14,6 +13,7 @@ from m2bridge.convert.notation import degree_summary
 from m2bridge.errors import CertificateError, ContradictionError
 from m2bridge.limits import watched
 from m2bridge.reports.atlas_content import CLOSURE, EQUATIONS, Atlas, Sheet, Source, Value
+from m2bridge.reports.collect import collect
 from m2bridge.reports.content import Case, Row, Table
 from m2bridge.results.sheet import value_text
 
@@ -32,21 +32,21 @@ def orbit_table(certificates: Mapping[str, Certificate]) -> Table | None:
 
 
 def orbit_facts(certificates: Iterable[Certificate]) -> Facts:
-    """What certificates of statements say of each orbit.
+    """The facts about each orbit in certificates of statements.
 
     Raises
     ------
     ContradictionError
         If two of them do not agree.
     """
-    found: Facts = {}
+    orbits: Facts = {}
     for certificate in certificates:
         for facts in certificate.evidence.get("orbits", ()):
-            if found.setdefault(tuple(facts["orbit"]), facts) != facts:
+            if orbits.setdefault(tuple(facts["orbit"]), facts) != facts:
                 raise ContradictionError(
                     f"certificates of {certificate.name} do not agree about orbit {facts['orbit']}"
                 )
-    return found
+    return orbits
 
 
 def _tangents(certificates: Iterable[Certificate]) -> dict[Orbit, Any]:
@@ -105,11 +105,11 @@ def atlas(folder: Path) -> Atlas:
     CertificateError
         If what a certificate rests on does not have the form that this release writes.
     """
-    found = report.collect(folder)
-    by_case: dict[Case, list[Row]] = {case: [] for case in found.cases}
-    for row in found.rows:
+    report = collect(folder)
+    by_case: dict[Case, list[Row]] = {case: [] for case in report.cases}
+    for row in report.rows:
         by_case[row.case].append(row)
-    return Atlas(tuple(_sheet(case, rows, folder) for case, rows in watched(by_case.items())), found.problems)
+    return Atlas(tuple(_sheet(case, rows, folder) for case, rows in watched(by_case.items())), report.problems)
 
 
 def _sheet(case: Case, rows: list[Row], folder: Path) -> Sheet:
@@ -127,7 +127,7 @@ def _sheet_of(case: Case, rows: list[Row], certificates: Mapping[str, Certificat
     reasons = dict.fromkeys(VALUES, reason) | dict.fromkeys(UP_TO_A_DEGREE, missing.get(EQUATIONS, ""))
     return Sheet(
         case,
-        tuple(_value(name, said, certificates, reasons[name]) for name, said in VALUES.items()),
+        tuple(_value(name, read_value, certificates, reasons[name]) for name, read_value in VALUES.items()),
         orbit_table(certificates),
         singular_values(certificates),
         _generators(certificates.values()),
@@ -138,17 +138,17 @@ def _sheet_of(case: Case, rows: list[Row], certificates: Mapping[str, Certificat
 
 
 def _value(
-    name: str, said: Callable[[Certificate], Any], certificates: Mapping[str, Certificate], reason: str
+    name: str, read_value: Callable[[Certificate], Any], certificates: Mapping[str, Certificate], reason: str
 ) -> Value:
-    """What the certificates say, all of which have to agree; the one about the closure is named first."""
-    found = {file: text for file, one in certificates.items() if (text := said(one)) is not None}
-    if len(set(found.values())) > 1:
-        different = ", ".join(f"{text} ({file})" for file, text in found.items())
+    """A value that certificates say, all of which have to agree; the one about the closure is named first."""
+    values = {file: value for file, one in certificates.items() if (value := read_value(one)) is not None}
+    if len(set(values.values())) > 1:
+        different = ", ".join(f"{value} ({file})" for file, value in values.items())
         raise ContradictionError(f"certificates do not agree about the {name}: {different}")
-    if not found:
+    if not values:
         return Value(name, "", "", reason)
-    source = min(found, key=lambda file: (certificates[file].question != CLOSURE, file))
-    return Value(name, str(found[source]), source)
+    source = min(values, key=lambda file: (certificates[file].question != CLOSURE, file))
+    return Value(name, str(values[source]), source)
 
 
 def _generators(certificates: Iterable[Certificate]) -> tuple[str, ...]:
@@ -162,7 +162,7 @@ def _scope(certificates: Iterable[Certificate]) -> str:
 
 
 def _either(name: str) -> Callable[[Certificate], Any]:
-    """What an answer says, or the evidence."""
+    """The reader of a value in the answer, or else in the evidence."""
     return lambda certificate: certificate.answer.get(name, certificate.evidence.get(name))
 
 
@@ -172,7 +172,7 @@ def _coordinates(certificate: Certificate) -> int | None:
 
 
 def _degrees(certificate: Certificate) -> str | None:
-    """Where they are proved to be all."""
+    """The degrees of the generators, where these are proved to be all."""
     answer = certificate.answer
     degrees = answer.get("generators_up_to_degree" if answer.get("all_generators") else "generator_degrees")
     return None if degrees is None else _summary(degrees)
@@ -216,17 +216,14 @@ def series_text(numerator: Iterable[int], exponent: int) -> str:
 
 
 def _sum(terms: Iterable[tuple[int, str]]) -> str:
-    """Of multiples of what is named."""
-    signed = [("− " if n < 0 else "+ ") + " ".join(_factors(abs(n), name)) for n, name in terms if n]
+    """The sum of multiples of named terms."""
+    factors = [(n, "" if abs(n) == 1 and name else str(abs(n)), name) for n, name in terms if n]
+    signed = [" ".join(filter(None, ("−" if n < 0 else "+", number, name))) for n, number, name in factors]
     return " ".join(signed).removeprefix("+ ") or "0"
 
 
-def _factors(number: int, power: str) -> list[str]:
-    return [power] if number == 1 and power else [str(number), power] if power else [str(number)]
-
-
 def _power(base: str, exponent: int) -> str:
-    """With the exponent written above."""
+    """A power, its exponent written above."""
     above = str(exponent).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
     return "" if exponent == 0 else base if exponent == 1 else base + above
 

@@ -8,7 +8,7 @@ import json
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
-from typing import Any, Protocol
+from typing import Any
 
 from m2bridge.reports.content import NAMES, Report, Row, verdict_words
 from m2bridge.reports.grid import LINKS, paragraph, summary, to_latex_grid
@@ -35,44 +35,40 @@ def _seconds(row: Row) -> str:
     return "–" if row.seconds is None else f"{row.seconds:.3f}"
 
 
+def _cells_of(report: Report, row: Row) -> tuple[str, ...]:
+    """The cells of a row for a terminal."""
+    return (*_numbers(report, row), escape.line(row.statement), row.verdict, _seconds(row), escape.line(row.reason))
+
+
+def _unused(report: Report) -> Table:
+    """The files that could not be used."""
+    return Table(("file not used", "reason"), [(escape.line(p.file), escape.line(p.reason)) for p in report.problems])
+
+
 def to_text(report: Report) -> str:
     """For a terminal: the paragraph, and the table with each witness on a line of its own."""
     parts = [textwrap.fill(escape.line(paragraph(report)), WIDTH)]
     if report.rows:
-        cells = [
-            (*_numbers(report, row), escape.line(row.statement), row.verdict, _seconds(row), escape.line(row.reason))
-            for row in report.rows
-        ]
-        head, rule, *lines = table(
-            (*_header(report), "statement", "verdict", "reported seconds", "reason"), cells
-        ).splitlines()
+        header = (*_header(report), "statement", "verdict", "reported seconds", "reason")
+        head, rule, *lines = table(header, [_cells_of(report, row) for row in report.rows]).splitlines()
         witnesses = [f"\n{INDENT}witness: {escape.line(row.witness)}" if row.witness else "" for row in report.rows]
-        shown = [line + witness for line, witness in zip(lines, witnesses, strict=True)]
-        parts.append("\n".join([head, rule[:WIDTH], *shown]))
+        parts.append("\n".join([head, rule[:WIDTH], *map("".join, zip(lines, witnesses, strict=True))]))
     if report.problems:
-        parts.append(
-            table(("file not used", "reason"), [(escape.line(p.file), escape.line(p.reason)) for p in report.problems])
-        )
+        unused = _unused(report)
+        parts.append(table(unused.header, unused.rows))
     return "\n\n".join(parts) + "\n"
 
 
 def to_sheet(report: Report) -> Sheet:
     """The same for a terminal, in whose width it is laid out: witnesses stand below reasons."""
-
-    def reason(row: Row) -> str:
-        witness = f"\nwitness: {escape.line(row.witness)}" if row.witness else ""
-        return escape.line(row.reason) + witness
-
     blocks: list[Block] = [Facts([("summary", escape.line(paragraph(report)))])]
     if report.rows:
-        rows = [
-            (*_numbers(report, row), escape.line(row.statement), row.verdict, _seconds(row), reason(row))
-            for row in report.rows
-        ]
+        witnesses = [f"\nwitness: {escape.line(row.witness)}" if row.witness else "" for row in report.rows]
+        cells = [_cells_of(report, row) for row in report.rows]
+        rows = [(*line, reason + witness) for (*line, reason), witness in zip(cells, witnesses, strict=True)]
         blocks.append(Table((*_header(report), "statement", "verdict", "seconds", "reason"), rows))
     if report.problems:
-        unused = [(escape.line(p.file), escape.line(p.reason)) for p in report.problems]
-        blocks.append(Table(("file not used", "reason"), unused))
+        blocks.append(_unused(report))
     return Sheet("", blocks)
 
 
@@ -84,7 +80,7 @@ def to_markdown(report: Report, documentation: str = "") -> str:
 
     header = (*_header(report), "statement", "verdict", "reason", "witness", "reported seconds")
     lines = [escape.markdown_links(paragraph(report), documentation), ""]
-    lines += [f"* {escape.markdown_links(said, documentation)}" for said in _said(report)]
+    lines += [f"* {escape.markdown_links(text, documentation)}" for text in _statement_lines(report)]
     lines += ["", line(header), "|" + " --- |" * len(header)]
     lines += [
         line((*_numbers(report, row), row.statement, row.verdict, row.reason, row.witness, _seconds(row)))
@@ -121,28 +117,28 @@ def _latex_table(report: Report) -> Iterator[str]:
     yield r"\endhead"
     for row in report.rows:
         reason = f"{row.reason}; witness: {row.witness}" if row.witness else row.reason
-        said = map(escape.latex, (row.statement, verdict_words(row.verdict), reason))
+        words = map(escape.latex, (row.statement, verdict_words(row.verdict), reason))
         name = escape.latex(row.case.name).replace("{-}", r"{-}\allowbreak{}")
         case = [name] if by_name else map(escape.latex, _numbers(report, row))
-        yield " & ".join((*case, *said)) + r" \\"
+        yield " & ".join((*case, *words)) + r" \\"
     yield r"\hline"
     yield r"\end{longtable}"
 
 
 def _width(report: Report) -> int:
-    """How many signs the widest numbers take, one column beside the other."""
+    """The number of signs that the widest numbers take, one column beside the other."""
     lines = [_header(report), *(_numbers(report, row) for row in report.rows)]
     return sum(max(map(len, column)) for column in zip(*lines, strict=True))
 
 
 def _latex_list(report: Report, documentation: str) -> list[str]:
-    """What the statements say."""
-    items = [rf"\item {escape.latex_links(said, documentation)}" for said in _said(report)]
+    """A list of the statements with their texts."""
+    items = [rf"\item {escape.latex_links(text, documentation)}" for text in _statement_lines(report)]
     return [r"\begin{itemize}", *items, r"\end{itemize}"] if items else []
 
 
-def _said(report: Report) -> list[str]:
-    """What each statement says, and where it is stated."""
+def _statement_lines(report: Report) -> list[str]:
+    """The text of each statement, and where it is stated."""
     return [
         f"{line.statement}: {line.text}" + (f" ({line.source})" if line.source else "")
         for line in statements(report.rows)
@@ -155,8 +151,8 @@ def to_csv(report: Report) -> str:
     file = io.StringIO()
     programs = sorted({name for row in report.rows for name in row.reported["versions"]})
     reported = [f"{REPORTED}{name}" for name in ("seconds", "peak_memory", *programs)]
-    named, said = [option for option, _ in report.columns], ("statement", "verdict", "reason", "witness")
-    header = (*named, *said, *reported, "file")
+    named, words = [option for option, _ in report.columns], ("statement", "verdict", "reason", "witness")
+    header = (*named, *words, *reported, "file")
     writer = csv.DictWriter(file, header, restval="", lineterminator="\n")
     writer.writerow({name: escape.cell(name) for name in header})
     for row in report.rows:
@@ -164,7 +160,7 @@ def to_csv(report: Report) -> str:
         writer.writerow(
             _cells(
                 dict(zip(named, report.cells(row.case), strict=True))
-                | {name: data[name] for name in (*said, "file")}
+                | {name: data[name] for name in (*words, "file")}
                 | {name: figures.get(name.removeprefix(REPORTED)) for name in reported}
             )
         )
@@ -187,18 +183,14 @@ def to_json(report: Report) -> str:
     return json.dumps(data, ensure_ascii=False, indent=1) + "\n"
 
 
-class Linked(Protocol):
-    """A form with links, which takes the address of the documentation."""
-
-    def __call__(self, report: Report, documentation: str = "") -> str: ...
-
-
-LINKED: dict[str, Linked] = {
+LINKED: dict[str, Callable[..., str]] = {
     "markdown": to_markdown,
     "latex": to_latex,
     "latex-grid": to_latex_grid,
     "html": to_html,
 }
+"""Forms with links, which take the address of the documentation too."""
+
 FORMATS: dict[str, Callable[[Report], str]] = {
     "text": to_text,
     **LINKED,
