@@ -48,7 +48,7 @@ class CoreSize:
 
     @classmethod
     def of(cls, shape: Shape) -> CoreSize:
-        """Of the core of a model with t ≥ 2."""
+        """The size of the core of a model with t ≥ 2."""
         columns, rows = shape.alpha, min(shape.d_out, shape.d)
         return cls(min(shape.d, columns + rows), columns, rows)
 

@@ -98,7 +98,7 @@ def section_algebra(shape: Shape) -> WeightedAlgebra:
 
 
 def _sizes(shape: Shape) -> tuple[int, ...]:
-    """How many coefficients the factors have: A and V; for α = 1, where A = k qᵀ, they are k, q and V."""
+    """The numbers of coefficients of the factors A and V; for α = 1, where A = k qᵀ, of k, q and V."""
     return (*((shape.d, shape.d) if shape.alpha == 1 else (shape.d**2,)), shape.d_out * shape.d)
 
 
@@ -117,10 +117,10 @@ def _many_points(sizes: tuple[int, ...]) -> bool:
 def _coordinates(shape: Shape) -> dict[int, list[Index]]:
     """The indices (k, i, p, q) of the coordinates of each weight."""
     step = 1 if shape.alpha == 1 else shape.d
-    found: dict[int, list[Index]] = {}
+    places: dict[int, list[Index]] = {}
     for k, i, p, q in indices(shape):
-        found.setdefault(p + q + step * i + shape.d * k, []).append((k, i, p, q))
-    return found
+        places.setdefault(p + q + step * i + shape.d * k, []).append((k, i, p, q))
+    return places
 
 
 def _value(index: Index, shape: Shape, factors: Sequence[Factor]) -> Any:

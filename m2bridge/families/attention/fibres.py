@@ -1,9 +1,12 @@
-"""The points of a fibre, as a value that statements predict."""
+"""The fibres of the parametrization: as finite schemes by Macaulay2, and as sets of points by solving equations.
+
+Further: products determine functions, and a criterion for functions without real weights.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement, product
 from math import isqrt
@@ -28,7 +31,6 @@ from m2bridge.errors import (
 from m2bridge.families.attention.orbits import Orbit, dense_first, generic_orbit, orbit_count, orbits, representative
 from m2bridge.families.attention.parametrization import (
     Function,
-    IntegerMatrix,
     WeightPair,
     coordinate_names,
     function,
@@ -49,7 +51,7 @@ class Preimages:
     points: frozenset[WeightPair]
 
     def to_json(self) -> list[dict[str, Any]]:
-        """In increasing order, for ``json.dumps``."""
+        """The points in increasing order, for ``json.dumps``."""
         return [{"A": [list(row) for row in A], "V": [list(row) for row in V]} for A, V in sorted(self.points)]
 
     def __str__(self) -> str:
@@ -73,17 +75,17 @@ def products_determine_functions(d: int) -> bool:
 
 
 def _output_coefficients(d: int) -> list[Bilinear]:
-    """Of (xᵀ A x)(v·x) + (yᵀ A x)(v·y), by monomials in x and y."""
-    found: dict[tuple[tuple[int, ...], tuple[int, ...]], Bilinear] = {}
+    """The coefficients of (xᵀ A x)(v·x) + (yᵀ A x)(v·y), by monomials in x and y."""
+    coefficients: dict[tuple[tuple[int, ...], tuple[int, ...]], Bilinear] = {}
     for p, i, q in product(range(d), repeat=3):
         alone, other = ((), tuple(sorted((p, i, q)))), (tuple(sorted((p, q))), (i,))
         for monomial in (alone, other):
-            found.setdefault(monomial, Counter())[p, i, q] += 1
-    return list(found.values())
+            coefficients.setdefault(monomial, Counter())[p, i, q] += 1
+    return list(coefficients.values())
 
 
 def _product_coefficients(d: int) -> list[Bilinear]:
-    """Of (Σ A_pi y_p)(Σ V_q y_q) for all i."""
+    """The coefficients of (Σ A_pi y_p)(Σ V_q y_q) for all i."""
     pairs = combinations_with_replacement(range(d), 2)
     return [Counter({(p, i, q), (q, i, p)}) for (p, q), i in product(pairs, range(d))]
 
@@ -166,7 +168,7 @@ class Fibre:
 
 @dataclass(frozen=True, slots=True)
 class Fibres:
-    """What the fibres of a case tell.
+    """The fibres over the orbits of a case.
 
     Parameters
     ----------
@@ -284,10 +286,11 @@ def fibres_script(shape: Shape, wanted: Sequence[Orbit] | None = None) -> Script
 def nonzero_part(orbit: Orbit, shape: Shape) -> tuple[str, str]:
     """The nonzero columns of A and the nonzero rows of V of the representative, in Macaulay2."""
     A, V = representative(orbit, shape)
-    return _matrix(tuple(row[: orbit.r] for row in A)), _matrix(V[: orbit.s])
+    return matrix_program(tuple(row[: orbit.r] for row in A)), matrix_program(V[: orbit.s])
 
 
-def _matrix(rows: IntegerMatrix) -> str:
+def matrix_program(rows: Iterable[Iterable[object]]) -> str:
+    """A matrix over QQ in Macaulay2."""
     return "matrix(QQ, {" + ", ".join("{" + ", ".join(map(str, row)) + "}" for row in rows) + "})"
 
 

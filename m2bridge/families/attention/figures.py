@@ -43,8 +43,8 @@ def figure_1(
     v, c, w = symbols("v c w")
     fixed = {"c_1_1_1_1": 1, "c_1_1_1_2": 0, "c_1_2_1_1": 0}
     named = {"c_1_2_1_2": v, "c_1_2_2_2": c, "c_1_1_2_2": -w}
-    found = slice_surface(SingleLayerAttention(2, 1), {**fixed, **named}, engine=engine, fineness=fineness)
-    return found.seen_from(elevation, azimuth)
+    surface = slice_surface(SingleLayerAttention(2, 1), {**fixed, **named}, engine=engine, fineness=fineness)
+    return surface.seen_from(elevation, azimuth)
 
 
 def _angle(text: str) -> float:
@@ -69,17 +69,17 @@ def _interval(text: str) -> tuple[Fraction, Fraction]:
 
 def _assignments(text: str) -> dict[str, Expr]:
     """Read ``c_1_1_1_1=1, c_1_1_2_2=-w``; ValueError with what was expected."""
-    found: dict[str, Expr] = {}
+    assignments: dict[str, Expr] = {}
     for part in filter(str.strip, text.split(",")):
         name, equals, value = part.partition("=")
         names = tuple(dict.fromkeys(re.findall(r"[^\W\d]\w*", value)))
-        if not equals or name.strip() in found:
+        if not equals or name.strip() in assignments:
             raise ValueError(f"'{part.strip():.60}' is not one value for a coordinate, such as c_1_1_1_1=1")
         try:
-            found[name.strip()] = read_polynomial(value, PolynomialRing(QQ, names or ("x",))).as_expr()
+            assignments[name.strip()] = read_polynomial(value, PolynomialRing(QQ, names or ("x",))).as_expr()
         except ConversionError as reason:
             raise ValueError(f"{name.strip():.60}: {reason}") from None
-    return found
+    return assignments
 
 
 _VIEW = (
@@ -93,8 +93,8 @@ def _slice(
     d: int, d_out: int, coordinates: dict[str, Expr], box: tuple[Fraction, Fraction], engine: Engine, **more: Any
 ) -> SliceSurface:
     model = SingleLayerAttention(d, d_out, more.get("a"), more["t"])
-    found = slice_surface(model, coordinates, engine=engine, box=box, fineness=more["fineness"])
-    return found.seen_from(more["elevation"], more["azimuth"])
+    surface = slice_surface(model, coordinates, engine=engine, box=box, fineness=more["fineness"])
+    return surface.seen_from(more["elevation"], more["azimuth"])
 
 
 def _orbits(engine: Engine, **case: Any) -> OrbitDiagram:
@@ -108,7 +108,7 @@ def _hilbert(degree: int, engine: Engine, **case: Any) -> HilbertFunction:
 
 
 def figures(case: tuple[CaseOption, ...]) -> tuple[Figure, ...]:
-    """All pictures; ``case`` are the options that name one."""
+    """The pictures of the family; ``case`` are the options that name one."""
     umbrella = "Figure 1: the Whitney umbrella in the closure for (d, d', a) = (2, 1, 2), with its singular curve"
     fixed = CaseOption("coordinates", _assignments, "what is fixed: c_1_1_1_1=1,c_1_1_2_2=-w", default="")
     box = CaseOption("box", _interval, "the interval of all three variables", default="-1..1")

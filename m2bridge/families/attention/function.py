@@ -50,17 +50,17 @@ def quadratic_forms(shape: Shape, function: Mapping[str, Fraction | int]) -> For
     """
     check_coordinates(shape, "reduced")
     if not isinstance(function, Mapping):
-        said = 'must be a dictionary from coordinates to numbers, such as {"c_1_1_1_1": 1}'
-        raise InvalidCaseError("function", f"{said}, not a {type(function).__name__}")
+        message = 'must be a dictionary from coordinates to numbers, such as {"c_1_1_1_1": 1}'
+        raise InvalidCaseError("function", f"{message}, not a {type(function).__name__}")
     d = shape.d
     forms = [[Matrix.zeros(d, d) for _ in range(d)] for _ in watched(range(shape.d_out))]
     places = {name(index): index for index in watched(indices(shape))}
-    for given, value in watched(function.items()):
-        if given not in places:
-            raise InvalidCaseError("function", f"'{given:.60}' is not a coordinate: they are c_k_i_p_q with p ≤ q")
+    for key, value in watched(function.items()):
+        if key not in places:
+            raise InvalidCaseError("function", f"'{key:.60}' is not a coordinate: they are c_k_i_p_q with p ≤ q")
         if isinstance(value, float):
-            raise InvalidCaseError("function", f"{value} is not exact: write Fraction('{value}') for '{given}'")
-        k, i, p, q = places[given]
+            raise InvalidCaseError("function", f"{value} is not exact: write Fraction('{value}') for '{key}'")
+        k, i, p, q = places[key]
         forms[k][i][p, q] += Rational(value)
         forms[k][i][q, p] += Rational(value)
     return forms

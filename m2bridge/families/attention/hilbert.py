@@ -22,7 +22,7 @@ from m2bridge.families.attention.shape import Shape
 from m2bridge.families.attention.statements import several_tokens
 
 FEWER_FORMS = {2: 3, 3: 8}
-"""For d = 3, α ≥ 2, d' ≥ 2: by degree, how many times dim S_(n−1, 1) X · dim S_(n−1, 1) H."""
+"""The correction for d = 3, α ≥ 2, d' ≥ 2, by degree, in multiples of dim S_(n−1, 1) X · dim S_(n−1, 1) H."""
 
 
 def no_prediction(model: Shape) -> str:

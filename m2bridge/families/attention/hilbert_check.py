@@ -106,40 +106,40 @@ def hilbert_check(model: SingleLayerAttention, *, engine: Engine, timeout: float
     """
     if reason := no_prediction(model):
         return HilbertCheck(model, "NOT_APPLICABLE", reason)
-    found = closure(model, engine=engine, timeout=timeout)
-    values = _values(found)
+    variety = closure(model, engine=engine, timeout=timeout)
+    values = _values(variety)
     predicted = tuple(predicted_hilbert_function(model, n) for n in range(len(values)))
-    whole = found.hilbert_series is not None
-    verdict, reason = _decided(model, found, values, predicted)
+    whole = variety.hilbert_series is not None
+    verdict, reason = _decided(model, variety, values, predicted)
     return HilbertCheck(
-        model, verdict, reason, values, predicted, whole, found.engine_version, found.seconds, found.unfinished
+        model, verdict, reason, values, predicted, whole, variety.engine_version, variety.seconds, variety.unfinished
     )
 
 
-def _values(found: Closure) -> tuple[int, ...]:
+def _values(variety: Closure) -> tuple[int, ...]:
     """Values that are proved; none if the ranks are known modulo a prime only."""
-    if isinstance(found.equations, Implicitization):
-        return found.equations.hilbert_function if found.equations.exact else ()
-    if found.hilbert_series is not None:
-        series = found.hilbert_series
+    if isinstance(variety.equations, Implicitization):
+        return variety.equations.hilbert_function if variety.equations.exact else ()
+    if variety.hilbert_series is not None:
+        series = variety.hilbert_series
         return tuple(series.value(n) for n in range(series.dimension + 4))
     return ()
 
 
 def _decided(
-    model: SingleLayerAttention, found: Closure, values: tuple[int, ...], predicted: tuple[int, ...]
+    model: SingleLayerAttention, variety: Closure, values: tuple[int, ...], predicted: tuple[int, ...]
 ) -> tuple[Literal["CONFIRMED", "REFUTED", "UNDECIDED"], str]:
     if not values:
-        return "UNDECIDED", f"no value was proved; {found.unfinished}".rstrip("; ")
-    wrong = [n for n, (seen, said) in enumerate(zip(values, predicted, strict=True)) if seen != said]
+        return "UNDECIDED", f"no value was proved; {variety.unfinished}".rstrip("; ")
+    wrong = [n for n, (value, expected) in enumerate(zip(values, predicted, strict=True)) if value != expected]
     if wrong:
         n = wrong[0]
         return "REFUTED", f"H({n}) is {values[n]}, and {predicted[n]} is predicted"
-    series = found.hilbert_series
+    series = variety.hilbert_series
     if series is None:
         last = len(values) - 1
-        said = f"H(0), …, H({last}) are as predicted; the statement is about all n, and n > {last} is not decided"
-        return "UNDECIDED", "; ".join(filter(None, (said, found.unfinished)))
+        text = f"H(0), …, H({last}) are as predicted; the statement is about all n, and n > {last} is not decided"
+        return "UNDECIDED", "; ".join(filter(None, (text, variety.unfinished)))
     if series == predicted_series(model, series.dimension):
         return "CONFIRMED", "in this case for all n: the ideal is complete, and its Hilbert series is the predicted one"
     return "REFUTED", "the Hilbert series of the complete ideal is another one"

@@ -17,6 +17,7 @@ from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.answer import Answer, answer_to
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError
+from m2bridge.families.attention.fibres import matrix_program
 from m2bridge.families.attention.function import Chart, fibre_points, function_of, orbit_of, quadratic_forms
 from m2bridge.families.attention.orbits import Orbit
 from m2bridge.families.attention.shape import Shape, dimension_bound, is_birational, zero_tangent_dimension
@@ -190,8 +191,8 @@ def _membership(
     remark = "" if weights is None else _rank_remark(weights[0], model)
     if chart is None:
         return _zero(model, None if remark else weights, remark)
-    found = _nonzero(model, function, chart, engine)
-    return replace(found, remark=remark)
+    result = _nonzero(model, function, chart, engine)
+    return replace(result, remark=remark)
 
 
 def _nonzero(model: Shape, function: Mapping[str, Fraction | int], chart: Chart, engine: Engine) -> Membership:
@@ -229,27 +230,23 @@ def _rank_remark(A: Matrix, model: Shape) -> str:
     return f"the given weights do not belong to this model: rk A = {rank} > a = {model.a}" if rank > model.alpha else ""
 
 
-def _zero(model: Shape, known: Weights | None, remark: str) -> Membership:
+def _zero(model: Shape, weights_of_zero: Weights | None, remark: str) -> Membership:
     """The zero function: the apex of the cone, where a product l_i v_k of forms vanishes only if a factor does.
 
     It is a limit of the boundary points unless d = 1, and singular where the tangent dimension exceeds the dimension.
     """
-    weights = known or (zeros(model.d, model.d), zeros(model.d_out, model.d))
+    weights = weights_of_zero or (zeros(model.d, model.d), zeros(model.d_out, model.d))
     singular = zero_tangent_dimension(model) > dimension_bound(model)
     return Membership(model, INSIDE, None, (weights,), None, singular, model.d > 1, "", clock().seconds, remark=remark)
 
 
 def membership_script(model: Shape, chart: Chart) -> Script:
     """The Macaulay2 program for the fibre in the chart."""
-    forms = "{" + ",\n    ".join("{" + ", ".join(map(_matrix, row)) + "}" for row in chart.forms) + "}"
+    rows = (", ".join(matrix_program(_strings(form)) for form in row) for row in chart.forms)
+    forms = "{" + ",\n    ".join("{" + row + "}" for row in rows) + "}"
     unknowns = ", ".join(f"z_{q}" for q in range(2, model.d + 1))
     values = {"title": str(model), "forms": forms, "unknowns": unknowns, "alpha": model.alpha}
     return render("membership", ("wire", "fibres"), values)
-
-
-def _matrix(form: Matrix) -> str:
-    rows = ("{" + ", ".join(map(exact_text, form.row(i))) + "}" for i in range(form.rows))
-    return "matrix(QQ, {" + ", ".join(rows) + "})"
 
 
 def _moments(answer: Answer) -> tuple[list[Rational], Matrix]:
@@ -261,17 +258,17 @@ ZERO_FIBRE = "A = 0 or V = 0"
 NAMES = {True: "yes", False: "no", None: None}
 
 
-def _fibre(found: Membership) -> str | None:
-    if found.is_zero:
-        return f"all weights with {ZERO_FIBRE}: dimension {found.fibre_dimension}"
-    return f"length {found.length}, {plural(len(found.weights), 'point')}" if found.weights else None
+def _fibre(result: Membership) -> str | None:
+    if result.is_zero:
+        return f"all weights with {ZERO_FIBRE}: dimension {result.fibre_dimension}"
+    return f"length {result.length}, {plural(len(result.weights), 'point')}" if result.weights else None
 
 
-def _formulas(found: Membership) -> list[str]:
+def _formulas(result: Membership) -> list[str]:
     """The weights."""
     with any_length():
-        pairs = [f"A = {sympy_latex(A)},\\; V = {sympy_latex(V)}" for A, V in found.weights]
-    if found.is_zero:
+        pairs = [f"A = {sympy_latex(A)},\\; V = {sympy_latex(V)}" for A, V in result.weights]
+    if result.is_zero:
         return [rf"\{{(A, V) : A = 0 \text{{ or }} V = 0\}} \ni ({pairs[0]})"]
     return pairs
 

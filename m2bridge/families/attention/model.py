@@ -20,6 +20,7 @@ from m2bridge.families.attention.shape import (
     degree_formula,
     dimension_bound,
     dimension_formula,
+    is_birational,
     zero_tangent_dimension,
 )
 from m2bridge.maps.model import LowerBound, Model, Multigrading, Symmetry, UpperBound, WithoutRealWeights
@@ -159,7 +160,7 @@ class SingleLayerAttention(Shape, Model):
         return grading(self, self.free_parametrization()) if self.coordinates == "reduced" else None
 
     def symmetries(self) -> tuple[Symmetry, ...]:
-        """All permutations of the indices."""
+        """The permutations of the indices."""
         from m2bridge.families.attention.parametrization import symmetries
 
         return symmetries(self, self.free_parametrization())
@@ -169,11 +170,11 @@ class SingleLayerAttention(Shape, Model):
         return 1 if self.alpha == self.d else 1 + self.alpha**2
 
     def upper_bounds(self, characteristic: int) -> tuple[UpperBound, ...]:
-        """See :func:`m2bridge.families.attention.shape.dimension_bound`."""
+        """The dimension of the weights less one."""
         return (UpperBound(dimension_bound(self), "the dimension of the weights less one for their rescaling"),)
 
     def lower_bounds(self, characteristic: int) -> Iterator[LowerBound] | None:
-        """See :mod:`m2bridge.families.attention.one_block`; small cases are expanded."""
+        """The rank of one block, which decides; small cases are expanded (``None``)."""
         if self.coordinate_count <= FEW_COORDINATES:
             return None
         from m2bridge.families.attention.one_block import lower_bounds
@@ -181,7 +182,7 @@ class SingleLayerAttention(Shape, Model):
         return lower_bounds(self, characteristic)
 
     def expected_dimension(self) -> tuple[int | None, str]:
-        """Corollary 3.3."""
+        """The value of Corollary 3.3, and a remark."""
         if self.t == 1:
             return None, "Corollary 3.3 assumes t ≥ 2"
         from m2bridge.families.attention.statements import paper_hypotheses
@@ -190,17 +191,17 @@ class SingleLayerAttention(Shape, Model):
         return dimension_formula(self), remark
 
     def fibre_degree(self) -> int | None:
-        """By :func:`m2bridge.families.attention.shape.degree_formula`, with the generic fibre of all sizes."""
+        """The degree by a formula, with the generic fibre of all sizes."""
         return degree_formula(self) if self.t > 1 else None
 
     def predicted_hilbert_function(self, degree: int) -> int | None:
-        """See :mod:`m2bridge.families.attention.hilbert`; the same in all coordinates."""
+        """The dimension of the part of this degree; the same in all coordinates."""
         from m2bridge.families.attention.hilbert import no_prediction, predicted_hilbert_function
 
         return None if no_prediction(self) else predicted_hilbert_function(self, degree)
 
     def core(self) -> Core | None:
-        """See :mod:`m2bridge.families.attention.core`."""
+        """The products of as few linear forms in as few variables as decide."""
         from m2bridge.families.attention.core import core
 
         return core(self, self.coordinates)
@@ -218,7 +219,7 @@ class SingleLayerAttention(Shape, Model):
     def observe(
         self, observables: Collection[str], engine: Engine | None, *, certified: bool = False
     ) -> Observations | None:
-        """See :func:`m2bridge.families.attention.observation.observe`; for one token there are no orbits to observe."""
+        """The observations of all orbits; for one token there are no orbits to observe."""
         if self.t == 1 or engine is None:
             return None
         observe = imported("m2bridge.families.attention.observation").observe  # with SymPy, while Macaulay2 starts
@@ -226,14 +227,12 @@ class SingleLayerAttention(Shape, Model):
         return observations.certified() if certified else observations
 
     def no_orbits(self) -> str:
-        """For one token the orbits classify no functions."""
+        """The reason why orbits classify no functions of one token; empty for several."""
         return "" if self.t >= 2 else "orbits classify functions of attention with t ≥ 2 only"
 
     def no_fibres(self, field: CoefficientField) -> str:
-        """The smoothness lemma needs a birational parametrization, in characteristic 0."""
-        from m2bridge.families.attention.singular_points import fibres_apply
-
-        if fibres_apply(self) and not field.characteristic:
+        """The reason why the smoothness lemma does not apply: it needs a birational map in characteristic 0."""
+        if self.t >= 2 and is_birational(self) and not field.characteristic:
             return ""
         return "the method of fibres is for attention over QQ with t ≥ 2, and α > 1 or d' > 1"
 
@@ -242,25 +241,25 @@ class SingleLayerAttention(Shape, Model):
         return None if self.no_orbits() else self
 
     def by_fibres(self, engine: Engine) -> LocusFindings:
-        """See :func:`m2bridge.families.attention.singular_points.by_fibres`."""
+        """The singular locus by the fibres over the orbits."""
         from m2bridge.families.attention.singular_points import by_fibres
 
         return by_fibres(self, engine)
 
     def by_bounds(self) -> LocusFindings:
-        """See :func:`m2bridge.families.attention.singular_points.by_bounds`."""
+        """The singular locus by tangent vectors and equations of low degree."""
         from m2bridge.families.attention.singular_points import by_bounds
 
         return by_bounds(self)
 
     def by_orbits(self, ideal: GeneratingSet, dimension: int) -> LocusFindings:
-        """See :func:`m2bridge.families.attention.singular_points.by_orbits`."""
+        """The singular locus by the ideal of the closure."""
         from m2bridge.families.attention.singular_points import by_orbits
 
         return by_orbits(ideal, dimension, self, self.polynomial_map)
 
     def orbit_closure(self, orbit: Orbit) -> PolynomialMap:
-        """See :func:`m2bridge.families.attention.orbits.orbit_closure_map`."""
+        """A parametrization of the closure of the orbit."""
         from m2bridge.families.attention.orbits import orbit_closure_map
 
         return orbit_closure_map(orbit, self, self.coordinates)
@@ -278,17 +277,17 @@ class SingleLayerAttention(Shape, Model):
         return None
 
     def zero_tangent_dimension(self) -> int:
-        """See :func:`m2bridge.families.attention.shape.zero_tangent_dimension`."""
+        """The number of independent coordinates."""
         return zero_tangent_dimension(self)
 
     def without_real_weights(self) -> WithoutRealWeights | None:
-        """See :mod:`m2bridge.families.attention.fibres`; for t ≥ 2."""
+        """A criterion for functions without real weights, for t ≥ 2."""
         from m2bridge.families.attention.fibres import without_real_weights
 
         return without_real_weights(self, self.coordinates) if self.t > 1 else None
 
     def has_real_weights(self, function: Mapping[str, Fraction], engine: Engine) -> bool:
-        """See :func:`m2bridge.families.attention.membership.membership`; for t ≥ 2."""
+        """Whether the function has real weights, by computing them; for t ≥ 2."""
         from m2bridge.families.attention.membership import INSIDE, membership
         from m2bridge.families.attention.parametrization import name_in, reduced_indices, reduced_name
 

@@ -1,4 +1,4 @@
-"""What follows from fibres and tangent vectors, by exact methods that need no engine; and whether they agree."""
+"""Observation of a case: the orbits by fibres, tangent vectors and equations, methods that must agree."""
 
 from __future__ import annotations
 
@@ -44,41 +44,41 @@ BY_SECTION = "the degree by the projection formula is also that of a linear sect
 
 def deduce(
     model: Shape,
-    found: Fibres,
+    fibre_schemes: Fibres,
     tangents: Mapping[Orbit, OrbitTangents] | None = None,
     *,
     degree: bool = True,
 ) -> Observations:
-    """All that follows from these fibres, by exact methods that need no engine; the lemma is that of :func:`observe`.
+    """The observations that follow from these fibres without an engine; the lemma is that of :func:`observe`.
 
     Parameters
     ----------
     tangents : mapping, optional
-        What :func:`m2bridge.families.attention.tangents.orbit_tangents` says, perhaps of some of the orbits only.
+        The result of :func:`m2bridge.families.attention.tangents.orbit_tangents`, perhaps of some orbits only.
 
     Raises
     ------
     ContradictionError
         If independent methods disagree.
     """
-    known = orbit_tangents(model) if tangents is None else tangents
-    dimension = known[generic_orbit(model)].dimension
-    seen = [orbit for orbit in orbits(model) if orbit in found.at and orbit in known]
-    facts = tuple(_facts(orbit, model, found, dimension, known[orbit]) for orbit in seen)
+    tangent_spaces = orbit_tangents(model) if tangents is None else tangents
+    dimension = tangent_spaces[generic_orbit(model)].dimension
+    done = [orbit for orbit in orbits(model) if orbit in fibre_schemes.at and orbit in tangent_spaces]
+    facts = tuple(_facts(orbit, model, fibre_schemes, dimension, tangent_spaces[orbit]) for orbit in done)
     check(facts, dimension, model)
-    limit = found.limit or (late(seen, model) if len(seen) < orbit_count(model) else None)
-    upper = any(tangent.upper is not None for tangent in known.values())
-    generic = found.at[generic_orbit(model)]
-    degree = degree and found.base_locus_empty
+    limit = fibre_schemes.limit or (late(done, model) if len(done) < orbit_count(model) else None)
+    upper = any(tangent.upper is not None for tangent in tangent_spaces.values())
+    generic = fibre_schemes.at[generic_orbit(model)]
+    degree = degree and fibre_schemes.base_locus_empty
     points = section_points(model) if degree else None
     return Observations(
         model,
         facts,
         dimension,
         _degree(model, dimension, generic, points) if degree else None,
-        found.base_locus_empty,
+        fibre_schemes.base_locus_empty,
         products_determine_functions(model.d),
-        found.boundary_family,
+        fibre_schemes.boundary_family,
         generic,
         _remarks(AGREEMENTS[: 1 if generic.length > 1 else 3 if upper else 2], limit)
         + (() if points is None else (BY_SECTION,)),
@@ -87,7 +87,7 @@ def deduce(
 
 
 def _degree(model: Shape, dimension: int, generic: Fibre, points: int | None) -> int:
-    """By the projection formula, held against the points of a linear section, where they were counted."""
+    """The degree by the projection formula, held against the points of a linear section, where they were counted."""
     degree = degree_by_projection(model, dimension, generic)
     if points not in (None, degree * generic.length):
         raise ContradictionError(f"a section of {points} points, with fibres of {generic.length}; but degree {degree}")
@@ -95,7 +95,7 @@ def _degree(model: Shape, dimension: int, generic: Fibre, points: int | None) ->
 
 
 def _remarks(agreements: tuple[str, ...], limit: EngineError | None) -> tuple[str, ...]:
-    """What agreed, on all orbits or on those that were observed; without birationality fibres tell less."""
+    """The agreements, on all orbits or on those that were observed."""
     if limit is None:
         return agreements
     return tuple(f"{agreement} ({limit.progress})" for agreement in agreements)
@@ -104,18 +104,18 @@ def _remarks(agreements: tuple[str, ...], limit: EngineError | None) -> tuple[st
 def _facts(
     orbit: Orbit,
     model: Shape,
-    found: Fibres,
+    fibre_schemes: Fibres,
     dimension: int,
     tangent: OrbitTangents,
 ) -> OrbitFacts:
-    fibre, preimages, critical = found.at[orbit], fibre_points(orbit, model), tangent.critical
+    fibre, preimages, critical = fibre_schemes.at[orbit], fibre_points(orbit, model), tangent.critical
     if critical == fibre.reduced or len(preimages) != fibre.points:
         raise ContradictionError(
             f"at orbit {orbit} the fibre is {fibre}, but the rank of the differential is "
             f"{'' if critical else 'not '}too small, and {len(preimages)} points solve the equations"
         )
     smooth = source_is_smooth(orbit, model)
-    if found.at[generic_orbit(model)].length == 1:
+    if fibre_schemes.at[generic_orbit(model)].length == 1:
         singular = _singular_by_fibre(fibre, smooth, tangent.lower > dimension)
     else:
         singular = singular_by_bounds(tangent.lower, tangent.upper, dimension)
@@ -170,9 +170,9 @@ def check(facts: tuple[OrbitFacts, ...], dimension: int, model: Shape) -> None:
             raise ContradictionError(f"smooth, but in the closure of a singular orbit {evidence}")
 
 
-def late(seen: Sequence[Orbit] | Mapping[Orbit, OrbitTangents], model: Shape) -> TimeLimitError:
+def late(done: Sequence[Orbit] | Mapping[Orbit, OrbitTangents], model: Shape) -> TimeLimitError:
     limit = clock().late("the linear algebra at the orbits")
-    limit.progress = f"{len(seen)} of {orbit_count(model)} orbits were done"
+    limit.progress = f"{len(done)} of {orbit_count(model)} orbits were done"
     return limit
 
 
@@ -244,32 +244,32 @@ def observe(
         if not (partial or len(tangents) == orbit_count(model)):
             raise late(tangents, model)
         try:
-            found = fibres(model, engine=engine, wanted=tuple(tangents))
+            fibre_schemes = fibres(model, engine=engine, wanted=tuple(tangents))
         except (TimeLimitError, MemoryLimitError) as limit:
             if not partial:
                 raise
-            seen = _without_orbits(model, tangents[generic_orbit(model)].dimension, products, limit)
-            return replace(seen, engine_version=engine.version, seconds=running.seconds)
-        if found.limit is not None and not partial:
-            raise found.limit
-        seen = deduce(model, found, tangents, degree=degree)
-        compared = seen.limit is None and seen.degree is not None
+            observations = _without_orbits(model, tangents[generic_orbit(model)].dimension, products, limit)
+            return replace(observations, engine_version=engine.version, seconds=running.seconds)
+        if fibre_schemes.limit is not None and not partial:
+            raise fibre_schemes.limit
+        observations = deduce(model, fibre_schemes, tangents, degree=degree)
+        compared = observations.limit is None and observations.degree is not None
         eliminated = _degree_by_elimination(model, engine) if compared else None
-    if eliminated not in (None, seen.degree):
-        raise ContradictionError(f"the degree is {seen.degree} by the fibres, and {eliminated} by elimination")
-    remarks = seen.remarks if eliminated is None else (*seen.remarks, BY_ELIMINATION)
-    return replace(seen, remarks=remarks, engine_version=engine.version, seconds=running.seconds)
+    if eliminated not in (None, observations.degree):
+        raise ContradictionError(f"the degree is {observations.degree} by the fibres, and {eliminated} by elimination")
+    remarks = observations.remarks if eliminated is None else (*observations.remarks, BY_ELIMINATION)
+    return replace(observations, remarks=remarks, engine_version=engine.version, seconds=running.seconds)
 
 
 def _without_orbits(model: Shape, dimension: int, products: bool, limit: EngineError) -> Observations:
-    """What linear algebra tells, where Macaulay2 did not come to the dense orbit."""
+    """The observations of linear algebra alone, where Macaulay2 did not come to the dense orbit."""
     check((), dimension, model)
     limit.progress = f"0 of {orbit_count(model)} orbits were done"
     return Observations(model, (), dimension, None, None, products, False, None, (), limit=limit)
 
 
 def _degree_by_elimination(model: Shape, engine: Engine) -> int | None:
-    """In small cases, where the limit allows it."""
+    """The degree of the ideal, in small cases and where the limit allows it."""
     if model.independent_count > FEW_COORDINATES:
         return None
     two_tokens = Shape(model.d, model.d_out, model.a)

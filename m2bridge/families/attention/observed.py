@@ -157,7 +157,7 @@ class Observations:
 
     @property
     def progress(self) -> str:
-        """How many orbits were done until the limit; empty without one."""
+        """The number of orbits that were done until the limit, in words; empty without one."""
         return "" if self.limit is None else self.limit.progress
 
     def value(self, observable: str) -> Value | None:

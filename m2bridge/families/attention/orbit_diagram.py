@@ -21,7 +21,7 @@ from m2bridge.results.picture import BLUE, FAINT, INK, ORANGE, SOFT, VERMILION, 
 from m2bridge.results.sheet import Facts, Picture, Sheet, Table, value_text
 
 MOST_ORBITS = 120
-"""That can be told apart in a picture."""
+"""The most orbits that can be told apart in a picture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +100,12 @@ class OrbitDiagram(Drawn, Presented):
             (n.name, n.dimension, value_text(n.singular), value_text(n.boundary), ", ".join(_covered(self, n)) or "–")
             for n in self.nodes
         ]
-        known = [
+        lines = [
             ("not finished", self.unfinished or None),
             ("computed by", computed_by(self.engine_version, self.seconds)),
         ]
         title = f"Orbits (rk A, rk V, dim L∩U) of the {self.model.title}, ordered by their closures"
-        return Sheet(title, [Facts(known), Table(HEADER, rows), Picture(self.page_svg)])
+        return Sheet(title, [Facts(lines), Table(HEADER, rows), Picture(self.page_svg)])
 
     def to_json(self) -> dict[str, Any]:
         """The orbits, and the pairs of which one covers the other."""
@@ -187,14 +187,16 @@ def orbit_diagram(
         raise TooLargeError(
             f"{orbit_count(model)} orbits are too many for a picture, which has {MOST_ORBITS}: take smaller numbers"
         )
-    seen = observe(model, engine=engine, timeout=timeout, degree=False)
-    nodes = tuple(sorted((_zero(model, seen), *_nodes(seen)), key=lambda n: (n.dimension, n.orbit or Orbit(0, 0, 0))))
-    return OrbitDiagram(model, nodes, covers(nodes), seen.engine_version, seen.seconds, seen.unfinished)
+    observations = observe(model, engine=engine, timeout=timeout, degree=False)
+    nodes = (_zero(model, observations), *_nodes(observations))
+    nodes = tuple(sorted(nodes, key=lambda node: (node.dimension, node.orbit or Orbit(0, 0, 0))))
+    how = observations.engine_version, observations.seconds, observations.unfinished
+    return OrbitDiagram(model, nodes, covers(nodes), *how)
 
 
-def _nodes(seen: Observations) -> Iterable[OrbitNode]:
-    singular, boundary = seen.at_orbits("singular"), seen.at_orbits("boundary")
-    for fact in seen.orbits:
+def _nodes(observations: Observations) -> Iterable[OrbitNode]:
+    singular, boundary = observations.at_orbits("singular"), observations.at_orbits("boundary")
+    for fact in observations.orbits:
         yield OrbitNode(fact.orbit, fact.dimension, _truth(singular[fact.orbit]), _truth(boundary[fact.orbit]))
 
 
@@ -202,9 +204,9 @@ def _truth(value: object) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-def _zero(model: SingleLayerAttention, seen: Observations) -> OrbitNode:
+def _zero(model: SingleLayerAttention, observations: Observations) -> OrbitNode:
     """The apex of the cone: a limit of the boundary points unless d = 1."""
-    return OrbitNode(None, 0, zero_tangent_dimension(model) > seen.dimension, model.d > 1)
+    return OrbitNode(None, 0, zero_tangent_dimension(model) > observations.dimension, model.d > 1)
 
 
 def covers(nodes: tuple[OrbitNode, ...]) -> tuple[tuple[OrbitNode, OrbitNode], ...]:
@@ -220,8 +222,8 @@ def covers(nodes: tuple[OrbitNode, ...]) -> tuple[tuple[OrbitNode, OrbitNode], .
 HEADER = ("orbit", "dimension", "singular", "boundary", "covers")
 
 
-def _covered(found: OrbitDiagram, node: OrbitNode) -> list[str]:
-    return [low.name for low, high in found.covers if high == node]
+def _covered(diagram: OrbitDiagram, node: OrbitNode) -> list[str]:
+    return [low.name for low, high in diagram.covers if high == node]
 
 
 MARKS = {
@@ -252,12 +254,12 @@ def _node(axes: Any, node: OrbitNode, place: tuple[float, int]) -> None:
     axes.annotate(node.name, place, **style, bbox=ground, zorder=2)
 
 
-def _legend(found: OrbitDiagram) -> list[Any]:
-    states = [state for state in MARKS if any(node.state == state for node in found.nodes)]
-    return [line([(0, 0)], linestyle="none", **MARKS[state], label=_word(found, state)) for state in states]
+def _legend(diagram: OrbitDiagram) -> list[Any]:
+    states = [state for state in MARKS if any(node.state == state for node in diagram.nodes)]
+    return [line([(0, 0)], linestyle="none", **MARKS[state], label=_word(diagram, state)) for state in states]
 
 
-def _word(found: OrbitDiagram, state: str) -> str:
+def _word(diagram: OrbitDiagram, state: str) -> str:
     """Boundary points are singular as well, where that is so."""
-    both = all(node.singular for node in found.nodes if node.state == "boundary")
+    both = all(node.singular for node in diagram.nodes if node.state == "boundary")
     return "boundary, singular" if state == "boundary" and both else state

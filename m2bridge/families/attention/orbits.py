@@ -51,7 +51,7 @@ class Orbit:
 
     @property
     def cells(self) -> tuple[int, ...]:
-        """Under the header of a table."""
+        """The three numbers, for a row of a table."""
         return self.r, self.s, self.m
 
     def to_json(self) -> dict[str, int]:
@@ -78,7 +78,7 @@ class Orbit:
 
 
 def orbits(shape: Shape) -> tuple[Orbit, ...]:
-    """All orbits of nonzero functions of the model, in increasing order of (r, s, m).
+    """All orbits of nonzero functions, in increasing order of (r, s, m).
 
     Raises
     ------
@@ -121,7 +121,7 @@ def dense_first(shape: Shape) -> tuple[Orbit, ...]:
 
 
 def maximal_orbits(some: tuple[Orbit, ...]) -> tuple[Orbit, ...]:
-    """Those orbits whose closures are the irreducible components of the union of all closures."""
+    """The orbits whose closures are the irreducible components of the union of all closures."""
     return tuple(o for o in watched(some) if not any(o != other and o.in_closure_of(other) for other in some))
 
 
@@ -165,7 +165,7 @@ def orbit_components(
     linear : bool
         Whether the variety is a linear space. Zero is a singular point of every other cone.
     field : CoefficientField
-        Degrees, by a closed formula, are given over QQ only.
+        Degrees, by a closed formula, are over QQ only.
     """
     dimensions = {status.orbit: status.dimension for status in statuses if status.singular}
     if not dimensions:

@@ -1,4 +1,6 @@
-"""The reduced function coordinates: c_{k,i,{p,q}} is the coefficient of x_i y_p y_q in output k, for t ≥ 2.
+"""The parametrization of attention, its grading and its symmetries.
+
+The reduced function coordinate c_{k,i,{p,q}} is the coefficient of x_i y_p y_q in output k, for t ≥ 2.
 
 It is A_pi V_kq + A_qi V_kp for p < q, and A_pi V_kp for p = q. Indices begin with 0, those in names with 1.
 """
@@ -39,7 +41,7 @@ Function = dict[Index, int]
 
 
 def reduced_indices(shape: Shape) -> Iterator[Index]:
-    """Of all reduced coordinates, in the order of the parametrization."""
+    """The indices of all reduced coordinates, in the order of the parametrization."""
     columns = range(shape.d)
     return ((k, i, p, q) for k, i, p, q in product(range(shape.d_out), columns, columns, columns) if p <= q)
 
@@ -51,7 +53,7 @@ def reduced_name(index: Index) -> str:
 
 
 def coordinate(index: Index, A: Callable[[int, int], Any], V: Callable[[int, int], Any]) -> Any:
-    """One coordinate of the function of weights A and V, which are given by their entries."""
+    """One coordinate of the function of weights A and V, as functions of row and column."""
     k, i, p, q = index
     return V(k, p) * A(p, i) if p == q else V(k, p) * A(q, i) + V(k, q) * A(p, i)
 
@@ -220,7 +222,7 @@ def _determinant(matrix: Matrix) -> PolyElement:
 
 
 Places = Mapping[str, tuple[int | None, int | None]]
-"""For each matrix, which of its indices s is exchanged with s + 1; ``None`` stays."""
+"""The index s of rows and of columns of each matrix that is exchanged with s + 1; ``None`` exchanges nothing."""
 
 
 def free_parametrization(shape: Shape, coordinates: Coordinates) -> PolynomialMap:
@@ -242,7 +244,7 @@ def multigraded_attention(shape: Shape, coordinates: Coordinates | None = None) 
 
 
 def grading(shape: Shape, free: PolynomialMap) -> Multigrading:
-    """In Z^d' × Z^d × Z^d; the coordinate c_k_i_p_q has degree (e_k, e_i, e_p + e_q).
+    """The grading by Z^d' × Z^d × Z^d; the coordinate c_k_i_p_q has degree (e_k, e_i, e_p + e_q).
 
     V_k_p has degree (e_k, 0, e_p), A_p_i has (0, e_i, e_p), Q_e_i has (0, e_i, 0), and K_e_p has (0, 0, e_p).
     """

@@ -1,4 +1,4 @@
-"""The Macaulay2 program of each computation, for running by hand."""
+"""Questions about a closure that certificates answer, and the programs of computations for running by hand."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def observe_closure(model: SingleLayerAttention, engine: Engine | None) -> Closu
 
 
 def closure_content(model: SingleLayerAttention, found: Closure) -> Content:
-    """What is stored about a closure."""
+    """The content of a certificate about the closure."""
     ideal, series = found.ideal, found.hilbert_series
     if ideal is None or found.dimension is None or found.degree is None or series is None:
         raise ParseError("the answer about a closure is not complete")
@@ -137,7 +137,7 @@ def _checked_degree(ideal: GeneratingSet) -> int:
 
 
 def _tangent_dimensions(model: SingleLayerAttention, ideal: GeneratingSet) -> list[dict[str, Any]]:
-    """For t = 1 orbits classify no functions."""
+    """The tangent dimension at each orbit; for t = 1 orbits classify no functions."""
     if model.t == 1:
         return []
     attention = model.parametrization()
@@ -184,14 +184,14 @@ EQUATIONS_TEXT = (
 LARGEST_DEGREE = 5
 MOST_MONOMIALS = 1_500_000
 MOST_CORE_MONOMIALS = 2_000_000
-"""Of the degree of the bound of a core: with more it takes minutes to prove or verify what holds in all degrees."""
+"""Monomials in the degree of the bound of a core: with more it takes minutes to prove or verify all degrees."""
 MOST_COORDINATES = 400
 """Larger cases are refused: the number of coordinates grows as d³ d'."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What is known of the ideal.
+class Equations:
+    """Equations of the closure up to a degree, and what is proved of all degrees.
 
     Parameters
     ----------
@@ -209,17 +209,17 @@ class Found:
 
 
 def degree_for(model: SingleLayerAttention) -> int:
-    """Up to which degree: the largest N ≤ 5 with at most 1.5 million monomials of degree N; at least 1."""
+    """The last degree: the largest N ≤ 5 with at most 1.5 million monomials of degree N; at least 1."""
     count = model.independent_count
     return next((n for n in range(LARGEST_DEGREE, 1, -1) if monomial_count(count, n) <= MOST_MONOMIALS), 1)
 
 
 def is_within_reach(model: SingleLayerAttention) -> bool:
-    """For several tokens and at most 400 coordinates."""
+    """Whether the equations can be computed: for several tokens and at most 400 coordinates."""
     return model.t >= 2 and model.independent_count <= MOST_COORDINATES
 
 
-def observe_equations(model: SingleLayerAttention, engine: Engine | None) -> Found:
+def observe_equations(model: SingleLayerAttention, engine: Engine | None) -> Equations:
     """Compute the ideal up to :func:`degree_for`, and prove what can be proved of all degrees in a few minutes.
 
     What is proved depends on the case alone, not on the time that there is.
@@ -245,7 +245,7 @@ def observe_equations(model: SingleLayerAttention, engine: Engine | None) -> Fou
     if not equations.exact:
         raise MethodUnavailableError("a rank over QQ was not found")
     series, complete = _beyond(model, equations)
-    return Found(equations, series, complete)
+    return Equations(equations, series, complete)
 
 
 def _beyond(model: SingleLayerAttention, equations: Implicitization) -> tuple[HilbertSeries | None, bool]:
@@ -260,8 +260,8 @@ def _beyond(model: SingleLayerAttention, equations: Implicitization) -> tuple[Hi
     return series, last >= max(ideal.largest_degree, smaller.least_degree)
 
 
-def equations_content(model: SingleLayerAttention, found: Found) -> Content:
-    """What is stored."""
+def equations_content(model: SingleLayerAttention, found: Equations) -> Content:
+    """The content of a certificate about equations."""
     sections = sections_series(model, dimension_formula(model))
     series = found.series
     answer = {

@@ -1,4 +1,4 @@
-"""The Jacobian criterion at one point of each orbit."""
+"""The singular locus orbit by orbit: by the ideal, by fibres, or by bounds for tangent dimensions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from m2bridge.families.attention.orbits import (
     representative,
     undecided_orbits,
 )
-from m2bridge.families.attention.shape import Shape, is_birational
+from m2bridge.families.attention.shape import Shape
 from m2bridge.families.attention.tangents import (
     closure_dimension,
     default_degree,
@@ -70,26 +70,21 @@ def orbit_script(model: Model, *, field: CoefficientField) -> Script:
     return render("orbit_criterion", values=values)
 
 
-def fibres_apply(shape: Shape) -> bool:
-    """Whether the lemma of the method can be used: t ≥ 2, and not α = d' = 1 < d (where the map is two-to-one)."""
-    return shape.t >= 2 and is_birational(shape)
-
-
 def by_fibres(shape: Shape, engine: Engine) -> LocusFindings:
     """The findings of the method; see :func:`m2bridge.families.attention.observation.observe`.
 
-    Hypothesis: :func:`fibres_apply`.
+    Hypotheses: t ≥ 2, and not α = d' = 1 < d (where the map is two-to-one).
     """
     try:
-        seen = observe(shape, engine=engine, degree=False)
+        observations = observe(shape, engine=engine, degree=False)
     except (TimeLimitError, MemoryLimitError) as limit:
         return LocusFindings("fibres", None, (), None, str(limit))
-    statuses = tuple(_status_by_fibre(fact, seen.dimension) for fact in seen.orbits)
-    if unfinished := seen.unfinished or undecided_orbits(statuses, shape):
-        return LocusFindings("fibres", seen.dimension, statuses, None, unfinished)
+    statuses = tuple(_status_by_fibre(fact, observations.dimension) for fact in observations.orbits)
+    if unfinished := observations.unfinished or undecided_orbits(statuses, shape):
+        return LocusFindings("fibres", observations.dimension, statuses, None, unfinished)
     # The reduced coordinates are linearly independent, so the closure is a linear space only if it is all of it.
-    linear = seen.dimension == shape.independent_count
-    return LocusFindings("fibres", seen.dimension, statuses, orbit_components(statuses, linear, shape, QQ))
+    linear = observations.dimension == shape.independent_count
+    return LocusFindings("fibres", observations.dimension, statuses, orbit_components(statuses, linear, shape, QQ))
 
 
 def _status_by_fibre(fact: OrbitFacts, dimension: int) -> OrbitStatus:
@@ -98,7 +93,7 @@ def _status_by_fibre(fact: OrbitFacts, dimension: int) -> OrbitStatus:
 
 
 BOUND_SECONDS = 60.0
-"""How long equations of higher degree are sought when no limit was given."""
+"""The seconds for equations of higher degree when there is no limit."""
 
 
 def by_bounds(shape: Shape) -> LocusFindings:
@@ -119,25 +114,25 @@ def by_bounds(shape: Shape) -> LocusFindings:
         lower = tangent_lower_bounds(shape)
     except TimeLimitError as limit:
         return LocusFindings("tangent bounds", None, (), None, str(limit), uses_engine=False)
-    known: dict[Orbit, tuple[int, int]] = {}
+    bounds: dict[Orbit, tuple[int, int]] = {}
     with share(0.5), suppress(TimeLimitError):
         for orbit, (bound, _) in lower.items():
-            known[orbit] = orbit_dimension(orbit, shape), max(bound, dimension)
+            bounds[orbit] = orbit_dimension(orbit, shape), max(bound, dimension)
     with share(1.0, otherwise=BOUND_SECONDS):
-        return _by_equations(shape, dimension, known)
+        return _by_equations(shape, dimension, bounds)
 
 
-def _by_equations(shape: Shape, dimension: int, known: Mapping[Orbit, tuple[int, int]]) -> LocusFindings:
+def _by_equations(shape: Shape, dimension: int, bounds: Mapping[Orbit, tuple[int, int]]) -> LocusFindings:
     """The findings with equations of higher and higher degree; of each orbit its dimension and lower bound are known.
 
     What the limit leaves no time for is undecided.
     """
-    statuses = _statuses(shape, dimension, known, {})
+    statuses = _statuses(shape, dimension, bounds, {})
     method, late = "tangent bounds", ""
     first = default_degree(shape)
     for degree in range(first, LARGEST_DEGREE + 1) if first else ():
         try:
-            statuses = _statuses(shape, dimension, known, tangent_upper_bounds(shape, degree))
+            statuses = _statuses(shape, dimension, bounds, tangent_upper_bounds(shape, degree))
             method = f"tangent bounds (degree ≤ {degree})"
             clock().check()
         except TimeLimitError:
@@ -153,13 +148,13 @@ def _by_equations(shape: Shape, dimension: int, known: Mapping[Orbit, tuple[int,
 
 
 def _statuses(
-    shape: Shape, dimension: int, known: Mapping[Orbit, tuple[int, int]], upper: Mapping[Orbit, int]
+    shape: Shape, dimension: int, bounds: Mapping[Orbit, tuple[int, int]], upper: Mapping[Orbit, int]
 ) -> tuple[OrbitStatus, ...]:
     dense = generic_orbit(shape)
     upper = {**upper, dense: min(upper.get(dense, dimension), dimension)}
     return tuple(
         _status_by_bounds(orbit, own, lower, upper.get(orbit), dimension)
-        for orbit, (own, lower) in sorted(known.items())
+        for orbit, (own, lower) in sorted(bounds.items())
     )
 
 

@@ -1,4 +1,4 @@
-"""Tangent vectors at a representative of an orbit, exactly: the differential, the group action, curves.
+"""Tangent spaces at a representative of an orbit: from within by vectors, from outside by equations; all exact.
 
 Weights and function coordinates are sparse: mappings from index to integer. Everything is over QQ, for t ≥ 2.
 """
@@ -25,7 +25,7 @@ from m2bridge.limits import share, watched
 from m2bridge.maps.completeness import default_max_degree
 
 LowerBounds = dict[Orbit, tuple[int, Orbit]]
-"""For orbits a lower bound for the tangent dimension, and the orbit where the tangent vectors are."""
+"""A lower bound for the tangent dimension at each orbit, and the orbit where the tangent vectors are."""
 
 
 def _plus(first: Function, second: Function) -> Function:
@@ -57,12 +57,12 @@ def _action(A: Sparse, V: Sparse, shape: Shape) -> Iterator[Function]:
 
 
 def _row_moved(matrix: Sparse, i: int, j: int) -> dict[tuple[int, int], int]:
-    """E_ij · matrix: row j put in place i."""
+    """The product E_ij · matrix: row j put in place i."""
     return {(i, column): entry for (row, column), entry in matrix.items() if row == j}
 
 
 def _column_moved(matrix: Sparse, i: int, j: int) -> dict[tuple[int, int], int]:
-    """Matrix · E_ij: column i put in place j."""
+    """The product matrix · E_ij: column i put in place j."""
     return {(row, j): entry for (row, column), entry in matrix.items() if column == i}
 
 
@@ -105,15 +105,15 @@ def preimages(orbit: Orbit, shape: Shape) -> list[tuple[Sparse, Sparse]]:
     and v enters. That these are all preimages is not used.
     """
     A, V = representative(orbit, shape)
-    found: list[tuple[Sparse, Sparse]] = [(sparse(A), sparse(V))]
+    pairs: list[tuple[Sparse, Sparse]] = [(sparse(A), sparse(V))]
     if orbit.r == orbit.s == 1:
         k, v = tuple(row[0] for row in A), V[0]  # q = h = the first unit vector
         swapped = {(p, 0): entry for p, entry in enumerate(v) if entry}, {(0, p): e for p, e in enumerate(k) if e}
-        if function(*swapped) != function(*found[0]):
+        if function(*swapped) != function(*pairs[0]):
             raise ContradictionError(f"exchanging k and v changed the function at orbit {orbit}")
-        if swapped != found[0]:
-            found.append(swapped)
-    return found
+        if swapped != pairs[0]:
+            pairs.append(swapped)
+    return pairs
 
 
 def _limits(shape: Shape) -> Iterator[Function]:
@@ -144,7 +144,7 @@ def tangent_lower_bound(orbit: Orbit, shape: Shape) -> int:
 
 
 def tangent_lower_bounds(shape: Shape) -> LowerBounds:
-    """For each orbit the best lower bound for its tangent dimension, and the orbit where the vectors are.
+    """The best lower bound for each orbit's tangent dimension, and the orbit where the vectors are.
 
     The tangent dimension is upper semicontinuous: on an orbit it is at least that of any orbit whose closure contains
     it. Within a limit of :mod:`m2bridge.limits`, for the orbits that three quarters of the time suffice for, the dense
@@ -158,7 +158,7 @@ def tangent_lower_bounds(shape: Shape) -> LowerBounds:
 
 
 def best_bounds(own: Mapping[Orbit, int]) -> LowerBounds:
-    """For each orbit the best of the lower bounds of orbits whose closure contains it."""
+    """The best for each orbit of the lower bounds of orbits whose closure contains it."""
     return {
         orbit: max(
             ((bound, larger) for larger, bound in own.items() if orbit.in_closure_of(larger)),
@@ -169,7 +169,7 @@ def best_bounds(own: Mapping[Orbit, int]) -> LowerBounds:
 
 
 Occurrences = dict[int, dict[tuple[int, ...], list[tuple[int, int]]]]
-"""For each degree and each monomial, the polynomials in which it occurs, by number, and its coefficients there."""
+"""The polynomials, by number, in which each monomial of each degree occurs, and its coefficients there."""
 
 MOST_MONOMIALS_FOR_BOUNDS = 125_000
 """Bounds for the tangent dimensions use equations of the largest degree ≤ 4 with at most this many monomials."""
@@ -220,9 +220,9 @@ def tangent_upper_bounds(shape: Shape, max_degree: int | None = None) -> dict[Or
         coordinates = source.polynomial_map.coordinates
         points = {orbit: _point(orbit, shape, coordinates) for orbit in watched(orbits(shape))}
         nonzero = {j for point in points.values() for j, value in enumerate(point) if value}
-        found = _occurrences(watched(implicitization.sparse_generators()), nonzero)
+        occurrences = _occurrences(watched(implicitization.sparse_generators()), nonzero)
         for orbit, point in points.items():
-            bounds[orbit] = len(point) - _rank_at_sparse_point(found, point)
+            bounds[orbit] = len(point) - _rank_at_sparse_point(occurrences, point)
     return bounds
 
 
@@ -240,24 +240,24 @@ def default_degree(shape: Shape) -> int:
 
 
 def _occurrences(polynomials: Iterable[Terms], nonzero: Container[int]) -> Occurrences:
-    """Without the monomials with two factors that are zero at all points; no derivative of these matters."""
-    found: Occurrences = {}
+    """The occurrences of monomials with at most one factor that is zero at all points; others do not matter."""
+    occurrences: Occurrences = {}
     for number, polynomial in enumerate(polynomials):
         for monomial, coefficient in polynomial:
             if len([j for j in monomial if j not in nonzero]) > 1:
                 continue
-            found.setdefault(len(monomial), {}).setdefault(monomial, []).append((number, coefficient))
-    return found
+            occurrences.setdefault(len(monomial), {}).setdefault(monomial, []).append((number, coefficient))
+    return occurrences
 
 
-def _rank_at_sparse_point(found: Occurrences, point: Sequence[int]) -> int:
+def _rank_at_sparse_point(occurrences: Occurrences, point: Sequence[int]) -> int:
     """Rank over QQ of the Jacobian matrix at an integer point with few nonzero coordinates.
 
     There the derivative of a monomial by x_j is zero unless the monomial is x_j times nonzero coordinates.
     """
     support = [j for j, value in enumerate(point) if value]
     rows: defaultdict[int, dict[int, int]] = defaultdict(dict)
-    for degree, monomials in found.items():
+    for degree, monomials in occurrences.items():
         for factors in watched(combinations_with_replacement(support, degree - 1)):
             value = prod([point[i] for i in factors])
             for j in range(len(point)):
@@ -270,7 +270,7 @@ def _rank_at_sparse_point(found: Occurrences, point: Sequence[int]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class OrbitTangents:
-    """One orbit.
+    """The tangent spaces at one orbit.
 
     Parameters
     ----------
@@ -294,7 +294,7 @@ class OrbitTangents:
 
 
 def orbit_tangents(shape: Shape) -> dict[Orbit, OrbitTangents]:
-    """All orbits; within a limit of :mod:`m2bridge.limits` those that the time suffices for, the dense one first.
+    """The tangent spaces at all orbits; within a limit of :mod:`m2bridge.limits` at those that the time suffices for.
 
     Hypothesis: t ≥ 2.
 
@@ -316,5 +316,5 @@ def orbit_tangents(shape: Shape) -> dict[Orbit, OrbitTangents]:
 
 
 def _own(orbit: Orbit, shape: Shape) -> tuple[int, bool, int]:
-    """What the orbit itself shows: dimension, whether it is critical, bound for the tangent dimension."""
+    """The dimension of the orbit, whether it is critical, and its own bound for the tangent dimension."""
     return orbit_dimension(orbit, shape), is_critical(orbit, shape), tangent_lower_bound(orbit, shape)
