@@ -1,4 +1,4 @@
-"""What to cite: this program, what it computes with, and the papers whose statements it is about.
+"""The works to cite: this program, Macaulay2, and the papers whose statements are checked.
 
 Nothing else names them in full; ``CITATION.cff`` and the metadata of the package say the same, and a
 test compares them.
@@ -43,12 +43,12 @@ class Paper:
 
     @property
     def venue(self) -> str:
-        """Where it was published."""
+        """The conference or journal."""
         return self.published.rpartition(" ")[0]
 
     @property
     def year(self) -> int:
-        """When it was published."""
+        """The year of publication."""
         return int(self.published.rpartition(" ")[2])
 
     @property
@@ -157,4 +157,4 @@ WORKS: tuple[tuple[str, Work], ...] = (
     ("statements about polynomial networks", POLYNOMIAL_NETWORKS),
     ("what Macaulay2 computed", MACAULAY2),
 )
-"""What each of them is cited for."""
+"""The works, each with what it is cited for."""

@@ -16,10 +16,10 @@ from m2bridge.cli.families import tool
 from m2bridge.cli.options import (
     Run,
     case_options,
+    case_request,
     engine_option,
     file_argument,
     memory_option,
-    request,
     timeout_option,
     within,
 )
@@ -49,13 +49,13 @@ def run_command(file: Path, packages: str, as_json: bool, **options: Any) -> int
     m2bridge's wire format besides, exact and with its rings. An error in the code says file, line and column.
     """
     name = "standard input" if str(file) == "-" else str(file)
-    asked = Run.of(options)
-    with within(asked.timeout):
+    request = Run.of(options)
+    with within(request.timeout):
         with importing():
             from m2bridge.workspace.macaulay2 import Macaulay2
 
         with (
-            Macaulay2(asked.program, Limits(memory=asked.memory)) as m2,
+            Macaulay2(request.program, Limits(memory=request.memory)) as m2,
             m2.workspace(packages.replace(",", " ").split()) as work,
         ):
             code = _code(file, name)
@@ -102,11 +102,13 @@ SCRIPTS = ("orbits", "jacobian")
 @timeout_option
 def script_command(computation: str, method: str, **options: Any) -> int:
     """Print the complete Macaulay2 program of a computation; it runs with M2 --script."""
-    asked = request(options)
-    with within(asked.timeout):
+    request = case_request(options)
+    with within(request.timeout):
         with importing():
             standalone = tool("standalone")
-        text = standalone(computation, asked.model, field=asked.field, coordinates=asked.coordinates, method=method)
+        text = standalone(
+            computation, request.model, field=request.field, coordinates=request.coordinates, method=method
+        )
     click.echo(text, nl=False)
     return DONE
 

@@ -75,9 +75,9 @@ def certify_command(
     from m2bridge.batch.task import tasks
 
     _check_workers(**options)
-    asked = tasks(ordered(_cases(family, options)), check)
+    questions = tasks(ordered(_cases(family, options)), check)
     store = Store(_folder(out), _kinds(retry))
-    planned = plan(asked, store)
+    planned = plan(questions, store)
     if not quiet:
         click.echo(planned.to_text(), err=as_json)
     if planned.unusable:
@@ -85,7 +85,7 @@ def certify_command(
         more = f" and {plural(len(others), 'other')}" if others else ""
         click.echo(f"Note: not the certificate that the name says, and to be replaced: {first}{more}", err=True)
     summary = run(planned, partial(_executor, store, planned, options), shown(quiet))
-    store.check(asked)
+    store.check(questions)
     if as_json:
         click.echo(json.dumps(summary.to_json()))
     elif not quiet:

@@ -15,16 +15,7 @@ from m2bridge.cli.certifying import certify_command, verify_command
 from m2bridge.cli.computing import closure_command, dimension_command, implicitize_command, singular_locus_command
 from m2bridge.cli.deciding import cross_check_command, membership_command
 from m2bridge.cli.options import Commands
-from m2bridge.cli.output import (
-    DONE,
-    FAILED,
-    INTERRUPTED,
-    NO_ENGINE,
-    UNDECIDED,
-    USAGE,
-    refusal,
-    usage,
-)
+from m2bridge.cli.output import DONE, FAILED, INTERRUPTED, NO_ENGINE, UNDECIDED, USAGE, refusal, usage
 from m2bridge.cli.showing import atlas_command, figure_group, report_command
 from m2bridge.errors import (
     EngineNotFoundError,

@@ -15,10 +15,10 @@ from m2bridge.cli.options import (
     Run,
     all_option,
     case_options,
+    case_request,
     field_option,
     file_argument,
     max_degree_option,
-    request,
     run_options,
     strategy_option,
     within,
@@ -47,17 +47,16 @@ def method_option(methods: tuple[str, ...]) -> Callable[[Command], Command]:
 @run_options
 def dimension_command(method: Any, **options: Any) -> int:
     """Dimension of the Zariski closure, by up to three methods."""
-    asked = request(options)
-    with (
-        within(asked.timeout) as clock,
-        asked.engine(early=method in ("elimination", "all")) as engine,
-        progress(f"dimension of the {asked.model.title}"),
-    ):
+    request = case_request(options)
+    eliminates = method in ("elimination", "all")
+    with request.computing(f"dimension of the {request.model.title}", early=eliminates) as (clock, engine):
         with importing():
             from m2bridge.maps.dimension import dimension
 
-        found = dimension(asked.model, engine=engine, field=asked.field, coordinates=asked.coordinates, method=method)
-    return show(found, asked.form, clock)
+        result = dimension(
+            request.model, engine=engine, field=request.field, coordinates=request.coordinates, method=method
+        )
+    return show(result, request.form, clock)
 
 
 @click.command("closure", cls=FamilyCommand, epilog="Example: m2bridge closure --d 2 --d-out 2")
@@ -73,25 +72,22 @@ def dimension_command(method: Any, **options: Any) -> int:
 @run_options
 def closure_command(strategy: Any, max_degree: int | None, weights: Any = None, **options: Any) -> int:
     """Ideal, dimension, degree and Hilbert series of the Zariski closure."""
-    asked = request(options)
-    with (
-        within(asked.timeout) as clock,
-        asked.engine(early=strategy != "multigraded" and max_degree is None) as engine,
-        progress(f"Zariski closure of the {asked.model.title}"),
-    ):
+    request = case_request(options)
+    eliminates = strategy != "multigraded" and max_degree is None
+    with request.computing(f"Zariski closure of the {request.model.title}", early=eliminates) as (clock, engine):
         with importing():
             from m2bridge.maps.closure import closure
 
-        found = closure(
-            asked.model,
+        result = closure(
+            request.model,
             engine=engine,
-            field=asked.field,
-            coordinates=asked.coordinates,
+            field=request.field,
+            coordinates=request.coordinates,
             weights=weights,
             strategy=strategy,
             max_degree=max_degree,
         )
-    return show(found, asked.form, clock, asked.everything)
+    return show(result, request.form, clock, request.everything)
 
 
 OF_AN_IDEAL = frozenset({"ideal_file", "field", "timeout", "memory", "program", "form", "everything"})
@@ -120,24 +116,20 @@ def singular_locus_command(method: Any, ideals: bool, ideal_file: Path | None, *
     """Singular locus of the Zariski closure, orbit by orbit and by components; with --ideal, of any variety."""
     if ideal_file is not None:
         return _singular_locus_of_ideal(ideal_file, options)
-    asked = request(options)
-    with (
-        within(asked.timeout) as clock,
-        asked.engine() as engine,
-        progress(f"singular locus of the {asked.model.title}"),
-    ):
+    request = case_request(options)
+    with request.computing(f"singular locus of the {request.model.title}") as (clock, engine):
         with importing():
             from m2bridge.maps.singular_locus import singular_locus
 
-        found = singular_locus(
-            asked.model,
+        result = singular_locus(
+            request.model,
             engine=engine,
-            field=asked.field,
-            coordinates=asked.coordinates,
+            field=request.field,
+            coordinates=request.coordinates,
             method=method,
             ideals=ideals,
         )
-    return show(found, asked.form, clock, asked.everything)
+    return show(result, request.form, clock, request.everything)
 
 
 def _singular_locus_of_ideal(file: Path, options: dict[str, Any]) -> int:
@@ -147,8 +139,8 @@ def _singular_locus_of_ideal(file: Path, options: dict[str, Any]) -> int:
         parameter = next(param for param in context.command.get_params(context) if param.name == foreign[0])
         name = parameter.get_error_hint(context).strip("'")
         raise click.UsageError(f"--ideal and {name} exclude each other")
-    asked = Run.of(options)
-    with within(asked.timeout) as clock, asked.engine() as engine:
+    request = Run.of(options)
+    with within(request.timeout) as clock, request.engine() as engine:
         with importing():
             from m2bridge.ideals.construct import read_ideal_file
             from m2bridge.ideals.singular_locus import singular_locus
@@ -156,8 +148,8 @@ def _singular_locus_of_ideal(file: Path, options: dict[str, Any]) -> int:
         field = options["field"] if "field" in given else None
         ideal, title = read_file(file, partial(read_ideal_file, field=field))
         with progress(f"singular locus of {title or printable(file.name)}"):
-            found = singular_locus(ideal, engine=engine, title=title)
-    return show(found, asked.form, clock, asked.everything)
+            result = singular_locus(ideal, engine=engine, title=title)
+    return show(result, request.form, clock, request.everything)
 
 
 @click.command("implicitize", epilog="Example: m2bridge implicitize examples/twisted_cubic.toml")
@@ -173,18 +165,18 @@ def implicitize_command(file: Path, **options: Any) -> int:
     FILE is TOML: a table [map] with parameters = ["s", "t"] (and relations = ["…"]), and a table [coordinates] with
     lines such as x = "3/7*s^2*t - (s + t)^3". The source is the set of points where all relations vanish.
     """
-    asked = Run.of(options)
-    with within(asked.timeout) as clock:
+    request = Run.of(options)
+    with within(request.timeout) as clock:
         with importing():
             from m2bridge.convert.files import read_map
             from m2bridge.maps.image import image
 
         polynomial_map, title = read_file(file, read_map)
-        with asked.engine(early=False) as engine, progress(f"image of {title or printable(file.name)}"):
+        with request.engine(early=False) as engine, progress(f"image of {title or printable(file.name)}"):
             try:
-                found = image(polynomial_map, engine=engine, title=title, **options)
+                result = image(polynomial_map, engine=engine, title=title, **options)
             except InvalidCaseError as reason:
                 if reason.option != "relations":  # that one is no option, but a part of the file
                     raise
                 raise click.UsageError(f"{file}: [map] {reason}") from None
-    return show(found, asked.form, clock, asked.everything)
+    return show(result, request.form, clock, request.everything)

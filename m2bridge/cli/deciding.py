@@ -12,7 +12,7 @@ import click
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.numbers import fraction
 from m2bridge.cli.families import ALL, FamilyCommand, complete_statements, every_size, family_options, tool
-from m2bridge.cli.options import Run, case_options, exit_zero_option, request, run_options, within
+from m2bridge.cli.options import Run, case_options, case_request, exit_zero_option, run_options, within
 from m2bridge.cli.output import DONE, UNDECIDED, exit_code, progress, show
 from m2bridge.convert.documents import LONGEST_NUMBER, read_json, read_rational, read_text
 from m2bridge.errors import ConversionError, InvalidCaseError
@@ -58,26 +58,22 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
     if _is_every_size(family):
         raise InvalidCaseError("family", "statements for all sizes are cross-checked by --all-sizes")
     chosen = [] if options.get("file") else _chosen(statement, family)
-    asked = request(options)
-    if asked.field != QQ:
+    request = case_request(options)
+    if request.field != QQ:
         raise InvalidCaseError("field", "statements are about characteristic 0: cross-checks are over QQ")
-    needed = statement == HILBERT or asked.model.needs_engine(asked.model.observables(chosen))
-    with (
-        within(asked.timeout) as clock,
-        asked.engine(early=needed) as engine,
-        progress(f"cross-check of the {asked.model.title}"),
-    ):
+    needed = statement == HILBERT or request.model.needs_engine(request.model.observables(chosen))
+    with request.computing(f"cross-check of the {request.model.title}", early=needed) as (clock, engine):
         if statement == HILBERT:
             with importing():
                 hilbert_check = tool("hilbert_check")
-            found = hilbert_check(asked.model, engine=engine)
+            result = hilbert_check(request.model, engine=engine)
         else:
             with importing():
                 from m2bridge.crosscheck import cross_check
 
-            found = cross_check(asked.model, statements=chosen, engine=engine)
-    show(found, asked.form, clock)
-    return exit_code(found, exit_zero)
+            result = cross_check(request.model, statements=chosen, engine=engine)
+    show(result, request.form, clock)
+    return exit_code(result, exit_zero)
 
 
 def _is_every_size(name: str) -> bool:
@@ -119,19 +115,15 @@ def _cross_check_all_sizes(statement: str, name: str, options: dict[str, Any], e
     every = every_size(name, options | {"field": field}, ("file", "field", "coordinates"))
     statements = _chosen(statement, name)
     needed = any(question.needs_engine(every.build()) for question in every.questions())
-    asked = Run.of(options)
-    with (
-        within(asked.timeout) as clock,
-        asked.engine(early=needed) as engine,
-        progress("cross-check for all sizes"),
-    ):
+    request = Run.of(options)
+    with request.computing("cross-check for all sizes", early=needed) as (clock, engine):
         with importing():
             cross_check_all_sizes = family(name).command("cross_check_all_sizes")
 
-        found = cross_check_all_sizes(statements=statements, engine=engine)
-    show(found, asked.form, clock)
-    code = exit_code(found, exit_zero)
-    return UNDECIDED if code == DONE and found.unfinished else code
+        result = cross_check_all_sizes(statements=statements, engine=engine)
+    show(result, request.form, clock)
+    code = exit_code(result, exit_zero)
+    return UNDECIDED if code == DONE and result.unfinished else code
 
 
 @click.command(
@@ -145,25 +137,25 @@ def _cross_check_all_sizes(statement: str, name: str, options: dict[str, Any], e
 @run_options
 def membership_command(function: str | None, A: str | None, V: str | None, **options: Any) -> int:
     """Say whether a function is in the neuromanifold, in its Zariski closure, or outside; its orbit and weights."""
-    asked = request(options)
-    if asked.field != QQ:
+    request = case_request(options)
+    if request.field != QQ:
         raise InvalidCaseError("field", "membership asks for real weights: it is decided over QQ")
     if (function is None) == (A is None) or (A is None) != (V is None):
         raise InvalidCaseError("function", "give either --function, or both --A and --V")
-    model = asked.model
+    model = request.model
     weights = None
-    with within(asked.timeout) as clock:
+    with within(request.timeout) as clock:
         if function is not None:
             values = _function(function)
         else:
-            weights = _weights(_matrix("A", A, model.d, model.d), _matrix("V", V, model.d_out, model.d))
-            values = _of_weights(model, *weights)
-        with asked.engine() as engine, progress(f"membership for {model}"):
+            rows = _matrix("A", A, model.d, model.d), _matrix("V", V, model.d_out, model.d)
+            values, weights = _of_weights(model, *rows)
+        with request.engine() as engine, progress(f"membership for {model}"):
             with importing():
                 membership = tool("membership")
 
-            found = membership(model, values, engine=engine, weights=weights)
-    return show(found, asked.form, clock)
+            result = membership(model, values, engine=engine, weights=weights)
+    return show(result, request.form, clock)
 
 
 def _function(text: str) -> dict[str, Fraction]:
@@ -193,20 +185,15 @@ def _matrix(option: str, text: str | None, rows: int, columns: int) -> list[list
     return [[_rational(option, entry) for entry in row] for row in data]
 
 
-def _weights(A: list[list[Fraction]], V: list[list[Fraction]]) -> tuple[Matrix, Matrix]:
+def _of_weights(model: Any, *rows: list[list[Fraction]]) -> tuple[dict[str, Fraction], tuple[Matrix, ...]]:
+    """The function of weights A and V, by its coordinates, and the weights as matrices."""
     with importing():
         from sympy import Matrix, Rational
 
-    first, second = (Matrix([[Rational(entry) for entry in row] for row in matrix]) for matrix in (A, V))
-    return first, second
-
-
-def _of_weights(model: Any, A: Matrix, V: Matrix) -> dict[str, Fraction]:
-    with importing():
         function_of, check_coordinates = tool("function_of"), tool("check_coordinates")
+    A, V = (Matrix([[Rational(entry) for entry in row] for row in matrix]) for matrix in rows)
     check_coordinates(model, "reduced")
-    values = function_of(A, V)
-    return {name: fraction(value) for name, value in values.items()}
+    return {name: fraction(value) for name, value in function_of(A, V).items()}, (A, V)
 
 
 _ROWS = """'[[1, 2], [3, "1/2"]]'"""

@@ -17,6 +17,7 @@ import click
 
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.cli.families import Command, complete_kinds, named_case
+from m2bridge.cli.output import progress
 from m2bridge.engine import Limits, Session
 from m2bridge.engine.protocol import MOST_MEMORY
 from m2bridge.limits import Clock, alarm, clock, limited
@@ -165,6 +166,12 @@ class Run:
             engine.start()
         return engine
 
+    @contextmanager
+    def computing(self, title: str, *, early: bool = True) -> Iterator[tuple[Clock, Session]]:
+        """The clock and the session of a computation within the limits, whose progress is shown."""
+        with within(self.timeout) as running, self.engine(early=early) as engine, progress(title):
+            yield running, engine
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request(Run):
@@ -175,7 +182,7 @@ class Request(Run):
     coordinates: Any = None
 
 
-def request(options: dict[str, Any]) -> Request:
+def case_request(options: dict[str, Any]) -> Request:
     """The case that the options of a command name; the shared options are taken out of them."""
     return Request.of(options, model=named_case(options))
 

@@ -1,4 +1,4 @@
-"""What to do next, at a mistake on the command line."""
+"""What commands print: results, refusals with what to do next, progress; and the exit codes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EXAMPLE = "Example: m2bridge closure --d 2 --d-out 1"
 
 
 def refusal(error: click.ClickException, words: Sequence[str]) -> str:
-    """What click says of a mistake; of an option that there is not, with what was meant."""
+    """The message for a mistake; for an unknown option with what was probably meant."""
     if isinstance(error, click.NoSuchOption) and error.ctx is not None:
         advice = _meant(error, error.ctx, words)
         if advice:
@@ -31,7 +31,7 @@ def refusal(error: click.ClickException, words: Sequence[str]) -> str:
 
 
 def _meant(error: click.NoSuchOption, ctx: click.Context, words: Sequence[str]) -> str:
-    """Where the option belongs, if it is right elsewhere."""
+    """The place where the option belongs, if it is right elsewhere."""
     name, example = error.option_name, (ctx.command.epilog or EXAMPLE).removeprefix("Example: ")
     if isinstance(ctx.command, click.Group):
         return f" before a command: options follow it, as in '{example}'"
@@ -71,7 +71,7 @@ def _one_dash(error: click.NoSuchOption, ctx: click.Context, words: Sequence[str
 
 
 def usage(group: click.Group, words: Sequence[str]) -> str:
-    """How to use a command that was given alone, with an example; empty where more was given."""
+    """The usage of a command that was given alone, with an example; empty where more was given."""
     command = group.commands.get(words[0]) if len(words) == 1 else None
     if command is None:
         return ""
@@ -87,7 +87,7 @@ WRITING = 0.3
 
 
 class Result(Protocol):
-    """What every computation returns."""
+    """The result of a computation."""
 
     @property
     def unfinished(self) -> str: ...
@@ -99,7 +99,7 @@ class Result(Protocol):
 
 
 class Decided(Protocol):
-    """What decides statements, and says whether any is refuted, or undecided."""
+    """A result with verdicts on statements."""
 
     @property
     def refuted(self) -> bool: ...
@@ -108,14 +108,14 @@ class Decided(Protocol):
 
 
 def exit_code(found: Decided, exit_zero: bool = False) -> int:
-    """What is refuted says more than what is undecided, unless a refutation is wanted to count as an answer."""
+    """The exit code of verdicts: REFUTED takes precedence over UNDECIDED, unless a refutation counts as an answer."""
     if found.refuted and not exit_zero:
         return REFUTED
     return UNDECIDED if found.undecided else DONE
 
 
 def echo_json(text: str, end: str = "\n") -> None:
-    """Print JSON that stays JSON in every encoding, and commands no terminal: other characters as their numbers."""
+    """Print JSON; characters that the encoding lacks, or that control a terminal, are written by their numbers."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
 
     def written(match: re.Match[str]) -> str:
@@ -127,7 +127,7 @@ def echo_json(text: str, end: str = "\n") -> None:
 
 
 def fitted(plain: Callable[[], str], sheet: Callable[[], Sheet], most: int | None = SHOWN) -> str:
-    """What a person reads: on a terminal the sheet, in its width; elsewhere the plain text, whatever its width."""
+    """The text for a person: on a terminal the sheet in its width, elsewhere the plain text."""
     if not sys.stdout.isatty():
         return plain()
     from m2bridge.results import terminal
@@ -136,7 +136,7 @@ def fitted(plain: Callable[[], str], sheet: Callable[[], Sheet], most: int | Non
 
 
 def written(path: Path) -> None:
-    """Say where a file is, apart from what the command prints."""
+    """Say on standard error where a file was written."""
     click.echo(f"Written: {path}", err=True)
 
 

@@ -13,15 +13,7 @@ import click
 
 from m2bridge.cli.certifying import certify_command
 from m2bridge.cli.families import REACHABLE, FamilyBatch, as_parameter, value_of
-from m2bridge.cli.options import (
-    Commands,
-    NewPath,
-    Seconds,
-    batch_options,
-    engine_option,
-    timeout_option,
-    within,
-)
+from m2bridge.cli.options import Commands, NewPath, Seconds, batch_options, engine_option, timeout_option, within
 from m2bridge.cli.output import DONE, UNDECIDED, echo_json, fitted, progress, show, written
 from m2bridge.engine import Session
 from m2bridge.families import DEFAULT
@@ -79,10 +71,10 @@ def report_command(folder: Path, form: str | None, out: Path | None, docs: str, 
             from m2bridge import reports as report
 
         with progress("reading"):
-            found = report.collect(folder)
-        if not found.rows:
-            raise click.UsageError(_nothing(found, folder))
-        text = _written(found, form, docs, out is None)
+            result = report.collect(folder)
+        if not result.rows:
+            raise click.UsageError(_nothing(result, folder))
+        text = _report_text(result, form, docs, out is None)
     if out is None:
         echo_json(text, end="") if form == "json" else click.echo(text, nl=False)
     else:
@@ -91,21 +83,21 @@ def report_command(folder: Path, form: str | None, out: Path | None, docs: str, 
     return DONE
 
 
-def _written(found: Report, form: str, docs: str, for_reading: bool) -> str:
-    """The text in a form; where somebody reads it on a terminal, in its width."""
+def _report_text(result: Report, form: str, docs: str, for_reading: bool) -> str:
+    """The text in a form, in the width of the terminal if it is printed on one."""
     from m2bridge import reports as report
 
     if form == "text" and for_reading:
-        return fitted(lambda: report.FORMATS[form](found).removesuffix("\n"), lambda: report.to_sheet(found)) + "\n"
-    return report.LINKED[form](found, docs) if form in LINKED else report.FORMATS[form](found)
+        return fitted(lambda: report.FORMATS[form](result).removesuffix("\n"), lambda: report.to_sheet(result)) + "\n"
+    return report.LINKED[form](result, docs) if form in LINKED else report.FORMATS[form](result)
 
 
-def _nothing(found: Report, folder: Path) -> str:
-    """Why there is nothing to report."""
+def _nothing(result: Report, folder: Path) -> str:
+    """The reason why there is nothing to report."""
     none = f"no certificates in the folder '{folder}'"
-    if not found.problems:
+    if not result.problems:
         return f"{none}; 'm2bridge certify … --out FOLDER' writes some"
-    first, count = found.problems[0], plural(len(found.problems), "file")
+    first, count = result.problems[0], plural(len(result.problems), "file")
     return f"{none} that can be used; {count} with names in .json, such as '{first.file}': {first.reason}"
 
 
@@ -119,13 +111,11 @@ def _save(text: str, out: Path) -> None:
     """
     from m2bridge.certificates.files import write_aside
 
-    try:
+    with _writing(out):
         if out.exists() and not out.is_file():  # a pipe, or a device
             out.write_text(text, encoding="utf-8")
         else:
             write_aside(text, out.resolve())
-    except OSError as reason:
-        raise OSError(f"'{out}' cannot be written: {reason.strerror or reason}") from None
 
 
 USUAL = "1..4"
@@ -164,16 +154,16 @@ def atlas_command(ctx: click.Context, /, out: Path, folder: Path | None, docs: s
         ctx.invoke(certify_command, out=certificates, **_questions(options))
     else:
         _copy(ctx, folder, certificates)
-    found = atlas(certificates)
-    if not found.sheets:
+    result = atlas(certificates)
+    if not result.sheets:
         raise click.UsageError(f"no certificates in the folder '{folder or certificates}'")
-    index = write_atlas(found, out, docs)
-    click.echo(f"{plural(len(found.sheets), 'case')}: {index}")
+    index = write_atlas(result, out, docs)
+    click.echo(f"{plural(len(result.sheets), 'case')}: {index}")
     return DONE
 
 
 def _questions(options: dict[str, Any]) -> dict[str, Any]:
-    """What the batch is asked: what is in reach, and of the default family a grid, if nothing else is said."""
+    """The options of the batch: by default a grid of the default family, and the questions within reach."""
     family = options["family"] or DEFAULT
     usual = {name: options[name] or USUAL for name in ("d", "d_out", "a")} if family == DEFAULT else {}
     return options | usual | {"family": family, "check": options["check"] or REACHABLE}
@@ -211,7 +201,7 @@ class FigureGroup(Commands):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As for all groups; the limit counts for the families too, which know what figures there are."""
+        """The command that is named; the limit holds while families are loaded, which know what figures there are."""
         given = value_of("--timeout", args)
         timeout = None if given is None else Seconds().convert(given, None, ctx)
         with limited(timeout, begin=clock().begin or None):
@@ -264,33 +254,27 @@ def _command(figure: Figure) -> click.Command:
 def _draw(figure: Figure, out: Path | None, form: str | None, timeout: float | None, **options: Any) -> int:
     if out is not None:
         _check_can_be_written(out)
-    with within(timeout) as clock, progress(f"figure {figure.name}"), _engine(figure, options) as engine:
-        found = figure.from_options(options, **engine)
+    with (
+        within(timeout) as clock,
+        progress(f"figure {figure.name}"),
+        Session(options.pop("program", None)) as engine,  # it starts when it is used
+    ):
+        result = figure.from_options(options, **({"engine": engine} if figure.needs_engine else {}))
     if out is not None:
         with importing(), _writing(out):
-            found.save(out)
+            result.save(out)
         written(out)
     elif form is None:
         click.echo(f"No picture is written without --out {figure.name}.svg", err=True)
     if form == "csv":
-        click.echo(found.to_csv(), nl=False)
-        return UNDECIDED if found.unfinished else DONE
-    return show(found, form or "text", clock)
-
-
-@contextmanager
-def _engine(figure: Figure, options: dict[str, Any]) -> Iterator[dict[str, Session]]:
-    """Macaulay2 for a figure that needs it, which starts when it is used."""
-    if not figure.needs_engine:
-        yield {}
-        return
-    with Session(options.pop("program")) as engine:
-        yield {"engine": engine}
+        click.echo(result.to_csv(), nl=False)
+        return UNDECIDED if result.unfinished else DONE
+    return show(result, form or "text", clock)
 
 
 @contextmanager
 def _writing(out: Path) -> Iterator[None]:
-    """Errors of the system name the file."""
+    """Name the file in errors of the system."""
     try:
         yield
     except OSError as reason:
@@ -298,7 +282,7 @@ def _writing(out: Path) -> Iterator[None]:
 
 
 def _check_can_be_written(out: Path) -> None:
-    """Before anything is computed: the ending of the name, the folder, and whether matplotlib is there."""
+    """Check the ending of the name, the folder, and that matplotlib is there, before anything is computed."""
     from m2bridge.results.picture import check_available, picture_format
 
     picture_format(out)

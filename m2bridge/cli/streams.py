@@ -12,7 +12,7 @@ from typing import TextIO
 from m2bridge.cli.output import FAILED
 
 BROKEN_PIPE = 141
-"""As when SIGPIPE ends a program: who reads the results has stopped reading."""
+"""The exit code when the output pipe is closed, as when SIGPIPE ends a program."""
 
 
 class Standard(io.FileIO):
@@ -24,7 +24,7 @@ class Standard(io.FileIO):
     failure: OSError | None = None
 
     def write(self, data: object, /) -> int:
-        """How many bytes were written, or dropped."""
+        """Write or drop the data; return the number of its bytes."""
         if self.failure is None:
             try:
                 return super().write(data)  # type: ignore[arg-type]
