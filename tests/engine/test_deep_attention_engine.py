@@ -61,11 +61,11 @@ FIBRES = [  # dimension, degree, points
 @pytest.mark.parametrize(("key", "dimension", "degree", "points"), FIBRES)
 def test_fibres_are_as_stated(engine: Macaulay2, key: str, dimension: int, degree: int, points: int | None) -> None:
     network = DeepAttention.from_key(key)
-    assert generic_fibre(network, engine) == GenericFibre(dimension, degree, points)
+    assert generic_fibre(network, engine=engine) == GenericFibre(dimension, degree, points)
     for name in ("3.7", "fibre dimension", "fibre degree"):
         statement = BY_NAME[name]
         if not statement.hypotheses(network):
-            assert statement.predict(network) == observe(network, statement.observable, engine).value
+            assert statement.predict(network) == observe(network, statement.observable, engine=engine).value
 
 
 @pytest.mark.parametrize("key", ["2-2-2-a1-1-t2", "2-2-a1-t1", "2-2-2-a1-2-t2"])
@@ -90,7 +90,7 @@ def test_fibres_in_the_virtual_weights_by_their_equations(engine: Macaulay2, key
 def test_a_swap_that_is_no_swap_is_a_double_point(engine: Macaulay2) -> None:
     """Behind a hidden width 1 the vectors that could be exchanged are parallel: excluded by the hypothesis."""
     network = DeepAttention((2, 1, 1), 2)
-    assert generic_fibre(network, engine) == GenericFibre(0, 2, 1)
+    assert generic_fibre(network, engine=engine) == GenericFibre(0, 2, 1)
     assert "the last one is 1" in BY_NAME["fibre degree"].hypotheses(network)
 
 
@@ -115,14 +115,14 @@ def test_theorem_3_7_without_its_hypothesis_is_not_confirmed(engine: Macaulay2) 
 
 def test_two_layers_are_not_closed(engine: Macaulay2) -> None:
     network = DeepAttention((3, 3, 3), (3, 2), 3)
-    found = closedness.limit_outside(network, engine)
+    found = closedness.limit_outside(network, engine=engine)
     assert found == closedness.LimitOutside(True, True, True, True, True)
     statement = BY_NAME["closed"]
-    assert statement.predict(network) is observe(network, "closed", engine).value is False
+    assert statement.predict(network) is observe(network, "closed", engine=engine).value is False
     for other in (DeepAttention((3, 3, 3), 2, 2), DeepAttention((2, 2, 2), 2, 3), DeepAttention((3, 3, 3), (1, 2), 3)):
         assert statement.hypotheses(other)
         with pytest.raises(MethodUnavailableError):
-            closedness.limit_outside(other, engine)
+            closedness.limit_outside(other, engine=engine)
 
 
 SKEW = "skew = sub(matrix{ {0, 0, 1}, {0, 0, 1}"

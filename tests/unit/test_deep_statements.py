@@ -190,7 +190,7 @@ def test_fibres_in_e_are_held_against_those_in_the_virtual_weights(
     monkeypatch.setattr(CHECKER, "unknowns", lambda case: 1)
     network = DeepAttention.from_key(key)
     for found in (
-        lambda: observe(network, "fibre_dimension", RecordedEngine(tmp_path)),
+        lambda: observe(network, "fibre_dimension", engine=RecordedEngine(tmp_path)),
         lambda: CHECKER.observed(read(network.to_json()), "fibre_dimension"),
     ):
         with pytest.raises(ContradictionError, match=f"a fibre of dimension {wrong}, "):

@@ -43,7 +43,7 @@ class GenericFibre:
     points: int | None
 
 
-def generic_fibre(network: Shape, engine: Engine) -> GenericFibre:
+def generic_fibre(network: Shape, *, engine: Engine) -> GenericFibre:
     """Compute the fibre over the function of random weights.
 
     Raises
@@ -158,7 +158,7 @@ def concerns(network: Shape) -> str:
     return ""
 
 
-def limit_outside(network: Shape, engine: Engine) -> LimitOutside:
+def limit_outside(network: Shape, *, engine: Engine) -> LimitOutside:
     """Compute the example.
 
     Raises

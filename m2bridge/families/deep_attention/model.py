@@ -111,7 +111,7 @@ class DeepAttention(Shape):
         """See ``observation.py``."""
         from m2bridge.families.deep_attention.observation import certified_part, observe_part  # needs SymPy too
 
-        return certified_part(self, observables, engine) if certified else observe_part(self, observables, engine)
+        return (certified_part if certified else observe_part)(self, observables, engine=engine)
 
     def values(self, parameters: Row, inputs: Sequence[Row], prime: int) -> list[list[int]]:
         """See :class:`~m2bridge.maps.model.DifferentiableModel`; for lightning attention."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import flint
 
+from m2bridge.algebra.determinantal import matrices_of_rank
 from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.engine import Engine
@@ -39,6 +40,7 @@ from m2bridge.families.deep_attention.network import (
 )
 from m2bridge.families.deep_attention.shape import Shape, virtual_dimension
 from m2bridge.limits import check, limited, watched
+from m2bridge.maps.dimension import dimension
 from m2bridge.maps.rank import rank_result
 from m2bridge.maps.statement import Value, WithoutOrbits
 
@@ -67,7 +69,7 @@ class Finding:
     numbers: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def decided(self) -> bool | int | None:
+    def exact_value(self) -> bool | int | None:
         """The value if it is not only a bound."""
         return None if self.bound else self.value
 
@@ -106,7 +108,7 @@ class ObservedNetwork(WithoutOrbits):
     def value(self, observable: str) -> Value | None:
         """What was decided."""
         found = self.findings.get(observable)
-        return None if found is None else found.decided
+        return None if found is None else found.exact_value
 
     def unknown(self, observable: str) -> str:
         """A bound, or why nothing was computed."""
@@ -147,6 +149,8 @@ def _finding_text(found: Finding) -> str:
     return " ".join(filter(None, (found.bound, value))) + f"{proved}: {found.method}"
 
 
+Observer = Callable[[Shape], Finding]
+
 WEIGHTS_SEED = 20250418
 MOST_LAYERS = 12
 """The function is a word of 2·3^l − 1 letters."""
@@ -155,7 +159,7 @@ MOST_ENTRIES = 2_000_000
 """Of a matrix whose rank is found here."""
 
 
-def observe(network: Shape, observable: str, engine: Engine | None = None) -> Finding:
+def observe(network: Shape, observable: str, *, engine: Engine | None = None) -> Finding:
     """Compute what a statement predicts.
 
     Parameters
@@ -177,31 +181,29 @@ def observe(network: Shape, observable: str, engine: Engine | None = None) -> Fi
     return _BY_RANKS[observable](network)
 
 
-def observe_part(network: Shape, observables: Collection[str], engine: Engine | None) -> ObservedNetwork:
+def observe_part(network: Shape, observables: Collection[str], *, engine: Engine | None) -> ObservedNetwork:
     """Compute all of these that can be; when a limit is reached, those before it."""
     findings: dict[str, Finding] = {}
     unfinished = ""
     with limited(None) as running:
         try:
-            for observable in (known for known in OBSERVABLES if known in observables):
-                findings[observable] = _attempted(network, observable, engine)
+            for observable in filter(observables.__contains__, OBSERVABLES):
+                try:
+                    findings[observable] = observe(network, observable, engine=engine)
+                except (MethodUnavailableError, TooLargeError) as reason:
+                    findings[observable] = Finding(None, str(reason), proved=False)
         except (TimeLimitError, MemoryLimitError) as limit:
             unfinished = str(limit)
-    version = engine.version if engine and not BY_ENGINE.keys().isdisjoint(findings) else ""
-    return ObservedNetwork(network, findings, version, running.seconds, unfinished)
+    return ObservedNetwork(network, findings, _version(findings, engine), running.seconds, unfinished)
 
 
-def _attempted(network: Shape, observable: str, engine: Engine | None) -> Finding:
-    try:
-        return observe(network, observable, engine)
-    except (MethodUnavailableError, TooLargeError) as reason:
-        return Finding(None, str(reason), proved=False)
+def _version(findings: Mapping[str, Finding], engine: Engine | None) -> str:
+    """Return the version of Macaulay2 if it took part."""
+    return engine.version if engine and not BY_ENGINE.keys().isdisjoint(findings) else ""
 
 
 def _dimension(network: Shape) -> Finding:
     """All ways to find it, and the bound that it meets."""
-    from m2bridge.maps.dimension import dimension  # needs SymPy, which is slow to import
-
     found = dimension(network)
     if found.dimension is None or found.lower is None:
         raise MethodUnavailableError(found.unfinished or "no bound was found")
@@ -220,7 +222,7 @@ def _attention_matrices(network: Shape) -> Finding:
             rows[e * d + i][i * d + j] = Q[e][j]  # dK_ei
             rows[a * d + e * d + j][i * d + j] = K[e][i]  # dQ_ej
         total += network.heads * rank_mod(rows, LARGE_PRIME)
-        bound += network.heads * (d * d if a >= d else 2 * a * d - a * a)
+        bound += network.heads * matrices_of_rank(d, a)
     return _rank(total, bound, f"rank of the differential of (K, Q) ↦ KᵀQ modulo {LARGE_PRIME}")
 
 
@@ -320,39 +322,36 @@ def _scaled(weights: Network, value: int, attention: Any) -> Network:
     return ((Head(head.A * attention, head.V * value), *heads), *layers)
 
 
-def _unseen_weights(network: Shape) -> Finding:
+def _unseen_weights(network: Shape, dimension_of: Observer = _dimension) -> Finding:
     """The dimension of the (A, V) of all layers less that of the functions."""
-    found = _dimension(network)
+    found, weights = dimension_of(network), weight_count(network)
     assert found.value is not None
-    bound = "at most" if found.bound else ""
-    return Finding(weight_count(network) - found.value, found.method, bound, found.proved)
+    numbers = {**found.numbers, "weights": weights} if found.numbers else {}
+    return Finding(weights - found.value, found.method, "at most" if found.bound else "", found.proved, numbers)
 
 
 def weight_count(network: Shape) -> int:
     """The dimension of the (A, V) of all layers."""
-    pairs = zip(network.widths, network.widths[1:], network.a, strict=False)
-    return network.heads * sum(d * after + 2 * d * min(a, d) - min(a, d) ** 2 for d, after, a in pairs)
+    layers = zip(network.widths, network.widths[1:], network.a, strict=False)
+    return network.heads * sum(d * after + matrices_of_rank(d, a) for d, after, a in layers)
 
 
-def virtual_fibre(weights: Finding, functions: Finding, layers: int) -> Finding:
+def _virtual_fibre_dimension(network: Shape, dimension_of: Observer = _dimension) -> Finding:
     """The dimension of the virtual weights with a generic function, up to scalings: D_virt less that of functions."""
+    if network.softmax:
+        raise MethodUnavailableError("scalings are those of lightning attention")
+    weights, functions = _virtual_weights(network), dimension_of(network)
     assert isinstance(weights.value, int)
     assert isinstance(functions.value, int)
-    exact = weights.decided is not None and functions.decided is not None
+    exact = weights.exact_value is not None and functions.exact_value is not None
     method = "dimension of virtual weights, less that of functions and l scalings"
     numbers = {"virtual_weights": weights.value, "functions": functions.value}
-    value = weights.value - functions.value - layers
+    value = weights.value - functions.value - network.layers
     return Finding(value if exact else None, method if exact else f"{method}: not both are known", numbers=numbers)
 
 
-def _virtual_fibre_dimension(network: Shape) -> Finding:
-    if network.softmax:
-        raise MethodUnavailableError("scalings are those of lightning attention")
-    return virtual_fibre(_virtual_weights(network), _dimension(network), network.layers)
-
-
 def _fibre_dimension(network: Shape, engine: Engine) -> Finding:
-    found = generic_fibre(network, engine).dimension
+    found = generic_fibre(network, engine=engine).dimension
     _hold(found, network)
     return Finding(found, GROEBNER, numbers={"unknowns": unknown_count(network), "dimension": found})
 
@@ -360,34 +359,34 @@ def _fibre_dimension(network: Shape, engine: Engine) -> Finding:
 def _hold(dimension: int, network: Shape) -> None:
     """The fibre in E contains that in the virtual weights, which are irreducible: they are E if they are as large."""
     virtual = _virtual_fibre_dimension(network)
-    if virtual.decided is None:
+    if virtual.exact_value is None:
         return
     n = network.widths[0]
     everything = virtual.numbers["virtual_weights"] == network.layers * n * n + network.widths[-1] * n
-    if dimension < virtual.decided or (everything and dimension != virtual.decided):
-        raise ContradictionError(f"a fibre of dimension {dimension}, {virtual.decided} in the virtual weights")
+    if dimension < virtual.exact_value or (everything and dimension != virtual.exact_value):
+        raise ContradictionError(f"a fibre of dimension {dimension}, {virtual.exact_value} in the virtual weights")
 
 
 def _fibre_degree(network: Shape, engine: Engine) -> Finding:
-    found = generic_fibre(network, engine)
+    found = generic_fibre(network, engine=engine)
     numbers = {"unknowns": unknown_count(network), "degree": found.degree}
     return Finding(found.degree, GROEBNER, numbers=numbers)
 
 
 def _fibre_is_one_point(network: Shape, engine: Engine) -> Finding:
     """One simple point in E is one in the virtual weights, which are more where they have a positive dimension."""
-    found = generic_fibre(network, engine)
+    found = generic_fibre(network, engine=engine)
     numbers = {"unknowns": unknown_count(network), "dimension": found.dimension, "degree": found.degree}
     if (found.dimension, found.degree) == (0, 1):
         return Finding(True, GROEBNER, numbers=numbers)
-    if _virtual_fibre_dimension(network).decided:
+    if _virtual_fibre_dimension(network).exact_value:
         return Finding(False, "a fibre of positive dimension in the virtual weights", numbers=numbers)
     return Finding(None, "not one simple point in E; which are virtual weights is not computed", numbers=numbers)
 
 
 def _closed(network: Shape, engine: Engine) -> Finding:
     """Not closed, if the example shows it; it never shows the contrary."""
-    found = limit_outside(network, engine)
+    found = limit_outside(network, engine=engine)
     if not found.proved:
         raise MethodUnavailableError("the example shows nothing")
     return Finding(False, "a limit of networks that is no network, by a Gröbner basis over QQ", numbers=asdict(found))
@@ -395,7 +394,7 @@ def _closed(network: Shape, engine: Engine) -> Finding:
 
 GROEBNER = "Gröbner basis over QQ of the equations of a fibre in E over random virtual weights"
 
-_BY_RANKS: dict[str, Callable[[Shape], Finding]] = {
+_BY_RANKS: dict[str, Observer] = {
     "dimension": _dimension,
     "attention_matrices": _attention_matrices,
     "virtual_weights": _virtual_weights,
@@ -428,7 +427,7 @@ CERTIFIED_LAYERS = 2
 """Of the networks whose fibres are certified: Gröbner bases of fibres of three layers take minutes."""
 
 
-def certified_part(network: Shape, observables: Collection[str], engine: Engine | None) -> ObservedNetwork | None:
+def certified_part(network: Shape, observables: Collection[str], *, engine: Engine | None) -> ObservedNetwork | None:
     """Those of the observables that can be certified; ``None`` if there are none.
 
     Softmax with several heads or skip connections is left out: no checker computes it anew.
@@ -439,14 +438,12 @@ def certified_part(network: Shape, observables: Collection[str], engine: Engine 
         If the network is too large for one of them.
     """
     with limited(None) as running:
-        asked = [name for name in sorted(observables) if can_be_certified(network, name)]
-        findings = {name: _found(network, name, engine) for name in asked}
-    version = engine.version if engine and not BY_ENGINE.keys().isdisjoint(findings) else ""
-    return ObservedNetwork(network, findings, version, running.seconds) if findings else None
-
-
-def _found(network: Shape, observable: str, engine: Engine | None) -> Finding:
-    return _CERTIFIED[observable](network) if observable in _CERTIFIED else observe(network, observable, engine)
+        findings = {
+            name: _CERTIFIED[name](network) if name in _CERTIFIED else observe(network, name, engine=engine)
+            for name in sorted(observables)
+            if can_be_certified(network, name)
+        }
+    return ObservedNetwork(network, findings, _version(findings, engine), running.seconds) if findings else None
 
 
 def can_be_certified(network: Shape, observable: str) -> bool:
@@ -469,14 +466,13 @@ def can_be_certified(network: Shape, observable: str) -> bool:
 
 def _certified_dimension(network: Shape) -> Finding:
     upper = network.upper_bounds(0)[0].value
-    numbers = _numbers(network, upper)
+    numbers = {**_lower_bound(network, upper), "upper_bound": upper}
     lower = numbers["lower_bound"]
     proved = lower == upper
-    found = {**numbers, "upper_bound": upper}
-    return Finding(lower, "ranks modulo a prime", "" if proved else "at least", proved, found)
+    return Finding(lower, "ranks modulo a prime", "" if proved else "at least", proved, numbers)
 
 
-def _numbers(network: Shape, upper: int) -> dict[str, Any]:
+def _lower_bound(network: Shape, upper: int) -> dict[str, Any]:
     """The lower bound and the ranks behind it."""
     if network.softmax and network.t == 1:  # every matrix of bounded rank is the function of a network
         return {"lower_bound": upper}
@@ -496,23 +492,9 @@ _block_rank = lru_cache(maxsize=1024)(block_rank)
 """Networks of many widths have one block."""
 
 
-def _certified_unseen_weights(network: Shape) -> Finding:
-    found, weights = _certified_dimension(network), weight_count(network)
-    assert found.value is not None
-    bound = "at most" if found.bound else ""
-    return Finding(weights - found.value, found.method, bound, found.proved, {**found.numbers, "weights": weights})
-
-
-def _certified_virtual_fibre_dimension(network: Shape) -> Finding:
-    return virtual_fibre(observe(network, "virtual_weights"), _certified_dimension(network), network.layers)
-
-
-_CERTIFIED: dict[str, Callable[[Shape], Finding]] = {
-    "attention_matrices": partial(observe, observable="attention_matrices"),
+_CERTIFIED: dict[str, Observer] = {
     "dimension": _certified_dimension,
-    "normal_form": partial(observe, observable="normal_form"),
-    "scalings_keep_the_function": partial(observe, observable="scalings_keep_the_function"),
-    "unseen_weights": _certified_unseen_weights,
-    "virtual_fibre_dimension": _certified_virtual_fibre_dimension,
-    "virtual_weights": partial(observe, observable="virtual_weights"),
+    "unseen_weights": partial(_unseen_weights, dimension_of=_certified_dimension),
+    "virtual_fibre_dimension": partial(_virtual_fibre_dimension, dimension_of=_certified_dimension),
 }
+"""Those that a certificate has in another form than a cross-check."""

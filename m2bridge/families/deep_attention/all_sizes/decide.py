@@ -150,11 +150,11 @@ def _outside(statement: Stated, prediction: Prediction) -> Iterator[Outside]:
 def _example(network: DeepAttention, counts: str, stated: int) -> Example:
     """With the dimension by ranks, which has to be what is counted."""
     found = observe(network, "virtual_weights" if counts == "virtual_weights" else "dimension")
-    if found.decided is None:
+    if found.exact_value is None:
         raise MethodUnavailableError(f"the dimension of {network.title}: {found.method}")
     known = known_dimension(network, counts)
-    if found.decided != known:
-        raise ContradictionError(f"{network.title}: {found.decided} by ranks, {known} counted layer by layer")
+    if found.exact_value != known:
+        raise ContradictionError(f"{network.title}: {found.exact_value} by ranks, {known} counted layer by layer")
     return Example(network, known, stated)
 
 
