@@ -13,7 +13,7 @@ from m2bridge.errors import InvalidCaseError, MemoryLimitError, TimeLimitError
 from m2bridge.limits import clock, limited
 from m2bridge.maps.model import Model
 from m2bridge.maps.statement import GlobalStatement, Observed, OrbitStatement, Statement, Witness
-from m2bridge.results.base import Decided, Decision, Presented, computed_by, result_json
+from m2bridge.results.base import Decision, VerdictsResult, computed_by, result_json
 from m2bridge.results.sheet import Block, Facts, Finding, Findings, Sheet, Table
 
 
@@ -81,7 +81,7 @@ def _by_orbits(statement: OrbitStatement[Any, Any], model: Model, seen: Observed
 
 
 @dataclass(frozen=True, slots=True)
-class CrossCheck(Decided, Presented):
+class CrossCheck(VerdictsResult):
     """What was observed and decided for one case.
 
     Parameters

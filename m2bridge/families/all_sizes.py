@@ -11,7 +11,7 @@ from m2bridge.certificates.schema import Certificate, Content
 from m2bridge.engine import Engine
 from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.families.definition import Family, Question, Row
-from m2bridge.results.base import Decided, Decision, Presented
+from m2bridge.results.base import Decision, Result, VerdictsResult
 from m2bridge.results.sheet import name_with_part
 
 
@@ -74,7 +74,7 @@ V = TypeVar("V", bound=AllSizesVerdict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AllSizesResult(Decided, Presented, Generic[V]):
+class AllSizesResult(VerdictsResult, Result, Generic[V]):
     """Verdicts on statements for all sizes, and what they rest on.
 
     Parameters

@@ -244,7 +244,7 @@ class Figure:
     options : tuple of CaseOption
         What can be chosen.
     compute : callable
-        From the values of the options, by name, to a :class:`~m2bridge.results.picture.Drawn` result that has
+        From the values of the options, by name, to a :class:`~m2bridge.results.picture.PictureResult` that has
         ``to_csv``; with ``engine=`` if Macaulay2 takes part.
     needs_engine : bool
     """

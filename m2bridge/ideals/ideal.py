@@ -30,7 +30,7 @@ from m2bridge.ideals.interop import flint_polynomials, mrdi, sage_text
 from m2bridge.ideals.program import RING, ask, check_ideal, check_one_ring, order, small_basis, tidy
 from m2bridge.ideals.singular_locus import IdealSingularLocus, singular_locus
 from m2bridge.limits import watched
-from m2bridge.results.base import Presented
+from m2bridge.results.base import Result
 from m2bridge.results.sheet import Sheet
 
 MOST_PRODUCTS = 100_000
@@ -38,7 +38,7 @@ MOST_PRODUCTS = 100_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ideal(Presented, GeneratingSet):
+class Ideal(Result, GeneratingSet):
     """An ideal of a polynomial ring, given by generators; :func:`m2bridge.ideal` reads them as people write them.
 
     What can be done with ideals are its methods. Those that ask Macaulay2 take ``engine``, a session to use (where none

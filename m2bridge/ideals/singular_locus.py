@@ -20,7 +20,7 @@ from m2bridge.engine.answer import Answer, answer_to, parse
 from m2bridge.errors import MemoryLimitError, TimeLimitError, TooLargeError
 from m2bridge.ideals.program import order, question, tidy
 from m2bridge.limits import clock, limited
-from m2bridge.results.base import Presented, computed_by, result_json
+from m2bridge.results.base import Result, computed_by, result_json
 from m2bridge.results.sheet import Block, Facts, Sheet, Table, plural, printable
 
 Kind = TypeVar("Kind", bound=GeneratingSet)
@@ -54,7 +54,7 @@ class IrreducibleComponent(Generic[Kind]):
 
 
 @dataclass(frozen=True, slots=True)
-class IdealSingularLocus(Presented, Generic[Kind]):
+class IdealSingularLocus(Result, Generic[Kind]):
     """The singular locus of the variety V(I) of an ideal, as a set of points.
 
     Parameters

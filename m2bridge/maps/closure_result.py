@@ -19,7 +19,7 @@ from m2bridge.implicitization.implicitize import Implicitization
 from m2bridge.limits import watched
 from m2bridge.maps.jacobian_rank import Status
 from m2bridge.maps.model import Model
-from m2bridge.results.base import Presented, result_json
+from m2bridge.results.base import Result, result_json
 from m2bridge.results.sheet import Block, Facts, Formula, Polynomials, Sheet, duration
 
 Strategy = Literal["auto", "multigraded", "elimination", "ungraded-elimination"]
@@ -49,7 +49,7 @@ class Completeness:
 
 
 @dataclass(frozen=True, slots=True)
-class Closure(Presented):
+class Closure(Result):
     """The Zariski closure of the image of a polynomial map.
 
     Parameters

@@ -14,7 +14,7 @@ from m2bridge.maps.closure import closure
 from m2bridge.maps.jacobian_rank import MethodValue, Status, best_upper_bound, jacobian_findings
 from m2bridge.maps.map_model import Case, as_model
 from m2bridge.maps.model import Expectation, Model, UpperBound
-from m2bridge.results.base import Presented, computed_by, result_json
+from m2bridge.results.base import Result, computed_by, result_json
 from m2bridge.results.sheet import Facts, Sheet, Table
 
 ELIMINATION_SECONDS = 30.0
@@ -24,7 +24,7 @@ Method = Literal["auto", "elimination", "jacobian", "formula", "all"]
 
 
 @dataclass(frozen=True, slots=True)
-class Dimension(Presented):
+class Dimension(Result):
     """The affine dimension of the closure of the image, with what each method found.
 
     Examples

@@ -19,15 +19,15 @@ from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.map_model import Case
 from m2bridge.maps.model import Model
 from m2bridge.pictures.hilbert_function import draw_hilbert_function
-from m2bridge.results.base import Presented, computed_by, result_json
-from m2bridge.results.picture import Drawn
+from m2bridge.results.base import computed_by, result_json
+from m2bridge.results.picture import PictureResult
 from m2bridge.results.sheet import Facts, Formula, Picture, Sheet, Table
 
 MOST_DEGREES = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class HilbertFunction(Drawn, Presented):
+class HilbertFunction(PictureResult):
     """H(0), …, H(N) for the coordinate ring of a cone.
 
     Parameters

@@ -15,7 +15,7 @@ from m2bridge.limits import limited, share
 from m2bridge.maps.closure import check_options, closure
 from m2bridge.maps.closure_result import Closure, Strategy
 from m2bridge.maps.elimination import elimination_values, empty_source
-from m2bridge.results.base import Presented
+from m2bridge.results.base import Result
 from m2bridge.results.sheet import Facts, Sheet, printable
 
 CLOSURE_PART = 0.75
@@ -23,7 +23,7 @@ CLOSURE_PART = 0.75
 
 
 @dataclass(frozen=True, slots=True)
-class Image(Presented):
+class Image(Result):
     """The closure of the image of a polynomial map, and how the map gets there.
 
     Parameters

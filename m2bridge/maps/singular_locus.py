@@ -32,12 +32,12 @@ from m2bridge.maps.elimination import elimination_values
 from m2bridge.maps.map_model import Case, as_model
 from m2bridge.maps.model import Model
 from m2bridge.maps.orbits import ORIGIN, ZERO, Component, LocusFindings, OrbitStatus, compare
-from m2bridge.results.base import Presented, computed_by, result_json
+from m2bridge.results.base import Result, computed_by, result_json
 from m2bridge.results.sheet import SHOWN, Block, Facts, Polynomials, Sheet, Table
 
 
 @dataclass(frozen=True, slots=True)
-class SingularLocus(Presented):
+class SingularLocus(Result):
     """The singular locus of the Zariski closure.
 
     Parameters

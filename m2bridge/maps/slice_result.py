@@ -18,8 +18,8 @@ from m2bridge.errors import InvalidCaseError
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.maps.model import Model
 from m2bridge.pictures.slice_picture import Piece, SurfaceView, draw_surface, equation_latex, surface_html
-from m2bridge.results.base import Presented, computed_by, result_json
-from m2bridge.results.picture import Drawn
+from m2bridge.results.base import computed_by, result_json
+from m2bridge.results.picture import PictureResult
 from m2bridge.results.sheet import Facts, Picture, Sheet, Table
 
 
@@ -40,7 +40,7 @@ class SingularComponent:
 
 
 @dataclass(frozen=True, slots=True)
-class SliceSurface(Drawn, Presented):
+class SliceSurface(PictureResult):
     """A surface: the part of a Zariski closure in an affine-linear space of dimension 3.
 
     Parameters

@@ -1,74 +1,58 @@
-"""What results have in common: they can be shown. How is written in the room ``presentation``, a file for each
-result (``sheet``) and for each form (``written``)."""
+"""The base classes of results: their forms, and verdicts."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from enum import StrEnum
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
-from m2bridge.results.sheet import SHOWN, duration, shortened
-
-if TYPE_CHECKING:
-    from m2bridge.results.sheet import Sheet
-
+from m2bridge.results import formula, latex
+from m2bridge.results.sheet import SHOWN, Sheet, duration, shortened
 
 MOST_TEXT = 30_000
 """Characters that a notebook shows of a text."""
 
 
-class Presented:
-    """A result with a text, HTML, LaTeX, JSON and Macaulay2 form; ``print(result)`` shows the text.
-
-    Subclasses implement :meth:`to_sheet`, :meth:`to_json` and :meth:`to_macaulay2`.
-    """
+class Result(ABC):
+    """A result with a text, HTML, LaTeX, JSON and Macaulay2 form; ``print(result)`` shows the text."""
 
     __slots__ = ()
 
-    presentation: ClassVar[str] = ""  # the module whose functions do it, of results that do not implement them
+    @abstractmethod
+    def to_sheet(self) -> Sheet:
+        """Return title, facts, tables and polynomials, which text, HTML and LaTeX are written from."""
+
+    @abstractmethod
+    def to_json(self) -> dict[str, Any]:
+        """Return a dictionary for ``json.dumps``; polynomials are exact strings in the coordinates' names."""
+
+    @abstractmethod
+    def to_macaulay2(self) -> str:
+        """Return the result as Macaulay2 reads it."""
 
     def to_text(self, most: int | None = SHOWN) -> str:
         """For a person at a terminal; at most so many generators of each ideal, all of them when ``None``."""
         return self.to_sheet().text(most)
 
-    def to_json(self) -> dict[str, Any]:
-        """A dictionary for ``json.dumps``; polynomials are exact strings in the coordinates' names."""
-        form: dict[str, Any] = self._shown("json")
-        return form
-
     def to_latex(self, most: int | None = SHOWN) -> str:
         r"""For a paper: text for ``\\input``, whose lines fit; what the preamble needs is said at the top."""
-        return str(_written("latex", self.to_sheet(), most))
-
-    def to_macaulay2(self) -> str:
-        """As Macaulay2 reads it."""
-        return str(self._shown("macaulay2"))
-
-    def to_sheet(self) -> Sheet:
-        """What is shown, before it is written in any form."""
-        sheet: Sheet = self._shown("sheet")
-        return sheet
+        return latex.written(self.to_sheet(), most)
 
     def __str__(self) -> str:
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        return str(_written("html", self.to_sheet()))
+        from m2bridge.results import html  # its templates are slow to import
+
+        return html.written(self.to_sheet())
 
     def _repr_latex_(self) -> str:
-        return str(_written("formula", self.to_sheet()))
+        return formula.written(self.to_sheet())
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """For IPython, in place of ``repr``, which holds all polynomials."""
         printer.text(shortened(self.to_text(), MOST_TEXT))
-
-    def _shown(self, form: str) -> Any:
-        return getattr(import_module(self.presentation), form)(self)
-
-
-def _written(form: str, sheet: Sheet, *options: Any) -> Any:
-    return import_module(f"m2bridge.results.{form}").written(sheet, *options)
 
 
 def result_json(case: dict[str, Any] | None, field: object, engine: str | None, seconds: float) -> dict[str, Any]:
@@ -97,7 +81,7 @@ class Decision(StrEnum):
     NOT_APPLICABLE = "NOT_APPLICABLE"
 
 
-class Decided:
+class VerdictsResult(Result):
     """A result with ``verdicts``, each of which has a :class:`Decision`."""
 
     __slots__ = ()

@@ -5,13 +5,15 @@ Colours are those of Okabe and Ito, *Color Universal Design* (2008).
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
+from m2bridge.results.base import Result
 
 INK, SOFT, FAINT = "#1a1a1a", "#5a5a5a", "#d9d9d9"
 BLUE, ORANGE, GREEN, SKY, VERMILION, PURPLE = "#0072b2", "#e69f00", "#009e73", "#56b4e9", "#d55e00", "#cc79a7"
@@ -105,25 +107,23 @@ def written(figure: Any, form: str) -> bytes:
 FORMATS = ("svg", "pdf", "png")
 
 
-class Drawn:
+class PictureResult(Result):
     """A result with a picture, as SVG, PDF or PNG; the extra ``plot`` brings what draws it.
 
-    A class names the module with the function ``draw``, from the result to a figure of matplotlib.
+    Subclasses implement :meth:`figure`.
     """
 
     __slots__ = ()
 
-    picture: ClassVar[str]
-
+    @abstractmethod
     def figure(self) -> Any:
-        """The picture as a ``matplotlib.figure.Figure``, to be changed or shown.
+        """Return the picture as a ``matplotlib.figure.Figure``, to be changed or shown.
 
         Raises
         ------
         MethodUnavailableError
             If matplotlib is not installed.
         """
-        return import_module(self.picture).draw(self)
 
     def save(self, path: str | Path) -> None:
         """Write the picture to a file; its ending says as what: ``.svg``, ``.pdf`` or ``.png``.
@@ -136,12 +136,10 @@ class Drawn:
             If matplotlib is not installed.
         """
         form = picture_format(path)
-
         Path(path).write_bytes(written(self.figure(), form))
 
     def to_svg(self) -> str:
         """The picture as SVG; raises as :meth:`figure`."""
-
         return written(self.figure(), "svg").decode()
 
     def page_svg(self) -> str:

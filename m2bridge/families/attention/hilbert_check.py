@@ -11,7 +11,7 @@ from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.implicitization.implicitize import Implicitization
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
-from m2bridge.results.base import Presented
+from m2bridge.results.base import Result
 from m2bridge.results.sheet import Block, Facts, Finding, Findings, Sheet, Table, duration
 
 TEXT = (
@@ -23,7 +23,7 @@ SOURCE = "m2bridge, docs/completeness.md (proved as an upper bound, and in large
 
 
 @dataclass(frozen=True, slots=True)
-class HilbertCheck(Presented):
+class HilbertCheck(Result):
     """The outcome of a comparison of Hilbert functions.
 
     Parameters

@@ -22,7 +22,7 @@ from m2bridge.families.attention.function import Chart, fibre_points, function_o
 from m2bridge.families.attention.orbits import Orbit
 from m2bridge.families.attention.shape import Shape, dimension_bound, is_birational, zero_tangent_dimension
 from m2bridge.limits import clock, limited
-from m2bridge.results.base import Presented, result_json
+from m2bridge.results.base import Result, result_json
 from m2bridge.results.sheet import Facts, Sheet, duration, plural
 from m2bridge.system import any_length
 
@@ -34,7 +34,7 @@ Weights = tuple[Matrix, Matrix]
 
 
 @dataclass(frozen=True, slots=True)
-class Membership(Presented):
+class Membership(Result):
     """Where a function lies.
 
     Parameters

@@ -16,8 +16,8 @@ from m2bridge.families.attention.observed import Observations
 from m2bridge.families.attention.orbits import Orbit, orbit_count
 from m2bridge.families.attention.shape import zero_tangent_dimension
 from m2bridge.pictures.graph_layout import placed
-from m2bridge.results.base import Presented, computed_by, result_json
-from m2bridge.results.picture import BLUE, FAINT, INK, ORANGE, SOFT, VERMILION, Drawn, line, new_figure, styled
+from m2bridge.results.base import computed_by, result_json
+from m2bridge.results.picture import BLUE, FAINT, INK, ORANGE, SOFT, VERMILION, PictureResult, line, new_figure, styled
 from m2bridge.results.sheet import Facts, Picture, Sheet, Table, value_text
 
 MOST_ORBITS = 120
@@ -63,7 +63,7 @@ class OrbitNode:
 
 
 @dataclass(frozen=True, slots=True)
-class OrbitDiagram(Drawn, Presented):
+class OrbitDiagram(PictureResult):
     """The orbits and the order of their closures.
 
     Parameters

@@ -16,8 +16,8 @@ from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.definition import CaseOption, Figure, integer
 from m2bridge.limits import limited
 from m2bridge.maps.dimension import Dimension, dimension
-from m2bridge.results.base import Presented, computed_by
-from m2bridge.results.picture import BLUE, FAINT, SOFT, VERMILION, Drawn, line, new_figure, styled
+from m2bridge.results.base import computed_by
+from m2bridge.results.picture import BLUE, FAINT, SOFT, VERMILION, PictureResult, line, new_figure, styled
 from m2bridge.results.sheet import Facts, Picture, Sheet, Table
 
 MOST_POINTS = 100
@@ -41,7 +41,7 @@ class FigurePoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure3(Drawn, Presented):
+class Figure3(PictureResult):
     """Dimensions against the width.
 
     Parameters
