@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Collection
-from graphlib import TopologicalSorter
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,7 @@ PACKAGE = Path(m2bridge.__file__).parent
 DOORS = {
     "jinja2": {"engine/script.py"},
     "pexpect": {"engine/process.py"},
-    "psutil": {"engine/process.py", "batch/worker.py"},
+    "psutil": {"engine/process.py", "batch/executors.py"},
     "distributed": {"batch/cluster.py"},
     "IPython": {"notebook.py"},
 }
@@ -48,10 +48,10 @@ TRUSTED = re.compile(
 """What the checker may import besides the standard library (isl for all sizes only): no other mathematics of ours."""
 
 
-@pytest.mark.parametrize("path", CHECKER, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_the_checker_stands_alone(path: Path) -> None:
-    foreign = {module for module in imports(path) if module.split(".")[0] not in sys.stdlib_module_names}
-    assert not [module for module in foreign if not TRUSTED.fullmatch(module)]
+def test_the_checker_stands_alone() -> None:
+    imported = {(path, module) for path in CHECKER for module in imports(path)}
+    foreign = {(path, module) for path, module in imported if module.split(".")[0] not in sys.stdlib_module_names}
+    assert [(path, module) for path, module in foreign if not TRUSTED.fullmatch(module)] == []
 
 
 GENERAL = (
@@ -62,13 +62,14 @@ GENERAL = (
 WORDS = re.compile(r"attention|d_out|rk A\b|neuromanifold|polynomial.network", re.IGNORECASE)
 
 
-@pytest.mark.parametrize("path", [p for p in sources() if p.relative_to(PACKAGE).parts[0] in GENERAL], ids=str)
-def test_general_rooms_know_no_family(path: Path) -> None:
+def test_general_rooms_know_no_family() -> None:
     """They import no folder of a family, and do not contain its words."""
-    registry = {f"m2bridge.families.{name}" for name in ("definition",)}
-    assert not [module for module in imports(path) - registry if module.startswith("m2bridge.families.")]
     examples = re.compile(r'\n *Examples\n *-{8}\n.*?"""|docs/\w+\.md', re.DOTALL)
-    assert not WORDS.findall(examples.sub("", path.read_text(encoding="utf-8")))
+    for path in sources():
+        if path.relative_to(PACKAGE).parts[0] in GENERAL:
+            of_families = {module for module in imports(path) if module.startswith("m2bridge.families.")}
+            assert of_families <= {"m2bridge.families.definition"}, path
+            assert not WORDS.findall(examples.sub("", path.read_text(encoding="utf-8"))), path
 
 
 def test_a_family_is_known_by_its_line_in_the_registry_only() -> None:
@@ -102,29 +103,124 @@ def test_sympy_is_not_imported_before_it_is_needed(module: str) -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+def modules() -> dict[str, Path]:
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def every_import(name: str, path: Path, names: Collection[str]) -> set[str]:
+    """The modules that a file imports: at the top, in functions, for types only, and by string.
+
+    The public names of the package and the registry of families, which name modules by strings, are left out of the
+    last kind; a module that is named by a string with or without the package's name is an import of it.
+    """
+    written: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            written |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, "imports say the whole name"
+            written |= {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Constant) and DOTTED(str(node.value)) and name not in BY_STRING:
+            written |= {str(node.value), f"m2bridge.{node.value}"}
+    return {module for word in written if (module := _module(word, names))} - {name, "m2bridge"}
+
+
+DOTTED = re.compile(r"\w+(\.\w+)+").fullmatch
+BY_STRING = ("m2bridge", "m2bridge.families")
+"""Modules that import by string what is above them: the lazy public names, and the registry with its entry points."""
+
+
+def _module(word: str, names: Collection[str]) -> str:
+    """The module of which this is the name, or in which this is a name."""
+    while word and word not in names:
+        word = word.rpartition(".")[0]
+    return word
+
+
+def circle(edges: dict[str, set[str]]) -> list[str]:
+    """Modules that import each other around a circle, the first one twice; empty if there are none."""
+    try:
+        TopologicalSorter(edges).prepare()
+    except CycleError as found:
+        return list(found.args[1])
+    return []
+
+
 def test_no_circle_of_imports() -> None:
-    """Imports at the top of modules."""
-    names = {
-        ".".join(p.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): p for p in sources()
+    """Among files, every kind of import counted, without exemption."""
+    names = modules()
+    assert circle({name: every_import(name, path, names) for name, path in names.items()}) == []
+
+
+def test_every_kind_of_import_is_counted(tmp_path: Path) -> None:
+    names = modules()
+    (planted := tmp_path / "planted.py").write_text(
+        "from typing import TYPE_CHECKING\nimport m2bridge.limits\nfrom m2bridge.algebra import field\n"
+        "from m2bridge.engine.session import Session\n"
+        "if TYPE_CHECKING:\n    from m2bridge.maps.chain import Chain\n"
+        "def later():\n    from m2bridge.ideals.construct import ideal\n"
+        "presentation = 'm2bridge.results.html'\nother = 'reports.report.name'\n"
+    )
+    expected = {"limits", "algebra.field", "engine.session", "maps.chain", "ideals.construct", "results.html"}
+    found = every_import("m2bridge.planted", planted, {*names, "m2bridge.reports.report"})
+    assert found == {f"m2bridge.{name}" for name in (*expected, "reports.report")}
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"a"}}) != [] == circle({"a": {"b"}, "b": {"c"}})
+
+
+BY_NAME = {
+    *("__init__.py", "families/__init__.py"),
+    "families/definition.py",  # the commands of a family, for the command line
+    "system.py",  # modules of Python that a system may lack
+    "results/picture.py",  # matplotlib
+    "results/base.py",  # the forms of a result
+}
+"""Files that import a module whose name is computed."""
+
+
+def test_only_the_registry_and_the_command_line_import_by_string() -> None:
+    """By ``import_module`` and its like, whatever the string is made of."""
+    users = {
+        str(path.relative_to(PACKAGE))
+        for path in modules().values()
+        if re.search(r"\bimport_module\(|\b__import__\(|\.attach_stub\(|\.load\(\)", path.read_text(encoding="utf-8"))
     }
-    sorter = TopologicalSorter({name: _imported(path, names) - {name} for name, path in names.items()})
-    assert len(tuple(sorter.static_order())) == len(names)
+    assert users <= BY_NAME
 
 
-def _imported(path: Path, names: Collection[str]) -> set[str]:
-    found = set()
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.ImportFrom) and node.module:
-            found |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
-        elif isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-    return {
-        name
-        for name in found
-        if name in names and not (names[name].name == "__init__.py" and found & _below(name, names))
-    }
+ROOMS = (
+    *("_version", "errors", "limits", "system", "citation", "results", "algebra", "convert", "engine"),
+    *("implicitization", "ideals", "workspace", "pictures", "maps", "certificates", "families", "checker"),
+    *("families.*", "crosscheck", "batch", "reports", "cli", "notebook", "__main__"),
+)
+"""The map in ARCHITECTURE.md, from below; ``families`` is the registry and ``families.*`` what is in it."""
 
 
-def _below(name: str, names: Collection[str]) -> set[str]:
-    """The modules of a package: importing one of them is not importing what its ``__init__`` gathers."""
-    return {other for other in names if other.startswith(f"{name}.")}
+def place(module: str) -> int:
+    """The place of a module on the map."""
+    short = module.removeprefix("m2bridge.")
+    if short in PLACES or short in ROOMS:
+        return ROOMS.index(PLACES.get(short, short))
+    room = short.partition(".")[0]
+    if room == "families":
+        return ROOMS.index("checker" if "checker" in short.split(".") else "families.*")
+    return ROOMS.index(room)
+
+
+PLACES = {"engine.script": "results", "families.definition": "families", "checker": "families"}
+"""Templates are filled in by one file, programs and pages; what a family and its checker are, beside the registry."""
+
+
+def test_rooms_import_from_rooms_below() -> None:
+    names = modules()
+    upward = [
+        f"{name} imports {other}"
+        for name, path in names.items()
+        if name != "m2bridge"
+        for other in every_import(name, path, names)
+        if place(other) > place(name)
+    ]
+    assert upward == [], upward
