@@ -201,27 +201,12 @@ def _name(value: Any) -> bool:
 
 
 def _reported(value: Any) -> bool:
-    return (
-        _object(value)
-        and value.keys() == {"versions", "seconds", "peak_memory"}
-        and _versions(value)
-        and _duration(value["seconds"])
-        and _memory(value["peak_memory"])
-    )
-
-
-def _versions(reported: dict[str, Any]) -> bool:
-    value = reported["versions"]
-    named = _named_texts(value) and value.keys() == _PROGRAMS
-    return named and bool(_release(reported)) and all(map(_word, value.values()))
-
-
-def _memory(value: Any) -> bool:
-    return value is None or (_integer(value) and value >= 0)
-
-
-def _word(value: str) -> bool:
-    return _WORD.fullmatch(value) is not None
+    if not _object(value) or value.keys() != {"versions", "seconds", "peak_memory"}:
+        return False
+    versions, memory = value["versions"], value["peak_memory"]
+    named = _named_texts(versions) and versions.keys() == _PROGRAMS and all(map(_WORD.fullmatch, versions.values()))
+    measured = _duration(value["seconds"]) and (memory is None or (_integer(memory) and memory >= 0))
+    return named and bool(_release(value)) and measured
 
 
 def _object(value: Any) -> bool:
