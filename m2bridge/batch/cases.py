@@ -1,4 +1,4 @@
-"""Which cases: grids of any family on the command line, files of cases, and the order in which they are run."""
+"""The cases of a batch: grids of any family on the command line, files of cases, and the order of a run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Case = Any
 """A model of a family in the registry."""
 
 MOST_BYTES = 10_000_000
-"""Of a file of cases."""
+"""The largest file of cases that is read."""
 
 
 def grid(chosen: Family, texts: Mapping[str, str | None], every: bool = False) -> list[Case]:
@@ -43,31 +43,31 @@ def grid(chosen: Family, texts: Mapping[str, str | None], every: bool = False) -
     InvalidCaseError
         If an option is missing or wrong, a case does not exist, or there are too many.
     """
-    given = {}
+    ranges = {}
     for option in chosen.options:
         text = texts.get(option.name)
         text = option.default if text is None else text
         if text is not None:
-            given[option.name] = tuple(option.values(text))
+            ranges[option.name] = tuple(option.values(text))
         elif option.required:
             raise InvalidCaseError(option.name, f"is missing: {option.help}")
-    return _list(chosen, given, every)
+    return _list(chosen, ranges, every)
 
 
-def _cases(chosen: Family, given: Mapping[str, tuple[Any, ...]], every: bool) -> Iterator[Case]:
+def _cases(chosen: Family, ranges: Mapping[str, tuple[Any, ...]], every: bool) -> Iterator[Case]:
     """All combinations, but those that the family leaves out."""
-    if (size := prod(map(len, given.values()))) > MOST:
-        raise InvalidCaseError(next(iter(given)), f"this grid has {size} cases; at most {MOST} go into one batch")
-    for number, case in enumerate(_models(chosen, given), 1):
+    if (size := prod(map(len, ranges.values()))) > MOST:
+        raise InvalidCaseError(next(iter(ranges)), f"this grid has {size} cases; at most {MOST} go into one batch")
+    for number, case in enumerate(_models(chosen, ranges), 1):
         if number > MOST:
-            raise InvalidCaseError(next(iter(given)), f"this grid has more than {MOST} cases, too many for one batch")
+            raise InvalidCaseError(next(iter(ranges)), f"this grid has more than {MOST} cases, too many for one batch")
         if every or not chosen.excluded_from_grids(case):
             yield case
 
 
-def _models(chosen: Family, given: Mapping[str, tuple[Any, ...]]) -> Iterator[Case]:
-    for values in product(*given.values()):
-        named = dict(zip(given, values, strict=True))
+def _models(chosen: Family, ranges: Mapping[str, tuple[Any, ...]]) -> Iterator[Case]:
+    for values in product(*ranges.values()):
+        named = dict(zip(ranges, values, strict=True))
         if chosen.grid is None:
             yield chosen.build(**named)
         else:
@@ -101,14 +101,14 @@ def read_cases(path: Path, chosen: Family, every: bool = False) -> Iterator[Case
     if not entries:
         raise InvalidCaseError("cases", f"{path.name}: there are no cases in it")
     for where, own, values in entries:
-        found = _named(where, partial(_list, own, values, every))
-        if not found:
+        cases = _named(where, partial(_list, own, values, every))
+        if not cases:
             raise InvalidCaseError("cases", f"{where}: {none_left(own)}")
-        yield from found
+        yield from cases
 
 
-def _list(chosen: Family, given: Mapping[str, tuple[Any, ...]], every: bool) -> list[Case]:
-    return list(_cases(chosen, given, every))
+def _list(chosen: Family, ranges: Mapping[str, tuple[Any, ...]], every: bool) -> list[Case]:
+    return list(_cases(chosen, ranges, every))
 
 
 def none_left(chosen: Family) -> str:
@@ -125,8 +125,8 @@ def _ranges(path: Path, chosen: Family) -> Iterator[tuple[str, Family, dict[str,
         own = chosen if named is None else _named(where, partial(family, str(named)))
         options = {option.name: option for option in own.options}
         if unknown := [name for name in entry if name not in (*options, "family")]:
-            known = f"known are {', '.join(options)}"
-            raise InvalidCaseError("cases", f"{where}: unknown name '{unknown[0]:.60}'; {known}")
+            names = f"known are {', '.join(options)}"
+            raise InvalidCaseError("cases", f"{where}: unknown name '{unknown[0]:.60}'; {names}")
         if missing := [n for n, o in options.items() if n not in entry and o.required and o.default is None]:
             raise InvalidCaseError("cases", f"{where}: '{missing[0]}' is missing")
         values = {}
@@ -140,7 +140,7 @@ def _ranges(path: Path, chosen: Family) -> Iterator[tuple[str, Family, dict[str,
 
 
 def _named(where: str, make: Callable[[], T]) -> T:
-    """What is made, or why not, with the place where it stands."""
+    """The value that is made; an error names the place where it stands."""
     try:
         return make()
     except InvalidCaseError as reason:
@@ -206,7 +206,7 @@ def _values(where: str, option: CaseOption, value: Any) -> tuple[Any, ...]:
         if not items or not all(isinstance(item, bool | str) for item in items):
             raise InvalidCaseError("cases", f"{where}: '{option.name}' is not true, false or a list of these")
         texts = [str(item).lower() if isinstance(item, bool) else item for item in items]
-        return _named(where, lambda: tuple(found for text in texts for found in option.values(text)))
+        return _named(where, lambda: tuple(item for text in texts for item in option.values(text)))
     if not items or any(isinstance(item, bool) or not isinstance(item, int | str) for item in items):
         raise InvalidCaseError("cases", f"{where}: '{option.name}' is not a number, a list of numbers or a range")
     return _named(where, lambda: tuple(option.values(",".join(map(str, items)))))

@@ -24,7 +24,7 @@ _LEAST_FILES = 64
 """Open files that a local cluster needs."""
 
 _certifiers: dict[tuple[int, Settings], Certifier] = {}
-"""In a Dask worker: for each of its threads, the one Macaulay2 that it keeps."""
+"""The one Macaulay2 that each thread of a Dask worker keeps."""
 
 
 class Dask:
@@ -83,25 +83,25 @@ class Dask:
             self._stack = stack.pop_all()
 
     def run(self, tasks: Iterable[Task], started: Started) -> Iterator[TaskReport]:
-        """See :meth:`m2bridge.batch.executors.Executor.run`; a task counts as started when it is submitted."""
+        """Perform tasks, as :meth:`~m2bridge.batch.executors.Executor.run`; it starts when submitted."""
         from distributed import as_completed
         from distributed.scheduler import KilledWorker
 
         waiting = iter(tasks)
         threads = max(sum(self._client.nthreads().values()), 1)
         arriving = as_completed()
-        given: dict[str, Task] = {}
+        tasks_by_key: dict[str, Task] = {}
 
         def submit(number: int) -> None:
             for task in islice(waiting, number):
                 started(task)
                 future = self._client.submit(perform, task, self._settings, pure=False)
-                given[future.key] = task
+                tasks_by_key[future.key] = task
                 arriving.add(future)
 
         submit(_AHEAD * threads)
         for future in arriving:
-            task = given.pop(future.key)
+            task = tasks_by_key.pop(future.key)
             try:
                 yield future.result()
             except KilledWorker:
@@ -123,7 +123,7 @@ class Dask:
 
 
 def perform(task: Task, settings: Settings) -> TaskReport:
-    """In a Dask worker: perform a task with the Macaulay2 of this thread."""
+    """Perform a task in a Dask worker, with the Macaulay2 of this thread."""
     key = threading.get_ident(), settings
     if key not in _certifiers:
         _certifiers[key] = Certifier(settings)
@@ -132,6 +132,6 @@ def perform(task: Task, settings: Settings) -> TaskReport:
 
 @atexit.register
 def close_all() -> None:
-    """In a Dask worker: end every Macaulay2 that it keeps."""
+    """End every Macaulay2 that a Dask worker keeps."""
     while _certifiers:
         _certifiers.popitem()[1].close()

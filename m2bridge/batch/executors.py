@@ -1,4 +1,4 @@
-"""How a task is performed, and where: in this process, or by a pool of worker processes."""
+"""The performance of tasks, in this process or by a pool of worker processes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Certify(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What every worker needs to know; all of it crosses processes.
+    """The settings that every worker needs; all of them cross processes.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ class Serial:
         self._certifier = Certifier(settings)
 
     def run(self, tasks: Iterable[Task], started: Started) -> Iterator[TaskReport]:
-        """See :meth:`Executor.run`."""
+        """Perform tasks, as :meth:`Executor.run`."""
         for task in tasks:
             started(task)
             yield self._certifier.perform(task)
@@ -267,7 +267,7 @@ class Processes(Pool[Task, TaskReport]):
         self._settings = settings
 
     def run(self, tasks: Iterable[Task], started: Started) -> Iterator[TaskReport]:
-        """See :meth:`Executor.run`."""
+        """Perform tasks, as :meth:`Executor.run`."""
         return (report for _, report in self.results([[task] for task in self._arranged(tasks)], started))
 
     def _arranged(self, tasks: Iterable[Task]) -> list[Task]:

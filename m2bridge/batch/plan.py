@@ -1,4 +1,4 @@
-"""What of a batch is left to do, the run of it, and its progress on the screen."""
+"""The plan of a batch, which says what is left to do; its run, and its progress on the screen."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ class Plan:
 
     @property
     def done(self) -> int:
-        """How many cases need nothing more."""
+        """The number of cases that need nothing more."""
         return len(self.tasks) - len(self.left)
 
     def to_text(self) -> str:
-        """In words, on one line."""
+        """A line in words."""
         questions = sum(len(task.questions) for task in self.tasks)
         return f"cases: {len(self.tasks)} ({questions} questions), done: {self.done}, to do: {len(self.left)}"
 
@@ -92,7 +92,7 @@ def plan(tasks: Sequence[Task], store: Store) -> Plan:
 
 
 class Progress:
-    """What is told of the progress of a batch; this one shows nothing."""
+    """A display of the progress of a batch; this one shows nothing."""
 
     @contextmanager
     def of(self, plan: Plan) -> Iterator[None]:
@@ -115,12 +115,12 @@ class Lines(Progress):
 
     @contextmanager
     def of(self, plan: Plan) -> Iterator[None]:
-        """See :meth:`Progress.of`."""
+        """Show the progress of a plan during the block."""
         self._done, self._number = plan.done, len(plan.tasks)
         yield
 
     def finished(self, report: TaskReport) -> None:
-        """See :meth:`Progress.finished`."""
+        """Take note that a task is done."""
         self._done += 1
         name, answers = report.task.name, _counted(report.counts)
         text = f"{self._done}/{self._number}  {name}  {duration(report.seconds)}  {answers}"
@@ -139,7 +139,7 @@ class Live(Progress):
 
     @contextmanager
     def of(self, plan: Plan) -> Iterator[None]:
-        """See :meth:`Progress.of`."""
+        """Show the progress of a plan during the block."""
         from rich.console import Console
         from rich.live import Live as Display
 
@@ -150,11 +150,11 @@ class Live(Progress):
             yield
 
     def started(self, task: Task) -> None:
-        """See :meth:`Progress.started`."""
+        """Take note that a worker began with a task."""
         self._running[task] = time.monotonic()
 
     def finished(self, report: TaskReport) -> None:
-        """See :meth:`Progress.finished`."""
+        """Take note that a task is done."""
         self._running.pop(report.task, None)
         self._answers += report.counts
         self._done += 1
@@ -193,7 +193,7 @@ _PATIENCE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """How a batch ended.
+    """The end of a batch in numbers.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ class Summary:
         }
 
     def to_text(self) -> str:
-        """In words, on one line."""
+        """A line in words."""
         ran = f" in {duration(self.seconds)}" if self.done_before < self.cases else ""
         return f"cases: {self.cases}{ran}: {_counted(self.answers) or 'no answers'}"
 

@@ -1,4 +1,4 @@
-"""Locks on cases: only one process at a time works on a case, whichever batch it belongs to."""
+"""The folder of results, and locks on cases: only one process at a time works on a case, of whichever batch."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Store:
         return frozenset(os.listdir(self.folder)) if self.folder.is_dir() else frozenset()
 
     def answers(self, task: Task, names: Collection[str] | None = None) -> dict[str, tuple[str, ...]]:
-        """What is done of a task: for each question the verdicts of its certificate, or the kind of its outcome.
+        """Read what is done of a task: for each question the verdicts of its certificate, or the kind of its outcome.
 
         Parameters
         ----------
@@ -106,20 +106,20 @@ class Store:
         names : collection of str, optional
             The files that are there, if they are known.
         """
-        found = {}
+        answers = {}
         for question in task.questions:
             name = file_name(task.name, question)
             path, other = self.folder / name, self.folder / outcome_name(task.name, question)
             about = task.case.family, task.case.to_json()
             if (names is None or name in names) and (verdicts := _verdicts(path, about)):
-                found[question] = verdicts
+                answers[question] = verdicts
             elif (
                 (names is None or other.name in names)
                 and (kind := _kind(other, about))
                 and not self._again(other, kind)
             ):
-                found[question] = (NOT_APPLICABLE if kind == "not-applicable" else kind,)
-        return found
+                answers[question] = (NOT_APPLICABLE if kind == "not-applicable" else kind,)
+        return answers
 
     def check(self, tasks: Iterable[Task]) -> None:
         """Raise BatchError if there is not a file for each question of tasks that were performed."""
@@ -181,7 +181,7 @@ def _kind(path: Path, about: About) -> Kind | None:
 
 
 def _content(path: Path, suffix: str, about: About | None) -> dict[str, Any]:
-    """What a file says, if it is about the case and question that it is named after."""
+    """The content of a file, if it is about the case and question that it is named after."""
     data: dict[str, Any] = read_json(text_of(path))
     name = file_name(data["name"], data["question"])
     if path.name != name.removesuffix(".json") + suffix or about not in (None, (data["family"], data["case"])):

@@ -1,4 +1,4 @@
-"""What became of a question that got no certificate."""
+"""Tasks of a batch, their reports, and the outcomes of questions that got no certificate."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ def kind_of(error: BaseException) -> Kind:
 
 def reason_of(error: BaseException) -> str:
     """The first line of an exception's message, with its type where the message does not say enough."""
-    said = (str(error).splitlines() or [""])[0]
-    return said if isinstance(error, M2BridgeError) and said else f"{type(error).__name__}: {said}"
+    line = (str(error).splitlines() or [""])[0]
+    return line if isinstance(error, M2BridgeError) and line else f"{type(error).__name__}: {line}"
 
 
 def versions(macaulay2: str) -> dict[str, str]:
@@ -133,15 +133,15 @@ class Task:
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
         """Questions that share their observation."""
-        found: dict[str, list[str]] = {}
+        groups: dict[str, list[str]] = {}
         for key in self.questions:
-            found.setdefault(question_of(self.case.family, key).observation, []).append(key)
-        return tuple(map(tuple, found.values()))
+            groups.setdefault(question_of(self.case.family, key).observation, []).append(key)
+        return tuple(map(tuple, groups.values()))
 
 
 @dataclass(frozen=True, slots=True)
 class TaskReport:
-    """What became of a task.
+    """The report on a task.
 
     Parameters
     ----------
@@ -160,12 +160,12 @@ class TaskReport:
 
     @property
     def counts(self) -> Counter[str]:
-        """How often each verdict and each kind of outcome is among the answers."""
+        """The number of answers with each verdict, and with each kind of outcome."""
         return counted(self.answers)
 
 
 def counted(answers: Mapping[str, Iterable[str]]) -> Counter[str]:
-    """How often each verdict and each kind of outcome is among the answers to questions."""
+    """The number of answers to questions with each verdict, and with each kind of outcome."""
     return Counter(answer for verdicts in answers.values() for answer in verdicts)
 
 
@@ -185,15 +185,15 @@ def tasks(cases: Iterable[Case], check: str = "all") -> tuple[Task, ...]:
     InvalidCaseError
         If a question is unknown, there are none about the cases, or the name of a case is too long for a file.
     """
-    asked = tuple(dict.fromkeys(part.strip() for part in check.split(",")))
-    found = tuple(_task(case, asked) for case in cases)
-    if found and not any(task.questions for task in found):
+    words = tuple(dict.fromkeys(part.strip() for part in check.split(",")))
+    listed = tuple(_task(case, words) for case in cases)
+    if listed and not any(task.questions for task in listed):
         raise InvalidCaseError("check", f"'{check}' asks nothing about these cases")
-    return found
+    return listed
 
 
-def _task(case: Case, asked: Sequence[str]) -> Task:
-    task = Task(case, _questions(case, asked))
+def _task(case: Case, words: Sequence[str]) -> Task:
+    task = Task(case, _questions(case, words))
     if (length := len(task.name.encode())) > LONGEST_NAME:
         named_by = family(case.family).options
         raise InvalidCaseError(
@@ -204,14 +204,14 @@ def _task(case: Case, asked: Sequence[str]) -> Task:
     return task
 
 
-def _questions(case: Case, asked: Sequence[str]) -> tuple[str, ...]:
-    known = questions(case.family)
-    if not known:
+def _questions(case: Case, words: Sequence[str]) -> tuple[str, ...]:
+    by_key = questions(case.family)
+    if not by_key:
         raise InvalidCaseError("family", f"there are no questions about {family(case.family).title} to be certified")
-    words = {name: [key] for key, question in known.items() for name in question.names()} | {
-        "all": [key for key, question in known.items() if question.usual(case)],
-        "reachable": [key for key, question in known.items() if question.within_reach(case)],
+    meanings = {name: [key] for key, question in by_key.items() for name in question.names()} | {
+        "all": [key for key, question in by_key.items() if question.usual(case)],
+        "reachable": [key for key, question in by_key.items() if question.within_reach(case)],
     }
-    if unknown := [key for key in asked if key not in words and key not in known]:
-        raise InvalidCaseError("check", f"unknown question '{unknown[0]}': use all, reachable, or {', '.join(known)}")
-    return tuple(dict.fromkeys(key for part in asked for key in words.get(part, (part,))))
+    if unknown := [key for key in words if key not in meanings and key not in by_key]:
+        raise InvalidCaseError("check", f"unknown question '{unknown[0]}': use all, reachable, or {', '.join(by_key)}")
+    return tuple(dict.fromkeys(key for part in words for key in meanings.get(part, (part,))))

@@ -1,4 +1,4 @@
-"""What a certificate holds, and how it is written as JSON."""
+"""The content of a certificate, and its form as JSON."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class Certificate:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def sealed(self) -> Self:
-        """The same certificate with its digest."""
+        """A copy of the certificate with its digest."""
         return replace(self, digest=self.computed_digest())
 
     def to_json(self) -> dict[str, Any]:
@@ -115,7 +115,7 @@ class Certificate:
         return asdict(self)
 
     def _fields(self) -> dict[str, Any]:
-        """The same without copying what is nested, for reading only: of many certificates the copies take most time."""
+        """The fields without copies of what is nested, for reading only: copying takes most of the time."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
@@ -159,7 +159,7 @@ def file_name(name: str, question: str) -> str:
 
 
 def with_release(release: str) -> str:
-    """How a certificate of another release is verified."""
+    """The way to verify a certificate of another release."""
     return f"written by m2bridge {release}, which can verify it: pip install m2bridge=={release}"
 
 

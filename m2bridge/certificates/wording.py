@@ -75,8 +75,8 @@ def wording(path: Path) -> Wording:
     lemmas, observables = data["lemmas"], data["observables"]
     return Wording(
         tuple(Words(**words) for words in data.get("statements", ())),
-        {name: tuple(found.get("computed", ())) for name, found in observables.items()},
-        {name: tuple(lemmas[lemma] for lemma in found["trusted"]) for name, found in observables.items()},
+        {name: tuple(entry.get("computed", ())) for name, entry in observables.items()},
+        {name: tuple(lemmas[lemma] for lemma in entry["trusted"]) for name, entry in observables.items()},
         data.get("hypotheses", {}),
         lemmas,
         data.get("closure", {}),

@@ -37,11 +37,11 @@ class FamilyChecker:
     questions: Mapping[str, Callable[[Certificate], Content | Difference]]
 
 
-def verdict(words: Words, hypothesis: str | None, outcome: str, **found: Any) -> dict[str, Any]:
+def verdict(words: Words, hypothesis: str | None, outcome: str, **values: Any) -> dict[str, Any]:
     """On one statement; ``hypothesis`` is the text of the first one that fails, if one does."""
-    said: dict[str, Any] = {"predicted": None, "observed": None, "concerned": None, "failing": [], "undecided": []}
-    said |= {"part": words.part, "text": words.text, "source": words.source, "hypothesis": hypothesis, "witness": None}
-    return said | {"verdict": "NOT_APPLICABLE" if hypothesis else outcome} | found
+    data: dict[str, Any] = {"predicted": None, "observed": None, "concerned": None, "failing": [], "undecided": []}
+    data |= {"part": words.part, "text": words.text, "source": words.source, "hypothesis": hypothesis, "witness": None}
+    return data | {"verdict": "NOT_APPLICABLE" if hypothesis else outcome} | values
 
 
 def global_verdict(words: Words, hypothesis: str | None, predicted: int | None, observed: int | None) -> dict[str, Any]:
@@ -53,6 +53,6 @@ def global_verdict(words: Words, hypothesis: str | None, predicted: int | None, 
 
 def statements(wording: Wording, key: str, verdicts: Sequence[dict[str, Any]], evidence: dict[str, Any]) -> Content:
     """The content of a certificate on the statements with a key; it trusts the lemmas behind what is decided."""
-    decided = [w for w, v in zip(wording.about(key), verdicts, strict=True) if v["verdict"] != "UNDECIDED"]
-    lemmas = [lemma for words in decided for lemma in wording.trusted[words.observable]] if evidence else []
+    certain = [w for w, v in zip(wording.about(key), verdicts, strict=True) if v["verdict"] != "UNDECIDED"]
+    lemmas = [lemma for words in certain for lemma in wording.trusted[words.observable]] if evidence else []
     return Content({"verdicts": list(verdicts)}, evidence, tuple(dict.fromkeys(lemmas)))

@@ -57,7 +57,7 @@ def read(texts: Any, names: Sequence[str]) -> list[dict[Exponents, int]]:
     if (terms := sum(text.count(" ") // 2 + 1 for text in texts)) * len(names) > MOST_EXPONENTS:
         raise TooExpensiveError("length of the generators", f"{terms} terms in {len(names)} coordinates")
     context = flint.fmpq_mpoly_ctx.get(tuple(names), flint.Ordering.degrevlex)
-    places, found = {name: j for j, name in enumerate(names)}, []
+    places, polynomials = {name: j for j, name in enumerate(names)}, []
     for text in texts:
         try:
             rational = dict(_term(sign, term, places) for sign, term in re.findall("(^-|- |)([^ +-]+)", text))
@@ -67,8 +67,8 @@ def read(texts: Any, names: Sequence[str]) -> list[dict[Exponents, int]]:
         if not polynomial or str(polynomial).replace("^", "**") != text:
             raise CertificateError(f"not the text of a polynomial in the coordinates: {text[:120]}")
         scale = lcm(*(int(c.q) for c in rational.values()))
-        found.append({exponents: int(c * scale) for exponents, c in rational.items()})
-    return found
+        polynomials.append({exponents: int(c * scale) for exponents, c in rational.items()})
+    return polynomials
 
 
 def _term(sign: str, text: str, places: Mapping[str, int]) -> tuple[Exponents, Any]:
@@ -105,7 +105,7 @@ def minimal(monomials: Iterable[Exponents]) -> list[Exponents]:
 
 
 def hilbert_series(monomials: list[Exponents], variables: int) -> Series:
-    """Of the quotient by an ideal with these minimal leading monomials."""
+    """The Hilbert series of the quotient by an ideal with these minimal leading monomials."""
     numerator = _numerator(monomials)
     while variables and not numerator(1):
         numerator, variables = numerator // flint.fmpz_poly([1, -1]), variables - 1

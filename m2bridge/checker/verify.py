@@ -1,4 +1,4 @@
-"""What the check of one certificate says."""
+"""The check of one certificate, and its result."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -60,20 +60,20 @@ def verify(certificate: Certificate, name: str = "") -> VerifyResult:
         family = checker(certificate.family)
         unknown = _unknown(certificate, family)
         failure = unknown or _seals(certificate, family)
-        found = failure or family.questions[certificate.question](certificate)
+        content = failure or family.questions[certificate.question](certificate)
     except InvalidCaseError as reason:
         sealed = certificate.digest == certificate.computed_digest()
         return VerifyResult("failed" if sealed else "rejected", name, "family", certificate.family, reason.message)
     except TooExpensiveError as reason:
         return VerifyResult("too-expensive", name, reason.place, found=reason.message)
-    failure = found if isinstance(found, Difference) else _differs(certificate, found)
+    failure = content if isinstance(content, Difference) else _differs(certificate, content)
     if failure is None:
         made = () if release == __version__ else (f"made by m2bridge {release}; this is {__version__}",)
         return VerifyResult("accepted", name, remarks=made)
-    said = failure.place, failure.stored, failure.found
+    where = failure.place, failure.stored, failure.found
     if release in ("", __version__) or failure.place in ("digest", "script.digest"):  # the same in all releases
-        return VerifyResult("malformed" if unknown else "rejected", name, *said)
-    return VerifyResult("other-release", name, *said, (with_release(release),))
+        return VerifyResult("malformed" if unknown else "rejected", name, *where)
+    return VerifyResult("other-release", name, *where, (with_release(release),))
 
 
 def verify_path(path: Path) -> VerifyResult:
@@ -100,8 +100,8 @@ def _unknown(certificate: Certificate, family: FamilyChecker) -> Difference | No
         family.name(certificate.case)
     except CertificateError as reason:
         return Difference("case", f"{certificate.case!r:.200}", str(reason))
-    known = ", ".join(family.questions)
-    return None if certificate.question in family.questions else Difference("question", certificate.question, known)
+    keys = ", ".join(family.questions)
+    return None if certificate.question in family.questions else Difference("question", certificate.question, keys)
 
 
 def _seals(certificate: Certificate, family: FamilyChecker) -> Difference | None:
@@ -114,9 +114,9 @@ def _seals(certificate: Certificate, family: FamilyChecker) -> Difference | None
     )
 
 
-def _differs(certificate: Certificate, found: Content) -> Difference | None:
+def _differs(certificate: Certificate, content: Content) -> Difference | None:
     return (
-        difference(certificate.evidence, found.evidence, "evidence")
-        or difference(certificate.answer, found.answer, "answer")
-        or difference(certificate.trusted, list(found.trusted), "trusted")
+        difference(certificate.evidence, content.evidence, "evidence")
+        or difference(certificate.answer, content.answer, "answer")
+        or difference(certificate.trusted, list(content.trusted), "trusted")
     )

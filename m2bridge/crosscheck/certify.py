@@ -62,11 +62,11 @@ def certify_all(
     ContradictionError
         If independent methods disagree.
     """
-    asked = [question_of(model.family, question) for question in questions]
+    chosen = [question_of(model.family, question) for question in questions]
     _check_numbers(model.to_json())
-    needed = engine is not None or any(question.needs_engine(model) for question in asked)
+    needed = engine is not None or any(question.needs_engine(model) for question in chosen)
     with limited(timeout), engine_or_own(engine) as engine:
-        return _certificates(model, asked, engine, engine.version if needed else "none")
+        return _certificates(model, chosen, engine, engine.version if needed else "none")
 
 
 def _check_numbers(case: dict[str, Any]) -> None:

@@ -22,43 +22,43 @@ def without_observations(statement: Statement, model: Model, limit: str = "") ->
     return Verdict(statement, statement.hypotheses(model), unfinished=limit, looked=False)
 
 
-def compare(statement: Statement, seen: Observed) -> Verdict:
+def compare(statement: Statement, observed: Observed) -> Verdict:
     """The verdict on a statement about the case that was observed.
 
     Where orbits are missing, the verdict is the one that all orbits would give, or UNDECIDED.
     """
-    model, hypothesis = seen.model, statement.hypotheses(seen.model)
+    model, hypothesis = observed.model, statement.hypotheses(observed.model)
     if isinstance(statement, GlobalStatement):
-        verdict = _whole(statement, model, seen, hypothesis)
+        verdict = _whole(statement, model, observed, hypothesis)
     else:
-        verdict = _by_orbits(statement, model, seen, hypothesis)
+        verdict = _by_orbits(statement, model, observed, hypothesis)
     if verdict.decision not in (Decision.CONFIRMED, Decision.REFUTED):
         return verdict
-    every = "every orbit that was done" if seen.unfinished else "every orbit"
+    every = "every orbit that was done" if observed.unfinished else "every orbit"
     computed = tuple(text.replace("{orbits}", every) for text in statement.computed)
     return replace(verdict, computed=computed, trusted=statement.trusted)
 
 
-def _whole(statement: GlobalStatement[Any], model: Model, seen: Observed, hypothesis: str) -> Verdict:
-    observed = seen.value(statement.observable)
+def _whole(statement: GlobalStatement[Any], model: Model, observations: Observed, hypothesis: str) -> Verdict:
+    observed = observations.value(statement.observable)
     verdict = Verdict(
         statement,
         hypothesis,
         statement.predict(model),
         observed,
         vacuous=observed is not None and observed == statement.nothing,
-        doubt=seen.unknown(statement.observable) if observed is None else "",
-        progress=seen.progress,
+        doubt=observations.unknown(statement.observable) if observed is None else "",
+        progress=observations.progress,
     )
     if verdict.decision is not Decision.REFUTED:
         return verdict
-    weights = dict.fromkeys(seen.weights, ())
-    return replace(verdict, witness=Witness(None, weights, verdict.predicted, observed, seen.numbers()))
+    weights = dict.fromkeys(observations.weights, ())
+    return replace(verdict, witness=Witness(None, weights, verdict.predicted, observed, observations.numbers()))
 
 
-def _by_orbits(statement: OrbitStatement[Any, Any], model: Model, seen: Observed, hypothesis: str) -> Verdict:
-    concerned = [orbit for orbit in seen.all_orbits() if statement.concerns(orbit)]
-    values = {o: value for o, value in seen.at_orbits(statement.observable).items() if statement.concerns(o)}
+def _by_orbits(statement: OrbitStatement[Any, Any], model: Model, observations: Observed, hypothesis: str) -> Verdict:
+    concerned = [orbit for orbit in observations.all_orbits() if statement.concerns(orbit)]
+    values = {o: value for o, value in observations.at_orbits(statement.observable).items() if statement.concerns(o)}
     failing = [o for o, value in values.items() if value is not None and value != statement.predict(o, model)]
     doubtful = [orbit for orbit, value in values.items() if value is None]
     verdict = Verdict(
@@ -66,23 +66,23 @@ def _by_orbits(statement: OrbitStatement[Any, Any], model: Model, seen: Observed
         hypothesis,
         vacuous=not concerned,
         concerned=len(concerned),
-        orbits=len(seen.all_orbits()),
+        orbits=len(observations.all_orbits()),
         failing=tuple(failing),
         undecided=tuple(orbit for orbit in concerned if values.get(orbit) is None),
-        doubt=seen.doubt(statement.observable, doubtful) if doubtful else "",
-        unfinished=seen.unfinished,
-        progress=seen.progress,
-        looked=bool(values) or not concerned or not seen.unfinished,
+        doubt=observations.doubt(statement.observable, doubtful) if doubtful else "",
+        unfinished=observations.unfinished,
+        progress=observations.progress,
+        looked=bool(values) or not concerned or not observations.unfinished,
     )
     if verdict.decision is not Decision.REFUTED:
         return verdict
-    orbit, weights, numbers = seen.witness(failing)
+    orbit, weights, numbers = observations.witness(failing)
     return replace(verdict, witness=Witness(orbit, weights, statement.predict(orbit, model), values[orbit], numbers))
 
 
 @dataclass(frozen=True, slots=True)
 class CrossCheck(VerdictsResult):
-    """What was observed and decided for one case.
+    """Observations and verdicts on one case.
 
     Parameters
     ----------
@@ -112,33 +112,33 @@ class CrossCheck(VerdictsResult):
 
     def to_sheet(self) -> Sheet:
         """The verdicts in a line, numbers of the case, a table of its orbits, and the verdicts with their grounds."""
-        seen = self.observations
-        named = [] if seen is None else seen.facts()
-        remarks = () if seen is None else seen.remarks
-        known = [
+        observed = self.observations
+        named = [] if observed is None else observed.facts()
+        remarks = () if observed is None else observed.remarks
+        facts = [
             ("verdicts", _summary(self.verdicts)),
             *named,
             ("computed by", computed_by(self.engine_version, self.seconds)),
             *(("agreement", remark) for remark in remarks),
             ("not finished", self.unfinished or None),
         ]
-        blocks: list[Block] = [Facts(known)]
-        if seen is not None and (shown := seen.table()):
-            caption, header, rows = shown
+        blocks: list[Block] = [Facts(facts)]
+        if observed is not None and (orbits := observed.table()):
+            caption, header, rows = orbits
             blocks.append(Table(header, rows, caption))
         blocks.append(Findings([_finding(verdict) for verdict in self.verdicts]))
         return Sheet(f"Cross-check of the {self.model.title}, over QQ", blocks)
 
     def to_json(self) -> dict[str, Any]:
-        """What was observed, the verdicts, and what was compared."""
-        seen = self.observations
+        """A dictionary for ``json.dumps``: the observations and the verdicts."""
+        observed = self.observations
         case = result_json(self.model.to_json(), QQ, self.engine_version or None, self.seconds)
         return (
             case
-            | (_NOTHING if seen is None else seen.to_json())
+            | (_NOTHING if observed is None else observed.to_json())
             | {
                 "verdicts": [verdict.to_json() for verdict in self.verdicts],
-                "remarks": [] if seen is None else list(seen.remarks),
+                "remarks": [] if observed is None else list(observed.remarks),
                 "unfinished": self.unfinished or None,
             }
         )
@@ -186,24 +186,24 @@ def cross_check(
     """
     if not isinstance(model, Model) or not model.statements():
         raise InvalidCaseError("model", f"there are no statements about a {getattr(model, 'title', model)}")
-    asked = model.statements() if statements is None else tuple(statements)
+    chosen = model.statements() if statements is None else tuple(statements)
     with limited(timeout), engine_or_own(engine) as engine:
-        return _cross_check(model, engine, asked)
+        return _cross_check(model, engine, chosen)
 
 
 def _cross_check(model: Model, engine: Engine, statements: Sequence[Statement]) -> CrossCheck:
     running, observables = clock(), model.observables(statements)
     version = engine.version if model.needs_engine(observables) else ""
     try:
-        seen = model.observe(observables, engine)
+        observed = model.observe(observables, engine)
     except (TimeLimitError, MemoryLimitError) as limit:
         verdicts = tuple(without_observations(statement, model, str(limit)) for statement in statements)
         return CrossCheck(model, verdicts, None, version, running.seconds, str(limit))
-    if seen is None:
+    if observed is None:
         verdicts = tuple(without_observations(statement, model) for statement in statements)
         return CrossCheck(model, verdicts, None, version, running.seconds)
-    verdicts = tuple(compare(statement, seen) for statement in statements)
-    return CrossCheck(model, verdicts, seen, version, running.seconds, seen.unfinished)
+    verdicts = tuple(compare(statement, observed) for statement in statements)
+    return CrossCheck(model, verdicts, observed, version, running.seconds, observed.unfinished)
 
 
 _NOTHING: dict[str, Any] = {"dimension": None, "degree": None, "orbits": [], "zero_tangent_dimension": None}

@@ -1,4 +1,4 @@
-"""Whether the program in a certificate is the one that this release would run."""
+"""The questions about a family that certificates answer, and whether a program in one is this release's."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from m2bridge.system import m2script
 
 
 def foreign_program(certificate: Certificate) -> Difference | None:
-    """Where program and shared scripts are not those of this release for this case and question.
+    """Find the first place where program or shared scripts are not those of this release for this case and question.
 
     Raises
     ------
@@ -95,10 +95,10 @@ def question_of(name: str, key: str) -> Question:
     InvalidCaseError
         If there is no such family or question.
     """
-    known = questions(name)
-    if key not in known:
-        raise InvalidCaseError("check", f"unknown question '{key}': use {', '.join(known)}")
-    return known[key]
+    by_key = questions(name)
+    if key not in by_key:
+        raise InvalidCaseError("check", f"unknown question '{key}': use {', '.join(by_key)}")
+    return by_key[key]
 
 
 def _stated(key: str, statements: tuple[Statement, ...], chosen: Family) -> Question:
@@ -123,7 +123,7 @@ def _stated(key: str, statements: tuple[Statement, ...], chosen: Family) -> Ques
 
 
 def _usual(model: Any, statements: tuple[Statement, ...]) -> bool:
-    """Of what is observed apart: what applies, and does not take Macaulay2."""
+    """Whether some of the statements apply, and none takes Macaulay2."""
     applies = any(not statement.hypotheses(model) for statement in statements)
     return applies and not model.needs_engine({statement.observable for statement in statements})
 
@@ -132,16 +132,16 @@ def _observe(observables: tuple[str, ...], model: Any, engine: Engine | None) ->
     return model.observe(observables, engine, certified=True)
 
 
-def _content(statements: tuple[Statement, ...], model: Any, seen: Any) -> Content:
+def _content(statements: tuple[Statement, ...], model: Any, observed: Any) -> Content:
     """The verdicts, and the observations behind them."""
-    if seen is None:
+    if observed is None:
         verdicts = [without_observations(statement, model) for statement in statements]
         return Content({"verdicts": [verdict.to_data() for verdict in verdicts]}, {}, ())
-    verdicts = [compare(statement, seen) for statement in statements]
+    verdicts = [compare(statement, observed) for statement in statements]
     answer = {"verdicts": [verdict.to_data() for verdict in verdicts]}
-    said = (verdict.statement for verdict in verdicts if verdict.decision is not Decision.UNDECIDED)
-    trusted = tuple(dict.fromkeys(lemma for statement in said for lemma in statement.trusted))
-    return Content(answer, seen.evidence(), trusted)
+    certain = (verdict.statement for verdict in verdicts if verdict.decision is not Decision.UNDECIDED)
+    trusted = tuple(dict.fromkeys(lemma for statement in certain for lemma in statement.trusted))
+    return Content(answer, observed.evidence(), trusted)
 
 
 def _rows(statements: tuple[Statement, ...], certificate: Certificate) -> list[Row]:
@@ -161,7 +161,7 @@ def _row(verdict: Verdict, data: Mapping[str, Any]) -> Row:
 
 
 def _witness_text(witness: Witness) -> str:
-    """Where a statement fails, in one sentence."""
+    """A sentence about the place where a statement fails."""
     values = f"stated {value_text(witness.predicted)}, computed {value_text(witness.observed)}"
     details = "; ".join(filter(None, (weights_text(witness), numbers_text(witness))))
     return f"at orbit {plain_text(witness.orbit)}: {values} ({details})"

@@ -109,7 +109,7 @@ class Verdict:
 
     @property
     def reason(self) -> str:
-        """What was compared; which limit was reached; which hypothesis fails, and what can still be said."""
+        """A sentence: the values compared, the limit reached, or the hypothesis that fails and what still holds."""
         if self.hypothesis:
             return f"{self.hypothesis}{self._still()}"
         words = self.statement.observable.replace("_", " ")
@@ -217,7 +217,7 @@ class Verdict:
         }
 
     def _witness_data(self) -> dict[str, Any] | None:
-        """Of an orbit; a statement about the closure as a whole has its numbers beside it."""
+        """The witness in an orbit; a statement about the closure as a whole has its numbers beside it."""
         if self.witness is None or self.witness.orbit is None:
             return None
         return self.witness.to_json() | {"orbit": list(self.witness.orbit.cells)}

@@ -35,8 +35,8 @@ def verify(certificate: Certificate, name: str = "") -> VerifyResult:
     """
     if not isinstance(certificate, Certificate):
         raise InvalidCaseError("certificate", "must be what certify(…) returns; 'm2bridge verify' reads files")
-    found = checker.verify(certificate, name)
-    return _with_program(certificate, found) if found.accepted else found
+    result = checker.verify(certificate, name)
+    return _with_program(certificate, result) if result.accepted else result
 
 
 def verify_path(path: Path) -> VerifyResult:
@@ -50,25 +50,25 @@ def verify_path(path: Path) -> VerifyResult:
     OSError
         If it cannot be read.
     """
-    found = checker.verify_path(path)
-    if found.check == "file name":  # the content is right; a program that is not says more
-        program = _with_program(read(path), replace(found, outcome="accepted"))
-        return program if program.outcome == "rejected" else found
-    return _with_program(read(path), found) if found.accepted else found
+    result = checker.verify_path(path)
+    if result.check == "file name":  # the content is right; a program that is not says more
+        program = _with_program(read(path), replace(result, outcome="accepted"))
+        return program if program.outcome == "rejected" else result
+    return _with_program(read(path), result) if result.accepted else result
 
 
-def _with_program(certificate: Certificate, found: VerifyResult) -> VerifyResult:
-    """The same, if the program is that of this release for the case and question."""
+def _with_program(certificate: Certificate, result: VerifyResult) -> VerifyResult:
+    """The result itself, if the program is that of this release for the case and question."""
     try:
         program = foreign_program(certificate)
     except (InvalidCaseError, TooLargeError) as reason:
-        return VerifyResult("too-expensive", found.name, "script.text", found=f"not decided: {reason}")
+        return VerifyResult("too-expensive", result.name, "script.text", found=f"not decided: {reason}")
     if program is None:
-        return found
+        return result
     if not rests_on_program(certificate):
-        said = f"content right, program not checked: {program.place} is not that of this release"
-        return replace(found, outcome="program-not-checked", remarks=(said, *found.remarks))
+        remark = f"content right, program not checked: {program.place} is not that of this release"
+        return replace(result, outcome="program-not-checked", remarks=(remark, *result.remarks))
     if certificate.release == __version__:
-        return VerifyResult("rejected", found.name, program.place, program.stored, program.found)
+        return VerifyResult("rejected", result.name, program.place, program.stored, program.found)
     remarks = (with_release(certificate.release),)
-    return VerifyResult("other-release", found.name, program.place, program.stored, program.found, remarks)
+    return VerifyResult("other-release", result.name, program.place, program.stored, program.found, remarks)

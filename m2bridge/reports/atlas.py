@@ -20,15 +20,15 @@ CERTIFICATES = "certificates"
 """The folder in an atlas that its pages are made from."""
 
 MOST_GENERATORS = 200
-"""As many are shown; all are in the certificate."""
+"""The number of generators that are shown; all are in the certificate."""
 
 
-def write_atlas(found: Atlas, folder: Path, documentation: str = "") -> Path:
+def write_atlas(atlas: Atlas, folder: Path, documentation: str = "") -> Path:
     """Write ``index.html`` and a page for each case beside the folder of certificates.
 
     Parameters
     ----------
-    found : Atlas
+    atlas : Atlas
     folder : Path
     documentation : str
         Address of the site, or its folder, seen from the pages of cases; what they cite there are links then.
@@ -43,12 +43,12 @@ def write_atlas(found: Atlas, folder: Path, documentation: str = "") -> Path:
     OSError
         If a page cannot be written.
     """
-    neighbours = zip((None, *found.sheets), found.sheets, (*found.sheets[1:], None), strict=False)
+    neighbours = zip((None, *atlas.sheets), atlas.sheets, (*atlas.sheets[1:], None), strict=False)
     for before, sheet, after in watched(neighbours):
         write_aside(_case_page(sheet, before, after, documentation), folder / "cases" / sheet.file)
     target = folder / "index.html"
-    write_aside(_overview(found), target)
-    if missing := [sheet.file for sheet in found.sheets if not (folder / "cases" / sheet.file).is_file()]:
+    write_aside(_overview(atlas), target)
+    if missing := [sheet.file for sheet in atlas.sheets if not (folder / "cases" / sheet.file).is_file()]:
         raise FileNotFoundError(
             f"{len(missing)} pages such as 'cases/{missing[0]}' were deleted while others were made"
         )
@@ -70,15 +70,15 @@ def _case_page(sheet: Sheet, before: Sheet | None, after: Sheet | None, document
     return page("atlas_case", values)
 
 
-def _overview(found: Atlas) -> str:
-    tables, alone = grids(found.sheets)
+def _overview(atlas: Atlas) -> str:
+    tables, alone = grids(atlas.sheets)
     values = {
-        "titles": sorted({family(sheet.case.family).title for sheet in found.sheets}),
-        "sheets": found.sheets,
+        "titles": sorted({family(sheet.case.family).title for sheet in atlas.sheets}),
+        "sheets": atlas.sheets,
         "grids": tables,
         "alone": alone,
-        "problems": found.problems,
-        "verdicts": [verdict for verdict in MARKS if verdict in _verdicts(found.sheets)],
+        "problems": atlas.problems,
+        "verdicts": [verdict for verdict in MARKS if verdict in _verdicts(atlas.sheets)],
         "marks": MARKS,
     }
     return page("atlas", values)

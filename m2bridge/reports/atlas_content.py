@@ -1,4 +1,4 @@
-"""What an atlas holds. Every value comes from a certificate, which is named with it."""
+"""The content of an atlas. Every value comes from a certificate, which is named with it."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Sheet:
 
     @property
     def file(self) -> str:
-        """Of its page."""
+        """The name of its page."""
         return f"{self.case.name}.html"
 
     @property
@@ -91,7 +91,7 @@ class Sheet:
         return any(source.question == EQUATIONS for source in self.sources)
 
     def text(self, name: str) -> str:
-        """Of the value with this name."""
+        """The text of the value with this name."""
         return next(value.text for value in self.values if value.name == name)
 
 

@@ -62,14 +62,14 @@ def _line(orbit: Orbit, facts: Mapping[str, Any], tangent: int | None) -> tuple[
     bound = facts.get("tangent_lower_bound")
     if tangent is not None and bound is not None and tangent < bound:
         raise ContradictionError(f"at orbit {orbit} there are {bound} tangent vectors, and equations for {tangent}")
-    shown = value_text(tangent) if tangent is not None else "–" if bound is None else f"≥ {bound}"
+    dimension = value_text(tangent) if tangent is not None else "–" if bound is None else f"≥ {bound}"
     numbers = (facts.get("fibre_length"), facts.get("fibre_points"), *(facts.get(flag) for flag in _FLAGS))
-    return (value_text(list(orbit)), value_text(facts.get("dimension")), shown, *map(value_text, numbers))
+    return (value_text(list(orbit)), value_text(facts.get("dimension")), dimension, *map(value_text, numbers))
 
 
 def singular_values(certificates: Mapping[str, Certificate]) -> tuple[Value, ...]:
-    """Which orbits are singular and which are smooth, and the dimension of the singular locus away from zero."""
-    source = next((file for file, found in certificates.items() if found.evidence.get("orbits")), "")
+    """The singular and the smooth orbits, and the dimension of the singular locus away from zero."""
+    source = next((file for file, certificate in certificates.items() if certificate.evidence.get("orbits")), "")
     facts = orbit_facts(certificates.values())
     if not facts:
         return ()
@@ -132,8 +132,8 @@ def _sheet_of(case: Case, rows: list[Row], certificates: Mapping[str, Certificat
         singular_values(certificates),
         _generators(certificates.values()),
         tuple(rows),
-        tuple(Source(found.question, file, found.digest) for file, found in certificates.items()),
-        tuple(sorted({lemma for found in certificates.values() for lemma in found.trusted})),
+        tuple(Source(certificate.question, file, certificate.digest) for file, certificate in certificates.items()),
+        tuple(sorted({lemma for certificate in certificates.values() for lemma in certificate.trusted})),
     )
 
 
@@ -157,7 +157,7 @@ def _generators(certificates: Iterable[Certificate]) -> tuple[str, ...]:
 
 def _scope(certificates: Iterable[Certificate]) -> str:
     """Why nothing is said of all degrees, where there are equations up to one."""
-    degrees = [found.answer["max_degree"] for found in certificates if found.question == EQUATIONS]
+    degrees = [certificate.answer["max_degree"] for certificate in certificates if certificate.question == EQUATIONS]
     return f"not known beyond degree {degrees[0]}" if degrees else ""
 
 
@@ -238,7 +238,7 @@ VALUES: dict[str, Callable[[Certificate], Any]] = {
     "generators of low degree": _low_degrees,
     "coordinates": _coordinates,
 }
-"""What pages say of each case, and where a certificate says it."""
+"""The values on the page of each case, and how they are read from a certificate."""
 
 UP_TO_A_DEGREE = ("Hilbert polynomial", "Hilbert function", "generators of low degree")
 """Those that equations up to a degree tell."""

@@ -1,4 +1,4 @@
-"""Files of a batch that say why a question has no certificate."""
+"""A folder of certificates and outcomes, read into the rows of a report."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def outcome_rows(data: Any, file: str) -> list[Row]:
         case = case_of(outcome.family, outcome.case)
         names = question_of(outcome.family, outcome.question).names()
         applies = outcome.kind != "not-applicable"
-        said = f"{outcome.kind}{_limit(outcome)}: {outcome.reason}" if applies else outcome.reason
-        reason, verdict = said.encode().decode(), "NO_ANSWER" if applies else "NOT_APPLICABLE"
+        text = f"{outcome.kind}{_limit(outcome)}: {outcome.reason}" if applies else outcome.reason
+        reason, verdict = text.encode().decode(), "NO_ANSWER" if applies else "NOT_APPLICABLE"
         versions = {str(name): str(version) for name, version in outcome.versions.items()}
     except (AttributeError, KeyError, TypeError, ValueError, InvalidCaseError) as error:
         raise CertificateError(f"not an outcome of a batch: {error!r}") from None
@@ -78,15 +78,15 @@ def collect(folder: Path) -> Report:
     problems: list[Problem] = []
     unanswered: list[Row] = []
     tables: dict[Table, Table] = {}
-    seen: dict[str, str] = {}
+    files: dict[str, str] = {}
     for path in watched(sorted(watched(folder.rglob("*.json")))):
         name = str(path.relative_to(folder)).encode("utf-8", "replace").decode()
         try:
             if name.endswith(SUFFIX):
-                unanswered += _once(outcome_rows(read_json(text_of(path)), name), SUFFIX, seen)
+                unanswered += _once(outcome_rows(read_json(text_of(path)), name), SUFFIX, files)
             else:
                 certificate = read(path)
-                rows += _once(certificate_rows(certificate, name), ".json", seen)
+                rows += _once(certificate_rows(certificate, name), ".json", files)
                 details.append(_detail(certificate, tables))
         except (CertificateError, ConversionError, OSError, ValueError, RecursionError) as reason:
             problems.append(Problem(name, line(str(reason))))
@@ -97,7 +97,7 @@ def collect(folder: Path) -> Report:
     return Report(tuple(rows), tuple(details), tuple(problems))
 
 
-def _once(rows: list[Row], suffix: str, seen: dict[str, str]) -> list[Row]:
+def _once(rows: list[Row], suffix: str, files: dict[str, str]) -> list[Row]:
     """The rows of a file, which must have the name of their case and question, and be the first of this name.
 
     Parameters
@@ -106,16 +106,16 @@ def _once(rows: list[Row], suffix: str, seen: dict[str, str]) -> list[Row]:
         Not empty.
     suffix : str
         How the names of such files end.
-    seen : dict of str to str
+    files : dict of str to str
         The file of each name; this one is added.
     """
     row = rows[0]
     name = f"{row.case.name}-{row.question}{suffix}"
     if Path(row.file).name != name:
         raise CertificateError(f"the content is that of {name}")
-    if name in seen:
-        raise CertificateError(f"the same case and question as {seen[name]}")
-    seen[name] = row.file
+    if name in files:
+        raise CertificateError(f"the same case and question as {files[name]}")
+    files[name] = row.file
     return rows
 
 
@@ -131,24 +131,24 @@ def certificate_rows(certificate: Certificate, file: str) -> list[Row]:
         raise CertificateError("the digest is not that of the content: the file was changed")
     try:
         case = case_of(certificate.family, certificate.case)
-        said = question_of(certificate.family, certificate.question).rows(certificate)
-        if not said or any(row.verdict not in VERDICTS for row in said):
+        answers = question_of(certificate.family, certificate.question).rows(certificate)
+        if not answers or any(row.verdict not in VERDICTS for row in answers):
             raise ValueError("no verdicts, or unknown ones")
         if _foreign(certificate):
-            said = list(map(_program_not_checked, said))
+            answers = list(map(_program_not_checked, answers))
     except InvalidCaseError as reason:
         raise CertificateError(str(reason)) from None
     except (KeyError, TypeError, ValueError, AttributeError) as reason:
         raise CertificateError(f"the answer does not have the expected form: {reason!r}") from None
-    sources = _sources(certificate, len(said))
+    sources = _sources(certificate, len(answers))
     return [
         Row(case, certificate.question, *row, certificate.reported, file, source)
-        for row, source in zip(said, sources, strict=True)
+        for row, source in zip(answers, sources, strict=True)
     ]
 
 
 def _sources(certificate: Certificate, count: int) -> list[str]:
-    """Where the statements are stated; nothing for what is no statement."""
+    """The places where the statements are stated; nothing for what is no statement."""
     verdicts = certificate.answer.get("verdicts", ())
     return [str(verdict.get("source", "")) for verdict in verdicts] if len(verdicts) == count else [""] * count
 
@@ -167,7 +167,7 @@ def _foreign(certificate: Certificate) -> bool:
 
 
 def _program_not_checked(row: Answer) -> Answer:
-    """What is refuted or undecided remains so; all else is not simply what the certificate says."""
+    """A row whose program nobody checked: REFUTED and UNDECIDED remain, another verdict moves into the reason."""
     if row.verdict in ("REFUTED", "UNDECIDED"):
         return row._replace(reason=f"{row.reason}; program not checked")
     return row._replace(verdict="PROGRAM_NOT_CHECKED", reason=f"{verdict_words(row.verdict)}: {row.reason}")
@@ -176,8 +176,8 @@ def _program_not_checked(row: Answer) -> Answer:
 def _detail(certificate: Certificate, tables: dict[Table, Table]) -> Detail:
     """The certificates of one case share script and orbits, so equal ones are kept once, and tables in ``tables``."""
     evidence = certificate.evidence
-    found = evidence.get("orbits") or evidence.get("tangent_dimensions")
-    orbits = [orbit for orbit in found if isinstance(orbit, dict)] if isinstance(found, list) else []
+    facts = evidence.get("orbits") or evidence.get("tangent_dimensions")
+    orbits = [orbit for orbit in facts if isinstance(orbit, dict)] if isinstance(facts, list) else []
     table = orbit_table(orbits) if orbits else None
     return Detail(
         case_of(certificate.family, certificate.case),

@@ -1,4 +1,4 @@
-"""Values of certificates in words."""
+"""The content of a report: cases, rows, details of certificates, and files that could not be used."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def verdict_words(verdict: str) -> str:
 
 
 VERDICTS = ("REFUTED", "UNDECIDED", "NO_ANSWER", "PROGRAM_NOT_CHECKED", "CONFIRMED", "COMPUTED", "NOT_APPLICABLE")
-"""In the order of a report: the four verdicts on statements; a closure is COMPUTED; what failed has NO_ANSWER.
+"""The verdicts in the order of a report: four on statements; a closure is COMPUTED; what failed has NO_ANSWER.
 
 What another release answered, and did not refute, with a program that is not this release's, is PROGRAM_NOT_CHECKED.
 """
@@ -85,7 +85,7 @@ class Case:
 
     @property
     def rank(self) -> tuple[object, ...]:
-        """In which order cases are listed; values are compared as numbers where they are."""
+        """A key that orders cases; values are compared as numbers where they are."""
         return self.family, tuple((isinstance(cell, str), cell) for cell in self.cells), self.name
 
     def __str__(self) -> str:
@@ -153,13 +153,13 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """What a certificate holds besides its verdicts.
+    """The content of a certificate besides its verdicts.
 
     Parameters
     ----------
     case : Case
     question, observation : str
-        What was asked; and the observation on which the answer rests, which other questions may share.
+        The question; and the observation on which the answer rests, which other questions may share.
     orbits : Table or None
         Facts about each orbit, if the certificate rests on them.
     script : str
@@ -205,9 +205,9 @@ class Report:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many rows have each verdict that occurs."""
-        found = Counter(row.verdict for row in self.rows)
-        return {verdict: found[verdict] for verdict in VERDICTS if found[verdict]}
+        """The number of rows with each verdict that occurs."""
+        counts = Counter(row.verdict for row in self.rows)
+        return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
 
     @cached_property
     def cases(self) -> tuple[Case, ...]:
@@ -217,9 +217,9 @@ class Report:
     @cached_property
     def columns(self) -> tuple[tuple[str, str], ...]:
         """Name and heading of the columns that name a case: its options, or its name where these are not the same."""
-        found = {tuple((option, heading) for option, heading, _ in case.options) for case in self.cases}
-        return (len(found) == 1 and next(iter(found))) or NAMES
+        columns = {tuple((option, heading) for option, heading, _ in case.options) for case in self.cases}
+        return (len(columns) == 1 and next(iter(columns))) or NAMES
 
     def cells(self, case: Case) -> tuple[Cell, ...]:
-        """What stands in these columns."""
+        """The cells of a case in these columns."""
         return (case.name,) if self.columns == NAMES else case.cells

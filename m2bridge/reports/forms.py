@@ -60,7 +60,7 @@ def to_text(report: Report) -> str:
 
 
 def to_sheet(report: Report) -> Sheet:
-    """The same for a terminal, in whose width it is laid out: witnesses stand below reasons."""
+    """A sheet for a terminal, in whose width it is laid out: witnesses stand below reasons."""
     blocks: list[Block] = [Facts([("summary", escape.line(paragraph(report)))])]
     if report.rows:
         witnesses = [f"\nwitness: {escape.line(row.witness)}" if row.witness else "" for row in report.rows]

@@ -70,8 +70,8 @@ def _grid(report: Report, cases: Mapping[Place, list[Case]], statement: str, cor
     yield r"\rule{0pt}{4pt}\end{tabular}\hspace{1.5em plus 1em}"
 
 
-def _values(found: Iterable[Cell]) -> list[Cell]:
-    return sorted(set(found), key=lambda value: (isinstance(value, str), value))
+def _values(cells: Iterable[Cell]) -> list[Cell]:
+    return sorted(set(cells), key=lambda value: (isinstance(value, str), value))
 
 
 def _by_cell(report: Report) -> dict[Place, list[Case]]:
@@ -95,7 +95,7 @@ def _signs(verdicts: list[str | None]) -> str:
     return signs[0] if len(set(signs)) == 1 else "".join(signs)
 
 
-_SAID = {
+VERDICT_WORDS = {
     "REFUTED": "refuted",
     "UNDECIDED": "undecided",
     "NO_ANSWER": "without an answer",
@@ -139,12 +139,12 @@ def _reported(report: Report) -> dict[str, Any]:
     return {
         "seconds": round(sum(seconds for *_, seconds in measured), 3),
         "peak_memory": max(memory, default=None),
-        "versions": {name: sorted(found) for name, found in sorted(versions.items())},
+        "versions": {name: sorted(releases) for name, releases in sorted(versions.items())},
     }
 
 
 def paragraph(report: Report) -> str:
-    """The same in sentences."""
+    """The summary in sentences."""
     lemmas = trusted(report)
     trust = f"Taken on trust: {'; '.join(lemmas)}" if lemmas else "Nothing is taken on trust"
     return f"{sentences(report)} {trust}."
@@ -152,30 +152,30 @@ def paragraph(report: Report) -> str:
 
 def sentences(report: Report) -> str:
     """The paragraph without what is taken on trust."""
-    found, headings = summary(report), dict(report.columns)
+    numbers, headings = summary(report), dict(report.columns)
     ranges = ", ".join(
         f"{headings[name]} = {low}" if low == high else f"{low} ≤ {headings[name]} ≤ {high}"
-        for name, (low, high) in found["ranges"].items()
+        for name, (low, high) in numbers["ranges"].items()
     )
-    verdicts = ", ".join(f"{count} {_SAID[verdict]}" for verdict, count in found["verdicts"].items())
-    reported = found["reported"]
+    verdicts = ", ".join(f"{count} {VERDICT_WORDS[verdict]}" for verdict, count in numbers["verdicts"].items())
+    reported = numbers["reported"]
     memory = reported["peak_memory"]
     figures = [
         f"total computing time {duration(reported['seconds'])}",
         f"largest memory {memory / 2**20:.0f} MiB" if memory is not None else "",
         *(f"{name} {' and '.join(versions)}" for name, versions in reported["versions"].items()),
     ]
-    said = [
-        plural(found["cases"], "case") + (f" ({ranges})" if ranges else "") if found["cases"] else "No cases",
-        f"{plural(found['certificates'], 'certificate')} about: {', '.join(found['statements']) or 'nothing'}",
+    parts = [
+        plural(numbers["cases"], "case") + (f" ({ranges})" if ranges else "") if numbers["cases"] else "No cases",
+        f"{plural(numbers['certificates'], 'certificate')} about: {', '.join(numbers['statements']) or 'nothing'}",
         f"Verdicts: {verdicts or 'none'}",
         f"Reported and not checked: {', '.join(filter(None, figures))}",
-        f"{plural(found['unusable_files'], 'file')} could not be used" if report.problems else "",
+        f"{plural(numbers['unusable_files'], 'file')} could not be used" if report.problems else "",
         "The certificates were read, not verified ('m2bridge verify' does that)",
-        f"Statements of: {'; '.join(found['papers'])}" if found["papers"] else "",
+        f"Statements of: {'; '.join(numbers['papers'])}" if numbers["papers"] else "",
         f"Written by, and to be cited as, {PROGRAM} ({HINT})",
     ]
-    return ". ".join(filter(None, said)) + "."
+    return ". ".join(filter(None, parts)) + "."
 
 
 def trusted(report: Report) -> list[str]:
@@ -191,9 +191,9 @@ def papers(report: Report) -> list[str]:
 
 def _ranges(report: Report) -> dict[str, tuple[int, int]]:
     """The smallest and the largest value of each option that is a number, where all cases are of one family."""
-    found = {}
+    ranges = {}
     for i, (option, _) in enumerate(report.columns):
         values = [cell for case in report.cases if type(cell := report.cells(case)[i]) is int]
         if values:
-            found[option] = min(values), max(values)
-    return found
+            ranges[option] = min(values), max(values)
+    return ranges

@@ -83,14 +83,14 @@ def table(report: Report) -> dict[str, Any]:
     """All rows: cases, statements, verdicts and texts are sorted lists, and a row refers to them by numbers."""
     cases, rows = report.cases, report.rows
     texts = sorted({text for row in rows for text in (row.reason, row.witness)})
-    said = sorted({row.statement for row in rows})
+    names = sorted({row.statement for row in rows})
     case = {name: i for i, name in enumerate(cases)}
-    statement, verdict, text = ({name: i for i, name in enumerate(names)} for names in (said, VERDICTS, texts))
+    statement, verdict, text = ({name: i for i, name in enumerate(names)} for names in (names, VERDICTS, texts))
     return {
         "columns": [heading for _, heading in report.columns],
         "cases": [(case.name, case.title, report.cells(case)) for case in cases],
         "legends": {name: family(name).orbits for name in sorted({case.family for case in cases})},
-        "statements": said,
+        "statements": names,
         "verdicts": VERDICTS,
         "marks": list(MARKS.values()),
         "texts": texts,
@@ -102,22 +102,22 @@ def table(report: Report) -> dict[str, Any]:
 
 
 def _sheet(rows: list[Row], details: list[Detail]) -> dict[str, Any]:
-    """What is shown when a case is opened; orbits and scripts that several certificates share appear once."""
+    """The sheet that opens with a case; orbits and scripts that several certificates share appear once."""
     orbits = _shared((detail.orbits, detail.question) for detail in details)
     scripts = _shared((detail.script, detail.question) for detail in details)
     return {
         "verdicts": [(row.statement, row.verdict, row.reason, row.witness, row.file) for row in rows],
         "family": rows[0].case.family if rows else "",
-        "orbits": [(questions, shown.header, shown.lines) for shown, questions in orbits.items()],
+        "orbits": [(questions, table.header, table.lines) for table, questions in orbits.items()],
         "scripts": [(questions, text) for text, questions in scripts.items()],
         "trusted": sorted({lemma for detail in details for lemma in detail.trusted}),
     }
 
 
-def _shared(found: Iterable[tuple[Thing | None, str]]) -> dict[Thing, list[str]]:
+def _shared(pairs: Iterable[tuple[Thing | None, str]]) -> dict[Thing, list[str]]:
     """The different things, and the questions that they belong to; what is empty is left out."""
     questions: dict[Thing, list[str]] = {}
-    for thing, question in found:
+    for thing, question in pairs:
         if thing:
             questions.setdefault(thing, []).append(question)
     return questions
@@ -125,9 +125,9 @@ def _shared(found: Iterable[tuple[Thing | None, str]]) -> dict[Thing, list[str]]
 
 def _by_case(report: Report) -> dict[Case, tuple[list[Row], list[Detail]]]:
     """The rows and details of each case, the cases in order."""
-    found: dict[Case, tuple[list[Row], list[Detail]]] = {}
+    parts: dict[Case, tuple[list[Row], list[Detail]]] = {}
     for row in report.rows:
-        found.setdefault(row.case, ([], []))[0].append(row)
+        parts.setdefault(row.case, ([], []))[0].append(row)
     for detail in report.details:
-        found.setdefault(detail.case, ([], []))[1].append(detail)
-    return {case: found[case] for case in sorted(found, key=lambda case: case.rank)}
+        parts.setdefault(detail.case, ([], []))[1].append(detail)
+    return {case: parts[case] for case in sorted(parts, key=lambda case: case.rank)}
