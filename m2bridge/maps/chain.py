@@ -174,7 +174,7 @@ def expanded(layers: Sequence[Layer]) -> PolynomialMap:
 
 
 def coefficient_name(output: str, exponents: Sequence[int]) -> str:
-    """What the coefficient of a monomial in the inputs is called: ``f_2_0`` for x² in f, as a polynomial in x and y."""
+    """The name of the coefficient of a monomial in the inputs: ``f_2_0`` for x² in f, as a polynomial in x and y."""
     return "_".join([output, *map(str, exponents)])
 
 
@@ -447,7 +447,7 @@ class Chain(DifferentiableModel):
         return result
 
     def _forward(self, layers: Sequence[ReducedLayer], parameters: Row, x: Row) -> tuple[list[list[int]], list[int]]:
-        """For each layer the values of its inputs and parameters; and the outputs of the last one."""
+        """The values of inputs and parameters of each layer, and the outputs of the last one."""
         points: list[list[int]] = []
         flowing, start = list(x), 0
         for layer, reduced in zip(self.layers, layers, strict=True):

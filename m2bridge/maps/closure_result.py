@@ -124,7 +124,7 @@ class Closure(Result):
 
     @property
     def generator_degrees(self) -> dict[int, int] | None:
-        """How many generators were found of each total degree."""
+        """The number of generators found in each total degree."""
         if not isinstance(self.equations, Implicitization):
             return None if self.equations is None else self.equations.generator_degrees
         if self.homogeneous:

@@ -85,7 +85,7 @@ def _by_elimination(known: Equations, model: Model, engine: Engine) -> Equations
 
 
 def _elimination_remark(largest: int, model: Model, field: CoefficientField) -> str:
-    """What the elimination showed; it takes place in linearly independent coordinates."""
+    """The result of the elimination in words; it takes place in linearly independent coordinates."""
     parametrization = model.polynomial_map
     independent = len(reduce_linearly(parametrization).basis)
     besides = "" if independent == len(parametrization.coordinates) else ", besides the linear ones,"
@@ -94,7 +94,7 @@ def _elimination_remark(largest: int, model: Model, field: CoefficientField) -> 
 
 
 def _answer(model: Model, field: CoefficientField, engine: Engine) -> tuple[Answer, str]:
-    """What Macaulay2 said, and the limit that it, or the writing of its script, reached, if any."""
+    """The answer of Macaulay2, and the limit reached by it or by the writing of its script, if any."""
     try:
         return answer_to(completeness_script(model, field), engine=engine), ""
     except (TimeLimitError, MemoryLimitError) as reached:
@@ -338,7 +338,7 @@ def up_to(degree: int, known: Equations) -> Equations:
 
 
 def scope(found: Implicitization) -> str:
-    """What is claimed of generators up to a degree, in words."""
+    """The claim about generators up to a degree, in words."""
     degrees = found.source.grading.degrees
     weights = (
         "" if found.source.grading.is_standard else f", the coordinates having degrees {', '.join(map(str, degrees))}"

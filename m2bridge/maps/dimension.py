@@ -56,7 +56,7 @@ class Dimension(Result):
 
     @property
     def status(self) -> Status:
-        """How well :attr:`dimension` is known."""
+        """The status of :attr:`dimension`: proved, a lower bound, or a formula's value."""
         order: tuple[Status, ...] = get_args(Status)
         for status in order:
             if any(finding.status == status for finding in self.findings):
@@ -79,7 +79,7 @@ class Dimension(Result):
 
     @property
     def defect(self) -> int | None:
-        """How much the first expectation whose hypotheses hold exceeds the dimension, if that is proved."""
+        """The excess of the first expectation whose hypotheses hold over the dimension, if that is proved."""
         values = [e.value for e in self.expected if e.value is not None and not e.fails]
         if not values or self.status != "proved" or self.dimension is None:
             return None
@@ -198,7 +198,7 @@ def _by_elimination(
     coordinates: str | None,
     needed: bool,
 ) -> MethodValue:
-    """What elimination says; unless it is needed, a case that is too large for it is left to other methods."""
+    """The dimension by elimination; unless it is needed, a case that is too large for it is left to other methods."""
     try:
         found = closure(case, engine=engine, field=field, coordinates=coordinates, strategy="elimination")
     except InvalidCaseError as reason:

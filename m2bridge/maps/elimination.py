@@ -1,4 +1,4 @@
-"""What the templates need to compute the ideal of an image by elimination."""
+"""Values for the templates that compute the ideal of an image by elimination."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def empty_source() -> InvalidCaseError:
 
 
 def elimination_values(independent: PolynomialMap, field: CoefficientField, graded: bool = True) -> dict[str, object]:
-    """What the templates need to compute the ideal of the closure by elimination.
+    """Return the values for templates that compute the ideal of the closure by elimination.
 
     Macaulay2 knows no kernels of maps to a ring without variables; so a map without parameters gets one that is zero.
 

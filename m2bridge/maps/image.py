@@ -165,7 +165,7 @@ implicitize = image
 def _base_locus(
     polynomial_map: PolynomialMap, field: CoefficientField, title: str, engine: Engine
 ) -> tuple[Answer, str]:
-    """What Macaulay2 says about source and base locus, and the limit that it reached, if any."""
+    """The answer of Macaulay2 about source and base locus, and the limit that it reached, if any."""
     try:
         script = base_locus_script(polynomial_map, field, title)
         return answer_to(script, engine=engine), ""

@@ -28,7 +28,7 @@ PRIMES = 4
 
 @dataclass(frozen=True, slots=True)
 class MethodValue:
-    """What one method says.
+    """The answer of one method.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def singular_by_bounds(lower: int, upper: int | None, dimension: int) -> bool | 
 
 
 def known_dimension(model: Model, field: CoefficientField) -> tuple[int | None, Status]:
-    """What the ranks of the differential say about the dimension, found in at most half of the time."""
+    """The best answer by ranks of the differential, computed in at most half of the time."""
     with share(0.5):
         findings = jacobian_findings(model, field)
     best = max(findings, key=lambda finding: (finding.status == "proved", finding.value or -1))

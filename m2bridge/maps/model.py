@@ -141,7 +141,7 @@ class LowerBound:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What a statement says about the dimension of a model.
+    """The dimension that a statement predicts for a model.
 
     Parameters
     ----------

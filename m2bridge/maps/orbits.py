@@ -117,7 +117,7 @@ Components = tuple[Component, ...]
 
 @dataclass(frozen=True, slots=True)
 class LocusFindings:
-    """What one method found.
+    """The findings of one method.
 
     Parameters
     ----------
@@ -175,15 +175,15 @@ class OrbitMethods(Protocol):
     """The ways to find the singular locus orbit by orbit; tangent spaces and fibres are alike on an orbit."""
 
     def by_fibres(self, engine: Engine) -> LocusFindings:
-        """From the fibre of the parametrization over one point of each orbit."""
+        """Return findings from the fibre of the parametrization over one point of each orbit."""
         ...
 
     def by_bounds(self) -> LocusFindings:
-        """From tangent vectors and equations of low degree at one point of each orbit, over QQ."""
+        """Return findings from tangent vectors and equations of low degree at one point of each orbit, over QQ."""
         ...
 
     def by_orbits(self, ideal: GeneratingSet, dimension: int) -> LocusFindings:
-        """From the whole ideal and the dimension, by the Jacobian criterion at one point of each orbit."""
+        """Return findings by the Jacobian criterion at one point of each orbit, from the whole ideal."""
         ...
 
     @property

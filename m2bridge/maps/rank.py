@@ -31,7 +31,7 @@ Pair = tuple[list[int], list[int]]
 
 @dataclass(frozen=True, slots=True)
 class RankResult:
-    """What ranks and bounds say about the dimension of the closure of an image.
+    """Bounds for the dimension of the closure of an image, by ranks and by theorems.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def _all_outputs(count: int) -> Iterator[Pair]:
 
 @dataclass(frozen=True, slots=True)
 class ObservedRank(WithoutOrbits):
-    """See :class:`m2bridge.maps.statement.Observed`; there are no orbits.
+    """The observed dimension of a model without orbits; see :class:`m2bridge.maps.statement.Observed`.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ class ObservedRank(WithoutOrbits):
         return {"lower_bound": self.found.lower, "upper_bound": self.found.upper.value}
 
     def evidence(self) -> dict[str, Any]:
-        """What a certificate holds."""
+        """The part of a certificate."""
         return self.to_json()
 
     def facts(self) -> list[tuple[str, str | None]]:

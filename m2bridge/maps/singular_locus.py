@@ -130,7 +130,7 @@ class SingularLocus(Result):
 
 
 def zero_text(tangent: int | None, dimension: int | None) -> str | None:
-    """What the tangent dimension at zero says, in words."""
+    """The tangent dimension at zero, and whether zero is singular, in words."""
     if tangent is None or dimension is None:
         return None
     return f"tangent dimension {tangent}, {'singular' if tangent > dimension else 'smooth'}"
@@ -509,7 +509,7 @@ def _result(
 
 
 def known_orbits(findings: Iterable[LocusFindings]) -> tuple[OrbitStatus, ...]:
-    """What is known of each orbit, by the last method that decided it; methods may have looked at some orbits only."""
+    """The status of each orbit by the last method that decided it; methods may have looked at some orbits only."""
     known: dict[Any, OrbitStatus] = {}
     for status in chain.from_iterable(f.statuses for f in findings):
         if status.singular is not None or status.orbit not in known:

@@ -156,7 +156,7 @@ class Criterion:
         return "" if known is None else known.reason
 
     def place(self, sample: Mapping[str, Any], applies: bool) -> str:
-        """Where a piece lies on which ``positive`` has one sign, from a point of it.
+        """The place of a piece on which ``positive`` has one sign, from a point of it.
 
         Parameters
         ----------
@@ -257,7 +257,7 @@ def slice_surface(
 
 @dataclass(frozen=True, slots=True)
 class _Slice:
-    """What Macaulay2 said about a slice."""
+    """The answer of Macaulay2 about a slice."""
 
     closure: Closure
     space: SliceSpace

@@ -18,7 +18,7 @@ class Points(Protocol):
     def __hash__(self) -> int: ...
 
     def to_json(self) -> Any:
-        """For ``json.dumps``."""
+        """Return a value for ``json.dumps``."""
         ...
 
 
@@ -27,12 +27,12 @@ Value = bool | int | Points
 
 
 def value_json(value: Value | None) -> Any:
-    """For ``json.dumps``."""
+    """Return a value for ``json.dumps``."""
     return value if value is None or isinstance(value, bool | int) else value.to_json()
 
 
 def every_orbit(orbit: Any) -> bool:
-    """For statements about all functions except zero."""
+    """Return True: the statement is about all functions except zero."""
     return True
 
 
@@ -101,7 +101,7 @@ IntegerMatrix = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """Where a statement fails: an orbit, parameters of a function in it, and the numbers that show it.
+    """A place where a statement fails: an orbit, parameters of a function in it, and the numbers that show it.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ class Witness:
 
 
 class Observed(Protocol):
-    """What was observed about one case, each part by at least one exact method that predicts nothing."""
+    """Observations of one case, each by at least one exact method that predicts nothing."""
 
     @property
     def model(self) -> Any:
@@ -161,11 +161,11 @@ class Observed(Protocol):
 
     @property
     def progress(self) -> str:
-        """How much was done until then; empty if all was observed."""
+        """The part that was done until then; empty if all was observed."""
         ...
 
     def value(self, observable: str) -> Value | None:
-        """What was observed of the closure as a whole; ``None`` if that is undecided."""
+        """The value for the closure as a whole; ``None`` if it is undecided."""
         ...
 
     def unknown(self, observable: str) -> str:
@@ -177,7 +177,7 @@ class Observed(Protocol):
         ...
 
     def at_orbits(self, observable: str) -> Mapping[Any, Value | None]:
-        """What was observed at each orbit, as far as it was looked at; ``None`` if that is undecided."""
+        """The value at each orbit that was looked at; ``None`` if it is undecided."""
         ...
 
     def doubt(self, observable: str, orbits: Sequence[Any]) -> str:
@@ -185,7 +185,7 @@ class Observed(Protocol):
         ...
 
     def witness(self, orbits: Sequence[Any]) -> tuple[Any, Mapping[str, IntegerMatrix], dict[str, int]]:
-        """Of orbits where a statement fails the one that says most, weights of a function in it, and numbers."""
+        """The most informative failing orbit, weights that realise it, and the numbers that show the failure."""
         ...
 
     def numbers(self) -> dict[str, int]:
@@ -193,7 +193,7 @@ class Observed(Protocol):
         ...
 
     def evidence(self) -> dict[str, Any]:
-        """What a certificate holds of it."""
+        """The part of a certificate."""
         ...
 
     def facts(self) -> list[tuple[str, str | None]]:

@@ -35,7 +35,7 @@ def draw_hilbert_function(title: str, values: Sequence[int], by_ranks: int, poly
 
 
 def _polynomial(axes: Any, polynomial: Expr, count: int) -> None:
-    """Where it is positive, between integers too."""
+    """Draw the polynomial where it is positive, between integers too."""
     value = lambdify(n, polynomial)
     places = [k / PARTS for k in range(PARTS * (count - 1) + 1)]
     known = [(x, y) for x in places if (y := float(value(x))) > 0]

@@ -234,7 +234,7 @@ class _Variety:
         return to_flint(ring.from_expr(g) for g in inside)
 
     def projections(self, base: str | None) -> dict[str, fmpq_mpoly]:
-        """For each other variable the equation that holds between it and the base."""
+        """The equation between each other variable and the base."""
         found = {}
         for name in self.names:
             if name != base:
@@ -281,7 +281,7 @@ def _rational_points(
     projections: Mapping[str, fmpq_mpoly],
     sample: list[Spot],
 ) -> dict[int, Mapping[str, fmpq]]:
-    """For branches, by number, a rational point among those over a few fractions."""
+    """A rational point of each branch, by number, among those over a few fractions."""
     found: dict[int, Mapping[str, fmpq]] = {}
     for place in watched(fractions_between(span, TRIED)):
         spots = ideal.points({base: place}, box, projections)
@@ -348,7 +348,7 @@ def patches(surface: fmpq_mpoly, box: Box, cuts: Sequence[fmpq_mpoly], fineness:
 
 @dataclass(frozen=True, slots=True)
 class _Decomposition:
-    """Of a surface, in variables x, y, z: z is the one over the plane."""
+    """A decomposition of a surface in variables x, y, z: z is the one over the plane."""
 
     surface: fmpq_mpoly
     box: Box
@@ -385,7 +385,7 @@ class _Decomposition:
                 yield Patch(grid, *self._samples(span, strip, root))
 
     def _column(self, x: fmpq) -> list[list[list[Point]]]:
-        """For each interval of y the nodes, and the points over each."""
+        """The nodes in each interval of y, and the points over each."""
         restricted = self.surface.subs({self.x: x})
         return [
             [

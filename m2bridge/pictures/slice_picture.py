@@ -38,7 +38,7 @@ NEAR = 0.04
 
 
 def axes(elevation: float, azimuth: float) -> tuple[Point, Point, Point]:
-    """To the right, upwards, and towards the eye; the angles are in degrees."""
+    """Vectors to the right, upwards, and towards the eye; the angles are in degrees."""
     e, a = radians(elevation), radians(azimuth)
     return (
         (-sin(a), cos(a), 0.0),
@@ -48,7 +48,7 @@ def axes(elevation: float, azimuth: float) -> tuple[Point, Point, Point]:
 
 
 def hidden(points: Sequence[Point], squares: Iterable[Sequence[Point]], elevation: float, azimuth: float) -> list[bool]:
-    """For each point whether a square is before it, in the coordinates of a cube [-1, 1]³."""
+    """Whether a square is before each point, in the coordinates of a cube [-1, 1]³."""
     import numpy  # comes with what draws pictures
 
     corners = numpy.array(list(squares), dtype=float)
@@ -69,7 +69,7 @@ def hidden(points: Sequence[Point], squares: Iterable[Sequence[Point]], elevatio
 
 
 def _area(one: Any, other: Any) -> Any:
-    """Of the parallelograms that vectors span, as they are seen, with a sign."""
+    """The areas of the parallelograms that vectors span, as they are seen, with a sign."""
     return one[:, 0] * other[:, 1] - one[:, 1] * other[:, 0]
 
 
@@ -140,7 +140,7 @@ STYLES = {FUNCTIONS: "solid", CLOSURE_ONLY: "dotted", UNDECIDED: "dashed"}
 
 
 def scene(view: SurfaceView) -> dict[str, Any]:
-    """For ``json.dumps``: ``squares`` have four corners each, ``lines`` any number of points."""
+    """A dictionary for ``json.dumps``: ``squares`` have four corners each, ``lines`` any number of points."""
     scaled = scaling(view)
     surfaces = [piece for piece in view.pieces if piece.kind == "surface"]
     others = [piece for piece in view.pieces if piece.kind != "surface"]
@@ -271,7 +271,7 @@ def _line(space: Any, piece: Piece, points: Sequence[Point], alpha: float) -> No
 
 
 def scaling(view: SurfaceView) -> Callable[[Iterable[Point]], list[Point]]:
-    """From points of the box to points of the cube [-1, 1]³."""
+    """The map from points of the box to points of the cube [-1, 1]³."""
     ends = [tuple(map(float, view.box[name])) for name in view.variables]
 
     def scaled(points: Iterable[Point]) -> list[Point]:
@@ -284,7 +284,7 @@ def scaling(view: SurfaceView) -> Callable[[Iterable[Point]], list[Point]]:
 
 
 def _brightness(quad: Sequence[Point]) -> float:
-    """Of a square that is lit from both sides."""
+    """The brightness of a square that is lit from both sides."""
     a, b, c, d = quad
     u, v = ([p - q for p, q in zip(one, other, strict=True)] for one, other in ((c, a), (d, b)))
     normal = (u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0])
@@ -298,7 +298,7 @@ def shaded(colour: str, brightness: float, alpha: float) -> tuple[float, ...]:
 
 
 def _legend(view: SurfaceView) -> list[Any]:
-    """What colours and lines mean, where they occur."""
+    """The legend of colours and lines that occur."""
     entries = {}
     for piece in view.pieces:
         if piece.kind == "surface":

@@ -32,11 +32,11 @@ class Result(ABC):
         """Return the result as Macaulay2 reads it."""
 
     def to_text(self, most: int | None = SHOWN) -> str:
-        """For a person at a terminal; at most so many generators of each ideal, all of them when ``None``."""
+        """Return text for a terminal, with at most so many generators of each ideal, all of them when ``None``."""
         return self.to_sheet().text(most)
 
     def to_latex(self, most: int | None = SHOWN) -> str:
-        r"""For a paper: text for ``\\input``, whose lines fit; what the preamble needs is said at the top."""
+        r"""Return text for a paper, for ``\\input``, whose lines fit; what the preamble needs is said at the top."""
         return latex.written(self.to_sheet(), most)
 
     def __str__(self) -> str:
@@ -51,7 +51,7 @@ class Result(ABC):
         return formula.written(self.to_sheet())
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """For IPython, in place of ``repr``, which holds all polynomials."""
+        """Print text in IPython, in place of ``repr``, which holds all polynomials."""
         printer.text(shortened(self.to_text(), MOST_TEXT))
 
 

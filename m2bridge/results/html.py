@@ -58,7 +58,7 @@ def _page(sheet: Sheet, most: int) -> str:
 
 
 def _block(block: Block, most: int) -> dict[str, Any]:
-    """What the template takes of a block: its kind, its rows, and how many were left out."""
+    """The values of a block for the template: its kind, its rows, and the number of those left out."""
     match block:
         case Facts():
             return _rows("facts", [(name, _cell(value)) for name, value in block.known], most)

@@ -66,7 +66,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]], indent: str =
 
 
 def numeric(lines: Sequence[Sequence[str]]) -> list[bool]:
-    """For each column whether it has numbers only, or dashes for those that are not known."""
+    """Whether each column has numbers only, or dashes for those that are not known."""
     return [all(re.fullmatch(r"-?\d+|–", cell) for cell in column) for column in zip(*lines, strict=True)]
 
 
@@ -176,7 +176,7 @@ class Polynomials:
     caption: str = ""
 
     def first(self, most: int | None) -> list[str]:
-        """As many as are asked for."""
+        """Return the first polynomials, at most so many."""
         return list(islice(self.texts(), most))
 
     def text(self, most: int | None) -> str:
@@ -248,6 +248,6 @@ class Sheet:
     formulas: Sequence[str] = ()
 
     def text(self, most: int | None = SHOWN) -> str:
-        """For a terminal; at most so many polynomials of each ideal, all of them when ``None``."""
+        """Return text for a terminal; at most so many polynomials of each ideal, all of them when ``None``."""
         written = [self.title, *(block.text(most) for block in self.blocks)]
         return "\n".join(part for part in written if part)

@@ -107,7 +107,7 @@ def _table(block: Table, width: int) -> RenderableType:
 
 
 def _widths(columns: Sequence[Sequence[str]], room: int) -> tuple[int, list[int | None]]:
-    """What is between columns, and their widths; ``None`` where there is no room for the longest words."""
+    """The space between columns, and their widths; ``None`` where there is no room for the longest words."""
     from rich.cells import cell_len
 
     whole = [max(map(cell_len, "\n".join(column).split("\n"))) for column in columns]
