@@ -47,7 +47,7 @@ class Conversation:
         self.ended = ""
         """Why the process that ran last has ended, in words; empty while none has."""
         self.first_column = 0
-        """How this Macaulay2 numbers the first column in its messages: 1 until some version, 0 from then on."""
+        """The number of the first column in messages of this Macaulay2: 1 until some version, 0 from then on."""
         self._arguments = (*OPTIONS, *options), scripts
         self._process: Process | None = None
         self._mark = secrets.token_hex(8)
@@ -72,7 +72,7 @@ class Conversation:
         return self._scratch.path if self._scratch else None
 
     def may_begin(self) -> None:
-        """Asked before a process is started; refuses by an exception."""
+        """Refuse by an exception that a process is started; called before each start."""
 
     def settings(self) -> Mapping[str, str]:
         """Environment variables for the process, where the user has not set them."""
@@ -104,7 +104,7 @@ class Conversation:
         return self._process, self._scratch.path
 
     def request(
-        self, function: str, texts: Mapping[str, str], timeout: float | None, arguments: Sequence[str] = ()
+        self, function: str, texts: Mapping[str, str], arguments: Sequence[str] = (), *, timeout: float | None
     ) -> Reply | None:
         """Write the texts to files, call the function on them, and wait for the report.
 
@@ -114,10 +114,10 @@ class Conversation:
             Of ``m2scripts/session.m2``; called with the name of the request and the files' common stem.
         texts : mapping
             Endings of the files' names, and what is in them.
-        timeout : float or None
-            Seconds; the limit of the clock and that of the conversation hold besides.
         arguments : sequence of str
             Further ones, as Macaulay2 code.
+        timeout : float or None
+            Seconds; the limit of the clock and that of the conversation hold besides.
 
         Returns
         -------

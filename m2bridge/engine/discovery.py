@@ -64,15 +64,15 @@ class Candidate:
 
 def candidates(explicit: str | os.PathLike[str] | None = None) -> tuple[Candidate, ...]:
     """All places, in the order in which they are tried; the named ones only when they are named."""
-    found = []
+    places = []
     if explicit is not None:
-        found.append(Candidate("--m2", _absolute(os.fspath(explicit))))
+        places.append(Candidate("--m2", _absolute(os.fspath(explicit))))
     if named := os.environ.get(VARIABLE):
-        found.append(Candidate(VARIABLE, _absolute(named)))
-    found.append(Candidate(f"wheel {WHEEL}", _in_wheel()))
+        places.append(Candidate(VARIABLE, _absolute(named)))
+    places.append(Candidate(f"wheel {WHEEL}", _in_wheel()))
     on_path = shutil.which("M2")
-    found.append(Candidate("PATH", Path(on_path).absolute() if on_path else None))
-    return tuple(found)
+    places.append(Candidate("PATH", Path(on_path).absolute() if on_path else None))
+    return tuple(places)
 
 
 def locate(explicit: str | os.PathLike[str] | None = None) -> Candidate:

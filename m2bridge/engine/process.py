@@ -103,8 +103,8 @@ class Process:
             status = Path(f"/proc/{self.pid}/status").read_text(encoding="ascii", errors="replace")
         except OSError:
             return None
-        found = re.search(r"^VmHWM:\s*(\d+) kB$", status, re.MULTILINE)
-        return int(found[1]) * 1024 if found else None
+        match = re.search(r"^VmHWM:\s*(\d+) kB$", status, re.MULTILINE)
+        return int(match[1]) * 1024 if match else None
 
     def forget_peak_memory(self) -> None:
         """Measure :attr:`peak_memory` from now on, where the system can do so (Linux)."""

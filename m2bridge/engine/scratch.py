@@ -18,7 +18,7 @@ from pathlib import Path
 from m2bridge.errors import EngineError
 
 PREFIX = "m2bridge-run-"
-"""Of their names."""
+"""The beginning of their names."""
 
 _SYSTEM = ("/tmp", "/var/tmp")
 

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from m2bridge._version import __version__
 from m2bridge.errors import RenderError
@@ -70,28 +70,26 @@ def render(name: str, libraries: tuple[str, ...] = ("wire",), values: Mapping[st
     """
     from jinja2 import TemplateError
 
-    given = dict(values or {})
-    if "title" in given:
-        given["title"] = printable(str(given["title"]))
+    variables = dict(values or {})
+    if "title" in variables:
+        variables["title"] = printable(str(variables["title"]))
     try:
-        body = _environment().get_template(f"{name}.m2.j2").render(given)
+        body = _script_environment().get_template(f"{name}.m2.j2").render(variables)
     except TemplateError as reason:
         raise RenderError(f"the template '{name}' cannot be rendered: {reason}") from reason
     return Script(name, body, libraries)
 
 
-@cache
-def _environment() -> Environment:
+def _environment(**options: Any) -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    return Environment(
-        loader=FileSystemLoader(templates()),
-        undefined=StrictUndefined,
-        autoescape=False,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    loader = FileSystemLoader(templates())
+    return Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, **options)
+
+
+@cache
+def _script_environment() -> Environment:
+    return _environment(autoescape=False, keep_trailing_newline=True)
 
 
 def page(name: str, values: Mapping[str, object]) -> str:
@@ -122,22 +120,14 @@ def cited(text: str, documentation: str = "") -> Markup:
     from markupsafe import Markup, escape
 
     return Markup("").join(
-        Markup('<a href="{}">{}</a>').format(address, said) if address else escape(said)
-        for said, address in references(visible(text), documentation)
+        Markup('<a href="{}">{}</a>').format(address, part) if address else escape(part)
+        for part, address in references(visible(text), documentation)
     )
 
 
 @cache
 def _page_environment() -> Environment:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(templates()),
-        undefined=StrictUndefined,
-        autoescape=True,
-        finalize=lambda value: visible(value) if type(value) is str else value,  # not what a macro wrote
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    # The texts that macros write are of another type, and stay as they are.
+    environment = _environment(autoescape=True, finalize=lambda value: visible(value) if type(value) is str else value)
     environment.filters["cited"] = cited
     return environment

@@ -126,7 +126,7 @@ class Session:
         check_timeout(timeout)
         clock().check()
         for _ in range(2):
-            reply = self._runs.request("mbRun", {".m2": script.body}, timeout)
+            reply = self._runs.request("mbRun", {".m2": script.body}, timeout=timeout)
             if reply is not None:  # else an earlier script had made the process useless
                 return self._transcript(script, reply)
         raise EngineError(f"Macaulay2 does not take the script '{script.name}'")

@@ -1,4 +1,4 @@
-"""Where in a person's own code an error arose, from what Macaulay2 printed about it."""
+"""Errors of code that Macaulay2 ran, with their places in it, and errors of a process that ended."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def script_error(reply: Reply, sources: Mapping[str, Source], first_column: int)
     first_column : int
         How this Macaulay2 numbers the first column, 0 or 1.
     """
-    printed, message, text = _said(reply.output)
+    printed, message, text = _parts(reply.output)
     places = list(_places(text, sources, first_column))
     if not places:
         where, place = f" ({sources[reply.nonce].name})", None
@@ -88,26 +88,26 @@ def script_error(reply: Reply, sources: Mapping[str, Source], first_column: int)
     )
 
 
-def _said(output: str) -> tuple[str, str, str]:
-    """What was printed before the error, its message, and the text with the places; it is printed last."""
+def _parts(output: str) -> tuple[str, str, str]:
+    """Split output into what was printed before the error, its message, and the text with the places, which is last."""
     heads = list(_HEAD.finditer(output))
     if not heads:
         bare = _BARE_HEAD.search(output)
         if bare is None:
             return output, "the code ended before its last line", ""
         return output[: bare.start()], _message(output, bare.end()), ""
-    head, told = heads[-1], heads[-1]
+    head, place = heads[-1], heads[-1]
     if len(heads) > 1 and output.startswith(_OPENING, head.end()):  # the place is that of the bracket left open
-        told = heads[-2]
-    begin = told.start("file") + _path(told["file"])
-    return output[:begin], _message(output, told.end()), output[head.start() :]
+        place = heads[-2]
+    begin = place.start("file") + _path(place["file"])
+    return output[:begin], _message(output, place.end()), output[head.start() :]
 
 
 def _path(text: str) -> int:
     """Where the name of a file begins after what was printed on the same line."""
     own = re.search(rf"(?:(?:\.\./)+|/)?(?:[^\s/]+/)*?{PREFIX}[^/]+/[^/]+$", text)
-    found = own or re.search(r"(?:(?:\.\./)+|/)[^\s]*$", text) or re.search(r"\S*$", text)
-    return found.start() if found else 0
+    match = own or re.search(r"(?:(?:\.\./)+|/)[^\s]*$", text) or re.search(r"\S*$", text)
+    return match.start() if match else 0
 
 
 def _message(output: str, begin: int) -> str:
@@ -165,8 +165,8 @@ def death(status: int | None, output: str, records: tuple[str, ...], limits: Lim
             reached, advice = "the memory of this machine", "take a larger one"
         message = f"Macaulay2 reached {reached} and ended; {advice}, or try a smaller case"
         return MemoryLimitError(message, records=records, output=output)
-    said = f"; its last words: {tail.strip().splitlines()[-1]}" if tail.strip() else ""
-    return EngineDiedError(f"Macaulay2 {ending(status)}{said}", records=records, output=output)
+    last = f"; its last words: {tail.strip().splitlines()[-1]}" if tail.strip() else ""
+    return EngineDiedError(f"Macaulay2 {ending(status)}{last}", records=records, output=output)
 
 
 def ending(status: int | None) -> str:

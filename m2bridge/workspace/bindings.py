@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,8 +23,6 @@ from m2bridge.workspace.encode_algebra import plain_matrix, ring_of_sympy, spars
 from m2bridge.workspace.values.collections import Array, HashTable, MutableList, Option, Set
 from m2bridge.workspace.values.rings import Algebra, IntegerRing
 
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9']*")
-
 
 def bindings(inputs: Mapping[str, Any]) -> str:
     """Macaulay2 code that gives values to names; variables of their rings can be used by their names afterwards.
@@ -38,10 +35,8 @@ def bindings(inputs: Mapping[str, Any]) -> str:
         If a name is not one of Macaulay2's, or a value has no counterpart there.
     """
     for name in inputs:
-        if not _NAME.fullmatch(name) or name.startswith("mb"):
-            raise ConversionError(
-                f"{name!r} cannot name a value in Macaulay2: letters and digits, not beginning with mb"
-            )
+        if name.startswith("mb"):
+            raise ConversionError(f"{name!r} cannot name a value in Macaulay2: it begins with mb")
     prepared = in_one_ring(inputs.values())
     return "".join(
         f"mbDefine({string(name)}, {encode(value)});\n" for name, value in zip(inputs, prepared, strict=True)
@@ -78,15 +73,15 @@ def in_one_ring(values: Iterable[Any]) -> list[Any]:
     names = {str(symbol) for leaf in leaves if isinstance(leaf, Expr) for symbol in leaf.free_symbols}
     if not names:
         return [_prepared(value, None, False) for value in listed]
-    around = [found for found in _rings(leaves) if names <= set(map(str, found.symbols))]
-    if len(around) == 1:
-        return [_prepared(value, around[0], False) for value in listed]
+    rings = [ring for ring in _rings(leaves) if names <= set(map(str, ring.symbols))]
+    if len(rings) == 1:
+        return [_prepared(value, rings[0], False) for value in listed]
     own = PolynomialRing(QQ, tuple(sorted(names))).sympy_ring
     return [_prepared(value, own, True) for value in listed]
 
 
 def _parts(value: Any) -> list[Any] | None:
-    """What a container holds, a table keys and values in turn; ``None`` for anything else."""
+    """List the items of a container, of a table keys and values in turn; ``None`` for anything else."""
     if type(value) in _PLAIN or isinstance(value, Array | MutableList | Set):
         return list(value)
     if type(value) is dict or isinstance(value, HashTable):
@@ -112,14 +107,14 @@ def _leaves(items: Iterable[Any]) -> Iterable[Any]:
 
 
 def _rings(leaves: Iterable[Any]) -> list[PolyRing]:
-    """The different rings among what is given, as SymPy has them."""
-    found: list[PolyRing] = []
+    """List the different rings among values, as SymPy has them."""
+    rings: list[PolyRing] = []
     for leaf in leaves:
         over = leaf if isinstance(leaf, PolynomialRing | Algebra | PolyRing) else getattr(leaf, "ring", None)
         over = over.sympy_ring if isinstance(over, PolynomialRing | Algebra) else over
-        if isinstance(over, PolyRing) and over not in found:
-            found.append(over)
-    return found
+        if isinstance(over, PolyRing) and over not in rings:
+            rings.append(over)
+    return rings
 
 
 def _prepared(value: Any, over: PolyRing | None, typed: bool) -> Any:

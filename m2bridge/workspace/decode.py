@@ -57,6 +57,7 @@ from m2bridge.workspace.values.rings import (
     IntegerRing,
     QuotientRing,
     RealField,
+    coefficient_ring,
     ring_variables,
 )
 
@@ -120,7 +121,7 @@ class Rings:
         return PolynomialRing(below, names) if plain else algebra
 
     def _reader(self, ring: Any) -> Reader:
-        """How the data of elements of this ring are read; the rings that it is made of are there already."""
+        """Return the reader of elements of this ring; the rings that it is made of are there already."""
         if isinstance(ring, IntegerRing):
             return integer
         if isinstance(ring, CoefficientField):
@@ -138,7 +139,7 @@ class Rings:
         return _sympy_reader(over) if over is not None else self._general_reader(ring)
 
     def _general_reader(self, ring: Any) -> Reader:
-        coefficient = self._readers[self.rings.index(_coefficients(ring))]
+        coefficient = self._readers[self.rings.index(coefficient_ring(ring))]
         width = len(ring_variables(ring))
 
         def read(data: list[Any]) -> RingElement:
@@ -203,12 +204,6 @@ _SPECIAL = {"infinity": "inf", "-infinity": "-inf", "NotANumber": "nan", "0": ""
 def _residue(field: CoefficientField) -> Reader:
     domain = field.domain
     return lambda data: domain(integer(data))
-
-
-def _coefficients(ring: Any) -> Any:
-    while isinstance(ring, QuotientRing | GaloisField):
-        ring = ring.ambient if isinstance(ring, QuotientRing) else ring.quotient
-    return ring.field if isinstance(ring, PolynomialRing) else ring.coefficients
 
 
 def _sympy_reader(ring: PolyRing) -> Reader:

@@ -1,4 +1,4 @@
-"""What can be told of Macaulay2 code without running it."""
+"""Evaluates anybody's Macaulay2 code, and tells what can be told of it without running it."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _SOURCES = 1000
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What Macaulay2 code gave.
+    """The result of evaluating Macaulay2 code.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class Evaluation:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class Display:
     """The same for people and other programs: the value as Macaulay2 writes it, and in the wire format."""
 
     text: str
@@ -127,26 +127,29 @@ class Evaluator(Conversation):
         limited = self.limits.memory is not None or address_space() is not None
         return {} if limited else {"GC_INITIAL_HEAP_SIZE": _HEAP}
 
-    def evaluate(self, code: str, inputs: Mapping[str, Any], timeout: float | None, form: str, file: str) -> Evaluation:
+    def evaluate(
+        self, code: str, inputs: Mapping[str, Any], form: str, file: str, *, timeout: float | None
+    ) -> Evaluation:
         """The value of the last statement, what was printed, and the time; see :meth:`Macaulay2.evaluate`."""
-        reply = self.answer(code, form, timeout, file, _bindings(inputs), output=True)
-        return Evaluation(sent(records(reply)), reply.output, reply.seconds)
+        reply = self.answer(code, form, file, _bindings(inputs), output=True, timeout=timeout)
+        return Evaluation(value_of(records(reply)), reply.output, reply.seconds)
 
-    def show(self, code: str, timeout: float | None, file: str) -> Shown:
+    def show(self, code: str, file: str, *, timeout: float | None) -> Display:
         """The value as text; empty if there is none."""
-        reply = self.answer(code, "text", timeout, file, output=True)
+        reply = self.answer(code, "text", file, output=True, timeout=timeout)
         fields = records(reply)
-        text = sent(fields, "text") or ""
-        return Shown(text, fields.get("value"), reply.output, reply.seconds)
+        text = value_of(fields, "text") or ""
+        return Display(text, fields.get("value"), reply.output, reply.seconds)
 
     def answer(
         self,
         code: str,
         form: str,
-        timeout: float | None = None,
         file: str = "",
-        given: str = "",
+        prelude: str = "",
+        *,
         output: bool = False,
+        timeout: float | None = None,
     ) -> Reply:
         """The reply on some code, which came to its end.
 
@@ -154,7 +157,7 @@ class Evaluator(Conversation):
         ----------
         form : str
             How the value is sent; see ``m2scripts/workspace.m2``. It is not, where the code ends with a semicolon.
-        given : str
+        prelude : str
             Code that comes first, and sees the shared functions.
         output : bool
             Whether the value is the next one of ``oo``, where symbols are kept.
@@ -168,7 +171,8 @@ class Evaluator(Conversation):
             raise InvalidCaseError("code", f"must be Macaulay2 code as text, not a {type(code).__name__}")
         check_timeout(timeout)
         clock().check()
-        reply = self._taken(code, "" if is_silent(code) else form, timeout, given, output and not self._passing)
+        form = "" if is_silent(code) else form
+        reply = self._reply(code, form, prelude, output and not self._passing, timeout=timeout)
         self._remember(reply.nonce, Source(file or self._name(), code))
         if not reply.whole:
             error = script_error(reply, self._sources, self.first_column)
@@ -177,11 +181,11 @@ class Evaluator(Conversation):
             raise error
         return reply
 
-    def _taken(self, code: str, form: str, timeout: float | None, given: str, output: bool) -> Reply:
-        texts = {".m2": code, **({".given.m2": given} if given else {})}
-        arguments = (_boolean(self._passing), _boolean(bool(given)), quoted(form), _boolean(output))
+    def _reply(self, code: str, form: str, prelude: str, output: bool, *, timeout: float | None) -> Reply:
+        texts = {".m2": code, **({".given.m2": prelude} if prelude else {})}
+        arguments = (_boolean(self._passing), _boolean(bool(prelude)), quoted(form), _boolean(output))
         for _ in range(2):
-            reply = self.request("mbEvaluate", texts, timeout, arguments)
+            reply = self.request("mbEvaluate", texts, arguments, timeout=timeout)
             if reply is not None:  # else earlier code had made the process useless
                 return reply
         raise EngineError("Macaulay2 does not take the code")
@@ -221,11 +225,11 @@ def _bindings(inputs: Mapping[str, Any]) -> str:
 
 
 def form(references: bool) -> str:
-    """How a value is sent."""
+    """Name the form in which a value is sent."""
     return "reference" if references else "value"
 
 
-def sent(fields: Mapping[str, Any], name: str = "value") -> Any:
+def value_of(fields: Mapping[str, Any], name: str = "value") -> Any:
     """The value among the fields, or another of them; ``None`` if it is not there.
 
     Raises

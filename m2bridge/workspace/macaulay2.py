@@ -104,7 +104,7 @@ class Macaulay2(Session):
         """
         self._runs.may_begin()
         self._values = self._values or Evaluator(self._locate, self.limits, passing=True)
-        return self._values.evaluate(code, inputs, timeout, form(references), file)
+        return self._values.evaluate(code, inputs, form(references), file, timeout=timeout)
 
     def workspace(self, packages: Iterable[str] = ()) -> Workspace:
         """A Macaulay2 of its own that keeps its symbols between calls; it ends with the session's ``with`` block.

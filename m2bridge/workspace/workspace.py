@@ -19,7 +19,7 @@ from m2bridge.errors import (
     UnknownSymbolError,
     WorkspaceLostError,
 )
-from m2bridge.workspace.evaluation import Evaluation, Evaluator, Shown, check_name, form, records, sent
+from m2bridge.workspace.evaluation import Display, Evaluation, Evaluator, check_name, form, records, value_of
 
 Answer = TypeVar("Answer")
 
@@ -81,7 +81,7 @@ class Workspace:
         ...     work.run('print "hello"')
         'hello\\n'
         """
-        return self._evaluated(code, inputs, timeout, "", file).output
+        return self._evaluated(code, inputs, "", file, timeout=timeout).output
 
     def value(
         self, code: str, /, *, timeout: float | None = None, references: bool = False, file: str = "", **inputs: Any
@@ -96,7 +96,7 @@ class Workspace:
         ...     work.value("n^2", n=12), work.value("n + 1")
         (144, 13)
         """
-        return self._evaluated(code, inputs, timeout, form(references), file).value
+        return self._evaluated(code, inputs, form(references), file, timeout=timeout).value
 
     def evaluate(
         self, code: str, /, *, timeout: float | None = None, references: bool = False, file: str = "", **inputs: Any
@@ -109,11 +109,11 @@ class Workspace:
         ...     work.evaluate("print 1; 2").output
         '1\\n'
         """
-        return self._evaluated(code, inputs, timeout, form(references), file)
+        return self._evaluated(code, inputs, form(references), file, timeout=timeout)
 
-    def show(self, code: str, /, *, timeout: float | None = None, file: str = "") -> Shown:
+    def show(self, code: str, /, *, timeout: float | None = None, file: str = "") -> Display:
         """The value of the last statement as Macaulay2 writes it, whether or not it has a counterpart in Python."""
-        return self._process.show(code, timeout, file)
+        return self._process.show(code, file, timeout=timeout)
 
     def __getitem__(self, name: str) -> Any:
         """The value of a symbol.
@@ -129,18 +129,18 @@ class Workspace:
 
     def get(self, name: str, *, references: bool = False) -> Any:
         """The value of a symbol, as ``work[name]``; with references for what has no counterpart, if wanted."""
-        given = _is_defined(name)
+        prelude = _is_defined(name)
         reply = self._guarded(
-            lambda: self._process.answer(name, form(references), file=f"the symbol {name}", given=given)
+            lambda: self._process.answer(name, form(references), file=f"the symbol {name}", prelude=prelude)
         )
         fields = records(reply)
-        if not sent(fields, "defined"):
+        if not value_of(fields, "defined"):
             raise UnknownSymbolError(f"the symbol '{name}' has no value in this workspace")
-        return sent(fields)
+        return value_of(fields)
 
     def __setitem__(self, name: str, value: Any) -> None:
         """Bind an object to a symbol."""
-        self._evaluated("", {name: value}, None, "", f"the symbol {name}")
+        self._evaluated("", {name: value}, "", f"the symbol {name}")
 
     def __delitem__(self, name: str) -> None:
         """Forget a symbol; if it hid one of Macaulay2's own, that one is seen again.
@@ -152,18 +152,18 @@ class Workspace:
         """
         if name not in self:
             raise UnknownSymbolError(f"the symbol '{name}' has no value in this workspace")
-        self._evaluated(f"{name} = null; erase symbol {name};", {}, None, "", f"the symbol {name}")
+        self._evaluated(f"{name} = null; erase symbol {name};", {}, "", f"the symbol {name}")
 
     def __contains__(self, name: str) -> bool:
         """Whether a symbol has a value."""
-        reply = self._guarded(lambda: self._process.answer("", "", given=_is_defined(name)))
-        return bool(sent(records(reply), "defined"))
+        reply = self._guarded(lambda: self._process.answer("", "", prelude=_is_defined(name)))
+        return bool(value_of(records(reply), "defined"))
 
     def names(self) -> list[str]:
         """All names that Macaulay2 knows now, those of the code that ran included."""
-        given = 'mbEmit("names", unique flatten apply(dictionaryPath, keys))\n'
-        found: list[str] = sent(records(self._guarded(lambda: self._process.answer("", "", given=given))), "names")
-        return [name for name in found if not name.startswith("mb")]
+        prelude = 'mbEmit("names", unique flatten apply(dictionaryPath, keys))\n'
+        reply = self._guarded(lambda: self._process.answer("", "", prelude=prelude))
+        return [name for name in value_of(records(reply), "names") if not name.startswith("mb")]
 
     __iter__ = None  # else Python would take it for a sequence, and ask for work[0]
 
@@ -182,8 +182,10 @@ class Workspace:
         self._process.over = True
         self._process.remove()
 
-    def _evaluated(self, code: str, inputs: dict[str, Any], timeout: float | None, form: str, file: str) -> Evaluation:
-        return self._guarded(lambda: self._process.evaluate(code, inputs, timeout, form, file))
+    def _evaluated(
+        self, code: str, inputs: dict[str, Any], form: str, file: str, *, timeout: float | None = None
+    ) -> Evaluation:
+        return self._guarded(lambda: self._process.evaluate(code, inputs, form, file, timeout=timeout))
 
     def _guarded(self, call: Callable[[], Answer]) -> Answer:
         """The answer of a call; an error that has cost the symbols says so."""
@@ -211,9 +213,9 @@ class Workspace:
         """
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*", name):
             raise InvalidCaseError("packages", f"'{name}' is not the name of a package, such as Elimination")
-        found = records(self._process.answer("", "", given=f'mbEmit("others", mbOthers {quoted(name)})\n'))
+        fields = records(self._process.answer("", "", prelude=f'mbEmit("others", mbOthers {quoted(name)})\n'))
         version = f"Macaulay2 {self._process.candidate.version}"
-        if others := sent(found, "others"):
+        if others := value_of(fields, "others"):
             near = difflib.get_close_matches(name, others, 3)
             advice = (
                 f"did you mean {' or '.join(near)}?" if near else "its file must be in a folder of Macaulay2's path"

@@ -31,13 +31,15 @@ from m2bridge.workspace.values.rings import (
     IntegerRing,
     QuotientRing,
     RealField,
+    ambient_ring,
+    coefficient_ring,
     grevlex_order,
     ring_variables,
 )
 
 
 class _Element(AsText, Operators):
-    """What adds and multiplies without an engine, where the ring allows it."""
+    """An element that adds and multiplies without an engine, where the ring allows it."""
 
     __slots__ = ()
 
@@ -186,7 +188,7 @@ def computed(operation: Callable[[Any, Any], Any], element: Any, other: Any, swa
     return _made(ring, _sum(operation, dict(left.terms), dict(right.terms)))
 
 
-def number(ring: Any, given: int | Fraction) -> Any:
+def number(ring: Any, value: int | Fraction) -> Any:
     """An integer or a fraction as an element of a ring.
 
     Raises
@@ -196,26 +198,26 @@ def number(ring: Any, given: int | Fraction) -> Any:
     """
     match ring:
         case IntegerRing():
-            if given.denominator != 1:
-                raise ConversionError(f"{given} is not an integer")
-            return int(given)
+            if value.denominator != 1:
+                raise ConversionError(f"{value} is not an integer")
+            return int(value)
         case CoefficientField(characteristic=0):
-            return Fraction(given)
+            return Fraction(value)
         case CoefficientField():
-            return ring.domain(given.numerator) / ring.domain(given.denominator)
+            return ring.domain(value.numerator) / ring.domain(value.denominator)
         case RealField():
-            return Real.of(1, ring.precision) * given
+            return Real.of(1, ring.precision) * value
         case ComplexField():
-            return ComplexNumber.of(1, ring.precision) * given
+            return ComplexNumber.of(1, ring.precision) * value
         case FractionField():
-            return RingFraction(ring, number(ring.ring, given.numerator), number(ring.ring, given.denominator))
+            return RingFraction(ring, number(ring.ring, value.numerator), number(ring.ring, value.denominator))
     own = ring.sympy_ring if isinstance(ring, PolynomialRing | Algebra) else None
     if own is not None:
-        below = number(_coefficients(ring), given)
+        below = number(coefficient_ring(ring), value)
         return own.ground_new(own.domain(below.numerator, below.denominator) if own.domain.is_QQ else below)
     if isinstance(ring, QuotientRing) and isinstance(ring.ambient, IntegerRing):
-        return _made(ring, {(): given.numerator * pow(given.denominator, -1, ring.relations[0])})
-    return _made(ring, {(0,) * len(ring_variables(ring)): number(_coefficients(ring), given)})
+        return _made(ring, {(): value.numerator * pow(value.denominator, -1, ring.relations[0])})
+    return _made(ring, {(0,) * len(ring_variables(ring)): number(coefficient_ring(ring), value)})
 
 
 def _power(element: Any, exponent: int) -> Any:
@@ -266,7 +268,7 @@ def _sum(operation: Callable[[Any, Any], Any], left: Terms, right: Terms) -> Ter
 
 
 def _product(ring: Any, left: Terms, right: Terms) -> Terms:
-    over = _ambient(ring)
+    over = ambient_ring(ring)
     commutative = not isinstance(over, Algebra) or not (over.weyl or over.skew)
     if not commutative and any(map(any, left)) and any(map(any, right)):  # constants commute with everything
         raise _needs_engine(ring, "products")
@@ -282,31 +284,33 @@ def _made(ring: Any, terms: Terms) -> RingElement:
         p = ring.relations[0]
         residue = sum(terms.values()) % p
         return RingElement(ring, (((), residue - p if 2 * residue > p else residue),) if residue else ())
-    key = _order(_ambient(ring))
-    found = sorted(((m, c) for m, c in terms.items() if c), key=lambda term: key(term[0]), reverse=True)
-    return RingElement(ring, tuple(found))
+    key = _order(ambient_ring(ring))
+    ordered = sorted(((m, c) for m, c in terms.items() if c), key=lambda term: key(term[0]), reverse=True)
+    return RingElement(ring, tuple(ordered))
 
 
 def _reduced(ring: Any, terms: Terms) -> Terms:
     """The normal form in a quotient."""
-    over = _ambient(ring)
+    over = ambient_ring(ring)
     if ring == over or isinstance(over, IntegerRing):
         return terms
     return _remainder(_rules(ring), {m: c for m, c in terms.items() if c}, _order(over))
 
 
 def _remainder(rules: Mapping[tuple[int, ...], Terms], terms: Terms, key: Callable[[tuple[int, ...]], Any]) -> Terms:
-    """What is left when no leading monomial divides a term."""
+    """Return the remainder, of which no leading monomial divides a term."""
     left: Terms = {}
     while terms:
         monomial = max(terms, key=key)
         coefficient = terms.pop(monomial)
-        found = next((lead for lead in rules if all(map(operator.le, lead, monomial))), None)
-        if found is None:
+        divisor = next((lead for lead in rules if all(map(operator.le, lead, monomial))), None)
+        if divisor is None:
             left[monomial] = coefficient
             continue
-        rest = tuple(map(operator.sub, monomial, found))
-        _sum(operator.sub, terms, {tuple(map(operator.add, rest, m)): coefficient * c for m, c in rules[found].items()})
+        rest = tuple(map(operator.sub, monomial, divisor))
+        _sum(
+            operator.sub, terms, {tuple(map(operator.add, rest, m)): coefficient * c for m, c in rules[divisor].items()}
+        )
         terms = {m: c for m, c in terms.items() if c}
     return left
 
@@ -318,7 +322,7 @@ def _rules(ring: Any) -> Mapping[tuple[int, ...], Terms]:
     Relations are a Gröbner basis if they are monomials, or their leading monomials are coprime in pairs (Cox, Little,
     O'Shea, *Ideals, Varieties, and Algorithms*, section 2.9); others, and those of other rings, need Macaulay2.
     """
-    over = _ambient(ring)
+    over = ambient_ring(ring)
     if isinstance(over, Algebra) and (over.inverses or over.weyl or over.skew):
         raise _needs_engine(ring, "normal forms")
     key, rules = _order(over), {}
@@ -357,18 +361,6 @@ def _unit_inverse(unit: Any) -> Any:
             raise _needs_engine(unit.ring, "inverses")
         return unit
     return 1 / unit
-
-
-def _ambient(ring: Any) -> Any:
-    """The polynomial ring of which a ring is a quotient."""
-    while isinstance(ring, QuotientRing | GaloisField):
-        ring = ring.quotient if isinstance(ring, GaloisField) else ring.ambient
-    return ring
-
-
-def _coefficients(ring: Any) -> Any:
-    over = _ambient(ring)
-    return over.field if isinstance(over, PolynomialRing) else over.coefficients
 
 
 def _order(ring: Any) -> Callable[[tuple[int, ...]], Any]:

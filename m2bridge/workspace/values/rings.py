@@ -10,6 +10,7 @@ from sympy.polys.orderings import grevlex, grlex, lex
 
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.modules import AsText, ring_text
+from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.algebra.sympy_rings import PolyRing, entry_text
 
 
@@ -255,10 +256,19 @@ class FractionField(AsText):
         return f"frac({ring_text(self.ring)})"
 
 
+def ambient_ring(ring: Any) -> Any:
+    """Return the ring of which a ring is a quotient, perhaps of a quotient."""
+    while isinstance(ring, QuotientRing | GaloisField):
+        ring = ring.quotient if isinstance(ring, GaloisField) else ring.ambient
+    return ring
+
+
+def coefficient_ring(ring: Any) -> Any:
+    """Return the ring of the coefficients of a ring of polynomials, or of a quotient of one."""
+    ambient = ambient_ring(ring)
+    return ambient.field if isinstance(ambient, PolynomialRing) else ambient.coefficients
+
+
 def ring_variables(ring: Any) -> tuple[str, ...]:
-    """Names of the variables of a ring of polynomials, a quotient of one, or a finite field."""
-    if isinstance(ring, GaloisField):
-        ring = ring.quotient
-    while isinstance(ring, QuotientRing):
-        ring = ring.ambient
-    return tuple(getattr(ring, "variables", ()))
+    """Return the names of the variables of a ring of polynomials, a quotient of one, or a finite field."""
+    return tuple(getattr(ambient_ring(ring), "variables", ()))
