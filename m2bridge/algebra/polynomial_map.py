@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import prod
 from numbers import Rational
@@ -136,13 +136,8 @@ class PolynomialMap:
 
     def restricted_to(self, indices: Sequence[int]) -> PolynomialMap:
         """The map followed by the projection to some of the coordinates."""
-        return PolynomialMap(
-            self.source,
-            tuple(self.coordinates[i] for i in indices),
-            tuple(self.images[i] for i in indices),
-            self.relations,
-            self.prime,
-        )
+        coordinates, images = (tuple(items[i] for i in indices) for items in (self.coordinates, self.images))
+        return replace(self, coordinates=coordinates, images=images)
 
     @property
     def maybe_reducible(self) -> bool:

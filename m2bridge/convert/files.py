@@ -25,27 +25,27 @@ _EXAMPLES = {
 
 
 def check_headings(content: dict[str, Any], required: set[str], optional: set[str]) -> None:
-    """Whether a file has the tables that it needs, and no others.
+    """Check that a file has the tables that it needs, and no others.
 
     Raises
     ------
     ConversionError
         If it has not.
     """
-    if missing := sorted(required - set(content)):
-        name = missing[-1]
-        heading = f"[[{name}]]" if name == "layers" else f"[{name}]"
-        raise ConversionError(f"the table {heading} is missing{_EXAMPLES.get(name, '')}")
-    if unknown := sorted(set(content) - required - optional):
-        raise ConversionError(f"unknown key {unknown[0]!r:.60}")
+    headings = {name: f"the table [[{name}]]" if name == "layers" else f"the table [{name}]" for name in required}
+    _check_names(content, "", headings, optional)
 
 
 def check_keys(table: dict[str, Any], where: str, required: set[str], optional: set[str]) -> None:
-    """Whether a table has the keys that it needs, and no others; errors as in :func:`check_headings`."""
-    if missing := sorted(required - set(table)):
-        raise ConversionError(f"{where}: '{missing[-1]}' is missing{_EXAMPLES.get(missing[-1], '')}")
-    if unknown := sorted(set(table) - required - optional):
-        raise ConversionError(f"{where}: unknown key {unknown[0]!r:.60}")
+    """Check that a table has the keys that it needs, and no others; errors as in :func:`check_headings`."""
+    _check_names(table, f"{where}: ", {name: f"'{name}'" for name in required}, optional)
+
+
+def _check_names(table: dict[str, Any], where: str, required: dict[str, str], optional: set[str]) -> None:
+    if missing := sorted(required.keys() - table.keys()):
+        raise ConversionError(f"{where}{required[missing[-1]]} is missing{_EXAMPLES.get(missing[-1], '')}")
+    if unknown := sorted(table.keys() - required.keys() - optional):
+        raise ConversionError(f"{where}unknown key {unknown[0]!r:.60}")
 
 
 def strings(value: object, where: str) -> list[str]:

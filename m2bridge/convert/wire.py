@@ -126,14 +126,6 @@ def decode(value: Any) -> Any:
         raise ParseError(f"not a value of the wire format: {json.dumps(value)[:120]}") from reason
 
 
-def _prime_field_element(characteristic: str, residue: str) -> Any:
-    return CoefficientField(integer(characteristic)).domain(integer(residue))
-
-
-def _ring_element(ring: list[Any], terms: list[Any]) -> PolyElement:
-    return _polynomials(_sympy_ring(ring), [terms])[0]
-
-
 def _ideal(ring: list[Any], generators: list[Any]) -> GeneratingSet:
     field, names = _ring_description(ring)
     if field is None:
@@ -201,10 +193,10 @@ _FIELDS: dict[str, Callable[..., CoefficientField | None]] = {
 _READERS: dict[str, Callable[..., Any]] = {
     "ZZ": integer,
     "QQ": lambda text: Fraction(*(integer(part) for part in text.split("/"))),
-    "ZZ/p": _prime_field_element,
+    "ZZ/p": lambda p, residue: CoefficientField(integer(p)).domain(integer(residue)),
     "List": lambda items: [decode(item) for item in items],
     "Sequence": lambda items: tuple(decode(item) for item in items),
-    "RingElement": _ring_element,
+    "RingElement": lambda ring, terms: _polynomials(_sympy_ring(ring), [terms])[0],
     "Ideal": _ideal,
     "Matrix": _matrix,
 }

@@ -9,7 +9,7 @@ from typing import Any
 
 from sympy import Symbol
 
-from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.field import QQ, CoefficientField, check_is_field
 from m2bridge.algebra.ring import MOST_VARIABLES, PolynomialRing, is_name, variable_name
 from m2bridge.convert.documents import read_toml
 from m2bridge.convert.elements import check_polynomial, element, flat, occurring_names, own_field, ring_variables
@@ -58,8 +58,8 @@ def ideal(
     listed = list(flat(generators))
     for item in listed:
         check_polynomial(item)
-    if field is not None and not isinstance(field, CoefficientField):
-        raise InvalidCaseError("field", f"must be m2bridge.QQ or CoefficientField(p), not {field!r:.60}")
+    if field is not None:
+        check_is_field(field)
     ring = PolynomialRing(field or _field(listed), _variables(listed, variables))
     return Ideal(ring, tuple(filter(None, (element(ring, given) for given in listed))))
 

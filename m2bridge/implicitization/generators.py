@@ -166,17 +166,13 @@ class Products:
             for row, terms in enumerate(watched(neighbour.piece.ideal)):
                 product = tuple(sorted([(place, c) for position, c in terms if (place := places[position]) >= 0]))
                 rows.setdefault(product, (i, row))
-        return sorted(rows.items(), key=_length)
+        return sorted(rows.items(), key=lambda item: len(item[0]))
 
     def polynomial(self, index: Index, position: Mapping[Monomial, int]) -> SparseRow:
         """One product as a polynomial, its monomials numbered by ``position``."""
         neighbour, row = index
         products = self.neighbours[neighbour].products
         return tuple([(position[products[i]], c) for i, c in self.neighbours[neighbour].piece.ideal[row]])
-
-
-def _length(item: tuple[SparseRow, Index]) -> int:
-    return len(item[0])
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ as one integer, so that multidegrees add as integers do; its leading part is the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from operator import itemgetter
 
 from m2bridge.algebra.linear_algebra import Vector
@@ -46,7 +47,7 @@ class PackedGrading:
         # Digits of sums of max_degree multidegrees stay below half of the base: packing is injective also with signs.
         base = 2 * (max_degree + 1) * max([1, *entries, *grading.degrees]) + 2
         packed = tuple(
-            _pack((degree, *multidegree), base)
+            reduce(lambda total, digit: total * base + digit, (degree, *multidegree))
             for degree, multidegree in zip(grading.degrees, grading.multidegrees, strict=True)
         )
         moved = tuple(tuple(packed[j] for j in permutation) for permutation in watched(source.symmetries))
@@ -60,13 +61,6 @@ class PackedGrading:
     def length(self) -> int:
         """Number of entries of a multidegree."""
         return len(self.multidegrees[0]) if self.multidegrees else 0
-
-
-def _pack(digits: Iterable[int], base: int) -> int:
-    total = 0
-    for digit in digits:
-        total = total * base + digit
-    return total
 
 
 @dataclass(frozen=True, slots=True)
