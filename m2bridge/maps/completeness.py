@@ -301,9 +301,11 @@ def graded_source(model: Model) -> MultigradedMap:
     return multigraded(free, renamings, None if grading is None else grading.coordinates)
 
 
-def default_max_degree(coordinates: int, monomials: int = MOST_MONOMIALS_OF_A_DEGREE) -> int:
-    """The largest N ≤ 4 for which there are at most this many monomials of degree N; at least 1."""
-    fitting = (n for n in range(LARGEST_DEGREE, 1, -1) if monomial_count(coordinates, n) <= monomials)
+def default_max_degree(
+    coordinates: int, monomials: int = MOST_MONOMIALS_OF_A_DEGREE, largest: int = LARGEST_DEGREE
+) -> int:
+    """The largest N ≤ ``largest`` for which there are at most this many monomials of degree N; at least 1."""
+    fitting = (n for n in range(largest, 1, -1) if monomial_count(coordinates, n) <= monomials)
     return next(fitting, 1)
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
 
-from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.jacobian import tangent_dimension
@@ -210,8 +209,7 @@ class Equations:
 
 def degree_for(model: SingleLayerAttention) -> int:
     """The last degree: the largest N ≤ 5 with at most 1.5 million monomials of degree N; at least 1."""
-    count = model.independent_count
-    return next((n for n in range(LARGEST_DEGREE, 1, -1) if monomial_count(count, n) <= MOST_MONOMIALS), 1)
+    return default_max_degree(model.independent_count, MOST_MONOMIALS, LARGEST_DEGREE)
 
 
 def is_within_reach(model: SingleLayerAttention) -> bool:
