@@ -50,7 +50,7 @@ def run_command(file: Path, packages: str, as_json: bool, **options: Any) -> int
     """
     name = "standard input" if str(file) == "-" else str(file)
     request = Run.of(options)
-    with within(request.timeout):
+    with within(timeout=request.timeout):
         with importing():
             from m2bridge.workspace.macaulay2 import Macaulay2
 
@@ -103,7 +103,7 @@ SCRIPTS = ("orbits", "jacobian")
 def script_command(computation: str, method: str, **options: Any) -> int:
     """Print the complete Macaulay2 program of a computation; it runs with M2 --script."""
     request = case_request(options)
-    with within(request.timeout):
+    with within(timeout=request.timeout):
         with importing():
             standalone = tool("standalone")
         text = standalone(

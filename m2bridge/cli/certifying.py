@@ -184,7 +184,7 @@ _CODES = {"accepted": DONE, "program-not-checked": UNDECIDED, "too-expensive": U
     help="Address space for each file.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
-def verify_command(paths: Sequence[Path], workers: int | None, timeout: float, memory: int, as_json: bool) -> int:
+def verify_command(*, paths: Sequence[Path], workers: int | None, timeout: float, memory: int, as_json: bool) -> int:
     """Check certificates, files or folders of them, without Macaulay2.
 
     Each file is checked apart, within limits. Exit code 0 when all are accepted; 1 when some are rejected, malformed or

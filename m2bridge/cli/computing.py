@@ -140,7 +140,7 @@ def _singular_locus_of_ideal(file: Path, options: dict[str, Any]) -> int:
         name = parameter.get_error_hint(context).strip("'")
         raise click.UsageError(f"--ideal and {name} exclude each other")
     request = Run.of(options)
-    with within(request.timeout) as clock, request.engine() as engine:
+    with within(timeout=request.timeout) as clock, request.engine() as engine:
         with importing():
             from m2bridge.ideals.construct import read_ideal_file
             from m2bridge.ideals.singular_locus import singular_locus
@@ -166,7 +166,7 @@ def implicitize_command(file: Path, **options: Any) -> int:
     lines such as x = "3/7*s^2*t - (s + t)^3". The source is the set of points where all relations vanish.
     """
     request = Run.of(options)
-    with within(request.timeout) as clock:
+    with within(timeout=request.timeout) as clock:
         with importing():
             from m2bridge.convert.files import read_map
             from m2bridge.maps.image import image

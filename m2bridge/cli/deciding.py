@@ -144,7 +144,7 @@ def membership_command(function: str | None, A: str | None, V: str | None, **opt
         raise InvalidCaseError("function", "give either --function, or both --A and --V")
     model = request.model
     weights = None
-    with within(request.timeout) as clock:
+    with within(timeout=request.timeout) as clock:
         if function is not None:
             values = _function(function)
         else:

@@ -169,7 +169,7 @@ class Run:
     @contextmanager
     def computing(self, title: str, *, early: bool = True) -> Iterator[tuple[Clock, Session]]:
         """The clock and the session of a computation within the limits, whose progress is shown."""
-        with within(self.timeout) as running, self.engine(early=early) as engine, progress(title):
+        with within(timeout=self.timeout) as running, self.engine(early=early) as engine, progress(title):
             yield running, engine
 
 
@@ -188,7 +188,7 @@ def case_request(options: dict[str, Any]) -> Request:
 
 
 @contextmanager
-def within(timeout: float | None) -> Iterator[Clock]:
+def within(*, timeout: float | None) -> Iterator[Clock]:
     """Limit the time of a command: by the clock that loops look at, and an alarm for those that do not.
 
     The time that the program took to start counts.

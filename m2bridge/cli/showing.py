@@ -58,7 +58,7 @@ docs_option = click.option(
 )
 @docs_option
 @timeout_option
-def report_command(folder: Path, form: str | None, out: Path | None, docs: str, timeout: float | None) -> int:
+def report_command(*, folder: Path, form: str | None, out: Path | None, docs: str, timeout: float | None) -> int:
     """Table and summary of a folder of certificates, refuted statements first.
 
     Certificates are read, not verified; for that there is 'm2bridge verify'.
@@ -66,7 +66,7 @@ def report_command(folder: Path, form: str | None, out: Path | None, docs: str, 
     form = form or ENDINGS.get(out.suffix.lower() if out else "", "text")
     if docs and form not in LINKED:
         raise click.UsageError(f"--docs is for links: give --format {', '.join(LINKED[:-1])} or {LINKED[-1]} too")
-    with within(timeout):
+    with within(timeout=timeout):
         with importing():
             from m2bridge import reports as report
 
@@ -251,11 +251,11 @@ def _command(figure: Figure) -> click.Command:
     return command
 
 
-def _draw(figure: Figure, out: Path | None, form: str | None, timeout: float | None, **options: Any) -> int:
+def _draw(figure: Figure, *, out: Path | None, form: str | None, timeout: float | None, **options: Any) -> int:
     if out is not None:
         _check_can_be_written(out)
     with (
-        within(timeout) as clock,
+        within(timeout=timeout) as clock,
         progress(f"figure {figure.name}"),
         Session(options.pop("program", None)) as engine,  # it starts when it is used
     ):
