@@ -75,7 +75,7 @@ def family(name: str) -> Family:
 
 
 def checker(name: str) -> FamilyChecker:
-    """What checks certificates about the family of this name.
+    """Return the checker of certificates about the family of this name.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def checker(name: str) -> FamilyChecker:
 
 
 def _found(group: str, name: str, kind: type[T], own_name: Callable[[T], str]) -> T:
-    """What is registered under a name, of the right kind and with that name.
+    """Return the object registered under a name, if it is of the right kind and has that name.
 
     The names of this package's families are taken; they are found without reading other packages.
     """

@@ -107,7 +107,7 @@ def _range(option: str, part: str, there: int = 0) -> range:
 
 
 class Row(NamedTuple):
-    """What a table says of one answer.
+    """A row of a table, about one answer.
 
     Parameters
     ----------

@@ -121,7 +121,7 @@ def _list(items: Iterable[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LimitOutside:
-    """What Macaulay2 finds about the function f(XXᵀ)X, the limit for ε → 0 of networks of three widths 3.
+    """The properties that Macaulay2 finds of the function f(XXᵀ)X, the limit for ε → 0 of networks of three widths 3.
 
     Parameters
     ----------

@@ -94,7 +94,7 @@ class Block:
         return self.size**2 * len(self.matrices) + len(self.scalars) + self.size
 
     def network(self, numbers: NumberSystem) -> Network:
-        """With value matrices 1, …, 1, m."""
+        """Return the network with value matrices 1, …, 1, m."""
         m = self.row
         behind = [[[c * x * y for y in m] for x in m] for c in self.scalars]
         identity = numbers.matrix([[int(i == j) for j in range(self.size)] for i in range(self.size)])
@@ -180,7 +180,7 @@ BALL_LAYERS = 6
 MOST_PRECISION = 1 << 14
 """Bits of the balls."""
 MOST_COEFFICIENTS = 20_000_000
-"""Of the power series in a Jacobian matrix: about a minute."""
+"""All coefficients of the power series in the largest Jacobian matrix: about a minute."""
 DOUBLINGS = 4
 """How often the number of orders is doubled where the rank stays below the upper bound."""
 FULL_PARAMETERS = 400

@@ -67,7 +67,7 @@ class DeepAttention(Shape):
     __slots__ = ()
 
     def parametrization(self) -> PolynomialMap:
-        """From the parameters to coordinates of the function; see ``expansion.py``.
+        """Return the map from the parameters to coordinates of the function; see ``expansion.py``.
 
         Raises
         ------
@@ -81,26 +81,26 @@ class DeepAttention(Shape):
         return expanded(self)
 
     def lower_bounds(self, characteristic: int) -> Iterator[LowerBound]:
-        """Bounds by ranks; see ``lower_bounds.py``."""
+        """Return bounds by ranks; see ``lower_bounds.py``."""
         return lower_bounds(self, characteristic)
 
     def expectations(self) -> tuple[Expectation, ...]:
-        """The dimension by formulas; see ``statements.py``."""
+        """Return the dimension by formulas; see ``statements.py``."""
         return expectations(self)
 
     def expected_dimension(self) -> tuple[int | None, str]:
-        """By the first formula whose hypotheses hold."""
+        """Return the dimension by the first formula whose hypotheses hold."""
         for expectation in self.expectations():
             if expectation.value is not None and not expectation.fails:
                 return expectation.value, expectation.statement
         return None, "no formula is known for such a network"
 
     def statements(self) -> tuple[Statement, ...]:
-        """The statements of the paper, and those of m2bridge."""
+        """Return the statements of the paper, and those of m2bridge."""
         return STATEMENTS
 
     def needs_engine(self, observables: Collection[str]) -> bool:
-        """Fibres and closedness do."""
+        """Whether these are about fibres or closedness."""
         from m2bridge.families.deep_attention.observation import BY_ENGINE  # needs SymPy, which is slow to import
 
         return not BY_ENGINE.keys().isdisjoint(observables)
@@ -108,7 +108,7 @@ class DeepAttention(Shape):
     def observe(
         self, observables: Collection[str], engine: Engine | None, *, certified: bool = False
     ) -> ObservedNetwork | None:
-        """See ``observation.py``."""
+        """Observe what statements are about; see ``observation.py``."""
         from m2bridge.families.deep_attention.observation import certified_part, observe_part  # needs SymPy too
 
         return (certified_part if certified else observe_part)(self, observables, engine=engine)

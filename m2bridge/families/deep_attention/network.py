@@ -24,7 +24,7 @@ from m2bridge.errors import InvalidCaseError
 from m2bridge.families.deep_attention.shape import Shape
 
 Rows = Sequence[Sequence[Any]]
-"""Of integers; for balls of rational numbers too."""
+"""Rows of integers; for balls of rational numbers too."""
 Matrix = Any
 """A matrix of FLINT, or a :class:`SeriesMatrix`."""
 
@@ -64,7 +64,7 @@ class Integers(Lightning):
     """ZZ."""
 
     def matrix(self, rows: Rows) -> Matrix:
-        """See :class:`NumberSystem`."""
+        """Return the matrix with these entries."""
         return flint.fmpz_mat([list(row) for row in rows])
 
 
@@ -75,7 +75,7 @@ class Residues(Lightning):
     prime: int
 
     def matrix(self, rows: Rows) -> Matrix:
-        """See :class:`NumberSystem`."""
+        """Return the matrix with these entries."""
         entries = [entry % self.prime for row in rows for entry in row]
         return flint.nmod_mat(len(rows), len(rows[0]), entries, self.prime)
 
@@ -93,16 +93,16 @@ class FormalSoftmax:
     random: Random
 
     def matrix(self, rows: Rows) -> Matrix:
-        """See :class:`NumberSystem`."""
+        """Return the matrix with these entries."""
         return Residues(self.prime).matrix(rows)
 
     def normalized(self, scores: Matrix) -> Matrix:
-        """See :class:`NumberSystem`."""
+        """Return the normalized scores σ(Z)."""
         chosen = [self.random.randrange(self.prime) for _ in range(2)]
         return self.matrix([chosen, [1 - value for value in chosen]])
 
     def scores_pullback(self, normalized: Matrix, covector: Matrix) -> Matrix:
-        """See :class:`NumberSystem`."""
+        """Return the covector on the scores Z."""
         rows = _softmax_pullback(normalized.table(), covector.table(), mul)
         return self.matrix([list(map(int, row)) for row in rows])
 
@@ -117,17 +117,17 @@ class Balls:
     multiplicities: tuple[int, ...]
 
     def matrix(self, rows: Rows) -> Matrix:
-        """See :class:`NumberSystem`."""
+        """Return the matrix with these entries."""
         return flint.arb_mat([list(map(flint.arb, row)) for row in rows])
 
     def normalized(self, scores: Matrix) -> Matrix:
-        """See :class:`NumberSystem`."""
+        """Return the normalized scores σ(Z)."""
         exponentials = [[w * entry.exp() for entry in row] for w, row in self._rows(scores)]
         totals = [sum(column[1:], column[0]) for column in zip(*exponentials, strict=True)]
         return flint.arb_mat([[e / total for e, total in zip(row, totals, strict=True)] for row in exponentials])
 
     def scores_pullback(self, normalized: Matrix, covector: Matrix) -> Matrix:
-        """See :class:`NumberSystem`."""
+        """Return the covector on the scores Z."""
         return flint.arb_mat(_softmax_pullback(normalized.table(), covector.table(), mul))
 
     def _rows(self, scores: Matrix) -> Any:
@@ -148,12 +148,12 @@ class PowerSeries:
     multiplicities: tuple[int, ...]
 
     def matrix(self, rows: Rows) -> SeriesMatrix:
-        """See :class:`NumberSystem`."""
+        """Return the matrix with these entries."""
         entries = [[flint.nmod_poly([entry], self.prime) for entry in row] for row in rows]
         return SeriesMatrix(entries, self.length)
 
     def normalized(self, scores: SeriesMatrix) -> SeriesMatrix:
-        """See :class:`NumberSystem`."""
+        """Return the normalized scores σ(Z)."""
         n = self.length
         rows = zip(self.multiplicities, scores.rows, strict=True)
         exponentials = [[w * self._exponential(self._shifted(entry)) for entry in row] for w, row in rows]
@@ -163,7 +163,7 @@ class PowerSeries:
         return SeriesMatrix(quotients, n)
 
     def scores_pullback(self, normalized: SeriesMatrix, covector: SeriesMatrix) -> SeriesMatrix:
-        """See :class:`NumberSystem`."""
+        """Return the covector on the scores Z."""
         n = self.length
         pulled = _softmax_pullback(normalized.rows, covector.rows, lambda x, y: x.mul_low(y, n))
         return SeriesMatrix([[self._shifted(entry) for entry in row] for row in pulled], n)
@@ -368,7 +368,7 @@ class Words:
 
     @classmethod
     def counted(cls, terms: dict[tuple[str, int], int]) -> Words:
-        """From how often each term occurs."""
+        """Return the sum in which each term occurs as often as given."""
         return cls(frozenset(terms.items()))
 
     def __mul__(self, other: Words) -> Words:
@@ -383,7 +383,7 @@ class Words:
 
     @property
     def length(self) -> int:
-        """Of the longest word."""
+        """The length of the longest word."""
         return max(len(word) for (word, _), _ in self.terms)
 
     def degree(self, letter: Words) -> int:

@@ -74,7 +74,7 @@ class Finding:
         return None if self.bound else self.value
 
     def to_json(self) -> dict[str, Any]:
-        """A dictionary for ``json.dumps``."""
+        """Return a dictionary for ``json.dumps``."""
         return {"value": self.value, "bound": self.bound or None, "proved": self.proved, "method": self.method}
 
 
@@ -102,16 +102,16 @@ class ObservedNetwork(WithoutOrbits):
 
     @property
     def progress(self) -> str:
-        """What was done until a limit."""
+        """The observables that were computed before a limit."""
         return f"observed: {', '.join(self.findings) or 'nothing'}" if self.unfinished else ""
 
     def value(self, observable: str) -> Value | None:
-        """What was decided."""
+        """Return the value of an observable where it is exact."""
         found = self.findings.get(observable)
         return None if found is None else found.exact_value
 
     def unknown(self, observable: str) -> str:
-        """A bound, or why nothing was computed."""
+        """Return a bound, or why nothing was computed."""
         words = observable.replace("_", " ")
         if (found := self.findings.get(observable)) is None:
             return self.unfinished or f"{words}: not observed"
@@ -120,7 +120,7 @@ class ObservedNetwork(WithoutOrbits):
         return f"{words}: {found.bound} {found.value} ({found.method})"
 
     def numbers(self) -> dict[str, int]:
-        """Ranks and bounds."""
+        """Return ranks and bounds."""
         return {
             name: number
             for found in self.findings.values()
@@ -129,15 +129,15 @@ class ObservedNetwork(WithoutOrbits):
         }
 
     def evidence(self) -> dict[str, Any]:
-        """What a certificate holds: the numbers behind each observable."""
+        """Return the numbers behind each observable, for a certificate."""
         return {observable: {**found.numbers} for observable, found in sorted(self.findings.items())}
 
     def facts(self) -> list[tuple[str, str | None]]:
-        """Each value, and how it was found."""
+        """Return each value, and how it was found."""
         return [(observable.replace("_", " "), _finding_text(found)) for observable, found in self.findings.items()]
 
     def to_json(self) -> dict[str, Any]:
-        """A dictionary for ``json.dumps``."""
+        """Return a dictionary for ``json.dumps``."""
         return {"observed": {observable: found.to_json() for observable, found in self.findings.items()}}
 
 
@@ -156,7 +156,7 @@ MOST_LAYERS = 12
 """The function is a word of 2·3^l − 1 letters."""
 MOST_HEADS = 1000
 MOST_ENTRIES = 2_000_000
-"""Of a matrix whose rank is found here."""
+"""The size of the largest matrix whose rank is computed here."""
 
 
 def observe(network: Shape, observable: str, *, engine: Engine | None = None) -> Finding:
@@ -203,7 +203,7 @@ def _version(findings: Mapping[str, Finding], engine: Engine | None) -> str:
 
 
 def _dimension(network: Shape) -> Finding:
-    """All ways to find it, and the bound that it meets."""
+    """Compute the dimension in all ways, and the bound that it meets."""
     found = dimension(network)
     if found.dimension is None or found.lower is None:
         raise MethodUnavailableError(found.unfinished or "no bound was found")
@@ -301,7 +301,7 @@ def _scalings(network: Shape) -> Finding:
 
 
 def _softmax_scalings(network: Shape) -> Finding:
-    """The same in balls at one rational point; where the balls of both values are disjoint, the functions differ."""
+    """Compare in balls at one rational point: where the balls of both values are disjoint, the functions differ."""
     random, unit = Random(WEIGHTS_SEED), flint.fmpq(1, 10)
     numbers = Balls((1,) * network.t)
     weights = _network(network, [random.randrange(1, 10) * unit for _ in range(network.parameter_count)], numbers)
@@ -410,7 +410,7 @@ BY_ENGINE: dict[str, Callable[[Shape, Engine], Finding]] = {
     "closed": _closed,
 }
 OBSERVABLES = (*_BY_RANKS, *BY_ENGINE)
-"""What :func:`observe` can compute."""
+"""All that :func:`observe` can compute."""
 
 
 def _network(network: Shape, point: Sequence[Any], numbers: NumberSystem) -> Network:
@@ -424,11 +424,11 @@ def _check_entries(rows: int, columns: int) -> None:
 
 FIBRES = ("fibre_dimension", "fibre_degree", "fibre_is_one_point")
 CERTIFIED_LAYERS = 2
-"""Of the networks whose fibres are certified: Gröbner bases of fibres of three layers take minutes."""
+"""Fibres are certified up to this depth: Gröbner bases of fibres of three layers take minutes."""
 
 
 def certified_part(network: Shape, observables: Collection[str], *, engine: Engine | None) -> ObservedNetwork | None:
-    """Those of the observables that can be certified; ``None`` if there are none.
+    """Observe what can be certified; ``None`` if nothing can.
 
     Softmax with several heads or skip connections is left out: no checker computes it anew.
 
@@ -497,4 +497,4 @@ _CERTIFIED: dict[str, Observer] = {
     "unseen_weights": partial(_unseen_weights, dimension_of=_certified_dimension),
     "virtual_fibre_dimension": partial(_virtual_fibre_dimension, dimension_of=_certified_dimension),
 }
-"""Those that a certificate has in another form than a cross-check."""
+"""The observables that a certificate has in another form than a cross-check."""

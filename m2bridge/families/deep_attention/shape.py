@@ -113,20 +113,20 @@ class Shape(DifferentiableModel):
 
     @property
     def key(self) -> str:
-        """Such as ``3-3-3-a2-2-t2``; then ``-h2``, ``-skip`` and ``-softmax`` where they apply."""
+        """The name of the case, such as ``3-3-3-a2-2-t2``; then ``-h2``, ``-skip`` and ``-softmax`` where they apply."""
         parts = ["-".join(map(str, self.widths)), f"a{'-'.join(map(str, self.a))}", f"t{self.t}"]
         parts += [f"h{self.heads}"] * (self.heads > 1) + ["skip"] * self.skip + ["softmax"] * self.softmax
         return "-".join(parts)
 
     @property
     def title(self) -> str:
-        """In words."""
+        """The network in words."""
         kind = "softmax" if self.softmax else "lightning"
         more = f", {self.heads} heads" * (self.heads > 1) + ", skip connections" * self.skip
         return f"{kind} self-attention of widths {_tuple(self.widths)}, a = {_tuple(self.a)}, t = {self.t}{more}"
 
     def to_json(self) -> dict[str, Any]:
-        """The numbers of the case."""
+        """Return the numbers of the case."""
         return {
             "widths": list(self.widths),
             "a": list(self.a),
@@ -143,7 +143,7 @@ class Shape(DifferentiableModel):
 
     @property
     def layers(self) -> int:
-        """l."""
+        """The number l of layers."""
         return len(self.a)
 
     @property
@@ -256,12 +256,12 @@ class Shape(DifferentiableModel):
 
 
 def virtual_dimension(shape: Shape) -> int:
-    """Dimension of the variety of virtual weights."""
+    """Return the dimension of the variety of virtual weights."""
     return reduced_dimension(shape, shape.layers)
 
 
 def reduced_dimension(shape: Shape, whole: int) -> int:
-    """Dimension of the virtual weights when of A'_k only the symmetric part is kept in all layers k > ``whole``.
+    """Return the dimension of the virtual weights when of A'_k only the symmetric part is kept in all layers k > ``whole``.
 
     The subspaces W_l ⊆ … ⊆ W_2 of dimensions s_l, …, s_2 that the rows of M and the matrices of the layers from k on
     span are counted first, then M, then the matrices in W_k ⊗ W_k.

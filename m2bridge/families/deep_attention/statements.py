@@ -1,4 +1,4 @@
-"""What is stated about deep attention: predictions and hypotheses, the paper's and those of m2bridge.
+"""The statements about deep attention: predictions and hypotheses, the paper's and those of m2bridge.
 
 The words are in ``words.toml``. Nothing here is computed from a network but its numbers; a cross-check holds the
 predictions against what :mod:`m2bridge.families.deep_attention.observation` computes.
@@ -127,19 +127,19 @@ def theorem_s(network: Shape) -> int:
 
 
 def skip_connections(network: Shape) -> int:
-    """With skip connections and one head: all layers; for softmax of a single score linear functions."""
+    """The dimension with skip connections and one head: the sum over all layers, or that of linear functions."""
     linear = network.softmax and network.t == 1
     return network.widths[0] ** 2 if linear else sum(bound.value for bound in layer_bounds(network))
 
 
 def separate_heads(network: Shape) -> int:
-    """If permutations of heads and scalings were all symmetries of a layer: as many times a single head."""
+    """The dimension of a layer if permutations of heads and scalings were all its symmetries."""
     d, d_out = network.widths[:2]
     return network.heads * (d * d_out + matrices_of_rank(d, network.a[0]) - 1)
 
 
 def several_heads_dimension(network: Shape) -> int:
-    """Several heads and t ≥ 2: the best bounds for all layers, less changes of base where there are no skips."""
+    """The dimension with several heads and t ≥ 2: the best bounds for all layers, less changes of base between them."""
     return sum(bound.value for bound in layer_bounds(network)) - base_changes(network)
 
 

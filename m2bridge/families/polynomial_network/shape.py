@@ -60,17 +60,17 @@ class Shape(DifferentiableModel):
 
     @property
     def key(self) -> str:
-        """Such as ``2-2-1-r2``."""
+        """The name of the case, such as ``2-2-1-r2``."""
         return f"{'-'.join(map(str, self.widths))}-r{self.degree}"
 
     @property
     def title(self) -> str:
-        """In words."""
+        """The network in words."""
         shape = f"widths ({', '.join(map(str, self.widths))}) and activation degree {self.degree}"
         return f"polynomial neural network of {shape}"
 
     def to_json(self) -> dict[str, Any]:
-        """The numbers of the case."""
+        """Return the numbers of the case."""
         return {"widths": list(self.widths), "degree": self.degree}
 
     @property
@@ -80,12 +80,12 @@ class Shape(DifferentiableModel):
 
     @property
     def input_count(self) -> int:
-        """d_0."""
+        """The number d_0 of inputs."""
         return self.widths[0]
 
     @property
     def output_count(self) -> int:
-        """d_l."""
+        """The number d_l of outputs."""
         return self.widths[-1]
 
     @property

@@ -1,4 +1,4 @@
-"""What is stated about polynomial networks; predictions only, nothing here is computed from a network."""
+"""The statements about polynomial networks: predictions only, nothing here is computed from a network."""
 
 from __future__ import annotations
 

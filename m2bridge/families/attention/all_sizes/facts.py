@@ -115,7 +115,7 @@ SOURCE_SINGULAR = "r < a and a < d"
 """Below the largest rank of A the determinantal variety is singular, unless it is the space of all matrices."""
 
 Formula = Callable[[Any, Any, Any, Any], Any]
-"""Of d, d', α and the degree D of the source; for integers, or for polynomials."""
+"""A number as a function of d, d', α and the degree D of the source; for integers, or for polynomials."""
 
 
 @dataclass(frozen=True, slots=True)

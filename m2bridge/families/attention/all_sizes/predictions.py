@@ -1,4 +1,4 @@
-"""What each statement predicts, for all sizes: text and source are those of the statement itself.
+"""The predictions of each statement, for all sizes: text and source are those of the statement itself.
 
 The conditions here and the predictions of ``statements/`` are written twice on purpose; a test compares them.
 """
@@ -16,7 +16,7 @@ from m2bridge.families.attention.all_sizes.sizes import NAMES, WORDS, orbits, ov
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """What a statement assumes of the size.
+    """An assumption of a statement on the size.
 
     Parameters
     ----------
@@ -191,5 +191,5 @@ def _equal(first: Formula, second: Formula, branch: str) -> isl.Set | None:
 
 
 def _difference(first: isl.Set, second: isl.Set) -> isl.Set:
-    """What is in one of them only."""
+    """Return what is in one of them only."""
     return first.subtract(second).union(second.subtract(first))

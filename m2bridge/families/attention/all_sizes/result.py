@@ -1,4 +1,4 @@
-"""What a cross-check for all sizes says."""
+"""The result of a cross-check of single-layer attention for all sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Polynomials in few unknowns, as sets of terms: one form for one polynomial up to a factor."""
+"""Sets of sizes and orbits, as integer sets; polynomials as sets of terms; patterns of entries.
+
+A polynomial has one form up to a factor. Sets are those of isl, the integer set library.
+"""
 
 from __future__ import annotations
 
@@ -110,7 +113,7 @@ def variables(*names: str) -> list[Any]:
 
 
 def source_dimension(d: Any, dp: Any, alpha: Any) -> Any:
-    """Of {rk A ≤ α} × {V}; D_α has codimension (d − α)² (Harris, *Algebraic Geometry: A First Course*, 12.2)."""
+    """The dimension of {rk A ≤ α} × {V}; codimension (d − α)² by Harris, *Algebraic Geometry: A First Course*, 12.2."""
     return d**2 - (d - alpha) ** 2 + d * dp
 
 
@@ -142,7 +145,7 @@ def _polynomial_text(factor: Any) -> str:
 
 
 def excess_of_tangents(d: Any, dp: Any, alpha: Any) -> Any:
-    """What the tangent space at rk A < α < d has more than the dimension.
+    """The excess of the tangent space at rk A < α < d over the dimension.
 
     The curves φ(A + sB, V), rk B = 1, stay in the neuromanifold; with all φ(A, V + sW) their tangents span a space of
     dimension d² + d d' − 1, if the fibre is one reduced point.
@@ -284,7 +287,7 @@ def words(some: isl.Set) -> str:
 
 
 def canonical(some: isl.Set) -> str:
-    """The one text that a certificate has for this set; isl, and each release of it, writes a set in many ways.
+    """Return the one text that certificates have for this set; each release of isl writes a set in other ways.
 
     Raises
     ------
@@ -316,7 +319,7 @@ def _phrases() -> tuple[tuple[str, isl.Set], ...]:
 
 
 def _plain(some: isl.Set) -> str:
-    """As the library writes it: ``(d ≥ 2 and a ≥ 3 − d') or d = 1``."""
+    """Return the set as the library writes it: ``(d ≥ 2 and a ≥ 3 − d') or d = 1``."""
     parts = str(some.coalesce().gist(sizes())).strip("{ }").split("; ")
     condition = " or ".join(_condition(part, len(parts) > 1) for part in parts)
     for plain, sign in (("dp", "d'"), ("<=", "≤"), (">=", "≥"), ("!=", "≠"), ("-", "−")):

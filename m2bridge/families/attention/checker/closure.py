@@ -64,7 +64,7 @@ def closure(certificate: Certificate) -> Content | Difference:
 
 
 def _images(case: Case) -> Images:
-    """Of A and V, c_{1,1,1,1} the last one; columns of A from α on are combinations of those before."""
+    """Return images in A and V, c_{1,1,1,1} the last one; columns of A from α on are combinations of those before."""
     d, alpha = range(case.d), case.alpha
     indices: list[Any] = [range(case.d_out), *[d] * (case.t - 1), combinations_with_replacement(d, 4 - case.t)]
     ring = algebra.ring(case.d * (alpha + case.d_out) + alpha * (case.d - alpha))

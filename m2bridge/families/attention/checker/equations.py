@@ -113,7 +113,7 @@ class Part:
 
 
 class Products:
-    """Of ``columns`` forms l_i and ``rows`` forms v_k in some variables."""
+    """Products of ``columns`` forms l_i and ``rows`` forms v_k in some variables."""
 
     def __init__(self, rows: int, columns: int, variables: int, alpha: int) -> None:
         self.sizes, self.alpha, self.parts = (rows, columns, variables), alpha, dict[Weight, Part]()
@@ -125,7 +125,7 @@ class Products:
 
     @cached_property
     def images(self) -> list[Image]:
-        """Of the coordinates; columns of A from α on are combinations of those before."""
+        """The images of the coordinates; columns of A from α on are combinations of those before."""
         (rows, columns, variables), alpha = self.sizes, min(self.alpha, self.sizes[1])
         left: Iterator[Image] = ({1 << 16 * j: 1} for j in count())
         V, A, more = (
@@ -137,7 +137,7 @@ class Products:
         return [added(times(A[q, i], V[k, p]), times(A[p, i], V[k, q]) if p < q else {}) for k, i, p, q in self.names]
 
     def weights(self, n: int, sizes: Sizes | None = None) -> list[Weight]:
-        """Of degree n, decreasing; all others are permutations of these. TooExpensiveError if they have too much."""
+        """Return decreasing weights of degree n; others are permutations. TooExpensiveError if they have too much."""
         rows, columns, variables = sizes or self.sizes
         if comb((names := rows * columns * comb(variables + 1, 2)) + n - 1, n) > MOST_MONOMIALS:
             raise TooExpensiveError("degree", f"too many monomials of degree {n} in {names} coordinates")
@@ -177,7 +177,7 @@ class Products:
         return self.parts[weight]
 
     def image(self, monomial: Monomial) -> Image:
-        """Of a product of coordinates; those of its beginnings are kept."""
+        """Return the image of a product of coordinates; those of its beginnings are kept."""
         if not monomial:
             return {0: 1}
         if (beginning := monomial[:-1]) not in self.known:
@@ -185,7 +185,7 @@ class Products:
         return times(self.known[beginning], self.images[monomial[-1]])
 
     def monomials(self, weight: Weight, first: int = 0) -> list[Monomial]:
-        """Of this weight, in coordinates that are not before the first; each begins with the least k that is left."""
+        """Return the monomials of a weight from the first coordinate on; each begins with the least k that is left."""
         least = next((k for k, count in enumerate(weight[0]) if count), None)
         if least is None:
             return [()]
@@ -200,7 +200,7 @@ class Products:
         return sum(self.names[j][2] < self.names[j][3] for j in monomial)
 
     def without(self, weight: Weight, j: int) -> Weight | None:
-        """What is left of a weight without that of a coordinate; ``None`` if it is not in it."""
+        """Return a weight less that of a coordinate; ``None`` if it is not in it."""
         (ks, is_, ps), (k, i, p, q) = weight, self.names[j]
         if not (ks[k] and is_[i] and ps[p] and ps[q] > (p == q)):
             return None
@@ -237,7 +237,7 @@ class Products:
 
 @lru_cache(maxsize=1)
 def products_of(case: Case) -> Products:
-    """Those of attention."""
+    """Return the products of attention."""
     return Products(case.d_out, case.d, case.d, case.alpha)
 
 

@@ -119,7 +119,7 @@ def _differential(A: Any, V: Any, orbit: Orbit, case: Case) -> Iterator[Function
 
 
 def tangent_bound(orbit: Orbit, points: Sequence[Pair], case: Case) -> int:
-    """Of tangent vectors of the closure: images of the differential at all points of the fibre; at (1, 1, 1) limits."""
+    """Return the rank of tangent vectors: images of the differential at points of the fibre; at (1, 1, 1) limits."""
     found = [vector for A, V in points for vector in _differential(A, V, orbit, case)]
     for p, q in combinations_with_replacement(range(case.d), 2) if orbit == (1, 1, 1) else ():
         found += [{(0, i, p, q): 1} for i in range(case.d if case.alpha > 1 else 1)]

@@ -33,7 +33,7 @@ from m2bridge.results.base import Decision
 from m2bridge.results.sheet import name_with_part
 
 MOST_LAYERS, LARGEST = 3, 3
-"""Of the networks among which counterexamples are looked for: layers, widths and ranks."""
+"""Bounds of the search for counterexamples: layers, and widths and ranks."""
 NORMAL_FORM = "3.6"
 
 
@@ -59,7 +59,7 @@ def verdict(
     found: Example | None = None,
     outside: tuple[Outside, ...] = (),
 ) -> EveryVerdict:
-    """With the words about the statement and about what was computed."""
+    """Return a verdict with the words about the statement and about what was computed."""
     return EveryVerdict(
         statement.key,
         statement.part,
@@ -119,7 +119,7 @@ def _networks(prediction: Prediction) -> Iterator[DeepAttention]:
 
 
 def known_dimension(network: DeepAttention, counts: str) -> int:
-    """What is counted for a network."""
+    """Return the sum that is counted for a network."""
     known = counted(counts)
     return LayerPath.of(network).total(known.end, known.layer)
 
@@ -148,7 +148,7 @@ def _outside(statement: Stated, prediction: Prediction) -> Iterator[Outside]:
 
 
 def _example(network: DeepAttention, counts: str, stated: int) -> Example:
-    """With the dimension by ranks, which has to be what is counted."""
+    """Return a network with its dimension by ranks, which has to be what is counted."""
     found = observe(network, "virtual_weights" if counts == "virtual_weights" else "dimension")
     if found.exact_value is None:
         raise MethodUnavailableError(f"the dimension of {network.title}: {found.method}")
@@ -159,7 +159,7 @@ def _example(network: DeepAttention, counts: str, stated: int) -> Example:
 
 
 def stated_for_all_sizes() -> tuple[Stated, ...]:
-    """Those that have a form for all sizes."""
+    """Return the statements that have a form for all sizes."""
     return tuple(statement for statement in STATEMENTS if statement.key in (*PREDICTIONS, NORMAL_FORM))
 
 

@@ -1,4 +1,4 @@
-"""What one layer does to two tokens in a plane, as identities of polynomials; they hold in every layer.
+"""The action of one layer on two tokens in a plane, as identities of polynomials; they hold in every layer.
 
 With "one block decides" they are all that the dimension for any number of layers needs; docs/deep-attention.md, 10.
 """
@@ -25,7 +25,7 @@ _NAMES = ("a", "b", "c", "d", "u1", "u2", "y1", "y2", "k", "h")
 
 @cache
 def layer_identities() -> dict[str, bool]:
-    """By names whether they hold."""
+    """Return by name whether an identity holds."""
     return {**dict(_lightning()), **dict(_softmax()), "normal form": _normal_form()}
 
 
@@ -115,7 +115,7 @@ def blocks() -> Iterator[DeepAttention]:
 
 @cache
 def block_ranks() -> tuple[BlockRank, ...]:
-    """All of them.
+    """Return the ranks of all blocks.
 
     Raises
     ------

@@ -81,7 +81,7 @@ class Space:
     condition: str
 
     def where(self, condition: str = "") -> isl.Set:
-        """All values that occur and satisfy a condition."""
+        """Return the set of values that occur and satisfy a condition."""
         return isl.Set(f"{{ [{self.names}] : {self.condition}{f' and ({condition})' if condition else ''} }}")
 
     def function(self, pieces: Pieces) -> Function:
@@ -137,7 +137,7 @@ LAYERS: Mapping[str, Pieces] = {
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What M and a layer add to a dimension."""
+    """The functions that M and a layer add to a dimension."""
 
     end: Function
     layer: Function
@@ -145,7 +145,7 @@ class Counted:
 
 @cache
 def counted(what: str) -> Counted:
-    """By the names in :data:`LAYERS`: subspaces of dimension s and maps on them, and the layers."""
+    """Return the functions with a name in :data:`LAYERS`: subspaces of dimension s and maps on them, and the layers."""
     return Counted(END.function([("", "s*(n - s) + s*e")]), LAYER.function(LAYERS[what]))
 
 
@@ -164,7 +164,7 @@ class LayerPath:
 
     @classmethod
     def of(cls, network: DeepAttention) -> LayerPath:
-        """Those of a network with one head and without skip connections."""
+        """Return the variables of a network with one head and without skip connections."""
         d, span, layers = network.widths, min(network.widths), []
         alphas = [min(a, *d[:k]) for k, a in enumerate(network.a, 1)]
         for k in range(network.layers, 0, -1):

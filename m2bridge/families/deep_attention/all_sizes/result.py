@@ -1,4 +1,4 @@
-"""What a cross-check of deep attention for all sizes says."""
+"""The result of a cross-check of deep attention for all sizes."""
 
 from __future__ import annotations
 
@@ -165,10 +165,10 @@ def _outside_json(out: Outside) -> dict[str, Any]:
 
 
 def example_text(example: dict[str, Any]) -> str:
-    """In words, from the data."""
+    """Return an example in words, from the data."""
     return f"{example['network']}: computed {example['computed']}, stated {example['stated']}"
 
 
 def outside_text(out: dict[str, Any]) -> str:
-    """In words, from the data."""
+    """Return in words where a statement does not apply, from the data."""
     return f"does not apply: {out['hypothesis']}; there it would be false, first for {example_text(out)}"

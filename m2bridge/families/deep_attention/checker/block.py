@@ -46,7 +46,7 @@ class Block:
 
     @property
     def length(self) -> int:
-        """Of the power series."""
+        """The number of coefficients of the power series."""
         return 3 ** (self.layers - 1) + 1 if self.softmax and self.layers <= SERIES_LAYERS else 1
 
 
@@ -79,7 +79,7 @@ def _rank(block: Block, most: int) -> int:
 
 
 def _stated_point(block: Block) -> list[int]:
-    """From the seed in the certificate, by the minimal standard generator (Park, Miller 1993)."""
+    """Return the block from the seed in the certificate, by the minimal standard generator (Park, Miller 1993)."""
     found, state = [], SEED
     for _ in range(2 * block.columns):
         state = state * 48271 % (2**31 - 1)
@@ -170,7 +170,7 @@ class _Ring:
         return sum((x for x, _ in found[1:]), found[0][0]), sum((x for _, x in found[1:]), found[0][1])
 
     def softmax(self, scores: Matrix, chosen: list[list[int]]) -> Matrix:
-        """Of each column, with the number of equal tokens."""
+        """Return the softmax of each column, with the number of equal tokens."""
         counts = [1, self.t - 1]
         exponentials = [
             [self._exponential(z, e, count) for z, e in zip(row, numbers, strict=True)]

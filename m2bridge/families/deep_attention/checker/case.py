@@ -53,7 +53,7 @@ class Case:
 
 
 def read(data: Mapping[str, Any]) -> Case:
-    """From a certificate; CertificateError if there is no such network."""
+    """Read a case from a certificate; CertificateError if there is no such network."""
     numbers = [data.get("widths"), data.get("a"), [data.get("t")], [data.get("heads")]]
     if data.keys() != NAMES or not all(isinstance(n, list) and n and all(map(_positive, n)) for n in numbers):
         raise CertificateError("widths, a, t and heads must be positive integers below 10^9")
@@ -70,7 +70,7 @@ def _positive(n: Any) -> bool:
 
 
 def name(data: Mapping[str, Any]) -> str:
-    """Such as ``deep-attention-3-3-3-a2-2-t2``."""
+    """Return the name of a case, such as ``deep-attention-3-3-3-a2-2-t2``."""
     case = read(data)
     text = f"deep-attention-{case.d}-a{case.a}-t{case.t}{f'-h{case.heads}' * (case.heads > 1)}"
     return re.sub(r"[(),]", "", text).replace(" ", "-") + "-skip" * case.skip + "-softmax" * case.softmax

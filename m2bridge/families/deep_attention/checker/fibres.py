@@ -20,7 +20,7 @@ Matrix = list[list[Any]]
 
 
 def product(*factors: Matrix) -> Matrix:
-    """Of matrices of numbers or polynomials."""
+    """Return the product of matrices of numbers or polynomials."""
     found, *others = factors
     for B in others:
         columns = list(zip(*B, strict=True))
@@ -34,7 +34,7 @@ def transposed(A: Matrix) -> Matrix:
 
 
 def unknowns(case: Case) -> int:
-    """Of the equations of a fibre; 0 if it is not looked at."""
+    """Return the number of unknowns in the equations of a fibre; 0 if it is not looked at."""
     n = case.d[0]
     found = len(case.a) * (n * n - 1) + n * case.d[-1]
     small = found <= MOST_UNKNOWNS and len(case.a) <= MOST_LAYERS
@@ -121,7 +121,7 @@ Column = list[Any]
 
 
 def limit_outside() -> dict[str, bool]:
-    """What shows that f is no network."""
+    """The equations which show that f is no network."""
     epsilon, *s = ring(7).gens()
     zero, one = 0 * epsilon, 0 * epsilon + 1
     S = [[s[0], s[1], s[2]], [s[1], s[3], s[4]], [s[2], s[4], s[5]]]

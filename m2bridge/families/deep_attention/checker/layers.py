@@ -51,7 +51,7 @@ def attention_rank(d: int, a: int) -> int:
 
 
 def virtual_rank(case: Case) -> int:
-    """Of the differential of weights ↦ (A'_1, …, A'_l, M), by the product rule."""
+    """Return the rank of the differential of weights ↦ (A'_1, …, A'_l, M), by the product rule."""
     n, random = case.d[0], Random(4)
     count = weights(case)
     _payable(count, len(case.a) * n * n + case.d[-1] * n, count**2)
@@ -94,7 +94,7 @@ def _head(d: int, after: int, a: int, random: Random) -> Head:
 
 
 def function_rank(case: Case, most: int) -> int:
-    """Of the differential of weights ↦ functions of lightning attention: gradients, each at tokens of its own."""
+    """Return the rank of gradients of functions of lightning attention, each at tokens of its own."""
     rows = most + 5
     _payable(rows, weights(case))
     random, tokens = Random(5), min(case.t, TOKENS)

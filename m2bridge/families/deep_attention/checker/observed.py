@@ -1,4 +1,4 @@
-"""What is computed of a network, with the numbers that a certificate holds of it."""
+"""Observables of a network, computed anew, with the numbers that a certificate holds of them."""
 
 from collections.abc import Callable
 from functools import cache

@@ -1,4 +1,4 @@
-"""What the statements say of a network, and which of their hypotheses fails."""
+"""Predictions of the statements about a network, and the hypotheses that fail."""
 
 from collections.abc import Callable
 from math import comb
@@ -39,12 +39,12 @@ MEANING = {("3.5", ""): ("plain",), ("3.8", ""): ("plain", "lightning"), ("3.10"
 
 
 def hypothesis(case: Case, key: str, part: str) -> str | None:
-    """The first one that fails, in words."""
+    """Return the first hypothesis that fails, in words."""
     return next(iter(hypotheses(case, key, part)), None)
 
 
 def hypotheses(case: Case, key: str, part: str) -> list[str]:
-    """All that fail, in words."""
+    """Return all hypotheses that fail, in words."""
     return _failing(case, HYPOTHESES[key, part])
 
 
@@ -128,7 +128,7 @@ def _skip(case: Case) -> int:
 
 
 def _fibre_degree(case: Case) -> int:
-    """Of a fibre up to scalings: how many linear spaces it is."""
+    """Return how many linear spaces a fibre is, up to scalings."""
     if min(case.d) > 1:
         return 1
     last = case.ranks[-1]

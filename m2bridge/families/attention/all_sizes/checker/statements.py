@@ -1,4 +1,4 @@
-"""What is true of which orbits, or sizes: what follows from fibres and identities."""
+"""The orbits, or sizes, for which something is true, as it follows from fibres and identities."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ ALL, NONE, EVERY_ORBIT = sizes(), sizes("1 = 0"), orbits()
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Of which orbits, or sizes, something is true; for which sizes that is known; of which orbits it can be true."""
+    """The orbits, or sizes, for which something is true; the sizes where that is known; the orbits where it can be."""
 
     true: isl.Set
     known: isl.Set = ALL
@@ -75,7 +75,7 @@ def over(size_set: isl.Set) -> isl.Set:
 
 
 def _check_identities() -> None:
-    """Those of functions; and of numbers, with α = a: d² − (d − α)² + d·d' − 1 is the dimension."""
+    """Check identities of functions; and of numbers, with α = a: d² − (d − α)² + d·d' − 1 is the dimension."""
     d, dp, a = ring(3).gens()
     dimension = d**2 - (d - a) ** 2 + d * dp - 1
     formula = dimension == a * (2 * d - a) + d * dp - 1

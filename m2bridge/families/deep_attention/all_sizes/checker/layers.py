@@ -1,4 +1,4 @@
-"""What holds for one layer of every network: identities of polynomials, and what it adds to a dimension."""
+"""Identities of polynomials that hold for one layer of every network, and the number it adds to a dimension."""
 
 from typing import Any
 
