@@ -113,7 +113,7 @@ class Shape(DifferentiableModel):
 
     @property
     def key(self) -> str:
-        """The name of the case, such as ``3-3-3-a2-2-t2``; then ``-h2``, ``-skip`` and ``-softmax`` where they apply."""
+        """The name of the case: ``3-3-3-a2-2-t2``, then ``-h2``, ``-skip`` and ``-softmax`` where they apply."""
         parts = ["-".join(map(str, self.widths)), f"a{'-'.join(map(str, self.a))}", f"t{self.t}"]
         parts += [f"h{self.heads}"] * (self.heads > 1) + ["skip"] * self.skip + ["softmax"] * self.softmax
         return "-".join(parts)
@@ -261,7 +261,7 @@ def virtual_dimension(shape: Shape) -> int:
 
 
 def reduced_dimension(shape: Shape, whole: int) -> int:
-    """Return the dimension of the virtual weights when of A'_k only the symmetric part is kept in all layers k > ``whole``.
+    """Return the dimension of virtual weights when of A'_k only the symmetric part is kept in layers k > ``whole``.
 
     The subspaces W_l ⊆ … ⊆ W_2 of dimensions s_l, …, s_2 that the rows of M and the matrices of the layers from k on
     span are counted first, then M, then the matrices in W_k ⊗ W_k.
