@@ -92,16 +92,15 @@ def on_terminal(width: int, *arguments: str, **variables: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("width", "arguments"),
     [
-        ["dimension", "--d", "2", "--d-out", "1"],
-        ["verify", str(CERTIFICATES / "accepted")],
-        ["report", str(CERTIFICATES)],
-        ["doctor"],
+        (120, ["dimension", "--d", "2", "--d-out", "1"]),
+        (80, ["verify", str(CERTIFICATES / "accepted")]),
+        (80, ["report", str(CERTIFICATES)]),
+        (80, ["doctor"]),
     ],
-    ids=lambda arguments: arguments[0],
+    ids=str,
 )
-@pytest.mark.parametrize("width", [80, 120])
 def test_tables_of_commands_fit_a_terminal(width: int, arguments: list[str]) -> None:
     shown = on_terminal(width, *arguments)
     assert "\x1b[1m" in shown
