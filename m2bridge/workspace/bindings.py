@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,6 +24,8 @@ from m2bridge.workspace.encode_algebra import plain_matrix, ring_of_sympy, spars
 from m2bridge.workspace.values.collections import Array, HashTable, MutableList, Option, Set
 from m2bridge.workspace.values.rings import Algebra, IntegerRing
 
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9']*")
+
 
 def bindings(inputs: Mapping[str, Any]) -> str:
     """Macaulay2 code that gives values to names; variables of their rings can be used by their names afterwards.
@@ -35,8 +38,10 @@ def bindings(inputs: Mapping[str, Any]) -> str:
         If a name is not one of Macaulay2's, or a value has no counterpart there.
     """
     for name in inputs:
-        if name.startswith("mb"):
-            raise ConversionError(f"{name!r} cannot name a value in Macaulay2: it begins with mb")
+        if not _NAME.fullmatch(name) or name.startswith("mb"):
+            raise ConversionError(
+                f"{name!r} cannot name a value in Macaulay2: letters and digits, not beginning with mb"
+            )
     prepared = in_one_ring(inputs.values())
     return "".join(
         f"mbDefine({string(name)}, {encode(value)});\n" for name, value in zip(inputs, prepared, strict=True)
