@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from itertools import product
+from itertools import islice, product
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -51,18 +51,17 @@ def grid(chosen: Family, texts: Mapping[str, str | None], every: bool = False) -
             ranges[option.name] = tuple(option.values(text))
         elif option.required:
             raise InvalidCaseError(option.name, f"is missing: {option.help}")
-    return _list(chosen, ranges, every)
+    return _cases(chosen, ranges, every)
 
 
-def _cases(chosen: Family, ranges: Mapping[str, tuple[Any, ...]], every: bool) -> Iterator[Case]:
+def _cases(chosen: Family, ranges: Mapping[str, tuple[Any, ...]], every: bool) -> list[Case]:
     """All combinations, but those that the family leaves out."""
     if (size := prod(map(len, ranges.values()))) > MOST:
         raise InvalidCaseError(next(iter(ranges)), f"this grid has {size} cases; at most {MOST} go into one batch")
-    for number, case in enumerate(_models(chosen, ranges), 1):
-        if number > MOST:
-            raise InvalidCaseError(next(iter(ranges)), f"this grid has more than {MOST} cases, too many for one batch")
-        if every or not chosen.excluded_from_grids(case):
-            yield case
+    models = list(islice(_models(chosen, ranges), MOST + 1))
+    if len(models) > MOST:
+        raise InvalidCaseError(next(iter(ranges)), f"this grid has more than {MOST} cases, too many for one batch")
+    return [case for case in models if every or not chosen.excluded_from_grids(case)]
 
 
 def _models(chosen: Family, ranges: Mapping[str, tuple[Any, ...]]) -> Iterator[Case]:
@@ -101,14 +100,10 @@ def read_cases(path: Path, chosen: Family, every: bool = False) -> Iterator[Case
     if not entries:
         raise InvalidCaseError("cases", f"{path.name}: there are no cases in it")
     for where, own, values in entries:
-        cases = _named(where, partial(_list, own, values, every))
+        cases = _named(where, partial(_cases, own, values, every))
         if not cases:
             raise InvalidCaseError("cases", f"{where}: {none_left(own)}")
         yield from cases
-
-
-def _list(chosen: Family, ranges: Mapping[str, tuple[Any, ...]], every: bool) -> list[Case]:
-    return list(_cases(chosen, ranges, every))
 
 
 def none_left(chosen: Family) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import metadata
 from typing import Any
 
@@ -76,16 +75,8 @@ def _check_numbers(case: dict[str, Any]) -> None:
             raise InvalidCaseError(name, f"a certificate is about numbers up to {LARGEST}")
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """Wall time of a computation, and the largest resident memory of Macaulay2 during it, where that is known."""
-
-    seconds: float
-    peak_memory: int | None
-
-
 def _certificates(model: Any, questions: Sequence[Question], engine: Engine, version: str) -> list[Certificate]:
-    observations: dict[str, tuple[Any, Cost]] = {}
+    observations: dict[str, tuple[Any, dict[str, Any]]] = {}
     for question in questions:
         if question.observation not in observations:
             if isinstance(engine, Session):
@@ -93,11 +84,12 @@ def _certificates(model: Any, questions: Sequence[Question], engine: Engine, ver
             with limited(None) as running:
                 observation = question.observe(model, engine)
                 peak_memory = engine.peak_memory if isinstance(engine, Session) else None
-                observations[question.observation] = observation, Cost(running.seconds, peak_memory)
-    return [_certificate(model, question, version, *observations[question.observation]) for question in questions]
+                reported = {"versions": _versions(version), "seconds": round(running.seconds, 3)}
+                observations[question.observation] = observation, reported | {"peak_memory": peak_memory}
+    return [_certificate(model, question, *observations[question.observation]) for question in questions]
 
 
-def _certificate(model: Any, question: Question, version: str, observation: Any, cost: Cost) -> Certificate:
+def _certificate(model: Any, question: Question, observation: Any, reported: dict[str, Any]) -> Certificate:
     content, script = question.content(model, observation), question.script(model)
     text = script.body if script else ""
     return Certificate(
@@ -112,16 +104,10 @@ def _certificate(model: Any, question: Question, version: str, observation: Any,
         field=str(QQ),
         script={"text": text, "digest": digest(text)},
         libraries=library_digests(script.libraries if script else ()),
-        reported=_reported(version, cost),
+        reported=reported,
     ).sealed()
 
 
-def _reported(version: str, cost: Cost) -> dict[str, Any]:
-    versions = {
-        "macaulay2": version,
-        "m2bridge": __version__,
-        "sympy": metadata.version("sympy"),
-        "python-flint": metadata.version("python-flint"),
-        "python": platform.python_version(),
-    }
-    return {"versions": versions, "seconds": round(cost.seconds, 3), "peak_memory": cost.peak_memory}
+def _versions(macaulay2: str) -> dict[str, str]:
+    packages = {name: metadata.version(name) for name in ("sympy", "python-flint")}
+    return {"macaulay2": macaulay2, "m2bridge": __version__, **packages, "python": platform.python_version()}

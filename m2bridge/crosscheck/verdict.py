@@ -188,25 +188,13 @@ class Verdict:
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary for ``json.dumps``."""
-        return {
-            "statement": self.key,
-            "part": self.part,
-            "text": self.text,
-            "source": self.statement.source,
-            "verdict": str(self.decision),
-            "reason": self.reason,
-            "witness": None if self.witness is None else self.witness.to_json(),
-            "computed": list(self.computed),
-            "trusted": list(self.trusted),
-        }
+        witness = None if self.witness is None else self.witness.to_json()
+        rests_on = {"computed": list(self.computed), "trusted": list(self.trusted)}
+        return {"statement": self.key, **self._words(), "reason": self.reason, "witness": witness, **rests_on}
 
     def to_data(self) -> dict[str, Any]:
         """The verdict as a certificate holds it: numbers instead of sentences."""
-        return {
-            "part": self.part,
-            "text": self.text,
-            "source": self.statement.source,
-            "verdict": str(self.decision),
+        return self._words() | {
             "hypothesis": self.hypothesis or None,
             "predicted": value_json(self.predicted),
             "observed": value_json(self.observed),
@@ -215,6 +203,10 @@ class Verdict:
             "undecided": [list(orbit.cells) for orbit in self.undecided],
             "witness": self._witness_data(),
         }
+
+    def _words(self) -> dict[str, str]:
+        words = {"part": self.part, "text": self.text, "source": self.statement.source}
+        return words | {"verdict": str(self.decision)}
 
     def _witness_data(self) -> dict[str, Any] | None:
         """The witness in an orbit; a statement about the closure as a whole has its numbers beside it."""
