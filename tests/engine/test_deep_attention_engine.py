@@ -194,7 +194,7 @@ KEYS = tuple(questions("attention-all-sizes"))
 
 
 def test_macaulay2_and_linear_algebra_find_the_same_ideals(engine: Macaulay2) -> None:
-    found = base_ideals(engine)
+    found = base_ideals(engine=engine)
     assert found.ideals == exact_ideals()
     assert found.base_locus_empty
     assert found.boundary_family

@@ -359,7 +359,7 @@ def test_the_case_in_all_its_forms() -> None:
 
 @pytest.fixture(scope="module")
 def found(recorded: Engine) -> AllSizes:
-    return cross_check_all_sizes(recorded)
+    return cross_check_all_sizes(engine=recorded)
 
 
 def test_text(found: AllSizes) -> None:
@@ -375,12 +375,12 @@ def test_text(found: AllSizes) -> None:
 def test_a_statement_about_single_cases_only_is_named(recorded: Engine, found: AllSizes) -> None:
     assert ("not stated for all sizes" in str(found)) == bool(found.not_stated)
     new = replace(REGISTRY[0], key="new")
-    more = cross_check_all_sizes(recorded, (new, *REGISTRY))
+    more = cross_check_all_sizes((new, *REGISTRY), engine=recorded)
     assert [v.name for v in more.verdicts] == [v.name for v in found.verdicts]
     assert (more.to_json()["not_stated"], more.undecided) == ([f"new ({new.part})", *found.not_stated], False)
     assert re.search(rf"not stated for all sizes +new \({new.part}\)", str(more))
     with pytest.raises(MethodUnavailableError, match=r"^new \(.*\) is not stated for all sizes"):
-        cross_check_all_sizes(recorded, (new,))
+        cross_check_all_sizes((new,), engine=recorded)
 
 
 def test_json_has_the_sets_in_words_and_exactly(found: AllSizes) -> None:
@@ -423,11 +423,11 @@ class LyingOfAllSizesShown:
 
 def test_a_wrong_ideal_proves_nothing(recorded: Engine) -> None:
     with pytest.raises(ContradictionError, match="no base case has the pattern"):
-        cross_check_all_sizes(LyingOfAllSizesShown(recorded, '[[2],"1"],[[1],"-1"]', '[[2],"1"],[[1],"-2"]'))
+        cross_check_all_sizes(engine=LyingOfAllSizesShown(recorded, '[[2],"1"],[[1],"-1"]', '[[2],"1"],[[1],"-2"]'))
 
 
 def test_an_identity_that_fails_leaves_statements_undecided(recorded: Engine) -> None:
     lying = LyingOfAllSizesShown(recorded, '"base_locus_empty","value":true', '"base_locus_empty","value":false')
-    found = cross_check_all_sizes(lying)
+    found = cross_check_all_sizes(engine=lying)
     assert found.undecided
     assert {v.decision for v in found.verdicts if v.name == "3.4 (i)"} == {"UNDECIDED"}

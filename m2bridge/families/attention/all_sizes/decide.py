@@ -115,7 +115,7 @@ def _counterexample(prediction: Prediction, found: Conclusion, false: isl.Set) -
 
 
 def cross_check_all_sizes(
-    engine: Engine, statements: Sequence[Statement] = REGISTRY, timeout: float | None = None
+    statements: Sequence[Statement] = REGISTRY, *, engine: Engine, timeout: float | None = None
 ) -> AllSizes:
     """Decide statements for all d, d', a ≥ 1 and t ≥ 2 at once, assuming none of them.
 
@@ -133,7 +133,7 @@ def cross_check_all_sizes(
     Examples
     --------
     >>> with Macaulay2() as engine:
-    ...     found = cross_check_all_sizes(engine)
+    ...     found = cross_check_all_sizes(engine=engine)
     >>> [(v.name, v.decision) for v in found.verdicts if v.decision != "CONFIRMED"]
     [('3.4 (iii)', 'REFUTED'), ('A.4', 'REFUTED')]
     """
@@ -141,7 +141,7 @@ def cross_check_all_sizes(
     stated = [(statement, prediction_of(statement)) for statement in known or statements]
     others = tuple(name_with_part(s.key, s.part) for s in statements if s not in known)
     with limited(timeout) as running:
-        basis = base_ideals(engine)
+        basis = base_ideals(engine=engine)
         strata, verdicts, late = decide(basis, stated)
         return AllSizes(
             strata,

@@ -53,7 +53,7 @@ class Basis:
     boundary_family: bool
 
 
-def base_ideals(engine: Engine) -> Basis:
+def base_ideals(*, engine: Engine) -> Basis:
     """Compute the thirteen ideals and the two identities, in one run.
 
     Raises

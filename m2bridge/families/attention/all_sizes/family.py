@@ -33,7 +33,7 @@ class EverySize(AllSizesCase):
 def _observe(engine: Engine | None) -> AllSizes:
     if engine is None:
         raise MethodUnavailableError("the ideals behind the theorems for all sizes need Macaulay2")
-    return cross_check_all_sizes(engine)
+    return cross_check_all_sizes(engine=engine)
 
 
 def _row(key: str, data: dict[str, Any]) -> Row:

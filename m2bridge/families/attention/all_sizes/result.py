@@ -157,7 +157,7 @@ class AllSizes(AllSizesResult[SizesVerdict]):
     Examples
     --------
     >>> with Macaulay2() as engine:
-    ...     found = cross_check_all_sizes(engine)
+    ...     found = cross_check_all_sizes(engine=engine)
     >>> len(found.strata)
     4
     """

@@ -164,16 +164,16 @@ def stated_for_all_sizes() -> tuple[Stated, ...]:
 
 
 def cross_check_deep_attention(
-    engine: Engine | None = None, statements: Sequence[Stated] = (), timeout: float | None = None
+    statements: Sequence[Stated] = (), *, engine: Engine | None = None, timeout: float | None = None
 ) -> DeepAttentionAllSizes:
     """Decide statements for all widths and ranks, any number of layers, and all t, assuming none of them.
 
     Parameters
     ----------
-    engine : Engine, optional
-        Is not needed.
     statements : sequence of GlobalStatement
         All when left out; those that are not stated for all sizes are named.
+    engine : Engine, optional
+        Not needed.
     timeout : float, optional
         Seconds.
 
