@@ -50,7 +50,7 @@ COMMAND = "from m2bridge.cli.main import main; main()"
 
 
 def kernel(case: Case, graded: bool) -> str:
-    values = elimination_values(SingleLayerAttention(*case).parametrization(), QQ)
+    values = elimination_values(SingleLayerAttention(*case).parametrization(), field=QQ)
     degrees = f", Degrees => {values['degrees']}" if graded else ""
     quotient = f"S = S / ideal {values['relations']}\n" if values["relations"] else ""
     return (
@@ -63,7 +63,7 @@ def kernel(case: Case, graded: bool) -> str:
 def components(case: Case, coefficients: str) -> str:
     """The package with the grading given, so that it does not need gfan; parameters free, as it requires."""
     source = multigraded_attention(SingleLayerAttention(*case))
-    values = elimination_values(source.polynomial_map, QQ)
+    values = elimination_values(source.polynomial_map, field=QQ)
     rows = zip(*source.grading.multidegrees, strict=True)
     grading = "matrix {" + ", ".join("{" + ", ".join(map(str, row)) + "}" for row in rows) + "}"
     return (

@@ -95,11 +95,11 @@ def closure(
     """
     with limited(timeout):
         model = as_model(case, coordinates, weights)
-        check_options(strategy, field, max_degree)
+        check_options(strategy, field=field, max_degree=max_degree)
         model.check_field(field)
         with engine_or_own(engine) as engine:
             # First what needs no equations, in a part of the time, so that there is something to show.
-            bound = known_dimension(model, field)
+            bound = known_dimension(model, field=field)
             try:
                 source = _graded(model, strategy, field, max_degree)
                 if source is None:
@@ -124,7 +124,9 @@ def _eliminated(
     reduction = reduce_linearly(model.polynomial_map, field=field)
     unfinished = ""
     try:
-        transcript = engine.run(closure_script(model, field, strategy, reduction), timeout=running.remaining)
+        transcript = engine.run(
+            closure_script(model, field=field, strategy=strategy, reduction=reduction), timeout=running.remaining
+        )
         records, version = transcript.records, transcript.version
     except (TimeLimitError, MemoryLimitError) as limit:
         records, version, unfinished = limit.records, engine.version, str(limit)
@@ -134,7 +136,7 @@ def _eliminated(
     return read_closure(answer, model, reduction, field, strategy, version, running.seconds, unfinished, bound)
 
 
-def check_options(strategy: Strategy, field: CoefficientField, max_degree: int | None) -> None:
+def check_options(strategy: Strategy, *, field: CoefficientField, max_degree: int | None) -> None:
     """Raise InvalidCaseError for a strategy that does not exist, or a degree or field that it does not take."""
     resolve(strategy)
     if strategy == "multigraded" and field != QQ:
@@ -172,7 +174,7 @@ def _multigraded(
     """Equations degree by degree, and the proof that they are all if there is an engine to give it."""
     known = equations(source, max_degree, part=1.0 if engine is None else 0.5)
     if engine is not None:
-        known = prove_complete(known, model, engine)
+        known = prove_complete(known, model, engine=engine)
     dimension, status = _multigraded_dimension(known, bound)
     return Closure(
         model,
@@ -210,11 +212,11 @@ def resolve(strategy: Strategy) -> Strategy:
 
 
 def closure_script(
-    model: Model, field: CoefficientField, strategy: Strategy = "auto", reduction: LinearReduction | None = None
+    model: Model, *, field: CoefficientField, strategy: Strategy = "auto", reduction: LinearReduction | None = None
 ) -> Script:
     """The Macaulay2 program for the ideal in linearly independent coordinates."""
     independent = (reduction or reduce_linearly(model.polynomial_map, field=field)).reduced
-    values = elimination_values(independent, field, graded=resolve(strategy) == "elimination")
+    values = elimination_values(independent, field=field, graded=resolve(strategy) == "elimination")
     return render("closure", ("wire", "invariants"), values | {"title": model.title})
 
 

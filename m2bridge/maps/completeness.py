@@ -31,7 +31,7 @@ PRIMES = 5
 """How many primes may be unlucky for a map before the proof is given up."""
 
 
-def prove_complete(known: Equations, model: Model, engine: Engine) -> Equations:
+def prove_complete(known: Equations, model: Model, *, engine: Engine) -> Equations:
     """Try to prove that the generators found are all, by a core of the model or by Macaulay2 modulo a prime.
 
     Let K be the ideal of the image of the map modulo p, generated in degrees ≤ N. Reduction modulo p carries the
@@ -96,7 +96,7 @@ def _elimination_remark(largest: int, model: Model, field: CoefficientField) -> 
 def _answer(model: Model, field: CoefficientField, engine: Engine) -> tuple[Answer, str]:
     """The answer of Macaulay2, and the limit reached by it or by the writing of its script, if any."""
     try:
-        return answer_to(completeness_script(model, field), engine=engine), ""
+        return answer_to(completeness_script(model, field=field), engine=engine), ""
     except (TimeLimitError, MemoryLimitError) as reached:
         return parse(reached.records), str(reached)
 
@@ -125,9 +125,9 @@ def _all_unlucky(known: Equations, primes: Sequence[int]) -> Equations:
     return replace(known, unfinished=f"the primes {listed} are unlucky for this map; elimination needs none")
 
 
-def completeness_script(model: Model, field: CoefficientField) -> Script:
+def completeness_script(model: Model, *, field: CoefficientField) -> Script:
     """The Macaulay2 program that computes the ideal of the image modulo a prime."""
-    values = elimination_values(_eliminated_map(model), field) | {"title": f"{model.title}, over {field}"}
+    values = elimination_values(_eliminated_map(model), field=field) | {"title": f"{model.title}, over {field}"}
     return render("completeness", ("wire", "invariants"), values)
 
 

@@ -170,7 +170,7 @@ def dimension(
     with limited(timeout) as running:
         if method in ("auto", "jacobian", "all"):
             with share(0.5 if eliminates else 1.0):
-                findings += jacobian_findings(model, field)
+                findings += jacobian_findings(model, field=field)
         if method in ("formula", "all"):
             findings.append(_by_formula(model))
         if eliminates:
@@ -179,7 +179,7 @@ def dimension(
                 findings.append(_by_elimination(case, own, field, coordinates, needed=method == "elimination"))
                 version = own.version
     _check_consistent(findings)
-    upper = best_upper_bound(model, field)
+    upper = best_upper_bound(model, field=field)
     return Dimension(model, field, tuple(findings), version, running.seconds, upper, model.expectations())
 
 

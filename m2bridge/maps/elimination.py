@@ -18,7 +18,9 @@ def empty_source() -> InvalidCaseError:
     return InvalidCaseError("relations", "they have no common zero: the source is empty")
 
 
-def elimination_values(independent: PolynomialMap, field: CoefficientField, graded: bool = True) -> dict[str, object]:
+def elimination_values(
+    independent: PolynomialMap, *, field: CoefficientField, graded: bool = True
+) -> dict[str, object]:
     """Return the values for templates that compute the ideal of the closure by elimination.
 
     Macaulay2 knows no kernels of maps to a ring without variables; so a map without parameters gets one that is zero.

@@ -140,7 +140,7 @@ def image(
     """
     with limited(timeout) as running, engine_or_own(engine) as engine:
         title = printable(title)
-        check_options(strategy, field, max_degree)
+        check_options(strategy, field=field, max_degree=max_degree)
         polynomial_map.check_field(field)
         with share(CLOSURE_PART):
             found = closure(polynomial_map, engine=engine, field=field, strategy=strategy, max_degree=max_degree)
@@ -167,7 +167,7 @@ def _base_locus(
 ) -> tuple[Answer, str]:
     """The answer of Macaulay2 about source and base locus, and the limit that it reached, if any."""
     try:
-        script = base_locus_script(polynomial_map, field, title)
+        script = base_locus_script(polynomial_map, field=field, title=title)
         return answer_to(script, engine=engine), ""
     except (TimeLimitError, MemoryLimitError) as limit:
         return parse(limit.records), f"base locus: {limit}"
@@ -179,9 +179,9 @@ def _irreducible(polynomial_map: PolynomialMap, answer: Answer) -> bool | None:
     return answer.boolean("source_irreducible") if "source_irreducible" in answer else None
 
 
-def base_locus_script(polynomial_map: PolynomialMap, field: CoefficientField, title: str = "") -> Script:
+def base_locus_script(polynomial_map: PolynomialMap, *, field: CoefficientField, title: str = "") -> Script:
     """The Macaulay2 program for the dimensions of source and base locus."""
-    values = elimination_values(polynomial_map, field) | {"title": title or "a polynomial map"}
+    values = elimination_values(polynomial_map, field=field) | {"title": title or "a polynomial map"}
     return render("base_locus", values=values)
 
 

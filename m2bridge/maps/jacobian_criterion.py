@@ -35,7 +35,7 @@ def minor_count(found: Closure) -> int:
     return comb(len(found.ideal.generators), codimension) * comb(len(found.ideal.ring.variables), codimension)
 
 
-def by_jacobian(found: Closure, engine: Engine) -> LocusFindings:
+def by_jacobian(found: Closure, *, engine: Engine) -> LocusFindings:
     """Findings from the minimal primes of I + minors(codimension, Jacobian of I).
 
     Hypothesis: I is prime, so the variety is equidimensional and reduced. It is so where I is the kernel of a ring map
@@ -82,10 +82,10 @@ def _components(found: Closure, ideal: Ideal, engine: Engine) -> tuple[Component
     return tuple(sorted(components, key=lambda component: (-component.dimension, component.description)))
 
 
-def jacobian_script(model: Model, field: CoefficientField) -> Script:
+def jacobian_script(model: Model, *, field: CoefficientField) -> Script:
     """The complete Macaulay2 program, elimination included."""
     independent = reduce_linearly(model.polynomial_map, field=field).reduced
-    return render("jacobian_criterion", values=elimination_values(independent, field) | {"title": model.title})
+    return render("jacobian_criterion", values=elimination_values(independent, field=field) | {"title": model.title})
 
 
 def _check_prime(ideal: Ideal, engine: Engine) -> None:

@@ -51,7 +51,7 @@ class MethodValue:
         return {"method": self.method, "value": self.value, "status": self.status, "remark": self.remark}
 
 
-def jacobian_findings(model: Model, field: CoefficientField = QQ) -> list[MethodValue]:
+def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[MethodValue]:
     """The rank of the differential at random points: modulo a large prime and over QQ, or over extensions of GF(p).
 
     It is a lower bound for the dimension, as parameters are free. Proved to be the dimension when it attains an upper
@@ -138,14 +138,14 @@ def _by_evaluation(model: Model, field: CoefficientField) -> MethodValue:
     return MethodValue(name, found.lower, "lower bound", f"rank at random points; at most {found.upper.value}")
 
 
-def best_upper_bound(model: Model, field: CoefficientField) -> UpperBound | None:
+def best_upper_bound(model: Model, *, field: CoefficientField) -> UpperBound | None:
     """The smallest upper bound that the model knows."""
     return min(model.upper_bounds(field.characteristic), key=lambda bound: bound.value, default=None)
 
 
 def _by_lower_bounds(model: Model, bounds: Iterator[LowerBound], field: CoefficientField) -> list[MethodValue]:
     """Those that were found until the limit on time or size, and the limit."""
-    upper = best_upper_bound(model, field)
+    upper = best_upper_bound(model, field=field)
     found: list[MethodValue] = []
     try:
         for bound in bounds:
@@ -175,10 +175,10 @@ def singular_by_bounds(lower: int, upper: int | None, dimension: int) -> bool | 
     return True if lower > dimension else False if upper == dimension else None
 
 
-def known_dimension(model: Model, field: CoefficientField) -> tuple[int | None, Status]:
+def known_dimension(model: Model, *, field: CoefficientField) -> tuple[int | None, Status]:
     """The best answer by ranks of the differential, computed in at most half of the time."""
     with share(0.5):
-        findings = jacobian_findings(model, field)
+        findings = jacobian_findings(model, field=field)
     best = max(findings, key=lambda finding: (finding.status == "proved", finding.value or -1))
     return best.value, best.status
 

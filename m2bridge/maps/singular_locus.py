@@ -351,7 +351,7 @@ def _from_ideal(
             findings.append(orbit_methods.by_orbits(found.ideal, dimension))
         too_expensive = second_opinion and findings and minor_count(found) > FEW_MINORS
         if "jacobian" in plan and not too_expensive:
-            findings.append(by_jacobian(found, engine))
+            findings.append(by_jacobian(found, engine=engine))
     except TimeLimitError as limit:
         findings.append(LocusFindings(methods, dimension, (), None, str(limit)))
     return findings

@@ -61,7 +61,7 @@ def test_the_zero_function(engine: Macaulay2, case: tuple[int, ...]) -> None:
     zero = membership(model, {"c_1_1_1_1": 0}, engine=engine)
     assert (zero.place, zero.orbit, zero.length, zero.is_zero) == (INSIDE, None, None, True)
     attention = model.parametrization()
-    base_locus = parse(engine.run(base_locus_script(attention, QQ)).records)
+    base_locus = parse(engine.run(base_locus_script(attention, field=QQ)).records)
     assert zero.fibre_dimension == base_locus.integer("base_locus_dimension")
     found = closure(model, engine=engine, max_degree=1)
     assert zero.tangent_dimension == len(attention.coordinates) - found.generator_degrees.get(1, 0)

@@ -129,15 +129,15 @@ def umbrella_script() -> Script:
 
 
 SCRIPTS: dict[str, Script] = {
-    "closure-2-1-2": closure_script(model(2, 1), QQ),
-    "closure-2-2-1-mod-101": closure_script(model(2, 2, 1), CoefficientField(101)),
-    "closure-2-1-2-full-3-tokens": closure_script(model(2, 1, 2, 3, coordinates="full"), QQ),
-    "closure-2-1-2-one-token": closure_script(model(2, 1, 2, 1), QQ),
-    "closure-2-1-2-ungraded": closure_script(model(2, 1), QQ, "ungraded-elimination"),
-    "jacobian-2-1-2": jacobian_script(model(2, 1), QQ),
+    "closure-2-1-2": closure_script(model(2, 1), field=QQ),
+    "closure-2-2-1-mod-101": closure_script(model(2, 2, 1), field=CoefficientField(101)),
+    "closure-2-1-2-full-3-tokens": closure_script(model(2, 1, 2, 3, coordinates="full"), field=QQ),
+    "closure-2-1-2-one-token": closure_script(model(2, 1, 2, 1), field=QQ),
+    "closure-2-1-2-ungraded": closure_script(model(2, 1), field=QQ, strategy="ungraded-elimination"),
+    "jacobian-2-1-2": jacobian_script(model(2, 1), field=QQ),
     "orbits-2-2-2": orbit_script(model(2, 2), field=QQ),
     "fibres-3-2-2": fibres_script(SingleLayerAttention(3, 2, 2)),
-    "completeness-2-1-2-full": completeness_script(model(2, 1, coordinates="full"), CoefficientField(32003)),
+    "completeness-2-1-2-full": completeness_script(model(2, 1, coordinates="full"), field=CoefficientField(32003)),
     "fibres-1-2-1": fibres_script(SingleLayerAttention(1, 2)),
     "all-sizes": base_ideals_script(),
     "slice-2-1-2": umbrella_script(),

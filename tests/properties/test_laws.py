@@ -64,7 +64,7 @@ def test_different_names_stay_different(some: list[str]) -> None:
 @given(st.text())
 def test_no_title_changes_a_program(title: str) -> None:
     line = PolynomialMap.from_expressions(["s"], {"x": 1})
-    program, plain = (base_locus_script(line, QQ, words).body.splitlines() for words in (title, "plain"))
+    program, plain = (base_locus_script(line, field=QQ, title=words).body.splitlines() for words in (title, "plain"))
     assert [row for row in program if not row.startswith("--")] == [row for row in plain if not row.startswith("--")]
     assert len(program) == len(plain)
 

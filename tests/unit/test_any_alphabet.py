@@ -49,7 +49,7 @@ def test_results_in_every_format(cubic: PolynomialMap) -> None:
 
 
 def test_programs_are_ascii_and_say_what_is_what(cubic: PolynomialMap) -> None:
-    values = elimination_values(cubic, QQ)
+    values = elimination_values(cubic, field=QQ)
     assert all(str(value).isascii() for value in values.values())
     lines = closure(cubic, max_degree=2).to_macaulay2().splitlines()
     assert all(line.isascii() for line in lines if not line.startswith("--"))

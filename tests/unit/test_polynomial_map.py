@@ -108,9 +108,9 @@ def test_linear_relations_modulo_a_prime() -> None:
 def test_radicals_need_primes_that_macaulay2_factors_over() -> None:
     crossing = PolynomialMap.from_expressions([s, t], {"x": s}, [s * t])
     with pytest.raises(MethodUnavailableError, match="radical"):
-        elimination_values(crossing, CoefficientField(2147483647))
-    assert elimination_values(crossing, CoefficientField(32003))["radical"] is True
-    assert elimination_values(LINE, CoefficientField(2147483647))["radical"] is False
+        elimination_values(crossing, field=CoefficientField(2147483647))
+    assert elimination_values(crossing, field=CoefficientField(32003))["radical"] is True
+    assert elimination_values(LINE, field=CoefficientField(2147483647))["radical"] is False
 
 
 @pytest.mark.parametrize("timeout", [0, -1, 0.0, float("nan"), float("inf"), "5", True])
@@ -146,7 +146,7 @@ def test_a_map_without_parameters_is_a_point() -> None:
     point = PolynomialMap.from_expressions([], {"x": 3, "y": Rational(1, 2)})
     found = dimension(point)
     assert (found.dimension, found.status) == (0, "proved")
-    values = elimination_values(point, QQ)
+    values = elimination_values(point, field=QQ)
     assert (values["parameters"], values["relations"], values["radical"]) == ("noParameter", "{noParameter}", False)
 
 

@@ -275,7 +275,7 @@ def _degree_by_elimination(model: Shape, engine: Engine) -> int | None:
     two_tokens = Shape(model.d, model.d_out, model.a)
     reduced = MapModel(parametrization(two_tokens, "reduced", "attention"), two_tokens.title)
     try:
-        answer = answer_to(closure_script(reduced, QQ), engine=engine)
+        answer = answer_to(closure_script(reduced, field=QQ), engine=engine)
     except (TimeLimitError, MemoryLimitError):
         return None
     return answer.integer("degree")

@@ -60,9 +60,9 @@ def standalone(
         return fibres_script(model).standalone()
     chosen = as_model(model, coordinates)
     if computation in ("closure", "dimension"):
-        return closure_script(chosen, field).standalone()
+        return closure_script(chosen, field=field).standalone()
     if method == "jacobian":
-        return jacobian_script(chosen, field).standalone()
+        return jacobian_script(chosen, field=field).standalone()
     if method != "orbits":
         raise InvalidCaseError("method", f"no script for the method '{method}': use orbits or jacobian")
     if model.t == 1:
@@ -97,7 +97,7 @@ def observe_closure(model: SingleLayerAttention, engine: Engine | None) -> Closu
     with limited(None) as running:
         chosen = as_model(model)
         reduction = reduce_linearly(chosen.polynomial_map)
-        transcript = engine.run(closure_script(chosen, QQ, reduction=reduction), timeout=running.remaining)
+        transcript = engine.run(closure_script(chosen, field=QQ, reduction=reduction), timeout=running.remaining)
         answer = parse(transcript.records)
         return read_closure(answer, chosen, reduction, QQ, "elimination", transcript.version, running.seconds)
 
@@ -148,7 +148,7 @@ def _tangent_dimensions(model: SingleLayerAttention, ideal: GeneratingSet) -> li
 
 
 def _script(model: SingleLayerAttention) -> Script:
-    return closure_script(as_model(model), QQ)
+    return closure_script(as_model(model), field=QQ)
 
 
 def _closure_rows(certificate: Certificate) -> list[Row]:

@@ -66,7 +66,7 @@ def orbit_script(model: Model, *, field: CoefficientField) -> Script:
         (f"{orbit.r} {orbit.s} {orbit.m}", independent.evaluate(flatten(*representative(orbit, model))))
         for orbit in orbits(model)
     ]
-    values = elimination_values(independent, field) | {"title": model.title, "points": points}
+    values = elimination_values(independent, field=field) | {"title": model.title, "points": points}
     return render("orbit_criterion", values=values)
 
 
