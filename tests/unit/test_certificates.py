@@ -256,9 +256,9 @@ def test_the_command(command: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "code"),
     [
-        (["accepted"], 0),
-        (["accepted", "program-not-checked"], 3),
-        (["accepted", "too-expensive"], 3),
+        (["accepted/d2-dout2-a2-t1-3.4.json"], 0),
+        (["accepted/d2-dout2-a2-t1-3.4.json", "program-not-checked"], 3),
+        (["accepted/d2-dout2-a2-t1-3.4.json", "too-expensive"], 3),
         (["too-expensive", "malformed/empty.json"], 1),
         (["too-expensive", "rejected/digest.json"], 1),
         (["too-expensive", "unreadable"], 5),
