@@ -55,7 +55,7 @@ class Clock:
 
     @property
     def more(self) -> str:
-        """What to do when the time is over."""
+        """Advice for when the time is over."""
         return f"give it more with {self.option}"
 
     @property
@@ -203,16 +203,16 @@ def each(items: Iterable[tuple[str, Callable[[], Item]]]) -> tuple[tuple[Item, .
     TimeLimitError
         If the limit is reached before the first result.
     """
-    found: dict[str, Item] = {}
+    values: dict[str, Item] = {}
     try:
         for name, computation in watched(items):
-            found[name] = computation()
+            values[name] = computation()
     except TimeLimitError as limit:
-        limit.progress = limit.progress or f"decided so far: {', '.join(found) or 'nothing'}"
-        if not found:
+        limit.progress = limit.progress or f"decided so far: {', '.join(values) or 'nothing'}"
+        if not values:
             raise
-        return tuple(found.values()), str(limit)
-    return tuple(found.values()), ""
+        return tuple(values.values()), str(limit)
+    return tuple(values.values()), ""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What this computer has: its cores, and a system that m2bridge works on."""
+"""This computer and this Python: cores, supported systems, imports, folders of the installation, long integers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ POSIX = ("fcntl", "resource", "termios")
 
 
 def cores() -> int:
-    """How many cores this process may use; those of the computer where the system does not say (macOS)."""
+    """Count the cores that this process may use; those of the computer where the system does not say (macOS)."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -7,7 +7,7 @@
 -- ["Text", variables, number of terms, text] for a large polynomial, as the engine prints it.
 -- A value without a counterpart is ["Unknown", class], or on request a reference to what this process keeps.
 --
--- In: m2bridge/convert/given.py writes calls of the functions in the second half, and nothing else.
+-- In: m2bridge/workspace/encode.py writes calls of the functions in the second half, and nothing else.
 
 mbReferences = false
 

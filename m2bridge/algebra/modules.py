@@ -58,7 +58,7 @@ Place = tuple[int, tuple[int, ...], int]
 
 @dataclass(frozen=True, slots=True)
 class BettiTable:
-    """How many generators a complex has, by homological degree, degree and weight.
+    """The numbers of generators of a complex, by homological degree, degree and weight.
 
     Parameters
     ----------
@@ -305,7 +305,7 @@ class Matrix(Named):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class MutableMatrix(AsText):
-    """What a mutable matrix held when it was read.
+    """The entries of a mutable matrix when it was read.
 
     Examples
     --------
@@ -359,7 +359,7 @@ class GroebnerBasis(AsText):
 
     @property
     def generators(self) -> tuple[Any, ...]:
-        """Of an ideal: the elements; of a module: tuples."""
+        """The elements of the basis of an ideal, or the tuples of that of a module."""
         columns = tuple(zip(*self.matrix.entries, strict=True))
         return tuple(column[0] for column in columns) if len(self.matrix.entries) == 1 else columns
 
@@ -420,7 +420,7 @@ class Complex(Named):
 
     @property
     def betti(self) -> BettiTable:
-        """How many generators the free modules have in each degree, for standard weights.
+        """The numbers of generators of the free modules in each degree, for standard weights.
 
         Raises
         ------
@@ -478,5 +478,5 @@ class ComplexMap(Named):
 
 
 def ring_text(ring: Any) -> str:
-    """How a ring is written."""
+    """Return the text of a ring."""
     return f"{ring.field}[{', '.join(ring.variables)}]" if isinstance(ring, PolynomialRing) else str(ring)

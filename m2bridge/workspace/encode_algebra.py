@@ -101,7 +101,7 @@ def _parts(name: str) -> list[str | int]:
 
 
 def variable_list(names: Sequence[str]) -> str:
-    """The list of their symbols and indices."""
+    """Write the list of the symbols and indices of variables."""
     return braces(map(_variable, variable_parts(names)))
 
 

@@ -47,7 +47,7 @@ class Option(AsCode):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Items(AsCode):
-    """What holds items in order."""
+    """A container that holds items in order."""
 
     items: tuple[Any, ...]
 
@@ -80,7 +80,7 @@ class Array(_Items):
 
 
 class MutableList(_Items):
-    """What a mutable list held when it was read.
+    """The items of a mutable list when it was read.
 
     Examples
     --------
@@ -157,7 +157,7 @@ class Reference:
 
 
 def key(value: Any) -> Hashable:
-    """What stands for a value in a table: equal for equal values of the same type; 1 and True are different."""
+    """Return a stand-in of a value for tables: equal for equal values of the same type; 1 and True are different."""
     if isinstance(value, list | tuple):
         return type(value).__name__, tuple(map(key, value))
     if isinstance(value, set | frozenset):
@@ -221,7 +221,7 @@ class HashTable(Mapping[Any, Any]):
 
 
 class MutableHashTable(HashTable):
-    """What a mutable hash table held when it was read.
+    """The pairs of a mutable hash table when it was read.
 
     Examples
     --------
@@ -248,7 +248,7 @@ class VirtualTally(HashTable):
 
 
 class Tally(VirtualTally):
-    """How often each thing occurs.
+    """A count of how often each thing occurs.
 
     Examples
     --------
