@@ -131,7 +131,7 @@ class Facts:
     critical : set of orbits
         The fibre is one point that is not reduced.
     base_locus_empty, boundary_family : bool
-        See :class:`.basis.Basis`.
+        See :class:`Basis`.
     """
 
     one_point: isl.Set

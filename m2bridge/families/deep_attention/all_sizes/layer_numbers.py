@@ -182,7 +182,7 @@ WORDS = wording(Path(__file__).parent / "words.toml")
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """A dimension as a sum over the end and the layers; see ``numbers.py`` for the variables.
+    """A dimension as a sum over the end and the layers; the variables are those above.
 
     Parameters
     ----------
