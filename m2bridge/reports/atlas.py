@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 from m2bridge.certificates.files import write_aside
@@ -78,11 +77,7 @@ def _overview(atlas: Atlas) -> str:
         "grids": tables,
         "alone": alone,
         "problems": atlas.problems,
-        "verdicts": [verdict for verdict in MARKS if verdict in _verdicts(atlas.sheets)],
+        "verdicts": [verdict for verdict in MARKS if any(sheet.verdict == verdict for sheet in atlas.sheets)],
         "marks": MARKS,
     }
     return page("atlas", values)
-
-
-def _verdicts(sheets: Iterable[Sheet]) -> set[str]:
-    return {sheet.verdict for sheet in sheets}
