@@ -11,20 +11,6 @@ from sympy import nan, oo
 from sympy.polys.rings import PolyRing
 
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.modules import (
-    BettiTable,
-    Complex,
-    ComplexMap,
-    GeneralIdeal,
-    GroebnerBasis,
-    HilbertPolynomial,
-    Matrix,
-    Module,
-    MonomialIdeal,
-    MutableMatrix,
-    RingMap,
-    Vector,
-)
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert.macaulay2 import CONSTANTS, from_macaulay2
@@ -32,34 +18,9 @@ from m2bridge.convert.wire import FAULTS, dense_exponents, sparse_terms
 from m2bridge.errors import M2BridgeError, ParseError, ValueTypeError
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.system import integer
-from m2bridge.workspace.values.collections import (
-    Array,
-    HashTable,
-    MutableHashTable,
-    MutableList,
-    Net,
-    Option,
-    Partition,
-    Reference,
-    Set,
-    Symbol,
-    Tally,
-    VirtualTally,
-)
-from m2bridge.workspace.values.elements import RingElement, RingFraction
-from m2bridge.workspace.values.expressions import SIGN, Expression, Factorization
-from m2bridge.workspace.values.inexact import ComplexNumber, Real, RealInterval
-from m2bridge.workspace.values.rings import (
-    Algebra,
-    ComplexField,
-    FractionField,
-    GaloisField,
-    IntegerRing,
-    QuotientRing,
-    RealField,
-    coefficient_ring,
-    ring_variables,
-)
+from m2bridge.workspace import values
+from m2bridge.workspace.values.expressions import SIGN
+from m2bridge.workspace.values.rings import coefficient_ring, ring_variables
 
 Reader = Callable[[Any], Any]
 
@@ -81,14 +42,14 @@ class Rings:
         """The element of the ring at this place with these data."""
         return self._readers[place](data)
 
-    def _galois(self, quotient: int, primitive: Any) -> GaloisField:
-        return GaloisField(self.rings[quotient], self.element(quotient, primitive))
+    def _galois(self, quotient: int, primitive: Any) -> values.GaloisField:
+        return values.GaloisField(self.rings[quotient], self.element(quotient, primitive))
 
-    def _fraction(self, below: int) -> FractionField:
-        return FractionField(self.rings[below])
+    def _fraction(self, below: int) -> values.FractionField:
+        return values.FractionField(self.rings[below])
 
-    def _quotient(self, ambient: int, relations: list[Any]) -> QuotientRing:
-        return QuotientRing(self.rings[ambient], tuple(self.element(ambient, data) for data in relations))
+    def _quotient(self, ambient: int, relations: list[Any]) -> values.QuotientRing:
+        return values.QuotientRing(self.rings[ambient], tuple(self.element(ambient, data) for data in relations))
 
     def _algebra(
         self,
@@ -101,12 +62,12 @@ class Rings:
         joined: bool,
         weyl: list[list[int]],
         skew: list[int],
-    ) -> Algebra | PolynomialRing:
+    ) -> values.Algebra | PolynomialRing:
         below = self.rings[coefficients]
         names = tuple(from_macaulay2(text(base), index) for base, *index in variables)
         orders = [(name, tuple(size) if isinstance(size, list) else size) for name, size in order]
         parts = [part for part in orders if part not in (("MonomialSize", 32), ("Position", "Up"))]
-        algebra = Algebra(
+        algebra = values.Algebra(
             below,
             names,
             tuple(map(tuple, degrees)),
@@ -117,33 +78,33 @@ class Rings:
             rank,
             joined,
         )
-        plain = joined and algebra == Algebra(below, names) and isinstance(below, CoefficientField)
+        plain = joined and algebra == values.Algebra(below, names) and isinstance(below, CoefficientField)
         return PolynomialRing(below, names) if plain else algebra
 
     def _reader(self, ring: Any) -> Reader:
         """Return the reader of elements of this ring; the rings that it is made of are there already."""
-        if isinstance(ring, IntegerRing):
+        if isinstance(ring, values.IntegerRing):
             return integer
         if isinstance(ring, CoefficientField):
             return _residue(ring) if ring.characteristic else rational
-        if isinstance(ring, RealField):
+        if isinstance(ring, values.RealField):
             return real
-        if isinstance(ring, ComplexField):
+        if isinstance(ring, values.ComplexField):
             return complex_number
-        if isinstance(ring, FractionField):
+        if isinstance(ring, values.FractionField):
             below = self._readers[self.rings.index(ring.ring)]
-            return lambda data: RingFraction(ring, below(data[0]), below(data[1]))
-        if isinstance(ring, QuotientRing) and isinstance(ring.ambient, IntegerRing):
-            return lambda data: RingElement(ring, (((), integer(data)),) if integer(data) else ())
-        over = ring.sympy_ring if isinstance(ring, PolynomialRing | Algebra) else None
+            return lambda data: values.RingFraction(ring, below(data[0]), below(data[1]))
+        if isinstance(ring, values.QuotientRing) and isinstance(ring.ambient, values.IntegerRing):
+            return lambda data: values.RingElement(ring, (((), integer(data)),) if integer(data) else ())
+        over = ring.sympy_ring if isinstance(ring, PolynomialRing | values.Algebra) else None
         return _sympy_reader(over) if over is not None else self._general_reader(ring)
 
     def _general_reader(self, ring: Any) -> Reader:
         coefficient = self._readers[self.rings.index(coefficient_ring(ring))]
         width = len(ring_variables(ring))
 
-        def read(data: list[Any]) -> RingElement:
-            return RingElement(
+        def read(data: list[Any]) -> values.RingElement:
+            return values.RingElement(
                 ring, tuple((dense_exponents(powers, width), coefficient(c)) for c, powers in sparse_terms(data))
             )
 
@@ -151,11 +112,11 @@ class Rings:
 
 
 _FIELDS: dict[str, Callable[..., Any]] = {
-    "ZZ": IntegerRing,
+    "ZZ": values.IntegerRing,
     "QQ": lambda: QQ,
     "ZZ/p": lambda p: _prime_field(integer(p)),
-    "RR": RealField,
-    "CC": ComplexField,
+    "RR": values.RealField,
+    "CC": values.ComplexField,
 }
 
 _MAKERS: dict[str, Callable[..., Any]] = {
@@ -166,8 +127,8 @@ _MAKERS: dict[str, Callable[..., Any]] = {
 }
 
 
-def _prime_field(p: int) -> CoefficientField | QuotientRing:
-    return CoefficientField(p) if p <= LARGE_PRIME else QuotientRing(IntegerRing(), (p,))
+def _prime_field(p: int) -> CoefficientField | values.QuotientRing:
+    return CoefficientField(p) if p <= LARGE_PRIME else values.QuotientRing(values.IntegerRing(), (p,))
 
 
 def text(value: Any) -> str:
@@ -185,17 +146,17 @@ def rational(written: str) -> Fraction:
     return Fraction(*(integer(part) for part in written.split("/")))
 
 
-def real(data: list[Any]) -> Real:
+def real(data: list[Any]) -> values.Real:
     """A real number: precision with mantissa and exponent, or with the name of what is none."""
     precision, number, *exponent = data
     if exponent:
-        return Real(integer(number), exponent[0], precision)
-    return Real(0, 0, precision, _SPECIAL[number])
+        return values.Real(integer(number), exponent[0], precision)
+    return values.Real(0, 0, precision, _SPECIAL[number])
 
 
-def complex_number(data: list[Any]) -> ComplexNumber:
+def complex_number(data: list[Any]) -> values.ComplexNumber:
     """A complex number."""
-    return ComplexNumber(real(data[0]), real(data[1]))
+    return values.ComplexNumber(real(data[0]), real(data[1]))
 
 
 _SPECIAL = {"infinity": "inf", "-infinity": "-inf", "NotANumber": "nan", "0": "", "-0": "-0"}
@@ -265,16 +226,16 @@ class _Reader:
 
     def _expression(self, kind: str, items: list[Any]) -> Any:
         parts = tuple(map(self.read, items))
-        if kind == "Product" and all(isinstance(p, Expression) and p.kind == "Power" for p in parts):
-            product = Factorization(tuple(part.parts for part in parts))
+        if kind == "Product" and all(isinstance(p, values.Expression) and p.kind == "Power" for p in parts):
+            product = values.Factorization(tuple(part.parts for part in parts))
             if all(type(exponent) is int for _, exponent in product) and not product.is_negative:
                 return product
-        if kind == "Minus" and isinstance(parts[0], Factorization) and not parts[0].is_negative:
-            return Factorization((SIGN, *parts[0]))
-        return Expression(kind, parts)
+        if kind == "Minus" and isinstance(parts[0], values.Factorization) and not parts[0].is_negative:
+            return values.Factorization((SIGN, *parts[0]))
+        return values.Expression(kind, parts)
 
-    def _symbol(self, name: Any, *index: Any) -> Symbol:
-        return Symbol(text(name), *map(self.read, index))
+    def _symbol(self, name: Any, *index: Any) -> values.Symbol:
+        return values.Symbol(text(name), *map(self.read, index))
 
     def _ring(self, place: int) -> Any:
         return self._rings.rings[place]
@@ -285,36 +246,36 @@ class _Reader:
     def _elements(self, place: int, listed: list[Any]) -> tuple[Any, ...]:
         return tuple(self._rings.element(place, data) for data in listed)
 
-    def _ideal(self, place: int, generators: list[Any]) -> Ideal | GeneralIdeal:
+    def _ideal(self, place: int, generators: list[Any]) -> Ideal | values.GeneralIdeal:
         ring, elements = self._ring(place), self._elements(place, generators)
         if isinstance(ring, PolynomialRing) and ring.variables:
             return Ideal(ring, tuple(g for g in elements if g))
-        return GeneralIdeal(ring, elements)
+        return values.GeneralIdeal(ring, elements)
 
-    def _monomial_ideal(self, place: int, generators: list[Any]) -> MonomialIdeal:
-        return MonomialIdeal(self._ring(place), self._elements(place, generators))
+    def _monomial_ideal(self, place: int, generators: list[Any]) -> values.MonomialIdeal:
+        return values.MonomialIdeal(self._ring(place), self._elements(place, generators))
 
-    def _module(self, data: list[Any]) -> Module:
+    def _module(self, data: list[Any]) -> values.Module:
         place, degrees, generators, relations = data
         parts = [None if part is None else self._matrix(part) for part in (generators, relations)]
-        return Module(self._ring(place), tuple(map(tuple, degrees)), *parts)
+        return values.Module(self._ring(place), tuple(map(tuple, degrees)), *parts)
 
-    def _matrix(self, data: list[Any]) -> Matrix:
+    def _matrix(self, data: list[Any]) -> values.Matrix:
         target, source, degree, rows = data
         entries = tuple(self._elements(target[0], row) for row in rows)
-        return Matrix(self._module(target), self._module(source), entries, tuple(degree))
+        return values.Matrix(self._module(target), self._module(source), entries, tuple(degree))
 
-    def _vector(self, module: list[Any], entries: list[Any]) -> Vector:
-        return Vector(self._module(module), self._elements(module[0], entries))
+    def _vector(self, module: list[Any], entries: list[Any]) -> values.Vector:
+        return values.Vector(self._module(module), self._elements(module[0], entries))
 
-    def _ring_map(self, target: int, source: int, images: list[Any]) -> RingMap:
-        return RingMap(self._ring(target), self._ring(source), self._elements(target, images))
+    def _ring_map(self, target: int, source: int, images: list[Any]) -> values.RingMap:
+        return values.RingMap(self._ring(target), self._ring(source), self._elements(target, images))
 
-    def _complex(self, place: int, low: int, modules: list[Any], maps: list[Any]) -> Complex:
-        return Complex(self._ring(place), low, tuple(map(self._module, modules)), tuple(map(self._matrix, maps)))
+    def _complex(self, place: int, low: int, modules: list[Any], maps: list[Any]) -> values.Complex:
+        return values.Complex(self._ring(place), low, tuple(map(self._module, modules)), tuple(map(self._matrix, maps)))
 
-    def _complex_map(self, source: list[Any], target: list[Any], degree: int, maps: list[Any]) -> ComplexMap:
-        return ComplexMap(
+    def _complex_map(self, source: list[Any], target: list[Any], degree: int, maps: list[Any]) -> values.ComplexMap:
+        return values.ComplexMap(
             self._complex(*source), self._complex(*target), degree, tuple(self._matrix(part) for part in maps)
         )
 
@@ -332,31 +293,33 @@ _SIMPLE: dict[str, Callable[..., Any]] = {
     "QQ": rational,
     "RR": real,
     "CC": complex_number,
-    "RRi": lambda left, right: RealInterval(real(left), real(right)),
+    "RRi": lambda left, right: values.RealInterval(real(left), real(right)),
     "Constant": _constant,
     "Infinity": lambda sign: oo * sign if sign else nan,
     "Bytes": lambda characters: text(["Bytes", characters]),
-    "Reference": lambda kind, shown, key: Reference(text(kind), text(shown), key),
+    "Reference": lambda kind, shown, key: values.Reference(text(kind), text(shown), key),
     "Unknown": _unknown,
 }
 
 _ITEMS: dict[str, Callable[[list[Any]], Any]] = {
     "List": list,
     "Sequence": tuple,
-    "Array": lambda items: Array(tuple(items)),
-    "MutableList": lambda items: MutableList(tuple(items)),
-    "Partition": lambda items: Partition(tuple(items)),
-    "Option": lambda items: Option(*items),
-    "Set": lambda items: _plain(frozenset, Set, items),
+    "Array": lambda items: values.Array(tuple(items)),
+    "MutableList": lambda items: values.MutableList(tuple(items)),
+    "Partition": lambda items: values.Partition(tuple(items)),
+    "Option": lambda items: values.Option(*items),
+    "Set": lambda items: _plain(frozenset, values.Set, items),
 }
 
 _PAIRS: dict[str, Callable[[list[tuple[Any, Any]]], Any]] = {
-    "HashTable": lambda pairs: _plain(dict, HashTable, pairs),
-    "MutableHashTable": MutableHashTable,
-    "Tally": Tally,
-    "VirtualTally": VirtualTally,
-    "BettiTally": lambda pairs: BettiTable(tuple(sorted(((i, tuple(d), w), count) for (i, d, w), count in pairs))),
-    "HilbertPolynomial": lambda pairs: HilbertPolynomial(tuple(sorted(pairs))),
+    "HashTable": lambda pairs: _plain(dict, values.HashTable, pairs),
+    "MutableHashTable": values.MutableHashTable,
+    "Tally": values.Tally,
+    "VirtualTally": values.VirtualTally,
+    "BettiTally": lambda pairs: values.BettiTable(
+        tuple(sorted(((i, tuple(d), w), count) for (i, d, w), count in pairs))
+    ),
+    "HilbertPolynomial": lambda pairs: values.HilbertPolynomial(tuple(sorted(pairs))),
 }
 
 _METHODS: dict[str, Callable[..., Any]] = {
@@ -368,13 +331,13 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "MonomialIdeal": _Reader._monomial_ideal,
     "Module": _Reader._module,
     "Matrix": _Reader._matrix,
-    "MutableMatrix": lambda reader, data: MutableMatrix(reader._matrix(data)),
+    "MutableMatrix": lambda reader, data: values.MutableMatrix(reader._matrix(data)),
     "Vector": _Reader._vector,
-    "GroebnerBasis": lambda reader, data: GroebnerBasis(reader._matrix(data)),
+    "GroebnerBasis": lambda reader, data: values.GroebnerBasis(reader._matrix(data)),
     "RingMap": _Reader._ring_map,
     "Complex": _Reader._complex,
     "ComplexMap": _Reader._complex_map,
-    "Net": lambda reader, height, lines: Net(tuple(map(text, lines)), height),
+    "Net": lambda reader, height, lines: values.Net(tuple(map(text, lines)), height),
 }
 
 
