@@ -134,7 +134,7 @@ def cross_check_all_sizes(
     --------
     >>> with Macaulay2() as engine:
     ...     found = cross_check_all_sizes(engine=engine)
-    >>> [(v.name, v.decision) for v in found.verdicts if v.decision != "CONFIRMED"]
+    >>> [(v.name, str(v.decision)) for v in found.verdicts if v.decision != "CONFIRMED"]
     [('3.4 (iii)', 'REFUTED'), ('A.4', 'REFUTED')]
     """
     known = [statement for statement in statements if is_stated(statement)]
