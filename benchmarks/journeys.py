@@ -1,6 +1,6 @@
 """How many files of m2bridge a reader of a command has to open: those in which it calls a function.
 
-Usage: ``python -m benchmarks.journeys``, in a checkout; Macaulay2 is needed for some commands.
+Usage: ``python benchmarks/journeys.py``; Macaulay2 is needed for some commands.
 """
 
 from __future__ import annotations
