@@ -1,7 +1,8 @@
 """Polynomial maps and their generic rank."""
 
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations, islice, product
+from math import prod
 from pathlib import Path
 from random import Random
 
@@ -11,6 +12,8 @@ from sympy import Expr, Float, Matrix, Poly, Rational, Symbol, symbols
 from m2bridge import CoefficientField, PolynomialMap, SingleLayerAttention, closure, dimension, singular_locus
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.jacobian import differential_rank, extension_degree, generic_rank
+from m2bridge.algebra.linear_algebra import large_primes
+from m2bridge.algebra.linear_algebra import rank as linear_rank
 from m2bridge.algebra.linear_span import reduce_linearly
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.ring import PolynomialRing
@@ -289,3 +292,9 @@ def test_ranks_at_singular_points_of_the_source_can_exceed_the_dimension() -> No
     attention = model.parametrization()
     with pytest.raises(MethodUnavailableError, match="parameters are free"):
         differential_rank(attention, (1,) * len(attention.source.variables))
+
+
+def test_a_determinant_that_the_first_primes_divide_is_not_zero() -> None:
+    """As many primes are tried as Hadamard's bound asks for."""
+    product_of_three = prod(islice(large_primes(), 3))
+    assert linear_rank([[product_of_three, 0], [0, 1]]) == linear_rank([[1, 1], [1, 1 + product_of_three]]) == 2
