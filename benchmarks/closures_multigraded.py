@@ -112,10 +112,7 @@ def compare(program: Path, rounds: int, limit: float, folder: Path, cases: list[
     has_package = (
         "MultigradedImplicitization"
         in subprocess.run(
-            [program, "--script", _file(folder, "path.m2", PACKAGE_TEST)],
-            capture_output=True,
-            text=True,
-            check=False,
+            [program, "--script", _file(folder, "path.m2", PACKAGE_TEST)], capture_output=True, text=True, check=False
         ).stdout
     )
     names = ["(a) kernel", "(b) graded kernel"]

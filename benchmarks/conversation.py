@@ -77,11 +77,7 @@ def megabytes(plain: Conversation, work: Workspace, rounds: int) -> None:
     for name, (size, sides) in measured.items():
         taken = alternately(sides, rounds, 1)
         rows.append([name, f"{size:g}", *(f"{1000 * taken[side] / size:.0f}" for side in sides)])
-    print_table(
-        f"per megabyte: median of {rounds} rounds, milliseconds",
-        ["", "MB", "plain", "workspace"],
-        rows,
-    )
+    print_table(f"per megabyte: median of {rounds} rounds, milliseconds", ["", "MB", "plain", "workspace"], rows)
 
 
 def random_polynomial(domain: Any, width: int) -> PolyElement:

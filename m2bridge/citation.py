@@ -4,8 +4,6 @@ Nothing else names them in full; ``CITATION.cff`` and the metadata of the packag
 test compares them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 

@@ -33,8 +33,6 @@ Mathematical outcomes (a unit ideal, an empty locus, a refuted statement) are re
 All of them survive pickling, so that they can cross worker processes.
 """
 
-from __future__ import annotations
-
 
 class M2BridgeError(Exception):
     """Base class of all errors raised by m2bridge.

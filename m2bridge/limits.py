@@ -9,8 +9,6 @@ The clock is a context variable, as the precision of decimal numbers is: a limit
 and no function in between has to hand it on. A new thread begins without a limit.
 """
 
-from __future__ import annotations
-
 import math
 import signal
 import threading

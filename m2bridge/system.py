@@ -1,7 +1,5 @@
 """This computer and this Python: cores, supported systems, imports, folders of the installation, long integers."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

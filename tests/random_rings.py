@@ -88,10 +88,7 @@ def exterior_algebras(draw: st.DrawFn) -> Algebra:
 
 
 weyl_algebras = st.builds(
-    Algebra,
-    fields,
-    st.just(("x", "y", "dx", "dy")),
-    weyl=st.sampled_from([((0, 2),), ((0, 2), (1, 3))]),
+    Algebra, fields, st.just(("x", "y", "dx", "dy")), weyl=st.sampled_from([((0, 2),), ((0, 2), (1, 3))])
 )
 laurent_rings = st.builds(
     lambda field, names: Algebra(field, names, order=(("GroupLex", len(names)),), inverses=True),

@@ -15,15 +15,8 @@ from m2bridge.results.sheet import name_with_part
 
 Row = tuple[str, str, str]
 
-FAMILIES = {
-    "attention": "One layer",
-    "deep-attention": "Deep networks",
-    "polynomial-network": "Polynomial networks",
-}
-ALL_SIZES = {
-    "attention": "One layer, all sizes at once",
-    "deep-attention": "Deep networks, all sizes at once",
-}
+FAMILIES = {"attention": "One layer", "deep-attention": "Deep networks", "polynomial-network": "Polynomial networks"}
+ALL_SIZES = {"attention": "One layer, all sizes at once", "deep-attention": "Deep networks, all sizes at once"}
 
 
 def by_case(name: str) -> Iterator[Row]:

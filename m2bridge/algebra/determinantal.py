@@ -1,7 +1,5 @@
 """Closed formulas: monomials of a degree, and the varieties of matrices of bounded rank."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations

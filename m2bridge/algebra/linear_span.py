@@ -1,7 +1,5 @@
 """Linear relations among the coordinates of a polynomial map."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction

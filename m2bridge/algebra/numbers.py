@@ -1,7 +1,5 @@
 """Numbers: primes, fractions that are known modulo a number, and rationals between Python, SymPy and FLINT."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import isqrt, lcm, prod

@@ -1,7 +1,5 @@
 """Polynomial rings and generators of their ideals, with SymPy polynomials as elements."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -4,8 +4,6 @@
 monomials by their variables, which is short where there are many variables and low degrees.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations

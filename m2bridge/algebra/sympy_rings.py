@@ -4,8 +4,6 @@ As they are, they cannot be pickled or copied: SymPy 1.14 changes a dictionary w
 (``PolyRing.__getstate__``) and has a local function in its finite fields; python-flint 0.9 says nothing of ``nmod``.
 """
 
-from __future__ import annotations
-
 import copyreg
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Workers of a Dask cluster, here or on many machines that share the folder of results."""
 
-from __future__ import annotations
-
 import atexit
 import logging
 import threading
@@ -68,10 +66,7 @@ class Dask:
                 with interrupts_held():
                     # What its log would say of workers that die, the outcomes say.
                     cluster = LocalCluster(
-                        n_workers=number,
-                        threads_per_worker=1,
-                        dashboard_address=None,
-                        silence_logs=logging.CRITICAL,
+                        n_workers=number, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
                     )
                 address: Any = stack.enter_context(cluster)
             else:

@@ -1,7 +1,5 @@
 """The performance of tasks, in this process or by a pool of worker processes."""
 
-from __future__ import annotations
-
 import os
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Worker processes that perform a function on many items, each item within limits of its own."""
 
-from __future__ import annotations
-
 import fcntl
 import gc
 import multiprocessing

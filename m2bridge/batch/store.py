@@ -1,7 +1,5 @@
 """The folder of results, and locks on cases: only one process at a time works on a case, of whichever batch."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import os

@@ -1,7 +1,5 @@
 """Tasks of a batch, their reports, and the outcomes of questions that got no certificate."""
 
-from __future__ import annotations
-
 import json
 import platform
 from collections import Counter

@@ -1,7 +1,5 @@
 """Many certificates verified at once, on several cores, each file within limits of its own."""
 
-from __future__ import annotations
-
 import os
 import resource
 import signal

@@ -1,7 +1,5 @@
 """Certificates in files: written aside and renamed, so that there is never half a file."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat

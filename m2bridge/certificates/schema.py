@@ -1,7 +1,5 @@
 """The content of a certificate, and its form as JSON."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

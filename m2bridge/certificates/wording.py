@@ -1,7 +1,5 @@
 """The words of statements as data: what makes certificates and what checks them read both, and share nothing else."""
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """Commands about Macaulay2 (any code, programs of computations, which one is used), and how to cite."""
 
-from __future__ import annotations
-
 import json
 import platform
 from importlib import metadata

@@ -1,7 +1,5 @@
 """The command line as a whole: all commands, by what they are for, and the exit codes of errors."""
 
-from __future__ import annotations
-
 import sys
 import traceback
 from collections.abc import Sequence
@@ -41,9 +39,7 @@ COMMANDS: tuple[click.Command, ...] = tuple(chain(*SECTIONS.values()))
 
 
 @click.group(
-    cls=Commands,
-    sections=SECTIONS,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
+    cls=Commands, sections=SECTIONS, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120}
 )
 @click.version_option(__version__, prog_name="m2bridge")
 def cli() -> None:

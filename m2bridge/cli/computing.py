@@ -1,7 +1,5 @@
 """Commands that compute: dimensions, closures, singular loci, and images of maps in files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path

@@ -127,8 +127,7 @@ def _cross_check_all_sizes(statement: str, name: str, options: dict[str, Any], e
 
 
 @click.command(
-    "membership",
-    epilog="""Example: m2bridge membership --d 2 --d-out 1 --A '[[1, 2], [3, 4]]' --V '[[1, "1/2"]]'""",
+    "membership", epilog="""Example: m2bridge membership --d 2 --d-out 1 --A '[[1, 2], [3, 4]]' --V '[[1, "1/2"]]'"""
 )
 @click.option("--function", "function", help='Reduced coordinates as JSON, or a JSON file: {"c_1_1_1_1": "3/2", …}.')
 @click.option("--A", "A", help="Weights A as a JSON list of rows; with --V instead of --function.")

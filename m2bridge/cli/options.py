@@ -1,7 +1,5 @@
 """The group of commands, the options that commands share, and what they ask for together."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

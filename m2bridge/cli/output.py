@@ -1,7 +1,5 @@
 """What commands print: results, refusals with what to do next, progress; and the exit codes."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

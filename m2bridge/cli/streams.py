@@ -1,7 +1,5 @@
 """Standard output and error of the command line, whatever they are: closed, full, a broken pipe, a narrow encoding."""
 
-from __future__ import annotations
-
 import errno
 import io
 import os

@@ -1,7 +1,5 @@
 """Text, JSON, TOML and numbers that come from outside: read strictly, bounded in size, refused in one line."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """Elements of polynomial rings from polynomials as people have them: of SymPy, of FLINT, numbers, or text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from numbers import Number

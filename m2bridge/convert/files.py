@@ -1,7 +1,5 @@
 """Tables of TOML files that people write: their keys, lists of texts, and polynomials; refused with the place."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sympy.polys.rings import PolyElement

@@ -4,8 +4,6 @@ Macaulay2's parser crashes on flat sums of about 50 000 terms and on flat lists 
 quadratic time for long sums; so sums and lists are written in groups.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Polynomials and ideals as plain text, LaTeX and Macaulay2 programs for people."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 

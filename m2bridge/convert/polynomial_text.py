@@ -11,8 +11,6 @@ People write them by this grammar::
 Polynomials that m2bridge wrote, whose terms are separated by blanks, have a faster reader, :class:`GeneratorReader`.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from fractions import Fraction

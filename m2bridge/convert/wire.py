@@ -17,8 +17,6 @@ Values of a workspace have a reader of their own, :mod:`m2bridge.workspace.decod
 polynomials are lists of terms, or the text of the engine, which :func:`sparse_terms` reads.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator

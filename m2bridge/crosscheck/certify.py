@@ -1,7 +1,5 @@
 """From a case and a question to a certificate."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Sequence
 from importlib import metadata

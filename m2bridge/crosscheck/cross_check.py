@@ -1,7 +1,5 @@
 """One prediction against what was observed of one case; nothing here knows a family."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The questions about a family that certificates answer, and whether a program in one is this release's."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache, lru_cache, partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Verification with the program: what the checker says of the content, and whether the program is this release's."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Transcripts to checked fields."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field

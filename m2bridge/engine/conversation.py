@@ -1,7 +1,5 @@
 """One Macaulay2 process that takes one request after the other: what sessions and workspaces share."""
 
-from __future__ import annotations
-
 import json
 import os
 import secrets

@@ -1,7 +1,5 @@
 """Finds Macaulay2."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -6,8 +6,6 @@ process ignores that signal. On Linux the kernel kills Macaulay2 besides. The te
 or translated. Starting it forks no Python code, which keeps it safe in programs with threads.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import select

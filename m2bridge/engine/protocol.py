@@ -1,7 +1,5 @@
 """The protocol of engines, with limits, transcripts and replies."""
 
-from __future__ import annotations
-
 import resource
 from dataclasses import dataclass
 from typing import Protocol

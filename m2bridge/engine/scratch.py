@@ -5,8 +5,6 @@ nobody holds were left by processes that were killed, and whoever starts next re
 it may be given again, and containers that share a folder number their processes each for itself.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Sessions: a Macaulay2 that runs one script after the other, each isolated from the others."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Errors of code that Macaulay2 ran, with their places in it, and errors of a process that ended."""
 
-from __future__ import annotations
-
 import re
 import signal
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Families of all sizes: one case, whose statements are decided for all sizes of another family at once."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

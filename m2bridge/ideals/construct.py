@@ -1,7 +1,5 @@
 """Ideals from what people and programs have: polynomials, files in TOML, JSON and ``.mrdi``, programs for Sage."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,9 +20,7 @@ from m2bridge.system import collection_paused
 
 
 def ideal(
-    *generators: Any,
-    variables: str | Sequence[str | Symbol] | None = None,
-    field: CoefficientField | None = None,
+    *generators: Any, variables: str | Sequence[str | Symbol] | None = None, field: CoefficientField | None = None
 ) -> Ideal:
     """The ideal that polynomials generate.
 

@@ -5,8 +5,6 @@ namespace ``_ns`` says whose words are used, ``_type`` names the type and what i
 their UUID. A polynomial is a list of pairs, exponents and coefficient, with all numbers as strings.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import uuid
@@ -151,7 +149,7 @@ def _polynomial(ring: PolynomialRing, terms: Any) -> PolyElement:
 _PROGRAM = re.compile(
     r"from sage\.all import GF, QQ, PolynomialRing\n"
     r"R = PolynomialRing\((?P<field>QQ|GF\(\d+\)), names=(?P<names>\[.*\]), order=\"degrevlex\"\)\n"
-    r"I = R\.ideal\(\[R\(f\) for f in \[\n(?P<generators>(?:    \".*\",\n)*)\]\]\)\n?",
+    r"I = R\.ideal\(\[R\(f\) for f in \[\n(?P<generators>(?:    \".*\",\n)*)\]\]\)\n?"
 )
 
 

@@ -1,7 +1,5 @@
 """Questions about ideals of one ring as Macaulay2 programs, and small Gröbner bases by FLINT."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import comb, gcd
 

@@ -1,7 +1,5 @@
 """The singular locus of the variety of any ideal."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar

@@ -1,7 +1,5 @@
 """Polynomial maps with the finest grading of their target, and with symmetries that permute the coordinates."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -219,7 +219,7 @@ def _check_size(layers: Sequence[Layer]) -> None:
         if sum(sizes) > MAX_TERMS:
             raise TooLargeError(
                 f"the first {number} layers may have {sum(sizes)} terms when they are expanded; at most {MAX_TERMS} are"
-                " (the dimension needs no expansion)",
+                " (the dimension needs no expansion)"
             )
 
 

@@ -21,8 +21,6 @@ Every layer has parameters of its own. With inputs in the first layer, the coord
 outputs as polynomials in these inputs; without them, the outputs themselves.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from m2bridge.algebra.field import QQ

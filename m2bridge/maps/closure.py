@@ -1,7 +1,5 @@
 """The ideal of the Zariski closure of the image of a polynomial map."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 from m2bridge.algebra.field import QQ, CoefficientField
@@ -114,11 +112,7 @@ def closure(
 
 
 def _eliminated(
-    model: Model,
-    engine: Engine,
-    field: CoefficientField,
-    strategy: Strategy,
-    bound: tuple[int | None, Status],
+    model: Model, engine: Engine, field: CoefficientField, strategy: Strategy, bound: tuple[int | None, Status]
 ) -> Closure:
     running = clock()
     reduction = reduce_linearly(model.polynomial_map, field=field)

@@ -1,7 +1,5 @@
 """The dimension of the Zariski closure of the image of a polynomial map, by independent methods."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import inf
 from typing import Any, Literal, get_args
@@ -192,11 +190,7 @@ def _by_formula(model: Model) -> MethodValue:
 
 
 def _by_elimination(
-    case: Case,
-    engine: Engine,
-    field: CoefficientField,
-    coordinates: str | None,
-    needed: bool,
+    case: Case, engine: Engine, field: CoefficientField, coordinates: str | None, needed: bool
 ) -> MethodValue:
     """The dimension by elimination; unless it is needed, a case that is too large for it is left to other methods."""
     try:

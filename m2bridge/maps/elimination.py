@@ -1,7 +1,5 @@
 """Values for the templates that compute the ideal of an image by elimination."""
 
-from __future__ import annotations
-
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.convert import macaulay2

@@ -1,7 +1,5 @@
 """The Hilbert function of a closure, beside its Hilbert polynomial."""
 
-from __future__ import annotations
-
 import csv as csv_files
 import io
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Everything about the image of a polynomial map: closure, generic fibre, base locus."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

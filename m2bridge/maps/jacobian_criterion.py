@@ -1,7 +1,5 @@
 """The singular locus of a closure by the Jacobian criterion: minors, minimal primes, and the orbits that they are."""
 
-from __future__ import annotations
-
 from math import comb
 
 from m2bridge.algebra.field import CoefficientField
@@ -11,13 +9,7 @@ from m2bridge.convert.macaulay2 import all_to_macaulay2
 from m2bridge.engine import Engine
 from m2bridge.engine.answer import answer_to
 from m2bridge.engine.script import Script, render
-from m2bridge.errors import (
-    ContradictionError,
-    MemoryLimitError,
-    MethodUnavailableError,
-    TimeLimitError,
-    TooLargeError,
-)
+from m2bridge.errors import ContradictionError, MemoryLimitError, MethodUnavailableError, TimeLimitError, TooLargeError
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.elimination import elimination_values

@@ -1,7 +1,5 @@
 """The method of Jacobian ranks, which needs no engine; and what one method says about a dimension."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice

@@ -92,11 +92,7 @@ class MapModel(DifferentiableModel):
         return self._chain().values(parameters, inputs, prime)
 
     def pullbacks(
-        self,
-        parameters: Sequence[int],
-        inputs: Sequence[Sequence[int]],
-        covectors: Sequence[Sequence[int]],
-        prime: int,
+        self, parameters: Sequence[int], inputs: Sequence[Sequence[int]], covectors: Sequence[Sequence[int]], prime: int
     ) -> list[list[int]]:
         """See :class:`~m2bridge.maps.model.DifferentiableModel`.
 

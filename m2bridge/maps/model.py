@@ -474,10 +474,6 @@ class DifferentiableModel(Model):
 
     @abstractmethod
     def pullbacks(
-        self,
-        parameters: Sequence[int],
-        inputs: Sequence[Sequence[int]],
-        covectors: Sequence[Sequence[int]],
-        prime: int,
+        self, parameters: Sequence[int], inputs: Sequence[Sequence[int]], covectors: Sequence[Sequence[int]], prime: int
     ) -> list[list[int]]:
         """Return the gradient of w ↦ ⟨g, φ_w(x)⟩ modulo the prime, for each pair of x and g."""

@@ -1,7 +1,5 @@
 """The dimension of the closure of an image, by exact ranks modulo primes and upper bounds; no engine, no expansion."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice

@@ -1,7 +1,5 @@
 """The singular locus of the closure of an image: by fibres, by orbits, and by the Jacobian criterion."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
@@ -11,12 +9,7 @@ from typing import Any, Literal, get_args
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.convert.notation import degree_summary, ideal_macaulay2, polynomial_text
 from m2bridge.engine import Engine, engine_or_own
-from m2bridge.errors import (
-    ContradictionError,
-    InvalidCaseError,
-    MethodUnavailableError,
-    TimeLimitError,
-)
+from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError, TimeLimitError
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import clock, limited
 from m2bridge.maps.closure import closure
@@ -330,11 +323,7 @@ def _ideal_wanted(plan: tuple[str, ...], model: Model, field: CoefficientField) 
 
 
 def _from_ideal(
-    plan: tuple[str, ...],
-    model: Model,
-    field: CoefficientField,
-    engine: Engine,
-    second_opinion: bool,
+    plan: tuple[str, ...], model: Model, field: CoefficientField, engine: Engine, second_opinion: bool
 ) -> list[LocusFindings]:
     """The findings of the methods that need the ideal of the closure."""
     methods = " and ".join(name for name in plan if name != "fibres")
@@ -402,11 +391,7 @@ def known_orbits(findings: Iterable[LocusFindings]) -> tuple[OrbitStatus, ...]:
 
 
 def _with_ideals(
-    components: tuple[Component, ...],
-    ideals: bool,
-    model: Model,
-    field: CoefficientField,
-    engine: Engine,
+    components: tuple[Component, ...], ideals: bool, model: Model, field: CoefficientField, engine: Engine
 ) -> tuple[Component, ...]:
     if not ideals:
         return tuple(component.without_ideal() for component in components)

@@ -113,8 +113,7 @@ def _box(variables: Sequence[str], box: Mapping[str, Span] | Span) -> dict[str, 
             raise InvalidCaseError("box", f"from {low!s:.60} to {high!s:.60} is not an interval for {name}")
         if max(-low, high) > LARGEST or LARGEST * (high - low) < 1:
             raise InvalidCaseError(
-                "box",
-                f"ends are at most {LARGEST:.0e}, and its length is at least the inverse: floats show it",
+                "box", f"ends are at most {LARGEST:.0e}, and its length is at least the inverse: floats show it"
             )
         found[name] = (flint_rational(low), flint_rational(high))
     return found

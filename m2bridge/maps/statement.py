@@ -1,7 +1,5 @@
 """Statements about models, which predict, and observations, which predictions are compared with."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Protocol, TypeVar

@@ -4,8 +4,6 @@ Source: Sugiyama, Tagawa, Toda, *Methods for visual understanding of hierarchica
 over several layers gets a place in each of them, and layers are sorted by the means of their neighbours' places.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """The picture of a Hilbert function beside its Hilbert polynomial."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -274,12 +274,7 @@ def _over(ideal: _Variety, base: str, box: Box, cuts: Sequence[PolyElement], fin
 
 
 def _rational_points(
-    ideal: _Variety,
-    base: str,
-    span: Interval,
-    box: Box,
-    projections: Mapping[str, fmpq_mpoly],
-    sample: list[Spot],
+    ideal: _Variety, base: str, span: Interval, box: Box, projections: Mapping[str, fmpq_mpoly], sample: list[Spot]
 ) -> dict[int, Mapping[str, fmpq]]:
     """A rational point of each branch, by number, among those over a few fractions."""
     found: dict[int, Mapping[str, fmpq]] = {}

@@ -1,7 +1,5 @@
 """The picture of a real surface in a box: for paper, and for a page where it is turned by the mouse."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """An atlas: one page for each case that a folder of certificates is about, and an overview; it needs no server."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from m2bridge.certificates.files import write_aside

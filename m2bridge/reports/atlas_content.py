@@ -1,7 +1,5 @@
 """The content of an atlas. Every value comes from a certificate, which is named with it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A folder of certificates as an atlas: the values, orbits and equations that they say of each case."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A folder of certificates and outcomes, read into the rows of a report."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A report as text, Markdown, LaTeX, CSV, JSON and HTML."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -191,9 +189,4 @@ LINKED: dict[str, Callable[..., str]] = {
 }
 """Forms with links, which take the address of the documentation too."""
 
-FORMATS: dict[str, Callable[[Report], str]] = {
-    "text": to_text,
-    **LINKED,
-    "csv": to_csv,
-    "json": to_json,
-}
+FORMATS: dict[str, Callable[[Report], str]] = {"text": to_text, **LINKED, "csv": to_csv, "json": to_json}

@@ -1,7 +1,5 @@
 """A report as a table to publish: for each statement one grid of signs over the first two numbers of a case."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
@@ -13,13 +11,7 @@ from m2bridge.results import markup as escape
 from m2bridge.results.markup import latex, latex_links
 from m2bridge.results.sheet import duration, plural
 
-SIGNS = dict(
-    zip(
-        VERDICTS,
-        (r"$\times$", "?", "!", r"$\circ$", r"$\checkmark$", r"$\bullet$", "$-$"),
-        strict=True,
-    )
-)
+SIGNS = dict(zip(VERDICTS, (r"$\times$", "?", "!", r"$\circ$", r"$\checkmark$", r"$\bullet$", "$-$"), strict=True))
 """Verdicts that are no answers stand out; none is told by a colour."""
 
 Place: TypeAlias = tuple[Cell, Cell]

@@ -5,8 +5,6 @@ the grids of verdicts, the case that is opened. The rest is JSON, deflated, in b
 :data:`CASES_IN_A_PART`, each of which is unpacked when one of its cases is opened.
 """
 
-from __future__ import annotations
-
 import json
 import zlib
 from base64 import b64encode

@@ -1,7 +1,5 @@
 """The base classes of results: their forms, and verdicts."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from enum import StrEnum

@@ -1,7 +1,5 @@
 r"""A result as one formula that MathJax, KaTeX and LaTeX set: an ``array`` with words in ``\text``, lines broken."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from m2bridge.results import markup as escape

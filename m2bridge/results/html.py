@@ -1,7 +1,5 @@
 """A result as HTML for a notebook: complete where it is short, folded where it is long, never more than 100 kB."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from m2bridge.engine.script import page

@@ -1,7 +1,5 @@
 r"""A result in LaTeX for a paper: text for ``\input``, in lines that end where the column ends, whatever its width."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from m2bridge.results.markup import latex, polynomial_latex

@@ -1,7 +1,5 @@
 """Text that stays text on one line, in LaTeX, in its formulas and in Markdown."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator

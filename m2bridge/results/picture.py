@@ -3,8 +3,6 @@
 Colours are those of Okabe and Ito, *Color Universal Design* (2008).
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from importlib import import_module

@@ -1,7 +1,5 @@
 """How results are laid out for people: tables, lists of facts, durations, lines of text. No mathematics."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Python objects bound to names in Macaulay2; the SymPy expressions among them are polynomials of one ring."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

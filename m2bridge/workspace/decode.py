@@ -1,7 +1,5 @@
 """Reads values of a workspace, and the rings that they are of, as ``m2scripts/values.m2`` writes them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from fractions import Fraction

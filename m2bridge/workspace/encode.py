@@ -4,8 +4,6 @@ Nothing is evaluated as text: integers, strings and lists are literals, all else
 can hide. The classes are listed in docs/values.md. Each is encoded by a function that is registered for it here, in
 :mod:`~m2bridge.workspace.encode_algebra`, :mod:`~m2bridge.workspace.bindings` or :mod:`~m2bridge.workspace.interop`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import singledispatch

@@ -1,7 +1,5 @@
 """Rings, their elements, ideals, modules, maps and complexes as Macaulay2 makes them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import compress, count

@@ -1,7 +1,5 @@
 """Evaluates anybody's Macaulay2 code, and tells what can be told of it without running it."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping

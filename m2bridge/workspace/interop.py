@@ -1,7 +1,5 @@
 """Numbers, polynomials and matrices of python-flint, NumPy and SymPy's finite fields, as Macaulay2 makes them."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import chain
 from typing import Any
@@ -13,10 +11,7 @@ from m2bridge.algebra.numbers import fraction
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ConversionError
 from m2bridge.workspace.encode import encode, inexact, scalar
-from m2bridge.workspace.encode_algebra import (
-    plain_matrix,
-    polynomial,
-)
+from m2bridge.workspace.encode_algebra import plain_matrix, polynomial
 from m2bridge.workspace.values.elements import RingElement
 from m2bridge.workspace.values.rings import (
     Algebra,

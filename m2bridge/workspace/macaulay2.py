@@ -1,7 +1,5 @@
 """Macaulay2 for people: any code with its value as a Python object, workspaces, and the scripts of m2bridge."""
 
-from __future__ import annotations
-
 import os
 import weakref
 from collections.abc import Iterable

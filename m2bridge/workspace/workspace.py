@@ -1,7 +1,5 @@
 """A Macaulay2 that keeps its symbols between calls."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Callable, Iterable

@@ -98,11 +98,7 @@ RANK_TWO = "a >= 2 and d >= 3"
 WRONG = {
     "every fibre one point": (OrbitPrediction("fibre_itself", ""), "d >= 2", "d = 1"),
     "two points for k = v": (OrbitPrediction("fibre_itself", "r >= 2 or s >= 2"), "", "1 = 0"),
-    "two points for rk V = 1": (
-        OrbitPrediction("fibre_itself", "s >= 2 or m >= 1"),
-        RANK_TWO,
-        f"not ({RANK_TWO})",
-    ),
+    "two points for rk V = 1": (OrbitPrediction("fibre_itself", "s >= 2 or m >= 1"), RANK_TWO, f"not ({RANK_TWO})"),
     "an exchanged point for every rk A = 1": (
         OrbitPrediction("fibre_exchanged", "", concerns="r = 1"),
         "d >= 2 and dp >= 2",
@@ -110,11 +106,7 @@ WRONG = {
     ),
     "critical for rk A = rk V = 1": (OrbitPrediction("critical", "r = 1 and s = 1", NONDEGENERATE), "d >= 2", "1 = 0"),
     "no boundary": (OrbitPrediction("boundary", "1 = 0", NONDEGENERATE), "d >= 2", "1 = 0"),
-    "birational without hypotheses": (
-        SizePrediction("birational"),
-        TWO_TO_ONE,
-        f"not ({TWO_TO_ONE})",
-    ),
+    "birational without hypotheses": (SizePrediction("birational"), TWO_TO_ONE, f"not ({TWO_TO_ONE})"),
     "a smooth manifold": (SizePrediction("smooth_manifold"), "d >= 2", "d = 1"),
     "singular at rk A < a": (
         OrbitPrediction("singular", "r <= a - 1", NONDEGENERATE),

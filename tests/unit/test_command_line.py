@@ -151,12 +151,7 @@ def test_large_cases_end_with_the_limit(command: str, arguments: list[str]) -> N
         (["dimension", "--family", "attention-all-sizes"], "--family: lightning self-attention for all d"),
         *(
             (["certify", "--all-sizes", "--out", "/none", *given], f"{given[0]}: has no meaning with --all-sizes")
-            for given in (
-                ["--d", "2"],
-                ["--t", "2"],
-                ["--all-a"],
-                ["--cases", "x.csv"],
-            )
+            for given in (["--d", "2"], ["--t", "2"], ["--all-a"], ["--cases", "x.csv"])
         ),
         (["certify", "--all-sizes", "--out", "/none", "--check", "closure"], "--check: unknown question 'closure'"),
         (["cross-check", "hilbert", "--all-sizes"], "--all-sizes: the Hilbert function is compared case by case"),

@@ -63,10 +63,7 @@ WORDS = {
     ("dimension", *CASE, "--method", "groebner"): "'groebner' is not one of 'auto', 'elimination', 'jacobian'",
     ("closure", *CASE, "--field", "GF(4)"): "GF(4) is not a prime field: 4 is not a prime number",
     ("closure", *CASE, "--memory", "much"): "'much' is not an amount of memory: write 4G or 512M",
-    (
-        "report",
-        str(EXAMPLES),
-    ): f"no certificates in the folder '{EXAMPLES}'; 'm2bridge certify …",
+    ("report", str(EXAMPLES)): f"no certificates in the folder '{EXAMPLES}'; 'm2bridge certify …",
     ("cross-check", "9.9", *CASE): "'9.9' is not one of 3.2, 3.3, 3.4, A.2",
     CASE: "No such option '--d' before a command: options follow it, as in 'm2bridge closure --d 2 --d-out 1'",
     (

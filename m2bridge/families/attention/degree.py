@@ -5,8 +5,6 @@ zero, the degree of the image times the number of points of the generic fibre is
 C(δ_A + δ_V, δ_V)·deg P(D_α). This is not in the paper; it is proved in the documentation of m2bridge, section Degrees.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import comb, factorial, prod
 from typing import Any

@@ -3,8 +3,6 @@
 Further: products determine functions, and a criterion for functions without real weights.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

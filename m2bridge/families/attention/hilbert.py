@@ -11,8 +11,6 @@ This is the number of sections of O(n) over the closure, proved in docs/complete
 some of them, and of all in large degrees. For d = 3, α ≥ 2, d' ≥ 2 fewer were seen in the degrees 2 and 3.
 """
 
-from __future__ import annotations
-
 from itertools import product
 from math import comb
 

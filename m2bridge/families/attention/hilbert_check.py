@@ -1,7 +1,5 @@
 """The comparison of the predicted Hilbert function with that of the ideal of the closure."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 

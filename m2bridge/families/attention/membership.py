@@ -1,7 +1,5 @@
 """Is a function in the neuromanifold, only in its Zariski closure, or outside? With its orbit and its weights."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction

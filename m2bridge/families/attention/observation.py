@@ -1,20 +1,12 @@
 """Observation of a case: the orbits by fibres, tangent vectors and equations, methods that must agree."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from m2bridge.algebra.field import QQ
 from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.answer import answer_to
-from m2bridge.errors import (
-    ContradictionError,
-    EngineError,
-    MemoryLimitError,
-    MethodUnavailableError,
-    TimeLimitError,
-)
+from m2bridge.errors import ContradictionError, EngineError, MemoryLimitError, MethodUnavailableError, TimeLimitError
 from m2bridge.families.attention.degree import degree_by_projection, section_points
 from m2bridge.families.attention.fibres import (
     Fibre,
@@ -43,11 +35,7 @@ BY_SECTION = "the degree by the projection formula is also that of a linear sect
 
 
 def deduce(
-    model: Shape,
-    fibre_schemes: Fibres,
-    tangents: Mapping[Orbit, OrbitTangents] | None = None,
-    *,
-    degree: bool = True,
+    model: Shape, fibre_schemes: Fibres, tangents: Mapping[Orbit, OrbitTangents] | None = None, *, degree: bool = True
 ) -> Observations:
     """The observations that follow from these fibres without an engine; the lemma is that of :func:`observe`.
 
@@ -101,13 +89,7 @@ def _remarks(agreements: tuple[str, ...], limit: EngineError | None) -> tuple[st
     return tuple(f"{agreement} ({limit.progress})" for agreement in agreements)
 
 
-def _facts(
-    orbit: Orbit,
-    model: Shape,
-    fibre_schemes: Fibres,
-    dimension: int,
-    tangent: OrbitTangents,
-) -> OrbitFacts:
+def _facts(orbit: Orbit, model: Shape, fibre_schemes: Fibres, dimension: int, tangent: OrbitTangents) -> OrbitFacts:
     fibre, preimages, critical = fibre_schemes.at[orbit], fibre_points(orbit, model), tangent.critical
     if critical == fibre.reduced or len(preimages) != fibre.points:
         raise ContradictionError(

@@ -5,8 +5,6 @@ the same on every two indices: as that of C and m. If the kernel of the differen
 it is at generic weights of every size. The proof is in ``docs/mathematics.md``, "One block decides".
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import product
 from math import comb

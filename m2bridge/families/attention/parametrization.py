@@ -5,8 +5,6 @@ The reduced function coordinate c_{k,i,{p,q}} is the coefficient of x_i y_p y_q 
 It is A_pi V_kq + A_qi V_kp for p < q, and A_pi V_kp for p = q. Indices begin with 0, those in names with 1.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -258,12 +256,7 @@ def _parameter_degree(name: str, shape: Shape) -> Vector:
     letter, first, second = _parts(name)
     d_out, d = shape.d_out, shape.d
     i, p = d_out - 1, d_out + d - 1
-    places = {
-        "V": (first - 1, p + second),
-        "A": (i + second, p + first),
-        "Q": (i + second,),
-        "K": (p + second,),
-    }
+    places = {"V": (first - 1, p + second), "A": (i + second, p + first), "Q": (i + second,), "K": (p + second,)}
     return _degree(places[letter], shape)
 
 

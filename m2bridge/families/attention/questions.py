@@ -1,7 +1,5 @@
 """Questions about a closure that certificates answer, and the programs of computations for running by hand."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any

@@ -4,8 +4,6 @@ Source: Henry, Marchetti, Kohn, *Geometry of Lightning Self-Attention: Identifia
 (arXiv 2408.17221), Definition 1, proof of Theorem 3.2, Proposition A.5.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import comb
 from typing import Literal

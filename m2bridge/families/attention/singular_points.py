@@ -1,7 +1,5 @@
 """The singular locus orbit by orbit: by the ideal, by fibres, or by bounds for tangent dimensions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import suppress
 

@@ -4,8 +4,6 @@ Their words come from ``words.toml``; predictions and hypotheses are functions. 
 put it into the registry at the end.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -35,11 +33,7 @@ def about_orbits(
 
 
 def about_the_whole(
-    key: str,
-    part: str,
-    predict: Callable[[Shape], Value],
-    hypotheses: Hypotheses,
-    nothing: Value | None = None,
+    key: str, part: str, predict: Callable[[Shape], Value], hypotheses: Hypotheses, nothing: Value | None = None
 ) -> GlobalStatement[Shape]:
     """The statement with this number about the neuromanifold as a whole."""
     return GlobalStatement(**_words(key, part), predict=predict, hypotheses=hypotheses, nothing=nothing)

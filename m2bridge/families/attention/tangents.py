@@ -3,8 +3,6 @@
 Weights and function coordinates are sparse: mappings from index to integer. Everything is over QQ, for t ≥ 2.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress

@@ -9,8 +9,6 @@ output, ``f_k_…`` with the exponents of X_11, X_12, …, X_nt: as many as are 
 tokens have the same coefficients, up to the order of the tokens.)
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import combinations_with_replacement
 from math import prod
@@ -74,7 +72,7 @@ def _check_size(network: Shape) -> None:
     if products > MAX_PRODUCTS:
         raise TooLargeError(
             f"the expansion of this network takes about {products:.0e} products of terms; at most {MAX_PRODUCTS:.0e}"
-            " are made (its dimension needs no expansion)",
+            " are made (its dimension needs no expansion)"
         )
     check(products / _PRODUCTS_PER_SECOND)
 

@@ -4,8 +4,6 @@ Unknowns are all virtual weights (B_1, …, B_l, N) of the space E, with B_k(1,1
 are not zero, every orbit of the torus of scalings on the fibre has one such point.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 

@@ -3,8 +3,6 @@
 Source: Henry, Marchetti, Kohn (arXiv 2408.17221), Figure 3: l = 2, t = 3, a = 2 and all widths δ = 3, …, 10, softmax.
 """
 
-from __future__ import annotations
-
 import csv as csv_files
 import io
 from collections.abc import Iterable, Sequence

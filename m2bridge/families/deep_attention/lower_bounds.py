@@ -7,8 +7,6 @@ its differential is only what it always is, the same holds for the whole network
 weights. The proofs are in ``docs/deep-attention.md``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice

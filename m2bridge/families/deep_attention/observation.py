@@ -1,7 +1,5 @@
 """Observations of a network, by computations that share nothing with the predictions of its statements."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache, partial

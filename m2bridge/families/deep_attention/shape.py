@@ -5,8 +5,6 @@ d_k × d_{k−1}. With M_k = V_{k−1}⋯V_1 the function depends only on the vi
 M = V_l⋯V_1. Proofs are in ``docs/deep-attention.md``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The words are in ``words.toml``. Nothing here is computed from a network but its
 predictions against what :mod:`m2bridge.families.deep_attention.observation` computes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import comb
@@ -186,11 +184,7 @@ PAPER = (plain, lightning, several_tokens, one_hidden_width, narrow, ranks_above
 HEADS = (lightning, no_skip, single_layer, several_heads, several_tokens)
 
 WEIGHTS = (
-    _stated(
-        "3.1",
-        "",
-        lambda n: n.heads * sum(matrices_of_rank(d, a) for d, a in zip(n.widths, n.a, strict=False)),
-    ),
+    _stated("3.1", "", lambda n: n.heads * sum(matrices_of_rank(d, a) for d, a in zip(n.widths, n.a, strict=False))),
     _stated("3.5", "", lambda n: equation_16(n), plain, one_hidden_width, narrow, meaning=(plain,)),
     _stated("V", "", lambda n: virtual_dimension(n), plain),
     _stated("3.6", "", lambda n: True, plain, lightning),

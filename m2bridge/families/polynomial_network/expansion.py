@@ -1,7 +1,5 @@
 """A polynomial network as a composition of polynomial maps, layer by layer."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from m2bridge.algebra.field import QQ

@@ -1,7 +1,5 @@
 """Polynomial neural networks as a family."""
 
-from __future__ import annotations
-
 from m2bridge.citation import POLYNOMIAL_NETWORKS
 from m2bridge.families.definition import Family, integer_option, integers_option
 from m2bridge.families.polynomial_network.model import PolynomialNetwork

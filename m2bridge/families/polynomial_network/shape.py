@@ -1,7 +1,5 @@
 """The numbers of a polynomial network, and what follows: multigrading, symmetries, gauge group, upper bounds."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -103,7 +101,7 @@ class Shape(DifferentiableModel):
         most = MAX_COORDINATES
         if (self.input_count > 1 and self.function_degree > most) or self.coordinate_count > most:
             raise TooLargeError(
-                f"this network has more than {most} coordinates, too many to write down; its dimension needs none",
+                f"this network has more than {most} coordinates, too many to write down; its dimension needs none"
             )
 
     def grading(self) -> Multigrading:

@@ -1,7 +1,5 @@
 """The statements about polynomial networks: predictions only, nothing here is computed from a network."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

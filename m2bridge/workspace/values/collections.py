@@ -1,7 +1,5 @@
 """Symbols, options, and lists of other kinds than Python's."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, fields, is_dataclass

@@ -2,8 +2,6 @@
 
 Coefficients are values of any ring below, so they add and multiply by themselves."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

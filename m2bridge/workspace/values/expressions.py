@@ -1,7 +1,5 @@
 """Expressions that Macaulay2 holds without computing them, products of powers among them, and their values."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Rings beyond the plain polynomial rings, and their elements."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 

@@ -1,7 +1,5 @@
 """All that follows from the base ideals: verdicts for all sizes, without an engine."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 

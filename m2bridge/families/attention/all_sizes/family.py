@@ -1,7 +1,5 @@
 """Single-layer attention for all sizes, as a family with one case."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar

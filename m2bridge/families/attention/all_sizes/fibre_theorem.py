@@ -6,8 +6,6 @@ one of them. For r = s = 1 all equations belong to pairs of places, and the idea
 Source: ours; docs/all-sizes.md has the proof.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

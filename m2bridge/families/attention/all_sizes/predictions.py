@@ -3,8 +3,6 @@
 The conditions here and the predictions of ``statements/`` are written twice on purpose; a test compares them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import singledispatch
 
@@ -113,8 +111,7 @@ PREDICTIONS: dict[tuple[str, str], Prediction] = {
     ("A.6", ""): OrbitPrediction("boundary_critical", "", NONDEGENERATE),
     ("not-a-manifold", ""): SizePrediction("smooth_manifold", "1 = 0", NONDEGENERATE),
     ("degree", ""): FormulaPrediction(
-        "degree",
-        ((f"not ({TWO_TO_ONE})", lambda d, dp, alpha, D: D), (TWO_TO_ONE, lambda d, dp, alpha, D: D / 2)),
+        "degree", ((f"not ({TWO_TO_ONE})", lambda d, dp, alpha, D: D), (TWO_TO_ONE, lambda d, dp, alpha, D: D / 2))
     ),
     ("singular-locus", ""): OrbitPrediction(
         "singular",

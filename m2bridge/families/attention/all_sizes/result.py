@@ -1,7 +1,5 @@
 """The result of a cross-check of single-layer attention for all sizes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Verdicts for all sizes: predictions and what is counted, layer by layer; where they differ, the smallest network."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from itertools import product
@@ -19,12 +17,7 @@ from m2bridge.families.deep_attention.all_sizes.layer_numbers import (
     counted,
     spans,
 )
-from m2bridge.families.deep_attention.all_sizes.result import (
-    DeepAttentionAllSizes,
-    EveryVerdict,
-    Example,
-    Outside,
-)
+from m2bridge.families.deep_attention.all_sizes.result import DeepAttentionAllSizes, EveryVerdict, Example, Outside
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import observe
 from m2bridge.families.deep_attention.statements import STATEMENTS, Stated, failing

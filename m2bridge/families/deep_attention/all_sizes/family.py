@@ -1,7 +1,5 @@
 """Deep attention for all sizes, as a family with one case."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

@@ -3,8 +3,6 @@
 With "one block decides" they are all that the dimension for any number of layers needs; docs/deep-attention.md, 10.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache

@@ -110,10 +110,7 @@ FREE, FILLED = "s + 2*x <= r", "s + 2*x > r"
 SEEN = "t >= 2 and p = 0"
 """Where all of an attention matrix of lightning attention matters, and not its symmetric part only."""
 
-MATRICES: Pieces = (
-    (FREE, "n^2 - (n - x)^2"),
-    (FILLED, "(r - s)*(n - r) + r^2 - (r - x)^2"),
-)
+MATRICES: Pieces = ((FREE, "n^2 - (n - x)^2"), (FILLED, "(r - s)*(n - r) + r^2 - (r - x)^2"))
 FORMS: Pieces = (
     (FREE, "1/2 * (n*(n + 1) - (n - 2*x)*(n - 2*x + 1))"),
     (f"{FILLED} and 2*x <= r", "(r - s)*(n - r) + 1/2 * (r*(r + 1) - (r - 2*x)*(r - 2*x + 1))"),
