@@ -62,7 +62,7 @@ def test_cells_lead_to_cases_and_cases_to_each_other(browser: Chrome, index: Pat
     before = refuted.replace("(3, 2, 2)", "(3, 2, 1)")
     browser.get(index.as_uri())
     assert browser.title == overview
-    assert "dim 13\ndeg –\n✗ refuted" in texts(browser, ".grids td a")
+    assert "dim 13\ndeg 2376\n✗ refuted" in texts(browser, ".grids td a")
     follow(browser, '.grids a[href$="d3-dout2-a2-t2.html"]', refuted)
     assert texts(browser, "h1") == [refuted]
     follow(browser, "nav a[rel=prev]", before)
