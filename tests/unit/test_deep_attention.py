@@ -20,7 +20,7 @@ from m2bridge.families import family
 from m2bridge.families.deep_attention import lower_bounds, model, shape
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.network import Balls, Head, PowerSeries, Residues, SeriesMatrix, gradient, output
-from m2bridge.families.deep_attention.shape import virtual_dimension
+from m2bridge.families.deep_attention.shape import MAX_LAYERS, virtual_dimension
 from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.implicitization.multigraded_map import multigraded
 from m2bridge.maps.model import DifferentiableModel, Model
@@ -562,3 +562,9 @@ def test_wrong_cases_get_one_line(
 
 def test_examples() -> None:
     assert doctest.testmod(model).failed == 0
+
+
+def test_the_number_of_layers_is_limited() -> None:
+    assert len(DeepAttention((1,) * (MAX_LAYERS + 1), 1).widths) == MAX_LAYERS + 1
+    with pytest.raises(InvalidCaseError, match="widths"):
+        DeepAttention((1,) * (MAX_LAYERS + 2), 1)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy import Matrix, Rational, symbols
 
+from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.linear_algebra import Quotient, combination, rank, rank_mod
 from m2bridge.algebra.numbers import (
     LARGE_PRIME,
@@ -481,3 +482,10 @@ def test_a_wrong_lift_is_noticed_and_the_result_computed_over_the_rationals(room
     assert found.hilbert_function == right.hilbert_function
     assert found.generator_counts == right.generator_counts
     assert set(found.sparse_generators()) == set(right.sparse_generators())
+
+
+def test_factors_of_a_series_are_cancelled() -> None:
+    """The twisted cubic in four variables: (1 − 3T² + 2T³)/(1 − T)⁴ = (1 + 2T)/(1 − T)²."""
+    assert HilbertSeries.from_numerator({0: 1, 2: -3, 3: 2}, 4) == HilbertSeries((1, 2), 2)
+    assert HilbertSeries.from_values((1, 4, 7, 10), 4) == HilbertSeries((1, 2), 2)
+    assert [HilbertSeries((1, 2), 2).value(n) for n in range(4)] == [1, 4, 7, 10]
