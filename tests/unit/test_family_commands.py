@@ -159,12 +159,14 @@ def test_a_family_without_statements_is_said_to_have_none(
     install(tmp_path)
     (tmp_path / "rational_normal_curves.py").write_text(NO_STATEMENTS, encoding="utf-8")
     questions.cache_clear()
+    registry._load.cache_clear()
     monkeypatch.delitem(sys.modules, "rational_normal_curves", raising=False)
     monkeypatch.setattr("sys.argv", ["m2bridge", *line, "--family", "rational-normal-curve", "--n", "3"])
     assert commands.run() == 2
     (complaint,) = capsys.readouterr().err.splitlines()
     assert complaint.startswith(f"Error: --family: {said}")
     questions.cache_clear()
+    registry._load.cache_clear()
     monkeypatch.delitem(sys.modules, "rational_normal_curves", raising=False)
 
 
