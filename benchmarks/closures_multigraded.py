@@ -29,7 +29,7 @@ from m2bridge.ideals.construct import read_ideal
 from m2bridge.implicitization.implicitize import hilbert_function
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
-from m2bridge.maps.elimination import elimination_values
+from m2bridge.maps.completeness import elimination_values
 
 Case = tuple[int, int, int]
 Result = TypeVar("Result")

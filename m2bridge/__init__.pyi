@@ -43,16 +43,15 @@ from .ideals.construct import ideal, read_ideal, read_ideal_file, read_mrdi, rea
 from .ideals.ideal import Ideal
 from .ideals.singular_locus import IdealSingularLocus, IrreducibleComponent
 from .maps.chain import Chain, Layer
-from .maps.chain_file import read_model
 from .maps.closure import closure
 from .maps.closure_result import Closure
 from .maps.dimension import Dimension, dimension
 from .maps.hilbert_function import HilbertFunction, hilbert_function
 from .maps.image import Image, image, implicitize
-from .maps.orbits import Component, OrbitStatus
+from .maps.map_model import read_model
 from .maps.singular_locus import SingularLocus, singular_locus
-from .maps.slice_result import SliceSurface
-from .maps.slice_surface import slice_surface
+from .maps.slice_surface import SliceSurface, slice_surface
+from .maps.statement import Component, OrbitStatus
 from .workspace.evaluation import Evaluation
 from .workspace.macaulay2 import Macaulay2
 from .workspace.workspace import Workspace

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from m2bridge.algebra.numbers import LARGE_PRIME, is_prime
 from m2bridge.errors import InvalidCaseError
 
 
@@ -37,6 +36,8 @@ class CoefficientField:
         p = self.characteristic
         if p == 0:
             return
+        from m2bridge.algebra.numbers import LARGE_PRIME, is_prime  # imports FLINT
+
         if not is_prime(p):
             raise InvalidCaseError("field", f"GF({p}) is not a prime field: {p} is not a prime number")
         if p > LARGE_PRIME:

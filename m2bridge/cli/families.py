@@ -225,7 +225,7 @@ def named_case(options: dict[str, Any]) -> Any:
         raise click.UsageError("--family and a file exclude each other")
     if file is not None:
         with limited(options.get("timeout"), begin=clock().begin or None):
-            from m2bridge.maps.chain_file import read_model
+            from m2bridge.maps.map_model import read_model
 
             model = read_file(file, read_model)
             return model if outputs is None else model.restricted_to([name.strip() for name in outputs.split(",")])

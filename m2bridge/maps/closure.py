@@ -20,8 +20,14 @@ from m2bridge.ideals.ideal import Ideal
 from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.limits import clock, limited
 from m2bridge.maps.closure_result import Closure, Strategy
-from m2bridge.maps.completeness import Equations, equations, graded_source, prove_complete
-from m2bridge.maps.elimination import elimination_values, empty_source
+from m2bridge.maps.completeness import (
+    Equations,
+    elimination_values,
+    empty_source,
+    equations,
+    graded_source,
+    prove_complete,
+)
 from m2bridge.maps.jacobian_rank import Status, image_dimension, known_dimension
 from m2bridge.maps.map_model import Case, as_model
 from m2bridge.maps.model import Model

@@ -1,4 +1,4 @@
-"""A smaller map whose ideal decides how far the ideal of a closure has to be computed."""
+"""Minimal generators up to a degree, and the proof that there are no others: by a core, or by elimination mod p."""
 
 from __future__ import annotations
 
@@ -14,16 +14,66 @@ from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.linear_span import in_sparse_coordinates, reduce_linearly
 from m2bridge.algebra.numbers import primes_from
 from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.convert import macaulay2
+from m2bridge.convert.macaulay2 import all_to_macaulay2
 from m2bridge.engine import Engine
 from m2bridge.engine.answer import Answer, answer_to, parse
 from m2bridge.engine.script import Script, render
-from m2bridge.errors import ContradictionError, MemoryLimitError, TimeLimitError
+from m2bridge.errors import (
+    ContradictionError,
+    InvalidCaseError,
+    MemoryLimitError,
+    MethodUnavailableError,
+    TimeLimitError,
+)
 from m2bridge.implicitization.elimination import linear_part
 from m2bridge.implicitization.implicitize import Implicitization, implicitize, implicitize_and_look_ahead
 from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
-from m2bridge.limits import clock, share
-from m2bridge.maps.elimination import elimination_values
+from m2bridge.limits import clock, share, watched
 from m2bridge.maps.model import Core, Model
+
+LARGEST_FACTORED = 2**29
+"""Macaulay2 factors polynomials, and so finds radicals, modulo primes below this number."""
+
+
+def empty_source() -> InvalidCaseError:
+    """The error for relations that no parameters satisfy."""
+    return InvalidCaseError("relations", "they have no common zero: the source is empty")
+
+
+def elimination_values(
+    independent: PolynomialMap, *, field: CoefficientField, graded: bool = True
+) -> dict[str, object]:
+    """Return the values for templates that compute the ideal of the closure by elimination.
+
+    Macaulay2 knows no kernels of maps to a ring without variables; so a map without parameters gets one that is zero.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If the radical of the relations is needed, and the characteristic is too large for that.
+    """
+    if independent.maybe_reducible and field.characteristic >= LARGEST_FACTORED:
+        raise MethodUnavailableError(
+            f"over {field} Macaulay2 finds no radical of the relations: use p < {LARGEST_FACTORED}"
+        )
+    names = all_to_macaulay2(independent.source.variables + independent.coordinates)
+    parameters, targets = names[: len(independent.source.variables)], names[len(independent.source.variables) :]
+    degrees = independent.image_degrees if graded else None
+    relations = [macaulay2.polynomial(relation, parameters) for relation in watched(independent.relations)]
+    images = [macaulay2.polynomial(image, parameters) for image in watched(independent.images)]
+    if not parameters:
+        parameters, relations = ("noParameter",), [*relations, "noParameter"]
+    return {
+        "field": macaulay2.field(field),
+        "parameters": ", ".join(parameters),
+        "relations": macaulay2.sequence(relations) if relations else "",
+        "radical": independent.maybe_reducible,
+        "images": macaulay2.sequence(images),
+        "coordinates": ", ".join(targets),
+        "degrees": "{" + ", ".join(map(str, degrees)) + "}" if degrees else "",
+    }
+
 
 PROOF_SECONDS = 60.0
 """How long a proof of completeness may take when no limit was given."""

@@ -12,7 +12,7 @@ from m2bridge.errors import MemoryLimitError, TimeLimitError
 from m2bridge.limits import limited, share
 from m2bridge.maps.closure import check_options, closure
 from m2bridge.maps.closure_result import Closure, Strategy
-from m2bridge.maps.elimination import elimination_values, empty_source
+from m2bridge.maps.completeness import elimination_values, empty_source
 from m2bridge.results.base import Result
 from m2bridge.results.sheet import Facts, Sheet, printable
 

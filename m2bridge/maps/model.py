@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.engine import Engine
     from m2bridge.implicitization.multigraded_map import MultigradedMap
-    from m2bridge.maps.orbits import OrbitMethods
+    from m2bridge.maps.statement import OrbitMethods
 
 
 Vector = tuple[int, ...]

@@ -28,7 +28,7 @@ from m2bridge.errors import ContradictionError, MethodUnavailableError, TooLarge
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.families.attention.singular_points import by_bounds, by_orbits, orbit_script
 from m2bridge.maps.map_model import as_model
-from m2bridge.maps.orbits import LocusFindings
+from m2bridge.maps.statement import LocusFindings
 from tests.limits import HOUR, limit_after
 
 # MATH: (d, d', a): dimension, degree, generators by degree, tangent dimensions at orbits

@@ -32,7 +32,7 @@ from m2bridge.families.attention.orbits import orbit_closure_map, representative
 from m2bridge.families.attention.parametrization import coordinate
 from m2bridge.families.attention.parametrization import reduced_indices as indices
 from m2bridge.families.attention.parametrization import reduced_name as name
-from m2bridge.maps.slice_result import SliceSurface
+from m2bridge.maps.slice_surface import SliceSurface
 from m2bridge.pictures.slice_picture import CLOSURE_ONLY, FUNCTIONS, UNDECIDED
 
 UMBRELLA = {"c_1_1_1_1": 1, "c_1_1_1_2": 0, "c_1_2_1_1": 0}

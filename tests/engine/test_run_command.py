@@ -22,9 +22,9 @@ from m2bridge.families.deep_attention import fibres as generic_fibre
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.maps.closure import closure, closure_script
 from m2bridge.maps.completeness import completeness_script
-from m2bridge.maps.jacobian_criterion import jacobian_script
 from m2bridge.maps.map_model import as_model
 from m2bridge.maps.model import Model
+from m2bridge.maps.singular_locus import jacobian_script
 from m2bridge.maps.slice_surface import Criterion, SliceSpace, slice_script
 from m2bridge.workspace.values import Symbol
 from tests.events import PATIENCE

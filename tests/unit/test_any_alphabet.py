@@ -15,7 +15,7 @@ from m2bridge.convert.files import read_map
 from m2bridge.convert.macaulay2 import all_to_macaulay2, from_macaulay2, to_macaulay2
 from m2bridge.convert.notation import degree_summary, ideal_macaulay2, polynomial_text, sparse_text
 from m2bridge.errors import ConversionError
-from m2bridge.maps.elimination import elimination_values
+from m2bridge.maps.completeness import elimination_values
 from m2bridge.results.sheet import duration, first_terms, table
 
 # Names in any alphabet: in maps, results, scripts, every format, and back.

@@ -15,8 +15,7 @@ from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.errors import ContradictionError, ConversionError, InvalidCaseError, MethodUnavailableError, TooLargeError
 from m2bridge.maps import chain as bounds
 from m2bridge.maps.chain import Chain, Layer
-from m2bridge.maps.chain_file import read_chain, read_model
-from m2bridge.maps.map_model import MapModel, as_model
+from m2bridge.maps.map_model import MapModel, as_model, read_chain, read_model
 from m2bridge.maps.model import DifferentiableModel, Model
 from m2bridge.maps.rank import PRIMES, rank_result
 

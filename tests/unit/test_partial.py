@@ -22,9 +22,8 @@ from m2bridge.families.attention.observation import BY_SECTION
 from m2bridge.families.attention.orbits import generic_orbit, orbits
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.tangents import tangent_upper_bounds
-from m2bridge.maps.orbits import LocusFindings, OrbitStatus
 from m2bridge.maps.singular_locus import known_orbits
-from m2bridge.maps.statement import GlobalStatement, OrbitStatement, Statement
+from m2bridge.maps.statement import GlobalStatement, LocusFindings, OrbitStatement, OrbitStatus, Statement
 from tests.limits import by_linear_algebra
 
 CASES = [(3, 2, 2), (3, 3, 3), (2, 1, 1), (1, 2, 1)]

@@ -23,8 +23,8 @@ from m2bridge.families.attention import tangents as tangent
 from m2bridge.families.attention.orbits import Orbit
 from m2bridge.families.attention.shape import dimension_bound, dimension_formula
 from m2bridge.families.deep_attention.model import DeepAttention
+from m2bridge.maps.completeness import elimination_values
 from m2bridge.maps.dimension import Dimension
-from m2bridge.maps.elimination import elimination_values
 from m2bridge.maps.jacobian_rank import MethodValue, jacobian_findings
 from m2bridge.maps.map_model import as_model
 

@@ -17,9 +17,8 @@ from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import ContradictionError, InvalidCaseError, TooLargeError
 from m2bridge.families.polynomial_network import model, shape
-from m2bridge.families.polynomial_network.expansion import layer_chain
-from m2bridge.families.polynomial_network.model import PolynomialNetwork
-from m2bridge.families.polynomial_network.statements import STATEMENTS, expected_dimension
+from m2bridge.families.polynomial_network.model import PolynomialNetwork, layer_chain
+from m2bridge.families.polynomial_network.shape import STATEMENTS, expected_dimension
 from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.implicitization.multigraded_map import coordinate_permutation, grading_with_multidegrees, multigraded
 from m2bridge.maps.chain import coordinate_bound

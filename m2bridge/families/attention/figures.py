@@ -21,8 +21,7 @@ from m2bridge.errors import ConversionError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.definition import CaseOption, Figure, integer
 from m2bridge.maps.hilbert_function import HilbertFunction, hilbert_function
-from m2bridge.maps.slice_result import SliceSurface
-from m2bridge.maps.slice_surface import slice_surface
+from m2bridge.maps.slice_surface import SliceSurface, slice_surface
 
 if TYPE_CHECKING:
     from m2bridge.families.attention.orbit_diagram import OrbitDiagram

@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from m2bridge.families.attention.observed import Observations
     from m2bridge.families.attention.orbits import Orbit
     from m2bridge.maps.model import Core
-    from m2bridge.maps.orbits import LocusFindings
-    from m2bridge.maps.statement import Statement
+    from m2bridge.maps.statement import LocusFindings, Statement
 
 FEW_COORDINATES = 1000
 """Cases with more are not expanded to know their dimension: that takes a second and more."""
@@ -237,7 +236,7 @@ class SingleLayerAttention(Shape, Model):
         return "the method of fibres is for attention over QQ with t ≥ 2, and α > 1 or d' > 1"
 
     def orbit_methods(self) -> SingleLayerAttention | None:
-        """The model itself: it has the methods of :class:`~m2bridge.maps.orbits.OrbitMethods`."""
+        """The model itself: it has the methods of :class:`~m2bridge.maps.statement.OrbitMethods`."""
         return None if self.no_orbits() else self
 
     def by_fibres(self, engine: Engine) -> LocusFindings:

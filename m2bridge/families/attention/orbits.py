@@ -22,7 +22,7 @@ from m2bridge.errors import TooLargeError
 from m2bridge.families.attention.parametrization import IntegerMatrix, Matrix, WeightPair, entries, images
 from m2bridge.families.attention.shape import Coordinates, Shape
 from m2bridge.limits import watched
-from m2bridge.maps.orbits import ZERO, Component, OrbitStatus
+from m2bridge.maps.statement import ZERO, Component, OrbitStatus
 from m2bridge.results.sheet import plural
 
 MOST_PAIRS = 40_000

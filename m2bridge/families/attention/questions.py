@@ -30,8 +30,8 @@ from m2bridge.limits import clock, limited
 from m2bridge.maps.closure import closure_script, read_closure
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.completeness import bound_monomials, core_ideal, default_max_degree, hilbert_series, up_to_the_bound
-from m2bridge.maps.jacobian_criterion import jacobian_script
 from m2bridge.maps.map_model import as_model
+from m2bridge.maps.singular_locus import jacobian_script
 
 
 def standalone(

@@ -31,11 +31,10 @@ from m2bridge.families.attention.tangents import (
     tangent_upper_bounds,
 )
 from m2bridge.limits import clock, share
-from m2bridge.maps.completeness import LARGEST_DEGREE
-from m2bridge.maps.elimination import elimination_values
+from m2bridge.maps.completeness import LARGEST_DEGREE, elimination_values
 from m2bridge.maps.jacobian_rank import singular_by_bounds
 from m2bridge.maps.model import Model
-from m2bridge.maps.orbits import LocusFindings, OrbitStatus
+from m2bridge.maps.statement import LocusFindings, OrbitStatus
 
 
 def by_orbits(ideal: GeneratingSet, dimension: int, shape: Shape, parametrization: PolynomialMap) -> LocusFindings:

@@ -8,14 +8,15 @@ from operator import mul
 from typing import TYPE_CHECKING
 
 from m2bridge.errors import InvalidCaseError
-from m2bridge.families.polynomial_network.shape import Shape
-from m2bridge.families.polynomial_network.statements import STATEMENTS, expected_dimension
+from m2bridge.families.polynomial_network.shape import STATEMENTS, Shape, expected_dimension
 from m2bridge.maps.statement import Statement
 
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.engine import Engine
+    from m2bridge.maps.chain import Chain
     from m2bridge.maps.rank import ObservedRank
+
 
 Row = Sequence[int]
 Matrix = list[Row]
@@ -103,8 +104,6 @@ class PolynomialNetwork(Shape):
         TooLargeError
             If they are too large to be expanded.
         """
-        from m2bridge.families.polynomial_network.expansion import layer_chain  # needs SymPy, which is slow to import
-
         self.check_expandable()
         try:
             return layer_chain(self).parametrization()
@@ -139,3 +138,25 @@ class PolynomialNetwork(Shape):
         from m2bridge.maps.rank import observe_rank  # imports FLINT
 
         return observe_rank(self)
+
+
+def layer_chain(network: Shape) -> Chain:
+    """Return the network as a chain, with inputs x_j, hidden sums z_k_i before activation, and outputs f_i."""
+    from m2bridge.algebra.field import QQ
+    from m2bridge.algebra.polynomial_map import PolynomialMap
+    from m2bridge.algebra.ring import PolynomialRing
+    from m2bridge.maps.chain import Chain, Layer  # imports SymPy
+
+    layers = []
+    outputs = tuple(f"x_{j}" for j in range(1, network.input_count + 1))
+    for k, size in enumerate(network.widths[1:], 1):
+        name, inputs = "f" if k == len(network.widths) - 1 else f"z_{k}", outputs
+        outputs = tuple(f"{name}_{i}" for i in range(1, size + 1))
+        weights = (f"W_{k}_{i}_{j}" for i in range(1, size + 1) for j in range(1, len(inputs) + 1))
+        source = PolynomialRing(QQ, (*inputs, *weights))
+        x, w = source.sympy_ring.gens[: len(inputs)], source.sympy_ring.gens[len(inputs) :]
+        powers = [entry ** (1 if k == 1 else network.degree) for entry in x]
+        rows = (w[i : i + len(x)] for i in range(0, len(w), len(x)))
+        images = tuple(sum(map(mul, row, powers), source.sympy_ring.zero) for row in rows)
+        layers.append(Layer(PolynomialMap(source, outputs, images), inputs))
+    return Chain(tuple(layers), network.title, network.key)

@@ -1,14 +1,16 @@
-"""The numbers of a polynomial network, and what follows: multigrading, symmetries, gauge group, upper bounds."""
+"""The numbers of a polynomial network, and what follows: grading, symmetries, gauge group, bounds, predictions."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from math import comb
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from m2bridge.algebra.determinantal import monomial_count
+from m2bridge.certificates.wording import wording
 from m2bridge.errors import InvalidCaseError, TooLargeError
 from m2bridge.families.definition import positive_integer, positive_integers
 from m2bridge.maps.model import (
@@ -20,6 +22,7 @@ from m2bridge.maps.model import (
     Vector,
     transposition,
 )
+from m2bridge.maps.statement import GlobalStatement
 
 NAME = "polynomial-network"
 MAX_PARAMETERS = 100_000
@@ -264,3 +267,37 @@ def _power_sums(variables: int, summands: int, degree: int, characteristic: int,
         yield UpperBound(ambient - 1, "a minor of the catalecticant matrix vanishes")
     if (variables, summands, degree, characteristic) == (5, 7, 3, 0):
         yield UpperBound(ambient - 1, "seven points of P^4 are singular points of a cubic (Alexander–Hirschowitz)")
+
+
+WORDS = wording(Path(__file__).parent / "words.toml")
+
+
+def expected_dimension(network: Shape) -> int:
+    """min(Σ_{0<i≤l} d_i d_{i−1} − Σ_{0<i<l} d_i, d_l·C(d_0 − 1 + r^(l−1), r^(l−1)))."""
+    return min(network.parameter_count - sum(network.widths[1:-1]), network.coordinate_count)
+
+
+def _nonlinear(network: Shape) -> str:
+    return "" if network.degree >= 2 else WORDS.hypotheses["nonlinear"]
+
+
+def _equal_widths(network: Shape) -> str:
+    return _nonlinear(network) or ("" if len(set(network.widths)) == 1 else WORDS.hypotheses["equal-widths"])
+
+
+def _about_dimension(part: str, hypotheses: Callable[[Shape], str]) -> GlobalStatement[Shape]:
+    words = WORDS.words("expected-dimension", part)
+    return GlobalStatement(
+        words.key,
+        part,
+        words.text,
+        words.source,
+        words.observable,
+        expected_dimension,
+        hypotheses,
+        WORDS.computed[words.observable],
+        WORDS.trusted[words.observable],
+    )
+
+
+STATEMENTS = (_about_dimension("", _nonlinear), _about_dimension("equal widths", _equal_widths))
