@@ -26,14 +26,14 @@ from .errors import (
     ValueTypeError,
     WorkspaceLostError,
 )
-from .families.attention.all_sizes.decide import cross_check_all_sizes
+from .families.attention.all_sizes.family import cross_check_all_sizes
 from .families.attention.all_sizes.result import AllSizes
 from .families.attention.fibres import Fibre, fibres
+from .families.attention.figures import OrbitDiagram, orbit_diagram
 from .families.attention.membership import Membership, membership
 from .families.attention.model import SingleLayerAttention
 from .families.attention.observation import observe
 from .families.attention.observed import Observations, OrbitFacts
-from .families.attention.orbit_diagram import OrbitDiagram, orbit_diagram
 from .families.attention.orbits import Orbit
 from .families.deep_attention.all_sizes.decide import cross_check_deep_attention
 from .families.deep_attention.all_sizes.result import DeepAttentionAllSizes

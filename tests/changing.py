@@ -9,8 +9,7 @@ from typing import Any
 
 from m2bridge import Fibre, Observations, Orbit, SingleLayerAttention
 from m2bridge.certificates.schema import Certificate
-from m2bridge.families.attention.checker.case import Case
-from m2bridge.families.attention.checker.observations import fibre, identities
+from m2bridge.families.attention.checker.case import Case, fibre, identities
 from m2bridge.families.attention.fibres import Fibres
 from m2bridge.families.attention.observation import deduce
 from m2bridge.families.attention.orbits import orbits

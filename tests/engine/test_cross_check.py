@@ -13,9 +13,8 @@ from m2bridge.crosscheck import Decision, compare, cross_check
 from m2bridge.engine import Engine
 from m2bridge.engine.answer import parse
 from m2bridge.errors import ContradictionError, MethodUnavailableError
-from m2bridge.families.attention.degree import section_points
 from m2bridge.families.attention.fibres import Fibre, fibres
-from m2bridge.families.attention.observation import check, observe
+from m2bridge.families.attention.observation import check, observe, section_points
 from m2bridge.families.attention.orbits import generic_orbit, orbits, representative
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.families.attention.statements import REGISTRY

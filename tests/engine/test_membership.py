@@ -14,8 +14,15 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.jacobian import tangent_dimension
 from m2bridge.engine.answer import parse
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
-from m2bridge.families.attention.function import function_of, orbit_of
-from m2bridge.families.attention.membership import CLOSURE, INSIDE, OUTSIDE, Membership, membership
+from m2bridge.families.attention.membership import (
+    CLOSURE,
+    INSIDE,
+    OUTSIDE,
+    Membership,
+    function_of,
+    membership,
+    orbit_of,
+)
 from m2bridge.families.attention.shape import Coordinates
 from m2bridge.maps.image import base_locus_script
 from tests.events import PATIENCE

@@ -12,8 +12,8 @@ from sympy.utilities.iterables import partitions
 from m2bridge.algebra.determinantal import determinantal_degree
 from m2bridge.crosscheck.cross_check import compare
 from m2bridge.families.attention.all_sizes import sizes
-from m2bridge.families.attention.all_sizes.decide import is_stated
 from m2bridge.families.attention.all_sizes.facts import GENERIC
+from m2bridge.families.attention.all_sizes.family import is_stated
 from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, DETERMINED, BaseCase
 from m2bridge.families.attention.all_sizes.predictions import (
     PREDICTIONS,

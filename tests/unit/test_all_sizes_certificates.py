@@ -25,14 +25,14 @@ from m2bridge.engine.protocol import Transcript
 from m2bridge.engine.script import Script
 from m2bridge.errors import CertificateError, ContradictionError, MethodUnavailableError
 from m2bridge.families import family
+from m2bridge.families.attention.all_sizes import checker as checked_facts
+from m2bridge.families.attention.all_sizes import checker as fibres
+from m2bridge.families.attention.all_sizes import checker as ideals
+from m2bridge.families.attention.all_sizes import checker as statements
 from m2bridge.families.attention.all_sizes import facts, fibre_theorem, predictions, sizes
 from m2bridge.families.attention.all_sizes import sizes as patterns
 from m2bridge.families.attention.all_sizes import sizes as wording
-from m2bridge.families.attention.all_sizes.checker import fibres, statements
-from m2bridge.families.attention.all_sizes.checker import fibres as ideals
-from m2bridge.families.attention.all_sizes.checker import statements as checked_facts
-from m2bridge.families.attention.all_sizes.decide import cross_check_all_sizes, is_stated
-from m2bridge.families.attention.all_sizes.family import EverySize
+from m2bridge.families.attention.all_sizes.family import EverySize, cross_check_all_sizes, is_stated
 from m2bridge.families.attention.all_sizes.predictions import OrbitPrediction, SizePrediction
 from m2bridge.families.attention.all_sizes.result import AllSizes, ideals_json
 from m2bridge.families.attention.checker.case import Case, orbits, representative

@@ -7,8 +7,8 @@ import pytest
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.attention.all_sizes import fibre_theorem, sizes
 from m2bridge.families.attention.all_sizes import sizes as patterns
-from m2bridge.families.attention.all_sizes.decide import decide, is_stated, prediction_of
 from m2bridge.families.attention.all_sizes.facts import Basis
+from m2bridge.families.attention.all_sizes.family import decide, is_stated, prediction_of
 from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, DETERMINED, BaseCase
 from m2bridge.families.attention.all_sizes.predictions import (
     NONDEGENERATE,

@@ -22,7 +22,7 @@ from m2bridge.cli.certifying import json_files
 from m2bridge.convert.notation import polynomial_text
 from m2bridge.crosscheck.verified import verify, verify_path
 from m2bridge.errors import CertificateError
-from m2bridge.families.attention.checker.observations import identities
+from m2bridge.families.attention.checker.case import identities
 from m2bridge.families.attention.fibres import Fibre
 from m2bridge.families.attention.orbits import orbits
 from tests.certificates.__main__ import by_release, reported

@@ -370,7 +370,7 @@ def test_a_mistake_of_ours_has_not_the_exit_code_of_a_refuted_statement(
 
 def test_weights_of_too_large_a_case_are_not_multiplied(monkeypatch: pytest.MonkeyPatch) -> None:
     """For (30, 30) that takes longer than anything else, and is refused afterwards."""
-    monkeypatch.setattr("m2bridge.families.attention.function.function_of", None)
+    monkeypatch.setattr("m2bridge.families.attention.membership.function_of", None)
     rows = json.dumps([[1] * 30] * 30)
     with pytest.raises(TooLargeError, match="418500 coordinates; at most"):
         membership_command.main(["--d", "30", "--d-out", "30", "--A", rows, "--V", rows], standalone_mode=False)

@@ -12,8 +12,16 @@ import pytest
 from m2bridge.algebra.linear_algebra import sparse_rank
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import ContradictionError
-from m2bridge.families.attention.core import CoreSize, balanced_monomial, core, core_map, core_symmetries, least_degree
-from m2bridge.families.attention.hilbert import section_count, sections_of
+from m2bridge.families.attention.completeness import (
+    CoreSize,
+    balanced_monomial,
+    core,
+    core_map,
+    core_symmetries,
+    least_degree,
+    section_count,
+    sections_of,
+)
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.implicitization.implicitize import hilbert_function, implicitize, implicitize_and_look_ahead
@@ -328,7 +336,7 @@ def test_full_coordinates_have_the_same_core(monkeypatch: pytest.MonkeyPatch) ->
     full = core(model, "full")
     assert full is not None
     assert full.name == core_of(model).name
-    monkeypatch.setattr("m2bridge.families.attention.core.linear_isomorphism", lambda *_: None)
+    monkeypatch.setattr("m2bridge.families.attention.completeness.linear_isomorphism", lambda *_: None)
     assert core(model, "full") is None
 
 

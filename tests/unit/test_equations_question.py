@@ -38,7 +38,7 @@ from m2bridge.families.attention.checker.equations import (
     matrix,
     without_units,
 )
-from m2bridge.families.attention.hilbert import predicted_hilbert_function, sections_of
+from m2bridge.families.attention.completeness import predicted_hilbert_function, sections_of
 from m2bridge.families.attention.questions import degree_for
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.families.attention.tangents import default_degree, tangent_upper_bounds

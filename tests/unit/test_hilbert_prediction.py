@@ -11,7 +11,7 @@ from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.cli.output import exit_code
 from m2bridge.families.attention import hilbert_check
-from m2bridge.families.attention.hilbert import no_prediction, predicted_hilbert_function, predicted_series
+from m2bridge.families.attention.completeness import no_prediction, predicted_hilbert_function, predicted_series
 from m2bridge.families.attention.hilbert_check import HilbertCheck
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.parametrization import multigraded_attention

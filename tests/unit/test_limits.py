@@ -25,7 +25,7 @@ from m2bridge.errors import InvalidCaseError, TimeLimitError, TooLargeError
 from m2bridge.families.attention import singular_points as bound_criterion
 from m2bridge.families.attention import tangents as equations
 from m2bridge.families.attention.fibres import MOST_ORBITS, fibres_script
-from m2bridge.families.attention.function import Chart, function_of, quadratic_forms
+from m2bridge.families.attention.membership import Chart, function_of, quadratic_forms
 from m2bridge.families.attention.observation import observe
 from m2bridge.families.attention.orbits import dense_first, generic_orbit, orbit_count, orbits
 from m2bridge.families.attention.questions import standalone

@@ -12,20 +12,21 @@ from m2bridge.algebra.sparse_polynomial import WeightedAlgebra
 from m2bridge.crosscheck import Decision, compare
 from m2bridge.crosscheck.questions import question_of
 from m2bridge.errors import ContradictionError
-from m2bridge.families.attention import degree as linear_section
-from m2bridge.families.attention import degree as source_degree
+from m2bridge.families.attention import observation as linear_section
+from m2bridge.families.attention import observation as source_degree
 from m2bridge.families.attention import shape as formulas
-from m2bridge.families.attention.checker import observations
-from m2bridge.families.attention.degree import (
+from m2bridge.families.attention.checker import case as observations
+from m2bridge.families.attention.fibres import Fibre, Fibres
+from m2bridge.families.attention.observation import (
+    BY_SECTION,
     MOST_POINTS,
+    deduce,
     degree_by_projection,
     degree_of_low_rank,
     is_counted,
     section_algebra,
     section_points,
 )
-from m2bridge.families.attention.fibres import Fibre, Fibres
-from m2bridge.families.attention.observation import BY_SECTION, deduce
 from m2bridge.families.attention.orbits import generic_orbit, orbits
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.families.attention.statements import REGISTRY

@@ -26,9 +26,8 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.cli import commands
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError, TimeLimitError
-from m2bridge.families.attention.figures import _assignments
-from m2bridge.families.attention.function import orbit_of
-from m2bridge.families.attention.orbit_diagram import OrbitNode, covers
+from m2bridge.families.attention.figures import OrbitNode, _assignments, covers
+from m2bridge.families.attention.membership import orbit_of
 from m2bridge.families.attention.orbits import Orbit, orbits, representative
 from m2bridge.families.deep_attention import lower_bounds
 from m2bridge.families.deep_attention.figure import figure_3
@@ -142,7 +141,7 @@ def test_one_module_names_matplotlib() -> None:
 
 def test_colours_differ_for_the_colour_blind() -> None:
     """Also in grey: the lightness of those that stand for different things differs by a twentieth at least."""
-    from m2bridge.families.attention.orbit_diagram import MARKS
+    from m2bridge.families.attention.figures import MARKS
 
     def lightness(colour: str) -> float:
         red, green, blue = (int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))

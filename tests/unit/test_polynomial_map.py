@@ -18,7 +18,7 @@ from m2bridge.algebra.linear_span import reduce_linearly
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ConversionError, InvalidCaseError, MethodUnavailableError
-from m2bridge.families.attention import one_block
+from m2bridge.families.attention import parametrization as one_block
 from m2bridge.families.attention import tangents as tangent
 from m2bridge.families.attention.orbits import Orbit
 from m2bridge.families.attention.shape import dimension_bound, dimension_formula

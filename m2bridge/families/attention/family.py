@@ -76,8 +76,8 @@ FAMILY = Family(
     all_sizes="attention-all-sizes",
     commands={
         "check_coordinates": "m2bridge.families.attention.parametrization:check_coordinates",
-        "cross_check_all_sizes": "m2bridge.families.attention.all_sizes.decide:cross_check_all_sizes",
-        "function_of": "m2bridge.families.attention.function:function_of",
+        "cross_check_all_sizes": "m2bridge.families.attention.all_sizes.family:cross_check_all_sizes",
+        "function_of": "m2bridge.families.attention.membership:function_of",
         "hilbert_check": "m2bridge.families.attention.hilbert_check:hilbert_check",
         "membership": "m2bridge.families.attention.membership:membership",
         "standalone": "m2bridge.families.attention.questions:standalone",

@@ -1,4 +1,4 @@
-"""Figure 1 of the paper, from the ideal of the closure; slices of any case, and pictures of its orbits.
+"""The pictures: Figure 1 of the paper, slices of any case, and the orbits of a case, ordered by their closures.
 
 Source: Henry, Marchetti, Kohn (arXiv 2408.17221), Figure 1: (d, d', a) = (2, 1, 2), where the two forms are
 v_1 l_1 = y_1² − w y_2² and v_1 l_2 = v y_1 y_2 + c y_2²; the slice is the Whitney umbrella c² = w v².
@@ -6,9 +6,13 @@ v_1 l_1 = y_1² − w y_2² and v_1 l_2 = v y_1 y_2 + c y_2²; the slice is the 
 
 from __future__ import annotations
 
+import csv
+import io
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sympy import Expr, symbols
 
@@ -17,14 +21,264 @@ from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert.documents import read_rational
 from m2bridge.convert.polynomial_text import read_polynomial
 from m2bridge.engine import Engine
-from m2bridge.errors import ConversionError
+from m2bridge.errors import ConversionError, MethodUnavailableError, TooLargeError
 from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.families.attention.observation import observe
+from m2bridge.families.attention.observed import Observations
+from m2bridge.families.attention.orbits import Orbit, orbit_count
+from m2bridge.families.attention.shape import zero_tangent_dimension
 from m2bridge.families.definition import CaseOption, Figure, integer
 from m2bridge.maps.hilbert_function import HilbertFunction, hilbert_function
 from m2bridge.maps.slice_surface import SliceSurface, slice_surface
+from m2bridge.pictures.graph_layout import placed
+from m2bridge.results.base import computed_by, result_json
+from m2bridge.results.picture import BLUE, FAINT, INK, ORANGE, SOFT, VERMILION, PictureResult, line, new_figure, styled
+from m2bridge.results.sheet import Facts, Picture, Sheet, Table, value_text
 
-if TYPE_CHECKING:
-    from m2bridge.families.attention.orbit_diagram import OrbitDiagram
+MOST_ORBITS = 120
+"""The most orbits that can be told apart in a picture."""
+
+
+@dataclass(frozen=True, slots=True)
+class OrbitNode:
+    """One orbit.
+
+    Parameters
+    ----------
+    orbit : Orbit or None
+        ``None`` for the zero function.
+    dimension : int
+        Affine.
+    singular, boundary : bool or None
+        Of the Zariski closure of the neuromanifold; ``None`` where it is undecided.
+    """
+
+    orbit: Orbit | None
+    dimension: int
+    singular: bool | None
+    boundary: bool | None
+
+    @property
+    def name(self) -> str:
+        """``(1, 1, 0)``, or ``0``."""
+        return "0" if self.orbit is None else str(self.orbit)
+
+    @property
+    def state(self) -> str:
+        """``boundary`` before all others; ``singular``, ``smooth`` or ``undecided``."""
+        if self.boundary:
+            return "boundary"
+        return {True: "singular", False: "smooth", None: "undecided"}[self.singular]
+
+    def below(self, other: OrbitNode) -> bool:
+        """Whether it is another orbit, in the closure of ``other``."""
+        if self.orbit is None or other.orbit is None:
+            return self.orbit is None and other.orbit is not None
+        return self.orbit != other.orbit and self.orbit.in_closure_of(other.orbit)
+
+
+@dataclass(frozen=True, slots=True)
+class OrbitDiagram(PictureResult):
+    """The orbits and the order of their closures.
+
+    Parameters
+    ----------
+    model : SingleLayerAttention
+    nodes : tuple of OrbitNode
+        By dimension; the zero function first.
+    covers : tuple of (OrbitNode, OrbitNode)
+        Pairs of orbits, the first in the closure of the second, with no orbit in between: the edges.
+    engine_version : str
+    seconds : float
+    unfinished : str
+        The limit that was reached before all orbits were observed, or empty.
+
+    Examples
+    --------
+    >>> diagram = orbit_diagram(SingleLayerAttention(d=2, d_out=1))
+    >>> [(node.name, node.dimension, node.state) for node in diagram.nodes]
+    [('0', 0, 'boundary'), ('(1, 1, 1)', 3, 'boundary'), ('(1, 1, 0)', 4, 'singular'), ('(2, 1, 1)', 5, 'smooth')]
+    >>> [(low.name, high.name) for low, high in diagram.covers]
+    [('0', '(1, 1, 1)'), ('(1, 1, 1)', '(1, 1, 0)'), ('(1, 1, 0)', '(2, 1, 1)')]
+    """
+
+    model: SingleLayerAttention
+    nodes: tuple[OrbitNode, ...]
+    covers: tuple[tuple[OrbitNode, OrbitNode], ...]
+    engine_version: str
+    seconds: float
+    unfinished: str = ""
+
+    def to_sheet(self) -> Sheet:
+        """A table of orbits, with those that each one covers."""
+        rows = [
+            (n.name, n.dimension, value_text(n.singular), value_text(n.boundary), ", ".join(_covered(self, n)) or "–")
+            for n in self.nodes
+        ]
+        lines = [
+            ("not finished", self.unfinished or None),
+            ("computed by", computed_by(self.engine_version, self.seconds)),
+        ]
+        title = f"Orbits (rk A, rk V, dim L∩U) of the {self.model.title}, ordered by their closures"
+        return Sheet(title, [Facts(lines), Table(HEADER, rows), Picture(self.page_svg)])
+
+    def to_json(self) -> dict[str, Any]:
+        """The orbits, and the pairs of which one covers the other."""
+        return result_json(self.model.to_json(), "QQ", self.engine_version or None, self.seconds) | {
+            "orbits": [
+                {
+                    "orbit": None if node.orbit is None else node.orbit.to_json(),
+                    "dimension": node.dimension,
+                    "singular": node.singular,
+                    "boundary": node.boundary,
+                }
+                for node in self.nodes
+            ],
+            "covers": [[low.name, high.name] for low, high in self.covers],
+            "unfinished": self.unfinished or None,
+        }
+
+    def to_macaulay2(self) -> str:
+        """A list of pairs of positions in the list of orbits; the zero function is {0, 0, 0}."""
+        cells = [(0, 0, 0) if node.orbit is None else node.orbit.cells for node in self.nodes]
+        orbits = ", ".join(f"{{{', '.join(map(str, cell))}}}" for cell in cells)
+        place = {node: number for number, node in enumerate(self.nodes)}
+        pairs = ", ".join(f"{{{place[low]}, {place[high]}}}" for low, high in self.covers)
+        return f"orbits = {{{orbits}}}\ncovers = {{{pairs}}}"
+
+    def to_csv(self) -> str:
+        """The orbits, and for each those that it covers."""
+        page = io.StringIO()
+        writer = csv.writer(page, lineterminator="\n")
+        writer.writerow(HEADER)
+        for node in self.nodes:
+            writer.writerow((node.name, node.dimension, node.singular, node.boundary, "; ".join(_covered(self, node))))
+        return page.getvalue()
+
+    def figure(self) -> Any:
+        """The orbits in layers by dimension, as a ``matplotlib.figure.Figure``."""
+        levels = sorted({node.dimension for node in self.nodes})
+        layers = [[node for node in self.nodes if node.dimension == level] for level in levels]
+        places, routes = placed(layers, self.covers)
+        wide = max(abs(x) for x, _ in (*places.values(), *(place for route in routes for place in route)))
+        with styled():
+            size = (max(5.8, 2 * wide * STEP + 3), 0.78 * len(levels) + 1.9)
+            picture = new_figure(*size, f"Orbits of the {self.model.title}")
+            axes = picture.add_axes((0.9 / size[0], 0.85 / size[1], 1 - 1.1 / size[0], 1 - 1.45 / size[1]))
+            _axes(axes, levels, wide)
+            for route in routes:
+                axes.plot(*zip(*route, strict=True), color=SOFT, linewidth=1.1, zorder=1, gid="cover")
+            for node, place in places.items():
+                _node(axes, node, place)
+            title = f"Orbits of (d, d′, a) = ({self.model.d}, {self.model.d_out}, {self.model.a})"
+            picture.text(0.5, 1 - 0.32 / size[1], title, ha="center", fontsize=13)
+            picture.legend(handles=_legend(self), loc="lower center", ncols=4, bbox_to_anchor=(0.5, 0.2 / size[1]))
+            note = "(rk A, rk V, dim L∩U); lines: inclusions of closures"
+            picture.text(0.5, 0.12 / size[1], note, ha="center", fontsize=9.5, color=SOFT)
+            return picture
+
+
+def orbit_diagram(
+    model: SingleLayerAttention, *, engine: Engine | None = None, timeout: float | None = None
+) -> OrbitDiagram:
+    """Observe all orbits of a case, and order them by inclusion of closures.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If t = 1, where orbits classify no functions, or there are more than :data:`MOST_ORBITS` orbits.
+    EngineError
+        If Macaulay2 failed, or a limit was reached before anything was observed.
+
+    Examples
+    --------
+    >>> diagram = orbit_diagram(SingleLayerAttention(d=2, d_out=2))
+    >>> len(diagram.nodes), len(diagram.covers)
+    (6, 6)
+    """
+    if reason := model.in_coordinates().no_orbits():
+        raise MethodUnavailableError(reason)
+    if orbit_count(model) > MOST_ORBITS:
+        raise TooLargeError(
+            f"{orbit_count(model)} orbits are too many for a picture, which has {MOST_ORBITS}: take smaller numbers"
+        )
+    observations = observe(model, engine=engine, timeout=timeout, degree=False)
+    nodes = (_zero(model, observations), *_nodes(observations))
+    nodes = tuple(sorted(nodes, key=lambda node: (node.dimension, node.orbit or Orbit(0, 0, 0))))
+    how = observations.engine_version, observations.seconds, observations.unfinished
+    return OrbitDiagram(model, nodes, covers(nodes), *how)
+
+
+def _nodes(observations: Observations) -> Iterable[OrbitNode]:
+    singular, boundary = observations.at_orbits("singular"), observations.at_orbits("boundary")
+    for fact in observations.orbits:
+        yield OrbitNode(fact.orbit, fact.dimension, _truth(singular[fact.orbit]), _truth(boundary[fact.orbit]))
+
+
+def _truth(value: object) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+def _zero(model: SingleLayerAttention, observations: Observations) -> OrbitNode:
+    """The apex of the cone: a limit of the boundary points unless d = 1."""
+    return OrbitNode(None, 0, zero_tangent_dimension(model) > observations.dimension, model.d > 1)
+
+
+def covers(nodes: tuple[OrbitNode, ...]) -> tuple[tuple[OrbitNode, OrbitNode], ...]:
+    """The pairs with none in between."""
+    return tuple(
+        (low, high)
+        for high in nodes
+        for low in nodes
+        if low.below(high) and not any(low.below(other) and other.below(high) for other in nodes)
+    )
+
+
+HEADER = ("orbit", "dimension", "singular", "boundary", "covers")
+
+
+def _covered(diagram: OrbitDiagram, node: OrbitNode) -> list[str]:
+    return [low.name for low, high in diagram.covers if high == node]
+
+
+MARKS = {
+    "smooth": {"marker": "o", "color": BLUE, "markersize": 11},
+    "singular": {"marker": "D", "color": ORANGE, "markersize": 10},
+    "boundary": {"marker": "s", "color": VERMILION, "markersize": 11},
+    "undecided": {"marker": "o", "color": SOFT, "markersize": 11, "markerfacecolor": "white"},
+}
+STEP = 1.25
+"""Inches from one orbit to the next."""
+
+
+def _axes(axes: Any, levels: list[int], wide: float) -> None:
+    axes.set_xlim(-wide - 0.6, wide + 0.9)
+    axes.set_ylim(-0.45, len(levels) - 0.55)
+    axes.set_xticks([])
+    axes.set_yticks(range(len(levels)), [str(level) for level in levels])
+    axes.set_ylabel("dimension of the orbit", style="italic")
+    axes.grid(axis="y", color=FAINT, linewidth=0.7)
+    axes.set_axisbelow(True)
+    axes.spines["bottom"].set_visible(False)
+
+
+def _node(axes: Any, node: OrbitNode, place: tuple[float, int]) -> None:
+    axes.plot(*([x] for x in place), linestyle="none", **MARKS[node.state], zorder=3, gid=f"orbit {node.name}")
+    style = {"textcoords": "offset points", "xytext": (11, 0), "va": "center", "fontsize": 10.5, "color": INK}
+    ground = {"facecolor": "white", "edgecolor": "none", "pad": 0.4, "alpha": 0.9}
+    axes.annotate(node.name, place, **style, bbox=ground, zorder=2)
+
+
+def _legend(diagram: OrbitDiagram) -> list[Any]:
+    states = [state for state in MARKS if any(node.state == state for node in diagram.nodes)]
+    return [line([(0, 0)], linestyle="none", **MARKS[state], label=_word(diagram, state)) for state in states]
+
+
+def _word(diagram: OrbitDiagram, state: str) -> str:
+    """Boundary points are singular as well, where that is so."""
+    both = all(node.singular for node in diagram.nodes if node.state == "boundary")
+    return "boundary, singular" if state == "boundary" and both else state
+
 
 ELEVATION, AZIMUTH = 22.0, -62.0
 
@@ -97,7 +351,6 @@ def _slice(
 
 
 def _orbits(engine: Engine, **case: Any) -> OrbitDiagram:
-    from m2bridge.families.attention.orbit_diagram import orbit_diagram
 
     return orbit_diagram(SingleLayerAttention(**case), engine=engine)
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from m2bridge.engine import Engine
-from m2bridge.families.attention.hilbert import no_prediction, predicted_hilbert_function, predicted_series
+from m2bridge.families.attention.completeness import no_prediction, predicted_hilbert_function, predicted_series
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.implicitization.implicitize import Implicitization
 from m2bridge.maps.closure import closure

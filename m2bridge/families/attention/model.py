@@ -176,7 +176,7 @@ class SingleLayerAttention(Shape, Model):
         """The rank of one block, which decides; small cases are expanded (``None``)."""
         if self.coordinate_count <= FEW_COORDINATES:
             return None
-        from m2bridge.families.attention.one_block import lower_bounds
+        from m2bridge.families.attention.parametrization import lower_bounds
 
         return lower_bounds(self, characteristic)
 
@@ -195,13 +195,13 @@ class SingleLayerAttention(Shape, Model):
 
     def predicted_hilbert_function(self, degree: int) -> int | None:
         """The dimension of the part of this degree; the same in all coordinates."""
-        from m2bridge.families.attention.hilbert import no_prediction, predicted_hilbert_function
+        from m2bridge.families.attention.completeness import no_prediction, predicted_hilbert_function
 
         return None if no_prediction(self) else predicted_hilbert_function(self, degree)
 
     def core(self) -> Core | None:
         """The products of as few linear forms in as few variables as decide."""
-        from m2bridge.families.attention.core import core
+        from m2bridge.families.attention.completeness import core
 
         return core(self, self.coordinates)
 

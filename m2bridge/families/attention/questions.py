@@ -15,9 +15,8 @@ from m2bridge.engine import Engine
 from m2bridge.engine.answer import parse
 from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, NotApplicableError, ParseError, TooLargeError
-from m2bridge.families.attention.core import core
+from m2bridge.families.attention.completeness import core, sections_series
 from m2bridge.families.attention.fibres import fibres_script
-from m2bridge.families.attention.hilbert import sections_series
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import flatten, orbits, representative
 from m2bridge.families.attention.parametrization import multigraded_attention

@@ -16,8 +16,7 @@ from m2bridge.certificates.files import Difference, difference
 from m2bridge.certificates.schema import Certificate, Content
 from m2bridge.checker import algebra
 from m2bridge.errors import CertificateError, TooExpensiveError
-from m2bridge.families.attention.checker.case import Case, function, orbits, representative
-from m2bridge.families.attention.checker.observations import observe
+from m2bridge.families.attention.checker.case import Case, function, observe, orbits, representative
 from m2bridge.families.attention.checker.statements import WORDS
 
 MOST_DEGREE, MOST_MONOMIALS = 100, 100_000

@@ -10,8 +10,7 @@ from m2bridge.certificates.files import Difference
 from m2bridge.certificates.schema import Certificate, Content
 from m2bridge.certificates.wording import Words, wording
 from m2bridge.checker import global_verdict, statements, verdict
-from m2bridge.families.attention.checker.case import Case, Orbit, representative
-from m2bridge.families.attention.checker.observations import observe, unpaid
+from m2bridge.families.attention.checker.case import Case, Orbit, observe, representative, unpaid
 
 WORDS = wording(Path(__file__).parents[1] / "words.toml")
 Json = dict[str, Any]
