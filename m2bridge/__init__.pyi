@@ -35,8 +35,7 @@ from .families.attention.model import SingleLayerAttention
 from .families.attention.observation import observe
 from .families.attention.observed import Observations, OrbitFacts
 from .families.attention.orbits import Orbit
-from .families.deep_attention.all_sizes.decide import cross_check_deep_attention
-from .families.deep_attention.all_sizes.result import DeepAttentionAllSizes
+from .families.deep_attention.all_sizes.decide import DeepAttentionAllSizes, cross_check_deep_attention
 from .families.deep_attention.model import DeepAttention
 from .families.polynomial_network.model import PolynomialNetwork
 from .ideals.construct import ideal, read_ideal, read_ideal_file, read_mrdi, read_sage_text

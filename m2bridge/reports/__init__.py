@@ -2,8 +2,6 @@
 
 from m2bridge.reports.collect import collect
 from m2bridge.reports.content import Report, Row
-from m2bridge.reports.forms import FORMATS, LINKED, to_sheet
-from m2bridge.reports.grid import paragraph
-from m2bridge.reports.page import to_html
+from m2bridge.reports.forms import FORMATS, LINKED, paragraph, to_html, to_sheet
 
 __all__ = ["FORMATS", "LINKED", "Report", "Row", "collect", "paragraph", "to_html", "to_sheet"]

@@ -17,7 +17,7 @@ from m2bridge.batch.task import Unanswered
 from m2bridge.certificates.files import read
 from m2bridge.reports import Report, Row
 from m2bridge.reports.content import VERDICTS, case_of
-from m2bridge.reports.page import MARKS
+from m2bridge.reports.forms import MARKS
 from tests.events import PATIENCE
 
 if TYPE_CHECKING:

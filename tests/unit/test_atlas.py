@@ -21,8 +21,15 @@ from m2bridge.batch.task import Unanswered
 from m2bridge.certificates.files import read, write
 from m2bridge.cli import commands
 from m2bridge.errors import CertificateError, ContradictionError
-from m2bridge.reports.atlas import Atlas, Sheet, atlas, write_atlas
-from m2bridge.reports.atlas_reading import UP_TO_A_DEGREE, hilbert_polynomial_text, series_text
+from m2bridge.reports.atlas import (
+    UP_TO_A_DEGREE,
+    Atlas,
+    Sheet,
+    atlas,
+    hilbert_polynomial_text,
+    series_text,
+    write_atlas,
+)
 
 SAMPLES = Path(__file__).parents[1] / "certificates"
 NASTY = "<script>document.title = 'evil'</script> & {{ 7 * 7 }}"

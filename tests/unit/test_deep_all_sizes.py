@@ -21,10 +21,11 @@ from m2bridge.crosscheck.certify import certify_all
 from m2bridge.crosscheck.questions import question_of, questions
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError, TimeLimitError
 from m2bridge.families import family
+from m2bridge.families.deep_attention.all_sizes import checker as checked
+from m2bridge.families.deep_attention.all_sizes import checker as layers
+from m2bridge.families.deep_attention.all_sizes import checker as statements
 from m2bridge.families.deep_attention.all_sizes import decide, layer_numbers
 from m2bridge.families.deep_attention.all_sizes import decide as cross_check
-from m2bridge.families.deep_attention.all_sizes.checker import layers, statements
-from m2bridge.families.deep_attention.all_sizes.checker import statements as checked
 from m2bridge.families.deep_attention.all_sizes.decide import (
     cross_check_deep_attention,
     known_dimension,
@@ -46,7 +47,7 @@ from m2bridge.families.deep_attention.all_sizes.layer_numbers import (
     whole_matrices,
 )
 from m2bridge.families.deep_attention.checker import predicted
-from m2bridge.families.deep_attention.checker.case import Case, read, upper_bound, virtual
+from m2bridge.families.deep_attention.checker.predicted import Case, read, upper_bound, virtual
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import observe
 from tests.changing import changed, leaves, others

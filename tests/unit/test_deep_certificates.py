@@ -22,9 +22,9 @@ from m2bridge.families import family
 from m2bridge.families.deep_attention import lower_bounds, shape, statements
 from m2bridge.families.deep_attention.checker import block as checker_block
 from m2bridge.families.deep_attention.checker import fibres as checker_fibres
-from m2bridge.families.deep_attention.checker import layers as checker_layers
-from m2bridge.families.deep_attention.checker.case import name, read, upper_bound
-from m2bridge.families.deep_attention.checker.layers import function_rank, normal_form_factors
+from m2bridge.families.deep_attention.checker import observed as checker_layers
+from m2bridge.families.deep_attention.checker.observed import function_rank, normal_form_factors
+from m2bridge.families.deep_attention.checker.predicted import name, read, upper_bound
 from m2bridge.families.deep_attention.family import FAMILY
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.shape import NAME, virtual_dimension

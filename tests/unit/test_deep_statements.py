@@ -19,8 +19,7 @@ from m2bridge.families.deep_attention import network as network_module
 from m2bridge.families.deep_attention import observation
 from m2bridge.families.deep_attention.checker import fibres
 from m2bridge.families.deep_attention.checker import fibres as limit
-from m2bridge.families.deep_attention.checker.case import Case, read
-from m2bridge.families.deep_attention.checker.predicted import hypothesis, prediction
+from m2bridge.families.deep_attention.checker.predicted import Case, hypothesis, prediction, read
 from m2bridge.families.deep_attention.fibres import GenericFibre
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import OBSERVABLES, can_be_certified, observe

@@ -274,7 +274,7 @@ def test_the_page_is_one_file_with_every_text_escaped(folder: Path) -> None:
 
 
 def test_the_page_holds_each_case_with_orbits_and_script(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("m2bridge.reports.page.CASES_IN_A_PART", 3)
+    monkeypatch.setattr("m2bridge.reports.forms.CASES_IN_A_PART", 3)
     page = report.FORMATS["html"](report.collect(ACCEPTED))
     title = "neuromanifold of lightning self-attention, (d, d', a) = (3, 2, 2), t = 2"
     where = unpacked(page, "table")["cases"].index(["d3-dout2-a2-t2", title, [3, 2, 2, 2]])

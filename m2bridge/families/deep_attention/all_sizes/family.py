@@ -4,8 +4,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from m2bridge.families.all_sizes import AllSizesCase, all_sizes_family, all_sizes_questions
-from m2bridge.families.deep_attention.all_sizes.decide import cross_check_deep_attention, stated_for_all_sizes
-from m2bridge.families.deep_attention.all_sizes.result import example_text, outside_text
+from m2bridge.families.deep_attention.all_sizes.decide import (
+    cross_check_deep_attention,
+    example_text,
+    outside_text,
+    stated_for_all_sizes,
+)
 from m2bridge.families.definition import Row, never
 
 
