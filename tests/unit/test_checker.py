@@ -104,9 +104,10 @@ def test_it_loads_nothing_of_what_makes_certificates() -> None:
     loaded = done.stdout.split()
     own = [name for name in loaded if name.split(".")[0] == "m2bridge"]
     assert [name for name in own if not SHARED.fullmatch(name)] == []
-    assert {"m2bridge.families.attention.checker.closure", "m2bridge.families.deep_attention.checker.predicted"} <= set(
-        own
-    )
+    assert {
+        "m2bridge.families.attention.checker.closure",
+        "m2bridge.families.deep_attention.checker.predictions",
+    } <= set(own)
     others = {name.split(".")[0] for name in loaded}
     assert others.isdisjoint({"sympy", "pexpect", "jinja2", "click", "numpy", "rich", "psutil", "mpmath"})
     assert {"flint", "islpy"} <= others

@@ -22,8 +22,6 @@ from m2bridge.crosscheck.questions import question_of, questions
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError, TimeLimitError
 from m2bridge.families import family
 from m2bridge.families.deep_attention.all_sizes import checker as checked
-from m2bridge.families.deep_attention.all_sizes import checker as layers
-from m2bridge.families.deep_attention.all_sizes import checker as statements
 from m2bridge.families.deep_attention.all_sizes import decide, layer_numbers
 from m2bridge.families.deep_attention.all_sizes import decide as cross_check
 from m2bridge.families.deep_attention.all_sizes.decide import (
@@ -46,8 +44,8 @@ from m2bridge.families.deep_attention.all_sizes.layer_numbers import (
     symmetric_matrices,
     whole_matrices,
 )
-from m2bridge.families.deep_attention.checker import predicted
-from m2bridge.families.deep_attention.checker.predicted import Case, read, upper_bound, virtual
+from m2bridge.families.deep_attention.checker import predictions as predicted
+from m2bridge.families.deep_attention.checker.predictions import Case, read, upper_bound, virtual
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import observe
 from tests.changing import changed, leaves, others
@@ -373,13 +371,13 @@ def test_a_maker_without_an_identity_is_found_out(monkeypatch: pytest.MonkeyPatc
     ],
 )
 def test_a_mistake_of_the_checker_is_noticed(name: str, planted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(layers, name, planted)
-    statements._evidence.cache_clear()
-    statements.content.cache_clear()
+    monkeypatch.setattr(checked, name, planted)
+    checked._evidence.cache_clear()
+    checked.content.cache_clear()
     with pytest.raises(ContradictionError):
-        statements.content("L")
+        checked.content("L")
     monkeypatch.undo()
-    assert statements.content("L").evidence["identities"] == list(layers.IDENTITIES)
+    assert checked.content("L").evidence["identities"] == list(checked.IDENTITIES)
 
 
 def test_both_sides_count_alike() -> None:

@@ -22,9 +22,9 @@ from m2bridge.families import family
 from m2bridge.families.deep_attention import lower_bounds, shape, statements
 from m2bridge.families.deep_attention.checker import block as checker_block
 from m2bridge.families.deep_attention.checker import fibres as checker_fibres
-from m2bridge.families.deep_attention.checker import observed as checker_layers
-from m2bridge.families.deep_attention.checker.observed import function_rank, normal_form_factors
-from m2bridge.families.deep_attention.checker.predicted import name, read, upper_bound
+from m2bridge.families.deep_attention.checker import observables as checker_observables
+from m2bridge.families.deep_attention.checker.observables import function_rank, normal_form_factors
+from m2bridge.families.deep_attention.checker.predictions import name, read, upper_bound
 from m2bridge.families.deep_attention.family import FAMILY
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.shape import NAME, virtual_dimension
@@ -159,7 +159,7 @@ def test_what_is_large_is_priced_before_it_is_made(case: dict[str, Any], monkeyp
         assert rows * columns < 10**7
         return [[next(draws) for _ in range(columns)] for _ in range(rows)]
 
-    monkeypatch.setattr(checker_layers, "flint", Mock(wraps=flint, nmod_mat=counted))
+    monkeypatch.setattr(checker_observables, "flint", Mock(wraps=flint, nmod_mat=counted))
     monkeypatch.setattr(checker_fibres, "_matrix", matrix)
     (plain,) = certify_all(DeepAttention((2, 2, 2), 2), ["L"])
     about = plain.case | case

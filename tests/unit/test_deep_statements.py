@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib import import_module
 from itertools import chain, product
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,8 @@ from m2bridge.families.deep_attention import network as network_module
 from m2bridge.families.deep_attention import observation
 from m2bridge.families.deep_attention.checker import fibres
 from m2bridge.families.deep_attention.checker import fibres as limit
-from m2bridge.families.deep_attention.checker.predicted import Case, hypothesis, prediction, read
+from m2bridge.families.deep_attention.checker import observables as checker_observables
+from m2bridge.families.deep_attention.checker.predictions import Case, hypothesis, prediction, read
 from m2bridge.families.deep_attention.fibres import GenericFibre
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import OBSERVABLES, can_be_certified, observe
@@ -31,7 +31,6 @@ from tests.limits import RecordedEngine
 # Statements about deep attention: predictions against dimensions proved by ranks; wrong versions are noticed.
 
 BY_NAME = {f"{statement.key} {statement.part}".strip(): statement for statement in STATEMENTS}
-CHECKER = import_module("m2bridge.families.deep_attention.checker.observed")  # its package has a function of this name
 OF_DIMENSIONS = {name: statement for name, statement in BY_NAME.items() if statement.observable == "dimension"}
 
 
@@ -185,12 +184,12 @@ def test_fibres_in_e_are_held_against_those_in_the_virtual_weights(
     """They are at least as large, and as large where virtual weights fill E."""
     planted = GenericFibre(wrong, 1, None)
     monkeypatch.setattr(observation, "generic_fibre", lambda network, engine: planted)
-    monkeypatch.setattr(CHECKER, "fibre", lambda case: (wrong, 1))
-    monkeypatch.setattr(CHECKER, "unknowns", lambda case: 1)
+    monkeypatch.setattr(checker_observables, "fibre", lambda case: (wrong, 1))
+    monkeypatch.setattr(checker_observables, "unknowns", lambda case: 1)
     network = DeepAttention.from_key(key)
     for found in (
         lambda: observe(network, "fibre_dimension", engine=RecordedEngine(tmp_path)),
-        lambda: CHECKER.observed(read(network.to_json()), "fibre_dimension"),
+        lambda: checker_observables.observed(read(network.to_json()), "fibre_dimension"),
     ):
         with pytest.raises(ContradictionError, match=f"a fibre of dimension {wrong}, "):
             found()

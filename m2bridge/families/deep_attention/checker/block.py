@@ -15,7 +15,7 @@ import flint
 
 from m2bridge.checker.algebra import PRIME
 from m2bridge.errors import ContradictionError, TooExpensiveError
-from m2bridge.families.deep_attention.checker.predicted import Case
+from m2bridge.families.deep_attention.checker.predictions import Case
 
 SEED, STATED_PRIME = 20250417, 2**31 - 1
 SERIES_LAYERS = 6

@@ -13,7 +13,7 @@ import flint
 
 from m2bridge.checker.algebra import groebner_basis, hilbert_series, minimal, ring
 from m2bridge.errors import TooExpensiveError
-from m2bridge.families.deep_attention.checker.predicted import Case
+from m2bridge.families.deep_attention.checker.predictions import Case
 
 MOST_UNKNOWNS, MOST_LAYERS, SEED, MOST_WEIGHTS = 25, 2, 20250417, 10**6
 Matrix = list[list[Any]]
