@@ -20,7 +20,7 @@ from m2bridge.crosscheck import cross_check
 from m2bridge.engine.answer import parse
 from m2bridge.families.attention.fibres import fibres
 from m2bridge.families.attention.orbits import orbits, representative
-from m2bridge.families.attention.parametrization import IntegerMatrix
+from m2bridge.maps.statement import IntegerMatrix
 
 WHOLE = (((4, 4, 4), 2.5), ((6, 6, 6), 5.0), ((10, 10, 10), 60.0))
 GRID = [(d, d_out, a) for d in range(1, 5) for d_out in range(1, 5) for a in range(1, d + 1)]

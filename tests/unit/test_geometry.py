@@ -25,11 +25,10 @@ from m2bridge.families.attention.orbits import (
     flatten,
     maximal_orbits,
     orbit_closure_degree,
-    orbit_closure_map,
     orbits,
     representative,
 )
-from m2bridge.families.attention.parametrization import function, sparse
+from m2bridge.families.attention.parametrization import function, orbit_closure_map, sparse
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.families.attention.singular_points import by_bounds
 from m2bridge.families.attention.statements import REGISTRY

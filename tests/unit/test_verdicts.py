@@ -14,10 +14,10 @@ from m2bridge.crosscheck.questions import question_of
 from m2bridge.crosscheck.verdict import NO_ORBIT, NONE_SPECIAL
 from m2bridge.errors import ContradictionError
 from m2bridge.families import OWN, family
-from m2bridge.families.attention.fibres import Preimages, fibre_points, products_determine_functions
+from m2bridge.families.attention.fibres import fibre_points, products_determine_functions
 from m2bridge.families.attention.observed import Observations
 from m2bridge.families.attention.orbits import orbits, representative
-from m2bridge.families.attention.statements import REGISTRY, WORDS, nondegenerate
+from m2bridge.families.attention.statements import REGISTRY, WORDS, Preimages, nondegenerate
 from m2bridge.maps.statement import GlobalStatement, Statement
 from tests import changing as rechecking
 from tests import stated

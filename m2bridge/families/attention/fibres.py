@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement, product
 from math import isqrt
-from typing import Any
 
 from sympy.polys.rings import PolyElement
 
@@ -26,35 +25,20 @@ from m2bridge.errors import (
     TimeLimitError,
     TooLargeError,
 )
-from m2bridge.families.attention.orbits import Orbit, dense_first, generic_orbit, orbit_count, orbits, representative
-from m2bridge.families.attention.parametrization import (
-    Function,
+from m2bridge.families.attention.orbits import (
+    Orbit,
     WeightPair,
-    coordinate_names,
-    function,
-    name_in,
-    sparse,
+    dense_first,
+    generic_orbit,
+    orbit_count,
+    orbits,
+    representative,
 )
+from m2bridge.families.attention.parametrization import Function, coordinate_names, function, name_in, sparse
 from m2bridge.families.attention.parametrization import reduced_indices as indices
 from m2bridge.families.attention.shape import Coordinates, Shape
 from m2bridge.limits import clock, watched
 from m2bridge.maps.model import WithoutRealWeights
-from m2bridge.results.sheet import matrix_text
-
-
-@dataclass(frozen=True, slots=True)
-class Preimages:
-    """Weights (A, V), up to rescaling, that have the same function."""
-
-    points: frozenset[WeightPair]
-
-    def to_json(self) -> list[dict[str, Any]]:
-        """The points in increasing order, for ``json.dumps``."""
-        return [{"A": [list(row) for row in A], "V": [list(row) for row in V]} for A, V in sorted(self.points)]
-
-    def __str__(self) -> str:
-        return f"{{{', '.join(f'({matrix_text(A)}, {matrix_text(V)})' for A, V in sorted(self.points))}}}"
-
 
 Bilinear = Counter[tuple[int, int, int]]
 """A bilinear form in A and one row of V: the coefficient of A_pi V_q at (p, i, q)."""

@@ -259,7 +259,7 @@ class SingleLayerAttention(Shape, Model):
 
     def orbit_closure(self, orbit: Orbit) -> PolynomialMap:
         """A parametrization of the closure of the orbit."""
-        from m2bridge.families.attention.orbits import orbit_closure_map
+        from m2bridge.families.attention.parametrization import orbit_closure_map
 
         return orbit_closure_map(orbit, self, self.coordinates)
 

@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from m2bridge.errors import EngineError
-from m2bridge.families.attention.fibres import Fibre, Preimages
-from m2bridge.families.attention.orbits import Orbit, orbits, representative
-from m2bridge.families.attention.parametrization import IntegerMatrix, WeightPair
+from m2bridge.families.attention.fibres import Fibre
+from m2bridge.families.attention.orbits import Orbit, WeightPair, orbits, representative
 from m2bridge.families.attention.shape import Shape, zero_tangent_dimension
-from m2bridge.families.attention.statements import singular
+from m2bridge.families.attention.statements import Preimages, singular
 from m2bridge.maps.singular_locus import zero_text
-from m2bridge.maps.statement import Value
+from m2bridge.maps.statement import IntegerMatrix, Value
 from m2bridge.results.sheet import facts, table
 
 FAMILY = Orbit(1, 1, 1)

@@ -12,18 +12,16 @@ from dataclasses import dataclass
 from math import comb
 from typing import ClassVar
 
-from sympy.polys.rings import PolyElement
-
 from m2bridge.algebra.determinantal import determinantal_degree, determinantal_dimension, matrices_of_rank
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.polynomial_map import PolynomialMap
-from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import TooLargeError
-from m2bridge.families.attention.parametrization import IntegerMatrix, Matrix, WeightPair, entries, images
-from m2bridge.families.attention.shape import Coordinates, Shape
+from m2bridge.families.attention.shape import Shape
 from m2bridge.limits import watched
-from m2bridge.maps.statement import ZERO, Component, OrbitStatus
+from m2bridge.maps.statement import ZERO, Component, IntegerMatrix, OrbitStatus
 from m2bridge.results.sheet import plural
+
+WeightPair = tuple[IntegerMatrix, IntegerMatrix]
+"""The matrices A and V."""
 
 MOST_PAIRS = 40_000
 MOST_ENTRIES = 1_000_000
@@ -188,32 +186,6 @@ def undecided_orbits(statuses: tuple[OrbitStatus, ...], shape: Shape) -> str:
     others = orbit_count(shape) - len(statuses)
     listed += [f"{plural(others, 'orbit')} that the time did not suffice for"] if others else []
     return f"undecided: {', '.join(listed)}" if listed else ""
-
-
-def orbit_closure_map(orbit: Orbit, shape: Shape, coordinates: Coordinates | None = None) -> PolynomialMap:
-    """A parametrization of the Zariski closure of the orbit, which is irreducible.
-
-    Parameters of the source are vectors ``b`` spanning L + U, ``q`` and ``h``: A = Σ_{p ≤ r} b_p q_pᵀ and
-    V = Σ_{k ≤ s} h_k b_{σ(k)}ᵀ, with the first m of the b shared between L and U.
-    """
-    d, span = shape.d, orbit.span
-    names = entries("b", span, d) + entries("q", orbit.r, d) + entries("h", orbit.s, shape.d_out)
-    source = PolynomialRing(QQ, names)
-    generators = iter(source.sympy_ring.gens)
-
-    def take(rows: int, columns: int) -> Matrix:
-        return [[next(generators) for _ in range(columns)] for _ in range(rows)]
-
-    b, q, h = take(span, d), take(orbit.r, d), take(orbit.s, shape.d_out)
-    shared = [k if k < orbit.m else orbit.r + k - orbit.m for k in range(orbit.s)]
-    zero: PolyElement = source.sympy_ring.zero
-    A = [[sum((b[e][p] * q[e][i] for e in range(orbit.r)), zero) for i in range(d)] for p in watched(range(d))]
-    V = [
-        [sum((h[e][k] * b[shared[e]][p] for e in range(orbit.s)), zero) for p in range(d)]
-        for k in watched(range(shape.d_out))
-    ]
-    named = images(shape, A, V, coordinates or shape.default_coordinates)
-    return PolynomialMap(source, tuple(named), tuple(named.values()))
 
 
 def orbit_closure_degree(orbit: Orbit, shape: Shape) -> int | None:

@@ -20,14 +20,12 @@ from m2bridge.algebra.jacobian import differential_rank
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import TooLargeError
+from m2bridge.families.attention.orbits import Orbit
 from m2bridge.families.attention.shape import Coordinates, Shape, Weights, coordinate_count, weights_dimension
 from m2bridge.implicitization.multigraded_map import MultigradedMap, coordinate_permutation, multigraded
 from m2bridge.limits import watched
 from m2bridge.maps.model import LowerBound, Multigrading, Permutation, Symmetry, Vector
-
-IntegerMatrix = tuple[tuple[int, ...], ...]
-WeightPair = tuple[IntegerMatrix, IntegerMatrix]
-"""The matrices A and V."""
+from m2bridge.maps.statement import IntegerMatrix
 
 Index = tuple[int, int, int, int]
 """(k, i, p, q) with p ≤ q."""
@@ -94,6 +92,32 @@ def parametrization(shape: Shape, coordinates: Coordinates, weights: Weights) ->
 def images(shape: Shape, A: Matrix, V: Matrix, coordinates: Coordinates) -> dict[str, PolyElement]:
     """The function coordinates of weights (A, V) with entries in any polynomial ring, by name."""
     return _reduced_images(shape, A, V) if coordinates == "reduced" else _full_images(shape, A, V)
+
+
+def orbit_closure_map(orbit: Orbit, shape: Shape, coordinates: Coordinates | None = None) -> PolynomialMap:
+    """A parametrization of the Zariski closure of the orbit, which is irreducible.
+
+    Parameters of the source are vectors ``b`` spanning L + U, ``q`` and ``h``: A = Σ_{p ≤ r} b_p q_pᵀ and
+    V = Σ_{k ≤ s} h_k b_{σ(k)}ᵀ, with the first m of the b shared between L and U.
+    """
+    d, span = shape.d, orbit.span
+    names = entries("b", span, d) + entries("q", orbit.r, d) + entries("h", orbit.s, shape.d_out)
+    source = PolynomialRing(QQ, names)
+    generators = iter(source.sympy_ring.gens)
+
+    def take(rows: int, columns: int) -> Matrix:
+        return [[next(generators) for _ in range(columns)] for _ in range(rows)]
+
+    b, q, h = take(span, d), take(orbit.r, d), take(orbit.s, shape.d_out)
+    shared = [k if k < orbit.m else orbit.r + k - orbit.m for k in range(orbit.s)]
+    zero: PolyElement = source.sympy_ring.zero
+    A = [[sum((b[e][p] * q[e][i] for e in range(orbit.r)), zero) for i in range(d)] for p in watched(range(d))]
+    V = [
+        [sum((h[e][k] * b[shared[e]][p] for e in range(orbit.s)), zero) for p in range(d)]
+        for k in watched(range(shape.d_out))
+    ]
+    named = images(shape, A, V, coordinates or shape.default_coordinates)
+    return PolynomialMap(source, tuple(named), tuple(named.values()))
 
 
 def coordinate_names(shape: Shape, coordinates: Coordinates) -> tuple[str, ...]:

@@ -5,15 +5,15 @@ put it into the registry at the end.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from m2bridge.certificates.wording import wording
-from m2bridge.families.attention.fibres import Preimages
-from m2bridge.families.attention.orbits import Orbit, representative
-from m2bridge.families.attention.parametrization import IntegerMatrix, WeightPair
+from m2bridge.families.attention.orbits import Orbit, WeightPair, representative
 from m2bridge.families.attention.shape import Shape, degree_formula, dimension_formula
-from m2bridge.maps.statement import GlobalStatement, OrbitStatement, Statement, Value, every_orbit
+from m2bridge.maps.statement import GlobalStatement, IntegerMatrix, OrbitStatement, Statement, Value, every_orbit
+from m2bridge.results.sheet import matrix_text
 
 WORDS = wording(Path(__file__).parent / "words.toml")
 
@@ -82,6 +82,20 @@ def _rank_one(orbit: Orbit) -> bool:
 
 def _higher_rank(orbit: Orbit) -> bool:
     return not _rank_one(orbit)
+
+
+@dataclass(frozen=True, slots=True)
+class Preimages:
+    """Weights (A, V), up to rescaling, that have the same function."""
+
+    points: frozenset[WeightPair]
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """The points in increasing order, for ``json.dumps``."""
+        return [{"A": [list(row) for row in A], "V": [list(row) for row in V]} for A, V in sorted(self.points)]
+
+    def __str__(self) -> str:
+        return f"{{{', '.join(f'({matrix_text(A)}, {matrix_text(V)})' for A, V in sorted(self.points))}}}"
 
 
 def _exchanged(orbit: Orbit, shape: Shape) -> Value:

@@ -13,7 +13,7 @@ from m2bridge.families.attention.all_sizes.fibre_theorem import Stratum
 from m2bridge.families.attention.all_sizes.sizes import Generators, canonical, order, words
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import Orbit
-from m2bridge.families.attention.parametrization import IntegerMatrix
+from m2bridge.maps.statement import IntegerMatrix
 from m2bridge.results.sheet import Facts, Finding, Findings, Sheet, Table, duration, matrix_text
 
 SCOPE = "all d, d', a ≥ 1 and all t ≥ 2, in characteristic 0"

@@ -19,7 +19,7 @@ import islpy as isl
 
 from m2bridge.certificates.wording import wording
 from m2bridge.errors import MethodUnavailableError
-from m2bridge.families.attention.parametrization import IntegerMatrix
+from m2bridge.maps.statement import IntegerMatrix
 
 Monomial = tuple[int, ...]
 Polynomial = frozenset[tuple[Monomial, int]]
