@@ -24,8 +24,7 @@ from session import Conversation
 from sympy import GF, QQ, grevlex, ring
 from sympy.polys.rings import PolyElement
 
-from m2bridge.workspace.macaulay2 import Macaulay2
-from m2bridge.workspace.workspace import Workspace
+from m2bridge.workspace.macaulay2 import Macaulay2, Workspace
 
 BLOCKS, BLOCK_LENGTH = 10, 30
 TARGET = 0.001

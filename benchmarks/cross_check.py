@@ -17,7 +17,7 @@ from measuring import engine_program, m2bridge_command, options, print_table, se
 
 from m2bridge import Macaulay2, Script, SingleLayerAttention
 from m2bridge.crosscheck import cross_check
-from m2bridge.engine.answer import parse
+from m2bridge.engine.wire import parse
 from m2bridge.families.attention.fibres import fibres
 from m2bridge.families.attention.orbits import orbits, representative
 from m2bridge.maps.statement import IntegerMatrix

@@ -52,8 +52,7 @@ from .maps.singular_locus import SingularLocus, singular_locus
 from .maps.slice_surface import SliceSurface, slice_surface
 from .maps.statement import Component, OrbitStatus
 from .workspace.evaluation import Evaluation
-from .workspace.macaulay2 import Macaulay2
-from .workspace.workspace import Workspace
+from .workspace.macaulay2 import Macaulay2, Workspace
 
 __all__ = [
     "QQ",

@@ -24,8 +24,7 @@ from m2bridge.errors import M2BridgeError, WorkspaceLostError
 from m2bridge.limits import asked_by
 from m2bridge.results.sheet import duration, printable, shortened
 from m2bridge.system import any_length
-from m2bridge.workspace.macaulay2 import Macaulay2
-from m2bridge.workspace.workspace import Workspace
+from m2bridge.workspace.macaulay2 import Macaulay2, Workspace
 
 
 def load(shell: InteractiveShell) -> None:

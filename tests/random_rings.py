@@ -5,8 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from hypothesis import assume
-from hypothesis import strategies as st
+from hypothesis import assume, strategies as st
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import PolynomialRing

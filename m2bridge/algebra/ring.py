@@ -140,7 +140,7 @@ def _check_expression(expression: object) -> None:
     if isinstance(expression, str):
         raise ConversionError(
             f"{expression!r} is text, which SymPy would run as a program: give an expression, or read the text with "
-            "m2bridge.convert.polynomial_text.read_polynomial"
+            "m2bridge.convert.polynomials.read_polynomial"
         )
     if isinstance(expression, float) or (isinstance(expression, Expr) and expression.has(Float)):
         raise ConversionError(f"'{expression}' is not exact: write fractions as sympy.Rational")

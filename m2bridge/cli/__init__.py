@@ -1,1 +1,6 @@
 """The command line: arguments to one call to an exit code; the only door to click."""
+
+DONE, REFUTED, USAGE, UNDECIDED, NO_ENGINE, FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
+
+BROKEN_PIPE = 141
+"""The exit code when the output pipe is closed, as when SIGPIPE ends a program."""

@@ -10,6 +10,7 @@ import click
 
 from m2bridge._version import __version__
 from m2bridge.citation import WORKS
+from m2bridge.cli import DONE, NO_ENGINE
 from m2bridge.cli.families import tool
 from m2bridge.cli.options import (
     Run,
@@ -21,7 +22,7 @@ from m2bridge.cli.options import (
     timeout_option,
     within,
 )
-from m2bridge.cli.output import DONE, NO_ENGINE, echo_json, fitted
+from m2bridge.cli.output import echo_json, fitted
 from m2bridge.convert.documents import read_bytes, read_open
 from m2bridge.engine import Candidate, Limits, candidates, locate
 from m2bridge.engine.conversation import quoted

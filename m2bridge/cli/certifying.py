@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from m2bridge.cli import DONE, FAILED, REFUTED, UNDECIDED
 from m2bridge.cli.families import FamilyBatch, complete_families, complete_questions, every_size
 from m2bridge.cli.options import MemorySize, NewPath, Seconds, batch_options, exit_zero_option
-from m2bridge.cli.output import DONE, FAILED, REFUTED, UNDECIDED, echo_json, exit_code, fitted, progress
+from m2bridge.cli.output import echo_json, exit_code, fitted, progress
 from m2bridge.engine import locate
 from m2bridge.errors import InvalidCaseError
 from m2bridge.results.sheet import Sheet, Table, line, plural, table

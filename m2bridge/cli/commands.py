@@ -8,12 +8,18 @@ from itertools import chain
 import click
 
 from m2bridge._version import __version__
+from m2bridge.cli import DONE, FAILED, INTERRUPTED, NO_ENGINE, UNDECIDED, USAGE
 from m2bridge.cli.bridge import cite_command, doctor_command, run_command, script_command
 from m2bridge.cli.certifying import certify_command, verify_command
-from m2bridge.cli.computing import closure_command, dimension_command, implicitize_command, singular_locus_command
-from m2bridge.cli.deciding import cross_check_command, membership_command
+from m2bridge.cli.computing import (
+    closure_command,
+    cross_check_command,
+    dimension_command,
+    implicitize_command,
+    membership_command,
+    singular_locus_command,
+)
 from m2bridge.cli.options import Commands
-from m2bridge.cli.output import DONE, FAILED, INTERRUPTED, NO_ENGINE, UNDECIDED, USAGE, refusal, usage
 from m2bridge.cli.showing import atlas_command, figure_group, report_command
 from m2bridge.errors import (
     EngineNotFoundError,
@@ -59,7 +65,7 @@ def run() -> int:
         error.show()
         return USAGE
     except click.ClickException as error:
-        return _refuse(refusal(error, words), words)
+        return _refuse(_refusal(error, words), words)
     except (KeyboardInterrupt, click.Abort) as error:
         if isinstance(error.__cause__, EOFError):  # click takes it for the end of what a person types
             return _fail("a process that should have answered has ended", FAILED)
@@ -86,7 +92,7 @@ def run() -> int:
 
 def _refuse(message: str, words: Sequence[str]) -> int:
     """Show what is wrong with the words of the command line, and how a command that stands alone is used."""
-    click.echo(usage(cli, words), err=True, nl=False)
+    click.echo(_usage(cli, words), err=True, nl=False)
     return _fail(message, USAGE)
 
 
@@ -95,3 +101,66 @@ def _fail(message: str, code: int) -> int:
     text = "\n".join(map(visible, message.split("\n"))) if code == FAILED else shortened(line(message))
     click.echo(f"Error: {text}", err=True)
     return code
+
+
+EXAMPLE = "Example: m2bridge closure --d 2 --d-out 1"
+
+
+def _refusal(error: click.ClickException, words: Sequence[str]) -> str:
+    """The message for a mistake; for an unknown option with what was probably meant."""
+    if isinstance(error, click.NoSuchOption) and error.ctx is not None:
+        advice = _meant(error, error.ctx, words)
+        if advice:
+            return f"No such option '{error.option_name}'{advice}"
+        return _one_dash(error, error.ctx, words) or error.format_message()
+    return error.format_message()
+
+
+def _meant(error: click.NoSuchOption, ctx: click.Context, words: Sequence[str]) -> str:
+    """The place where the option belongs, if it is right elsewhere."""
+    name, example = error.option_name, (ctx.command.epilog or EXAMPLE).removeprefix("Example: ")
+    if isinstance(ctx.command, click.Group):
+        return f" before a command: options follow it, as in '{example}'"
+    if name in ("--map", "--ideal", "--file", "--folder", "--out") and _takes_a_path(ctx.command):
+        return f": the path is given without an option, as in '{example}'"
+    if name in ("--out", "--output", "-o"):
+        return f": what is printed goes to a file by the shell, as in '{example} > FILE'"
+    owners = _families_with(name) if any(param.name == "family" for param in ctx.command.params) else []
+    if not owners:
+        return ""
+    if any(word.partition("=")[0] == "--map" for word in words):
+        return ": a case is named by numbers or by --map FILE, and not by both"
+    return f": it is an option of {' and '.join(f'--family {owner}' for owner in owners)}"
+
+
+def _takes_a_path(command: click.Command) -> bool:
+    return any(
+        isinstance(param, click.Argument) and param.required and isinstance(param.type, click.Path)
+        for param in command.params
+    )
+
+
+def _families_with(option: str) -> list[str]:
+    """The families whose cases are named by this option, among others."""
+    from m2bridge.families import families
+
+    named = option.removeprefix("--").replace("-", "_")
+    return [name for name, family in families()[0].items() if named in (own.name for own in family.options)]
+
+
+def _one_dash(error: click.NoSuchOption, ctx: click.Context, words: Sequence[str]) -> str:
+    """The option that was meant where one dash is missing: ``-d 2``."""
+    known = {option for param in ctx.command.get_params(ctx) for option in param.opts}
+    wrong = (word.partition("=")[0] for word in words if word.startswith(error.option_name))
+    meant = next((f"-{word}" for word in (*wrong, error.option_name) if f"-{word}" in known), None)
+    return "" if error.possibilities or meant is None else f"No such option '{meant[1:]}'. Did you mean '{meant}'?"
+
+
+def _usage(group: click.Group, words: Sequence[str]) -> str:
+    """The usage of a command that was given alone, with an example; empty where more was given."""
+    command = group.commands.get(words[0]) if len(words) == 1 else None
+    if command is None:
+        return ""
+    context = click.Context(command, info_name=f"m2bridge {command.name}")
+    lines = (command.get_usage(context), command.epilog, f"All options: m2bridge {command.name} --help")
+    return "".join(f"{line}\n" for line in lines if line)

@@ -1,19 +1,37 @@
-"""Commands that compute: dimensions, closures, singular loci, and images of maps in files."""
+"""Commands that compute, and those that decide whether statements hold and where a function lies."""
 
+from __future__ import annotations
+
+import os
 from collections.abc import Callable
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from m2bridge.cli.families import Command, FamilyCommand, family_options, map_options, read_file
+from m2bridge.algebra.field import QQ
+from m2bridge.algebra.numbers import fraction
+from m2bridge.cli import DONE, UNDECIDED
+from m2bridge.cli.families import (
+    ALL,
+    Command,
+    FamilyCommand,
+    complete_statements,
+    every_size,
+    family_options,
+    map_options,
+    read_file,
+    tool,
+)
 from m2bridge.cli.options import (
     Run,
     all_option,
     case_options,
     case_request,
+    exit_zero_option,
     field_option,
     file_argument,
     max_degree_option,
@@ -21,10 +39,18 @@ from m2bridge.cli.options import (
     strategy_option,
     within,
 )
-from m2bridge.cli.output import progress, show
-from m2bridge.errors import InvalidCaseError
-from m2bridge.results.sheet import printable
+from m2bridge.cli.output import exit_code, progress, show
+from m2bridge.convert.documents import LONGEST_NUMBER, read_json, read_rational, read_text
+from m2bridge.errors import ConversionError, InvalidCaseError
+from m2bridge.families import DEFAULT
+from m2bridge.results.sheet import name_with_part, printable
 from m2bridge.system import importing
+
+if TYPE_CHECKING:
+    from sympy import Matrix
+
+    from m2bridge.maps.statement import Statement
+
 
 # Copies of the choices of functions in modules that need SymPy, which is slow to import; a test compares them.
 DIMENSION_METHODS = ("auto", "elimination", "jacobian", "formula", "all")
@@ -178,3 +204,199 @@ def implicitize_command(file: Path, **options: Any) -> int:
                     raise
                 raise click.UsageError(f"{file}: [map] {reason}") from None
     return show(result, request.form, clock, request.everything)
+
+
+MOST_BYTES = 10_000_000
+"""The size of a file with a function that is accepted."""
+
+_KINDS = {bool: "true or false", type(None): "null", list: "a list", dict: "an object"}
+
+HILBERT = "hilbert"
+"""A prediction and no theorem, which takes a computation of its own: not part of ``all``."""
+
+
+@click.command("cross-check", cls=FamilyCommand, epilog="Example: m2bridge cross-check 3.4 --d 3 --d-out 2 --a 2")
+@click.argument("statement", default=ALL, shell_complete=complete_statements)
+@click.option("--all-sizes", is_flag=True, help="For all sizes at once, without --d, --a, --widths and so on.")
+@case_options
+@family_options
+@run_options
+@exit_zero_option
+def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **options: Any) -> int:
+    """Decide statements of the paper for one case, all of them or those with one number, or one part: '3.4 (iii)'.
+
+    With --all-sizes for every case at once: where they hold, and where they fail. 'hilbert' compares a predicted
+    Hilbert function with the computed one; it is not part of 'all'.
+
+    Exit code 0 when nothing is refuted or undecided, 1 when something is refuted (0 with --exit-zero), 3 when
+    something is undecided.
+    """
+    family = options.get("family") or DEFAULT
+    if all_sizes and statement == HILBERT and family == DEFAULT:
+        raise InvalidCaseError("all_sizes", "the Hilbert function is compared case by case: give --d and --d-out")
+    if all_sizes:
+        return _cross_check_all_sizes(statement, family, options, exit_zero)
+    if _is_every_size(family):
+        raise InvalidCaseError("family", "statements for all sizes are cross-checked by --all-sizes")
+    chosen = [] if options.get("file") else _chosen(statement, family)
+    request = case_request(options)
+    if request.field != QQ:
+        raise InvalidCaseError("field", "statements are about characteristic 0: cross-checks are over QQ")
+    needed = statement == HILBERT or request.model.needs_engine(request.model.observables(chosen))
+    with request.computing(f"cross-check of the {request.model.title}", early=needed) as (clock, engine):
+        if statement == HILBERT:
+            with importing():
+                hilbert_check = tool("hilbert_check")
+            result = hilbert_check(request.model, engine=engine)
+        else:
+            with importing():
+                from m2bridge.crosscheck import cross_check
+
+            result = cross_check(request.model, statements=chosen, engine=engine)
+    show(result, request.form, clock)
+    return exit_code(result, exit_zero)
+
+
+def _is_every_size(name: str) -> bool:
+    """Whether the family has one case only, all sizes of another family."""
+    from m2bridge.families import family
+
+    return not family(name).options
+
+
+def _chosen(statement: str, name: str) -> list[Statement]:
+    """The statements about a family with this key, or the name that results and reports have for one of its parts.
+
+    There are none for the Hilbert function, which is no statement.
+
+    Raises
+    ------
+    click.BadParameter
+        If there are none.
+    InvalidCaseError
+        If there are no statements about the family at all.
+    """
+    from m2bridge.families import family
+
+    stated = family(name).statements()
+    if not stated:
+        raise InvalidCaseError("family", f"there are no statements about {family(name).title}")
+    chosen = [known for known in stated if statement in (ALL, known.key, name_with_part(known.key, known.part))]
+    own = (HILBERT,) if name == DEFAULT else ()
+    if not chosen and statement not in own:
+        keys = ", ".join((*dict.fromkeys(known.key for known in stated), *own, ALL))
+        raise click.BadParameter(f"'{statement:.60}' is not one of {keys}.", param_hint="'STATEMENT'")
+    return chosen
+
+
+def _cross_check_all_sizes(statement: str, name: str, options: dict[str, Any], exit_zero: bool) -> int:
+    from m2bridge.families import family
+
+    field = None if options["field"] == QQ else options["field"]
+    every = every_size(name, options | {"field": field}, ("file", "field", "coordinates"))
+    statements = _chosen(statement, name)
+    needed = any(question.needs_engine(every.build()) for question in every.questions())
+    request = Run.of(options)
+    with request.computing("cross-check for all sizes", early=needed) as (clock, engine):
+        with importing():
+            cross_check_all_sizes = family(name).command("cross_check_all_sizes")
+
+        result = cross_check_all_sizes(statements=statements, engine=engine)
+    show(result, request.form, clock)
+    code = exit_code(result, exit_zero)
+    return UNDECIDED if code == DONE and result.unfinished else code
+
+
+@click.command(
+    "membership", epilog="""Example: m2bridge membership --d 2 --d-out 1 --A '[[1, 2], [3, 4]]' --V '[[1, "1/2"]]'"""
+)
+@click.option("--function", "function", help='Reduced coordinates as JSON, or a JSON file: {"c_1_1_1_1": "3/2", …}.')
+@click.option("--A", "A", help="Weights A as a JSON list of rows; with --V instead of --function.")
+@click.option("--V", "V", help="Weights V as a JSON list of rows.")
+@case_options
+@run_options
+def membership_command(function: str | None, A: str | None, V: str | None, **options: Any) -> int:
+    """Say whether a function is in the neuromanifold, in its Zariski closure, or outside; its orbit and weights."""
+    request = case_request(options)
+    if request.field != QQ:
+        raise InvalidCaseError("field", "membership asks for real weights: it is decided over QQ")
+    if (function is None) == (A is None) or (A is None) != (V is None):
+        raise InvalidCaseError("function", "give either --function, or both --A and --V")
+    model = request.model
+    weights = None
+    with within(timeout=request.timeout) as clock:
+        if function is not None:
+            values = _function(function)
+        else:
+            rows = _matrix("A", A, model.d, model.d), _matrix("V", V, model.d_out, model.d)
+            values, weights = _of_weights(model, *rows)
+        with request.engine() as engine, progress(f"membership for {model}"):
+            with importing():
+                membership = tool("membership")
+
+            result = membership(model, values, engine=engine, weights=weights)
+    return show(result, request.form, clock)
+
+
+def _function(text: str) -> dict[str, Fraction]:
+    if not text.lstrip().startswith("{"):
+        path = Path(text)
+        if not os.path.exists(path):
+            raise InvalidCaseError("function", f"'{text:.120}' is neither a JSON object nor a file")
+        try:
+            text = read_text(path, MOST_BYTES)
+        except ConversionError as reason:
+            raise InvalidCaseError("function", f"'{path}' cannot be read: {reason}") from None
+    data = _json("function", text)
+    if not isinstance(data, dict):
+        raise InvalidCaseError("function", "not a JSON object from coordinates to numbers")
+    return {name: _rational("function", value) for name, value in data.items()}
+
+
+def _matrix(option: str, text: str | None, rows: int, columns: int) -> list[list[Fraction]]:
+    data = _json(option, text or "")
+    shape = f"a JSON list of {rows} rows with {columns} numbers each"
+    if (
+        not isinstance(data, list)
+        or len(data) != rows
+        or any(not isinstance(r, list) or len(r) != columns for r in data)
+    ):
+        raise InvalidCaseError(option, f"not {shape}")
+    return [[_rational(option, entry) for entry in row] for row in data]
+
+
+def _of_weights(model: Any, *rows: list[list[Fraction]]) -> tuple[dict[str, Fraction], tuple[Matrix, ...]]:
+    """The function of weights A and V, by its coordinates, and the weights as matrices."""
+    with importing():
+        from sympy import Matrix, Rational
+
+        function_of, check_coordinates = tool("function_of"), tool("check_coordinates")
+    A, V = (Matrix([[Rational(entry) for entry in row] for row in matrix]) for matrix in rows)
+    check_coordinates(model, "reduced")
+    return {name: fraction(value) for name, value in function_of(A, V).items()}, (A, V)
+
+
+_ROWS = """'[[1, 2], [3, "1/2"]]'"""
+
+
+def _json(option: str, text: str) -> Any:
+    try:
+        return read_json(text, parse_float=str, digits=LONGEST_NUMBER)
+    except ConversionError as reason:
+        raise InvalidCaseError(option, f"{reason}; write, in quotes for the shell, {_WRITTEN[option]}") from None
+
+
+_WRITTEN = {"function": """'{"c_1_1_1_1": 1, "c_1_1_2_2": "1/2"}'""", "A": _ROWS, "V": _ROWS}
+
+
+def _rational(option: str, value: Any) -> Fraction:
+    """The exact value of an integer, a decimal, or a string such as ``3/7``."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return Fraction(value)
+    if not isinstance(value, str):
+        kind = _KINDS.get(type(value), "that")
+        raise InvalidCaseError(option, f'{kind} is not a rational number: write 3, 1.5 or "3/7"')
+    try:
+        return read_rational(value)
+    except ConversionError as reason:
+        raise InvalidCaseError(option, str(reason)) from None

@@ -1,26 +1,33 @@
-"""Entry point: what signals do, before and while commands run.
+"""Entry point: what signals do, before and while commands run, and the standard streams, whatever they are.
 
-The first thing is what an interrupt does, before anything else is imported: libraries may swallow a KeyboardInterrupt
-meanwhile, and Python would show where it was. Nothing runs yet that would have to be ended in an orderly way, so until
-commands run an interrupt ends the process at once.
+The first thing is what an interrupt does, before anything is imported that Python has not loaded: libraries may swallow
+a KeyboardInterrupt meanwhile, and Python would show where it was. Nothing runs yet that would have to be ended in an
+orderly way, so until commands run an interrupt ends the process at once.
+
+Standard output and error may be closed, full, a broken pipe, or of a narrow encoding.
 """
 
 from __future__ import annotations
 
+import errno
+import io
+import os
 import signal
+import sys
+
+from m2bridge.cli import BROKEN_PIPE, FAILED
 
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
-    from typing import NoReturn
+    from typing import NoReturn, TextIO
 
 
 def main() -> NoReturn:
     """Run the command line and exit."""
     import gc
-    import sys
 
     from m2bridge import limits as clock
     from m2bridge.errors import UnsupportedSystemError
@@ -30,11 +37,9 @@ def main() -> NoReturn:
         check_system()
     except UnsupportedSystemError as error:
         print(f"Error: {error}", file=sys.stderr)
-        sys.exit(5)  # as for every failure; cli.output, which names the codes, could not be imported
+        sys.exit(FAILED)
     clock.start()
     gc.disable()  # what is imported stays: collecting it only costs time, now and at the end
-    from m2bridge.cli.streams import Streams
-
     streams = Streams()
     from m2bridge.cli.commands import run
 
@@ -50,3 +55,66 @@ def main() -> NoReturn:
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:
     """End in an orderly way, so that Macaulay2 and temporary files go too."""
     raise SystemExit(128 + number)
+
+
+class Standard(io.FileIO):
+    """A standard stream that never raises: what cannot be written is dropped, and the first reason is kept.
+
+    So a progress line that nobody can read stops no batch, and results that nobody can read are noticed at the end.
+    """
+
+    failure: OSError | None = None
+
+    def write(self, data: object, /) -> int:
+        """Write or drop the data; return the number of its bytes."""
+        if self.failure is None:
+            try:
+                return super().write(data)  # type: ignore[arg-type]
+            except OSError as reason:
+                self.failure = reason
+        return memoryview(data).nbytes  # type: ignore[arg-type]
+
+
+class Streams:
+    """Takes the place of ``sys.stdout`` and ``sys.stderr``."""
+
+    def __init__(self) -> None:
+        _fill()
+        self._out, sys.stdout = _stream(1, sys.stdout)
+        _, sys.stderr = _stream(2, sys.stderr)
+
+    def finish(self, code: int) -> int:
+        """The exit code: that of the command, if its results could be written."""
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        failure = self._out.failure
+        if failure is None:
+            return code
+        if failure.errno == errno.EPIPE:
+            return BROKEN_PIPE
+        print(f"Error: the results cannot be written to standard output: {failure.strerror}", file=sys.stderr)
+        return FAILED
+
+
+def _fill() -> None:
+    """Put something in the place of closed descriptors, which the next files to be opened would get otherwise."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            # Results must not vanish: what stands for standard output cannot be written to.
+            os.set_inheritable(os.open(os.devnull, os.O_WRONLY if descriptor == 2 else os.O_RDONLY), True)
+
+
+def _stream(descriptor: int, before: TextIO | None) -> tuple[Standard, TextIO]:
+    """The raw stream, and the text stream on it, in the encoding of the one before."""
+    encoding = before.encoding if before is not None else "utf-8"
+    if before is not None:
+        from contextlib import suppress
+
+        with suppress(OSError):
+            before.flush()
+    raw = Standard(descriptor, "w", closefd=False)
+    by_line = descriptor == 2 or raw.isatty()
+    buffer = io.BufferedWriter(raw)
+    return raw, io.TextIOWrapper(buffer, encoding=encoding, errors="backslashreplace", line_buffering=by_line)

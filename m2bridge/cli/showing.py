@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from m2bridge.cli import DONE, UNDECIDED
 from m2bridge.cli.certifying import certify_command
 from m2bridge.cli.families import REACHABLE, FamilyBatch, as_parameter, value_of
 from m2bridge.cli.options import Commands, NewPath, Seconds, batch_options, engine_option, timeout_option, within
-from m2bridge.cli.output import DONE, UNDECIDED, echo_json, fitted, progress, show, written
+from m2bridge.cli.output import echo_json, fitted, progress, show, written
 from m2bridge.engine import Session
 from m2bridge.families import DEFAULT
 from m2bridge.limits import clock, limited

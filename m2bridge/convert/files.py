@@ -8,7 +8,7 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import MOST_VARIABLES, PolynomialRing, variable_name
 from m2bridge.convert.documents import read_toml
-from m2bridge.convert.polynomial_text import read_polynomial
+from m2bridge.convert.polynomials import read_polynomial
 from m2bridge.errors import ConversionError
 
 _EXAMPLES = {

@@ -10,9 +10,16 @@ from sympy import Symbol
 from m2bridge.algebra.field import QQ, CoefficientField, check_is_field
 from m2bridge.algebra.ring import MOST_VARIABLES, PolynomialRing, is_name, variable_name
 from m2bridge.convert.documents import read_toml
-from m2bridge.convert.elements import check_polynomial, element, flat, occurring_names, own_field, ring_variables
 from m2bridge.convert.files import check_headings, check_keys, polynomial, strings
-from m2bridge.convert.polynomial_text import GeneratorReader
+from m2bridge.convert.polynomials import (
+    GeneratorReader,
+    check_polynomial,
+    element,
+    flat,
+    occurring_names,
+    own_field,
+    ring_variables,
+)
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.interop import from_mrdi, sage_parts

@@ -20,11 +20,11 @@ from m2bridge.algebra.modules import BettiTable, Complex, GroebnerBasis, Hilbert
 from m2bridge.algebra.polynomial_map import PolynomialMap, images_over, relations_over, substitute
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_homogeneous, total_degree
 from m2bridge.convert import macaulay2
-from m2bridge.convert.elements import element, flat
 from m2bridge.convert.macaulay2 import all_to_macaulay2
 from m2bridge.convert.notation import generator_lines, ideal_latex, ideal_macaulay2, ideal_text, polynomial_text
+from m2bridge.convert.polynomials import element, flat
 from m2bridge.engine import Engine
-from m2bridge.engine.answer import Answer
+from m2bridge.engine.wire import Answer
 from m2bridge.errors import ConversionError, MethodUnavailableError, TooLargeError
 from m2bridge.ideals.interop import flint_polynomials, mrdi, sage_text
 from m2bridge.ideals.program import RING, ask, check_ideal, check_one_ring, order, small_basis, tidy

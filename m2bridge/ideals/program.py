@@ -12,8 +12,8 @@ from m2bridge.algebra.ring import GeneratingSet, total_degree
 from m2bridge.convert import macaulay2
 from m2bridge.convert.notation import polynomial_text
 from m2bridge.engine import Engine, engine_or_own, engine_or_shared
-from m2bridge.engine.answer import Answer, answer_to
 from m2bridge.engine.script import Script, render
+from m2bridge.engine.wire import Answer, answer_to
 from m2bridge.errors import ConversionError
 from m2bridge.limits import limited
 

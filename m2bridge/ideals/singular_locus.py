@@ -14,7 +14,7 @@ from m2bridge.convert.notation import (
     polynomial_text,
 )
 from m2bridge.engine import Engine, engine_or_own, engine_or_shared
-from m2bridge.engine.answer import Answer, answer_to, parse
+from m2bridge.engine.wire import Answer, answer_to, parse
 from m2bridge.errors import MemoryLimitError, TimeLimitError, TooLargeError
 from m2bridge.ideals.program import order, question, tidy
 from m2bridge.limits import clock, limited

@@ -7,8 +7,8 @@ from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.linear_span import LinearReduction, reduce_linearly
 from m2bridge.algebra.ring import GeneratingSet
 from m2bridge.engine import Engine, engine_or_own
-from m2bridge.engine.answer import Answer, parse
 from m2bridge.engine.script import Script, render
+from m2bridge.engine.wire import Answer, parse
 from m2bridge.errors import (
     ContradictionError,
     InvalidCaseError,

@@ -17,8 +17,8 @@ from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.convert import macaulay2
 from m2bridge.convert.macaulay2 import all_to_macaulay2
 from m2bridge.engine import Engine
-from m2bridge.engine.answer import Answer, answer_to, parse
 from m2bridge.engine.script import Script, render
+from m2bridge.engine.wire import Answer, answer_to, parse
 from m2bridge.errors import (
     ContradictionError,
     InvalidCaseError,

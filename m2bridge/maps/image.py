@@ -6,8 +6,8 @@ from typing import Any
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.engine import Engine, engine_or_own
-from m2bridge.engine.answer import Answer, answer_to, parse
 from m2bridge.engine.script import Script, render
+from m2bridge.engine.wire import Answer, answer_to, parse
 from m2bridge.errors import MemoryLimitError, TimeLimitError
 from m2bridge.limits import limited, share
 from m2bridge.maps.closure import check_options, closure

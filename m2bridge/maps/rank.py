@@ -9,8 +9,7 @@ from typing import Any, Literal
 from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError, TooLargeError
-from m2bridge.limits import check as check_clock
-from m2bridge.limits import limited
+from m2bridge.limits import check as check_clock, limited
 from m2bridge.maps.model import DifferentiableModel, Model, UpperBound
 from m2bridge.maps.statement import Value, WithoutOrbits
 

@@ -12,8 +12,8 @@ from m2bridge.convert import macaulay2
 from m2bridge.convert.macaulay2 import all_to_macaulay2
 from m2bridge.convert.notation import degree_summary, ideal_macaulay2, polynomial_text
 from m2bridge.engine import Engine, engine_or_own
-from m2bridge.engine.answer import answer_to
 from m2bridge.engine.script import Script, render
+from m2bridge.engine.wire import answer_to
 from m2bridge.errors import (
     ContradictionError,
     InvalidCaseError,

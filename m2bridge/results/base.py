@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
-from m2bridge.results import formula, latex
+from m2bridge.results import latex
 from m2bridge.results.sheet import SHOWN, Sheet, duration, shortened
 
 MOST_TEXT = 30_000
@@ -35,7 +35,7 @@ class Result(ABC):
 
     def to_latex(self, most: int | None = SHOWN) -> str:
         r"""Return text for a paper, for ``\\input``, whose lines fit; what the preamble needs is said at the top."""
-        return latex.written(self.to_sheet(), most)
+        return latex.paper(self.to_sheet(), most)
 
     def __str__(self) -> str:
         return self.to_text()
@@ -46,7 +46,7 @@ class Result(ABC):
         return html.written(self.to_sheet())
 
     def _repr_latex_(self) -> str:
-        return formula.written(self.to_sheet())
+        return latex.formula(self.to_sheet())
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """Print text in IPython, in place of ``repr``, which holds all polynomials."""

@@ -1,8 +1,13 @@
-r"""A result in LaTeX for a paper: text for ``\input``, in lines that end where the column ends, whatever its width."""
+r"""A result in LaTeX: for a paper, and as one formula for notebooks.
 
-from collections.abc import Iterator, Sequence
+For a paper it is text for ``\input``, in lines that end where the column ends, whatever its width. The formula is one
+that MathJax, KaTeX and LaTeX set: an ``array`` with words in ``\text``, lines broken.
+"""
 
-from m2bridge.results.markup import latex, polynomial_latex
+from collections.abc import Iterable, Iterator, Sequence
+
+from m2bridge.results import markup as escape
+from m2bridge.results.markup import latex, latex_lines, polynomial_latex
 from m2bridge.results.sheet import (
     SHOWN,
     WIDTH,
@@ -15,7 +20,9 @@ from m2bridge.results.sheet import (
     Sheet,
     Table,
     first_terms,
+    line,
     numeric,
+    shortened,
 )
 
 NEEDS = r"% needs \usepackage[T1]{fontenc} and \usepackage{amsmath,array,longtable}"
@@ -24,7 +31,7 @@ LINE, BETWEEN = 76, 1.5
 """Characters in a line of a paper, and between two columns, roughly, in the size of its footnotes."""
 
 
-def written(sheet: Sheet, most: int | None = SHOWN) -> str:
+def paper(sheet: Sheet, most: int | None = SHOWN) -> str:
     """Title, formulas and blocks; at most so many polynomials of each ideal, all of them when ``None``."""
     lines = [NEEDS, r"\begin{flushleft}", *(rf"\textbf{{{latex(line)}}}\\" for line in sheet.title.splitlines())]
     lines += [f"${formula}$" + r"\\" for formula in sheet.formulas]
@@ -36,10 +43,10 @@ def _lines(block: Block, most: int | None) -> Iterator[str]:
         case Facts():
             yield from _table([], [[latex(name), _value(value)] for name, value in block.known], _shares(_FACTS))
         case Table():
-            written = [[str(cell) for cell in row] for row in block.rows]
-            rows = [[latex(cell) for cell in row] for row in written]
+            cells = [[str(cell) for cell in row] for row in block.rows]
+            rows = [[latex(cell) for cell in row] for row in cells]
             yield from _table(
-                [latex(name) for name in block.header], rows, _columns(block.header, written), block.caption
+                [latex(name) for name in block.header], rows, _columns(block.header, cells), block.caption
             )
         case Polynomials():
             yield from _polynomials(block, most)
@@ -110,3 +117,84 @@ def _value(value: object) -> str:
 
 def _said(grounds: Sequence[str]) -> str:
     return "; ".join(map(latex, grounds))
+
+
+FORMULA_LINE = 100
+"""Characters of a polynomial in one line, as they are typed."""
+
+MOST_BYTES = 100_000
+"""Of the formula of one result."""
+
+MOST_LINES = 256
+"""Of one block, before it is seen whether they fit."""
+
+MOST_POLYNOMIAL = 1000
+"""Characters of a polynomial, before it is cut."""
+
+MOST_CELL = 300
+"""Characters of one fact."""
+
+
+def formula(sheet: Sheet) -> str:
+    """The formula between dollars; where it would be too long it has fewer lines, and dots for those missing."""
+    most = MOST_LINES
+    while len((text := _formula(sheet, most)).encode()) > MOST_BYTES and most:
+        most //= 2
+    return text
+
+
+def _formula(sheet: Sheet, most: int) -> str:
+    lines = [_words(line) for line in sheet.title.splitlines()[:3]]
+    lines += [formula for formula in sheet.formulas[:most] if len(formula) < MOST_BYTES // 10]
+    for block in sheet.blocks:
+        lines += _formula_lines(block, most)
+    return rf"$\displaystyle {_array('l', lines)}$"
+
+
+def _formula_lines(block: Block, most: int) -> list[str]:
+    match block:
+        case Facts():
+            rows = [f"{_words(name)} & {_formula_value(value)}" for name, value in block.known]
+            return _block(rows, most, "ll")
+        case Table():
+            cells = [[str(cell) for cell in row] for row in block.rows]
+            columns = "".join("r" if right else "l" for right in numeric(cells))
+            header = " & ".join(map(_words, block.header)) + r" \\ \hline"
+            rows = [" & ".join(map(_words, row)) for row in cells]
+            return [_words(block.caption)][: bool(block.caption)] + _block(rows, most, columns, header)
+        case Polynomials():
+            return _formula_polynomials(block, most)
+        case Findings():
+            rows = [f"{_words(f.verdict.replace('_', ' ').lower())} & {_words(f.name)}" for f in block.rows]
+            return _block(rows, most, "ll")
+        case Picture():
+            return []
+
+
+def _formula_polynomials(block: Polynomials, most: int) -> list[str]:
+    shown = block.first(min(SHOWN, most))
+    lines = [_words(block.caption)][: bool(block.caption)]
+    for number, text in enumerate(shown, 1):
+        head, _, more = first_terms(text, MOST_POLYNOMIAL).partition(" …  ")
+        first, *others = latex_lines(head, FORMULA_LINE)
+        lines += [rf"f_{{{number}}} = {first}", *(rf"\qquad {line}" for line in others)]
+        lines += [rf"\qquad {{}} + \cdots \; {_words(more)}"][: bool(more)]
+    return lines + [r"\ldots"][: block.number > len(shown)]
+
+
+def _block(rows: Sequence[str], most: int, columns: str, header: str = "") -> list[str]:
+    shown = list(rows[:most]) + [r"\ldots"][: len(rows) > most]
+    return [_array(columns, shown, header)] if shown else []
+
+
+def _array(columns: str, lines: Iterable[str], header: str = "") -> str:
+    body = r" \\ ".join(lines)
+    return rf"\begin{{array}}{{{columns}}}{header} {body} \end{{array}}"
+
+
+def _formula_value(value: object) -> str:
+    return value.latex if isinstance(value, Formula) else _words(str(value))
+
+
+def _words(text: str) -> str:
+    return escape.formula(shortened(line(text), MOST_CELL))

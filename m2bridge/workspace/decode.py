@@ -12,12 +12,12 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert.macaulay2 import CONSTANTS, from_macaulay2
-from m2bridge.convert.wire import FAULTS, dense_exponents, sparse_terms
+from m2bridge.engine.wire import FAULTS, dense_exponents, sparse_terms
 from m2bridge.errors import M2BridgeError, ParseError, ValueTypeError
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.system import integer
 from m2bridge.workspace import values
-from m2bridge.workspace.values.expressions import SIGN
+from m2bridge.workspace.values.collections import SIGN
 from m2bridge.workspace.values.rings import coefficient_ring, ring_variables
 
 Reader = Callable[[Any], Any]

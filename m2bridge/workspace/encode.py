@@ -1,19 +1,32 @@
-"""Python to Macaulay2: values as calls of the functions in ``m2scripts/values.m2``; numbers, text and collections.
+"""Python to Macaulay2: values as calls of the functions in ``m2scripts/values.m2``.
 
 Nothing is evaluated as text: integers, strings and lists are literals, all else is made by functions whose names nobody
-can hide. The classes are listed in docs/values.md. Each is encoded by a function that is registered for it here, in
-:mod:`~m2bridge.workspace.encode_algebra`, :mod:`~m2bridge.workspace.bindings` or :mod:`~m2bridge.workspace.interop`."""
+can hide. The classes are listed in docs/values.md. Each is encoded by a function that is registered for it: those
+of other libraries in :mod:`~m2bridge.workspace.bindings`, all others here."""
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import singledispatch
+from itertools import compress, count
 from typing import Any
 
-from m2bridge.algebra.modules import BettiTable, HilbertPolynomial
+from sympy import Poly
+from sympy.polys.fields import FracElement
+from sympy.polys.orderings import grevlex, grlex, lex
+from sympy.polys.rings import PolyElement, PolyRing
+
+from m2bridge.algebra import modules
+from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
+from m2bridge.convert.macaulay2 import escaped
 from m2bridge.errors import ConversionError
 from m2bridge.system import decimal
 from m2bridge.workspace.values.collections import (
     Array,
+    Expression,
+    Factorization,
     HashTable,
     MutableList,
     Net,
@@ -23,9 +36,20 @@ from m2bridge.workspace.values.collections import (
     Set,
     Symbol,
 )
-from m2bridge.workspace.values.elements import RingFraction
-from m2bridge.workspace.values.expressions import Expression, Factorization
+from m2bridge.workspace.values.elements import RingElement, RingFraction
 from m2bridge.workspace.values.inexact import ComplexNumber, Real, RealInterval
+from m2bridge.workspace.values.rings import (
+    Algebra,
+    ComplexField,
+    FractionField,
+    GaloisField,
+    IntegerRing,
+    QuotientRing,
+    RealField,
+    glex_order,
+    grevlex_order,
+    lex_order,
+)
 
 _GROUP = 1000
 
@@ -152,9 +176,272 @@ def _(value: Factorization) -> str:
 
 
 @encode.register
-def _(value: BettiTable) -> str:
+def _(value: modules.BettiTable) -> str:
     entries = (f"({i},{braces(map(str, d))},{w}) => {count}" for (i, d, w), count in value.entries)
     return f"(mbBettiTable {braces(entries)})"
+
+
+SYMBOL = re.compile(r"[^\W\d_][^\W_]*")
+"""A symbol of Macaulay2."""
+
+
+@encode.register
+def _(value: Algebra) -> str:
+    order = braces(f"({string(name)},{_size(size)})" for name, size in value.order)
+    parts = [
+        encode(value.coefficients),
+        variable_list(value.variables),
+        str(value.rank),
+        braces(braces(map(str, degree)) for degree in value.degrees),
+        order,
+        encode(value.inverses),
+        encode(value.joined),
+        braces(f"({a},{b})" for a, b in value.weyl),
+        braces(map(str, value.skew)),
+    ]
+    return _kept("mbAlgebra", parts)
+
+
+@encode.register
+def _(value: QuotientRing) -> str:
+    if isinstance(value.ambient, IntegerRing):
+        return f"(mbPrimeField {value.relations[0]})"
+    return _kept("mbQuotient", [encode(value.ambient), braces(_relation(r) for r in value.relations)])
+
+
+def _relation(value: Any) -> str:
+    """An element whose terms are sorted, so that equal rings are written in the same way, and made once."""
+    if isinstance(value, PolyElement):
+        value = value.ring.from_dict(dict(value.terms()))
+    return scalar(value)
+
+
+def _kept(function: str, parts: list[str]) -> str:
+    code = f"{function}({','.join(parts)})"
+    return f"(mbGiven({string(code)}, () -> {code}))"
+
+
+def _size(size: int | str | tuple[int, ...]) -> str:
+    if isinstance(size, tuple):
+        return braces(map(str, size))
+    return string(size) if isinstance(size, str) else str(size)
+
+
+def variable_parts(names: Sequence[str]) -> list[list[str | int]]:
+    """Symbol and indices of each variable: ``x_1_a`` is Macaulay2's ``x_(1,a)``.
+
+    A name that is no symbol of Macaulay2's, or is used with indices too, is written in letters and digits, by the
+    scheme of :mod:`m2bridge.convert.macaulay2`.
+    """
+    parts = [_parts(name) for name in names]
+    indexed = {p[0] for p in parts if len(p) > 1}
+    return [
+        [escaped(name, plain=True)] if len(p) == 1 and p[0] in indexed else p
+        for name, p in zip(names, parts, strict=True)
+    ]
+
+
+def _parts(name: str) -> list[str | int]:
+    base, *indices = name.split("_")
+    if SYMBOL.fullmatch(base) and all(re.fullmatch(r"0|-?[1-9]\d*", i) or SYMBOL.fullmatch(i) for i in indices):
+        return [base, *(i if SYMBOL.fullmatch(i) else int(i) for i in indices)]
+    return [escaped(name)]
+
+
+def variable_list(names: Sequence[str]) -> str:
+    """Write the list of the symbols and indices of variables."""
+    return braces(map(_variable, variable_parts(names)))
+
+
+def _variable(parts: list[str | int]) -> str:
+    return braces(string(p) if isinstance(p, str) else str(p) for p in parts)
+
+
+def ring_of_sympy(value: PolyRing) -> Any:
+    """The ring of a SymPy polynomial.
+
+    Raises
+    ------
+    ConversionError
+        If its coefficients or its order have no counterpart.
+    """
+    names = tuple(str(symbol) for symbol in value.symbols)
+    orders = {lex: lex_order, grlex: glex_order, grevlex: grevlex_order}
+    if value.order not in orders:
+        raise ConversionError(f"the monomial order {value.order} has no counterpart; use lex, grlex or grevlex")
+    n, below = len(names), ring_of_domain(value.domain)
+    if value.order == grevlex:
+        return PolynomialRing(below, names) if isinstance(below, CoefficientField) else Algebra(below, names)
+    return Algebra(below, names, order=orders[value.order](n))
+
+
+def ring_of_domain(domain: Any) -> Any:
+    """The ring of a SymPy domain."""
+    if domain.is_ZZ:
+        return IntegerRing()
+    if domain.is_QQ:
+        return QQ
+    if domain.is_FiniteField:
+        return CoefficientField(int(domain.characteristic()))
+    if domain.is_PolynomialRing:
+        return ring_of_sympy(domain.ring)
+    if domain.is_FractionField:
+        return FractionField(ring_of_sympy(domain.field.ring))
+    if not domain.is_Exact:
+        raise inexact(f"coefficients in {domain}")
+    raise ConversionError(f"coefficients in {domain} have no counterpart; use ZZ, QQ or GF(p)")
+
+
+_MANY = 200
+"""Terms from which on a polynomial is written for speed."""
+_USED = re.compile(rb"[^\0]")
+_SHIFT = 32
+"""From numbers to characters, which are none of those that control."""
+_CHARACTERS = 0xD800 - _SHIFT
+"""The number of characters that follow without a gap."""
+
+Terms = Iterable[tuple[tuple[int, ...], str]]
+
+
+def polynomial(over: Any, terms: Terms, width: int) -> str:
+    """An element of a ring; large ones with numbers for coefficients in a form that Macaulay2 reads faster."""
+    listed = list(terms)
+    plain = isinstance(over, PolynomialRing) or (
+        isinstance(over, Algebra) and isinstance(over.coefficients, IntegerRing)
+    )
+    if plain and len(listed) >= _MANY:
+        factors = [_factors(exponents) for exponents, _ in listed]
+        powers = sorted({power for monomial in factors for power in monomial})
+        if len(powers) <= _CHARACTERS:
+            return _packed(over, powers, factors, [coefficient for _, coefficient in listed])
+    return f"mbElement({encode(over)}, {_sparse(listed, width)})"
+
+
+def _factors(exponents: tuple[int, ...]) -> list[tuple[int, int]]:
+    """The variables of a monomial with their exponents; most exponents are zero, and fit in a byte."""
+    try:
+        packed = bytes(exponents)
+    except ValueError:
+        return list(zip(compress(count(), exponents), filter(None, exponents), strict=False))
+    return [(match.start(), packed[match.start()]) for match in _USED.finditer(packed)]
+
+
+def _packed(over: Any, powers: list[tuple[int, int]], factors: list[list[tuple[int, int]]], numbers: list[str]) -> str:
+    """A character for each power of a variable, and a line of them for each monomial.
+
+    Monomials are sorted by degree, then as strings from the last variable on. This is the graded reverse lexicographic
+    order, in which sums are fastest: Macaulay2 finds one part before the other. No other order is wrong.
+    """
+    characters = {power: chr(number + _SHIFT) for number, power in enumerate(powers)}
+    lines = ["".join([characters[power] for power in reversed(monomial)]) for monomial in factors]
+    degrees = [-sum([exponent for _, exponent in monomial]) for monomial in factors]
+    terms = sorted(zip(degrees, lines, numbers, strict=True))
+    text = "\n".join([line[::-1] for _, line, _ in terms]).replace("\\", "\\\\").replace('"', '\\"')
+    table = grouped([f"({variable},{exponent})" for variable, exponent in powers])
+    return f'mbPolynomial({encode(over)}, {grouped([number for _, _, number in terms])}, {table}, "{text}")'
+
+
+def _sparse(terms: Terms, width: int) -> str:
+    places = tuple(f",{i}," for i in range(width))
+    listed = []
+    for exponents, coefficient in terms:
+        powers = zip(compress(places, exponents), filter(None, exponents), strict=True)
+        listed.append("{" + coefficient + "".join([f"{place}{exponent}" for place, exponent in powers]) + "}")
+    return grouped(listed)
+
+
+@encode.register
+def _(value: PolyElement) -> str:
+    over = ring_of_sympy(value.ring)
+    number = _sympy_coefficient(value.ring.domain)
+    terms = ((monomial, number(coefficient)) for monomial, coefficient in value.items())
+    return polynomial(over, terms, value.ring.ngens)
+
+
+def sparse_terms(value: PolyElement) -> str:
+    """The list of terms ``{coefficient, variable, exponent, ..}`` of a polynomial."""
+    number = _sympy_coefficient(value.ring.domain)
+    return _sparse([(monomial, number(coefficient)) for monomial, coefficient in value.items()], value.ring.ngens)
+
+
+def _sympy_coefficient(domain: Any) -> Any:
+    if domain.is_FiniteField:
+        return lambda c: str(domain.to_int(c))
+    if domain.is_ZZ or domain.is_QQ:
+        return scalar
+    return encode
+
+
+@encode.register
+def _(value: FracElement) -> str:
+    below = value.field.ring
+    over = FractionField(ring_of_sympy(below))
+    return f"mbQuotientOf({encode(over)}, {encode(value.numer)}, {encode(value.denom)})"
+
+
+@encode.register
+def _(value: Poly) -> str:
+    below = ring_of_domain(value.domain)
+    names = tuple(map(str, value.gens))
+    over = PolynomialRing(below, names) if isinstance(below, CoefficientField) else Algebra(below, names)
+    number = _sympy_coefficient(value.domain)
+    terms = ((monomial, number(value.domain.convert(c))) for monomial, c in value.rep.to_dict().items())
+    return polynomial(over, terms, len(names))
+
+
+@encode.register
+def _(value: RingElement) -> str:
+    if isinstance(value.ring, QuotientRing) and isinstance(value.ring.ambient, IntegerRing):
+        return f"(promote({value.terms[0][1] if value.terms else 0}, {encode(value.ring)}))"
+    terms = [(exponents, scalar(coefficient)) for exponents, coefficient in value.terms]
+    width = len(terms[0][0]) if terms else 0
+    return polynomial(value.ring, terms, width)
+
+
+def plain_matrix(over: Any, rows: list[list[Any]], columns: int) -> modules.Matrix:
+    """A matrix between free modules, homogeneous columns of the degrees that Macaulay2 finds."""
+    rank = 0 if isinstance(over, IntegerRing | CoefficientField) else 1
+    zero = (0,) * rank
+    target, source = (modules.Module(over, (zero,) * n) for n in (len(rows), columns))
+    return modules.Matrix(target, source, tuple(map(tuple, rows)), zero)
+
+
+def _elements(items: Iterable[Any]) -> str:
+    return grouped([scalar(item) for item in items])
+
+
+@encode.register
+def _(value: modules.Module) -> str:
+    free = f"mbFree({encode(value.ring)}, {braces(braces(map(str, d)) for d in value.degrees)})"
+    if value.is_free:
+        return f"({free})"
+    parts = ("null" if part is None else encode(part) for part in (value.generators, value.relations))
+    return f"(mbSubquotient({', '.join(parts)}))"
+
+
+@encode.register
+def _(value: modules.Matrix) -> str:
+    rows = braces(_elements(row) for row in value.entries)
+    degree = braces(map(str, value.degree))
+    return f"(mbMap({encode(value.target)}, {encode(value.source)}, {degree}, {rows}))"
+
+
+@encode.register
+def _(value: PolynomialMap) -> str:
+    """The homomorphism from the coordinates of the target to the parameters."""
+    return encode(modules.RingMap(value.source, value.target(), value.images))
+
+
+@encode.register
+def _(value: modules.Complex) -> str:
+    parts = (encode(value.ring), str(value.low), items(value.modules), items(value.differentials))
+    return f"(mbChain({', '.join(parts)}))"
+
+
+@encode.register
+def _(value: modules.ComplexMap) -> str:
+    maps = braces(f"{place} => {encode(matrix)}" for place, matrix in enumerate(value.maps, value.source.low))
+    return f"(mbMapOfComplexes({encode(value.target)}, {encode(value.source)}, {value.degree}, {maps}))"
 
 
 _ENCODERS: dict[type, Callable[[Any], str]] = {
@@ -176,7 +463,29 @@ _ENCODERS: dict[type, Callable[[Any], str]] = {
     Partition: lambda value: f"(new {type(value).__name__} from {items(value)})",
     Expression: lambda value: f"(mbExpression({string(value.kind)}, {items(value.parts)}))",
     Reference: lambda value: f"(mbReferenced {string(value.key)})",
-    HilbertPolynomial: lambda value: f"(mbHilbertPolynomial {braces(f'{n} => {c}' for n, c in value.coefficients)})",
+    modules.HilbertPolynomial: lambda value: (
+        f"(mbHilbertPolynomial {braces(f'{n} => {c}' for n, c in value.coefficients)})"
+    ),
+    IntegerRing: lambda value: "ZZ",
+    CoefficientField: lambda value: f"(mbPrimeField {value.characteristic})" if value.characteristic else "QQ",
+    RealField: lambda value: f"(mbRealField {value.precision})",
+    ComplexField: lambda value: f"(mbComplexField {value.precision})",
+    PolynomialRing: lambda value: encode(Algebra(value.field, value.variables)),
+    GaloisField: lambda value: _kept("mbGalois", [encode(value.quotient), scalar(value.primitive)]),
+    FractionField: lambda value: _kept("mbFraction", [encode(value.ring)]),
+    PolyRing: lambda value: encode(ring_of_sympy(value)),
+    RingFraction: lambda value: (
+        f"mbQuotientOf({encode(value.ring)}, {scalar(value.numerator)}, {scalar(value.denominator)})"
+    ),
+    GeneratingSet: lambda value: f"(mbIdeal({encode(value.ring)}, {_elements(value.generators)}))",
+    modules.GeneralIdeal: lambda value: f"(mbIdeal({encode(value.ring)}, {_elements(value.generators)}))",
+    modules.MonomialIdeal: lambda value: f"(mbMonomialIdeal({encode(value.ring)}, {_elements(value.generators)}))",
+    modules.MutableMatrix: lambda value: f"(mutableMatrix {encode(value.matrix)})",
+    modules.Vector: lambda value: f"(mbVector({encode(value.module)}, {_elements(value.entries)}))",
+    modules.GroebnerBasis: lambda value: f"(forceGB {encode(value.matrix)})",
+    modules.RingMap: lambda value: (
+        f"(mbRingMap({encode(value.target)}, {encode(value.source)}, {_elements(value.images)}))"
+    ),
 }
 for _kind, _encoder in _ENCODERS.items():
     encode.register(_kind, _encoder)

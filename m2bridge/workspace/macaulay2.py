@@ -1,14 +1,243 @@
-"""Macaulay2 for people: any code with its value as a Python object, workspaces, and the scripts of m2bridge."""
+"""Macaulay2 for people: any code with its value as a Python object, and workspaces that keep their symbols."""
 
+import difflib
 import os
+import re
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import TracebackType
-from typing import Any
+from typing import Any, Self, TypeVar
 
-from m2bridge.engine import Limits, Session
-from m2bridge.workspace.evaluation import Evaluation, Evaluator, form
-from m2bridge.workspace.workspace import Workspace
+from m2bridge.engine import Candidate, Limits, Session
+from m2bridge.engine.conversation import quoted
+from m2bridge.errors import (
+    EngineError,
+    InvalidCaseError,
+    PackageError,
+    ScriptError,
+    UnknownSymbolError,
+    WorkspaceLostError,
+)
+from m2bridge.workspace.evaluation import Display, Evaluation, Evaluator, check_name, form, records, value_of
+
+Answer = TypeVar("Answer")
+
+
+class _Kept(Evaluator):
+    """The process of a workspace, which is not replaced unasked: its symbols are in it."""
+
+    begun = False
+    over = False
+
+    def may_begin(self) -> None:
+        if self.over:
+            raise EngineError("this workspace is closed: make another by Macaulay2().workspace()")
+        if self.begun:
+            raise WorkspaceLostError(
+                f"the symbols of this workspace are gone ({self.ended}); restart() begins anew, without them"
+            )
+        self.begun = True
+
+
+class Workspace:
+    """A Macaulay2 of its own, with the packages that ``M2`` loads by itself, that keeps its symbols between calls.
+
+    Isolated runs and other workspaces see nothing of it. Its symbols outlive errors in the code. When a limit, an
+    interrupt or a crash ends the process, they are gone: every call after that raises
+    :class:`~m2bridge.WorkspaceLostError` until :meth:`restart` has been called. As at Macaulay2's prompt, ``oo``,
+    ``ooo`` and ``oooo`` are the last values of statements that ended a call, with a semicolon or without one.
+
+    Made by :meth:`Macaulay2.workspace`, and closed with that session's ``with`` block, by its own, or by :meth:`close`.
+    Threads that share a workspace take turns.
+
+    Examples
+    --------
+    >>> with Macaulay2() as m2, m2.workspace() as work:
+    ...     _ = work.run("R = QQ[x,y]; I = ideal(x^2, x*y)")
+    ...     work.value("codim I"), work.value("degree I")
+    (1, 1)
+    """
+
+    def __init__(self, locate: Callable[[], Candidate], limits: Limits, packages: Iterable[str] = ()) -> None:
+        self._packages = (packages,) if isinstance(packages, str) else tuple(packages)
+        self._process = _Kept(locate, limits, passing=False)
+        self._begin()
+
+    @property
+    def pid(self) -> int | None:
+        """Process id of its Macaulay2, if it runs."""
+        process = self._process.process
+        return process.pid if process else None
+
+    def run(self, code: str, /, *, timeout: float | None = None, file: str = "", **inputs: Any) -> str:
+        """Run code and forget the value of its last statement; what it printed.
+
+        Parameters and errors are those of :meth:`Macaulay2.evaluate`.
+
+        Examples
+        --------
+        >>> with Macaulay2() as m2, m2.workspace() as work:
+        ...     work.run('print "hello"')
+        'hello\\n'
+        """
+        return self._evaluated(code, inputs, "", file, timeout=timeout).output
+
+    def value(
+        self, code: str, /, *, timeout: float | None = None, references: bool = False, file: str = "", **inputs: Any
+    ) -> Any:
+        """The value of the last statement, as a Python object; parameters and errors as :meth:`Macaulay2.evaluate`.
+
+        Inputs stay bound to their names.
+
+        Examples
+        --------
+        >>> with Macaulay2() as m2, m2.workspace() as work:
+        ...     work.value("n^2", n=12), work.value("n + 1")
+        (144, 13)
+        """
+        return self._evaluated(code, inputs, form(references), file, timeout=timeout).value
+
+    def evaluate(
+        self, code: str, /, *, timeout: float | None = None, references: bool = False, file: str = "", **inputs: Any
+    ) -> Evaluation:
+        """The value of the last statement, what was printed, and the time; as :meth:`Macaulay2.evaluate`.
+
+        Examples
+        --------
+        >>> with Macaulay2() as m2, m2.workspace() as work:
+        ...     work.evaluate("print 1; 2").output
+        '1\\n'
+        """
+        return self._evaluated(code, inputs, form(references), file, timeout=timeout)
+
+    def show(self, code: str, /, *, timeout: float | None = None, file: str = "") -> Display:
+        """The value of the last statement as Macaulay2 writes it, whether or not it has a counterpart in Python."""
+        return self._process.show(code, file, timeout=timeout)
+
+    def __getitem__(self, name: str) -> Any:
+        """The value of a symbol.
+
+        Raises
+        ------
+        UnknownSymbolError
+            If it has none.
+        ValueTypeError
+            If the value has no counterpart in Python.
+        """
+        return self.get(name)
+
+    def get(self, name: str, *, references: bool = False) -> Any:
+        """The value of a symbol, as ``work[name]``; with references for what has no counterpart, if wanted."""
+        prelude = _is_defined(name)
+        reply = self._guarded(
+            lambda: self._process.answer(name, form(references), file=f"the symbol {name}", prelude=prelude)
+        )
+        fields = records(reply)
+        if not value_of(fields, "defined"):
+            raise UnknownSymbolError(f"the symbol '{name}' has no value in this workspace")
+        return value_of(fields)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        """Bind an object to a symbol."""
+        self._evaluated("", {name: value}, "", f"the symbol {name}")
+
+    def __delitem__(self, name: str) -> None:
+        """Forget a symbol; if it hid one of Macaulay2's own, that one is seen again.
+
+        Raises
+        ------
+        UnknownSymbolError
+            If it has no value.
+        """
+        if name not in self:
+            raise UnknownSymbolError(f"the symbol '{name}' has no value in this workspace")
+        self._evaluated(f"{name} = null; erase symbol {name};", {}, "", f"the symbol {name}")
+
+    def __contains__(self, name: str) -> bool:
+        """Whether a symbol has a value."""
+        reply = self._guarded(lambda: self._process.answer("", "", prelude=_is_defined(name)))
+        return bool(value_of(records(reply), "defined"))
+
+    def names(self) -> list[str]:
+        """All names that Macaulay2 knows now, those of the code that ran included."""
+        prelude = 'mbEmit("names", unique flatten apply(dictionaryPath, keys))\n'
+        reply = self._guarded(lambda: self._process.answer("", "", prelude=prelude))
+        return [name for name in value_of(records(reply), "names") if not name.startswith("mb")]
+
+    __iter__ = None  # else Python would take it for a sequence, and ask for work[0]
+
+    def __repr__(self) -> str:
+        state = f"process {self.pid}" if self.pid else "not running"
+        return f"<workspace of Macaulay2 {self._process.candidate.version}, {state}>"
+
+    def restart(self) -> None:
+        """Begin anew, with a fresh process and no symbols; packages are loaded again."""
+        self._process.close("it was restarted")
+        self._process.begun = False
+        self._begin()
+
+    def close(self) -> None:
+        """End its Macaulay2. It cannot be used again."""
+        self._process.over = True
+        self._process.remove()
+
+    def _evaluated(
+        self, code: str, inputs: dict[str, Any], form: str, file: str, *, timeout: float | None = None
+    ) -> Evaluation:
+        return self._guarded(lambda: self._process.evaluate(code, inputs, form, file, timeout=timeout))
+
+    def _guarded(self, call: Callable[[], Answer]) -> Answer:
+        """The answer of a call; an error that has cost the symbols says so."""
+        try:
+            return call()
+        except WorkspaceLostError:
+            raise
+        except EngineError as error:
+            if self._process.process is None:
+                error.message += "; the symbols of this workspace are gone"
+            raise
+
+    def _begin(self) -> None:
+        self._process.start()
+        for name in self._packages:
+            self._load(name)
+
+    def _load(self, name: str) -> None:
+        """Load a package.
+
+        Raises
+        ------
+        PackageError
+            If there is none of this name, or Macaulay2 cannot load it.
+        """
+        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*", name):
+            raise InvalidCaseError("packages", f"'{name}' is not the name of a package, such as Elimination")
+        fields = records(self._process.answer("", "", prelude=f'mbEmit("others", mbOthers {quoted(name)})\n'))
+        version = f"Macaulay2 {self._process.candidate.version}"
+        if others := value_of(fields, "others"):
+            near = difflib.get_close_matches(name, others, 3)
+            advice = (
+                f"did you mean {' or '.join(near)}?" if near else "its file must be in a folder of Macaulay2's path"
+            )
+            raise PackageError(f"{version} has no package '{name}'; {advice}")
+        try:
+            self._process.answer(f"needsPackage {quoted(name)};", "", file=f"the call for the package {name}")
+        except ScriptError as error:
+            message = f"{version} cannot load the package '{name}': {error.error}"
+            raise PackageError(message, output=error.output) from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _is_defined(name: str) -> str:
+    """Code that says whether a symbol has a value."""
+    return f'mbEmit("defined", value symbol {check_name(name)} =!= symbol {name})\n'
 
 
 class Macaulay2(Session):

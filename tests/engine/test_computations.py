@@ -23,7 +23,7 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.linear_span import linear_isomorphism
 from m2bridge.algebra.polynomial_map import vanishes_on_image
 from m2bridge.engine import Engine
-from m2bridge.engine.answer import parse
+from m2bridge.engine.wire import parse
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TooLargeError
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.families.attention.singular_points import by_bounds, by_orbits, orbit_script

@@ -11,7 +11,7 @@ from sympy import Matrix, groebner, symbols
 from m2bridge import Macaulay2, Orbit, Script, SingleLayerAttention
 from m2bridge.crosscheck import Decision, compare, cross_check
 from m2bridge.engine import Engine
-from m2bridge.engine.answer import parse
+from m2bridge.engine.wire import parse
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.attention.fibres import Fibre, fibres
 from m2bridge.families.attention.observation import check, observe, section_points

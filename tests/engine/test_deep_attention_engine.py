@@ -16,8 +16,8 @@ from m2bridge.crosscheck.certify import certify, certify_all
 from m2bridge.crosscheck.questions import questions
 from m2bridge.crosscheck.verified import verify, verify_path
 from m2bridge.engine import Transcript
-from m2bridge.engine.answer import parse
 from m2bridge.engine.script import Script
+from m2bridge.engine.wire import parse
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError
 from m2bridge.families.attention.all_sizes.facts import base_ideals
 from m2bridge.families.attention.all_sizes.family import EverySize
@@ -25,8 +25,7 @@ from m2bridge.families.attention.fibres import fibres
 from m2bridge.families.attention.observation import observe as observe_attention
 from m2bridge.families.attention.orbits import orbits
 from m2bridge.families.attention.questions import equations_content, observe_equations
-from m2bridge.families.deep_attention import fibres as closedness
-from m2bridge.families.deep_attention import fibres as generic_fibre_module
+from m2bridge.families.deep_attention import fibres as closedness, fibres as generic_fibre_module
 from m2bridge.families.deep_attention.fibres import GenericFibre, generic_fibre
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import observe

@@ -7,15 +7,15 @@ from math import prod
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from sympy.polys.rings import PolyElement
 
 from m2bridge import CoefficientField, Engine, Ideal, IdealSingularLocus, Macaulay2, ideal, read_ideal_file
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.cli import UNDECIDED
 from m2bridge.cli.commands import run
-from m2bridge.cli.output import UNDECIDED, show
+from m2bridge.cli.output import show
 from m2bridge.engine.script import Script
 from m2bridge.errors import TimeLimitError, TooLargeError
 from m2bridge.ideals import singular_locus as module

@@ -7,8 +7,7 @@ from itertools import combinations, pairwise, product
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from sympy import Poly, groebner, symbols
 
 from m2bridge import CoefficientField, Engine, Ideal, Macaulay2, PolynomialMap, Script, ideal, read_mrdi
@@ -16,7 +15,7 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.hilbert_series import HilbertSeries, n
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert import macaulay2
-from m2bridge.engine.answer import parse
+from m2bridge.engine.wire import parse
 from m2bridge.errors import ConversionError, MethodUnavailableError, TimeLimitError
 from m2bridge.ideals.program import small_basis
 

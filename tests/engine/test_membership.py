@@ -5,14 +5,13 @@ import subprocess
 from fractions import Fraction
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, assume, given, settings, strategies as st
 from sympy import I, Matrix, Rational, latex, zeros
 
 from m2bridge import Macaulay2, Orbit, SingleLayerAttention, closure, cross_check, singular_locus
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.jacobian import tangent_dimension
-from m2bridge.engine.answer import parse
+from m2bridge.engine.wire import parse
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.families.attention.membership import (
     CLOSURE,

@@ -29,9 +29,12 @@ from m2bridge.cli import commands
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.attention.figures import figure_1
 from m2bridge.families.attention.orbits import representative
-from m2bridge.families.attention.parametrization import coordinate, orbit_closure_map
-from m2bridge.families.attention.parametrization import reduced_indices as indices
-from m2bridge.families.attention.parametrization import reduced_name as name
+from m2bridge.families.attention.parametrization import (
+    coordinate,
+    orbit_closure_map,
+    reduced_indices as indices,
+    reduced_name as name,
+)
 from m2bridge.maps.slice_surface import SliceSurface
 from m2bridge.pictures.slice_picture import CLOSURE_ONLY, FUNCTIONS, UNDECIDED
 

@@ -14,12 +14,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from m2bridge.engine import Limits
-from m2bridge.engine import process as module
-from m2bridge.engine.answer import parse
+from m2bridge.engine import Limits, process as module
 from m2bridge.engine.process import Overdue, Process
 from m2bridge.engine.protocol import LEAST_MEMORY
 from m2bridge.engine.script import Script
+from m2bridge.engine.wire import parse
 from m2bridge.errors import (
     EngineDiedError,
     EngineError,

@@ -11,14 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 from sympy import Rational, simplify, symbols
 
 from m2bridge.errors import ConversionError, ScriptError, ValueTypeError
-from m2bridge.workspace.macaulay2 import Macaulay2
+from m2bridge.workspace.macaulay2 import Macaulay2, Workspace
 from m2bridge.workspace.values import HashTable, Real, Reference, RingElement
-from m2bridge.workspace.workspace import Workspace
 from tests.everyday import DOCUMENTED, ROWS, Error, NoCounterpart, Shown, values
 from tests.random_rings import RINGS, elements, fractions, reals
 from tests.random_values import VALUES, facts_of_matrix, facts_of_module, facts_of_ring

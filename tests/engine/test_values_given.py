@@ -13,11 +13,24 @@ from typing import Any
 import flint
 import numpy
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from sympy import GF, EulerGamma, I, Matrix, Poly, Rational, grevlex, grlex, lex, pi, ring, sqrt, symbols
-from sympy import QQ as RATIONALS
-from sympy import ZZ as INTEGERS
+from hypothesis import given, settings, strategies as st
+from sympy import (
+    GF,
+    QQ as RATIONALS,
+    ZZ as INTEGERS,
+    EulerGamma,
+    I,
+    Matrix,
+    Poly,
+    Rational,
+    grevlex,
+    grlex,
+    lex,
+    pi,
+    ring,
+    sqrt,
+    symbols,
+)
 
 import m2bridge
 from m2bridge.algebra.field import QQ, CoefficientField
@@ -26,9 +39,8 @@ from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ConversionError
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.workspace.bindings import bindings, expression
-from m2bridge.workspace.macaulay2 import Macaulay2
+from m2bridge.workspace.macaulay2 import Macaulay2, Workspace
 from m2bridge.workspace.values import Array, ComplexNumber, HashTable, Option, Partition, Real, Set, Symbol, Tally
-from m2bridge.workspace.workspace import Workspace
 from tests.everyday import values
 
 # Python values given to Macaulay2: of SymPy, python-flint and NumPy, and random ones; names; what is refused.

@@ -122,7 +122,7 @@ class Blow:
 BLOWS = [
     *(
         Blow(moment, number)
-        for moment in ("import of m2bridge.cli.streams", "import of sympy.core", "Macaulay2", "run")
+        for moment in ("import of m2bridge.limits", "import of sympy.core", "Macaulay2", "run")
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL)
     ),
     *(Blow(moment, signal.SIGKILL, to_macaulay2=True) for moment in ("Macaulay2", "run")),

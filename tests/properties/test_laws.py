@@ -3,8 +3,7 @@
 from contextlib import suppress
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from m2bridge import CoefficientField, Macaulay2, PolynomialMap, Script
 from m2bridge.algebra.field import QQ
@@ -13,8 +12,7 @@ from m2bridge.algebra.linear_algebra import rank, rank_mod
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert import macaulay2
 from m2bridge.convert.macaulay2 import all_to_macaulay2, from_macaulay2, to_macaulay2
-from m2bridge.convert.wire import decode
-from m2bridge.engine.answer import parse
+from m2bridge.engine.wire import decode, parse
 from m2bridge.errors import ParseError
 from m2bridge.maps.image import base_locus_script
 

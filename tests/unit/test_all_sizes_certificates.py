@@ -25,13 +25,18 @@ from m2bridge.engine.protocol import Transcript
 from m2bridge.engine.script import Script
 from m2bridge.errors import CertificateError, ContradictionError, MethodUnavailableError
 from m2bridge.families import family
-from m2bridge.families.attention.all_sizes import checker as checked_facts
-from m2bridge.families.attention.all_sizes import checker as fibres
-from m2bridge.families.attention.all_sizes import checker as ideals
-from m2bridge.families.attention.all_sizes import checker as statements
-from m2bridge.families.attention.all_sizes import facts, fibre_theorem, predictions, sizes
-from m2bridge.families.attention.all_sizes import sizes as patterns
-from m2bridge.families.attention.all_sizes import sizes as wording
+from m2bridge.families.attention.all_sizes import (
+    checker as checked_facts,
+    checker as fibres,
+    checker as ideals,
+    checker as statements,
+    facts,
+    fibre_theorem,
+    predictions,
+    sizes,
+    sizes as patterns,
+    sizes as wording,
+)
 from m2bridge.families.attention.all_sizes.family import EverySize, cross_check_all_sizes, is_stated
 from m2bridge.families.attention.all_sizes.predictions import OrbitPrediction, SizePrediction
 from m2bridge.families.attention.all_sizes.result import AllSizes, ideals_json

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from m2bridge.errors import ContradictionError, MethodUnavailableError
-from m2bridge.families.attention.all_sizes import fibre_theorem, sizes
-from m2bridge.families.attention.all_sizes import sizes as patterns
+from m2bridge.families.attention.all_sizes import fibre_theorem, sizes, sizes as patterns
 from m2bridge.families.attention.all_sizes.facts import Basis
 from m2bridge.families.attention.all_sizes.family import decide, is_stated, prediction_of
 from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, DETERMINED, BaseCase

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from m2bridge import DeepAttention, PolynomialNetwork
-from m2bridge import SingleLayerAttention as Case
+from m2bridge import DeepAttention, PolynomialNetwork, SingleLayerAttention as Case
 from m2bridge.batch.cases import grid, ordered, read_cases
 from m2bridge.batch.executors import Settings, put_outcomes
 from m2bridge.batch.plan import Lines, plan

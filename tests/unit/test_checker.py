@@ -23,8 +23,7 @@ from m2bridge.checker.verify import verify, verify_path
 from m2bridge.crosscheck.questions import question_of
 from m2bridge.errors import ContradictionError
 from m2bridge.families import checker
-from m2bridge.families.attention.checker import case as observations
-from m2bridge.families.attention.checker import statements
+from m2bridge.families.attention.checker import case as observations, statements
 from m2bridge.families.attention.checker.case import Case, function
 from tests.changing import changed, leaves, recheck
 

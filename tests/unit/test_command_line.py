@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from m2bridge.cli import commands
-from m2bridge.cli.deciding import membership_command
+from m2bridge.cli.computing import membership_command
 from m2bridge.errors import TooLargeError
 from tests.events import PATIENCE
 

@@ -21,9 +21,7 @@ from m2bridge.crosscheck.certify import certify_all
 from m2bridge.crosscheck.questions import question_of, questions
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError, TimeLimitError
 from m2bridge.families import family
-from m2bridge.families.deep_attention.all_sizes import checker as checked
-from m2bridge.families.deep_attention.all_sizes import decide, layer_numbers
-from m2bridge.families.deep_attention.all_sizes import decide as cross_check
+from m2bridge.families.deep_attention.all_sizes import checker as checked, decide, decide as cross_check, layer_numbers
 from m2bridge.families.deep_attention.all_sizes.decide import (
     cross_check_deep_attention,
     known_dimension,

@@ -20,9 +20,11 @@ from m2bridge.crosscheck.verified import verify_path
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families import family
 from m2bridge.families.deep_attention import lower_bounds, shape, statements
-from m2bridge.families.deep_attention.checker import block as checker_block
-from m2bridge.families.deep_attention.checker import fibres as checker_fibres
-from m2bridge.families.deep_attention.checker import observables as checker_observables
+from m2bridge.families.deep_attention.checker import (
+    block as checker_block,
+    fibres as checker_fibres,
+    observables as checker_observables,
+)
 from m2bridge.families.deep_attention.checker.observables import function_rank, normal_form_factors
 from m2bridge.families.deep_attention.checker.predictions import name, read, upper_bound
 from m2bridge.families.deep_attention.family import FAMILY

@@ -13,12 +13,8 @@ from m2bridge import dimension
 from m2bridge.algebra.linear_algebra import rank
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TooLargeError
-from m2bridge.families.deep_attention import fibres as generic_fibre
-from m2bridge.families.deep_attention import network as network_module
-from m2bridge.families.deep_attention import observation
-from m2bridge.families.deep_attention.checker import fibres
-from m2bridge.families.deep_attention.checker import fibres as limit
-from m2bridge.families.deep_attention.checker import observables as checker_observables
+from m2bridge.families.deep_attention import fibres as generic_fibre, network as network_module, observation
+from m2bridge.families.deep_attention.checker import fibres, fibres as limit, observables as checker_observables
 from m2bridge.families.deep_attention.checker.predictions import Case, hypothesis, prediction, read
 from m2bridge.families.deep_attention.fibres import GenericFibre
 from m2bridge.families.deep_attention.model import DeepAttention

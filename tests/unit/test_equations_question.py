@@ -17,17 +17,14 @@ import pytest
 from click.testing import CliRunner
 from flint import fmpz_mat, nmod_mat
 
-from m2bridge import Orbit, SingleLayerAttention
-from m2bridge import reports as report
+from m2bridge import Orbit, SingleLayerAttention, reports as report
 from m2bridge.certificates.files import read
 from m2bridge.certificates.schema import Certificate
 from m2bridge.checker.verify import verify
 from m2bridge.cli.certifying import certify_command
 from m2bridge.crosscheck.certify import certify
 from m2bridge.errors import MethodUnavailableError, TooExpensiveError, TooLargeError
-from m2bridge.families.attention.checker import equations as checker
-from m2bridge.families.attention.checker import equations as products
-from m2bridge.families.attention.checker import equations as sections
+from m2bridge.families.attention.checker import equations as checker, equations as products, equations as sections
 from m2bridge.families.attention.checker.case import Case, function
 from m2bridge.families.attention.checker.equations import (
     Products,

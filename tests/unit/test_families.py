@@ -16,8 +16,7 @@ from m2bridge.families.polynomial_network.family import FAMILY
 from m2bridge.families.polynomial_network.model import PolynomialNetwork
 from m2bridge.maps.model import Model
 from m2bridge.maps.rank import rank_result
-from tests.plug_in import HERE
-from tests.plug_in import install as install_plug_in
+from tests.plug_in import HERE, install as install_plug_in
 from tests.plug_in.rational_normal_curves import NAME as RATIONAL_NORMAL_CURVES
 
 NAME = "curves-of-these-tests"

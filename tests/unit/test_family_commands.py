@@ -16,7 +16,7 @@ from m2bridge import CoefficientField, SingleLayerAttention
 from m2bridge.algebra.field import QQ
 from m2bridge.batch.task import tasks
 from m2bridge.cli import commands
-from m2bridge.cli.deciding import _chosen
+from m2bridge.cli.computing import _chosen
 from m2bridge.crosscheck.questions import questions
 from m2bridge.engine import Transcript
 from m2bridge.engine.script import Script

@@ -10,8 +10,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from m2bridge import reports as report
 from m2bridge.algebra.field import QQ
@@ -20,8 +19,7 @@ from m2bridge.certificates import files
 from m2bridge.cli import commands
 from m2bridge.cli.output import progress
 from m2bridge.convert.notation import polynomial_text
-from m2bridge.results import formula, html, latex, markup
-from m2bridge.results import markup as escape
+from m2bridge.results import html, latex, markup, markup as escape
 from m2bridge.results.sheet import Facts, Finding, Findings, Formula, Polynomials, Sheet, Table
 
 # A sheet in every form: what it shows is there, nothing is markup that should be text, and nothing is too long.
@@ -70,7 +68,7 @@ def test_words_stay_words(text: str) -> None:
     assert page.open == []
     assert page.names <= KNOWN
     assert page.text.count(text) == 11
-    typed = re.sub(r"\\text\{[^{}\\$&#%_^~`]*\}", "", formula.written(sheet_of(text)))
+    typed = re.sub(r"\\text\{[^{}\\$&#%_^~`]*\}", "", latex.formula(sheet_of(text)))
     assert "alert" not in typed  # all words are in \text, without a sign that has a meaning there
     assert typed.count("$") - typed.count(r"\$") == 2
 
@@ -85,9 +83,9 @@ def test_long_outputs_fold_and_end(number: int) -> None:
     missing = sum(int(found) for found in re.findall(r"(\d+) more are left out", page.text))
     shown = len(re.findall(r"x\d+ − \d+", page.text)) + page.text.count("word" * 99)
     assert shown + missing == 2 * number
-    assert len(formula.written(sheet).encode()) <= formula.MOST_BYTES
+    assert len(latex.formula(sheet).encode()) <= latex.MOST_BYTES
     assert len(sheet.text(None).splitlines()) == 1 + number + (3 + number)
-    assert len(latex.written(sheet, None).splitlines()) > 2 * number
+    assert len(latex.paper(sheet, None).splitlines()) > 2 * number
 
 
 def test_one_polynomial_of_a_megabyte() -> None:
@@ -97,8 +95,8 @@ def test_one_polynomial_of_a_megabyte() -> None:
     page = Reader(html.written(sheet))
     assert "69998 terms" in page.text
     assert len(html.written(sheet)) < 10_000
-    assert len(formula.written(sheet)) < 10_000
-    assert latex.written(sheet, None).count("c_{1,1,1,2}") == 69_998
+    assert len(latex.formula(sheet)) < 10_000
+    assert latex.paper(sheet, None).count("c_{1,1,1,2}") == 69_998
     medium = Reader(html.written(Sheet("", [generators([text[:3990].rpartition(" + ")[0]])])))
     assert "details" in medium.names
 
@@ -146,10 +144,10 @@ def test_latex_fits() -> None:
         assert markup.BREAK in markup.polynomial_latex(text)
         assert "penalty" not in "".join(markup.latex_lines(text, 30))
     assert markup.polynomial_latex("1/2*c_1_12**2 - x") == r"\tfrac{1}{2} c_{1,12}^{2} - x"
-    written = latex.written(Sheet("T", [Facts([("series", Formula("1/(1 - T)", r"\frac{1}{1-T}"))]), Table(["n"], [])]))
+    written = latex.paper(Sheet("T", [Facts([("series", Formula("1/(1 - T)", r"\frac{1}{1-T}"))]), Table(["n"], [])]))
     assert r"$\displaystyle \frac{1}{1-T}$" in written
     wide = [("word " * 30, "a-long-word", 1)]
-    assert latex.written(Sheet("T", [Table(("a", "b", "n"), wide)])).count(r"\linewidth") == 3
+    assert latex.paper(Sheet("T", [Table(("a", "b", "n"), wide)])).count(r"\linewidth") == 3
 
 
 def test_escapes_of_formulas() -> None:

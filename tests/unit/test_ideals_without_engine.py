@@ -8,10 +8,8 @@ from typing import Any
 import flint
 import pytest
 import sympy
-from hypothesis import given
-from hypothesis import strategies as st
-from sympy import GF as SympyGF
-from sympy import ZZ, Poly, Symbol, symbols
+from hypothesis import given, strategies as st
+from sympy import GF as SympyGF, ZZ, Poly, Symbol, symbols
 
 from m2bridge import CoefficientField, Ideal, Macaulay2, PolynomialMap, ideal, read_ideal, read_mrdi, read_sage_text
 from m2bridge.algebra.field import QQ

@@ -6,8 +6,7 @@ from math import comb, prod
 from random import Random
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sympy import Matrix, Rational, symbols
 
 from m2bridge.algebra.hilbert_series import HilbertSeries
@@ -25,8 +24,7 @@ from m2bridge.algebra.sparse_polynomial import restricted
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.parametrization import multigraded_attention
-from m2bridge.implicitization import elimination, generators
-from m2bridge.implicitization import generators as lifting
+from m2bridge.implicitization import elimination, generators, generators as lifting
 from m2bridge.implicitization.elimination import Expansions, ModularElimination, Substitution, dense_slice
 from m2bridge.implicitization.generators import GeneratedPart
 from m2bridge.implicitization.implicitize import hilbert_function, implicitize, random_prime

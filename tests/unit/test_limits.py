@@ -22,8 +22,7 @@ from m2bridge.engine import Transcript
 from m2bridge.engine.conversation import _earlier
 from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError, TimeLimitError, TooLargeError
-from m2bridge.families.attention import singular_points as bound_criterion
-from m2bridge.families.attention import tangents as equations
+from m2bridge.families.attention import singular_points as bound_criterion, tangents as equations
 from m2bridge.families.attention.fibres import MOST_ORBITS, fibres_script
 from m2bridge.families.attention.membership import Chart, function_of, quadratic_forms
 from m2bridge.families.attention.observation import observe

@@ -12,9 +12,7 @@ from m2bridge.algebra.sparse_polynomial import WeightedAlgebra
 from m2bridge.crosscheck import Decision, compare
 from m2bridge.crosscheck.questions import question_of
 from m2bridge.errors import ContradictionError
-from m2bridge.families.attention import observation as linear_section
-from m2bridge.families.attention import observation as source_degree
-from m2bridge.families.attention import shape as formulas
+from m2bridge.families.attention import observation as linear_section, observation as source_degree, shape as formulas
 from m2bridge.families.attention.checker import case as observations
 from m2bridge.families.attention.fibres import Fibre, Fibres
 from m2bridge.families.attention.observation import (

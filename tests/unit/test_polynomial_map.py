@@ -12,14 +12,12 @@ from sympy import Expr, Float, Matrix, Poly, Rational, Symbol, symbols
 from m2bridge import CoefficientField, PolynomialMap, SingleLayerAttention, closure, dimension, singular_locus
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.jacobian import differential_rank, extension_degree, generic_rank
-from m2bridge.algebra.linear_algebra import large_primes
-from m2bridge.algebra.linear_algebra import rank as linear_rank
+from m2bridge.algebra.linear_algebra import large_primes, rank as linear_rank
 from m2bridge.algebra.linear_span import reduce_linearly
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ConversionError, InvalidCaseError, MethodUnavailableError
-from m2bridge.families.attention import parametrization as one_block
-from m2bridge.families.attention import tangents as tangent
+from m2bridge.families.attention import parametrization as one_block, tangents as tangent
 from m2bridge.families.attention.orbits import Orbit
 from m2bridge.families.attention.shape import dimension_bound, dimension_formula
 from m2bridge.families.deep_attention.model import DeepAttention

@@ -7,21 +7,16 @@ import re
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from sympy import QQ as SYMPY_QQ
-from sympy import sympify
+from hypothesis import given, strategies as st
+from sympy import QQ as SYMPY_QQ, sympify
 
 from m2bridge import CoefficientField, SingleLayerAttention, closure, read_ideal
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert.files import read_map
 from m2bridge.convert.notation import polynomial_text
-from m2bridge.convert.polynomial_text import read_polynomial
-from m2bridge.convert.wire import decode
-from m2bridge.convert.wire import dense_exponents as dense
-from m2bridge.convert.wire import sparse_terms as terms
-from m2bridge.engine.answer import parse
+from m2bridge.convert.polynomials import read_polynomial
+from m2bridge.engine.wire import decode, dense_exponents as dense, parse, sparse_terms as terms
 from m2bridge.errors import ConversionError, ParseError
 
 # The strict parser for polynomials, and map files.

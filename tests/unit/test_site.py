@@ -17,8 +17,7 @@ from click.testing import CliRunner
 
 import m2bridge
 import m2bridge.workspace.values
-from m2bridge import __version__, citation
-from m2bridge.cli import output
+from m2bridge import __version__, citation, cli
 from m2bridge.cli.bridge import cite_command
 from m2bridge.reports import FORMATS, collect
 
@@ -44,10 +43,10 @@ def test_every_public_name_is_in_the_reference_once() -> None:
 def test_every_exit_code_is_in_the_reference() -> None:
     rows = re.findall(r"^\| ([0-9, ]+) \|", text("reference/exit-codes.md"), re.MULTILINE)
     codes = [int(code) for row in rows for code in row.split(",")]
-    own = (output.DONE, output.REFUTED, output.USAGE, output.UNDECIDED, output.NO_ENGINE, output.FAILED)
+    own = (cli.DONE, cli.REFUTED, cli.USAGE, cli.UNDECIDED, cli.NO_ENGINE, cli.FAILED)
     signals = (signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGPIPE)
     assert codes == [*own, *(128 + number for number in signals)]
-    assert 128 + signal.SIGINT == output.INTERRUPTED
+    assert 128 + signal.SIGINT == cli.INTERRUPTED
 
 
 def test_documentation_and_examples_are_in_the_source_distribution() -> None:

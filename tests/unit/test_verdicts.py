@@ -19,8 +19,7 @@ from m2bridge.families.attention.observed import Observations
 from m2bridge.families.attention.orbits import orbits, representative
 from m2bridge.families.attention.statements import REGISTRY, WORDS, Preimages, nondegenerate
 from m2bridge.maps.statement import GlobalStatement, Statement
-from tests import changing as rechecking
-from tests import stated
+from tests import changing as rechecking, stated
 from tests.changing import fibres_at, recheck
 
 PAPER = "Henry, Marchetti, Kohn"

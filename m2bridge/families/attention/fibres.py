@@ -15,8 +15,8 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.linear_algebra import rank, sparse_rank
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.engine import Engine, engine_or_own
-from m2bridge.engine.answer import Answer, parse
 from m2bridge.engine.script import Script, render
+from m2bridge.engine.wire import Answer, parse
 from m2bridge.errors import (
     EngineError,
     MemoryLimitError,
@@ -34,8 +34,14 @@ from m2bridge.families.attention.orbits import (
     orbits,
     representative,
 )
-from m2bridge.families.attention.parametrization import Function, coordinate_names, function, name_in, sparse
-from m2bridge.families.attention.parametrization import reduced_indices as indices
+from m2bridge.families.attention.parametrization import (
+    Function,
+    coordinate_names,
+    function,
+    name_in,
+    reduced_indices as indices,
+    sparse,
+)
 from m2bridge.families.attention.shape import Coordinates, Shape
 from m2bridge.limits import clock, watched
 from m2bridge.maps.model import WithoutRealWeights

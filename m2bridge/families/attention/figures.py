@@ -19,7 +19,7 @@ from sympy import Expr, symbols
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert.documents import read_rational
-from m2bridge.convert.polynomial_text import read_polynomial
+from m2bridge.convert.polynomials import read_polynomial
 from m2bridge.engine import Engine
 from m2bridge.errors import ConversionError, MethodUnavailableError, TooLargeError
 from m2bridge.families.attention.model import SingleLayerAttention

@@ -12,22 +12,24 @@ from fractions import Fraction
 from math import isqrt
 from typing import Any
 
-from sympy import Expr, Matrix, Rational, eye, sqrt, zeros
-from sympy import latex as sympy_latex
+from sympy import Expr, Matrix, Rational, eye, latex as sympy_latex, sqrt, zeros
 from sympy.polys.matrices import DomainMatrix
 
 from m2bridge.algebra.determinantal import matrices_of_rank
 from m2bridge.algebra.field import QQ
 from m2bridge.convert.notation import exact_text
 from m2bridge.engine import Engine, engine_or_own
-from m2bridge.engine.answer import Answer, answer_to
 from m2bridge.engine.script import Script, render
+from m2bridge.engine.wire import Answer, answer_to
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError
 from m2bridge.families.attention.fibres import matrix_program
 from m2bridge.families.attention.orbits import Orbit
-from m2bridge.families.attention.parametrization import check_coordinates, coordinate
-from m2bridge.families.attention.parametrization import reduced_indices as indices
-from m2bridge.families.attention.parametrization import reduced_name as name
+from m2bridge.families.attention.parametrization import (
+    check_coordinates,
+    coordinate,
+    reduced_indices as indices,
+    reduced_name as name,
+)
 from m2bridge.families.attention.shape import Shape, dimension_bound, is_birational, zero_tangent_dimension
 from m2bridge.limits import clock, limited, watched
 from m2bridge.results.base import Result, result_json

@@ -17,7 +17,7 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.sparse_polynomial import WeightedAlgebra
 from m2bridge.engine import Engine, engine_or_own
-from m2bridge.engine.answer import answer_to
+from m2bridge.engine.wire import answer_to
 from m2bridge.errors import ContradictionError, EngineError, MemoryLimitError, MethodUnavailableError, TimeLimitError
 from m2bridge.families.attention.fibres import (
     Fibre,
@@ -29,8 +29,7 @@ from m2bridge.families.attention.fibres import (
 )
 from m2bridge.families.attention.observed import Observations, OrbitFacts
 from m2bridge.families.attention.orbits import Orbit, generic_orbit, orbit_count, orbits
-from m2bridge.families.attention.parametrization import Index, coordinate, parametrization
-from m2bridge.families.attention.parametrization import reduced_indices as indices
+from m2bridge.families.attention.parametrization import Index, coordinate, parametrization, reduced_indices as indices
 from m2bridge.families.attention.shape import Shape
 from m2bridge.families.attention.tangents import OrbitTangents, orbit_tangents, source_tangent_dimension
 from m2bridge.limits import clock, limited, share

@@ -12,8 +12,8 @@ from m2bridge.algebra.ring import GeneratingSet, is_homogeneous, total_degree
 from m2bridge.certificates.schema import Certificate, Content
 from m2bridge.convert.notation import degree_summary, polynomial_text
 from m2bridge.engine import Engine
-from m2bridge.engine.answer import parse
 from m2bridge.engine.script import Script
+from m2bridge.engine.wire import parse
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, NotApplicableError, ParseError, TooLargeError
 from m2bridge.families.attention.completeness import core, sections_series
 from m2bridge.families.attention.fibres import fibres_script

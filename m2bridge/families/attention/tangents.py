@@ -15,8 +15,14 @@ from m2bridge.algebra.linear_algebra import sparse_rank
 from m2bridge.algebra.sparse_polynomial import Terms
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TimeLimitError
 from m2bridge.families.attention.orbits import Orbit, dense_first, generic_orbit, orbits, representative
-from m2bridge.families.attention.parametrization import Function, Sparse, function, multigraded_attention, sparse
-from m2bridge.families.attention.parametrization import reduced_name as name
+from m2bridge.families.attention.parametrization import (
+    Function,
+    Sparse,
+    function,
+    multigraded_attention,
+    reduced_name as name,
+    sparse,
+)
 from m2bridge.families.attention.shape import Shape, coordinate_count
 from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.limits import share, watched

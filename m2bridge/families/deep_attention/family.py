@@ -35,8 +35,7 @@ def _figures() -> tuple[Figure, ...]:
 
 def _program(network: DeepAttention, key: str) -> Script | None:
     """Behind fibres and closedness."""
-    from m2bridge.families.deep_attention import fibres as closedness
-    from m2bridge.families.deep_attention import fibres as generic_fibre
+    from m2bridge.families.deep_attention import fibres as closedness, fibres as generic_fibre
     from m2bridge.families.deep_attention.observation import can_be_certified
 
     if key == "closed":

@@ -9,8 +9,8 @@ from dataclasses import dataclass, fields
 
 from m2bridge.algebra.linear_algebra import rank
 from m2bridge.engine import Engine
-from m2bridge.engine.answer import answer_to
 from m2bridge.engine.script import Script, render
+from m2bridge.engine.wire import answer_to
 from m2bridge.errors import MethodUnavailableError, TooLargeError
 from m2bridge.families.deep_attention.lower_bounds import MinimalStandard
 from m2bridge.families.deep_attention.network import integer_virtual_weights

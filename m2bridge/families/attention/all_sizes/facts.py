@@ -12,8 +12,8 @@ from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.numbers import fraction
 from m2bridge.engine import Engine
-from m2bridge.engine.answer import Answer, answer_to
 from m2bridge.engine.script import Script, render
+from m2bridge.engine.wire import Answer, answer_to
 from m2bridge.errors import ParseError
 from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, BaseCase, BaseIdeals, Stratum
 from m2bridge.families.attention.all_sizes.sizes import (

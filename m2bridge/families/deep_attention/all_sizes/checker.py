@@ -17,9 +17,15 @@ from m2bridge.checker.algebra import ring
 from m2bridge.errors import CertificateError, ContradictionError
 from m2bridge.families.deep_attention.checker.block import columns_and_rank, unseen
 from m2bridge.families.deep_attention.checker.observables import observed
-from m2bridge.families.deep_attention.checker.predictions import WORDS as SAID
-from m2bridge.families.deep_attention.checker.predictions import Case, hypotheses, prediction, upper_bound, virtual
-from m2bridge.families.deep_attention.checker.predictions import name as case_name
+from m2bridge.families.deep_attention.checker.predictions import (
+    WORDS as SAID,
+    Case,
+    hypotheses,
+    name as case_name,
+    prediction,
+    upper_bound,
+    virtual,
+)
 
 Matrix = list[list[Any]]
 IDENTITIES = (

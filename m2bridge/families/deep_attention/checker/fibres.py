@@ -5,8 +5,7 @@ Unknowns are all virtual weights (B_1, …, B_l, N), where the entry (1, 1) of e
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import count
-from itertools import product as pairs
+from itertools import count, product as pairs
 from typing import Any
 
 import flint

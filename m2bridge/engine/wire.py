@@ -1,4 +1,4 @@
-"""Macaulay2 to Python: reads the wire format written by ``m2scripts/wire.m2``.
+"""Answers of Macaulay2, and their values in the wire format that ``m2scripts/wire.m2`` writes.
 
 ===============================  ==================================================
 Macaulay2                        Python
@@ -10,7 +10,7 @@ String, Boolean, null            str, bool, None
 List, Sequence                   list, tuple
 element of a polynomial ring     sympy.polys.rings.PolyElement
 Ideal                            m2bridge.algebra.ring.GeneratingSet
-Matrix over a polynomial ring    m2bridge.convert.wire.PolynomialMatrix
+Matrix over a polynomial ring    m2bridge.engine.wire.PolynomialMatrix
 ===============================  ==================================================
 
 Values of a workspace have a reader of their own, :mod:`m2bridge.workspace.decode`; in ``m2scripts/values.m2`` their
@@ -19,10 +19,10 @@ polynomials are lists of terms, or the text of the engine, which :func:`sparse_t
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 from sympy import ZZ
 from sympy.polys.polyerrors import BasePolynomialError
@@ -31,7 +31,10 @@ from sympy.polys.rings import PolyElement, PolyRing
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.convert.macaulay2 import from_macaulay2
+from m2bridge.engine.protocol import Engine
+from m2bridge.engine.script import Script
 from m2bridge.errors import M2BridgeError, ParseError
+from m2bridge.limits import clock
 from m2bridge.system import integer
 
 Powers = Iterable[tuple[int, int]]
@@ -198,3 +201,103 @@ _READERS: dict[str, Callable[..., Any]] = {
     "Ideal": _ideal,
     "Matrix": _matrix,
 }
+
+
+Kind = TypeVar("Kind")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The named values that one run of Macaulay2 emitted; possibly only the first of them.
+
+    Every reader raises :class:`~m2bridge.errors.ParseError` if the field is missing or of another type.
+    """
+
+    values: dict[str, Any] = field(default_factory=dict)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.values
+
+    def integer(self, name: str) -> int:
+        """An integer."""
+        return self._typed(name, int)
+
+    def boolean(self, name: str) -> bool:
+        """A boolean."""
+        return self._typed(name, bool)
+
+    def integers(self, name: str) -> list[int]:
+        """A list of integers."""
+        return self._list(name, int)
+
+    def lists(self, name: str) -> list[list[Any]]:
+        """A list of lists."""
+        return self._list(name, list)
+
+    def integer_lists(self, name: str) -> list[list[int]]:
+        """A list of lists of integers."""
+        if not all(type(number) is int for numbers in self.lists(name) for number in numbers):
+            raise ParseError(f"the field '{name}' is not a list of lists of integers")
+        return self.lists(name)
+
+    def integer_pairs(self, name: str) -> dict[int, int]:
+        """A list of pairs of integers, as a mapping."""
+        pairs = self._list(name, list)
+        try:
+            return {int(key): int(value) for key, value in pairs}
+        except (TypeError, ValueError) as reason:
+            raise ParseError(f"the field '{name}' is not a list of pairs of integers") from reason
+
+    def ideal(self, name: str) -> GeneratingSet:
+        """An ideal."""
+        return self._typed(name, GeneratingSet)
+
+    def ideals(self, name: str) -> list[GeneratingSet]:
+        """A list of ideals."""
+        return self._list(name, GeneratingSet)
+
+    def _typed(self, name: str, kind: type[Kind]) -> Kind:
+        if name not in self.values:
+            raise ParseError(f"the answer has no field '{name}'")
+        value = self.values[name]
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise ParseError(f"the field '{name}' is a {type(value).__name__}, not a {kind.__name__}")
+        return value
+
+    def _list(self, name: str, kind: type[Kind]) -> list[Kind]:
+        items = self._typed(name, list)
+        if not all(isinstance(item, kind) for item in items):
+            raise ParseError(f"the field '{name}' has entries that are not of type {kind.__name__}")
+        return items
+
+
+def parse(records: Sequence[str]) -> Answer:
+    """Read wire records.
+
+    Raises
+    ------
+    ParseError
+        If a record does not follow the wire format, or a field occurs twice.
+    """
+    values: dict[str, Any] = {}
+    for record in records:
+        try:
+            line = json.loads(record)
+            name, value = line["field"], line["value"]
+        except (ValueError, KeyError, TypeError) as reason:
+            raise ParseError(f"not a record of the wire format: {record[:120]}") from reason
+        if name in values:
+            raise ParseError(f"the field '{name}' was emitted twice")
+        values[name] = decode(value)
+    return Answer(values)
+
+
+def answer_to(script: Script, *, engine: Engine) -> Answer:
+    """Run a script, within the time limit of the computation, and read what it emitted.
+
+    Raises
+    ------
+    EngineError, ParseError
+        If it did not run to its end, or its records do not follow the wire format.
+    """
+    return parse(engine.run(script, timeout=clock().remaining).records)
