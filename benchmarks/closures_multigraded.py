@@ -26,7 +26,6 @@ from m2bridge.engine import locate
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.parametrization import multigraded_attention
 from m2bridge.ideals.construct import read_ideal
-from m2bridge.implicitization.implicitize import hilbert_function
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.completeness import elimination_values
@@ -160,9 +159,9 @@ def alone(rounds: int, limit: float, cases: list[tuple[Case, int]]) -> None:
 
 def warm(rounds: int, cases: list[tuple[Case, int]]) -> None:
     """In this process, nothing to start or import: computing, and what is done with the result."""
-    head = "computing | Hilbert function alone | JSON text | SymPy polynomials | read back"
+    head = "computing | JSON text | SymPy polynomials | read back"
     print(f"\n| case | degree | generators | {head} |")
-    print("|---|---|---|---|---|---|---|---|")
+    print("|---|---|---|---|---|---|---|")
     for case, degree in cases:
         columns: dict[str, list[float]] = {}
         for _ in range(rounds):
@@ -174,7 +173,6 @@ def warm(rounds: int, cases: list[tuple[Case, int]]) -> None:
 
 def one_round(model: SingleLayerAttention, degree: int, columns: dict[str, list[float]]) -> Closure:
     found = timed(columns, "computing", lambda: closure(model, max_degree=degree))
-    timed(columns, "Hilbert", lambda: hilbert_function(multigraded_attention(model), degree))
     text = timed(columns, "JSON", lambda: json.dumps(found.to_json()))
     timed(columns, "SymPy", lambda: found.ideal)
     timed(columns, "read", lambda: read_ideal(json.loads(text)))

@@ -172,7 +172,7 @@ class ContradictionError(M2BridgeError):
 
     Examples
     --------
-    >>> from m2bridge.maps.jacobian_rank import singular_by_bounds
+    >>> from m2bridge.maps.statement import singular_by_bounds
     >>> try:
     ...     singular_by_bounds(lower=6, upper=5, dimension=4)
     ... except ContradictionError as error:

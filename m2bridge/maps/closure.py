@@ -4,8 +4,11 @@ from typing import get_args
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
+from m2bridge.algebra.jacobian import random_point
+from m2bridge.algebra.linear_algebra import sparse_rank
 from m2bridge.algebra.linear_span import LinearReduction, reduce_linearly
 from m2bridge.algebra.ring import GeneratingSet
+from m2bridge.algebra.sparse_polynomial import gradient_of_terms, value_at
 from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.script import Script, render
 from m2bridge.engine.wire import Answer, parse
@@ -17,8 +20,9 @@ from m2bridge.errors import (
     TimeLimitError,
 )
 from m2bridge.ideals.ideal import Ideal
+from m2bridge.implicitization.implicitize import Implicitization
 from m2bridge.implicitization.multigraded_map import MultigradedMap
-from m2bridge.limits import clock, limited
+from m2bridge.limits import clock, limited, share, watched
 from m2bridge.maps.closure_result import Closure, Strategy
 from m2bridge.maps.completeness import (
     Equations,
@@ -28,9 +32,9 @@ from m2bridge.maps.completeness import (
     graded_source,
     prove_complete,
 )
-from m2bridge.maps.jacobian_rank import Status, image_dimension, known_dimension
 from m2bridge.maps.map_model import Case, as_model
 from m2bridge.maps.model import Model
+from m2bridge.maps.rank import Status, jacobian_findings
 
 MOST_DEGREE = 1000
 """Largest ``max_degree`` that is accepted; far above what can be computed."""
@@ -103,7 +107,7 @@ def closure(
         model.check_field(field)
         with engine_or_own(engine) as engine:
             # First what needs no equations, in a part of the time, so that there is something to show.
-            bound = known_dimension(model, field=field)
+            bound = _dimension_by_ranks(model, field=field)
             try:
                 source = _graded(model, strategy, field, max_degree)
                 if source is None:
@@ -115,6 +119,14 @@ def closure(
                     raise
                 way = "multigraded" if strategy == "auto" and field == QQ else resolve(strategy)
                 return Closure(model, field, way, None, *bound, None, None, "", clock().seconds, str(limit))
+
+
+def _dimension_by_ranks(model: Model, *, field: CoefficientField) -> tuple[int | None, Status]:
+    """The best answer by ranks of the differential, computed in at most half of the time."""
+    with share(0.5):
+        findings = jacobian_findings(model, field=field)
+    best = max(findings, key=lambda finding: (finding.status == "proved", finding.value or -1))
+    return best.value, best.status
 
 
 def _eliminated(
@@ -199,9 +211,35 @@ def _multigraded_dimension(known: Equations, bound: tuple[int | None, Status]) -
             raise ContradictionError(f"the ideal has dimension {known.series.dimension}, but {ranks}")
         return known.series.dimension, "proved"
     try:
-        return image_dimension(bound, known.found)
+        return _image_dimension(bound, known.found)
     except TimeLimitError:
         return bound
+
+
+def _image_dimension(bound: tuple[int | None, Status], found: Implicitization) -> tuple[int | None, Status]:
+    """Dimension of the closure of the image: ranks of the differential below, ranks of the equations above.
+
+    At a point of the image the tangent space has at least the dimension of the closure, and lies in the kernel of the
+    differentials of all equations. Where a random point does not show it, another one is tried.
+
+    Parameters
+    ----------
+    bound : (int or None, status)
+        By ranks of the differential.
+    """
+    value, status = bound
+    if status == "lower bound" and any(_tangent_bound(found, seed) == value for seed in range(1, 4)):
+        return value, "proved"
+    return bound
+
+
+def _tangent_bound(found: Implicitization, seed: int) -> int:
+    """The number of coordinates less the rank of the equations at a random point of the image."""
+    parameters = random_point(found.source.polynomial_map, 9, seed)
+    point = [value_at(image, parameters) for image in found.source.integral_images]
+    return len(point) - sparse_rank(
+        gradient_of_terms(generator, point) for generator in watched(found.sparse_generators())
+    )
 
 
 def resolve(strategy: Strategy) -> Strategy:

@@ -14,8 +14,8 @@ from m2bridge.convert.notation import degree_summary, expression_text, ideal_mac
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.implicitization.implicitize import Implicitization
 from m2bridge.limits import watched
-from m2bridge.maps.jacobian_rank import Status
 from m2bridge.maps.model import Model
+from m2bridge.maps.rank import Status
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.sheet import Block, Facts, Formula, Polynomials, Sheet, duration
 

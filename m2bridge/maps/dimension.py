@@ -9,9 +9,9 @@ from m2bridge.engine import Engine, engine_or_own
 from m2bridge.errors import ContradictionError, InvalidCaseError, TimeLimitError
 from m2bridge.limits import limited, share
 from m2bridge.maps.closure import closure
-from m2bridge.maps.jacobian_rank import MethodValue, Status, best_upper_bound, jacobian_findings
 from m2bridge.maps.map_model import Case, as_model
 from m2bridge.maps.model import Expectation, Model, UpperBound
+from m2bridge.maps.rank import MethodValue, Status, best_upper_bound, jacobian_findings
 from m2bridge.results.base import Result, computed_by, result_json
 from m2bridge.results.sheet import Facts, Sheet, Table
 

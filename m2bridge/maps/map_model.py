@@ -32,17 +32,17 @@ from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing, is_name, not_a_name
 from m2bridge.convert.documents import read_toml
 from m2bridge.convert.files import MOST_PARAMETERS, check_headings, check_keys, polynomial, read_map, strings
-from m2bridge.errors import ConversionError, InvalidCaseError, MethodUnavailableError
+from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.maps import chain
-from m2bridge.maps.chain import Chain, Layer, check_outputs
-from m2bridge.maps.model import DifferentiableModel, Model
+from m2bridge.maps.chain import Chain, Layer, check_outputs, rescaling_dimension
+from m2bridge.maps.model import Model
 
 TITLE = "polynomial map"
 
 
 @dataclass(frozen=True, slots=True)
-class MapModel(DifferentiableModel):
+class MapModel(Model):
     """A polynomial map of which nothing is known but its polynomials.
 
     Parameters
@@ -95,43 +95,7 @@ class MapModel(DifferentiableModel):
 
     def gauge_dimension(self) -> int:
         """Dimension of the torus of rescalings of the parameters that keep all images; 0 if there are relations."""
-        return 0 if self.polynomial_map.relations else self._chain().gauge_dimension()
-
-    @property
-    def parameter_count(self) -> int:
-        """The number of parameters."""
-        return len(self.polynomial_map.source.variables)
-
-    @property
-    def input_count(self) -> int:
-        """None: the map is from parameters to coordinates."""
-        return 0
-
-    @property
-    def output_count(self) -> int:
-        """The number of coordinates."""
-        return len(self.polynomial_map.coordinates)
-
-    def values(self, parameters: Sequence[int], inputs: Sequence[Sequence[int]], prime: int) -> list[list[int]]:
-        """See :class:`~m2bridge.maps.model.DifferentiableModel`."""
-        return self._chain().values(parameters, inputs, prime)
-
-    def pullbacks(
-        self, parameters: Sequence[int], inputs: Sequence[Sequence[int]], covectors: Sequence[Sequence[int]], prime: int
-    ) -> list[list[int]]:
-        """See :class:`~m2bridge.maps.model.DifferentiableModel`.
-
-        Raises
-        ------
-        MethodUnavailableError
-            If there are relations among the parameters.
-        """
-        return self._chain().pullbacks(parameters, inputs, covectors, prime)
-
-    def _chain(self) -> Chain:
-        if self.polynomial_map.relations:
-            raise MethodUnavailableError("the parameters satisfy relations; use elimination")
-        return Chain((Layer(self.polynomial_map),))
+        return 0 if self.polynomial_map.relations else rescaling_dimension((Layer(self.polynomial_map),))
 
 
 Case = Model | PolynomialMap
@@ -187,14 +151,6 @@ def read_model(text: str, key: str = "map") -> MapModel | Chain:
         return _read_chain(content, key)
     polynomial_map, title = read_map(text)
     return MapModel(polynomial_map, title or TITLE, key)
-
-
-def read_chain(text: str, key: str = "map") -> Chain:
-    """The composition that a TOML file describes; errors as in :func:`read_model`."""
-    found = read_model(text, key)
-    if not isinstance(found, Chain):
-        raise ConversionError("the file: 'layers' is missing")
-    return found
 
 
 def _read_chain(content: dict[str, Any], key: str) -> Chain:

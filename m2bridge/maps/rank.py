@@ -1,17 +1,23 @@
-"""The dimension of the closure of an image, by exact ranks modulo primes and upper bounds; no engine, no expansion."""
+"""The dimension of the closure of an image, by exact ranks of the differential and upper bounds; without an engine."""
 
-from collections.abc import Callable, Iterator
+from __future__ import annotations
+
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from random import Random
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.linear_algebra import rank_mod
-from m2bridge.algebra.numbers import LARGE_PRIME
-from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError, TooLargeError
-from m2bridge.limits import check as check_clock, limited
-from m2bridge.maps.model import DifferentiableModel, Model, UpperBound
+from m2bridge.algebra.numbers import LARGE_PRIME, primes_from
+from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError, TimeLimitError, TooLargeError
+from m2bridge.limits import check, limited
+from m2bridge.maps.model import DifferentiableModel, LowerBound, Model, UpperBound
 from m2bridge.maps.statement import Value, WithoutOrbits
+
+if TYPE_CHECKING:
+    from m2bridge.algebra.polynomial_map import PolynomialMap
 
 PRIMES = (LARGE_PRIME, 2**61 - 1)
 """The second prime is tried where the first one gave a rank below all upper bounds, or divides a denominator."""
@@ -24,6 +30,37 @@ BATCH = 32
 SEED = 20240817
 _SMALL = 1000
 Pair = tuple[list[int], list[int]]
+
+
+MOST_PRIMES = 4
+"""How many primes are tried for an expanded map when the first ones are unlucky."""
+
+Status = Literal["proved", "lower bound", "formula", "not applicable", "unfinished"]
+
+
+@dataclass(frozen=True, slots=True)
+class MethodValue:
+    """The answer of one method.
+
+    Parameters
+    ----------
+    method : str
+    value : int or None
+    status : str
+        ``proved``; ``lower bound`` (proved as such; over QQ very probably the dimension); ``formula``
+        (the value of a formula, not computed); ``not applicable``; ``unfinished``.
+    remark : str
+        Why.
+    """
+
+    method: str
+    value: int | None
+    status: Status
+    remark: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """A dictionary for ``json.dumps``."""
+        return {"method": self.method, "value": self.value, "status": self.status, "remark": self.remark}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +91,7 @@ class RankResult:
         return "proved" if self.lower == self.upper.value else "lower bound"
 
 
-def rank_result(
-    model: Model, characteristic: int = 0, *, seed: int = SEED, check: Callable[[], None] = lambda: None
-) -> RankResult:
+def rank_result(model: Model, characteristic: int = 0) -> RankResult:
     """Compute the rank of the differential of a parametrization at random points.
 
     The rows of the matrix are gradients of outputs with respect to the parameters. For a family of functions each row
@@ -71,10 +106,6 @@ def rank_result(
         A :class:`~m2bridge.maps.model.DifferentiableModel` is never expanded.
     characteristic : int
         0, or a prime p; then points and inputs are from GF(p), which for small p may give a rank that is too small.
-    seed : int
-        Choice of points and inputs.
-    check : callable
-        Called every few rows; it stops the computation by raising.
 
     Raises
     ------
@@ -92,16 +123,16 @@ def rank_result(
     best: RankResult | None = None
     for attempt, prime in enumerate(_primes(characteristic)):
         try:
-            rows = _gradients(source, upper.value + SPARE_ROWS, prime, Random(seed + attempt), check)
+            rows = _gradients(source, upper.value + SPARE_ROWS, prime, Random(SEED + attempt))
         except InvalidCaseError:  # the prime divides a denominator
             if characteristic:
                 raise
             continue
-        found = RankResult(rank_mod(rows, prime), upper, prime, len(rows), source.parameter_count)
-        if found.lower > upper.value:
-            raise ContradictionError(f"the rank {found.lower} exceeds the upper bound {upper.value}: {upper.reason}")
-        if best is None or found.lower > best.lower:
-            best = found
+        result = RankResult(rank_mod(rows, prime), upper, prime, len(rows), source.parameter_count)
+        if result.lower > upper.value:
+            raise ContradictionError(f"the rank {result.lower} exceeds the upper bound {upper.value}: {upper.reason}")
+        if best is None or result.lower > best.lower:
+            best = result
         if best.status == "proved":
             break
     if best is None:
@@ -110,12 +141,20 @@ def rank_result(
 
 
 def differentiable(model: Model) -> DifferentiableModel:
-    """The model itself if it can be differentiated, else its free parametrization."""
+    """Return the model itself if it can be differentiated, else its free parametrization as one layer.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If the parameters satisfy relations.
+    """
     if isinstance(model, DifferentiableModel):
         return model
-    from m2bridge.maps.map_model import MapModel  # needs SymPy, which is slow to import
+    from m2bridge.maps.chain import Chain, Layer  # imports SymPy
 
-    return MapModel(model.free_parametrization() or model.parametrization())
+    if model.free_map.relations:
+        raise MethodUnavailableError("the parameters satisfy relations; use elimination")
+    return Chain((Layer(model.free_map),))
 
 
 def upper_bounds(model: Model, source: DifferentiableModel, characteristic: int = 0) -> list[UpperBound]:
@@ -134,9 +173,7 @@ def _primes(characteristic: int) -> tuple[int, ...]:
     return (characteristic,) * (len(PRIMES) if characteristic > _SMALL else 20)
 
 
-def _gradients(
-    source: DifferentiableModel, count: int, prime: int, random: Random, check: Callable[[], None]
-) -> list[list[int]]:
+def _gradients(source: DifferentiableModel, count: int, prime: int, random: Random) -> list[list[int]]:
     size = count if source.input_count else source.output_count
     if size * source.parameter_count > MAX_ENTRIES:
         raise TooLargeError(
@@ -223,5 +260,94 @@ class ObservedRank(WithoutOrbits):
 def observe_rank(model: Model) -> ObservedRank:
     """Observe the dimension of the closure; see :func:`m2bridge.maps.rank.rank_result`."""
     with limited(None) as running:
-        found = rank_result(model, check=check_clock)
-        return ObservedRank(model, found, running.seconds)
+        return ObservedRank(model, rank_result(model), running.seconds)
+
+
+def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[MethodValue]:
+    """Compute the rank of the differential at random points: modulo a prime and over QQ, or over GF(p^k).
+
+    It is a lower bound for the dimension, as parameters are free. Proved to be the dimension when it attains an upper
+    bound that needs no computation: the number of coordinates, of parameters less the dimension of the gauge group, or
+    one that the model knows. In characteristic p the rank can be less than the dimension at every point. Models that
+    can be differentiated without being expanded are not expanded. A model that knows lower bounds is asked for them.
+    """
+    model.check_field(field)
+    p = field.characteristic
+    own = model.lower_bounds(p)
+    if own is not None:
+        return _by_lower_bounds(own, best_upper_bound(model, field=field))
+    methods = ["jacobian"] if p else [f"jacobian mod {LARGE_PRIME}", "jacobian over QQ"]
+    if isinstance(model, DifferentiableModel):
+        return [_by_evaluation(model, p, methods[0])]
+    try:
+        if model.free_map.relations:
+            reason = "the parameters satisfy relations; use elimination"
+            return [MethodValue("jacobian", None, "not applicable", reason)]
+        upper = min(bound.value for bound in upper_bounds(model, differentiable(model), p))
+        return [_over_extensions(model.free_map, field, upper)] if p else _over_the_rationals(model.free_map, upper)
+    except TimeLimitError as limit:
+        return [MethodValue(method, None, "unfinished", str(limit)) for method in methods]
+
+
+def _over_extensions(free: PolynomialMap, field: CoefficientField, upper: int) -> MethodValue:
+    from m2bridge.algebra.jacobian import generic_rank  # imports SymPy
+
+    value, place = generic_rank(free, upper, field=field)
+    place += "; in this characteristic it can be less than the dimension at every point"
+    return _finding("jacobian", value, upper, place)
+
+
+def _over_the_rationals(free: PolynomialMap, upper: int) -> list[MethodValue]:
+    """The rank modulo a large prime, which is quick, and over QQ; another prime where the first is less."""
+    from m2bridge.algebra.jacobian import generic_rank  # imports SymPy
+
+    prime, *others = islice(primes_from(LARGE_PRIME), MOST_PRIMES)
+    modular = generic_rank(free, upper, field=CoefficientField(prime))[0]
+    try:
+        exact = generic_rank(free, modular, field=QQ)[0]
+        for other in others:
+            if modular >= exact:
+                break
+            modular, prime = max((modular, prime), (generic_rank(free, exact, field=CoefficientField(other))[0], other))
+        over_qq = _finding("jacobian over QQ", exact, upper, "QQ")
+    except TimeLimitError as limit:
+        over_qq = MethodValue("jacobian over QQ", None, "unfinished", str(limit))
+    return [_finding(f"jacobian mod {prime}", modular, upper, f"GF({prime})"), over_qq]
+
+
+def _finding(method: str, value: int, upper: int, place: str) -> MethodValue:
+    if value == upper:
+        return MethodValue(method, value, "proved", "the rank attains an upper bound")
+    return MethodValue(method, value, "lower bound", f"rank at random points over {place}")
+
+
+def _by_evaluation(model: DifferentiableModel, characteristic: int, method: str) -> MethodValue:
+    try:
+        result = rank_result(model, characteristic)
+    except TimeLimitError as limit:
+        return MethodValue(method, None, "unfinished", str(limit))
+    method = method if characteristic else f"jacobian mod {result.prime}"
+    remark = f"rank at random points; at most {result.upper.value}"
+    if result.status == "proved":
+        remark = f"the rank attains an upper bound: {result.upper.reason}"
+    return MethodValue(method, result.lower, result.status, remark)
+
+
+def best_upper_bound(model: Model, *, field: CoefficientField) -> UpperBound | None:
+    """Return the smallest upper bound that the model knows."""
+    return min(model.upper_bounds(field.characteristic), key=lambda bound: bound.value, default=None)
+
+
+def _by_lower_bounds(bounds: Iterator[LowerBound], upper: UpperBound | None) -> list[MethodValue]:
+    """Those that were computed until the limit on time or size, and the limit."""
+    values: list[MethodValue] = []
+    try:
+        for bound in bounds:
+            if upper is not None and bound.value > upper.value:
+                raise ContradictionError(f"the bound {bound} exceeds the upper bound {upper.value}: {upper.reason}")
+            proved = upper is not None and bound.value == upper.value
+            remark = f"{bound.reason}; {'attains' if proved else 'below'} an upper bound" if upper else bound.reason
+            values.append(MethodValue(bound.method, bound.value, "proved" if proved else "lower bound", remark))
+    except (TimeLimitError, MethodUnavailableError, TooLargeError) as limit:
+        values.append(MethodValue("rank", None, "unfinished", str(limit)))
+    return values

@@ -76,6 +76,22 @@ class OrbitStatus:
         return self.tangent_bound or 0, inf if upper is None else upper
 
 
+def singular_by_bounds(lower: int, upper: int | None, dimension: int) -> bool | None:
+    """Whether a point is singular whose tangent dimension lies between two bounds; ``None`` if they do not decide.
+
+    Raises
+    ------
+    ContradictionError
+        If the upper bound is below the lower one, or below the dimension of the variety.
+    """
+    if upper is not None and upper < max(lower, dimension):
+        raise ContradictionError(
+            f"tangent dimension at least {lower} by tangent vectors and at most {upper} by equations, on a variety of "
+            f"dimension {dimension}"
+        )
+    return True if lower > dimension else False if upper == dimension else None
+
+
 @dataclass(frozen=True, slots=True)
 class Component:
     """An irreducible component of the singular locus.

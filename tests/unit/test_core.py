@@ -24,7 +24,7 @@ from m2bridge.families.attention.completeness import (
 )
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
-from m2bridge.implicitization.implicitize import hilbert_function, implicitize, implicitize_and_look_ahead
+from m2bridge.implicitization.implicitize import implicitize, implicitize_and_look_ahead
 from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
 from m2bridge.limits import limited
 from m2bridge.maps.closure import _multigraded_dimension
@@ -39,6 +39,7 @@ from m2bridge.maps.completeness import (
 )
 from m2bridge.maps.map_model import as_model
 from tests.exact_ideals import series_of
+from tests.hilbert_by_ranks import hilbert_function
 from tests.limits import Looks
 
 Vector = tuple[int, ...]

@@ -33,10 +33,9 @@ from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.families.attention.singular_points import by_bounds
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.tangents import orbit_dimension, tangent_lower_bound, tangent_upper_bounds
-from m2bridge.maps.jacobian_rank import singular_by_bounds
 from m2bridge.maps.map_model import as_model
 from m2bridge.maps.singular_locus import tangent_text
-from m2bridge.maps.statement import Component, LocusFindings, OrbitStatus, compare
+from m2bridge.maps.statement import Component, LocusFindings, OrbitStatus, compare, singular_by_bounds
 from m2bridge.system import decimal, integer
 
 # Exact mathematics against SymPy, closed formulas and values printed elsewhere.

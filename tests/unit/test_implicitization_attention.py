@@ -7,10 +7,11 @@ import pytest
 from m2bridge.errors import ContradictionError, TimeLimitError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.parametrization import multigraded_attention
-from m2bridge.implicitization.implicitize import hilbert_function, implicitize
+from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.implicitization.multigraded_map import grading_with_multidegrees, multigraded
 from m2bridge.limits import limited
 from tests.exact_ideals import substituted
+from tests.hilbert_by_ranks import hilbert_function
 from tests.limits import Looks
 
 # Generators by degree and dim I_n for n = 2, 3, …, from elimination with Macaulay2 over QQ.

@@ -27,9 +27,10 @@ from m2bridge.families.attention.parametrization import multigraded_attention
 from m2bridge.implicitization import elimination, generators, generators as lifting
 from m2bridge.implicitization.elimination import Expansions, ModularElimination, Substitution, dense_slice
 from m2bridge.implicitization.generators import GeneratedPart
-from m2bridge.implicitization.implicitize import hilbert_function, implicitize, random_prime
+from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.implicitization.multigraded_map import finest_grading, multigraded
 from tests.exact_ideals import substituted
+from tests.hilbert_by_ranks import hilbert_function, random_prime
 
 # Multigraded implicitization of classical maps and of maps that are awkward on purpose.
 
@@ -184,8 +185,6 @@ def test_relations_among_parameters_are_refused():
 def test_negative_degrees_are_refused():
     with pytest.raises(InvalidCaseError):
         implicitize(multigraded(CUBIC), -1)
-    with pytest.raises(InvalidCaseError):
-        hilbert_function(multigraded(CUBIC), -1)
 
 
 @pytest.mark.parametrize(

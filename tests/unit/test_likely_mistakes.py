@@ -33,8 +33,8 @@ from m2bridge.families.attention.shape import Coordinates, Weights
 from m2bridge.limits import limited
 from m2bridge.maps import dimension, singular_locus
 from m2bridge.maps.closure_result import Strategy
-from m2bridge.maps.jacobian_rank import MethodValue
 from m2bridge.maps.map_model import as_model, read_model
+from m2bridge.maps.rank import MethodValue
 from m2bridge.workspace.macaulay2 import Macaulay2
 from m2bridge.workspace.values import Factorization, GroebnerBasis, Matrix, Module, QuotientRing, RingElement
 

@@ -23,8 +23,8 @@ from m2bridge.families.attention.shape import dimension_bound, dimension_formula
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.maps.completeness import elimination_values
 from m2bridge.maps.dimension import Dimension
-from m2bridge.maps.jacobian_rank import MethodValue, jacobian_findings
 from m2bridge.maps.map_model import as_model
+from m2bridge.maps.rank import MethodValue, jacobian_findings
 
 # Maps from SymPy expressions: exact, never evaluated from text, and reduced modulo p only where that makes sense.
 

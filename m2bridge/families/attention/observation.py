@@ -34,8 +34,8 @@ from m2bridge.families.attention.shape import Shape
 from m2bridge.families.attention.tangents import OrbitTangents, orbit_tangents, source_tangent_dimension
 from m2bridge.limits import clock, limited, share
 from m2bridge.maps.closure import closure_script
-from m2bridge.maps.jacobian_rank import singular_by_bounds
 from m2bridge.maps.map_model import MapModel
+from m2bridge.maps.statement import singular_by_bounds
 
 
 def degree_by_projection(shape: Shape, dimension: int, generic: Fibre) -> int:

@@ -32,9 +32,8 @@ from m2bridge.families.attention.tangents import (
 )
 from m2bridge.limits import clock, share
 from m2bridge.maps.completeness import LARGEST_DEGREE, elimination_values
-from m2bridge.maps.jacobian_rank import singular_by_bounds
 from m2bridge.maps.model import Model
-from m2bridge.maps.statement import LocusFindings, OrbitStatus
+from m2bridge.maps.statement import LocusFindings, OrbitStatus, singular_by_bounds
 
 
 def by_orbits(ideal: GeneratingSet, dimension: int, shape: Shape, parametrization: PolynomialMap) -> LocusFindings:

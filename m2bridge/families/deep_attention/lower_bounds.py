@@ -31,7 +31,7 @@ from m2bridge.families.deep_attention.network import (
     gradient,
 )
 from m2bridge.families.deep_attention.shape import Shape, reduced_dimension
-from m2bridge.limits import check, watched
+from m2bridge.limits import watched
 from m2bridge.maps.model import LowerBound
 from m2bridge.maps.rank import rank_result
 
@@ -222,7 +222,7 @@ def _softmax(network: Shape) -> Iterator[LowerBound]:
 def _full(network: Shape, characteristic: int) -> LowerBound:
     """The rank of the differential at random weights, each row with random tokens of its own."""
     few = replace(network, t=min(network.t, DISTINCT_TOKENS))
-    found = rank_result(few, characteristic, check=check)
+    found = rank_result(few, characteristic)
     size = f"{found.rows} × {found.columns}"
     return LowerBound(found.lower, f"Jacobian mod {found.prime}", f"rank of {size} entries of the differential")
 

@@ -37,7 +37,7 @@ from m2bridge.families.deep_attention.network import (
     virtual_weights,
 )
 from m2bridge.families.deep_attention.shape import Shape, virtual_dimension
-from m2bridge.limits import check, limited, watched
+from m2bridge.limits import limited, watched
 from m2bridge.maps.dimension import dimension
 from m2bridge.maps.rank import rank_result
 from m2bridge.maps.statement import Value, WithoutOrbits
@@ -477,7 +477,7 @@ def _lower_bound(network: Shape, upper: int) -> dict[str, Any]:
     point = {"seed": SEED, "prime": LARGE_PRIME}
     if not network.is_plain:
         few = replace(network, t=min(network.t, DISTINCT_TOKENS))
-        return {"lower_bound": rank_result(few, check=check).lower}
+        return {"lower_bound": rank_result(few).lower}
     block = certified_block(network)
     rank = _block_rank(block, network.t, network.layers, network.softmax)
     unseen = kernel_dimension(network)
