@@ -2,7 +2,6 @@
 
 import json
 import platform
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -171,6 +170,8 @@ def _describe(candidate: Candidate) -> tuple[str, str, str]:
 
 
 def _installed(name: str) -> str:
+    from importlib import metadata
+
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:

@@ -19,6 +19,7 @@ from m2bridge.cli.options import MemorySize, NewPath, Seconds, batch_options, ex
 from m2bridge.cli.output import echo_json, exit_code, fitted, progress
 from m2bridge.engine import locate
 from m2bridge.errors import InvalidCaseError
+from m2bridge.limits import limited
 from m2bridge.results.sheet import Sheet, Table, line, plural, table
 from m2bridge.system import importing
 
@@ -133,7 +134,8 @@ def _cases(name: str, options: dict[str, Any]) -> Iterable[Any]:
     if options["file"] is not None:
         if given := [name for name, value in texts.items() if value is not None]:
             raise InvalidCaseError(given[0], "a grid cannot be given together with --cases")
-        return list(read_cases(options["file"], chosen, options["all_a"]))
+        with limited(options["timeout"]):  # else a pipe could hold the command up for ever
+            return list(read_cases(options["file"], chosen, options["all_a"]))
     cases = grid(chosen, texts, options["all_a"])
     if not cases:
         raise InvalidCaseError("a", none_left(chosen))

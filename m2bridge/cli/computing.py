@@ -13,7 +13,6 @@ import click
 from click.core import ParameterSource
 
 from m2bridge.algebra.field import QQ
-from m2bridge.algebra.numbers import fraction
 from m2bridge.cli import DONE, UNDECIDED
 from m2bridge.cli.families import (
     ALL,
@@ -369,6 +368,8 @@ def _of_weights(model: Any, *rows: list[list[Fraction]]) -> tuple[dict[str, Frac
     """The function of weights A and V, by its coordinates, and the weights as matrices."""
     with importing():
         from sympy import Matrix, Rational
+
+        from m2bridge.algebra.numbers import fraction
 
         function_of, check_coordinates = tool("function_of"), tool("check_coordinates")
     A, V = (Matrix([[Rational(entry) for entry in row] for row in matrix]) for matrix in rows)

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 
 from m2bridge.engine.protocol import CALM, LEAST_MEMORY, address_space
@@ -108,6 +107,8 @@ def _absolute(path: str) -> Path:
 
 
 def _in_wheel() -> Path | None:
+    from importlib import metadata  # slow to import
+
     try:
         program = Path(str(metadata.distribution(WHEEL).locate_file("sage_wheels/bin/M2"))).absolute()
     except metadata.PackageNotFoundError:

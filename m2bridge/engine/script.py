@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -48,6 +47,8 @@ class Script:
     @property
     def digest(self) -> str:
         """SHA-256 of the body."""
+        import hashlib  # slow to import
+
         return hashlib.sha256(self.body.encode()).hexdigest()
 
     def standalone(self) -> str:

@@ -25,7 +25,7 @@ from m2bridge import (
     orbit_diagram,
     slice_surface,
 )
-from m2bridge.cli import commands
+from m2bridge.cli import UNDECIDED as UNFINISHED, commands
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.attention.figures import figure_1
 from m2bridge.families.attention.orbits import representative
@@ -35,8 +35,10 @@ from m2bridge.families.attention.parametrization import (
     reduced_indices as indices,
     reduced_name as name,
 )
+from m2bridge.limits import clock
 from m2bridge.maps.slice_surface import SliceSurface
 from m2bridge.pictures.slice_picture import CLOSURE_ONLY, FUNCTIONS, UNDECIDED
+from tests.limits import HOUR
 
 UMBRELLA = {"c_1_1_1_1": 1, "c_1_1_1_2": 0, "c_1_2_1_1": 0}
 
@@ -329,6 +331,27 @@ def test_pictures_of_the_command_line(line: tuple[str, ...], ending: str, m2: st
         assert "version" in json.loads(result.stdout)["engine"]
     if form == "--csv":
         assert result.stdout.count("\n") > 3
+
+
+def test_a_slice_at_its_limit_keeps_the_pieces_that_it_has(
+    m2: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Surfaces come first; the limit is reached at the first curve."""
+
+    def late(*_: Any) -> Iterator[Any]:
+        raise clock().late("the computation")
+
+    monkeypatch.setattr("m2bridge.maps.slice_surface.branches", late)
+    fixed = ",".join(f"{name}={value}" for name, value in UMBRELLA.items())
+    case = ["--d", "2", "--d-out", "1", "--coordinates", fixed, "--fineness", "6", "--timeout", str(HOUR)]
+    out = tmp_path / "slice.svg"
+    words = ["figure", "slice", *case, "--m2", m2, "--json", "--out", str(out)]
+    done = CliRunner().invoke(commands.cli, words, standalone_mode=False)
+    found = json.loads(done.stdout)
+    assert done.return_value == UNFINISHED
+    assert {piece["kind"] for piece in found["pieces"]} == {"surface"}
+    assert found["unfinished"].startswith("there may be more pieces: the computation did not finish within the limit")
+    assert out.stat().st_size > 1000
 
 
 @pytest.fixture(autouse=True)

@@ -93,6 +93,14 @@ def test_a_pipe_into_which_nobody_writes_ends_with_the_limit(
     assert done.stderr.endswith("did not finish within the limit of 1 second; give it more with --timeout\n")
 
 
+def test_a_pipe_of_cases_into_which_nobody_writes_ends_with_the_limit(command: str, tmp_path: Path) -> None:
+    pipe = tmp_path / "cases.toml"
+    os.mkfifo(pipe)
+    done = run(command, "certify", "--cases", str(pipe), "--out", str(tmp_path / "results"), "--timeout", "1")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.endswith("did not finish within the limit of 1 second; give it more with --timeout\n")
+
+
 @pytest.mark.parametrize("endless", ["yes", "cat /dev/zero"])
 def test_code_that_never_ends_is_not_read_for_ever(command: str, endless: str) -> None:
     done = run("sh", "-c", f"{endless} | {command} run -")

@@ -109,6 +109,13 @@ def test_sympy_is_not_imported_before_it_is_needed(code: str) -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+def test_the_command_line_imports_no_mathematics_and_nothing_slow() -> None:
+    """Help is shown, and Macaulay2 started, before any of these; each takes as long as all of click, or longer."""
+    slow = {"sympy", "flint", "jinja2", "rich", "importlib.metadata"}
+    code = f"import m2bridge.cli.commands, sys; print(*{slow} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "\n"
+
+
 def modules() -> dict[str, Path]:
     found = {}
     for path in sorted(PACKAGE.rglob("*.py")):
