@@ -9,11 +9,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from m2bridge import SingleLayerAttention as Case
-from m2bridge.batch.cluster import Dask
-from m2bridge.batch.executors import Certify, Executor, Processes, Serial, Settings
+from m2bridge.batch.executors import Certify, Dask, Executor, Processes, Serial, Settings
 from m2bridge.batch.plan import Progress, Summary, plan, run
-from m2bridge.batch.store import Store, case_lock
-from m2bridge.batch.task import tasks
+from m2bridge.batch.store import Store, case_lock, tasks
 from tests.events import PATIENCE
 
 SMALL = ["--d", "1..2", "--d-out", "1..2", "--a", "1..2"]

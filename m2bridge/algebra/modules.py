@@ -9,8 +9,7 @@ from typing import Any
 
 from sympy import Rational, Symbol, sympify
 
-from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.algebra.sympy_rings import entry_text
+from m2bridge.algebra.ring import PolynomialRing, entry_text
 from m2bridge.errors import ConversionError
 from m2bridge.results.sheet import shortened
 

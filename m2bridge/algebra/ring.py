@@ -1,21 +1,71 @@
-"""Polynomial rings and generators of their ideals, with SymPy polynomials as elements."""
+"""Polynomial rings and generators of their ideals, with polynomials of SymPy as elements.
 
+SymPy's rings as they are cannot be pickled or copied: SymPy 1.14 changes a dictionary while it goes through it
+(``PolyRing.__getstate__``) and has a local function in its finite fields; python-flint 0.9 says nothing of ``nmod``.
+"""
+
+import copyreg
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from numbers import Rational
 from typing import Any
 from unicodedata import normalize
 
-from sympy import Expr, Float, Poly, Symbol
+import flint
+from sympy import ZZ, Expr, Float, Poly, Symbol
+from sympy.polys import rings
+from sympy.polys.domains.finitefield import FiniteField
 from sympy.polys.orderings import grevlex
 from sympy.polys.polyerrors import BasePolynomialError
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import CoefficientField
-from m2bridge.algebra.sympy_rings import PolyRing
 from m2bridge.errors import ConversionError
+
+
+class Polynomial(rings.PolyElement):  # type: ignore[misc]
+    """A polynomial; SymPy writes those over GF(p) with the residues that FLINT says, 0 to p − 1."""
+
+    def str(self, *style: Any) -> str:
+        """SymPy's text."""
+        domain = self.ring.domain
+        if not domain.is_FiniteField:
+            return str(super().str(*style))
+        integers = self.ring.clone(domain=ZZ)
+        return str(integers.from_dict({m: ZZ(domain.to_int(c)) for m, c in self.items()}).str(*style))
+
+
+class PolyRing(rings.PolyRing):  # type: ignore[misc]
+    """A ring of such polynomials, equal to SymPy's own; it has the same name because that is part of the hash."""
+
+    @property
+    def dtype(self) -> Callable[[Any], Polynomial]:
+        """The constructor of elements."""
+        return self._dtype  # type: ignore[no-any-return]
+
+    @dtype.setter
+    def dtype(self, _: object) -> None:
+        self._dtype = Polynomial(self, ()).new
+
+
+def entry_text(element: Any) -> str:
+    """The text of an element of any ring in a list; residues are those of least absolute value."""
+    modulus = element.modulus() if isinstance(element, flint.nmod) else getattr(element, "mod", None)
+    if not isinstance(modulus, int):
+        return str(element)
+    residue = int(element) % modulus
+    return str(residue if 2 * residue <= modulus else residue - modulus)
+
+
+for _kind in (rings.PolyRing, PolyRing):
+    copyreg.pickle(_kind, lambda ring: (type(ring), (ring.symbols, ring.domain, ring.order)))
+for _kind in (PolyElement, Polynomial):
+    copyreg.pickle(_kind, lambda element: (rings.PolyRing.from_dict, (element.ring, dict(element))))
+copyreg.pickle(FiniteField, lambda field: (FiniteField, (int(field.mod), field.sym)))
+copyreg.pickle(flint.nmod, lambda residue: (flint.nmod, (int(residue), residue.modulus())))
+
 
 LONGEST_NAME = 100
 """Characters in the name of a variable that people write."""

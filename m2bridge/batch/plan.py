@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
 from m2bridge.batch.executors import Executor, Started
-from m2bridge.batch.store import Store
-from m2bridge.batch.task import KINDS, Task, TaskReport, counted
+from m2bridge.batch.store import KINDS, Store, Task, TaskReport, counted
 from m2bridge.certificates.schema import file_name
 from m2bridge.results.sheet import duration
 
@@ -40,7 +39,7 @@ class Plan:
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> from m2bridge.batch.store import Store
-    >>> from m2bridge.batch.task import tasks
+    >>> from m2bridge.batch.store import tasks
     >>> with TemporaryDirectory() as folder:
     ...     found = plan(tasks([SingleLayerAttention(d=2, d_out=1)]), Store(Path(folder)))
     >>> found.done, [task.name for task in found.left]
@@ -74,7 +73,7 @@ def plan(tasks: Sequence[Task], store: Store) -> Plan:
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> from m2bridge.batch.store import Store
-    >>> from m2bridge.batch.task import tasks
+    >>> from m2bridge.batch.store import tasks
     >>> with TemporaryDirectory() as folder:
     ...     print(plan(tasks([SingleLayerAttention(d=2, d_out=1)], "3.3,3.4"), Store(Path(folder))))
     cases: 1 (2 questions), done: 0, to do: 1

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Self
 
 from m2bridge.batch.pool import Pool, lower_limit, prepare
-from m2bridge.batch.task import reason_of
+from m2bridge.batch.store import reason_of
 from m2bridge.checker.verify import VerifyResult
 from m2bridge.errors import InvalidCaseError
 from m2bridge.limits import check_timeout, clock

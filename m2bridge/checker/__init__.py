@@ -7,8 +7,8 @@ and: rank conditions generate prime ideals (Bruns, Vetter, *Determinantal Rings*
 variable is no zero divisor if it divides no leading monomial, graded reverse lexicographic (Bayer, Stillman 1987),
 and the Hilbert series is that modulo leading monomials; bounds for networks (docs/polynomial_networks.md).
 
-It shares with the program that makes certificates the form of the file (``m2bridge.certificates``: ``schema``,
-``files``, ``difference``; strict JSON), the wording of statements and lemmas (``wording``, ``families/*/words.toml``),
+It shares with the program that makes certificates the form of the file (``m2bridge.certificates.schema``;
+strict JSON), the wording of statements and lemmas (``wording``, ``families/*/words.toml``),
 errors, the number of the release, and no mathematics: all of it is written anew, by other methods where there are any.
 
 It does not check the Macaulay2 program in a certificate, and what stands under ``reported``.
@@ -18,8 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from m2bridge.certificates.files import Difference
-from m2bridge.certificates.schema import Certificate, Content
+from m2bridge.certificates.schema import Certificate, Content, Difference
 from m2bridge.certificates.wording import Wording, Words
 
 

@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from m2bridge._version import __version__
-from m2bridge.certificates.files import Difference, difference, read
-from m2bridge.certificates.schema import Certificate, Content, digest, with_release
+from m2bridge.certificates.schema import Certificate, Content, Difference, difference, digest, read, with_release
 from m2bridge.checker import FamilyChecker
 from m2bridge.errors import CertificateError, InvalidCaseError, OtherReleaseError, TooExpensiveError
 from m2bridge.families import checker

@@ -73,8 +73,7 @@ def certify_command(
     """
     from m2bridge.batch.cases import ordered
     from m2bridge.batch.plan import plan, run, shown
-    from m2bridge.batch.store import Store
-    from m2bridge.batch.task import tasks
+    from m2bridge.batch.store import Store, tasks
 
     _check_workers(**options)
     questions = tasks(ordered(_cases(family, options)), check)
@@ -148,8 +147,7 @@ def _executor(store: Store, planned: Plan, options: dict[str, Any]) -> Executor:
 
         prepare("m2bridge.batch.executors")  # it imports what the workers need while this process does the same
     with importing():
-        from m2bridge.batch.cluster import Dask
-        from m2bridge.batch.executors import Processes, Serial, Settings
+        from m2bridge.batch.executors import Dask, Processes, Serial, Settings
 
     needed = any(task.needs_engine for task in planned.left)
     limits = options["timeout"], options["memory"]
@@ -164,7 +162,7 @@ def _executor(store: Store, planned: Plan, options: dict[str, Any]) -> Executor:
 
 
 def _kinds(text: str) -> frozenset[Any]:
-    from m2bridge.batch.task import KINDS
+    from m2bridge.batch.store import KINDS
 
     kinds = frozenset(part.strip() for part in text.split(",") if part.strip())
     if unknown := sorted(kinds - set(KINDS)):
@@ -195,7 +193,7 @@ def verify_command(*, paths: Sequence[Path], workers: int | None, timeout: float
     hold a program that nobody checked. Outcomes of a batch (*.outcome.json), which say why there is no certificate, are
     counted and left out.
     """
-    from m2bridge.batch.task import SUFFIX
+    from m2bridge.batch.store import SUFFIX
     from m2bridge.batch.verifying import verify_files
 
     named = list(json_files(paths))

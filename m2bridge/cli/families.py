@@ -45,7 +45,7 @@ def complete_statements(ctx: click.Context, param: click.Parameter, incomplete: 
 
 def complete_questions(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Keys of the questions about the family that is named, for the last word of a list."""
-    from m2bridge.crosscheck.questions import questions
+    from m2bridge.crosscheck.certify import questions
 
     try:
         return _last((ALL, REACHABLE, *questions(_family(ctx))), incomplete)
@@ -55,7 +55,7 @@ def complete_questions(ctx: click.Context, param: click.Parameter, incomplete: s
 
 def complete_kinds(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Kinds of outcomes of a batch, for the last word of a list."""
-    from m2bridge.batch.task import KINDS
+    from m2bridge.batch.store import KINDS
 
     return _last(KINDS, incomplete)
 

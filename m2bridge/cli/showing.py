@@ -110,7 +110,7 @@ def _save(text: str, out: Path) -> None:
     OSError
         If it cannot be written.
     """
-    from m2bridge.certificates.files import write_aside
+    from m2bridge.certificates.schema import write_aside
 
     with _writing(out):
         if out.exists() and not out.is_file():  # a pipe, or a device

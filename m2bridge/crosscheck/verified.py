@@ -4,11 +4,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from m2bridge._version import __version__
-from m2bridge.certificates.files import read
-from m2bridge.certificates.schema import Certificate, with_release
+from m2bridge.certificates.schema import Certificate, read, with_release
 from m2bridge.checker import verify as checker
 from m2bridge.checker.verify import VerifyResult
-from m2bridge.crosscheck.questions import foreign_program, rests_on_program
+from m2bridge.crosscheck.certify import foreign_program, rests_on_program
 from m2bridge.errors import InvalidCaseError, TooLargeError
 
 

@@ -6,7 +6,7 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.jacobian import random_point
 from m2bridge.algebra.linear_algebra import sparse_rank
-from m2bridge.algebra.linear_span import LinearReduction, reduce_linearly
+from m2bridge.algebra.polynomial_map import LinearReduction, reduce_linearly
 from m2bridge.algebra.ring import GeneratingSet
 from m2bridge.algebra.sparse_polynomial import gradient_of_terms, value_at
 from m2bridge.engine import Engine, engine_or_own

@@ -11,9 +11,8 @@ from typing import Any
 from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
-from m2bridge.algebra.linear_span import in_sparse_coordinates, reduce_linearly
 from m2bridge.algebra.numbers import primes_from
-from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.algebra.polynomial_map import PolynomialMap, in_sparse_coordinates, reduce_linearly
 from m2bridge.convert import macaulay2
 from m2bridge.convert.macaulay2 import all_to_macaulay2
 from m2bridge.engine import Engine

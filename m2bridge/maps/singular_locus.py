@@ -7,7 +7,7 @@ from math import comb, inf
 from typing import Any, Literal, get_args
 
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.linear_span import reduce_linearly
+from m2bridge.algebra.polynomial_map import reduce_linearly
 from m2bridge.convert import macaulay2
 from m2bridge.convert.macaulay2 import all_to_macaulay2
 from m2bridge.convert.notation import degree_summary, ideal_macaulay2, polynomial_text

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from m2bridge.batch.task import SUFFIX
-from m2bridge.certificates.files import read, write_aside
-from m2bridge.certificates.schema import Certificate
+from m2bridge.batch.store import SUFFIX
+from m2bridge.certificates.schema import Certificate, read, write_aside
 from m2bridge.convert.notation import degree_summary
 from m2bridge.engine.script import page
 from m2bridge.errors import CertificateError, ContradictionError

@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from m2bridge._version import __version__
-from m2bridge.batch.task import SUFFIX, Unanswered
-from m2bridge.certificates.files import read, text_of
-from m2bridge.certificates.schema import Certificate
+from m2bridge.batch.store import SUFFIX, Unanswered
+from m2bridge.certificates.schema import Certificate, read, text_of
 from m2bridge.convert.documents import read_json
-from m2bridge.crosscheck.questions import foreign_program, question_of
+from m2bridge.crosscheck.certify import foreign_program, question_of
 from m2bridge.errors import CertificateError, ConversionError, InvalidCaseError, TooLargeError
 from m2bridge.families.definition import Row as Answer
 from m2bridge.limits import watched

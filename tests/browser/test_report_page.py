@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from m2bridge import reports as report
-from m2bridge.batch.store import Store
-from m2bridge.batch.task import Unanswered
-from m2bridge.certificates.files import read
+from m2bridge.batch.store import Store, Unanswered
+from m2bridge.certificates.schema import read
 from m2bridge.reports import Report, Row
 from m2bridge.reports.content import VERDICTS, case_of
 from m2bridge.reports.forms import MARKS

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from m2bridge import DeepAttention, Macaulay2, PolynomialNetwork, SingleLayerAttention
-from m2bridge.certificates.files import write
-from m2bridge.certificates.schema import Certificate, digest
+from m2bridge.certificates.schema import Certificate, digest, write
 from m2bridge.crosscheck.certify import certify_all
 from m2bridge.families.attention.all_sizes.family import EverySize
 from m2bridge.families.deep_attention.all_sizes.family import EveryNetwork

@@ -21,11 +21,10 @@ from m2bridge.batch.cases import grid, ordered
 from m2bridge.batch.executors import Certify, Processes, Settings
 from m2bridge.batch.plan import Progress, plan, run
 from m2bridge.batch.pool import Done, Worker
-from m2bridge.batch.store import Store
-from m2bridge.batch.task import Task, TaskReport, tasks
-from m2bridge.certificates.files import read
+from m2bridge.batch.store import Store, Task, TaskReport, tasks
+from m2bridge.certificates.schema import read
 from m2bridge.cli import commands
-from m2bridge.crosscheck.questions import questions
+from m2bridge.crosscheck.certify import questions
 from m2bridge.crosscheck.verified import verify_path
 from m2bridge.errors import BatchError
 from m2bridge.families import family

@@ -18,10 +18,9 @@ from m2bridge import SingleLayerAttention as Case
 from m2bridge.batch.cases import grid, ordered
 from m2bridge.batch.executors import Processes, Serial, Settings
 from m2bridge.batch.plan import Lines, plan, run
-from m2bridge.batch.store import Store
-from m2bridge.batch.task import Task, tasks
-from m2bridge.certificates.files import read
-from m2bridge.crosscheck.questions import questions
+from m2bridge.batch.store import Store, Task, tasks
+from m2bridge.certificates.schema import read
+from m2bridge.crosscheck.certify import questions
 from m2bridge.families import family
 from tests import quick
 from tests.batches import SMALL, batch, certifying, ended, held, results

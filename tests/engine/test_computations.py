@@ -20,8 +20,7 @@ from m2bridge import (
     singular_locus,
 )
 from m2bridge.algebra.field import QQ
-from m2bridge.algebra.linear_span import linear_isomorphism
-from m2bridge.algebra.polynomial_map import vanishes_on_image
+from m2bridge.algebra.polynomial_map import linear_isomorphism, vanishes_on_image
 from m2bridge.engine import Engine
 from m2bridge.engine.wire import parse
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TooLargeError

@@ -10,10 +10,9 @@ import pytest
 from sympy import Poly, symbols
 
 from m2bridge import Macaulay2, SingleLayerAttention, closure, cross_check
-from m2bridge.certificates.files import write
+from m2bridge.certificates.schema import write
 from m2bridge.crosscheck import compare
-from m2bridge.crosscheck.certify import certify, certify_all
-from m2bridge.crosscheck.questions import questions
+from m2bridge.crosscheck.certify import certify, certify_all, questions
 from m2bridge.crosscheck.verified import verify, verify_path
 from m2bridge.engine import Transcript
 from m2bridge.engine.script import Script

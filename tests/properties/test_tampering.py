@@ -8,8 +8,7 @@ from typing import Any
 
 from hypothesis import given, settings, strategies as st
 
-from m2bridge.certificates.files import read
-from m2bridge.certificates.schema import Certificate
+from m2bridge.certificates.schema import Certificate, read
 from m2bridge.crosscheck.verified import verify, verify_path
 from m2bridge.errors import CertificateError
 

@@ -14,11 +14,9 @@ import islpy as isl
 import pytest
 
 from m2bridge import reports as report
-from m2bridge.certificates.files import read, write
-from m2bridge.certificates.schema import Certificate
+from m2bridge.certificates.schema import Certificate, read, write
 from m2bridge.checker.verify import verify
-from m2bridge.crosscheck.certify import certify_all
-from m2bridge.crosscheck.questions import questions
+from m2bridge.crosscheck.certify import certify_all, questions
 from m2bridge.crosscheck.verified import verify_path
 from m2bridge.engine import Engine
 from m2bridge.engine.protocol import Transcript

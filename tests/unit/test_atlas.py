@@ -16,9 +16,8 @@ import pytest
 from sympy import Symbol, binomial, sympify
 
 from m2bridge.algebra.hilbert_series import HilbertSeries
-from m2bridge.batch.store import Store
-from m2bridge.batch.task import Unanswered
-from m2bridge.certificates.files import read, write
+from m2bridge.batch.store import Store, Unanswered
+from m2bridge.certificates.schema import read, write
 from m2bridge.cli import commands
 from m2bridge.errors import CertificateError, ContradictionError
 from m2bridge.reports.atlas import (

@@ -14,8 +14,7 @@ from m2bridge import DeepAttention, PolynomialNetwork, SingleLayerAttention as C
 from m2bridge.batch.cases import grid, ordered, read_cases
 from m2bridge.batch.executors import Settings, put_outcomes
 from m2bridge.batch.plan import Lines, plan
-from m2bridge.batch.store import Store, case_lock
-from m2bridge.batch.task import Task, TaskReport, Unanswered, kind_of, reason_of, tasks
+from m2bridge.batch.store import Store, Task, TaskReport, Unanswered, case_lock, kind_of, reason_of, tasks
 from m2bridge.certificates.schema import Certificate
 from m2bridge.engine import Limits
 from m2bridge.errors import (

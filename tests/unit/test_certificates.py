@@ -14,8 +14,7 @@ import pytest
 from m2bridge import SingleLayerAttention
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.certificates.files import read, write
-from m2bridge.certificates.schema import SCHEMA, Certificate, digest
+from m2bridge.certificates.schema import SCHEMA, Certificate, digest, read, write
 from m2bridge.checker import algebra
 from m2bridge.cli import commands
 from m2bridge.cli.certifying import json_files

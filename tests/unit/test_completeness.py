@@ -16,8 +16,7 @@ from m2bridge import PolynomialRing, SingleLayerAttention, read_ideal
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import total_degree
 from m2bridge.algebra.sparse_polynomial import Terms
-from m2bridge.certificates.files import read
-from m2bridge.certificates.schema import Certificate
+from m2bridge.certificates.schema import Certificate, read
 from m2bridge.checker import algebra
 from m2bridge.convert.notation import polynomial_text
 from m2bridge.crosscheck.verified import verify

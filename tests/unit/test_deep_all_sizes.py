@@ -13,12 +13,10 @@ from typing import Any
 import pytest
 
 from m2bridge import reports as report
-from m2bridge.certificates.files import write
-from m2bridge.certificates.schema import Certificate
+from m2bridge.certificates.schema import Certificate, write
 from m2bridge.checker.verify import verify
 from m2bridge.cli import commands
-from m2bridge.crosscheck.certify import certify_all
-from m2bridge.crosscheck.questions import question_of, questions
+from m2bridge.crosscheck.certify import certify_all, question_of, questions
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError, TimeLimitError
 from m2bridge.families import family
 from m2bridge.families.deep_attention.all_sizes import checker as checked, decide, decide as cross_check, layer_numbers

@@ -14,8 +14,7 @@ import pytest
 
 from m2bridge.certificates.schema import Certificate
 from m2bridge.checker.verify import verify
-from m2bridge.crosscheck.certify import certify_all
-from m2bridge.crosscheck.questions import questions
+from m2bridge.crosscheck.certify import certify_all, questions
 from m2bridge.crosscheck.verified import verify_path
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families import family

@@ -18,8 +18,7 @@ from click.testing import CliRunner
 from flint import fmpz_mat, nmod_mat
 
 from m2bridge import Orbit, SingleLayerAttention, reports as report
-from m2bridge.certificates.files import read
-from m2bridge.certificates.schema import Certificate
+from m2bridge.certificates.schema import Certificate, read
 from m2bridge.checker.verify import verify
 from m2bridge.cli.certifying import certify_command
 from m2bridge.crosscheck.certify import certify

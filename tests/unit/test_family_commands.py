@@ -14,10 +14,10 @@ from click.testing import CliRunner, Result
 import m2bridge.families as registry
 from m2bridge import CoefficientField, SingleLayerAttention
 from m2bridge.algebra.field import QQ
-from m2bridge.batch.task import tasks
+from m2bridge.batch.store import tasks
 from m2bridge.cli import commands
 from m2bridge.cli.computing import _chosen
-from m2bridge.crosscheck.questions import questions
+from m2bridge.crosscheck.certify import questions
 from m2bridge.engine import Transcript
 from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError, TooLargeError
@@ -174,7 +174,7 @@ def test_questions_that_are_asked_of_no_case_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     line = ("--family", "deep-attention", "--widths", "2,2", "--a", "1", "--check", "all")
-    monkeypatch.setattr("m2bridge.batch.task.questions", lambda name: {"3.1": replace(first(name), usual=never)})
+    monkeypatch.setattr("m2bridge.batch.store.questions", lambda name: {"3.1": replace(first(name), usual=never)})
     monkeypatch.setattr("sys.argv", ["m2bridge", "certify", *line, "--out", str(tmp_path / "out")])
     assert commands.run() == 2
     assert capsys.readouterr().err == "Error: --check: 'all' asks nothing about these cases\n"

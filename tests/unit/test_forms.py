@@ -15,7 +15,7 @@ from hypothesis import given, strategies as st
 from m2bridge import reports as report
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.certificates import files
+from m2bridge.certificates import schema as files
 from m2bridge.cli import commands
 from m2bridge.cli.output import progress
 from m2bridge.convert.notation import polynomial_text

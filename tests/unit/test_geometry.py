@@ -13,9 +13,8 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries, n
 from m2bridge.algebra.jacobian import differential_rank, jacobian_at, random_point, tangent_dimension
 from m2bridge.algebra.linear_algebra import pivot_columns, rank
-from m2bridge.algebra.linear_span import in_sparse_coordinates, linear_isomorphism, reduce_linearly
 from m2bridge.algebra.numbers import LARGE_PRIME
-from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.algebra.polynomial_map import PolynomialMap, in_sparse_coordinates, linear_isomorphism, reduce_linearly
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ContradictionError, ConversionError, InvalidCaseError, TooLargeError
 from m2bridge.families.attention import singular_points as bound_criterion

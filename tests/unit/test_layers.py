@@ -17,7 +17,7 @@ DOORS = {
     "jinja2": {"engine/script.py"},
     "pexpect": {"engine/process.py"},
     "psutil": {"engine/process.py", "batch/executors.py"},
-    "distributed": {"batch/cluster.py"},
+    "distributed": {"batch/executors.py"},
     "IPython": {"notebook.py"},
 }
 

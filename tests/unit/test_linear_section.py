@@ -10,7 +10,7 @@ from m2bridge import Orbit, SingleLayerAttention
 from m2bridge.algebra.determinantal import determinantal_degree, determinantal_hilbert_function
 from m2bridge.algebra.sparse_polynomial import WeightedAlgebra
 from m2bridge.crosscheck import Decision, compare
-from m2bridge.crosscheck.questions import question_of
+from m2bridge.crosscheck.certify import question_of
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention import observation as linear_section, observation as source_degree, shape as formulas
 from m2bridge.families.attention.checker import case as observations

@@ -10,8 +10,7 @@ import pytest
 
 from m2bridge import Orbit, SingleLayerAttention, observe, singular_locus
 from m2bridge.batch.executors import Settings, put_outcomes
-from m2bridge.batch.store import Store
-from m2bridge.batch.task import Task, kind_of
+from m2bridge.batch.store import Store, Task, kind_of
 from m2bridge.crosscheck import CrossCheck, Decision, Verdict, compare, cross_check
 from m2bridge.crosscheck.certify import certify
 from m2bridge.engine import Engine, Transcript

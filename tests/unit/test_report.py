@@ -19,9 +19,8 @@ import pytest
 from click.testing import CliRunner
 
 from m2bridge import reports as report
-from m2bridge.batch.store import Store
-from m2bridge.batch.task import Kind, Unanswered
-from m2bridge.certificates import files
+from m2bridge.batch.store import Kind, Store, Unanswered
+from m2bridge.certificates import schema as files
 from m2bridge.cli import commands, showing
 from m2bridge.cli.showing import report_command
 from m2bridge.engine.script import cited

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from m2bridge import Orbit, SingleLayerAttention
-from m2bridge.algebra.linear_span import linear_isomorphism
+from m2bridge.algebra.polynomial_map import linear_isomorphism
 from m2bridge.certificates.schema import Content
 from m2bridge.crosscheck import Decision, Verdict, compare
-from m2bridge.crosscheck.questions import question_of
-from m2bridge.crosscheck.verdict import NO_ORBIT, NONE_SPECIAL
+from m2bridge.crosscheck.certify import question_of
+from m2bridge.crosscheck.cross_check import NO_ORBIT, NONE_SPECIAL
 from m2bridge.errors import ContradictionError
 from m2bridge.families import OWN, family
 from m2bridge.families.attention.fibres import fibre_points, products_determine_functions

@@ -18,10 +18,9 @@ from m2bridge import SingleLayerAttention
 from m2bridge.batch import pool
 from m2bridge.batch.pool import Done, Pool, Worker
 from m2bridge.batch.verifying import LEAST_MEMORY, Allowance, verify_files
-from m2bridge.certificates.files import read, write
-from m2bridge.certificates.schema import digest
+from m2bridge.certificates.schema import digest, read, write
 from m2bridge.checker.verify import VerifyResult
-from m2bridge.crosscheck.questions import question_of
+from m2bridge.crosscheck.certify import question_of
 from m2bridge.crosscheck.verified import verify_path
 from m2bridge.errors import BatchError, ContradictionError, InvalidCaseError
 from tests.events import PATIENCE, wait_for, wait_for_end

@@ -29,8 +29,7 @@ from typing import get_args
 from m2bridge.algebra.determinantal import determinantal_hilbert_function, monomial_count
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.hilbert_series import HilbertSeries
-from m2bridge.algebra.linear_span import linear_isomorphism
-from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.algebra.polynomial_map import PolynomialMap, linear_isomorphism
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.families.attention.parametrization import (
     Places,

@@ -5,8 +5,7 @@ from contextlib import suppress
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.jacobian import tangent_dimension
-from m2bridge.algebra.linear_span import reduce_linearly
-from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.algebra.polynomial_map import PolynomialMap, reduce_linearly
 from m2bridge.algebra.ring import GeneratingSet
 from m2bridge.engine import Engine
 from m2bridge.engine.script import Script, render

@@ -17,8 +17,7 @@ from sympy.polys.rings import PolyElement
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.modules import AsText, ring_text
 from m2bridge.algebra.numbers import fraction
-from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.algebra.sympy_rings import entry_text
+from m2bridge.algebra.ring import PolynomialRing, entry_text
 from m2bridge.errors import ConversionError
 from m2bridge.workspace.values.inexact import ComplexNumber, Operators, Real
 from m2bridge.workspace.values.rings import (

@@ -8,8 +8,7 @@ from sympy.polys.orderings import grevlex, grlex, lex
 
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.modules import AsText, ring_text
-from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.algebra.sympy_rings import PolyRing, entry_text
+from m2bridge.algebra.ring import PolynomialRing, PolyRing, entry_text
 
 
 @dataclass(frozen=True, slots=True, repr=False)

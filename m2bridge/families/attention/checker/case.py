@@ -14,7 +14,7 @@ from typing import Any
 
 import flint
 
-from m2bridge.certificates.files import Difference, difference
+from m2bridge.certificates.schema import Difference, difference
 from m2bridge.checker.algebra import rank, ring
 from m2bridge.errors import CertificateError, ContradictionError, TooExpensiveError
 

@@ -12,8 +12,7 @@ from operator import mul
 from random import Random
 from typing import Any
 
-from m2bridge.certificates.files import Difference, difference
-from m2bridge.certificates.schema import Certificate, Content
+from m2bridge.certificates.schema import Certificate, Content, Difference, difference
 from m2bridge.checker import algebra
 from m2bridge.errors import CertificateError, TooExpensiveError
 from m2bridge.families.attention.checker.case import Case, function, observe, orbits, representative

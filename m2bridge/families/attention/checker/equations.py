@@ -13,8 +13,7 @@ from typing import Any
 
 import flint
 
-from m2bridge.certificates.files import Difference
-from m2bridge.certificates.schema import Certificate, Content
+from m2bridge.certificates.schema import Certificate, Content, Difference
 from m2bridge.checker import algebra
 from m2bridge.errors import TooExpensiveError
 from m2bridge.families.attention.checker.case import Case

@@ -6,8 +6,7 @@ from math import comb, factorial, prod
 from pathlib import Path
 from typing import Any
 
-from m2bridge.certificates.files import Difference
-from m2bridge.certificates.schema import Certificate, Content
+from m2bridge.certificates.schema import Certificate, Content, Difference
 from m2bridge.certificates.wording import Words, wording
 from m2bridge.checker import global_verdict, statements, verdict
 from m2bridge.families.attention.checker.case import Case, Orbit, observe, representative, unpaid
