@@ -17,13 +17,14 @@ from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.cli import commands
 from m2bridge.errors import ContradictionError, InvalidCaseError, TooLargeError
 from m2bridge.families import family
-from m2bridge.families.deep_attention import lower_bounds, model, shape
+from m2bridge.families.deep_attention import model, network as bounds, shape, softmax as softmax_bounds
 from m2bridge.families.deep_attention.model import DeepAttention
-from m2bridge.families.deep_attention.network import Balls, Head, PowerSeries, Residues, SeriesMatrix, gradient, output
+from m2bridge.families.deep_attention.network import EntryMatrix, Head, Residues, gradient, output
 from m2bridge.families.deep_attention.shape import MAX_LAYERS, virtual_dimension
+from m2bridge.families.deep_attention.softmax import Balls, PowerSeries
 from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.implicitization.multigraded_map import multigraded
-from m2bridge.maps.model import DifferentiableModel, Model
+from m2bridge.maps.model import DifferentiableModel, Model, UpperBound
 from m2bridge.maps.rank import rank_result
 from tests import deep
 
@@ -90,21 +91,19 @@ def test_gradients_are_those_of_the_product_rule(
 def test_gradients_of_blocks(widths: tuple[int, ...]) -> None:
     """Along any direction in C_k, c_k and m, from the output as a polynomial on a line."""
     numbers, random = Residues(LARGE_PRIME), Random(5)
-    start, direction = (lower_bounds.random_block(DeepAttention(widths, widths[:-1]), random) for _ in range(2))
+    start, direction = (bounds.random_block(DeepAttention(widths, widths[:-1]), random) for _ in range(2))
     X, G = (
         numbers.matrix([[random.randrange(LARGE_PRIME) for _ in range(2)] for _ in range(rows)])
         for rows in (start.size, 1)
     )
 
-    def moved(s: int) -> lower_bounds.Block:
+    def moved(s: int) -> bounds.Block:
         matrices = tuple(
             tuple(tuple(x + s * y for x, y in zip(row, other, strict=True)) for row, other in zip(A, B, strict=True))
             for A, B in zip(start.matrices, direction.matrices, strict=True)
         )
         scalars = tuple(x + s * y for x, y in zip(start.scalars, direction.scalars, strict=True))
-        return lower_bounds.Block(
-            matrices, scalars, tuple(x + s * y for x, y in zip(start.row, direction.row, strict=True))
-        )
+        return bounds.Block(matrices, scalars, tuple(x + s * y for x, y in zip(start.row, direction.row, strict=True)))
 
     values = []
     for s in range(15):
@@ -258,7 +257,7 @@ def test_one_block_decides_all_small_networks() -> None:
         for widths, a in product(product(range(1, most + 1), repeat=layers + 1), product((1, 2), repeat=layers)):
             for t, normalization in ((1, "none"), (2, "none"), (2, "softmax")):
                 network = DeepAttention(widths, a, t, normalization=normalization)
-                methods = lower_bounds._formal_block if network.softmax else lower_bounds._lightning_block
+                methods = softmax_bounds.formal_block if network.softmax else bounds.lightning_block
                 assert [bound.value for bound in methods(network)] == [shape.virtual_bound(network).value], network
 
 
@@ -281,7 +280,7 @@ def test_softmax_has_the_dimension_of_the_virtual_weights(
     network = DeepAttention(widths, a, t, normalization="softmax")
     assert proved(network) == value
     if t > 1:
-        assert lower_bounds._full_by_series(network).value == value == virtual_dimension(DeepAttention(widths, a))
+        assert softmax_bounds._full_by_series(network).value == value == virtual_dimension(DeepAttention(widths, a))
         assert len(list(network.lower_bounds(0))) == 3
 
 
@@ -327,7 +326,7 @@ def test_gauge() -> None:
 def test_too_few_inputs_give_a_lower_bound_and_refute_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert deep.jacobian_rank((3, 3, 3), (2, 2), 2, inputs=4) < 23
     monkeypatch.setattr("m2bridge.maps.rank.SPARE_ROWS", -6)
-    monkeypatch.setattr(lower_bounds, "_lightning_block", lambda network: iter(()))
+    monkeypatch.setattr(bounds, "lightning_block", lambda network: iter(()))
     found = dimension(DeepAttention((3, 3, 3), 2))
     assert (found.dimension, found.status, found.upper.value) == (17, "lower bound", 23)
 
@@ -339,7 +338,8 @@ def test_wrong_formulas_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(shape, "reduced_dimension", wrong)
         with pytest.raises(ContradictionError):
             dimension(DeepAttention((3, 3, 3), 2))
-    monkeypatch.setattr(shape, "reduced_dimension", lambda s, whole: right(s, s.layers))  # skew parts counted
+    monkeypatch.setattr(shape, "reduced_dimension", right)
+    monkeypatch.setattr(shape, "virtual_bound", lambda s: UpperBound(right(s, s.layers) - 2, "skew parts counted"))
     found = dimension(DeepAttention((3, 3, 3), (1, 2)))
     assert (found.dimension, found.status, found.upper.value) == (18, "lower bound", 20)
 
@@ -347,10 +347,8 @@ def test_wrong_formulas_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_bad_point_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A block whose first matrix has rank one sees less of the second one."""
     for first, deciding in (((1, 1), (1, 1)), 0), (((1, 2), (1, 1)), 1):
-        monkeypatch.setattr(
-            lower_bounds, "random_block", lambda *_, C=first: lower_bounds.Block((C, ((1, 2), (3, 5))), (), (1, 4))
-        )
-        assert len(list(lower_bounds._lightning_block(DeepAttention((3, 3, 3), 2)))) == deciding
+        monkeypatch.setattr(bounds, "random_block", lambda *_, C=first: bounds.Block((C, ((1, 2), (3, 5))), (), (1, 4)))
+        assert len(list(bounds.lightning_block(DeepAttention((3, 3, 3), 2)))) == deciding
 
 
 def test_exponentials_of_power_series() -> None:
@@ -399,7 +397,8 @@ def test_series_matrices_multiply_like_polynomials() -> None:
     exact = numbers.matrix(left) * numbers.matrix(right) + numbers.matrix(left).transpose()
     assert [int(entry[0]) for entry in product_.entries()] == [int(entry) for entry in exact.entries()]
     h = flint.nmod_poly([1, 1], LARGE_PRIME)
-    assert (SeriesMatrix([[h]], 3) * SeriesMatrix([[h**2]], 3)).rows[0][0] == flint.nmod_poly([1, 3, 3], LARGE_PRIME)
+    product = EntryMatrix([[h]], series.times) * EntryMatrix([[h**2]], series.times)
+    assert product.rows[0][0] == flint.nmod_poly([1, 3, 3], LARGE_PRIME)
 
 
 @pytest.mark.parametrize(("d", "d_out", "a", "t"), [(3, 2, 2, 2), (2, 1, 1, 2), (4, 2, 3, 3), (2, 2, 2, 1)])

@@ -18,7 +18,7 @@ from m2bridge.crosscheck.certify import certify_all, questions
 from m2bridge.crosscheck.verified import verify_path
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families import family
-from m2bridge.families.deep_attention import lower_bounds, shape, statements
+from m2bridge.families.deep_attention import network as bounds, shape, statements
 from m2bridge.families.deep_attention.checker import (
     block as checker_block,
     fibres as checker_fibres,
@@ -228,13 +228,13 @@ def test_a_maker_with_a_wrong_bound_is_found_out(monkeypatch: pytest.MonkeyPatch
 
 def test_a_maker_with_a_bad_point_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """A matrix of too small a rank, so the block decides nothing; the checker has its point from the seed."""
-    bad = lower_bounds.random_block
+    bad = bounds.random_block
 
     def of_rank_one(shape: Any, draws: Any, unit: Any = 1) -> Any:
         made = bad(shape, draws, unit)
         return replace(made, matrices=(((1, 2), (2, 4)), *made.matrices[1:]))
 
-    monkeypatch.setattr(lower_bounds, "random_block", of_rank_one)
+    monkeypatch.setattr(bounds, "random_block", of_rank_one)
     (found,) = certify_all(DeepAttention((3, 3, 3), 2), ["L"])
     assert found.answer["verdicts"][0]["verdict"] == "UNDECIDED"
     assert verify(found).outcome == "rejected"

@@ -13,7 +13,7 @@ from m2bridge import dimension
 from m2bridge.algebra.linear_algebra import rank
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TooLargeError
-from m2bridge.families.deep_attention import fibres as generic_fibre, network as network_module, observation
+from m2bridge.families.deep_attention import expansion, fibres as generic_fibre, observation
 from m2bridge.families.deep_attention.checker import fibres, fibres as limit, observables as checker_observables
 from m2bridge.families.deep_attention.checker.predictions import Case, hypothesis, prediction, read
 from m2bridge.families.deep_attention.fibres import GenericFibre
@@ -250,7 +250,7 @@ def test_identities_are_exact_and_can_fail(monkeypatch: pytest.MonkeyPatch) -> N
     assert observe(DeepAttention((1,) * 13, 1), "normal_form").numbers == {"factors": 2 * 3**12 - 1}
     assert observe(DeepAttention((1,) * 900, 1), "scalings_keep_the_function").value is True
     right = observation.layer_of_letters
-    monkeypatch.setattr(network_module, "_transposed_word", lambda word: word)
+    monkeypatch.setattr(expansion, "_transposed_word", lambda word: word)
     assert observe(DeepAttention((2, 2, 2), 2), "normal_form").value is False
     monkeypatch.undo()
 
@@ -260,7 +260,7 @@ def test_identities_are_exact_and_can_fail(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(observation, "layer_of_letters", squared)
     assert observe(DeepAttention((2, 2), 2), "scalings_keep_the_function").value is False
     with pytest.raises(TypeError, match="no entries"):
-        network_module.WordSystem().matrix([[1]])
+        expansion.WordSystem().matrix([[1]])
 
 
 def test_every_statement_can_be_observed() -> None:

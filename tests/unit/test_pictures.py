@@ -29,7 +29,7 @@ from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavaila
 from m2bridge.families.attention.figures import OrbitNode, _assignments, covers
 from m2bridge.families.attention.membership import orbit_of
 from m2bridge.families.attention.orbits import Orbit, orbits, representative
-from m2bridge.families.deep_attention import lower_bounds
+from m2bridge.families.deep_attention import network as bounds
 from m2bridge.families.deep_attention.figure import figure_3
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import limited
@@ -256,7 +256,7 @@ def test_tables() -> None:
 
 
 def test_hollow_points_are_lower_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lower_bounds, "_lightning_block", lambda network: iter(()))
+    monkeypatch.setattr(bounds, "lightning_block", lambda network: iter(()))
     monkeypatch.setattr("m2bridge.maps.rank.SPARE_ROWS", -3)
     found = figure_3(deltas=[3])
     assert not found.proved

@@ -1,4 +1,4 @@
-"""The polynomial map of a lightning attention network, expanded by FLINT.
+"""A lightning attention network expanded: as a polynomial map by FLINT, and as a sum of words in matrices of any size.
 
 The function is P(XXᵀ)X, where P is a matrix of polynomials in a symmetric matrix S: Q_1 = 1, and layer k makes
 Σ_h V_h Q S Qᵀ A_h Q of Q, plus Q itself with a skip connection.
@@ -9,10 +9,15 @@ output, ``f_k_…`` with the exponents of X_11, X_12, …, X_nt: as many as are 
 tokens have the same coefficients, up to the order of the tokens.)
 """
 
+from __future__ import annotations
+
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import reduce
 from itertools import combinations_with_replacement
 from math import prod
-from typing import Any
+from operator import add, mul
 
 import flint
 
@@ -21,6 +26,7 @@ from m2bridge.algebra.linear_algebra import pivot_columns
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import InvalidCaseError, TooLargeError
+from m2bridge.families.deep_attention.network import EntryMatrix, Head, Layer, Lightning, Point, Rows
 from m2bridge.families.deep_attention.shape import Shape, coefficient_count
 from m2bridge.limits import check, watched
 
@@ -31,7 +37,8 @@ _PRODUCTS_PER_SECOND = 150_000
 
 Exponents = tuple[int, ...]
 Polynomial = dict[Exponents, int]
-Entries = list[list[Any]]
+Place = tuple[int, int, Exponents]
+"""Output, input, and exponents of S."""
 
 
 def expanded(network: Shape) -> PolynomialMap:
@@ -88,71 +95,42 @@ def _product_count(network: Shape) -> int:
     return products
 
 
-def _symmetric_coefficients(network: Shape) -> dict[tuple[int, int, Exponents], Polynomial]:
-    """The coefficients of P that are not identically zero, by output k, input i and exponents of S."""
+class PolynomialSystem(Lightning):
+    """The number system of polynomials."""
+
+    __slots__ = ()
+
+    def matrix(self, rows: Rows) -> EntryMatrix:
+        """Return the matrix with these entries."""
+        return EntryMatrix(list(map(list, rows)))
+
+
+def _symmetric_coefficients(network: Shape) -> dict[Place, Polynomial]:
+    """The coefficients of P that are not identically zero."""
     n = network.widths[0]
     variables = n * (n + 1) // 2
     context = flint.fmpz_mpoly_ctx.get([f"v{i}" for i in range(variables + network.parameter_count)], "degrevlex")
-    generators = iter(context.gens())
-    S: Entries = [[None] * n for _ in range(n)]
-    for p, q in combinations_with_replacement(range(n), 2):
-        S[p][q] = S[q][p] = next(generators)
-    matrices = {
-        (matrix.layer, matrix.head, matrix.kind): [
-            [next(generators) for _ in range(matrix.columns)] for _ in range(matrix.rows)
-        ]
-        for matrix in network.parameter_matrices()
-    }
-    Q: Entries = [[context.constant(int(i == j)) for j in range(n)] for i in range(n)]
-    for k in range(1, network.layers + 1):
-        heads = [_head(matrices, k, h, Q, S) for h in watched(range(1, network.heads + 1))]
-        Q = _sum([Q, *heads] if network.skip else heads)
-    found: dict[tuple[int, int, Exponents], Polynomial] = {}
-    for k, row in enumerate(Q, 1):
+    entries, parameters = context.gens()[:variables], context.gens()[variables:]
+    symmetric = dict(zip(combinations_with_replacement(range(n), 2), entries, strict=True))
+    S = EntryMatrix([[symmetric[min(p, q), max(p, q)] for q in range(n)] for p in range(n)])
+    Q = EntryMatrix([[context.constant(int(i == j)) for j in range(n)] for i in range(n)])
+    for layer in Point.read(network, parameters, PolynomialSystem()).network():
+        heads = [head.V * (Q * S * Q.transpose() * (head.A * Q)) for head in watched(layer)]
+        Q = reduce(add, [Q, *heads] if network.skip else heads)
+    P: dict[Place, Polynomial] = {}
+    for k, row in enumerate(Q.rows, 1):
         for i, entry in enumerate(row, 1):
             for exponents, c in entry.to_dict().items():
                 place = (k, i, tuple(map(int, exponents[:variables])))
-                found.setdefault(place, {})[tuple(map(int, exponents[variables:]))] = int(c)
-    return {
-        place: found[place] for place in sorted(found, key=lambda p: (p[:2], tuple(-e for e in p[2]))) if any(place[2])
-    }
+                P.setdefault(place, {})[tuple(map(int, exponents[variables:]))] = int(c)
+    return {place: P[place] for place in sorted(P, key=lambda p: (p[:2], tuple(-e for e in p[2]))) if any(place[2])}
 
 
-def _head(matrices: dict[tuple[int, int, str], Entries], k: int, h: int, Q: Entries, S: Entries) -> Entries:
-    """V Q S Qᵀ A Q."""
-    if (k, h, "A") in matrices:
-        AQ = _product(matrices[k, h, "A"], Q)
-    else:
-        AQ = _product(_transposed(matrices[k, h, "K"]), _product(matrices[k, h, "Q"], Q))
-    QSQ = _product(_product(Q, S), _transposed(Q))
-    return _product(matrices[k, h, "V"], _product(QSQ, AQ))
-
-
-def _product(left: Entries, right: Entries) -> Entries:
-    columns = _transposed(right)
-    return [[_inner(row, column) for column in columns] for row in watched(left)]
-
-
-def _inner(row: list[Any], column: list[Any]) -> Any:
-    products = [x * y for x, y in zip(row, column, strict=True)]
-    return sum(products[1:], products[0])
-
-
-def _transposed(matrix: Entries) -> Entries:
-    return [list(column) for column in zip(*matrix, strict=True)]
-
-
-def _sum(matrices: list[Entries]) -> Entries:
-    return [
-        [sum(entries[1:], entries[0]) for entries in zip(*rows, strict=True)] for rows in zip(*matrices, strict=True)
-    ]
-
-
-def _named(P: dict[tuple[int, int, Exponents], Polynomial], letter: str) -> dict[str, Polynomial]:
+def _named(P: dict[Place, Polynomial], letter: str) -> dict[str, Polynomial]:
     return {"_".join([letter, str(k), str(i), *map(str, e)]): image for (k, i, e), image in P.items()}
 
 
-def _coefficients_of_a_token(network: Shape, P: dict[tuple[int, int, Exponents], Polynomial]) -> dict[str, Polynomial]:
+def _coefficients_of_a_token(network: Shape, P: dict[Place, Polynomial]) -> dict[str, Polynomial]:
     """Coefficients of Σ_i P_ki(XXᵀ) X_i1 that are linearly independent as linear forms in those of P_k1, …, P_kn."""
     places = sorted({(i, e) for _, i, e in P}, key=lambda place: (place[0], tuple(-x for x in place[1])))
     columns = dict(_monomials_in_tokens(network, places))
@@ -178,7 +156,7 @@ def _monomials_in_tokens(
     context = flint.fmpz_mpoly_ctx.get([f"x{i}" for i in range(n * t)], "degrevlex")
     gens = context.gens()
     X = [gens[i * t : (i + 1) * t] for i in range(n)]
-    entries = [_inner(X[p], X[q]) for p, q in combinations_with_replacement(range(n), 2)]
+    entries = [reduce(add, map(mul, X[p], X[q])) for p, q in combinations_with_replacement(range(n), 2)]
     for i, exponents in watched(places):
         value = prod((s**e for s, e in zip(entries, exponents, strict=True)), start=X[i - 1][0])
         yield (i, exponents), {tuple(map(int, m)): int(c) for m, c in value.to_dict().items()}
@@ -190,3 +168,77 @@ def _combination(terms: list[tuple[int, Polynomial]]) -> Polynomial:
         for exponents, c in polynomial.items():
             total[exponents] = total.get(exponents, 0) + factor * c
     return {exponents: c for exponents, c in total.items() if c}
+
+
+_TRANSPOSED = 1 << 19
+"""The bit by which the letter of a transpose differs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A sum of words in matrices of any size, with powers of a number c as coefficients.
+
+    A network of lightning attention is such a sum in the A, the V, X and their transposes, so identities between words
+    hold for matrices of all sizes.
+
+    Parameters
+    ----------
+    terms : Counter
+        How often a word occurs with a power of c.
+    """
+
+    terms: Counter[tuple[str, int]]
+
+    @classmethod
+    def letter(cls, number: int, power: int = 0) -> Words:
+        """Return a matrix, times a power of c."""
+        return cls(Counter({(chr(number), power): 1}))
+
+    def __mul__(self, other: Words) -> Words:
+        terms = Counter[tuple[str, int]]()
+        for (first, power), count in self.terms.items():
+            for (second, more), times in other.terms.items():
+                terms[first + second, power + more] += count * times
+        return Words(terms)
+
+    def __add__(self, other: Words) -> Words:
+        return Words(self.terms + other.terms)
+
+    @property
+    def length(self) -> int:
+        """The length of the longest word."""
+        return max(len(word) for word, _ in self.terms)
+
+    def degree(self, letter: Words) -> int:
+        """Return how often a letter, not transposed, is in a word, at most."""
+        ((name, _),) = letter.terms
+        return max(word.count(name) for word, _ in self.terms)
+
+    def transpose(self) -> Words:
+        """Return each word backwards, each letter transposed."""
+        return Words(Counter({(_transposed_word(word), power): n for (word, power), n in self.terms.items()}))
+
+
+def _transposed_word(word: str) -> str:
+    return "".join(chr(ord(letter) ^ _TRANSPOSED) for letter in reversed(word))
+
+
+class WordSystem(Lightning):
+    """The number system of words: matrices are letters, and have no entries."""
+
+    __slots__ = ()
+
+    def matrix(self, rows: object) -> Words:
+        """Raise TypeError: matrices are made by :meth:`Words.letter`."""
+        raise TypeError("a word has no entries")
+
+
+TOKENS = Words.letter(1)
+UNIT_MATRIX = Words(Counter({("", 0): 1}))
+
+
+def layer_of_letters(number: int, heads: int = 1, scaled: bool = False) -> Layer:
+    """Return a layer of letters, counted from 0; ``scaled`` has c·V and A/c in place of those of its first head."""
+    names = [2 + 2 * (number * heads + h) for h in range(heads)]
+    powers = [int(scaled and h == 0) for h in range(heads)]
+    return tuple(Head(Words.letter(n, -p), Words.letter(n + 1, p)) for n, p in zip(names, powers, strict=True))

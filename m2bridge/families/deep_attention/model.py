@@ -10,16 +10,17 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from m2bridge.errors import InvalidCaseError
-from m2bridge.families.deep_attention.lower_bounds import lower_bounds
 from m2bridge.families.deep_attention.network import (
     Integers,
     Point,
     Residues,
     gradient,
     integer_virtual_weights,
+    lightning_bounds,
     output,
 )
 from m2bridge.families.deep_attention.shape import Shape
+from m2bridge.families.deep_attention.softmax import softmax_bounds
 from m2bridge.families.deep_attention.statements import STATEMENTS, expectations
 from m2bridge.maps.model import Expectation, LowerBound
 from m2bridge.maps.statement import Statement
@@ -81,8 +82,8 @@ class DeepAttention(Shape):
         return expanded(self)
 
     def lower_bounds(self, characteristic: int) -> Iterator[LowerBound]:
-        """Return bounds by ranks; see ``lower_bounds.py``."""
-        return lower_bounds(self, characteristic)
+        """Return bounds by ranks; see ``network.py`` and ``softmax.py``."""
+        return (softmax_bounds if self.softmax else lightning_bounds)(self, characteristic)
 
     def expectations(self) -> tuple[Expectation, ...]:
         """Return the dimension by formulas; see ``statements.py``."""

@@ -1,47 +1,57 @@
-"""A network evaluated and differentiated, in several number systems.
+"""A network evaluated and differentiated, and lower bounds for its dimension by ranks modulo a prime.
 
-The number systems are integers, residues, power series modulo a prime, real balls, and words in matrices of any size.
-The matrices of each know ``*``, ``+`` and ``transpose()``; the number system makes them, and knows the normalization σ
-of the scores.
+The entries may be integers, residues, or what :mod:`.softmax`, :mod:`.expansion` and :mod:`.observation` need. The
+matrices of each number system know ``*``, ``+`` and ``transpose()``; the system makes them, and knows the
+normalization σ of the scores.
 
-A network of lightning attention is a sum of words in the A, the V, X and their transposes, so identities between words
-hold for matrices of all sizes.
+With one head and no skip connections one block decides, a network with two inputs and one output. Virtual weights
+A'_k = UᵀC_kU and M with first row mU, for 2 × 2 matrices C_k, a row m and a matrix U whose columns are pairwise
+independent, look the same on every two inputs: a network with the virtual weights (C_1, …, C_l, m). If the kernel of
+its differential is only what it always is, the same holds for the whole network at this point, and so at generic
+weights. The proofs are in ``docs/deep-attention.md``.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import islice
 from operator import add, mul
 from random import Random
 from typing import Any, Protocol
 
 import flint
 
+from m2bridge.algebra.linear_algebra import rank_mod
+from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import InvalidCaseError
-from m2bridge.families.deep_attention.shape import Shape
+from m2bridge.families.deep_attention.shape import Shape, seen_dimension
+from m2bridge.limits import watched
+from m2bridge.maps.model import LowerBound
+from m2bridge.maps.rank import rank_result
 
 Rows = Sequence[Sequence[Any]]
 """Rows of integers; for balls of rational numbers too."""
 Matrix = Any
-"""A matrix of FLINT, or a :class:`SeriesMatrix`."""
+"""A matrix of FLINT, or an :class:`EntryMatrix`."""
+Scalar = Any
+"""An integer, or a rational number of FLINT."""
 
 
 class NumberSystem(Protocol):
     """Matrices over a ring, and the normalization of scores."""
 
     def matrix(self, rows: Rows) -> Matrix:
-        """The matrix with these entries."""
+        """Return the matrix with these entries."""
         ...
 
     def normalized(self, scores: Matrix) -> Matrix:
-        """σ(Z)."""
+        """Return the normalized scores σ(Z)."""
         ...
 
     def scores_pullback(self, normalized: Matrix, covector: Matrix) -> Matrix:
-        """The covector on Z that a covector on σ(Z) becomes; ``normalized`` is σ(Z)."""
+        """Return the covector on the scores Z that a covector on σ(Z) becomes; ``normalized`` is σ(Z)."""
         ...
 
 
@@ -51,17 +61,18 @@ class Lightning:
     __slots__ = ()
 
     def normalized(self, scores: Matrix) -> Matrix:
-        """The scores."""
+        """Return the scores."""
         return scores
 
     def scores_pullback(self, normalized: Matrix, covector: Matrix) -> Matrix:
-        """The covector."""
+        """Return the covector."""
         return covector
 
 
-@dataclass(frozen=True, slots=True)
 class Integers(Lightning):
     """ZZ."""
+
+    __slots__ = ()
 
     def matrix(self, rows: Rows) -> Matrix:
         """Return the matrix with these entries."""
@@ -81,145 +92,35 @@ class Residues(Lightning):
 
 
 @dataclass(frozen=True, slots=True)
-class FormalSoftmax:
-    """GF(p), with a random number for each exponential: softmax of two different tokens.
+class EntryMatrix:
+    """A matrix over a ring whose matrices FLINT does not have.
 
-    Softmax is then (π_1, π_2; 1 − π_1, 1 − π_2) with random π_1, π_2, and only its derivative knows the scores. By Ax's
-    theorem the exponentials are algebraically independent if no attention matrix is skew-symmetric, so that ranks are
-    lower bounds (docs/deep-attention.md).
+    Parameters
+    ----------
+    rows : list of lists
+    times : callable
+        The product of two entries.
     """
-
-    prime: int
-    random: Random
-
-    def matrix(self, rows: Rows) -> Matrix:
-        """Return the matrix with these entries."""
-        return Residues(self.prime).matrix(rows)
-
-    def normalized(self, scores: Matrix) -> Matrix:
-        """Return the normalized scores σ(Z)."""
-        chosen = [self.random.randrange(self.prime) for _ in range(2)]
-        return self.matrix([chosen, [1 - value for value in chosen]])
-
-    def scores_pullback(self, normalized: Matrix, covector: Matrix) -> Matrix:
-        """Return the covector on the scores Z."""
-        rows = _softmax_pullback(normalized.table(), covector.table(), mul)
-        return self.matrix([list(map(int, row)) for row in rows])
-
-
-@dataclass(frozen=True, slots=True)
-class Balls:
-    """Real numbers enclosed in balls, with softmax; the j-th token stands for ``multiplicities[j]`` equal ones.
-
-    The precision is that of ``flint.ctx.prec``. The normalization of column i is w_j e^{Z_ji} / Σ_m w_m e^{Z_mi}.
-    """
-
-    multiplicities: tuple[int, ...]
-
-    def matrix(self, rows: Rows) -> Matrix:
-        """Return the matrix with these entries."""
-        return flint.arb_mat([list(map(flint.arb, row)) for row in rows])
-
-    def normalized(self, scores: Matrix) -> Matrix:
-        """Return the normalized scores σ(Z)."""
-        exponentials = [[w * entry.exp() for entry in row] for w, row in self._rows(scores)]
-        totals = [sum(column[1:], column[0]) for column in zip(*exponentials, strict=True)]
-        return flint.arb_mat([[e / total for e, total in zip(row, totals, strict=True)] for row in exponentials])
-
-    def scores_pullback(self, normalized: Matrix, covector: Matrix) -> Matrix:
-        """Return the covector on the scores Z."""
-        return flint.arb_mat(_softmax_pullback(normalized.table(), covector.table(), mul))
-
-    def _rows(self, scores: Matrix) -> Any:
-        return zip(self.multiplicities, scores.table(), strict=True)
-
-
-@dataclass(frozen=True, slots=True)
-class PowerSeries:
-    """GF(p)[h]/(h^length), with softmax, for inputs εX where h = ε².
-
-    Tokens are kept divided by ε, so the scores are h times what the matrices say; all scores have constant term 0, so
-    their exponentials are power series, with denominators below ``length``, which must not exceed p. The constant term
-    of a column's total is t, which p must not divide.
-    """
-
-    prime: int
-    length: int
-    multiplicities: tuple[int, ...]
-
-    def matrix(self, rows: Rows) -> SeriesMatrix:
-        """Return the matrix with these entries."""
-        entries = [[flint.nmod_poly([entry], self.prime) for entry in row] for row in rows]
-        return SeriesMatrix(entries, self.length)
-
-    def normalized(self, scores: SeriesMatrix) -> SeriesMatrix:
-        """Return the normalized scores σ(Z)."""
-        n = self.length
-        rows = zip(self.multiplicities, scores.rows, strict=True)
-        exponentials = [[w * self._exponential(self._shifted(entry)) for entry in row] for w, row in rows]
-        totals = [sum(column[1:], column[0]) for column in zip(*exponentials, strict=True)]
-        inverses = [total.inverse_series_trunc(n) for total in totals]
-        quotients = [[e.mul_low(inverse, n) for e, inverse in zip(row, inverses, strict=True)] for row in exponentials]
-        return SeriesMatrix(quotients, n)
-
-    def scores_pullback(self, normalized: SeriesMatrix, covector: SeriesMatrix) -> SeriesMatrix:
-        """Return the covector on the scores Z."""
-        n = self.length
-        pulled = _softmax_pullback(normalized.rows, covector.rows, lambda x, y: x.mul_low(y, n))
-        return SeriesMatrix([[self._shifted(entry) for entry in row] for row in pulled], n)
-
-    def _shifted(self, series: Any) -> Any:
-        """h times the series."""
-        return series.left_shift(1).truncate(self.length)
-
-    def _exponential(self, series: Any) -> Any:
-        """e^Z for a series Z without constant term, by Newton's iteration E ← E(1 + Z − log E)."""
-        one = flint.nmod_poly([1], self.prime)
-        value, known = one, 1
-        while known < self.length:
-            known = min(2 * known, self.length)
-            logarithm = value.derivative().mul_low(value.inverse_series_trunc(known), known).integral().truncate(known)
-            value = value.mul_low(one + series.truncate(known) - logarithm, known)
-        return value
-
-
-def _softmax_pullback(normalized: Any, covector: Any, times: Any) -> list[list[Any]]:
-    """σ_ji (G_ji − Σ_m σ_mi G_mi), entry by entry."""
-    columns = []
-    for sigma, g in zip(zip(*normalized, strict=True), zip(*covector, strict=True), strict=True):
-        products = [times(s, entry) for s, entry in zip(sigma, g, strict=True)]
-        mean = sum(products[1:], products[0])
-        columns.append([product - times(s, mean) for s, product in zip(sigma, products, strict=True)])
-    return [list(row) for row in zip(*columns, strict=True)]
-
-
-@dataclass(frozen=True, slots=True)
-class SeriesMatrix:
-    """A matrix of power series modulo a prime, truncated to ``length`` coefficients; FLINT has none."""
 
     rows: list[list[Any]]
-    length: int
+    times: Callable[[Any, Any], Any] = mul
 
-    def __add__(self, other: SeriesMatrix) -> SeriesMatrix:
+    def __add__(self, other: EntryMatrix) -> EntryMatrix:
         pairs = zip(self.rows, other.rows, strict=True)
-        return SeriesMatrix([list(map(add, row, other_row)) for row, other_row in pairs], self.length)
+        return EntryMatrix([list(map(add, *pair)) for pair in pairs], self.times)
 
-    def __mul__(self, other: SeriesMatrix) -> SeriesMatrix:
-        n, columns = self.length, list(zip(*other.rows, strict=True))
-        return SeriesMatrix([[_inner(row, column, n) for column in columns] for row in self.rows], n)
+    def __mul__(self, other: EntryMatrix) -> EntryMatrix:
+        columns = other.transpose().rows
+        rows = [[reduce(add, map(self.times, row, column)) for column in columns] for row in watched(self.rows)]
+        return EntryMatrix(rows, self.times)
 
-    def transpose(self) -> SeriesMatrix:
-        """The transposed matrix."""
-        return SeriesMatrix([list(row) for row in zip(*self.rows, strict=True)], self.length)
+    def transpose(self) -> EntryMatrix:
+        """Return the transposed matrix."""
+        return EntryMatrix(list(map(list, zip(*self.rows, strict=True))), self.times)
 
     def entries(self) -> list[Any]:
-        """All entries, row by row."""
+        """Return all entries, row by row."""
         return [entry for row in self.rows for entry in row]
-
-
-def _inner(row: Sequence[Any], column: Sequence[Any], length: int) -> Any:
-    products = [x.mul_low(y, length) for x, y in zip(row, column, strict=True)]
-    return sum(products[1:], products[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,13 +201,13 @@ def gradient(network: Network, X: Matrix, G: Matrix, numbers: NumberSystem, skip
         entering.append((X, sigmas))
         heads = [head.V * X * sigma for head, sigma in zip(layer, sigmas, strict=True)]
         X = reduce(add, heads, X) if skip else reduce(add, heads)
-    found: list[Layer] = []
+    layers: list[Layer] = []
     for layer, (Y, sigmas) in zip(reversed(network), reversed(entering), strict=True):
         pulled = [_pullback(head, Y, sigma, G, numbers) for head, sigma in zip(layer, sigmas, strict=True)]
-        found.append(tuple(head for head, _ in pulled))
+        layers.append(tuple(head for head, _ in pulled))
         covectors = [covector for _, covector in pulled]
         G = reduce(add, covectors, G) if skip else reduce(add, covectors)
-    return found[::-1]
+    return layers[::-1]
 
 
 def virtual_weights(network: Network) -> tuple[list[Matrix], Matrix]:
@@ -340,81 +241,164 @@ def _pullback(head: Head, Y: Matrix, sigma: Matrix, G: Matrix, numbers: NumberSy
     return Head(dA, dV), dY
 
 
-_TRANSPOSED = 1 << 19
-"""The bit by which the letter of a transpose differs."""
+_LARGEST_ENTRY = 1000
+
+
+class Draws(Protocol):
+    """A source of numbers."""
+
+    def randrange(self, start: int, stop: int, /) -> int:
+        """A number from ``start`` on, below ``stop``."""
+        ...
+
+
+@dataclass(slots=True)
+class MinimalStandard:
+    """The generator x ↦ 48271·x modulo 2^31 − 1 (Park, Miller 1993), the same in every language.
+
+    A certificate names the point of a block by the seed; its checker makes the numbers anew.
+    """
+
+    state: int
+
+    def randrange(self, start: int, stop: int, /) -> int:
+        """The next state modulo the size of the range."""
+        self.state = self.state * 48271 % (2**31 - 1)
+        return start + self.state % (stop - start)
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """A sum of words with powers of a number c as coefficients.
+class Block:
+    """Virtual weights of a network with at most two inputs and one output.
 
     Parameters
     ----------
-    terms : frozenset
-        ((word, power of c), how often).
+    matrices : tuple of matrices
+        C_1, C_2, … for the layers whose tokens are not all parallel.
+    scalars : tuple of numbers
+        c_k for the layers after them, behind a hidden width 1, where C_k = c_k mᵀm.
+    row : tuple of numbers
+        m.
     """
 
-    terms: frozenset[tuple[tuple[str, int], int]]
-
-    @classmethod
-    def letter(cls, number: int, power: int = 0) -> Words:
-        """A matrix, times a power of c."""
-        return cls.counted({(chr(number), power): 1})
-
-    @classmethod
-    def one(cls) -> Words:
-        """The unit matrix, the empty word."""
-        return cls.counted({("", 0): 1})
-
-    @classmethod
-    def counted(cls, terms: dict[tuple[str, int], int]) -> Words:
-        """Return the sum in which each term occurs as often as given."""
-        return cls(frozenset(terms.items()))
-
-    def __mul__(self, other: Words) -> Words:
-        found = Counter[tuple[str, int]]()
-        for (first, power), count in self.terms:
-            for (second, more), times in other.terms:
-                found[first + second, power + more] += count * times
-        return Words.counted(found)
-
-    def __add__(self, other: Words) -> Words:
-        return Words.counted(Counter(dict(self.terms)) + Counter(dict(other.terms)))
+    matrices: tuple[tuple[tuple[Scalar, ...], ...], ...]
+    scalars: tuple[Scalar, ...]
+    row: tuple[Scalar, ...]
 
     @property
-    def length(self) -> int:
-        """The length of the longest word."""
-        return max(len(word) for (word, _), _ in self.terms)
+    def size(self) -> int:
+        """The number of inputs."""
+        return len(self.row)
 
-    def degree(self, letter: Words) -> int:
-        """How often a letter, not transposed, is in a word, at most."""
-        (((name, _), _),) = letter.terms
-        return max(word.count(name) for (word, _), _ in self.terms)
+    @property
+    def columns(self) -> int:
+        """The number of entries of all C_k, of scalars, and of m."""
+        return self.size**2 * len(self.matrices) + len(self.scalars) + self.size
 
-    def transpose(self) -> Words:
-        """Each word backwards, each letter transposed."""
-        return Words.counted({(_transposed_word(word), power): count for (word, power), count in self.terms})
+    def network(self, numbers: NumberSystem) -> Network:
+        """Return the network with value matrices 1, …, 1, m."""
+        m = self.row
+        behind = [[[c * x * y for y in m] for x in m] for c in self.scalars]
+        identity = numbers.matrix([[int(i == j) for j in range(self.size)] for i in range(self.size)])
+        attention = [numbers.matrix(rows) for rows in (*self.matrices, *behind)]
+        values = [identity] * (len(attention) - 1) + [numbers.matrix([m])]
+        return tuple((Head(A, V),) for A, V in zip(attention, values, strict=True))
 
-
-def _transposed_word(word: str) -> str:
-    return "".join(chr(ord(letter) ^ _TRANSPOSED) for letter in reversed(word))
-
-
-class WordSystem(Lightning):
-    """The number system of words: matrices are letters, and have no entries."""
-
-    __slots__ = ()
-
-    def matrix(self, rows: object) -> Words:
-        """Matrices are made by :meth:`Words.letter`."""
-        raise TypeError("a word has no entries")
-
-
-TOKENS = Words.letter(1)
+    def flattened(self, found: list[Layer], numbers: NumberSystem) -> list[Scalar]:
+        """A gradient with respect to the C_k and m as one with respect to the parameters of the block."""
+        covectors = [head.A for (head,) in found]
+        m, dm = numbers.matrix([self.row]), found[-1][0].V
+        entries = [entry for dC in covectors[: len(self.matrices)] for entry in dC.entries()]
+        for c, dC in zip(self.scalars, covectors[len(self.matrices) :], strict=True):
+            entries += (m * dC * m.transpose()).entries()
+            dm = dm + numbers.matrix([[c]]) * (m * dC + m * dC.transpose())
+        return [*entries, *dm.entries()]
 
 
-def layer_of_letters(number: int, heads: int = 1, scaled: bool = False) -> Layer:
-    """A layer, counted from 0, of letters; with c·V and A/c in place of those of the first head if ``scaled``."""
-    names = [2 + 2 * (number * heads + h) for h in range(heads)]
-    powers = [int(scaled and h == 0) for h in range(heads)]
-    return tuple(Head(Words.letter(n, -p), Words.letter(n + 1, p)) for n, p in zip(names, powers, strict=True))
+def random_block(shape: Shape, random: Draws, unit: Scalar = 1) -> Block:
+    """A block with the ranks of the shape, of random multiples of ``unit``; no matrix is skew-symmetric.
+
+    Drawn in turn: the C_k row by row, or a column and a row where the rank is one; the c_k; m. All are positive.
+    """
+    size = min(shape.widths[0], 2)
+
+    def row(length: int) -> tuple[Scalar, ...]:
+        return tuple(random.randrange(1, _LARGEST_ENTRY) * unit for _ in range(length))
+
+    def matrix(rank: int) -> tuple[tuple[Scalar, ...], ...]:
+        if rank == size:
+            return tuple(row(size) for _ in range(size))
+        k, q = row(size), row(size)
+        return tuple(tuple(x * y for y in q) for x in k)
+
+    alphas = [alpha for r, alpha in zip(shape.entering_ranks, shape.alphas, strict=True) if r > 1]
+    matrices = tuple(matrix(min(alpha, size)) for alpha in alphas)
+    return Block(matrices, row(shape.layers - len(alphas)), row(size))
+
+
+def gradients(
+    block: Block, numbers: NumberSystem, tokens: int, random: Random, unit: Scalar = 1
+) -> Iterator[list[Any]]:
+    """Gradients of the output at random inputs, each with a random covector on the tokens."""
+    network = block.network(numbers)
+
+    def matrix(rows: int) -> Any:
+        return numbers.matrix(
+            [[random.randrange(-_LARGEST_ENTRY, _LARGEST_ENTRY) * unit for _ in range(tokens)] for _ in range(rows)]
+        )
+
+    while True:
+        yield block.flattened(gradient(network, matrix(block.size), matrix(1), numbers), numbers)
+
+
+SEED = 20250417
+SPARE_ROWS = 5
+DISTINCT_TOKENS = 3
+"""Tokens of a large t that are chosen; the others are zero in lightning attention, and equal to the last in softmax."""
+FULL_PARAMETERS = 400
+"""Up to this number of parameters the rank of the whole Jacobian matrix is computed as well: less than a second."""
+
+
+def lightning_bounds(network: Shape, characteristic: int) -> Iterator[LowerBound]:
+    """Return lower bounds for lightning attention, the quickest first."""
+    if network.is_plain and not characteristic:
+        yield from lightning_block(network)
+    if characteristic or not network.is_plain or network.parameter_count <= FULL_PARAMETERS:
+        yield _full(network, characteristic)
+
+
+def _full(network: Shape, characteristic: int) -> LowerBound:
+    """The rank of the differential at random weights, each row with random tokens of its own."""
+    few = replace(network, t=min(network.t, DISTINCT_TOKENS))
+    found = rank_result(few, characteristic)
+    size = f"{found.rows} × {found.columns}"
+    return LowerBound(found.lower, f"Jacobian mod {found.prime}", f"rank of {size} entries of the differential")
+
+
+def lightning_block(network: Shape) -> Iterator[LowerBound]:
+    """Return the bound by the block, modulo a prime, if it decides."""
+    block = certified_block(network)
+    yield from block_bound(network, block, lightning_rank(block, network.t), f"block mod {LARGE_PRIME}")
+
+
+def lightning_rank(block: Block, t: int) -> int:
+    """Return the rank of the differential of a block of lightning attention."""
+    return rank_of_gradients(block, Residues(LARGE_PRIME), min(t, 2), Random(SEED))
+
+
+def rank_of_gradients(block: Block, numbers: NumberSystem, tokens: int, random: Random) -> int:
+    """Return the rank of some more gradients of a block than it has columns."""
+    rows = islice(watched(gradients(block, numbers, tokens, random)), block.columns + SPARE_ROWS)
+    return rank_mod([list(map(int, row)) for row in rows], LARGE_PRIME)
+
+
+def certified_block(network: Shape) -> Block:
+    """Return the block whose rank is computed; it depends on the seed and the ranks only."""
+    return random_block(network, MinimalStandard(SEED))
+
+
+def block_bound(network: Shape, block: Block, rank: int, method: str) -> Iterator[LowerBound]:
+    """Return the dimension, if the kernel of the differential of the block is what is always there; else nothing."""
+    if rank == block.columns - network.kernel_dimension:
+        reason = f"rank {rank} of a network with {block.size} inputs: one block decides"
+        yield LowerBound(seen_dimension(network), method, reason)

@@ -13,30 +13,22 @@ from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, MemoryLimitError, MethodUnavailableError, TimeLimitError, TooLargeError
+from m2bridge.families.deep_attention.expansion import TOKENS, UNIT_MATRIX, WordSystem, layer_of_letters
 from m2bridge.families.deep_attention.fibres import MOST_UNKNOWNS, concerns, generic_fibre, limit_outside, unknown_count
-from m2bridge.families.deep_attention.lower_bounds import (
+from m2bridge.families.deep_attention.network import (
     DISTINCT_TOKENS,
     SEED,
-    block_rank,
-    certified_block,
-    kernel_dimension,
-    seen_dimension,
-)
-from m2bridge.families.deep_attention.network import (
-    TOKENS,
-    Balls,
     Head,
     Network,
     NumberSystem,
     Point,
     Residues,
-    Words,
-    WordSystem,
-    layer_of_letters,
+    certified_block,
     output,
     virtual_weights,
 )
-from m2bridge.families.deep_attention.shape import Shape, virtual_dimension
+from m2bridge.families.deep_attention.shape import Shape, seen_dimension, virtual_dimension
+from m2bridge.families.deep_attention.softmax import Balls, block_rank
 from m2bridge.limits import limited, watched
 from m2bridge.maps.dimension import dimension
 from m2bridge.maps.rank import rank_result
@@ -275,7 +267,7 @@ def _normal_form(network: Shape) -> Finding:
         raise TooLargeError(f"words are written for at most {MOST_LAYERS} layers; --all-sizes decides all")
     letters = tuple(map(layer_of_letters, range(network.layers)))
     matrices, M = virtual_weights(letters)
-    S, Q = TOKENS * TOKENS.transpose(), Words.one()
+    S, Q = TOKENS * TOKENS.transpose(), UNIT_MATRIX
     for A in matrices:
         Q = Q * S * Q.transpose() * A * Q
     found = output(letters, TOKENS, WordSystem())
@@ -446,20 +438,17 @@ def certified_part(network: Shape, observables: Collection[str], *, engine: Engi
 
 def can_be_certified(network: Shape, observable: str) -> bool:
     """Whether the checker computes it anew."""
-    if observable == "closed":
-        return not concerns(network)
-    if observable in FIBRES:
-        small = network.layers <= CERTIFIED_LAYERS and unknown_count(network) <= MOST_UNKNOWNS
-        return small and network.is_plain and not network.softmax
-    if observable == "virtual_weights":
-        return network.is_plain
-    if observable == "virtual_fibre_dimension":
-        return network.is_plain and not network.softmax
-    if observable == "normal_form":
-        return network.is_plain and not network.softmax and network.layers <= MOST_LAYERS
-    if observable == "scalings_keep_the_function":
-        return not network.softmax
-    return observable == "attention_matrices" or network.is_plain or not network.softmax
+    lightning = network.is_plain and not network.softmax
+    small = network.layers <= CERTIFIED_LAYERS and unknown_count(network) <= MOST_UNKNOWNS
+    return {
+        "attention_matrices": True,
+        "virtual_weights": network.is_plain,
+        "scalings_keep_the_function": not network.softmax,
+        "normal_form": lightning and network.layers <= MOST_LAYERS,
+        "virtual_fibre_dimension": lightning,
+        **dict.fromkeys(FIBRES, lightning and small),
+        "closed": not concerns(network),
+    }.get(observable, network.is_plain or not network.softmax)
 
 
 def _certified_dimension(network: Shape) -> Finding:
@@ -479,10 +468,8 @@ def _lower_bound(network: Shape, upper: int) -> dict[str, Any]:
         few = replace(network, t=min(network.t, DISTINCT_TOKENS))
         return {"lower_bound": rank_result(few).lower}
     block = certified_block(network)
-    rank = _block_rank(block, network.t, network.layers, network.softmax)
-    unseen = kernel_dimension(network)
-    decides = rank == block.columns - unseen
-    value = seen_dimension(network) if decides else rank
+    rank, unseen = _block_rank(block, network.t, network.layers, network.softmax), network.kernel_dimension
+    value = seen_dimension(network) if rank == block.columns - unseen else rank
     return {"lower_bound": value, "columns": block.columns, "rank": rank, "unseen": unseen, **point}
 
 

@@ -216,6 +216,18 @@ class Shape(DifferentiableModel):
         return self.first_rank_one if self.t > 1 else 0
 
     @property
+    def kernel_dimension(self) -> int:
+        """The dimension of what the function of a block does not see: scalings, and skew-symmetric parts.
+
+        In lightning attention A_k can be scaled against m in each layer, and only the symmetric part of A_k matters
+        after a layer of rank one; for one token, nowhere else either.
+        """
+        if self.softmax:
+            return 0
+        several = sum(r > 1 for r in self.entering_ranks)
+        return self.layers + max(0, several - self.whole_layers)
+
+    @property
     def spans(self) -> tuple[int, ...]:
         """s_k for k = 1, …, l + 1: s_{l+1} is the rank of M, s_k = min(r_k, s_{k+1} + 2α_k), and s_1 = d_0.
 
@@ -296,16 +308,21 @@ def _bounds(network: Shape) -> Iterator[UpperBound]:
         yield UpperBound(coefficient_count(network), "the number of coefficients")
 
 
-def virtual_bound(network: Shape) -> UpperBound:
-    """One head, no skips, and t ≥ 2 for softmax: the virtual weights, less what the function does not see of them."""
-    l, first = network.layers, network.first_rank_one
+def seen_dimension(network: Shape) -> int:
+    """Return the dimension of the virtual weights less that of the kernel of a block, at generic weights."""
     if network.softmax:
-        return UpperBound(virtual_dimension(network), "the virtual weights")
-    if network.t == 1:
-        value = reduced_dimension(network, 0) - l
-        return UpperBound(value, f"the virtual weights with symmetric attention matrices, up to {l} scalings")
-    seen = "" if first == l else f" with symmetric attention matrices after layer {first}, which has rank one"
-    return UpperBound(reduced_dimension(network, first) - l, f"the virtual weights{seen}, up to {l} scalings")
+        return virtual_dimension(network)
+    return reduced_dimension(network, network.whole_layers) - network.layers
+
+
+def virtual_bound(network: Shape) -> UpperBound:
+    """Return the bound by virtual weights less what the function does not see; no skips, t ≥ 2 for softmax."""
+    value, first = seen_dimension(network), network.first_rank_one
+    if network.softmax:
+        return UpperBound(value, "the virtual weights")
+    after = f" after layer {first}, which has rank one" if network.t > 1 else ""
+    symmetric = f" with symmetric attention matrices{after}" if network.whole_layers < network.layers else ""
+    return UpperBound(value, f"the virtual weights{symmetric}, up to {network.layers} scalings")
 
 
 def _linear_functions(network: Shape) -> UpperBound:

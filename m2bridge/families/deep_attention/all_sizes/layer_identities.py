@@ -12,9 +12,10 @@ from typing import Any
 import flint
 
 from m2bridge.errors import ContradictionError
-from m2bridge.families.deep_attention.lower_bounds import block_rank, certified_block, kernel_dimension
 from m2bridge.families.deep_attention.model import DeepAttention
+from m2bridge.families.deep_attention.network import certified_block
 from m2bridge.families.deep_attention.shape import Normalization
+from m2bridge.families.deep_attention.softmax import block_rank
 from m2bridge.limits import watched
 
 Column = list[Any]
@@ -126,7 +127,7 @@ def block_ranks() -> tuple[BlockRank, ...]:
 def _ranked(network: DeepAttention) -> BlockRank:
     block = certified_block(network)
     rank = block_rank(block, network.t, network.layers, network.softmax)
-    unseen = kernel_dimension(network)
+    unseen = network.kernel_dimension
     if rank != block.columns - unseen:
         raise ContradictionError(f"the {network.title} has a block of rank {rank}, not {block.columns} − {unseen}")
     return BlockRank(network, block.columns, rank)
