@@ -1,7 +1,9 @@
 """Options and engines of the test suite.
 
-Engine tests run on every supported Macaulay2 of this machine: the one in the wheel and the one on PATH. A machine
-without any makes them fail, not skip, unless ``--no-engine`` says that this is meant.
+Engine tests run on every supported Macaulay2 of this machine: the one in the wheel and the one on PATH. Those marked
+``macaulay2("any")`` run on the first, which is the wheel's: modules of mathematics are, but for the tests in them that
+are marked ``macaulay2("each")``, of which each template has one. A machine without any Macaulay2 makes engine tests
+fail, not skip, unless ``--no-engine`` says that this is meant.
 """
 
 from __future__ import annotations
@@ -9,14 +11,18 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from m2bridge.cli import commands
 from m2bridge.engine import Candidate, Engine, candidates
 from m2bridge.errors import EngineError
 from m2bridge.workspace.macaulay2 import Macaulay2
@@ -49,7 +55,11 @@ def usable() -> list[Candidate]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """A shell that starts the tests in the background, or ``nohup``, lets them and their children ignore signals."""
+    """A shell that starts the tests in the background, or ``nohup``, lets them and their children ignore signals.
+
+    Programs that the tests start, some hundreds, keep their bytecode: one that compiles it anew takes a third longer.
+    """
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
@@ -67,6 +77,9 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "program" in metafunc.fixturenames:
         found = [] if metafunc.config.getoption("--no-engine") else usable()
+        marker = metafunc.definition.get_closest_marker("macaulay2")
+        if marker is not None and marker.args == ("any",):
+            found = found[:1]
         values = [pytest.param(c.program, id=f"M2-{c.version}") for c in found]
         metafunc.parametrize("program", values or [pytest.param(None, id="no-engine")], scope="session")
 
@@ -116,12 +129,6 @@ def remembering(session: Macaulay2) -> Engine:
     return REMEMBERING(session)
 
 
-@pytest.fixture(scope="session")
-def any_engine(m2: str, sessions: Callable[[Path], Macaulay2]) -> Engine:
-    """One Macaulay2, asked each question once: for what takes long, and has nothing to do with its version."""
-    return REMEMBERING(sessions(Path(m2)))
-
-
 @pytest.fixture(scope="module")
 def recorded(request: pytest.FixtureRequest) -> Engine:
     """Answers from stored transcripts; with ``--record`` from a real Macaulay2, stored for the next time."""
@@ -139,11 +146,33 @@ def m2() -> str:
     return str(found[0].program)
 
 
+Invoke = Callable[..., subprocess.CompletedProcess[str]]
+"""A command with its arguments, and what is on its standard input."""
+
+
+@pytest.fixture
+def invoke(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Invoke:
+    """The command in this process, which need not start: its exit code, and what it writes to both streams."""
+
+    def run(*arguments: str, code: str = "") -> subprocess.CompletedProcess[str]:
+        monkeypatch.setattr(sys, "argv", ["m2bridge", *arguments])
+        before = os.dup(0)
+        with TemporaryFile() as given:
+            given.write(code.encode())
+            given.seek(0)
+            os.dup2(given.fileno(), 0)
+            try:
+                return subprocess.CompletedProcess(arguments, commands.run(), *capfd.readouterr())
+            finally:
+                os.dup2(before, 0)
+                os.close(before)
+
+    return run
+
+
 @pytest.fixture
 def command() -> str:
     """The installed ``m2bridge`` command."""
-    import sys
-
     beside = Path(sys.executable).with_name("m2bridge")
     found = str(beside) if beside.exists() else shutil.which("m2bridge")
     assert found, "m2bridge is not installed in this environment"

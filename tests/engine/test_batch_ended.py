@@ -132,7 +132,6 @@ def test_the_cluster_of_a_scheduler(tmp_path: Path, m2: str) -> None:
 # Load
 
 
-@pytest.mark.slow
 def test_hundreds_of_cases_with_a_death_after_every_fifty(tmp_path: Path, m2: str) -> None:
     stop, killed = threading.Event(), []
 

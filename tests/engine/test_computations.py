@@ -30,6 +30,8 @@ from m2bridge.maps.map_model import as_model
 from m2bridge.maps.statement import LocusFindings
 from tests.limits import HOUR, limit_after
 
+pytestmark = pytest.mark.macaulay2("any")
+
 # MATH: (d, d', a): dimension, degree, generators by degree, tangent dimensions at orbits
 WORKED = {
     (2, 1, 2): (5, 4, {4: 1}, {(1, 1, 0): 6, (1, 1, 1): 6, (2, 1, 1): 5}),
@@ -44,6 +46,7 @@ def engine(remembering: Engine) -> Engine:
     return remembering
 
 
+@pytest.mark.macaulay2("each")
 @pytest.mark.parametrize("case", [case for case in WORKED if case[0] == 2])
 def test_worked_values(engine: Engine, case: tuple[int, int, int]) -> None:
     check_worked_values(case, engine)
@@ -76,6 +79,7 @@ def test_the_ideal_independently_of_macaulay2(engine: Engine, case: tuple[int, .
     assert (found.hilbert_series.dimension, found.hilbert_series.degree) == (found.dimension, found.degree)
 
 
+@pytest.mark.macaulay2("each")
 def test_strategies_and_weights_give_the_same_ideal(engine: Engine) -> None:
     model = SingleLayerAttention(2, 2, 1)
     ideals = [
@@ -113,6 +117,7 @@ def test_full_coordinates_give_the_same_variety(engine: Engine, t: int) -> None:
     assert linear_isomorphism(model.parametrization("reduced"), model.parametrization("full")) is not None
 
 
+@pytest.mark.macaulay2("each")
 @pytest.mark.parametrize(("d", "d_out"), [(2, 1), (2, 2)])
 def test_one_token(d: int, d_out: int, engine: Engine) -> None:
     check_one_token(d, d_out, "all", engine)
@@ -130,6 +135,7 @@ def check_one_token(d: int, d_out: int, method: str, engine: Engine | None = Non
     assert found.agree
 
 
+@pytest.mark.macaulay2("each")
 def test_orbits_by_macaulay2(engine: Engine) -> None:
     """The ranks that FLINT found, found by Macaulay2."""
     for case in [(2, 1), (2, 2), (2, 2, 1)]:
@@ -140,6 +146,7 @@ def test_orbits_by_macaulay2(engine: Engine) -> None:
             assert answer.integer(f"tangent_dimension {o.r} {o.s} {o.m}") == status.tangent_dimension
 
 
+@pytest.mark.macaulay2("each")
 def test_jacobian_method_identifies_the_orbit_closure(engine: Engine) -> None:
     for field in (QQ, CoefficientField(101)):
         whole = singular_locus(SingleLayerAttention(2, 1), engine=engine, field=field, method="all", ideals=True)
@@ -248,10 +255,10 @@ def test_the_method_of_fibres_agrees_with_the_ideal(engine: Engine) -> None:
         check_fibres_against_ideal(SingleLayerAttention(*case), engine)
 
 
-def test_a_larger_ideal_agrees_with_worked_values_fibres_and_bounds(any_engine: Engine) -> None:
-    check_worked_values((3, 1, 3), any_engine)
-    check_fibres_against_ideal(SingleLayerAttention(3, 1), any_engine)
-    check_bounds_against_ideal(SingleLayerAttention(3, 1), any_engine)
+def test_a_larger_ideal_agrees_with_worked_values_fibres_and_bounds(engine: Engine) -> None:
+    check_worked_values((3, 1, 3), engine)
+    check_fibres_against_ideal(SingleLayerAttention(3, 1), engine)
+    check_bounds_against_ideal(SingleLayerAttention(3, 1), engine)
 
 
 def check_fibres_against_ideal(model: SingleLayerAttention, engine: Engine) -> None:
@@ -325,6 +332,7 @@ def test_methods_that_do_not_apply(engine: Engine) -> None:
         singular_locus(SingleLayerAttention(2, 1), engine=engine, field=CoefficientField(7), method="fibres")
 
 
+@pytest.mark.macaulay2("each")
 def test_results_in_every_form(engine: Engine) -> None:
     model = SingleLayerAttention(2, 1)
     for result in (closure(model, engine=engine), singular_locus(model, engine=engine, ideals=True), dimension(model)):
@@ -350,6 +358,7 @@ def test_generators_in_json_are_exact(engine: Engine, program: Path) -> None:
     assert expand(generator - printed) == 0 or expand(generator + printed) == 0
 
 
+@pytest.mark.macaulay2("each")
 def test_where_no_session_is_given_one_is_started(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("M2BRIDGE_M2", str(program))
     t = symbols("t")

@@ -1,7 +1,6 @@
 """Cross-checks on real Macaulay2, against independent methods, and with wrong statements planted."""
 
 import json
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +18,10 @@ from m2bridge.families.attention.orbits import generic_orbit, orbits, representa
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.maps.statement import GlobalStatement, OrbitStatement
+from tests.conftest import Invoke
 from tests.limits import HOUR, limit_after
+
+pytestmark = pytest.mark.macaulay2("any")
 
 GRID = [(d, d_out, a) for d in range(1, 5) for d_out in range(1, 5) for a in range(1, d + 1)]
 
@@ -58,6 +60,7 @@ def test_all_small_cases(engine: Engine, d: int) -> None:
         assert found["degree"] is Decision.CONFIRMED, case
 
 
+@pytest.mark.macaulay2("each")
 def test_the_smallest_refutation_with_its_witness(engine: Engine) -> None:
     found = cross_check(SingleLayerAttention(3, 2, 2), engine=engine)
     refuted, also = [verdict for verdict in found.verdicts if verdict.decision is Decision.REFUTED]
@@ -243,6 +246,7 @@ def test_a_limit_leaves_what_was_found_before_it(session: Macaulay2) -> None:
     assert len(found.to_json()["orbits"]) == len(seen.orbits)
 
 
+@pytest.mark.macaulay2("each")
 def test_shared_scripts_leave_no_foreign_symbols(session: Macaulay2) -> None:
     """A name that the shared scripts use before a package defines it would hide the package's own."""
     code = 'mbEmit("names", select(apply(keys User.Dictionary, toString), name -> not match("^mb", name)))'
@@ -263,12 +267,10 @@ def test_shared_scripts_leave_no_foreign_symbols(session: Macaulay2) -> None:
         (["--d", "2", "--d-out", "1", "--field", "GF(7)"], 2),
     ],
 )
-def test_exit_codes(command: str, m2: str, arguments: list[str], code: int) -> None:
-    done = subprocess.run(
-        [command, "cross-check", *arguments, "--json", "--m2", m2], capture_output=True, text=True, check=False
-    )
+def test_exit_codes(invoke: Invoke, m2: str, arguments: list[str], code: int) -> None:
+    done = invoke("cross-check", *arguments, "--json", "--m2", m2)
     assert done.returncode == code, done.stderr
-    if code == 3 and not done.stdout:  # where the program itself takes longer to start than the limit and the alarm
+    if code == 3 and not done.stdout:  # where the machine is busier than the alarm waits
         assert "did not finish within the limit of 0.001 seconds" in done.stderr
     elif code != 2:
         found = json.loads(done.stdout)

@@ -1,7 +1,6 @@
 """Families of models with Macaulay2: deep attention, networks, all sizes, equations, and their certificates."""
 
 import json
-import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -32,10 +31,12 @@ from m2bridge.families.deep_attention.statements import STATEMENTS
 from m2bridge.families.polynomial_network.model import PolynomialNetwork
 from m2bridge.maps.rank import rank_result
 from tests.changing import recheck
-from tests.events import PATIENCE
+from tests.conftest import Invoke
 from tests.exact_ideals import exact_ideals
 from tests.fibre_scheme import fibre_scheme
 from tests.limits import HOUR, limit_after
+
+pytestmark = pytest.mark.macaulay2("any")
 
 # Fibres of deep attention and a limit that is no network, by Macaulay2.
 
@@ -56,6 +57,7 @@ FIBRES = [  # dimension, degree, points
 ]
 
 
+@pytest.mark.macaulay2("each")
 @pytest.mark.parametrize(("key", "dimension", "degree", "points"), FIBRES)
 def test_fibres_are_as_stated(engine: Macaulay2, key: str, dimension: int, degree: int, points: int | None) -> None:
     network = DeepAttention.from_key(key)
@@ -111,6 +113,7 @@ def test_theorem_3_7_without_its_hypothesis_is_not_confirmed(engine: Macaulay2) 
         assert str(compare(wrong, network.observe({wrong.observable}, engine)).decision) == verdict
 
 
+@pytest.mark.macaulay2("each")
 def test_two_layers_are_not_closed(engine: Macaulay2) -> None:
     network = DeepAttention((3, 3, 3), (3, 2), 3)
     found = closedness.limit_outside(network, engine=engine)
@@ -191,6 +194,7 @@ def test_the_dimension_is_that_of_the_kernel(engine: Macaulay2, widths: tuple[in
 KEYS = tuple(questions("attention-all-sizes"))
 
 
+@pytest.mark.macaulay2("each")
 def test_macaulay2_and_linear_algebra_find_the_same_ideals(engine: Macaulay2) -> None:
     found = base_ideals(engine=engine)
     assert found.ideals == exact_ideals()
@@ -203,10 +207,9 @@ def test_what_macaulay2_said_is_certified_and_accepted(engine: Macaulay2, tmp_pa
         assert verify_path(write(certificate, tmp_path)).accepted
 
 
-def test_command(command: str, m2: str) -> None:
+def test_command(invoke: Invoke, m2: str) -> None:
     """Exit code 1, since (iii) is refuted for some sizes; no case is asked for."""
-    arguments = [command, "cross-check", "3.4", "--all-sizes", "--json", "--m2", m2]
-    done = subprocess.run(arguments, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    done = invoke("cross-check", "3.4", "--all-sizes", "--json", "--m2", m2)
     assert (done.returncode, done.stderr) == (1, "")
     found = json.loads(done.stdout)
     assert found["scope"] == "all d, d', a ≥ 1 and all t ≥ 2, in characteristic 0"
@@ -220,19 +223,15 @@ def test_command(command: str, m2: str) -> None:
     assert len(found["ideals"]) == 13
 
 
-def test_certificates_of_the_command(command: str, m2: str, tmp_path: Path) -> None:
+def test_certificates_of_the_command(invoke: Invoke, m2: str, tmp_path: Path) -> None:
     """Written by one command, and gone on with by another; verified and reported without Macaulay2."""
-
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([command, *arguments], capture_output=True, text=True, timeout=PATIENCE, check=False)
-
     out = ("--out", str(tmp_path), "--executor", "serial", "--m2", m2)
-    first = run("certify", "--all-sizes", "--check", "3.3", *out)
+    first = invoke("certify", "--all-sizes", "--check", "3.3", *out)
     assert (first.returncode, first.stdout.splitlines()[0]) == (0, "cases: 1 (1 questions), done: 0, to do: 1")
-    second = run("certify", "--all-sizes", "--check", "3.3,A.4", *out, "--json")
+    second = invoke("certify", "--all-sizes", "--check", "3.3,A.4", *out, "--json")
     assert (second.returncode, json.loads(second.stdout)["answers"]) == (1, {"CONFIRMED": 1, "REFUTED": 1})
-    assert run("verify", str(tmp_path)).returncode == 0
-    assert "false for 2 ≤ a < d, except (a, d') = (2, 1)" in run("report", str(tmp_path)).stdout
+    assert invoke("verify", str(tmp_path)).returncode == 0
+    assert "false for 2 ≤ a < d, except (a, d') = (2, 1)" in invoke("report", str(tmp_path)).stdout
 
 
 # The equations of closures beyond elimination, held against Gröbner bases by Macaulay2. That there are no other

@@ -1,7 +1,6 @@
 """Singular loci of any ideals, against the Jacobian criterion done by hand."""
 
 import json
-import subprocess
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -14,13 +13,21 @@ from m2bridge import CoefficientField, Engine, Ideal, IdealSingularLocus, Macaul
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.cli import UNDECIDED
-from m2bridge.cli.commands import run
 from m2bridge.cli.output import show
 from m2bridge.engine.script import Script
 from m2bridge.errors import TimeLimitError, TooLargeError
 from m2bridge.ideals import singular_locus as module
 from m2bridge.limits import Clock
+from tests.conftest import Invoke
 from tests.limits import HOUR, limit_after
+
+pytestmark = pytest.mark.macaulay2("any")
+
+
+@pytest.fixture
+def engine(remembering: Engine) -> Engine:
+    return remembering
+
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "ideals"
 
@@ -64,7 +71,7 @@ def components(locus: IdealSingularLocus) -> set[Ideal]:
 
 @pytest.mark.parametrize(("generators", "variables", "dimension", "expected"), KNOWN, ids=lambda value: str(value))
 def test_by_hand(
-    engine: Macaulay2, generators: list[str], variables: str, dimension: int, expected: list[list[str]]
+    engine: Engine, generators: list[str], variables: str, dimension: int, expected: list[list[str]]
 ) -> None:
     locus = ideal(generators, variables=variables).singular_locus(engine=engine)
     assert not locus.unfinished
@@ -76,7 +83,7 @@ def test_by_hand(
     assert all(prime.contains(locus.ideal) for prime in components(locus))
 
 
-def test_the_criterion_for_the_whole_ideal_is_wrong_where_dimensions_differ(engine: Macaulay2) -> None:
+def test_the_criterion_for_the_whole_ideal_is_wrong_where_dimensions_differ(engine: Engine) -> None:
     """A plane, and beside it a cusp in another plane: the gradients have rank 1 at the cusp, the codimension of all."""
     beside = ideal("z*(z - 1)", "(x^2 - y^3)*(z - 1)", variables="x y z")
     entries = [entry for row in beside.jacobian().entries for entry in row]
@@ -85,7 +92,7 @@ def test_the_criterion_for_the_whole_ideal_is_wrong_where_dimensions_differ(engi
     assert components(beside.singular_locus(engine=engine)) == {ideal("x", "y", "z")}
 
 
-def test_characteristic_p(engine: Macaulay2) -> None:
+def test_characteristic_p(engine: Engine) -> None:
     """x^p − y is smooth, x² + y²·z modulo 2 is singular where y = 0; over QQ it is the umbrella."""
     two = CoefficientField(2)
     assert components(ideal("x^2 - y", field=two).singular_locus(engine=engine)) == set()
@@ -108,7 +115,7 @@ curves = st.dictionaries(
 @settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(first=curves, second=curves, p=st.sampled_from([0, 5]))
 def test_plane_curves(
-    any_engine: Engine, first: dict[tuple[int, int], int], second: dict[tuple[int, int], int], p: int
+    engine: Engine, first: dict[tuple[int, int], int], second: dict[tuple[int, int], int], p: int
 ) -> None:
     """Of a curve f·g² the singular points are the zeros of its reduced equation and of its partial derivatives."""
     ring = PolynomialRing(CoefficientField(p), ("x", "y"))
@@ -116,12 +123,12 @@ def test_plane_curves(
     f, g = (ring.sympy_ring.from_dict({m: domain(c) for m, c in h.items() if domain(c)}) for h in (first, second))
     if not f * g:
         return
-    locus = Ideal(ring, (f * g**2,)).singular_locus(engine=any_engine)
+    locus = Ideal(ring, (f * g**2,)).singular_locus(engine=engine)
     (curve,) = Ideal(ring, (f * g**2,)).to_flint()
     (reduced,) = ideal([prod((factor for factor, _ in curve.factor()[1]), start=curve * 0 + 1)]).generators
     by_hand = Ideal(ring, tuple(filter(None, [reduced, *partial_derivatives(reduced)])))
     assert locus.ideal is not None
-    assert by_hand.radical(engine=any_engine).equals(locus.ideal, engine=any_engine)
+    assert by_hand.radical(engine=engine).equals(locus.ideal, engine=engine)
     if p:
         assert _zeros(by_hand) == _zeros(locus.ideal)
 
@@ -133,7 +140,7 @@ def _zeros(given_ideal: Ideal) -> set[tuple[int, ...]]:
     }
 
 
-def test_too_many_minors(engine: Macaulay2, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_minors(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_MINORS", 2)
     with pytest.raises(TooLargeError, match="18 minors"):
         ideal("x*z - y^2", "y*w - z^2", "x*w - y*z").singular_locus(engine=engine)
@@ -152,7 +159,7 @@ class Late:
         raise TimeLimitError("the limit", records=records[:3])
 
 
-def test_what_was_found_until_the_limit_is_kept(engine: Macaulay2) -> None:
+def test_what_was_found_until_the_limit_is_kept(engine: Engine) -> None:
     locus = ideal("x*y").singular_locus(engine=Late(engine))  # type: ignore[arg-type]
     assert locus.unfinished == "the limit"
     assert locus.variety_dimension == 1
@@ -188,15 +195,16 @@ def test_every_example_is_tested() -> None:
     assert {path.stem for path in EXAMPLES.glob("*.toml")} == set(SHOWN)
 
 
+@pytest.mark.macaulay2("each")
 @pytest.mark.parametrize("name", SHOWN)
-def test_examples(engine: Macaulay2, name: str) -> None:
+def test_examples(engine: Engine, name: str) -> None:
     given_ideal, title = read_ideal_file((EXAMPLES / f"{name}.toml").read_text(encoding="utf-8"))
     record = json.loads(json.dumps(module.singular_locus(given_ideal, engine=engine, title=title).to_json()))
     found = (record["variety_dimension"], len(record["variety"]), record["dimension"])
     assert (*found, [component["generators"] for component in record["components"]]) == SHOWN[name]
 
 
-def test_forms(engine: Macaulay2) -> None:
+def test_forms(engine: Engine) -> None:
     locus = ideal("x^2 - y^2*z").singular_locus(engine=engine)
     assert "V(x, y)" in str(locus)
     assert locus.to_json()["generators"] == ["x", "y"]
@@ -207,10 +215,9 @@ def test_forms(engine: Macaulay2) -> None:
     assert r"$\operatorname{Sing} = \varnothing$" in smooth.to_latex()
 
 
-def test_the_map_has_the_same_locus(command: str, m2: str) -> None:
+def test_the_map_has_the_same_locus(invoke: Invoke, m2: str) -> None:
     """The umbrella is parametrized in examples/whitney_umbrella.toml, with other names for the same equation."""
-    asked = [command, "singular-locus", "--map", str(EXAMPLES.parent / "whitney_umbrella.toml"), "--m2", m2, "--json"]
-    done = subprocess.run(asked, capture_output=True, text=True, check=True)
+    done = invoke("singular-locus", "--map", str(EXAMPLES.parent / "whitney_umbrella.toml"), "--m2", m2, "--json")
     (component,) = json.loads(done.stdout)["components"]
     assert sorted(component["generators"]) == ["x", "y"]
 
@@ -226,25 +233,20 @@ def test_the_map_has_the_same_locus(command: str, m2: str) -> None:
         (["--ideal", str(EXAMPLES.parent / "segre.toml")], "this file holds a map, and no ideal: write --map FILE"),
     ],
 )
-def test_bad_arguments_get_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
-) -> None:
-    asked = ["m2bridge", "singular-locus", "--ideal", str(EXAMPLES / "whitney_umbrella.toml"), *arguments]
-    monkeypatch.setattr("sys.argv", asked)
-    assert run() == 2
-    said = capsys.readouterr()
-    assert words in said.err
-    assert (said.out, said.err.count("\n")) == ("", 1)
+def test_bad_arguments_get_one_line(invoke: Invoke, arguments: list[str], words: str) -> None:
+    done = invoke("singular-locus", "--ideal", str(EXAMPLES / "whitney_umbrella.toml"), *arguments)
+    assert words in done.stderr
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
 
 
-def test_on_the_command_line_over_another_field(command: str, m2: str) -> None:
-    asked = [command, "singular-locus", "--ideal", str(EXAMPLES / "whitney_umbrella.toml"), "--m2", m2]
-    done = subprocess.run([*asked, "--field", "GF(2)"], capture_output=True, text=True, check=True)
+def test_on_the_command_line_over_another_field(invoke: Invoke, m2: str) -> None:
+    umbrella = str(EXAMPLES / "whitney_umbrella.toml")
+    done = invoke("singular-locus", "--ideal", umbrella, "--m2", m2, "--field", "GF(2)")
     assert "over GF(2)" in done.stdout
     assert "V(x, y)" in done.stdout
 
 
-def test_fields_of_components(engine: Macaulay2) -> None:
+def test_fields_of_components(engine: Engine) -> None:
     """Two conjugate lines are one component over QQ, and meet in one point over every field."""
     locus = ideal("x^2 + y^2").singular_locus(engine=engine)
     assert locus.variety is not None

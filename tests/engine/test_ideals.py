@@ -19,6 +19,14 @@ from m2bridge.engine.wire import parse
 from m2bridge.errors import ConversionError, MethodUnavailableError, TimeLimitError
 from m2bridge.ideals.program import small_basis
 
+pytestmark = pytest.mark.macaulay2("any")
+
+
+@pytest.fixture
+def engine(remembering: Engine) -> Engine:
+    return remembering
+
+
 # Ideals by both versions of Macaulay2, against what books say, closed formulas, and enumeration.
 
 TWISTED_CUBIC = ideal("x*z - y^2", "y*w - z^2", "x*w - y*z", variables="x y z w")
@@ -31,7 +39,8 @@ def sets(*listed: Sequence[str], variables: str) -> set[Ideal]:
     return {ideal(*generators, variables=variables) for generators in listed}
 
 
-def test_twisted_cubic(engine: Macaulay2) -> None:
+@pytest.mark.macaulay2("each")
+def test_twisted_cubic(engine: Engine) -> None:
     """Harris, Algebraic Geometry, 1.10: prime, of codimension 2 and degree 3; 3n + 1 functions of degree n."""
     cubic = TWISTED_CUBIC
     assert cubic.is_prime(engine=engine)
@@ -43,7 +52,8 @@ def test_twisted_cubic(engine: Macaulay2) -> None:
     assert cubic.radical(engine=engine).equals(cubic, engine=engine)
 
 
-def test_a_complete_intersection_that_contains_the_twisted_cubic(engine: Macaulay2) -> None:
+@pytest.mark.macaulay2("each")
+def test_a_complete_intersection_that_contains_the_twisted_cubic(engine: Engine) -> None:
     """Cox, Little, O'Shea, section 4.4: two of its quadrics meet in the cubic and a line."""
     two = ideal("x*z - y^2", "x*w - y*z", variables="x y z w")
     line = ideal("x", "y", variables="x y z w")
@@ -53,7 +63,8 @@ def test_a_complete_intersection_that_contains_the_twisted_cubic(engine: Macaula
     assert TWISTED_CUBIC.intersect(line, engine=engine) == two
 
 
-def test_an_embedded_component(engine: Macaulay2) -> None:
+@pytest.mark.macaulay2("each")
+def test_an_embedded_component(engine: Engine) -> None:
     """Eisenbud, Commutative Algebra, section 3.3: (x², xy) = (x) ∩ (x², y), associated primes (x) and (x, y)."""
     given_ideal = ideal("x^2", "x*y")
     found = given_ideal.primary_decomposition(engine=engine)
@@ -66,7 +77,7 @@ def test_an_embedded_component(engine: Macaulay2) -> None:
     assert given_ideal.saturate(ideal("x", "y"), engine=engine) == ideal("x", variables="x y")
 
 
-def test_adjacent_minors(engine: Macaulay2) -> None:
+def test_adjacent_minors(engine: Engine) -> None:
     """Diaconis, Eisenbud, Sturmfels (1998): of a 2 × 3 matrix, adjacent minors meet in all minors and a plane."""
     adjacent = ideal("a*e - b*d", "b*f - c*e")
     everything = adjacent + ideal("a*f - c*d", variables="a b c d e f")
@@ -75,7 +86,7 @@ def test_adjacent_minors(engine: Macaulay2) -> None:
     assert not adjacent.is_prime(engine=engine)
 
 
-def test_primes_depend_on_the_field(engine: Macaulay2) -> None:
+def test_primes_depend_on_the_field(engine: Engine) -> None:
     """−1 is a square modulo 5, and not modulo 7."""
     assert ideal("x^2 + 1").is_prime(engine=engine)
     assert ideal("x^2 + 1", field=SEVEN).is_prime(engine=engine)
@@ -83,13 +94,13 @@ def test_primes_depend_on_the_field(engine: Macaulay2) -> None:
     assert [str(prime) for prime in found] == ["ideal(x + 2) of GF(5)[x]", "ideal(x - 2) of GF(5)[x]"]
 
 
-def test_powers_of_p_in_characteristic_p(engine: Macaulay2) -> None:
+def test_powers_of_p_in_characteristic_p(engine: Engine) -> None:
     two = CoefficientField(2)
     assert ideal("x^2 + y^2", field=two).radical(engine=engine) == ideal("x + y", field=two)
     assert ideal("x^2 + y^2*z", field=two).is_prime(engine=engine)
 
 
-def test_unit_and_zero_ideal(engine: Macaulay2) -> None:
+def test_unit_and_zero_ideal(engine: Engine) -> None:
     one, zero = ideal(1, variables="x y"), ideal(variables="x y")
     assert (one.dimension(engine=engine), one.codimension(engine=engine), one.degree(engine=engine)) == (-1, 3, 0)
     assert (zero.dimension(engine=engine), zero.codimension(engine=engine), zero.degree(engine=engine)) == (2, 0, 1)
@@ -109,7 +120,8 @@ def test_unit_and_zero_ideal(engine: Macaulay2) -> None:
     assert not zero.equals(one, engine=engine)
 
 
-def test_elimination(engine: Macaulay2) -> None:
+@pytest.mark.macaulay2("each")
+def test_elimination(engine: Engine) -> None:
     """Cox, Little, O'Shea, section 3.3: the tangent surface of the twisted cubic."""
     surface = ideal("x - t - u", "y - t^2 - 2*t*u", "z - t^3 - 3*t^2*u", variables="t u x y z")
     found = surface.eliminate("t", "u", engine=engine)
@@ -122,7 +134,7 @@ def test_elimination(engine: Macaulay2) -> None:
         surface.eliminate("v", engine=engine)
 
 
-def test_what_is_no_ideal_is_refused(engine: Macaulay2) -> None:
+def test_what_is_no_ideal_is_refused(engine: Engine) -> None:
     with pytest.raises(ConversionError, match="int is not an ideal"):
         ideal("x").intersect(3, engine=engine)  # type: ignore[arg-type]
     with pytest.raises(ConversionError, match="different rings"):
@@ -131,7 +143,8 @@ def test_what_is_no_ideal_is_refused(engine: Macaulay2) -> None:
         ideal("x").quotient("y", engine=engine)
 
 
-def test_images(engine: Macaulay2) -> None:
+@pytest.mark.macaulay2("each")
+def test_images(engine: Engine) -> None:
     s, t = symbols("s t")
     square = PolynomialMap.from_expressions([s, t], {"x": s**2, "y": t})
     assert ideal("s^2 - t", variables="s t").image(square, engine=engine) == ideal("x - y")
@@ -144,7 +157,8 @@ def test_images(engine: Macaulay2) -> None:
     assert ideal(variables="s t").image(double_line, engine=engine) == ideal("x", variables="x y")
 
 
-def test_groups_of_names(engine: Macaulay2) -> None:
+@pytest.mark.macaulay2("each")
+def test_groups_of_names(engine: Engine) -> None:
     """Names that mean something to Macaulay2, in any alphabet, with indices."""
     given_ideal = ideal("e*i", "ω*gens - c_1_2", "res^2*c_1")
     assert given_ideal.equals(given_ideal + given_ideal * given_ideal, engine=engine)
@@ -154,7 +168,7 @@ def test_groups_of_names(engine: Macaulay2) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_squarefree_monomial_ideals(engine: Macaulay2, seed: int) -> None:
+def test_squarefree_monomial_ideals(engine: Engine, seed: int) -> None:
     """Miller, Sturmfels, Combinatorial Commutative Algebra, 1.2: minimal primes are minimal vertex covers."""
     variables = ["a", "b", "c", "d", "e"]
     triples = list(combinations(variables, 3)) + list(combinations(variables, 2))
@@ -185,7 +199,7 @@ HOMOGENEOUS = [
 
 
 @pytest.mark.parametrize("given_ideal", HOMOGENEOUS, ids=str)
-def test_resolutions(engine: Macaulay2, given_ideal: Ideal) -> None:
+def test_resolutions(engine: Engine, given_ideal: Ideal) -> None:
     """Compositions vanish, entries have the right degrees, and ranks and Betti numbers give the Hilbert series.
 
     Eisenbud, The Geometry of Syzygies, Corollary 1.10: the numerator over (1 − T)^n is Σ (−1)^i β_ij T^j.
@@ -213,7 +227,8 @@ def test_resolutions(engine: Macaulay2, given_ideal: Ideal) -> None:
     assert series.polynomial == given_ideal.hilbert_polynomial(engine=engine).to_sympy("n")
 
 
-def test_resolutions_of_other_ideals(engine: Macaulay2) -> None:
+@pytest.mark.macaulay2("each")
+def test_resolutions_of_other_ideals(engine: Engine) -> None:
     with pytest.raises(MethodUnavailableError, match="homogeneous"):
         ideal("x^2 - y").betti_table(engine=engine)
     found = ideal("x^2 - y", "x*y - 1").resolution(engine=engine)
@@ -221,7 +236,8 @@ def test_resolutions_of_other_ideals(engine: Macaulay2) -> None:
     assert ideal(list(generators)) == ideal("x^2 - y", "x*y - 1")
 
 
-def test_groebner_bases_are_those_of_sympy(engine: Macaulay2) -> None:
+@pytest.mark.macaulay2("each")
+def test_groebner_bases_are_those_of_sympy(engine: Engine) -> None:
     x, y, z = symbols("x y z")
     for listed in (
         [x**2 + 3 * y, 2 * x * y - 1],
@@ -245,15 +261,16 @@ WRITTEN = [
 ]
 
 
+@pytest.mark.macaulay2("each")
 @pytest.mark.parametrize("given_ideal", WRITTEN, ids=str)
-def test_macaulay2_reads_its_own_text(engine: Macaulay2, given_ideal: Ideal) -> None:
+def test_macaulay2_reads_its_own_text(engine: Engine, given_ideal: Ideal) -> None:
     text = given_ideal.to_macaulay2()
     name = text.split("\n")[-len(given_ideal.generators) or -1].split(" = ")[0]
     found = parse(engine.run(Script("text", f'{text}\nmbEmit("read", {name})')).records).ideal("read")
     assert (found.ring, found.generators) == (given_ideal.ring, given_ideal.generators)
 
 
-def test_a_limit_on_time(engine: Macaulay2) -> None:
+def test_a_limit_on_time(engine: Engine) -> None:
     large = ideal([f"x_{i}^7 + x_{(i + 1) % 9}^5*x_{(i + 3) % 9} - {i + 2}*x_{(i + 5) % 9}^6 + 1" for i in range(9)])
     with pytest.raises(TimeLimitError):
         large.primary_decomposition(engine=engine, timeout=0.5)
@@ -283,9 +300,9 @@ FEW = settings(max_examples=6, suppress_health_check=[HealthCheck.function_scope
 
 @FEW
 @given(pair=pairs())
-def test_laws_of_operations(any_engine: Engine, pair: tuple[Ideal, Ideal]) -> None:
+def test_laws_of_operations(engine: Engine, pair: tuple[Ideal, Ideal]) -> None:
     first, second = pair
-    asked = any_engine
+    asked = engine
     both, quotient = first.intersect(second, engine=asked), first.quotient(second, engine=asked)
     saturation = first.saturate(second, engine=asked)
     assert both.contains(first * second, engine=asked)
@@ -303,8 +320,8 @@ def test_laws_of_operations(any_engine: Engine, pair: tuple[Ideal, Ideal]) -> No
 
 @FEW
 @given(pair=pairs())
-def test_laws_of_decompositions(any_engine: Engine, pair: tuple[Ideal, Ideal]) -> None:
-    given_ideal, asked = pair[0], any_engine
+def test_laws_of_decompositions(engine: Engine, pair: tuple[Ideal, Ideal]) -> None:
+    given_ideal, asked = pair[0], engine
     radical = given_ideal.radical(engine=asked)
     one = ideal(1, variables=given_ideal.ring.variables, field=given_ideal.ring.field)
     components = given_ideal.primary_decomposition(engine=asked)
@@ -323,21 +340,21 @@ def test_laws_of_decompositions(any_engine: Engine, pair: tuple[Ideal, Ideal]) -
 
 @FEW
 @given(pair=pairs())
-def test_flint_and_macaulay2_agree(any_engine: Engine, pair: tuple[Ideal, Ideal]) -> None:
+def test_flint_and_macaulay2_agree(engine: Engine, pair: tuple[Ideal, Ideal]) -> None:
     first, second = pair
     if first.ring.field == QQ and None not in (small_basis(first), small_basis(second), small_basis(first + second)):
-        assert first.contains(second) == first.contains(second, engine=any_engine)
-        assert first.equals(second) == first.equals(second, engine=any_engine)
+        assert first.contains(second) == first.contains(second, engine=engine)
+        assert first.equals(second) == first.equals(second, engine=engine)
         assert first.equals(first + first * second) is True
 
 
 @FEW
 @given(pair=pairs(st.just(CoefficientField(3))))
-def test_points_over_a_small_field(any_engine: Engine, pair: tuple[Ideal, Ideal]) -> None:
+def test_points_over_a_small_field(engine: Engine, pair: tuple[Ideal, Ideal]) -> None:
     """Radical, product and intersection have the zeros that they should have, at all 27 points over GF(3)."""
     first, second = pair
-    assert _zeros(first.radical(engine=any_engine)) == _zeros(first)
-    assert _zeros(first.intersect(second, engine=any_engine)) == _zeros(first) | _zeros(second)
+    assert _zeros(first.radical(engine=engine)) == _zeros(first)
+    assert _zeros(first.intersect(second, engine=engine)) == _zeros(first) | _zeros(second)
     assert _zeros(first * second) == _zeros(first) | _zeros(second)
     assert _zeros(first + second) == _zeros(first) & _zeros(second)
 

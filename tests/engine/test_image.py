@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -28,7 +27,10 @@ from m2bridge.engine.script import Script
 from m2bridge.engine.wire import Answer, parse
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.maps.dimension import Dimension, dimension
+from tests.conftest import Invoke
 from tests.events import PATIENCE
+
+pytestmark = pytest.mark.macaulay2("any")
 
 # The examples, against what the literature says about them.
 
@@ -56,6 +58,7 @@ def test_every_example_is_tested() -> None:
     assert {path.stem for path in EXAMPLES.glob("*.toml")} == set(KNOWN)
 
 
+@pytest.mark.macaulay2("each")
 @pytest.mark.parametrize("name", KNOWN)
 def test_examples(engine: Macaulay2, name: str) -> None:
     dimension, degree, generators, fibre, base = KNOWN[name]
@@ -165,30 +168,18 @@ def test_of_what_a_hilbert_series_is(engine: Macaulay2) -> None:
     assert cone.to_json()["hilbert_series_of"] == "coordinate ring"
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    program = "from m2bridge.cli.main import main; main()"
-    return subprocess.run(
-        [sys.executable, "-c", program, "implicitize", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-        env=dict(os.environ),
-    )
-
-
-def test_command(program: Path, tmp_path: Path) -> None:
-    done = run(str(EXAMPLES / "segre.toml"), "--json", "--m2", str(program))
+def test_command(invoke: Invoke, program: Path, tmp_path: Path) -> None:
+    done = invoke("implicitize", str(EXAMPLES / "segre.toml"), "--json", "--m2", str(program))
     assert (done.returncode, json.loads(done.stdout)["degree"]) == (0, 3)
-    partial = run(str(EXAMPLES / "segre.toml"), "--max-degree", "2", "--json", "--m2", str(program))
+    partial = invoke("implicitize", str(EXAMPLES / "segre.toml"), "--max-degree", "2", "--json", "--m2", str(program))
     assert json.loads(partial.stdout)["complete"] == "up to degree 2"
     bad = tmp_path / "bad.toml"
     bad.write_text('[map]\nparameters = ["s"]\n[coordinates]\nx = "s +* 2"\n')
-    refused = run(str(bad))
+    refused = invoke("implicitize", str(bad))
     assert refused.returncode == 2
     assert len(refused.stderr.splitlines()) == 1
     assert "bad.toml: [coordinates] x: column 4: expected a number" in refused.stderr
-    assert run(str(tmp_path / "none.toml")).returncode == 2
+    assert invoke("implicitize", str(tmp_path / "none.toml")).returncode == 2
 
 
 @pytest.mark.parametrize(
@@ -202,11 +193,11 @@ def test_command(program: Path, tmp_path: Path) -> None:
     ],
 )
 def test_wrong_maps_are_refused_in_one_line(
-    program: Path, tmp_path: Path, text: str, options: tuple[str, ...], said: str
+    invoke: Invoke, program: Path, tmp_path: Path, text: str, options: tuple[str, ...], said: str
 ) -> None:
     file = tmp_path / "map.toml"
     file.write_text(f'[map]\nparameters = ["s", "t"]\n{text}\n')
-    refused = run(str(file), "--m2", str(program), *options)
+    refused = invoke("implicitize", str(file), "--m2", str(program), *options)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert len(refused.stderr.splitlines()) == 1
     assert said in refused.stderr
@@ -224,6 +215,7 @@ relations = ["𝔸_1^2 - λ"]
 """.replace("é =", '"é" =')
 
 
+@pytest.mark.macaulay2("each")
 def test_names_in_any_alphabet(program: Path, command: str, tmp_path: Path) -> None:
     """λ is a square, and كتاب² = λ·é; the names come back from Macaulay2, with LANG=C as well."""
     path = tmp_path / "λ.toml"

@@ -1,7 +1,6 @@
 """Where functions lie, on real Macaulay2."""
 
 import json
-import subprocess
 from fractions import Fraction
 
 import pytest
@@ -24,7 +23,9 @@ from m2bridge.families.attention.membership import (
 )
 from m2bridge.families.attention.shape import Coordinates
 from m2bridge.maps.image import base_locus_script
-from tests.events import PATIENCE
+from tests.conftest import Invoke
+
+pytestmark = pytest.mark.macaulay2("any")
 
 through_engine = settings(
     max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
@@ -47,6 +48,7 @@ def test_the_pair_of_sums_of_squares(engine: Macaulay2) -> None:
     assert all(A.has(I) for A, V in found.weights)
 
 
+@pytest.mark.macaulay2("each")
 def test_places_and_orbits(engine: Macaulay2) -> None:
     model = SingleLayerAttention(2, 1)
     irrational = membership(model, {"c_1_1_1_1": 1, "c_1_1_2_2": -2}, engine=engine)
@@ -180,13 +182,8 @@ def test_bad_functions(engine: Macaulay2) -> None:
         (["--A", "[[1, 0], [0, 1]]", "--V", "[[true, 1]]"], 2, "--V:"),
     ],
 )
-def test_command(command: str, m2: str, arguments: list[str], code: int, said: str) -> None:
-    done = subprocess.run(
-        [command, "membership", "--d", "2", "--d-out", "1", "--m2", m2, *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def test_command(invoke: Invoke, m2: str, arguments: list[str], code: int, said: str) -> None:
+    done = invoke("membership", "--d", "2", "--d-out", "1", "--m2", m2, *arguments)
     assert done.returncode == code
     assert said in done.stdout + done.stderr
 
@@ -212,14 +209,8 @@ def test_numbers_of_five_thousand_digits(engine: Macaulay2) -> None:
 
 
 @pytest.mark.parametrize("number", ["1e5000", "9" * 5000, '"' + "9" * 5000 + '/7"'])
-def test_long_numbers_on_the_command_line(command: str, m2: str, number: str) -> None:
-    arguments = [command, "membership", "--d", "2", "--d-out", "1", "--m2", m2, "--json"]
-    done = subprocess.run(
-        [*arguments, "--function", f'{{"c_1_1_1_1": {number}}}'],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+def test_long_numbers_on_the_command_line(invoke: Invoke, m2: str, number: str) -> None:
+    function = ("--function", f'{{"c_1_1_1_1": {number}}}')
+    done = invoke("membership", "--d", "2", "--d-out", "1", "--m2", m2, "--json", *function)
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["place"] == INSIDE

@@ -18,6 +18,8 @@ from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.maps.closure_result import Closure
 
+pytestmark = pytest.mark.macaulay2("any")
+
 s, t = symbols("s t")
 PRIMES_TRIED = (32003, 31991, 31981, 31973, 31963)
 CUBIC = PolynomialMap.from_expressions([s, t], {f"x_{i}": s ** (3 - i) * t**i for i in range(4)})
@@ -81,6 +83,7 @@ def series_modulo_a_prime(ideal: Ideal, engine: Engine) -> HilbertSeries:
     return HilbertSeries.from_numerator(answer.integer_pairs("hilbert_numerator"), len(names))
 
 
+@pytest.mark.macaulay2("each")
 def test_the_proof_asks_for_the_degree_that_it_needs(engine: Engine) -> None:
     """A hypersurface of degree 6 is beyond the first degrees tried."""
     sextic = PolynomialMap.from_expressions([s, t], {"x": s**6, "y": s * t**5, "z": t**6})

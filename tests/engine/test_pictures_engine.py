@@ -40,6 +40,8 @@ from m2bridge.maps.slice_surface import SliceSurface
 from m2bridge.pictures.slice_picture import CLOSURE_ONLY, FUNCTIONS, UNDECIDED
 from tests.limits import HOUR
 
+pytestmark = pytest.mark.macaulay2("any")
+
 UMBRELLA = {"c_1_1_1_1": 1, "c_1_1_1_2": 0, "c_1_2_1_1": 0}
 
 
@@ -48,6 +50,7 @@ def umbrella(session: Macaulay2) -> SliceSurface:
     return figure_1(engine=session, fineness=10)
 
 
+@pytest.mark.macaulay2("each")
 def test_the_whitney_umbrella(umbrella: SliceSurface) -> None:
     """Its equation by hand: the resultant of y² − w and v y + c."""
     v, c, w = symbols("v c w")

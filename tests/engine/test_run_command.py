@@ -26,46 +26,52 @@ from m2bridge.maps.model import Model
 from m2bridge.maps.singular_locus import jacobian_script
 from m2bridge.maps.slice_surface import Criterion, SliceSpace, slice_script
 from m2bridge.workspace.values import Symbol
+from tests.conftest import Invoke
 from tests.events import PATIENCE
 
 # ``m2bridge run``: code of a user from the command line.
 
 
-def run(command: str, program: Path, *arguments: str, code: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [command, "run", *arguments, "--m2", str(program)], input=code, capture_output=True, text=True, check=False
-    )
+@pytest.fixture
+def run(program: Path, invoke: Invoke) -> Invoke:
+    return lambda *arguments, code="": invoke("run", *arguments, "--m2", str(program), code=code)
 
 
 def test_what_is_printed_and_the_value(command: str, program: Path, tmp_path: Path) -> None:
+    """By the program itself; what else the command does is tested in this process."""
+
+    def run(*arguments: str, code: str = "") -> subprocess.CompletedProcess[str]:
+        line = [command, "run", *arguments, "--m2", str(program)]
+        return subprocess.run(line, input=code, capture_output=True, text=True, check=False)
+
     file = tmp_path / "code.m2"
     file.write_text('R = QQ[a..d]\nprint "hello"\nprimaryDecomposition ideal(a*b)\n')
-    done = run(command, program, str(file))
+    done = run(str(file))
     assert (done.returncode, done.stdout, done.stderr) == (0, "hello\n{ideal(b), ideal(a)}\n", "") or (
         done.stdout == "hello\n{ideal a, ideal b}\n"
     )
-    done = run(command, program, "-", "--json", code="print 1\n2^100 / 3 -- that is it")
+    done = run("-", "--json", code="print 1\n2^100 / 3 -- that is it")
     data = json.loads(done.stdout)
     assert (data["text"], data["output"], done.returncode) == (f"{2**100}/3", "1\n", 0)
     assert str(2**100) in json.dumps(data["value"])
     assert data["seconds"] > 0
 
 
-def test_tables_and_values_without_counterpart(command: str, program: Path) -> None:
-    assert run(command, program, "-", code="f = x -> x").stdout == "f\n"
-    assert run(command, program, "-", code="1;").stdout == ""
-    betti = run(command, program, "-", code="betti res ideal vars(QQ[x,y])").stdout
+def test_tables_and_values_without_counterpart(run: Invoke) -> None:
+    assert run("-", code="f = x -> x").stdout == "f\n"
+    assert run("-", code="1;").stdout == ""
+    betti = run("-", code="betti res ideal vars(QQ[x,y])").stdout
     assert betti == "       0 1 2\ntotal: 1 2 1\n    0: 1 2 1\n"
 
 
-def test_errors_point_at_the_code(command: str, program: Path, tmp_path: Path) -> None:
+def test_errors_point_at_the_code(run: Invoke, tmp_path: Path) -> None:
     file = tmp_path / "code.m2"
     file.write_text('print "early"\nf = y -> (\n\t  1/y)\nf 0\n')
-    done = run(command, program, str(file))
+    done = run(str(file))
     assert (done.returncode, done.stdout) == (5, "early\n")
     assert done.stderr.startswith(f"Error: ScriptError: {file}:3:5: division by zero\n")
     assert ">    3 | " in done.stderr
-    done = run(command, program, "-", code="x = (1,\n")
+    done = run("-", code="x = (1,\n")
     assert done.stderr.startswith("Error: ScriptError: standard input:1:")
     assert "Traceback" not in done.stderr
 
@@ -81,33 +87,33 @@ def test_errors_point_at_the_code(command: str, program: Path, tmp_path: Path) -
         (["/nowhere.m2"], "", 2, "does not exist"),
     ],
 )
-def test_exit_codes(command: str, program: Path, arguments: list[str], code: str, status: int, said: str) -> None:
-    done = run(command, program, *arguments, code=code)
+def test_exit_codes(run: Invoke, arguments: list[str], code: str, status: int, said: str) -> None:
+    done = run(*arguments, code=code)
     assert (done.returncode, said in done.stderr) == (status, True), done.stderr
     assert "symbols" not in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_packages(command: str, program: Path) -> None:
+def test_packages(run: Invoke) -> None:
     code = "instance(cyclotomicField, Function) and instance(eliminate, Function)"
-    assert run(command, program, "-", "--packages", "Cyclotomic,Elimination", code=code).stdout == "true\n"
+    assert run("-", "--packages", "Cyclotomic,Elimination", code=code).stdout == "true\n"
 
 
-def test_no_macaulay2(command: str, program: Path) -> None:
-    assert run(command, program.with_name("no-M2-here"), "-", code="1").returncode == 4
+def test_no_macaulay2(invoke: Invoke, program: Path) -> None:
+    assert invoke("run", "-", "--m2", str(program.with_name("no-M2-here")), code="1").returncode == 4
 
 
-def test_code_of_any_bytes(command: str, program: Path, tmp_path: Path) -> None:
+def test_code_of_any_bytes(run: Invoke, tmp_path: Path) -> None:
     file = tmp_path / "code.m2"
     file.write_bytes(b'\xef\xbb\xbf#"\xff\xc3\xbc"\r\n')
-    assert run(command, program, str(file)).stdout == "3\n"
+    assert run(str(file)).stdout == "3\n"
 
 
-def test_files_beside_the_code_are_found(command: str, program: Path, tmp_path: Path) -> None:
+def test_files_beside_the_code_are_found(run: Invoke, tmp_path: Path) -> None:
     (tmp_path / "é \\").mkdir()
     (tmp_path / "é \\" / "inner.m2").write_text("z = 8;")
     (tmp_path / "é \\" / "code.m2").write_text('load "inner.m2"; z')
-    assert run(command, program, str(tmp_path / "é \\" / "code.m2")).stdout == "8\n"
+    assert run(str(tmp_path / "é \\" / "code.m2")).stdout == "8\n"
 
 
 # Golden scripts: frozen text, and what each prints in plain ``M2 --script`` is what the session answers.
@@ -155,14 +161,27 @@ def test_golden_scripts(name: str, request: pytest.FixtureRequest) -> None:
     assert SCRIPTS[name].body == path.read_text(encoding="utf-8")
 
 
+@pytest.mark.macaulay2("any")
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_standalone_programs_print_the_answer(engine: Macaulay2, program: Path, name: str, tmp_path: Path) -> None:
-    path = tmp_path / "program.m2"
+    check_standalone(engine, program, name, tmp_path)
+
+
+def check_standalone(engine: Macaulay2, program: Path, name: str, folder: Path) -> None:
+    path = folder / "program.m2"
     path.write_text(SCRIPTS[name].standalone(), encoding="utf-8")
     printed = subprocess.run([program, "--script", path], capture_output=True, text=True, timeout=PATIENCE, check=True)
     *records, end = printed.stdout.splitlines()
     assert tuple(records) == engine.run(SCRIPTS[name]).records
     assert end == f'{{"end":"standalone","records":{len(records)}}}'
+
+
+def test_scripts_run_on_every_version(engine: Macaulay2, program: Path, tmp_path: Path) -> None:
+    """All in the session, two by themselves: a small one, and one with most of the shared code."""
+    for name, script in SCRIPTS.items():
+        assert engine.run(script).records, name
+    for name in ("closure-2-1-2", "not-closed-3-3-3"):
+        check_standalone(engine, program, name, tmp_path)
 
 
 def test_script_command(command: str) -> None:

@@ -136,8 +136,8 @@ def test_a_seed_changes_no_dimension():
         ((3, 3, 3), 3, {2: 135, 3: 300}),
         ((4, 4, 4), 2, {2: 1260}),
         ((4, 1, 4), 4, {3: 400, 4: 2500}),
-        pytest.param((3, 3, 3), 4, {2: 135, 3: 300, 4: 2700}, marks=pytest.mark.slow),
-        pytest.param((3, 2, 3), 5, {2: 45, 3: 80, 4: 675, 5: 4770}, marks=pytest.mark.slow),
+        ((3, 3, 3), 4, {2: 135, 3: 300, 4: 2700}),
+        ((3, 2, 3), 5, {2: 45, 3: 80, 4: 675, 5: 4770}),
     ],
 )
 def test_larger_cases(case, degree, counts):
