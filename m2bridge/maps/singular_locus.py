@@ -10,7 +10,7 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.polynomial_map import reduce_linearly
 from m2bridge.convert import macaulay2
 from m2bridge.convert.macaulay2 import all_to_macaulay2
-from m2bridge.convert.notation import degree_summary, ideal_macaulay2, polynomial_text
+from m2bridge.convert.notation import degree_summary, generator_lines, ideal_macaulay2, polynomial_text
 from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.script import Script, render
 from m2bridge.engine.wire import answer_to
@@ -25,120 +25,12 @@ from m2bridge.errors import (
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import clock, limited
 from m2bridge.maps.closure import closure
-from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.completeness import elimination_values
 from m2bridge.maps.map_model import Case, as_model
 from m2bridge.maps.model import Model
 from m2bridge.maps.statement import ORIGIN, ZERO, Component, LocusFindings, OrbitStatus, compare
 from m2bridge.results.base import Result, computed_by, result_json
-from m2bridge.results.sheet import SHOWN, Block, Facts, Polynomials, Sheet, Table
-
-MAX_MINORS = 20_000
-
-
-def minor_count(found: Closure) -> int:
-    """Number of minors of the Jacobian matrix that the criterion takes."""
-    assert found.ideal is not None
-    assert found.codimension is not None
-    codimension = found.codimension
-    return comb(len(found.ideal.generators), codimension) * comb(len(found.ideal.ring.variables), codimension)
-
-
-def by_jacobian(found: Closure, *, engine: Engine) -> LocusFindings:
-    """Findings from the minimal primes of I + minors(codimension, Jacobian of I).
-
-    Hypothesis: I is prime, so the variety is equidimensional and reduced. It is so where I is the kernel of a ring map
-    to a domain; where relations of the source leave that open, Macaulay2 decides first.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If the variety is reducible.
-    TooLargeError
-        If there are too many minors.
-    ContradictionError
-        If the orbits of the model are known, and a component of the singular locus is not an orbit closure.
-    """
-    if minor_count(found) > MAX_MINORS:
-        raise TooLargeError(
-            f"the Jacobian criterion takes {minor_count(found)} minors here, more than {MAX_MINORS}{_instead(found)}"
-        )
-    assert found.ideal is not None
-    if found.codimension == 0:
-        return LocusFindings("jacobian", found.dimension, (), ())
-    try:
-        return LocusFindings("jacobian", found.dimension, (), _prime_components(found, found.ideal, engine))
-    except (TimeLimitError, MemoryLimitError) as limit:
-        return LocusFindings("jacobian", found.dimension, (), None, str(limit))
-
-
-def _instead(found: Closure) -> str:
-    """The method that applies to the case, if there is one."""
-    orbit_methods = found.model.orbit_methods()
-    if orbit_methods is None:
-        return ""
-    return f"; use --method {'orbits' if found.model.no_fibres(found.field) else 'fibres'}"
-
-
-def _prime_components(found: Closure, ideal: Ideal, engine: Engine) -> tuple[Component, ...]:
-    title = found.model.title
-    if found.model.polynomial_map.maybe_reducible:
-        _check_prime(ideal, engine)
-    answer = answer_to(_script(ideal, title), engine=engine)
-    primes = map(Ideal.of, answer.ideals("minimal_primes"))
-    measured = zip(primes, answer.integers("dimensions"), answer.integers("degrees"), strict=True)
-    components = (_prime_component(found, prime, dimension, degree) for prime, dimension, degree in measured)
-    return tuple(sorted(components, key=lambda component: (-component.dimension, component.description)))
-
-
-def jacobian_script(model: Model, *, field: CoefficientField) -> Script:
-    """The complete Macaulay2 program, elimination included."""
-    independent = reduce_linearly(model.polynomial_map, field=field).reduced
-    return render("jacobian_criterion", values=elimination_values(independent, field=field) | {"title": model.title})
-
-
-def _check_prime(ideal: Ideal, engine: Engine) -> None:
-    if not ideal.is_prime(engine=engine):
-        raise MethodUnavailableError(
-            "the closure of the image is reducible, and the Jacobian criterion is for irreducible varieties: take the "
-            "components of the source one by one"
-        )
-
-
-def _script(ideal: Ideal, title: str) -> Script:
-    """The Macaulay2 program for an ideal that is known."""
-    names = all_to_macaulay2(ideal.ring.variables)
-    values = {
-        "title": title,
-        "field": macaulay2.field(ideal.ring.field),
-        "coordinates": ", ".join(names),
-        "generators": macaulay2.sequence(macaulay2.polynomial(g, names) for g in ideal.generators),
-    }
-    return render("jacobian_criterion", values=values)
-
-
-def _prime_component(found: Closure, prime: Ideal, dimension: int, degree: int) -> Component:
-    orbit_methods = found.model.orbit_methods()
-    is_origin = dimension == 0 and all(len(g) == 1 for g in prime.generators)
-    if orbit_methods is None:
-        description = ORIGIN if is_origin else _described(dimension, degree, prime.ring.field)
-        return Component(description, None, dimension, degree, prime)
-    if is_origin:
-        return Component(ZERO, None, 0, degree, prime)
-    orbit = orbit_methods.identify(prime, dimension)
-    if orbit is None:
-        raise ContradictionError(
-            f"a minimal prime of dimension {dimension} and degree {degree} of the singular locus is not an orbit "
-            "closure, although the singular locus is invariant under the group"
-        )
-    return Component(f"closure of the orbit {orbit}", orbit, dimension, degree, prime)
-
-
-def _described(dimension: int, degree: int, field: CoefficientField) -> str:
-    """The variety of a prime ideal over a perfect field; if it is finite, its degree is its number of points."""
-    if dimension > 0:
-        return f"irreducible component of dimension {dimension}"
-    return "a point" if degree == 1 else f"{degree} points, conjugate over {field}"
+from m2bridge.results.sheet import SHOWN, Block, Facts, Sheet, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +102,7 @@ class SingularLocus(Result):
             columns = ("component of the singular locus", "dimension", "degree", "equations")
             shown = 4 if any(component.ideal for component in self.components) else 3
             blocks.append(Table(columns[:shown], [_component_row(c)[:shown] for c in self.components]))
-            blocks += [_equations(c.description, c.ideal) for c in self.components if c.ideal]
+            blocks += [generator_lines(c.ideal, f"{c.description}:") for c in self.components if c.ideal]
         return Sheet(title, blocks, _formulas(self))
 
     def to_json(self) -> dict[str, Any]:
@@ -219,7 +111,7 @@ class SingularLocus(Result):
             "dimension": self.dimension,
             "variety_dimension": self.variety_dimension,
             "method": self.method,
-            "orbits": [_orbit_json(status) for status in self.orbits],
+            "orbits": [status.to_json() for status in self.orbits],
             "zero_tangent_dimension": self.zero_tangent_dimension,
             "components": None if self.components is None else [_component_json(c) for c in self.components],
             "remarks": list(self.remarks),
@@ -243,39 +135,13 @@ def zero_text(tangent: int | None, dimension: int | None) -> str | None:
 
 SHORT = 60
 """Characters of equations that are shown in a table."""
-SAID = {True: "singular", False: "smooth", None: "undecided"}
-
-
-def _orbit_json(status: OrbitStatus) -> dict[str, Any]:
-    known = status.tangent_dimension
-    named: dict[str, Any] = status.orbit.to_json()
-    return named | {
-        "dimension": status.dimension,
-        "tangent_dimension": known,
-        "tangent_lower_bound": status.tangent_bound if known is None else known,
-        "tangent_upper_bound": status.tangent_upper_bound if known is None else known,
-        "singular": status.singular,
-    }
-
-
-def _component_json(component: Component) -> dict[str, Any]:
-    ideal = component.ideal
-    return {
-        "description": component.description,
-        "orbit": None if component.orbit is None else component.orbit.to_json(),
-        "dimension": component.dimension,
-        "degree": component.degree,
-        "generators": None if ideal is None else [polynomial_text(generator) for generator in ideal.generators],
-    }
-
-
-def _equations(description: str, ideal: Ideal) -> Polynomials:
-    return Polynomials(len(ideal.generators), lambda: map(polynomial_text, ideal.generators), f"{description}:")
 
 
 def _facts(locus: SingularLocus) -> list[tuple[str, object]]:
+    dimension = locus.dimension
+    shown = "empty: the closure is smooth" if dimension == -1 else f"dimension {dimension}"
     return [
-        ("singular locus", _dimension(locus)),
+        ("singular locus", None if dimension is None else shown),
         ("closure", None if locus.variety_dimension is None else f"dimension {locus.variety_dimension}"),
         ("at zero", zero_text(locus.zero_tangent_dimension, locus.variety_dimension)),
         ("computed by", computed_by(locus.engine_version, locus.seconds, locus.method)),
@@ -284,14 +150,20 @@ def _facts(locus: SingularLocus) -> list[tuple[str, object]]:
     ]
 
 
-def _dimension(locus: SingularLocus) -> str | None:
-    if locus.dimension is None:
-        return None
-    return "empty: the closure is smooth" if locus.dimension < 0 else f"dimension {locus.dimension}"
+def _component_json(component: Component) -> dict[str, Any]:
+    orbit, ideal = component.orbit, component.ideal
+    return {
+        "description": component.description,
+        "orbit": None if orbit is None else orbit.to_json(),
+        "dimension": component.dimension,
+        "degree": component.degree,
+        "generators": None if ideal is None else [polynomial_text(generator) for generator in ideal.generators],
+    }
 
 
 def _orbit_row(status: OrbitStatus) -> tuple[object, ...]:
-    return (*status.orbit.cells, status.dimension, tangent_text(status), SAID[status.singular])
+    singular = {True: "singular", False: "smooth", None: "undecided"}[status.singular]
+    return (*status.orbit.cells, status.dimension, tangent_text(status), singular)
 
 
 def tangent_text(status: OrbitStatus) -> str:
@@ -305,17 +177,13 @@ def tangent_text(status: OrbitStatus) -> str:
 
 
 def _component_row(component: Component) -> tuple[object, ...]:
-    degree = "–" if component.degree is None else component.degree
-    return component.description, component.dimension, degree, _short_equations(component.ideal)
-
-
-def _short_equations(ideal: Ideal | None) -> str:
     """The generators where they are few and short, else their degrees."""
-    if ideal is None:
-        return "–"
-    written = ", ".join(polynomial_text(generator) for generator in ideal.generators[:SHOWN])
-    short = len(ideal.generators) <= SHOWN and len(written) <= SHORT
-    return f"V({written})" if short else degree_summary(ideal.generator_degrees)
+    equations, ideal = "–", component.ideal
+    if ideal is not None:
+        equations = f"V({', '.join(map(polynomial_text, ideal.generators[:SHOWN]))})"
+        if len(ideal.generators) > SHOWN or len(equations) > SHORT + len("V()"):
+            equations = degree_summary(ideal.generator_degrees)
+    return component.description, component.dimension, "–" if component.degree is None else component.degree, equations
 
 
 def _formulas(locus: SingularLocus) -> list[str]:
@@ -327,19 +195,17 @@ def _formulas(locus: SingularLocus) -> list[str]:
 
 
 def _component_latex(component: Component, number: int) -> str:
-    degree = "" if component.degree is None else rf",\ \deg {component.degree}"
-    return rf"{_closure_latex(component, number)}\;(\dim {component.dimension}{degree})"
-
-
-def _closure_latex(component: Component, number: int) -> str:
+    closure = r"\{0\}" if component.description in (ZERO, ORIGIN) else rf"C_{{{number}}}"
     if component.orbit is not None:
-        indices = ",".join(map(str, component.orbit.cells))
-        return rf"\overline{{\mathcal O_{{({indices})}}}}"
-    return r"\{0\}" if component.description in (ZERO, ORIGIN) else rf"C_{{{number}}}"
+        closure = rf"\overline{{\mathcal O_{{({','.join(map(str, component.orbit.cells))})}}}}"
+    degree = "" if component.degree is None else rf",\ \deg {component.degree}"
+    return rf"{closure}\;(\dim {component.dimension}{degree})"
 
 
 Method = Literal["auto", "fibres", "orbits", "jacobian", "all"]
 
+MAX_MINORS = 20_000
+"""The Jacobian criterion takes at most this many minors."""
 FEW_COORDINATES = 12
 """``auto`` computes the ideal too, as a second opinion, when there are at most this many coordinates;"""
 MOST_ELIMINATED = 20
@@ -447,23 +313,101 @@ def _from_ideal(
 ) -> list[LocusFindings]:
     """The findings of the methods that need the ideal of the closure."""
     methods = " and ".join(name for name in plan if name != "fibres")
-    dimension, findings = None, []
+    dimension, findings, orbit_methods = None, [], model.orbit_methods()
     try:
-        found = closure(model, engine=engine, field=field, strategy="elimination")
-        dimension = found.dimension
-        if found.ideal is None or dimension is None:
+        variety = closure(model, engine=engine, field=field, strategy="elimination")
+        ideal, dimension = variety.ideal, variety.dimension
+        if ideal is None or dimension is None:
             instead = "" if "fibres" in plan or model.no_fibres(field) else "; --method fibres needs none"
-            reason = f"{found.unfinished} (while computing the ideal of the closure{instead})"
+            reason = f"{variety.unfinished} (while computing the ideal of the closure{instead})"
             return [LocusFindings(methods, dimension, (), None, reason)]
-        orbit_methods = model.orbit_methods()
         if orbit_methods is not None and "orbits" in plan:
-            findings.append(orbit_methods.by_orbits(found.ideal, dimension))
-        too_expensive = second_opinion and findings and minor_count(found) > FEW_MINORS
+            findings.append(orbit_methods.by_orbits(ideal, dimension))
+        too_expensive = second_opinion and findings and _minor_count(ideal, dimension) > FEW_MINORS
         if "jacobian" in plan and not too_expensive:
-            findings.append(by_jacobian(found, engine=engine))
+            findings.append(_by_jacobian(model, ideal, dimension, engine=engine))
     except TimeLimitError as limit:
         findings.append(LocusFindings(methods, dimension, (), None, str(limit)))
     return findings
+
+
+def _minor_count(ideal: Ideal, dimension: int) -> int:
+    """Number of minors of the Jacobian matrix that the criterion takes."""
+    width = len(ideal.ring.variables)
+    return comb(len(ideal.generators), width - dimension) * comb(width, width - dimension)
+
+
+def _by_jacobian(model: Model, ideal: Ideal, dimension: int, *, engine: Engine) -> LocusFindings:
+    """Findings from the minimal primes of I + minors(codimension, Jacobian of I).
+
+    Hypothesis: I is prime, so the variety is equidimensional and reduced. It is so where I is the kernel of a ring map
+    to a domain; where relations of the source leave that open, Macaulay2 decides first.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If the variety is reducible.
+    TooLargeError
+        If there are too many minors.
+    ContradictionError
+        If the orbits of the model are known, and a component of the singular locus is not an orbit closure.
+    """
+    count = _minor_count(ideal, dimension)
+    if count > MAX_MINORS:
+        instead = "orbits" if model.no_fibres(ideal.ring.field) else "fibres"
+        instead = "" if model.orbit_methods() is None else f"; use --method {instead}"
+        raise TooLargeError(f"the Jacobian criterion takes {count} minors here, more than {MAX_MINORS}{instead}")
+    if dimension == len(ideal.ring.variables):
+        return LocusFindings("jacobian", dimension, (), ())
+    try:
+        if model.polynomial_map.maybe_reducible and not ideal.is_prime(engine=engine):
+            raise MethodUnavailableError(
+                "the closure of the image is reducible, and the Jacobian criterion is for irreducible varieties: take "
+                "the components of the source one by one"
+            )
+        answer = answer_to(_criterion_script(ideal, model.title), engine=engine)
+    except (TimeLimitError, MemoryLimitError) as limit:
+        return LocusFindings("jacobian", dimension, (), None, str(limit))
+    primes = map(Ideal.of, answer.ideals("minimal_primes"))
+    numbers = zip(primes, answer.integers("dimensions"), answer.integers("degrees"), strict=True)
+    components = [_component(model, *number) for number in numbers]
+    components.sort(key=lambda component: (-component.dimension, component.description))
+    return LocusFindings("jacobian", dimension, (), tuple(components))
+
+
+def jacobian_script(model: Model, *, field: CoefficientField) -> Script:
+    """Return the complete Macaulay2 program, elimination included."""
+    independent = reduce_linearly(model.polynomial_map, field=field).reduced
+    return render("jacobian_criterion", values=elimination_values(independent, field=field) | {"title": model.title})
+
+
+def _criterion_script(ideal: Ideal, title: str) -> Script:
+    names = all_to_macaulay2(ideal.ring.variables)
+    values = {
+        "title": title,
+        "field": macaulay2.field(ideal.ring.field),
+        "coordinates": ", ".join(names),
+        "generators": macaulay2.sequence(macaulay2.polynomial(g, names) for g in ideal.generators),
+    }
+    return render("jacobian_criterion", values=values)
+
+
+def _component(model: Model, prime: Ideal, dimension: int, degree: int) -> Component:
+    """The variety of a prime ideal over a perfect field; if it is finite, its degree is its number of points."""
+    orbit_methods = model.orbit_methods()
+    if dimension == 0 and all(len(g) == 1 for g in prime.generators):
+        return Component(ORIGIN if orbit_methods is None else ZERO, None, 0, degree, prime)
+    if orbit_methods is None:
+        points = "a point" if degree == 1 else f"{degree} points, conjugate over {prime.ring.field}"
+        description = points if dimension == 0 else f"irreducible component of dimension {dimension}"
+        return Component(description, None, dimension, degree, prime)
+    orbit = orbit_methods.identify(prime, dimension)
+    if orbit is None:
+        raise ContradictionError(
+            f"a minimal prime of dimension {dimension} and degree {degree} of the singular locus is not an orbit "
+            "closure, although the singular locus is invariant under the group"
+        )
+    return Component(f"closure of the orbit {orbit}", orbit, dimension, degree, prime)
 
 
 def _result(
@@ -487,13 +431,17 @@ def _result(
     components = finished[-1].components if finished else None
     if components is not None and model.orbit_methods() is None:
         ideals = True
+    elif components is not None and ideals:
+        components = tuple(_with_ideal(component, model, field, engine) for component in components)
+    elif components is not None:
+        components = tuple(replace(component, ideal=None) for component in components)
     return SingularLocus(
         model,
         field,
         " and ".join(f.method for f in finished or findings),
         next((f.dimension for f in reversed(finished or findings) if f.dimension is not None), None),
         known_orbits(finished or findings),
-        None if components is None else _with_ideals(components, ideals, model, field, engine),
+        components,
         tuple(remarks + (limits if excused else [])),
         engine.version if ideals or any(f.uses_engine for f in findings) else "",
         clock().seconds,
@@ -503,19 +451,11 @@ def _result(
 
 def known_orbits(findings: Iterable[LocusFindings]) -> tuple[OrbitStatus, ...]:
     """The status of each orbit by the last method that decided it; methods may have looked at some orbits only."""
-    known: dict[Any, OrbitStatus] = {}
+    statuses: dict[Any, OrbitStatus] = {}
     for status in chain.from_iterable(f.statuses for f in findings):
-        if status.singular is not None or status.orbit not in known:
-            known[status.orbit] = status
-    return tuple(known[orbit] for orbit in sorted(known))
-
-
-def _with_ideals(
-    components: tuple[Component, ...], ideals: bool, model: Model, field: CoefficientField, engine: Engine
-) -> tuple[Component, ...]:
-    if not ideals:
-        return tuple(component.without_ideal() for component in components)
-    return tuple(_with_ideal(component, model, field, engine) for component in components)
+        if status.singular is not None or status.orbit not in statuses:
+            statuses[status.orbit] = status
+    return tuple(statuses[orbit] for orbit in sorted(statuses))
 
 
 def _with_ideal(component: Component, model: Model, field: CoefficientField, engine: Engine) -> Component:
@@ -531,16 +471,15 @@ def _with_ideal(component: Component, model: Model, field: CoefficientField, eng
     orbit_methods = model.orbit_methods()
     assert orbit_methods is not None
     try:
-        found = closure(
-            orbit_methods.orbit_closure(component.orbit), engine=engine, field=field, strategy="elimination"
-        )
+        orbit_closure = orbit_methods.orbit_closure(component.orbit)
+        variety = closure(orbit_closure, engine=engine, field=field, strategy="elimination")
     except TimeLimitError:
         return component
-    if found.ideal is None or found.degree is None:
+    if variety.ideal is None or variety.degree is None:
         return component
-    if found.dimension != component.dimension or component.degree not in (None, found.degree):
+    if variety.dimension != component.dimension or component.degree not in (None, variety.degree):
         raise ContradictionError(
             f"the {component.description} has dimension {component.dimension} and degree {component.degree} by its "
-            f"group action and formula, but {found.dimension} and {found.degree} by elimination"
+            f"group action and formula, but {variety.dimension} and {variety.degree} by elimination"
         )
-    return replace(component, degree=found.degree, ideal=found.ideal)
+    return replace(component, degree=variety.degree, ideal=variety.ideal)

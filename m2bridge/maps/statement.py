@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -75,6 +75,18 @@ class OrbitStatus:
         upper = self.tangent_upper_bound
         return self.tangent_bound or 0, inf if upper is None else upper
 
+    def to_json(self) -> dict[str, Any]:
+        """A dictionary for ``json.dumps``."""
+        tangent = self.tangent_dimension
+        return {
+            **self.orbit.to_json(),
+            "dimension": self.dimension,
+            "tangent_dimension": tangent,
+            "tangent_lower_bound": self.tangent_bound if tangent is None else tangent,
+            "tangent_upper_bound": self.tangent_upper_bound if tangent is None else tangent,
+            "singular": self.singular,
+        }
+
 
 def singular_by_bounds(lower: int, upper: int | None, dimension: int) -> bool | None:
     """Whether a point is singular whose tangent dimension lies between two bounds; ``None`` if they do not decide.
@@ -123,10 +135,6 @@ class Component:
     dimension: int
     degree: int | None
     ideal: Ideal | None = None
-
-    def without_ideal(self) -> Component:
-        """The component without its equations."""
-        return replace(self, ideal=None)
 
 
 Components = tuple[Component, ...]
