@@ -5,7 +5,7 @@ test compares them.
 """
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 from m2bridge._version import __version__
 
@@ -17,136 +17,89 @@ HINT = "'m2bridge cite --format bibtex' for BibTeX"
 
 
 @dataclass(frozen=True, slots=True)
-class Paper:
-    """A paper; ``arxiv`` is its number there, with the version that was read where one was."""
+class Work:
+    """A paper, with its number at arXiv and the version that was read; or a program, as its authors want it cited."""
 
-    authors: str
+    authors: tuple[str, ...]
     title: str
-    published: str
-    arxiv: str
+    year: int | None = None
+    venue: str = ""
+    arxiv: str = ""
+    key: str = ""
+    version: str = ""
+    url: str = ""
+
+    def __post_init__(self) -> None:
+        if self.arxiv:
+            first_word = self.title.removeprefix("On the ").split()[0]
+            key = f"{self._names[0][1]}{self.year}{first_word}".lower()  # henry2025geometry
+            object.__setattr__(self, "key", key)
+            object.__setattr__(self, "url", f"https://arxiv.org/abs/{self.arxiv}")
 
     def __str__(self) -> str:
-        return f"{self.authors}, {self.title}, {self.published}, arXiv:{self.arxiv}"
+        published = " ".join(filter(None, (self.venue, str(self.year or ""))))
+        place = f"arXiv:{self.arxiv}" if self.arxiv else self.url
+        return ", ".join(filter(None, (*self.authors, self.title, published, place)))
 
     @property
-    def names(self) -> list[tuple[str, str]]:
+    def _names(self) -> list[tuple[str, str]]:
         """Given and family name of each author."""
-        return [(given, family) for given, _, family in (name.rpartition(" ") for name in self.authors.split(", "))]
-
-    @property
-    def key(self) -> str:
-        """``henry2025geometry``."""
-        first_word = self.title.removeprefix("On the ").split()[0]
-        return f"{self.names[0][1]}{self.year}{first_word}".lower()
-
-    @property
-    def venue(self) -> str:
-        """The conference or journal."""
-        return self.published.rpartition(" ")[0]
-
-    @property
-    def year(self) -> int:
-        """The year of publication."""
-        return int(self.published.rpartition(" ")[2])
-
-    @property
-    def url(self) -> str:
-        """Its page at arXiv."""
-        return f"https://arxiv.org/abs/{self.arxiv}"
+        return [(given, family) for given, _, family in (name.rpartition(" ") for name in self.authors)]
 
     def to_bibtex(self) -> str:
         """An entry for BibTeX and biber."""
-        number, _, _ = self.arxiv.partition("v")
+        authors = [f"{{{name}}}" if self.year else name for name in self.authors]
         fields = {
-            "author": " and ".join(f"{family}, {given}" for given, family in self.names),
+            "author": " and ".join(f"{family}, {given}" for given, family in self._names)
+            if self.arxiv
+            else " and ".join(authors),
             "title": f"{{{self.title}}}",
             "booktitle": self.venue,
+            "version": self.version,
             "year": self.year,
-            "eprint": number,
-            "archivePrefix": "arXiv",
+            "eprint": self.arxiv.partition("v")[0],
+            "archivePrefix": self.arxiv and "arXiv",
             "url": self.url,
         }
-        return _entry("inproceedings", self.key, fields)
+        lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items() if value)
+        return f"@{'inproceedings' if self.arxiv else 'misc'}{{{self.key},\n{lines}}}\n"
 
     def to_csl(self) -> dict[str, Any]:
         """An item of the Citation Style Language, as Zotero and pandoc read it."""
-        return {
-            "id": self.key,
-            "type": "paper-conference",
-            "title": self.title,
-            "author": [{"given": given, "family": family} for given, family in self.names],
-            "container-title": self.venue,
-            "issued": {"date-parts": [[self.year]]},
-            "number": f"arXiv:{self.arxiv}",
-            "URL": self.url,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Software:
-    """A program, by the words in which its authors want it cited."""
-
-    key: str
-    authors: tuple[str, ...]
-    title: str
-    version: str = ""
-    year: int | None = None
-    url: str = ""
-
-    def __str__(self) -> str:
-        said = (", ".join(self.authors), self.title, str(self.year or ""), self.url)
-        return ", ".join(filter(None, said))
-
-    def to_bibtex(self) -> str:
-        """An entry for BibTeX and biber."""
-        fields = {
-            "author": " and ".join(f"{{{name}}}" if self.year else name for name in self.authors),
-            "title": f"{{{self.title}}}",
-            "version": self.version,
-            "year": self.year,
-            "url": self.url,
-        }
-        return _entry("misc", self.key, fields)
-
-    def to_csl(self) -> dict[str, Any]:
-        """An item of the Citation Style Language."""
+        people = [{"given": given, "family": family} for given, family in self._names]
         item: dict[str, Any] = {
             "id": self.key,
-            "type": "software",
+            "type": "paper-conference" if self.arxiv else "software",
             "title": self.title,
-            "author": [{"literal": name} for name in self.authors],
+            "author": people if self.arxiv else [{"literal": name} for name in self.authors],
+            "container-title": self.venue,
             "version": self.version,
             "issued": {"date-parts": [[self.year]]} if self.year else None,
+            "number": self.arxiv and f"arXiv:{self.arxiv}",
             "URL": self.url,
         }
         return {name: value for name, value in item.items() if value}
 
 
-Work: TypeAlias = Paper | Software
-
-
-def _entry(kind: str, key: str, fields: dict[str, Any]) -> str:
-    lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items() if value)
-    return f"@{kind}{{{key},\n{lines}}}\n"
-
-
-M2BRIDGE = Software("m2bridge", (AUTHORS,), PROGRAM, __version__, YEAR)
-MACAULAY2 = Software(
-    "M2",
+M2BRIDGE = Work((AUTHORS,), PROGRAM, YEAR, key="m2bridge", version=__version__)
+MACAULAY2 = Work(
     ("Daniel R. Grayson", "Michael E. Stillman"),
     "Macaulay2, a software system for research in algebraic geometry",
+    key="M2",
     url="https://macaulay2.com",
 )
-LIGHTNING = Paper(
-    "Nathan W. Henry, Giovanni Luca Marchetti, Kathlén Kohn",
+LIGHTNING = Work(
+    ("Nathan W. Henry", "Giovanni Luca Marchetti", "Kathlén Kohn"),
     "Geometry of Lightning Self-Attention: Identifiability and Dimension",
-    "ICLR 2025",
+    2025,
+    "ICLR",
     "2408.17221v2",
 )
-POLYNOMIAL_NETWORKS = Paper(
-    "Joe Kileel, Matthew Trager, Joan Bruna",
+POLYNOMIAL_NETWORKS = Work(
+    ("Joe Kileel", "Matthew Trager", "Joan Bruna"),
     "On the Expressive Power of Deep Polynomial Neural Networks",
-    "NeurIPS 2019",
+    2019,
+    "NeurIPS",
     "1905.12207",
 )
 WORKS: tuple[tuple[str, Work], ...] = (

@@ -1,4 +1,6 @@
-"""What commands print: results, refusals with what to do next, progress; and the exit codes."""
+"""Output of commands: results, JSON, progress, and the exit code of verdicts."""
+
+from __future__ import annotations
 
 import json
 import re
@@ -7,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import click
 
@@ -16,20 +18,11 @@ from m2bridge.errors import TimeLimitError
 from m2bridge.limits import Clock, overtime
 from m2bridge.results.sheet import SHOWN, Sheet, visible
 
+if TYPE_CHECKING:
+    from m2bridge.results.base import Result
+
 WRITING = 0.3
 """Seconds for writing what was found, when the limit was reached."""
-
-
-class Result(Protocol):
-    """The result of a computation."""
-
-    @property
-    def unfinished(self) -> str: ...
-    def to_json(self) -> dict[str, Any]: ...
-    def to_text(self, most: int | None = SHOWN) -> str: ...
-    def to_latex(self, most: int | None = SHOWN) -> str: ...
-    def to_macaulay2(self) -> str: ...
-    def to_sheet(self) -> Sheet: ...
 
 
 class Decided(Protocol):

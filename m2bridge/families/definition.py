@@ -14,7 +14,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from m2bridge.certificates.schema import Certificate, Content
-from m2bridge.citation import Paper
+from m2bridge.citation import Work
 from m2bridge.errors import InvalidCaseError
 from m2bridge.maps.statement import Statement
 
@@ -306,7 +306,7 @@ class Family:
         The functions behind commands that belong to this family, as ``module:name``; see :meth:`command`.
     prefix : str, optional
         Before the key in names of files; the name of the family when left out.
-    paper : Paper, optional
+    paper : Work, optional
         The one whose statements are about the family; reports name it.
     """
 
@@ -328,7 +328,7 @@ class Family:
     all_sizes: str = ""
     commands: Mapping[str, str] = field(default_factory=dict)
     prefix: str | None = None
-    paper: Paper | None = None
+    paper: Work | None = None
 
     def command(self, name: str) -> Callable[..., Any]:
         """The function behind a command, imported at its first use."""

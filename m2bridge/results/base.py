@@ -17,6 +17,11 @@ class Result(ABC):
 
     __slots__ = ()
 
+    @property
+    def unfinished(self) -> str:
+        """The limit that was reached before all was computed, or empty; a field in its place has a default."""
+        return ""
+
     @abstractmethod
     def to_sheet(self) -> Sheet:
         """Return title, facts, tables and polynomials, which text, HTML and LaTeX are written from."""

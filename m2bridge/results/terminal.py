@@ -1,16 +1,17 @@
 """A result as a terminal shows it: tables fit its width, and words that go on stay in their column."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Table as Grid
+from rich.text import Text
 
 from m2bridge.results.sheet import SHOWN, Block, Facts, Finding, Findings, Polynomials, Sheet, Table, numeric
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
 
 INDENT = 2
 """Of tables and facts."""
@@ -21,9 +22,6 @@ STYLES = {"REFUTED": "bold red", "CONFIRMED": "green", "UNDECIDED": "yellow", "r
 
 def written(sheet: Sheet, most: int | None = SHOWN, *, width: int) -> str:
     """The same as :meth:`Sheet.text`, in lines of so many columns, with colours where the terminal has them."""
-    from rich.console import Console
-    from rich.text import Text
-
     console = Console(file=io.StringIO(), width=width, force_terminal=True, highlight=False, legacy_windows=False)
 
     def fitted(parts: Iterable[RenderableType]) -> Iterator[str]:
@@ -66,10 +64,6 @@ def _said(finding: Finding) -> str:
 
 def _grid(rows: Iterable[tuple[str, str]]) -> RenderableType:
     """Names, and what belongs to them."""
-    from rich.padding import Padding
-    from rich.table import Table as Grid
-    from rich.text import Text
-
     grid = Grid.grid(padding=(0, 3, 0, 0))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
@@ -80,24 +74,17 @@ def _grid(rows: Iterable[tuple[str, str]]) -> RenderableType:
 
 def _hanging(line: str) -> RenderableType:
     """A line that goes on below its beginning."""
-    from rich.padding import Padding
-    from rich.text import Text
-
     text = line.lstrip(" ")
     return Padding(Text(text, overflow="fold"), (0, 0, 0, len(line) - len(text)))
 
 
 def _table(block: Table, width: int) -> RenderableType:
     """Columns as wide as they like; else closer together, with words below each other; else with broken words."""
-    from rich import box
-    from rich.padding import Padding
-    from rich.table import Table as Columns
-    from rich.text import Text
 
     header, rows = [*map(str, block.header)], [[*map(str, row)] for row in block.rows]
     columns = [*zip(header, *rows, strict=True)]
     gap, widths = _widths(columns, width - INDENT)
-    found = Columns(box=box.SIMPLE_HEAD, padding=(0, gap // 2), pad_edge=False, show_edge=False)
+    found = Grid(box=box.SIMPLE_HEAD, padding=(0, gap // 2), pad_edge=False, show_edge=False)
     for heading, right, room in zip(header, numeric(rows) or [False] * len(header), widths, strict=True):
         justify: Literal["left", "right"] = "right" if right else "left"
         found.add_column(Text(heading), justify=justify, width=room, overflow="fold")
@@ -108,8 +95,6 @@ def _table(block: Table, width: int) -> RenderableType:
 
 def _widths(columns: Sequence[Sequence[str]], room: int) -> tuple[int, list[int | None]]:
     """The space between columns, and their widths; ``None`` where there is no room for the longest words."""
-    from rich.cells import cell_len
-
     whole = [max(map(cell_len, "\n".join(column).split("\n"))) for column in columns]
     if sum(whole) + 3 * (len(whole) - 1) <= room:
         return 3, [*whole]

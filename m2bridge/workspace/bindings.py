@@ -11,6 +11,7 @@ from typing import Any
 
 import flint
 from sympy import Expr, Float, MatrixBase, Rational, nan, oo
+from sympy.polys.orderings import grevlex, grlex, lex
 from sympy.polys.polyerrors import BasePolynomialError
 from sympy.polys.rings import PolyElement, PolyRing
 
@@ -34,15 +35,7 @@ from m2bridge.workspace.encode import (
 )
 from m2bridge.workspace.values.collections import Array, HashTable, MutableList, Option, Set
 from m2bridge.workspace.values.elements import RingElement
-from m2bridge.workspace.values.rings import (
-    Algebra,
-    GaloisField,
-    IntegerRing,
-    QuotientRing,
-    glex_order,
-    grevlex_order,
-    lex_order,
-)
+from m2bridge.workspace.values.rings import Algebra, GaloisField, IntegerRing, QuotientRing, polynomial_ring
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9']*")
 
@@ -222,7 +215,7 @@ def _(value: Expr) -> str:
     return encode(number(value))
 
 
-_ORDERS = {"Ordering.lex": lex_order, "Ordering.deglex": glex_order, "Ordering.degrevlex": grevlex_order}
+_ORDERS = {"Ordering.lex": lex, "Ordering.deglex": grlex, "Ordering.degrevlex": grevlex}
 
 
 @encode.register(object)
@@ -267,7 +260,7 @@ def _numpy(value: Any) -> str:
 
 def _flint(value: Any) -> str:
     name = type(value).__name__
-    if name in _NUMBERS:
+    if isinstance(value, flint.fmpz | flint.fmpq):
         return encode(_flint_number(value))
     if name.startswith("fq_default"):
         return galois(value)
@@ -280,17 +273,16 @@ def _flint(value: Any) -> str:
         return encode(plain_matrix(_ground(value), rows, value.ncols()))
     if name in ("fmpz_poly", "fmpq_poly", "nmod_poly", "fmpz_mod_poly"):
         terms = [((i,), c) for i, c in enumerate(value.coeffs()) if c]
-        return _flint_polynomial(_ring(_ground(value), ("x",), "Ordering.degrevlex"), terms)
+        return _flint_polynomial(polynomial_ring(_ground(value), ("x",)), terms)
     if name in ("fmpz_mpoly", "fmpq_mpoly", "nmod_mpoly", "fmpz_mod_mpoly"):
         context = value.context()
         names = tuple(str(n) for n in context.names())
-        return _flint_polynomial(_ring(_ground(value), names, str(context.ordering())), value.to_dict().items())
+        return _flint_polynomial(
+            polynomial_ring(_ground(value), names, _ORDERS[str(context.ordering())]), value.to_dict().items()
+        )
     if name.startswith(("arb", "acb", "arf")):
         raise inexact(f"a {name}")
     raise ConversionError(f"a flint.{name} has no counterpart in Macaulay2")
-
-
-_NUMBERS = ("fmpz", "fmpq")
 
 
 def _flint_number(value: Any) -> int | Fraction:
@@ -305,12 +297,6 @@ def _ground(value: Any) -> Any:
         return QQ
     modulus = value.modulus() if hasattr(value, "modulus") else value.context().modulus()
     return CoefficientField(int(modulus))
-
-
-def _ring(ground: Any, names: tuple[str, ...], order: str) -> Any:
-    if order == "Ordering.degrevlex":
-        return PolynomialRing(ground, names) if isinstance(ground, CoefficientField) else Algebra(ground, names)
-    return Algebra(ground, names, order=_ORDERS[order](len(names)))
 
 
 def _flint_polynomial(over: Any, terms: Any) -> str:

@@ -13,7 +13,6 @@ from typing import Any
 
 from sympy import Poly
 from sympy.polys.fields import FracElement
-from sympy.polys.orderings import grevlex, grlex, lex
 from sympy.polys.rings import PolyElement, PolyRing
 
 from m2bridge.algebra import modules
@@ -39,6 +38,7 @@ from m2bridge.workspace.values.collections import (
 from m2bridge.workspace.values.elements import RingElement, RingFraction
 from m2bridge.workspace.values.inexact import ComplexNumber, Real, RealInterval
 from m2bridge.workspace.values.rings import (
+    ORDERS,
     Algebra,
     ComplexField,
     FractionField,
@@ -46,9 +46,7 @@ from m2bridge.workspace.values.rings import (
     IntegerRing,
     QuotientRing,
     RealField,
-    glex_order,
-    grevlex_order,
-    lex_order,
+    polynomial_ring,
 )
 
 _GROUP = 1000
@@ -266,13 +264,9 @@ def ring_of_sympy(value: PolyRing) -> Any:
         If its coefficients or its order have no counterpart.
     """
     names = tuple(str(symbol) for symbol in value.symbols)
-    orders = {lex: lex_order, grlex: glex_order, grevlex: grevlex_order}
-    if value.order not in orders:
+    if value.order not in ORDERS:
         raise ConversionError(f"the monomial order {value.order} has no counterpart; use lex, grlex or grevlex")
-    n, below = len(names), ring_of_domain(value.domain)
-    if value.order == grevlex:
-        return PolynomialRing(below, names) if isinstance(below, CoefficientField) else Algebra(below, names)
-    return Algebra(below, names, order=orders[value.order](n))
+    return polynomial_ring(ring_of_domain(value.domain), names, value.order)
 
 
 def ring_of_domain(domain: Any) -> Any:
@@ -381,12 +375,10 @@ def _(value: FracElement) -> str:
 
 @encode.register
 def _(value: Poly) -> str:
-    below = ring_of_domain(value.domain)
-    names = tuple(map(str, value.gens))
-    over = PolynomialRing(below, names) if isinstance(below, CoefficientField) else Algebra(below, names)
+    over = polynomial_ring(ring_of_domain(value.domain), tuple(map(str, value.gens)))
     number = _sympy_coefficient(value.domain)
     terms = ((monomial, number(value.domain.convert(c))) for monomial, c in value.rep.to_dict().items())
-    return polynomial(over, terms, len(names))
+    return polynomial(over, terms, len(value.gens))
 
 
 @encode.register

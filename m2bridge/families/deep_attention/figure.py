@@ -47,17 +47,17 @@ class Figure3(PictureResult):
     layers, t, a : int
         l, the number of tokens, and the query/key dimension of all layers.
     points : tuple of FigurePoint
+    seconds : float
     unfinished : str
         The limit that was reached before all points were computed, or empty.
-    seconds : float
     """
 
     layers: int
     t: int
     a: int
     points: tuple[FigurePoint, ...]
-    unfinished: str
     seconds: float
+    unfinished: str = ""
 
     @property
     def proved(self) -> bool:
@@ -146,7 +146,7 @@ def figure_3(
             points.append(point)
     if not points:
         raise TimeLimitError(unfinished)
-    return Figure3(layers, t, a, tuple(points), unfinished, running.seconds)
+    return Figure3(layers, t, a, tuple(points), running.seconds, unfinished)
 
 
 def _range(text: str) -> range:

@@ -75,6 +75,10 @@ def lex_order(count: int) -> Order:
     return (("Lex", count),)
 
 
+ORDERS = {grevlex: grevlex_order, grlex: glex_order, lex: lex_order}
+"""The orders that SymPy has too, by its objects."""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Algebra(AsText):
     """A polynomial ring with all that Macaulay2 can say of it; also Weyl algebras and exterior algebras.
@@ -129,13 +133,11 @@ class Algebra(AsText):
     def sympy_ring(self) -> PolyRing | None:
         """The same ring in SymPy, if SymPy can hold it: standard degrees, commutative, one of three orders."""
         n = len(self.variables)
-        orders = {grevlex_order(n): grevlex, glex_order(n): grlex, lex_order(n): lex}
+        orders = {order(n): own for own, order in ORDERS.items()}
         plain = isinstance(self.coefficients, CoefficientField | IntegerRing) and not (
             self.inverses or self.weyl or self.skew
         )
-        if not plain or self.degrees != ((1,),) * n or self.rank != 1 or not n:
-            return None
-        if self.order not in orders:
+        if not plain or self.degrees != ((1,),) * n or self.rank != 1 or not n or self.order not in orders:
             return None
         domain = ZZ if isinstance(self.coefficients, IntegerRing) else self.coefficients.domain
         return PolyRing([Symbol(v) for v in self.variables], domain, orders[self.order])
@@ -156,6 +158,14 @@ class Algebra(AsText):
         if self.skew:
             parts.append(f"SkewCommutative => ({', '.join(map(name, self.skew))})")
         return f"{ring_text(self.coefficients)}[{', '.join(parts)}]"
+
+
+def polynomial_ring(coefficients: Any, variables: tuple[str, ...], order: Any = grevlex) -> PolynomialRing | Algebra:
+    """Return a polynomial ring in one of the orders of :data:`ORDERS`, in its plain form if it has one."""
+    if order != grevlex:
+        return Algebra(coefficients, variables, order=ORDERS[order](len(variables)))
+    plain = isinstance(coefficients, CoefficientField)
+    return PolynomialRing(coefficients, variables) if plain else Algebra(coefficients, variables)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
