@@ -56,7 +56,7 @@ def test_all_are_confirmed_and_where_hypotheses_are_needed() -> None:
     found = cross_check_deep_attention()
     assert [(v.statement, v.decision) for v in found.verdicts] == [(key, "CONFIRMED") for key in STATED]
     outside = {
-        v.statement: [(out.example.network.key, out.example.computed) for out in v.outside] for v in found.verdicts
+        v.statement: [(example.network.key, example.computed) for example in v.outside.values()] for v in found.verdicts
     }
     assert outside["3.8"] == [("2-1-a2-t1", 4), ("2-2-2-a1-2-t2", 8), ("2-3-1-a2-2-t2", 8)]
     assert not outside["L"] + outside["S"] + outside["V"]
@@ -363,7 +363,7 @@ def test_a_maker_without_an_identity_is_found_out(monkeypatch: pytest.MonkeyPatc
         ("_det", lambda A: A[0][0] * A[1][1]),
         ("_order", lambda polynomial, variable: 0),
         ("_transposed", lambda word: word),
-        ("_turned", lambda A: A),
+        ("transposed", lambda A: A),
     ],
 )
 def test_a_mistake_of_the_checker_is_noticed(name: str, planted: Any, monkeypatch: pytest.MonkeyPatch) -> None:

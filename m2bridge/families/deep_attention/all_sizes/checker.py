@@ -4,9 +4,9 @@ Layers are counted by the dimensions of Grassmannians and without isl; identitie
 ranks are found at the points and modulo the primes of the checker of one network. Proofs: docs/deep-attention.md, 10.
 """
 
+import itertools
 from collections.abc import Iterator, Mapping
 from functools import cache, partial
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from m2bridge.checker import FamilyChecker
 from m2bridge.checker.algebra import ring
 from m2bridge.errors import CertificateError, ContradictionError
 from m2bridge.families.deep_attention.checker.block import columns_and_rank, unseen
+from m2bridge.families.deep_attention.checker.fibres import Matrix, product, transposed
 from m2bridge.families.deep_attention.checker.observables import observed
 from m2bridge.families.deep_attention.checker.predictions import (
     WORDS as SAID,
@@ -27,7 +28,6 @@ from m2bridge.families.deep_attention.checker.predictions import (
     virtual,
 )
 
-Matrix = list[list[Any]]
 IDENTITIES = (
     "parallel tokens",
     "ratio of tokens",
@@ -48,19 +48,6 @@ def identities() -> list[str]:
     return list(IDENTITIES)
 
 
-def _times(*factors: Matrix) -> Matrix:
-    found, *others = factors
-    for B in others:
-        found = [
-            [sum(x * y for x, y in zip(row, column, strict=True)) for column in zip(*B, strict=True)] for row in found
-        ]
-    return found
-
-
-def _turned(A: Matrix) -> Matrix:
-    return [list(row) for row in zip(*A, strict=True)]
-
-
 def _det(A: Matrix) -> Any:
     return A[0][0] * A[1][1] - A[0][1] * A[1][0]
 
@@ -69,12 +56,12 @@ def _lightning() -> tuple[bool, ...]:
     """The layer Y ↦ YYᵀAY for Y = (u, κu + hy), and for A skew."""
     a, b, c, d, p, q, v, w, kappa, h = ring(10).gens()
     A, Y = [[a, b], [c, d]], [[p, kappa * p + h * v], [q, kappa * q + h * w]]
-    moved, u = _times(Y, _turned(Y), A, Y), [[p], [q]]
-    form, beside = (_times([[p, q]], A, column)[0][0] for column in (u, [[v], [w]]))
+    moved, u = product(Y, transposed(Y), A, Y), [[p], [q]]
+    form, beside = (product([[p, q]], A, column)[0][0] for column in (u, [[v], [w]]))
     tau = 1 + kappa**2
     first = [moved[i][0] - tau * form * x for i, x in enumerate((p, q))]
     second = [moved[i][1] - kappa * moved[i][0] - tau * h * beside * x for i, x in enumerate((p, q))]
-    skew = _times([[p, q]], [[0 * a, h], [-h, 0 * a]], [[p, v], [q, w]])[0]
+    skew = product([[p, q]], [[0 * a, h], [-h, 0 * a]], [[p, v], [q, w]])[0]
     return (
         all(_order(f, 9) >= 1 for f in first),
         all(_order(f, 9) >= 2 for f in second),
@@ -93,7 +80,7 @@ def _softmax() -> tuple[bool, ...]:
     a, b, c, d, p, q, v, w, t, z = ring(10).gens()
     A, delta = [[a, b], [c, d]], [[p - v, q - w]]
     at_x, at_y, at_delta, at_sum = (
-        _times(delta, A, [[x], [y]])[0][0]
+        product(delta, A, [[x], [y]])[0][0]
         for x, y in ((p, q), (v, w), (p - v, q - w), (p + (t - 1) * v, q + (t - 1) * w))
     )
     weights = (1 + z) * t**2 - (t + (t - 1) * z) * (t + z)
@@ -184,7 +171,7 @@ def _blocks() -> Iterator[Case]:
     kinds = [(layers, False, t) for layers in (1, 2, 3) for t in (1, 2)] + [(layers, True, 2) for layers in (1, 2)]
     for layers, softmax, t in kinds:
         for wide in range(layers + 1):
-            for ranks in product((1, 2), repeat=wide):
+            for ranks in itertools.product((1, 2), repeat=wide):
                 behind = layers - wide
                 yield Case((2,) * wide + (1,) * (behind + 1), ranks + (1,) * behind, t, 1, False, softmax)
 
@@ -226,7 +213,9 @@ def _small(softmax: bool) -> tuple[Case, ...]:
     """At most three layers, widths and ranks at most three; the smallest sum of all numbers first."""
     numbers, found = (1, 2, 3), []
     for layers in numbers:
-        for d, a, t in product(product(numbers, repeat=layers + 1), product(numbers, repeat=layers), (1, 2)):
+        for d, a, t in itertools.product(
+            itertools.product(numbers, repeat=layers + 1), itertools.product(numbers, repeat=layers), (1, 2)
+        ):
             found.append(Case(d, a, t, 1, False, softmax))
     return tuple(
         sorted(found, key=lambda case: (sum(case.d) + sum(case.a) + case.t, len(case.a), case.d, case.a, case.t))

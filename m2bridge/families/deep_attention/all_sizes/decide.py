@@ -1,7 +1,7 @@
 """Verdicts for all sizes: predictions and what is counted, layer by layer; where they differ, the smallest network."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import product
 from typing import Any
@@ -46,21 +46,9 @@ class Example:
     computed: int
     stated: int
 
-
-@dataclass(frozen=True, slots=True)
-class Outside:
-    """A network to which a statement does not apply, and for which its formula is not the dimension.
-
-    Parameters
-    ----------
-    hypothesis : str
-        The one that fails.
-    example : Example
-        The first one that all other hypotheses admit.
-    """
-
-    hypothesis: str
-    example: Example
+    def to_json(self) -> dict[str, Any]:
+        """Return the name of the network, and both numbers."""
+        return {"network": self.network.key, "computed": self.computed, "stated": self.stated}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +61,12 @@ class EveryVerdict(AllSizesVerdict):
     ----------
     counterexample : Example or None
         The smallest network to which it applies, and for which it is false.
-    outside : tuple of Outside
+    outside : mapping from str to Example
+        Where its formula is not the dimension: for a hypothesis that fails the first network that all others admit.
     """
 
     counterexample: Example | None = None
-    outside: tuple[Outside, ...] = ()
+    outside: Mapping[str, Example] = field(default_factory=dict)
 
     def certificate_json(self) -> dict[str, Any]:
         """Return the verdict, its counterexample, and where the statement does not apply."""
@@ -85,8 +74,8 @@ class EveryVerdict(AllSizesVerdict):
             "text": self.text,
             "source": self.source,
             "verdict": str(self.decision),
-            "counterexample": None if self.counterexample is None else _example_json(self.counterexample),
-            "outside": [_outside_json(out) for out in self.outside],
+            "counterexample": self.counterexample and self.counterexample.to_json(),
+            "outside": [{"hypothesis": name, **example.to_json()} for name, example in self.outside.items()],
         }
 
 
@@ -112,7 +101,7 @@ class DeepAttentionAllSizes(AllSizesResult[EveryVerdict]):
 
     def evidence(self) -> dict[str, Any]:
         """Return the identities and ranks, for ``json.dumps``."""
-        return {"identities": list(self.identities), "blocks": [_block_json(block) for block in self.blocks]}
+        return {"identities": list(self.identities), "blocks": [block.to_json() for block in self.blocks]}
 
     def to_json(self) -> dict[str, Any]:
         """Return every verdict, and what was computed."""
@@ -154,39 +143,26 @@ class DeepAttentionAllSizes(AllSizesResult[EveryVerdict]):
         return Sheet(f"Cross-check of deep attention for {SCOPE}", [computed, verdicts])
 
 
-def _block_json(block: BlockRank) -> dict[str, Any]:
-    return {"network": block.network.key, "columns": block.columns, "rank": block.rank}
-
-
-def _example_json(example: Example) -> dict[str, Any]:
-    return {"network": example.network.key, "computed": example.computed, "stated": example.stated}
-
-
 def _finding(verdict: EveryVerdict) -> Finding:
-    return Finding(str(verdict.decision), verdict.statement, verdict.text, list(_grounds(verdict)))
+    data = verdict.certificate_json()
+    example = data["counterexample"]
+    counterexample = [f"the first counterexample: {example_text(example)}"] if example else []
+    return Finding(data["verdict"], verdict.statement, verdict.text, [*counterexample, *reasons(data)])
 
 
-def _grounds(verdict: EveryVerdict) -> Iterator[str]:
-    if verdict.decision is Decision.CONFIRMED:
-        yield "true for all networks to which it applies"
-    if verdict.counterexample is not None:
-        yield f"the first counterexample: {example_text(_example_json(verdict.counterexample))}"
-    for out in verdict.outside:
-        yield outside_text(_outside_json(out))
-
-
-def _outside_json(out: Outside) -> dict[str, Any]:
-    return {"hypothesis": out.hypothesis, **_example_json(out.example)}
+def reasons(data: dict[str, Any]) -> list[str]:
+    """Return in words why a verdict is as it is, and where the statement does not apply, from the data."""
+    confirmed = ["true for all networks to which it applies"] if data["verdict"] == "CONFIRMED" else []
+    outside = (
+        f"does not apply: {out['hypothesis']}; there it would be false, first for {example_text(out)}"
+        for out in data["outside"]
+    )
+    return [*confirmed, *outside]
 
 
 def example_text(example: dict[str, Any]) -> str:
     """Return an example in words, from the data."""
     return f"{example['network']}: computed {example['computed']}, stated {example['stated']}"
-
-
-def outside_text(out: dict[str, Any]) -> str:
-    """Return in words where a statement does not apply, from the data."""
-    return f"does not apply: {out['hypothesis']}; there it would be false, first for {example_text(out)}"
 
 
 MOST_LAYERS, LARGEST = 3, 3
@@ -204,30 +180,17 @@ def decide(statement: Stated, prediction: Prediction) -> EveryVerdict:
     """
     if counts_alike(prediction):
         check_assumed(statement, prediction)
-        return verdict(statement, prediction.counts, Decision.CONFIRMED, None, tuple(_outside(statement, prediction)))
-    found = _counterexample(statement, prediction)
-    return verdict(statement, prediction.counts, Decision.UNDECIDED if found is None else Decision.REFUTED, found)
+        outside = _outside(statement, prediction)
+        return verdict(statement, prediction.counts, Decision.CONFIRMED, outside=outside)
+    example = _counterexample(statement, prediction)
+    decision = Decision.UNDECIDED if example is None else Decision.REFUTED
+    return verdict(statement, prediction.counts, decision, counterexample=example)
 
 
-def verdict(
-    statement: Stated,
-    observable: str,
-    decision: Decision,
-    found: Example | None = None,
-    outside: tuple[Outside, ...] = (),
-) -> EveryVerdict:
+def verdict(statement: Stated, observable: str, decision: Decision, **examples: Any) -> EveryVerdict:
     """Return a verdict with the words about the statement and about what was computed."""
-    return EveryVerdict(
-        statement.key,
-        statement.part,
-        statement.text,
-        statement.source,
-        decision,
-        WORDS.computed[observable],
-        WORDS.trusted[observable],
-        found,
-        outside,
-    )
+    words = (statement.key, statement.part, statement.text, statement.source)
+    return EveryVerdict(*words, decision, WORDS.computed[observable], WORDS.trusted[observable], **examples)
 
 
 def counts_alike(prediction: Prediction) -> bool:
@@ -291,17 +254,17 @@ def _counterexample(statement: Stated, prediction: Prediction) -> Example | None
     return None
 
 
-def _outside(statement: Stated, prediction: Prediction) -> Iterator[Outside]:
+def _outside(statement: Stated, prediction: Prediction) -> dict[str, Example]:
     """For each hypothesis the first network that all others admit, and that has a formula and another dimension."""
-    seen = set[str]()
+    outside: dict[str, tuple[str, Example]] = {}
     for network in _networks(prediction):
         fails, stated = failing(statement, network), statement.predict(network)
         if len(fails) != 1 or not isinstance(stated, int):
             continue
         kind = fails[0].partition(";")[0]
-        if kind not in seen and stated != known_dimension(network, prediction.counts):
-            seen.add(kind)
-            yield Outside(fails[0], _example(network, prediction.counts, stated))
+        if kind not in outside and stated != known_dimension(network, prediction.counts):
+            outside[kind] = fails[0], _example(network, prediction.counts, stated)
+    return dict(outside.values())
 
 
 def _example(network: DeepAttention, counts: str, stated: int) -> Example:

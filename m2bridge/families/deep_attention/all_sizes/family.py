@@ -7,7 +7,7 @@ from m2bridge.families.all_sizes import AllSizesCase, all_sizes_family, all_size
 from m2bridge.families.deep_attention.all_sizes.decide import (
     cross_check_deep_attention,
     example_text,
-    outside_text,
+    reasons,
     stated_for_all_sizes,
 )
 from m2bridge.families.definition import Row, never
@@ -32,9 +32,8 @@ def _row(key: str, data: dict[str, Any]) -> Row:
     example = data["counterexample"]
     if (data["verdict"] == "REFUTED") != (example is not None):
         raise ValueError(f"the verdict {data['verdict']} does not follow from the counterexample")
-    reason = "true for all networks to which it applies" if data["verdict"] == "CONFIRMED" else ""
-    reasons = "; ".join(filter(None, [reason, *map(outside_text, data["outside"])]))
-    return Row(key, data["text"], data["verdict"], reasons, "" if example is None else example_text(example))
+    witness = "" if example is None else example_text(example)
+    return Row(key, data["text"], data["verdict"], "; ".join(reasons(data)), witness)
 
 
 FAMILY = all_sizes_family(

@@ -102,6 +102,10 @@ class BlockRank:
     columns: int
     rank: int
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the name of the network, and both numbers."""
+        return {"network": self.network.key, "columns": self.columns, "rank": self.rank}
+
 
 def blocks() -> Iterator[DeepAttention]:
     """For each number of layers all ranks of two inputs; behind a hidden width 1 all ranks are one."""

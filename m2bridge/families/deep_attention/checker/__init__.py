@@ -8,9 +8,7 @@ heads or skip connections is not decided.
 from m2bridge.certificates.schema import Certificate, Content
 from m2bridge.checker import FamilyChecker, global_verdict, statements
 from m2bridge.families.deep_attention.checker.observables import observed
-from m2bridge.families.deep_attention.checker.predictions import WORDS, hypothesis, name, prediction, read
-
-KEYS = ("3.1", "3.5", "V", "3.6", "3.7", "fibre", "closed", "3.8", "3.9", "3.10", "L", "S", "skip", "heads")
+from m2bridge.families.deep_attention.checker.predictions import STATEMENTS, WORDS, hypothesis, name, prediction, read
 
 
 def expected(certificate: Certificate) -> Content:
@@ -26,4 +24,4 @@ def expected(certificate: Certificate) -> Content:
     return statements(WORDS, certificate.question, verdicts, seen)
 
 
-CHECKER = FamilyChecker("deep-attention", name, dict.fromkeys(KEYS, expected))
+CHECKER = FamilyChecker("deep-attention", name, {key: expected for key, _ in STATEMENTS})

@@ -15,6 +15,7 @@ import flint
 
 from m2bridge.checker.algebra import PRIME
 from m2bridge.errors import ContradictionError, TooExpensiveError
+from m2bridge.families.deep_attention.checker.fibres import transposed
 from m2bridge.families.deep_attention.checker.predictions import Case
 
 SEED, STATED_PRIME = 20250417, 2**31 - 1
@@ -137,13 +138,9 @@ def _output(block: Block, ring: "_Ring", numbers: list[Number], X: list[list[int
             c = numbers[square * len(block.ranks) + k - len(block.ranks)]
             C = [[ring.times(c, ring.times(x, y)) for y in m[0]] for x in m[0]]
         moved = ring.product(tokens, T)
-        scores = ring.product(ring.product(_transposed(moved), C), moved)
+        scores = ring.product(ring.product(transposed(moved), C), moved)
         T = ring.product(T, ring.softmax(scores, chosen[k]) if block.softmax else scores)
     return ring.product(m, ring.product(tokens, T))[0]
-
-
-def _transposed(A: Matrix) -> Matrix:
-    return [list(row) for row in zip(*A, strict=True)]
 
 
 @dataclass(frozen=True)

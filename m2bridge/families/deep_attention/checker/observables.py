@@ -248,40 +248,38 @@ def _virtual_fibre_dimension(case: Case) -> Found:
     return (None if weights is None or functions is None else weights - functions - len(case.a)), numbers
 
 
-def _fibre_dimension(case: Case) -> Found:
-    if not unknowns(case):
-        return None, {}
-    dimension, _ = fibre(case)
-    _hold(dimension, case)
-    return dimension, {"unknowns": unknowns(case), "dimension": dimension}
+def _fibre(value: Callable[[Case, int, int], int | None], *names: str) -> Callable[[Case], Found]:
+    """The observable with this value for a fibre of some dimension and degree, and these two among its numbers."""
+
+    def observable(case: Case) -> Found:
+        if not unknowns(case):
+            return None, {}
+        dimension, degree = fibre(case)
+        numbers = {"unknowns": unknowns(case), "dimension": dimension, "degree": degree}
+        return value(case, dimension, degree), {name: numbers[name] for name in ("unknowns", *names)}
+
+    return observable
 
 
-def _hold(dimension: int, case: Case) -> None:
-    """Among all matrices there are at least as many as among virtual weights; as many, if these are all matrices."""
+def _held(case: Case, dimension: int, degree: int) -> int:
+    """The dimension; among all matrices there are at least as many as among virtual weights.
+
+    They are as many, if these are all matrices.
+    """
     virtual_dimension, numbers = _virtual_fibre_dimension(case)
-    if virtual_dimension is None:
-        return
     n = case.d[0]
     missing = len(case.a) * n * n + n * case.d[-1] - numbers["virtual_weights"]
-    if dimension < virtual_dimension or (dimension > virtual_dimension and not missing):
+    if virtual_dimension is not None and (
+        dimension < virtual_dimension or (dimension > virtual_dimension and not missing)
+    ):
         raise ContradictionError(f"a fibre of dimension {dimension}, {virtual_dimension} in the virtual weights")
+    return dimension
 
 
-def _fibre_is_one_point(case: Case) -> Found:
+def _one_point(case: Case, dimension: int, degree: int) -> bool | None:
     """One simple point; of several ones, which are virtual weights is not computed, but they are no curve if unique."""
-    if not unknowns(case):
-        return None, {}
-    dimension, degree = fibre(case)
     virtual_dimension, _ = _virtual_fibre_dimension(case)
-    one = True if dimension == 0 and degree == 1 else False if virtual_dimension else None
-    return one, {"unknowns": unknowns(case), "dimension": dimension, "degree": degree}
-
-
-def _fibre_degree(case: Case) -> Found:
-    if not unknowns(case):
-        return None, {}
-    _, degree = fibre(case)
-    return degree, {"unknowns": unknowns(case), "degree": degree}
+    return True if dimension == 0 and degree == 1 else False if virtual_dimension else None
 
 
 def _closed(case: Case) -> Found:
@@ -295,9 +293,9 @@ _OBSERVED: dict[str, Callable[[Case], Found]] = {
     "attention_matrices": _attention_matrices,
     "closed": _closed,
     "dimension": _dimension,
-    "fibre_degree": _fibre_degree,
-    "fibre_dimension": _fibre_dimension,
-    "fibre_is_one_point": _fibre_is_one_point,
+    "fibre_degree": _fibre(lambda case, dimension, degree: degree, "degree"),
+    "fibre_dimension": _fibre(_held, "dimension"),
+    "fibre_is_one_point": _fibre(_one_point, "dimension", "degree"),
     "normal_form": _normal_form,
     "scalings_keep_the_function": _scalings,
     "unseen_weights": _unseen_weights,

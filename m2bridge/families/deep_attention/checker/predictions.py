@@ -141,34 +141,6 @@ def _coefficients(case: Case) -> int:
 
 
 WORDS = wording(Path(__file__).parents[1] / "words.toml")
-PAPER = ("plain", "lightning", "several-tokens", "one-hidden-width", "bottleneck", "ranks-above-one")
-SOFTMAX = ("plain", "softmax", "several-tokens", "one-hidden-width", "bottleneck")
-HEADS = ("lightning", "no-skip", "single-layer", "several-heads", "several-tokens")
-
-HYPOTHESES: dict[tuple[str, str], tuple[str, ...]] = {
-    ("3.1", ""): (),
-    ("3.5", ""): ("plain", "one-hidden-width", "bottleneck"),
-    ("V", ""): ("plain",),
-    ("3.6", ""): ("plain", "lightning"),
-    ("3.7", ""): PAPER,
-    ("3.8", ""): PAPER,
-    ("3.9", ""): ("plain", "softmax", "several-tokens", "single-layer"),
-    ("3.10", ""): SOFTMAX,
-    ("L", ""): ("plain", "lightning"),
-    ("S", ""): ("plain", "softmax"),
-    ("fibre", "dimension"): ("plain", "lightning"),
-    ("fibre", "degree"): ("plain", "lightning", "no-hidden-width-one"),
-    ("fibre", "virtual weights"): ("plain", "lightning"),
-    ("closed", ""): ("plain", "lightning", "three-threes"),
-    ("skip", "scalings"): ("skip", "one-head", "scalings"),
-    ("skip", "one-to-one"): ("skip", "one-head", "several-tokens"),
-    ("skip", "dimension"): ("skip", "one-head"),
-    ("heads", "separate heads"): HEADS,
-    ("heads", "one layer"): HEADS,
-    ("heads", "several layers"): ("several-layers", "several-heads", "several-tokens", "equal-widths"),
-}
-MEANING = {("3.5", ""): ("plain",), ("3.8", ""): ("plain", "lightning"), ("3.10", ""): ("plain", "softmax")}
-"""Where a formula means something without its other hypotheses."""
 
 
 def hypothesis(case: Case, key: str, part: str) -> str | None:
@@ -178,7 +150,7 @@ def hypothesis(case: Case, key: str, part: str) -> str | None:
 
 def hypotheses(case: Case, key: str, part: str) -> list[str]:
     """Return all hypotheses that fail, in words."""
-    return _failing(case, HYPOTHESES[key, part])
+    return _failing(case, STATEMENTS[key, part].hypotheses)
 
 
 def _failing(case: Case, names: tuple[str, ...]) -> list[str]:
@@ -210,15 +182,16 @@ def _failing(case: Case, names: tuple[str, ...]) -> list[str]:
         "last": case.d[-1],
         "layer": ones[0] if ones else 0,
     }
-    said = {"ranks-above-one": "rank-above-one"} if single else {}
-    return [WORDS.hypotheses[said.get(name, name)].format(**numbers) for name in names if not holds[name]]
+    words = WORDS.hypotheses | ({"ranks-above-one": WORDS.hypotheses["rank-above-one"]} if single else {})
+    return [words[name].format(**numbers) for name in names if not holds[name]]
 
 
 def prediction(case: Case, key: str, part: str) -> int | None:
     """The number, or yes or no, that a statement gives, where it means something."""
-    if _failing(case, MEANING.get((key, part), HYPOTHESES[key, part])):
+    statement = STATEMENTS[key, part]
+    if _failing(case, statement.hypotheses if statement.meaning is None else statement.meaning):
         return None
-    return _PREDICTIONS[key, part](case)
+    return statement.prediction(case)
 
 
 def _equation_16(case: Case) -> int | None:
@@ -270,25 +243,44 @@ def _fibre_degree(case: Case) -> int:
     return 3 if min(2 * last, case.narrowest[-1]) == 2 else 1
 
 
-_PREDICTIONS: dict[tuple[str, str], Callable[[Case], int | None]] = {
-    ("3.1", ""): lambda case: case.heads * sum(matrices(d, a) for d, _, a in case.layers),
-    ("3.5", ""): _equation_16,
-    ("V", ""): lambda case: virtual(case, len(case.a)),
-    ("3.6", ""): lambda case: True,
-    ("3.7", ""): lambda case: True,
-    ("fibre", "dimension"): lambda case: (len(case.a) - case.whole) * comb(case.d[0], 2),
-    ("fibre", "degree"): _fibre_degree,
-    ("fibre", "virtual weights"): lambda case: virtual(case, len(case.a)) - virtual(case, case.whole),
-    ("closed", ""): lambda case: False,
-    ("3.8", ""): _equation_14,
-    ("3.9", ""): _equation_16,
-    ("3.10", ""): _equation_16,
-    ("L", ""): lambda case: virtual(case, case.whole) - len(case.a),
-    ("S", ""): lambda case: virtual(case, len(case.a)) if case.t > 1 else linear(case),
-    ("skip", "scalings"): lambda case: False,
-    ("skip", "one-to-one"): lambda case: 0,
-    ("skip", "dimension"): _skip,
-    ("heads", "separate heads"): lambda case: case.heads * (_single(case.d[0], case.d[1], case.a[0], 1)),
-    ("heads", "one layer"): lambda case: _single(case.d[0], case.d[1], case.a[0], case.heads),
-    ("heads", "several layers"): _deep_heads,
+@dataclass(frozen=True)
+class Statement:
+    """A prediction, the names of its hypotheses, and those without which it means nothing (all when left out)."""
+
+    prediction: Callable[[Case], int | None]
+    hypotheses: tuple[str, ...] = ()
+    meaning: tuple[str, ...] | None = None
+
+
+_LIGHTNING, _SOFTMAX = ("plain", "lightning"), ("plain", "softmax")
+_NARROW = ("one-hidden-width", "bottleneck")
+_PAPER = (*_LIGHTNING, "several-tokens", *_NARROW, "ranks-above-one")
+_HEADS = ("lightning", "no-skip", "single-layer", "several-heads", "several-tokens")
+_SKIP = ("skip", "one-head")
+
+STATEMENTS: dict[tuple[str, str], Statement] = {
+    ("3.1", ""): Statement(lambda case: case.heads * sum(matrices(d, a) for d, _, a in case.layers)),
+    ("3.5", ""): Statement(_equation_16, ("plain", *_NARROW), ("plain",)),
+    ("V", ""): Statement(lambda case: virtual(case, len(case.a)), ("plain",)),
+    ("3.6", ""): Statement(lambda case: True, _LIGHTNING),
+    ("3.7", ""): Statement(lambda case: True, _PAPER),
+    ("fibre", "dimension"): Statement(lambda case: (len(case.a) - case.whole) * comb(case.d[0], 2), _LIGHTNING),
+    ("fibre", "degree"): Statement(_fibre_degree, (*_LIGHTNING, "no-hidden-width-one")),
+    ("fibre", "virtual weights"): Statement(
+        lambda case: virtual(case, len(case.a)) - virtual(case, case.whole), _LIGHTNING
+    ),
+    ("closed", ""): Statement(lambda case: False, (*_LIGHTNING, "three-threes")),
+    ("3.8", ""): Statement(_equation_14, _PAPER, _LIGHTNING),
+    ("3.9", ""): Statement(_equation_16, (*_SOFTMAX, "several-tokens", "single-layer")),
+    ("3.10", ""): Statement(_equation_16, (*_SOFTMAX, "several-tokens", *_NARROW), _SOFTMAX),
+    ("L", ""): Statement(lambda case: virtual(case, case.whole) - len(case.a), _LIGHTNING),
+    ("S", ""): Statement(lambda case: virtual(case, len(case.a)) if case.t > 1 else linear(case), _SOFTMAX),
+    ("skip", "scalings"): Statement(lambda case: False, (*_SKIP, "scalings")),
+    ("skip", "one-to-one"): Statement(lambda case: 0, (*_SKIP, "several-tokens")),
+    ("skip", "dimension"): Statement(_skip, _SKIP),
+    ("heads", "separate heads"): Statement(lambda case: case.heads * _single(*case.layers[0], 1), _HEADS),
+    ("heads", "one layer"): Statement(lambda case: _single(*case.layers[0], case.heads), _HEADS),
+    ("heads", "several layers"): Statement(
+        _deep_heads, ("several-layers", "several-heads", "several-tokens", "equal-widths")
+    ),
 }
