@@ -16,9 +16,9 @@ from m2bridge.errors import CertificateError, ContradictionError
 from m2bridge.families import family
 from m2bridge.limits import watched
 from m2bridge.reports.collect import collect
-from m2bridge.reports.content import VERDICTS, Case, Cell, Problem, Row, Table
+from m2bridge.reports.content import VERDICTS, Case, Cell, Problem, Row, sorted_cells
 from m2bridge.reports.forms import MARKS
-from m2bridge.results.sheet import value_text
+from m2bridge.results.sheet import Table, value_text
 
 CLOSURE = "closure"
 """The question whose answer has the invariants of a Zariski closure; without an answer it says why they are missing."""
@@ -154,13 +154,9 @@ def grids(sheets: Iterable[Sheet]) -> tuple[tuple[Grid, ...], tuple[Sheet, ...]]
 def _grid(sheets: list[Sheet]) -> Grid:
     (_, down, _), (_, across, _), *others = sheets[0].case.options
     placed = {sheet.case.cells[:2]: sheet for sheet in sheets}
-    numbers, columns = (_sorted({cells[place] for cells in placed}) for place in (0, 1))
+    numbers, columns = (sorted_cells(cells[place] for cells in placed) for place in (0, 1))
     lines = tuple((number, tuple(placed.get((number, column)) for column in columns)) for number in numbers)
     return Grid(", ".join(f"{heading} = {value}" for _, heading, value in others), down, across, columns, lines)
-
-
-def _sorted(cells: Iterable[Cell]) -> tuple[Cell, ...]:
-    return tuple(sorted(cells, key=lambda cell: (isinstance(cell, str), cell)))
 
 
 HEADER = ("orbit", "dimension", "tangent dimension", "fibre: length", "points", "singular", "critical", "boundary")
@@ -252,10 +248,8 @@ def atlas(folder: Path) -> Atlas:
         If what a certificate rests on does not have the form that this release writes.
     """
     report = collect(folder)
-    by_case: dict[Case, list[Row]] = {case: [] for case in report.cases}
-    for row in report.rows:
-        by_case[row.case].append(row)
-    return Atlas(tuple(_sheet(case, rows, folder) for case, rows in watched(by_case.items())), report.problems)
+    cases = watched(report.by_case().items())
+    return Atlas(tuple(_sheet(case, rows, folder) for case, (rows, _) in cases), report.problems)
 
 
 def _sheet(case: Case, rows: list[Row], folder: Path) -> Sheet:
@@ -388,9 +382,6 @@ VALUES: dict[str, Callable[[Certificate], Any]] = {
 
 UP_TO_A_DEGREE = ("Hilbert polynomial", "Hilbert function", "generators of low degree")
 """Those that equations up to a degree tell."""
-
-
-__all__ = ["Atlas", "Sheet", "Value", "atlas", "write_atlas"]
 
 
 CERTIFICATES = "certificates"

@@ -12,9 +12,9 @@ from m2bridge.crosscheck.certify import foreign_program, question_of
 from m2bridge.errors import CertificateError, ConversionError, InvalidCaseError, TooLargeError
 from m2bridge.families.definition import Row as Answer
 from m2bridge.limits import watched
-from m2bridge.reports.content import VERDICTS, Detail, Problem, Report, Row, Table, case_of, orbit_table, verdict_words
+from m2bridge.reports.content import VERDICTS, Detail, Problem, Report, Row, case_of, orbit_table, verdict_words
 from m2bridge.results.markup import line
-from m2bridge.results.sheet import duration
+from m2bridge.results.sheet import Table, duration
 
 
 def outcome_rows(data: Any, file: str) -> list[Row]:

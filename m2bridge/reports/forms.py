@@ -16,13 +16,26 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeAlias, TypeVar
 
-from m2bridge.citation import HINT, PROGRAM
 from m2bridge.engine.script import page
 from m2bridge.families import family
-from m2bridge.reports.content import NAMES, VERDICTS, Case, Cell, Detail, Report, Row, verdict_words
-from m2bridge.results import markup as escape
+from m2bridge.reports.content import (
+    NAMES,
+    VERDICTS,
+    Case,
+    Cell,
+    Detail,
+    Report,
+    Row,
+    paragraph,
+    sentences,
+    sorted_cells,
+    summary,
+    trusted,
+    verdict_words,
+)
+from m2bridge.results import markup
 from m2bridge.results.markup import latex, latex_links
-from m2bridge.results.sheet import Block, Facts, Sheet, Table, duration, plural, table
+from m2bridge.results.sheet import Block, Facts, Sheet, Table, table
 
 CASES_IN_A_PART = 100
 
@@ -44,14 +57,14 @@ class Line:
 
 def to_html(report: Report, documentation: str = "") -> str:
     """One self-contained page; cited papers are links, and pages of the documentation if its address is given."""
-    cases = _by_case(report)
+    cases = report.by_case()
     sheets = [_case_sheet(rows, details) for rows, details in cases.values()]
     parts = [sheets[i : i + CASES_IN_A_PART] for i in range(0, len(sheets), CASES_IN_A_PART)]
     return page(
         "report",
         {
             "title": " and ".join(sorted({family(case.family).title for case in cases})),
-            "columns": [heading for _, heading in report.columns],
+            "columns": list(report.headings),
             "summary": sentences(report),
             "trusted": trusted(report),
             "documentation": documentation,
@@ -91,7 +104,7 @@ def _page_table(report: Report) -> dict[str, Any]:
     case = {name: i for i, name in enumerate(cases)}
     statement, verdict, text = ({name: i for i, name in enumerate(names)} for names in (names, VERDICTS, texts))
     return {
-        "columns": [heading for _, heading in report.columns],
+        "columns": list(report.headings),
         "cases": [(case.name, case.title, report.cells(case)) for case in cases],
         "legends": {name: family(name).orbits for name in sorted({case.family for case in cases})},
         "statements": names,
@@ -112,7 +125,7 @@ def _case_sheet(rows: list[Row], details: list[Detail]) -> dict[str, Any]:
     return {
         "verdicts": [(row.statement, row.verdict, row.reason, row.witness, row.file) for row in rows],
         "family": rows[0].case.family if rows else "",
-        "orbits": [(questions, _page_table.header, _page_table.lines) for _page_table, questions in orbits.items()],
+        "orbits": [(questions, facts.header, facts.rows) for facts, questions in orbits.items()],
         "scripts": [(questions, text) for text, questions in scripts.items()],
         "trusted": sorted({lemma for detail in details for lemma in detail.trusted}),
     }
@@ -125,16 +138,6 @@ def _shared(pairs: Iterable[tuple[Thing | None, str]]) -> dict[Thing, list[str]]
         if thing:
             questions.setdefault(thing, []).append(question)
     return questions
-
-
-def _by_case(report: Report) -> dict[Case, tuple[list[Row], list[Detail]]]:
-    """The rows and details of each case, the cases in order."""
-    parts: dict[Case, tuple[list[Row], list[Detail]]] = {}
-    for row in report.rows:
-        parts.setdefault(row.case, ([], []))[0].append(row)
-    for detail in report.details:
-        parts.setdefault(detail.case, ([], []))[1].append(detail)
-    return {case: parts[case] for case in sorted(parts, key=lambda case: case.rank)}
 
 
 SIGNS = dict(zip(VERDICTS, (r"$\times$", "?", "!", r"$\circ$", r"$\checkmark$", r"$\bullet$", "$-$"), strict=True))
@@ -157,13 +160,13 @@ def to_latex_grid(report: Report, documentation: str = "") -> str:
     lines += [r"\par\medskip", f"{signs}."]
     for name in sorted({case.family for case in report.cases}):
         lines += _family(replace(report, rows=tuple(row for row in report.rows if row.case.family == name)))
-    lines += [r"\endgroup", *(f"% not used: {escape.line(p.file)}: {escape.line(p.reason)}" for p in report.problems)]
+    lines += [r"\endgroup", *(f"% not used: {markup.line(p.file)}: {markup.line(p.reason)}" for p in report.problems)]
     return "\n".join(lines) + "\n"
 
 
 def _family(report: Report) -> Iterator[str]:
     """The grids of cases of one family."""
-    first, *others = (latex(heading) for _, heading in report.columns)
+    first, *others = map(latex, report.headings)
     if len(others) > 1:
         rest = ", ".join(others[1:])
         yield f"One sign where the verdict is the same for all ({rest}); else one for each, in increasing order."
@@ -178,7 +181,7 @@ def _family(report: Report) -> Iterator[str]:
 def _grid(report: Report, cases: Mapping[Place, list[Case]], statement: str, corner: str) -> Iterator[str]:
     verdicts = {row.case: row.verdict for row in report.rows if row.statement == statement}
     places = [_place(report, case) for case in verdicts]
-    downwards, across = _values(first for first, _ in places), _values(second for _, second in places)
+    downwards, across = sorted_cells(first for first, _ in places), sorted_cells(second for _, second in places)
     yield r"\begin{tabular}[t]{@{}r|" + "c" * len(across) + "@{}}"
     yield rf"\multicolumn{{{len(across) + 1}}}{{@{{}}l@{{}}}}{{{latex(statement)}}} \\"
     yield " & ".join([corner, *(latex(str(value)) for value in across)]) + r" \\ \hline"
@@ -186,10 +189,6 @@ def _grid(report: Report, cases: Mapping[Place, list[Case]], statement: str, cor
         signs = [_signs([verdicts.get(case) for case in cases.get((first, second), [])]) for second in across]
         yield " & ".join([latex(str(first)), *signs]) + r" \\"
     yield r"\rule{0pt}{4pt}\end{tabular}\hspace{1.5em plus 1em}"
-
-
-def _values(cells: Iterable[Cell]) -> list[Cell]:
-    return sorted(set(cells), key=lambda value: (isinstance(value, str), value))
 
 
 def _by_cell(report: Report) -> dict[Place, list[Case]]:
@@ -213,119 +212,11 @@ def _signs(verdicts: list[str | None]) -> str:
     return signs[0] if len(set(signs)) == 1 else "".join(signs)
 
 
-VERDICT_WORDS = {
-    "REFUTED": "refuted",
-    "UNDECIDED": "undecided",
-    "NO_ANSWER": "without an answer",
-    "PROGRAM_NOT_CHECKED": "with a program of another release that was not checked",
-    "CONFIRMED": "confirmed",
-    "COMPUTED": "computed",
-    "NOT_APPLICABLE": "not applicable",
-}
-
-
-def summary(report: Report) -> dict[str, Any]:
-    """The numbers of the paragraph; ``verified`` is false, as certificates are read and not verified.
-
-    Statements about one case rest on one observation and share its seconds, which count once in the total.
-    """
-    cases = report.cases
-    return {
-        "families": sorted({case.family for case in cases}),
-        "cases": len(cases),
-        "certificates": len(report.details),
-        "ranges": _ranges(report),
-        "statements": sorted({row.question for row in report.rows}),
-        "verdicts": report.counts,
-        "reported": _reported(report),
-        "verified": False,
-        "trusted": trusted(report),
-        "unusable_files": len(report.problems),
-        "papers": papers(report),
-        "written_by": PROGRAM,
-    }
-
-
-def _reported(report: Report) -> dict[str, Any]:
-    """Total time, largest memory (``None`` if none says it) and all versions, which nobody can check."""
-    measured = {(detail.case, detail.observation, detail.reported["seconds"]) for detail in report.details}
-    memory = [size for detail in report.details if (size := detail.reported["peak_memory"]) is not None]
-    versions: dict[str, set[str]] = {}
-    for row in report.rows:
-        for name, version in row.reported["versions"].items():
-            versions.setdefault(name, set()).add(version)
-    return {
-        "seconds": round(sum(seconds for *_, seconds in measured), 3),
-        "peak_memory": max(memory, default=None),
-        "versions": {name: sorted(releases) for name, releases in sorted(versions.items())},
-    }
-
-
-def paragraph(report: Report) -> str:
-    """The summary in sentences."""
-    lemmas = trusted(report)
-    trust = f"Taken on trust: {'; '.join(lemmas)}" if lemmas else "Nothing is taken on trust"
-    return f"{sentences(report)} {trust}."
-
-
-def sentences(report: Report) -> str:
-    """The paragraph without what is taken on trust."""
-    numbers, headings = summary(report), dict(report.columns)
-    ranges = ", ".join(
-        f"{headings[name]} = {low}" if low == high else f"{low} ≤ {headings[name]} ≤ {high}"
-        for name, (low, high) in numbers["ranges"].items()
-    )
-    verdicts = ", ".join(f"{count} {VERDICT_WORDS[verdict]}" for verdict, count in numbers["verdicts"].items())
-    reported = numbers["reported"]
-    memory = reported["peak_memory"]
-    figures = [
-        f"total computing time {duration(reported['seconds'])}",
-        f"largest memory {memory / 2**20:.0f} MiB" if memory is not None else "",
-        *(f"{name} {' and '.join(versions)}" for name, versions in reported["versions"].items()),
-    ]
-    parts = [
-        plural(numbers["cases"], "case") + (f" ({ranges})" if ranges else "") if numbers["cases"] else "No cases",
-        f"{plural(numbers['certificates'], 'certificate')} about: {', '.join(numbers['statements']) or 'nothing'}",
-        f"Verdicts: {verdicts or 'none'}",
-        f"Reported and not checked: {', '.join(filter(None, figures))}",
-        f"{plural(numbers['unusable_files'], 'file')} could not be used" if report.problems else "",
-        "The certificates were read, not verified ('m2bridge verify' does that)",
-        f"Statements of: {'; '.join(numbers['papers'])}" if numbers["papers"] else "",
-        f"Written by, and to be cited as, {PROGRAM} ({HINT})",
-    ]
-    return ". ".join(filter(None, parts)) + "."
-
-
-def trusted(report: Report) -> list[str]:
-    """The lemmas and computations on which some certificate rests."""
-    return sorted({lemma for detail in report.details for lemma in detail.trusted})
-
-
-def papers(report: Report) -> list[str]:
-    """The papers whose statements are about these families."""
-    named = [family(name).paper for name in sorted({case.family for case in report.cases})]
-    return list(dict.fromkeys(str(paper) for paper in named if paper))
-
-
-def _ranges(report: Report) -> dict[str, tuple[int, int]]:
-    """The smallest and the largest value of each option that is a number, where all cases are of one family."""
-    ranges = {}
-    for i, (option, _) in enumerate(report.columns):
-        values = [cell for case in report.cases if type(cell := report.cells(case)[i]) is int]
-        if values:
-            ranges[option] = min(values), max(values)
-    return ranges
-
-
 WIDTH = 100
 INDENT = " " * 7
 REPORTED = "reported_"
 MOST_OF_NUMBERS = 20
 LATEX_NAME = r">{\raggedright\arraybackslash}p{0.2\linewidth}"
-
-
-def _header(report: Report) -> tuple[str, ...]:
-    return tuple(heading for _, heading in report.columns)
 
 
 def _numbers(report: Report, row: Row) -> tuple[str, ...]:
@@ -338,21 +229,21 @@ def _seconds(row: Row) -> str:
 
 def _cells_of(report: Report, row: Row) -> tuple[str, ...]:
     """The cells of a row for a terminal."""
-    return (*_numbers(report, row), escape.line(row.statement), row.verdict, _seconds(row), escape.line(row.reason))
+    return (*_numbers(report, row), markup.line(row.statement), row.verdict, _seconds(row), markup.line(row.reason))
 
 
 def _unused(report: Report) -> Table:
     """The files that could not be used."""
-    return Table(("file not used", "reason"), [(escape.line(p.file), escape.line(p.reason)) for p in report.problems])
+    return Table(("file not used", "reason"), [(markup.line(p.file), markup.line(p.reason)) for p in report.problems])
 
 
 def to_text(report: Report) -> str:
     """For a terminal: the paragraph, and the table with each witness on a line of its own."""
-    parts = [textwrap.fill(escape.line(paragraph(report)), WIDTH)]
+    parts = [textwrap.fill(markup.line(paragraph(report)), WIDTH)]
     if report.rows:
-        header = (*_header(report), "statement", "verdict", "reported seconds", "reason")
+        header = (*report.headings, "statement", "verdict", "reported seconds", "reason")
         head, rule, *lines = table(header, [_cells_of(report, row) for row in report.rows]).splitlines()
-        witnesses = [f"\n{INDENT}witness: {escape.line(row.witness)}" if row.witness else "" for row in report.rows]
+        witnesses = [f"\n{INDENT}witness: {markup.line(row.witness)}" if row.witness else "" for row in report.rows]
         parts.append("\n".join([head, rule[:WIDTH], *map("".join, zip(lines, witnesses, strict=True))]))
     if report.problems:
         unused = _unused(report)
@@ -362,12 +253,12 @@ def to_text(report: Report) -> str:
 
 def to_sheet(report: Report) -> Sheet:
     """A sheet for a terminal, in whose width it is laid out: witnesses stand below reasons."""
-    blocks: list[Block] = [Facts([("summary", escape.line(paragraph(report)))])]
+    blocks: list[Block] = [Facts([("summary", markup.line(paragraph(report)))])]
     if report.rows:
-        witnesses = [f"\nwitness: {escape.line(row.witness)}" if row.witness else "" for row in report.rows]
+        witnesses = [f"\nwitness: {markup.line(row.witness)}" if row.witness else "" for row in report.rows]
         cells = [_cells_of(report, row) for row in report.rows]
         rows = [(*line, reason + witness) for (*line, reason), witness in zip(cells, witnesses, strict=True)]
-        blocks.append(Table((*_header(report), "statement", "verdict", "seconds", "reason"), rows))
+        blocks.append(Table((*report.headings, "statement", "verdict", "seconds", "reason"), rows))
     if report.problems:
         blocks.append(_unused(report))
     return Sheet("", blocks)
@@ -377,11 +268,11 @@ def to_markdown(report: Report, documentation: str = "") -> str:
     """The paragraph, what the statements say, and a table; with links as in :func:`to_html`."""
 
     def line(cells: Iterable[str]) -> str:
-        return "| " + " | ".join(map(escape.markdown, cells)) + " |"
+        return "| " + " | ".join(map(markup.markdown, cells)) + " |"
 
-    header = (*_header(report), "statement", "verdict", "reason", "witness", "reported seconds")
-    lines = [escape.markdown_links(paragraph(report), documentation), ""]
-    lines += [f"* {escape.markdown_links(text, documentation)}" for text in _statement_lines(report)]
+    header = (*report.headings, "statement", "verdict", "reason", "witness", "reported seconds")
+    lines = [markup.markdown_links(paragraph(report), documentation), ""]
+    lines += [f"* {markup.markdown_links(text, documentation)}" for text in _statement_lines(report)]
     lines += ["", line(header), "|" + " --- |" * len(header)]
     lines += [
         line((*_numbers(report, row), row.statement, row.verdict, row.reason, row.witness, _seconds(row)))
@@ -389,7 +280,7 @@ def to_markdown(report: Report, documentation: str = "") -> str:
     ]
     if report.problems:
         lines += ["", "Files not used:", ""]
-        lines += [f"* {escape.markdown(p.file)}: {escape.markdown(p.reason)}" for p in report.problems]
+        lines += [f"* {markup.markdown(p.file)}: {markup.markdown(p.reason)}" for p in report.problems]
     return "\n".join(lines) + "\n"
 
 
@@ -400,16 +291,16 @@ def to_latex(report: Report, documentation: str = "") -> str:
     """
 
     lines = [r"% needs \usepackage[T1]{fontenc}, \usepackage{array} and \usepackage{longtable}", LINKS, r"{\sloppy"]
-    lines += [escape.latex_links(paragraph(report), documentation), "", *_latex_list(report, documentation), r"\par}"]
+    lines += [markup.latex_links(paragraph(report), documentation), "", *_latex_list(report, documentation), r"\par}"]
     lines += [r"{\footnotesize", *_latex_table(report), "}"]
-    lines += [f"% not used: {escape.line(p.file)}: {escape.line(p.reason)}" for p in report.problems]
+    lines += [f"% not used: {markup.line(p.file)}: {markup.line(p.reason)}" for p in report.problems]
     return "\n".join(lines) + "\n"
 
 
 def _latex_table(report: Report) -> Iterator[str]:
     """Cases are named by their numbers, or by their names on several lines where the numbers take too much room."""
     by_name = report.columns == NAMES or _width(report) > MOST_OF_NUMBERS
-    heads = ["case"] if by_name else [escape.latex(heading) for heading in _header(report)]
+    heads = ["case"] if by_name else [markup.latex(heading) for heading in report.headings]
     first, reasons = (LATEX_NAME, 0.33) if by_name else ("r" * len(heads), 0.38)
     yield rf"\begin{{longtable}}{{{first}p{{0.16\linewidth}}p{{0.13\linewidth}}p{{{reasons}\linewidth}}}}"
     yield r"\hline"
@@ -418,9 +309,9 @@ def _latex_table(report: Report) -> Iterator[str]:
     yield r"\endhead"
     for row in report.rows:
         reason = f"{row.reason}; witness: {row.witness}" if row.witness else row.reason
-        words = map(escape.latex, (row.statement, verdict_words(row.verdict), reason))
-        name = escape.latex(row.case.name).replace("{-}", r"{-}\allowbreak{}")
-        case = [name] if by_name else map(escape.latex, _numbers(report, row))
+        words = map(markup.latex, (row.statement, verdict_words(row.verdict), reason))
+        name = markup.latex(row.case.name).replace("{-}", r"{-}\allowbreak{}")
+        case = [name] if by_name else map(markup.latex, _numbers(report, row))
         yield " & ".join((*case, *words)) + r" \\"
     yield r"\hline"
     yield r"\end{longtable}"
@@ -428,13 +319,13 @@ def _latex_table(report: Report) -> Iterator[str]:
 
 def _width(report: Report) -> int:
     """The number of signs that the widest numbers take, one column beside the other."""
-    lines = [_header(report), *(_numbers(report, row) for row in report.rows)]
+    lines = [report.headings, *(_numbers(report, row) for row in report.rows)]
     return sum(max(map(len, column)) for column in zip(*lines, strict=True))
 
 
 def _latex_list(report: Report, documentation: str) -> list[str]:
     """A list of the statements with their texts."""
-    items = [rf"\item {escape.latex_links(text, documentation)}" for text in _statement_lines(report)]
+    items = [rf"\item {markup.latex_links(text, documentation)}" for text in _statement_lines(report)]
     return [r"\begin{itemize}", *items, r"\end{itemize}"] if items else []
 
 
@@ -455,7 +346,7 @@ def to_csv(report: Report) -> str:
     named, words = [option for option, _ in report.columns], ("statement", "verdict", "reason", "witness")
     header = (*named, *words, *reported, "file")
     writer = csv.DictWriter(file, header, restval="", lineterminator="\n")
-    writer.writerow({name: escape.cell(name) for name in header})
+    writer.writerow({name: markup.cell(name) for name in header})
     for row in report.rows:
         data, figures = row.to_json(), row.reported["versions"] | row.reported
         writer.writerow(
@@ -471,7 +362,7 @@ def to_csv(report: Report) -> str:
 
 
 def _cells(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: escape.cell(value) if isinstance(value, str) else value for name, value in values.items()}
+    return {name: markup.cell(value) if isinstance(value, str) else value for name, value in values.items()}
 
 
 def to_json(report: Report) -> str:

@@ -70,7 +70,7 @@ def test_values_of_a_closure_are_those_of_its_certificate(folder: Path) -> None:
     stored = json.loads((folder / "d2-dout1-a2-t2-closure.json").read_text(encoding="utf-8"))
     assert list(shown.generators) == stored["evidence"]["generators"]
     assert shown.orbits is not None
-    assert [(line[0], line[2]) for line in shown.orbits.lines] == [
+    assert [(line[0], line[2]) for line in shown.orbits.rows] == [
         ("(1, 1, 0)", "6"),
         ("(1, 1, 1)", "6"),
         ("(2, 1, 1)", "5"),
@@ -90,7 +90,7 @@ def test_without_a_certificate_of_the_closure_there_is_a_reason(folder: Path) ->
         ("largest dimension of a singular orbit", "10"),
     ]
     assert shown.orbits is not None
-    assert shown.orbits.lines[2] == ("(1, 2, 0)", "10", "≥ 14", "1", "1", "yes", "no", "no")
+    assert shown.orbits.rows[2] == ("(1, 2, 0)", "10", "≥ 14", "1", "1", "yes", "no", "no")
     assert shown.verdict == "REFUTED"
 
 
