@@ -192,9 +192,12 @@ def images_over(parametrization: PolynomialMap, ring: PolynomialRing) -> tuple[P
     return tuple(image.set_ring(source) for image in parametrization.images)
 
 
-def relations_over(parametrization: PolynomialMap, source: PolynomialRing) -> tuple[PolyElement, ...]:
-    """The relations of the source with coefficients in the field of ``source``."""
-    return tuple(relation.set_ring(source.sympy_ring) for relation in parametrization.relations)
+def relations_over(parametrization: PolynomialMap, field: CoefficientField) -> GeneratingSet:
+    """The relations of the source over a field; raises InvalidCaseError if the map has no reduction there."""
+    parametrization.check_field(field)
+    source = PolynomialRing(field, parametrization.source.variables)
+    relations = (relation.set_ring(source.sympy_ring) for relation in parametrization.relations)
+    return GeneratingSet(source, tuple(filter(None, relations)))
 
 
 def vanishes_on_image(ideal: GeneratingSet, parametrization: PolynomialMap) -> bool:

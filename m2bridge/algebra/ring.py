@@ -4,13 +4,17 @@ SymPy's rings as they are cannot be pickled or copied: SymPy 1.14 changes a dict
 (``PolyRing.__getstate__``) and has a local function in its finite fields; python-flint 0.9 says nothing of ``nmod``.
 """
 
+from __future__ import annotations
+
 import copyreg
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import combinations_with_replacement, product
+from math import prod
 from numbers import Rational
-from typing import Any
+from typing import Any, Self
 from unicodedata import normalize
 
 import flint
@@ -21,8 +25,10 @@ from sympy.polys.orderings import grevlex
 from sympy.polys.polyerrors import BasePolynomialError
 from sympy.polys.rings import PolyElement
 
+from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.algebra.field import CoefficientField
-from m2bridge.errors import ConversionError
+from m2bridge.errors import ConversionError, TooLargeError
+from m2bridge.limits import watched
 
 
 class Polynomial(rings.PolyElement):  # type: ignore[misc]
@@ -70,6 +76,9 @@ copyreg.pickle(flint.nmod, lambda residue: (flint.nmod, (int(residue), residue.m
 LONGEST_NAME = 100
 """Characters in the name of a variable that people write."""
 
+
+MOST_PRODUCTS = 100_000
+"""Generators of a product or power of ideals, before those that occur twice are left out."""
 
 MOST_VARIABLES = 20_000
 """Variables of a ring; each of SymPy's polynomials has one exponent for each."""
@@ -228,6 +237,67 @@ class GeneratingSet:
     def generators_or_zero(self) -> tuple[PolyElement, ...]:
         """The generators; the zero polynomial where there are none."""
         return self.generators or (self.ring.sympy_ring.zero,)
+
+    def __add__(self, other: GeneratingSet) -> Self:
+        """The sum of two ideals of one ring: it defines the intersection of their varieties.
+
+        >>> print(ideal("x", variables="x y") + ideal("y", variables="x y"))
+        ideal(x, y) of QQ[x, y]
+        """
+        if not isinstance(other, GeneratingSet):
+            return NotImplemented
+        check_one_ring(self, other)
+        return self._generated_by(self.generators + other.generators)
+
+    def __mul__(self, other: GeneratingSet) -> Self:
+        """The product of two ideals of one ring: it defines the union of their varieties.
+
+        >>> print(ideal("x", "y") * ideal("x", "y"))
+        ideal(x**2, x*y, y**2) of QQ[x, y]
+        """
+        if not isinstance(other, GeneratingSet):
+            return NotImplemented
+        check_one_ring(self, other)
+        _check_size(len(self.generators) * len(other.generators))
+        return self._generated_by(f * g for f, g in watched(product(self.generators, other.generators)))
+
+    def __pow__(self, exponent: int) -> Self:
+        """A power of the ideal; the unit ideal for the exponent 0.
+
+        >>> print(ideal("x", "y") ** 2)
+        ideal(x**2, x*y, y**2) of QQ[x, y]
+        """
+        if isinstance(exponent, bool) or not isinstance(exponent, int) or exponent < 0:
+            return NotImplemented
+        one = self.ring.sympy_ring.one
+        count = len(self.generators)
+        _check_size(monomial_count(count, exponent) if count else 1)
+        chosen = combinations_with_replacement(self.generators, exponent)
+        return self._generated_by(prod(factors, start=one) for factors in watched(chosen))
+
+    def _generated_by(self, generators: Iterable[PolyElement]) -> Self:
+        """The ideal of the same ring with these generators, each once."""
+        return replace(self, generators=tuple(dict.fromkeys(generators)))
+
+
+def check_one_ring(*ideals: GeneratingSet) -> None:
+    """Raise ConversionError if the ideals are of different rings, or something is no ideal."""
+    first = ideals[0].ring
+    for other in ideals[1:]:
+        check_ideal(other)
+        if other.ring != first:
+            raise ConversionError(f"ideals of different rings, {first} and {other.ring}")
+
+
+def check_ideal(value: object) -> None:
+    """Raise ConversionError if it is no ideal."""
+    if not isinstance(value, GeneratingSet):
+        raise ConversionError(f"a {type(value).__name__} is not an ideal: make one by m2bridge.ideal")
+
+
+def _check_size(count: int) -> None:
+    if count > MOST_PRODUCTS:
+        raise TooLargeError(f"{count} products of generators; at most {MOST_PRODUCTS} are formed: take fewer")
 
 
 def total_degree(polynomial: PolyElement) -> int:

@@ -4,48 +4,47 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations_with_replacement, pairwise, product
-from math import comb, prod
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import flint
 from sympy import Poly, Symbol
-from sympy.polys.rings import PolyElement
 
-from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.modules import BettiTable, Complex, GroebnerBasis, HilbertPolynomial, Matrix, Module
 from m2bridge.algebra.polynomial_map import PolynomialMap, images_over, relations_over, substitute
-from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_homogeneous, total_degree
-from m2bridge.convert import macaulay2
+from m2bridge.algebra.ring import (
+    GeneratingSet,
+    PolynomialRing,
+    check_ideal,
+    check_one_ring,
+    is_homogeneous,
+    total_degree,
+)
 from m2bridge.convert.macaulay2 import all_to_macaulay2
 from m2bridge.convert.notation import generator_lines, ideal_latex, ideal_macaulay2, ideal_text, polynomial_text
 from m2bridge.convert.polynomials import element, flat
 from m2bridge.engine import Engine
 from m2bridge.engine.wire import Answer
-from m2bridge.errors import ConversionError, MethodUnavailableError, TooLargeError
+from m2bridge.errors import ConversionError, MethodUnavailableError
 from m2bridge.ideals.interop import flint_polynomials, mrdi, sage_text
-from m2bridge.ideals.program import RING, ask, check_ideal, check_one_ring, order, small_basis, tidy
+from m2bridge.ideals.program import ask, map_values, order, same_small, tidy
 from m2bridge.ideals.singular_locus import IdealSingularLocus, singular_locus
 from m2bridge.limits import watched
 from m2bridge.results.base import Result
 from m2bridge.results.sheet import Sheet
-
-MOST_PRODUCTS = 100_000
-"""Generators of a product or power, before those that occur twice are left out."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ideal(Result, GeneratingSet):
     """An ideal of a polynomial ring, given by generators; :func:`m2bridge.ideal` reads them as people write them.
 
-    What can be done with ideals are its methods. Those that ask Macaulay2 take ``engine``, a session to use (where none
-    is given, one that all ideals share: the first call starts it, and it ends with Python), and ``timeout``, a limit in
-    seconds. All computations are over the field of the ring, and ``==`` compares ideals, not generators. A prime ideal
-    can decompose over a larger field: x² + 1 is irreducible over QQ, and has two factors over QQ(i). Radicals do not
-    depend on the field, because QQ and GF(p) are perfect; nor do dimensions, degrees and Hilbert series.
+    Methods that ask Macaulay2 take ``engine``, a session to use (where none is given, one that all ideals share: the
+    first call starts it, and it ends with Python), and ``timeout``, a limit in seconds. All computations are over the
+    field of the ring: over a larger one a prime ideal can decompose, as x² + 1 over QQ(i). Radicals, singular loci,
+    dimensions, degrees and Hilbert series do not change there, because QQ and GF(p) are perfect.
 
     Parameters
     ----------
@@ -91,76 +90,22 @@ class Ideal(Result, GeneratingSet):
     def __eq__(self, other: object) -> bool:
         """Whether both are the same ideal of the same ring, whatever generators they are given by.
 
-        Where the generators differ, reduced Gröbner bases are compared: those that FLINT finds within narrow limits, in
-        milliseconds, and else, as everywhere over GF(p), by Macaulay2, in the session that all ideals share.
-        :meth:`equals` takes another one and a limit on time. Equal ideals have the same ``hash``, which is that of the
-        ring and needs no Macaulay2; so a set of many ideals of one ring compares all of them with each other.
+        Small ideals over QQ are compared by FLINT, others by Macaulay2. ``hash`` is that of the ring.
 
-        Examples
-        --------
         >>> ideal("x + y", "x - y") == ideal("x", "y")
         True
-        >>> ideal("x^2", variables="x y") == ideal("x", variables="x y")
-        False
         """
         return self.equals(other) if isinstance(other, GeneratingSet) else NotImplemented
 
     def __hash__(self) -> int:
         return hash(self.ring)
 
-    def __add__(self, other: GeneratingSet) -> Ideal:
-        """The sum of two ideals of one ring: it defines the intersection of their varieties. No engine is needed.
-
-        Examples
-        --------
-        >>> print(ideal("x", variables="x y") + ideal("y", variables="x y"))
-        ideal(x, y) of QQ[x, y]
-        """
-        if not isinstance(other, GeneratingSet):
-            return NotImplemented
-        check_one_ring(self, other)
-        return self._generated_by(self.generators + other.generators)
-
-    def __mul__(self, other: GeneratingSet) -> Ideal:
-        """The product of two ideals of one ring: it defines the union of their varieties. No engine is needed.
-
-        Examples
-        --------
-        >>> print(ideal("x", "y") * ideal("x", "y"))
-        ideal(x**2, x*y, y**2) of QQ[x, y]
-        """
-        if not isinstance(other, GeneratingSet):
-            return NotImplemented
-        check_one_ring(self, other)
-        _check_size(len(self.generators) * len(other.generators))
-        return self._generated_by(f * g for f, g in watched(product(self.generators, other.generators)))
-
-    def __pow__(self, exponent: int) -> Ideal:
-        """A power of the ideal; the unit ideal for the exponent 0. No engine is needed.
-
-        Examples
-        --------
-        >>> print(ideal("x", "y") ** 2)
-        ideal(x**2, x*y, y**2) of QQ[x, y]
-        """
-        if isinstance(exponent, bool) or not isinstance(exponent, int) or exponent < 0:
-            return NotImplemented
-        one = self.ring.sympy_ring.one
-        count = len(self.generators)
-        _check_size(monomial_count(count, exponent) if count else 1)
-        chosen = combinations_with_replacement(self.generators, exponent)
-        return self._generated_by(prod(factors, start=one) for factors in watched(chosen))
-
     def __contains__(self, polynomial: object) -> bool:
         return self.contains(polynomial)
 
     def equals(self, other: GeneratingSet, *, engine: Engine | None = None, timeout: float | None = None) -> bool:
-        """Whether both are the same ideal; as ``==``, with a session and a limit on time.
+        """Whether both are the same ideal, as ``==``; where an engine is given, it decides.
 
-        Where an engine is given, it is asked.
-
-        Examples
-        --------
         >>> ideal("x + y", "x - y").equals(ideal("x", "y"), timeout=60)
         True
         """
@@ -169,23 +114,13 @@ class Ideal(Result, GeneratingSet):
             return False
         if {g.monic() for g in self.generators} == {g.monic() for g in other.generators}:
             return True
-        if engine is None and (basis := small_basis(self)) is not None:
-            second = small_basis(other)
-            if second is not None:
-                return basis == second
+        if engine is None and (same := same_small(self, other)) is not None:
+            return same
         return self._ask("ideal_equality", engine, timeout, other).boolean("equal")
 
     def contains(self, other: object, *, engine: Engine | None = None, timeout: float | None = None) -> bool:
-        """Whether a polynomial, or another ideal of the ring, lies in the ideal; ``in`` asks the same.
+        """Whether a polynomial, as :func:`m2bridge.ideal` takes it, or another ideal lies in the ideal, as ``in``.
 
-        Small questions over QQ are answered by FLINT where no engine is given.
-
-        Parameters
-        ----------
-        other : Ideal, or a polynomial as :func:`m2bridge.ideal` takes them
-
-        Examples
-        --------
         >>> cusp = ideal("y^2 - x^3")
         >>> cusp.contains("x*y^2 - x^4"), cusp.contains("x")
         (True, False)
@@ -194,10 +129,8 @@ class Ideal(Result, GeneratingSet):
         check_one_ring(self, second)
         if {g.monic() for g in second.generators} <= {g.monic() for g in self.generators}:
             return True
-        if engine is None and (basis := small_basis(self)) is not None:
-            larger = small_basis(self + second)
-            if larger is not None:
-                return basis == larger
+        if engine is None and (same := same_small(self, self + second)) is not None:
+            return same
         return self._ask("ideal_containment", engine, timeout, second).boolean("contains")
 
     def intersect(
@@ -210,8 +143,6 @@ class Ideal(Result, GeneratingSet):
 
         Source: Cox, Little, O'Shea, *Ideals, Varieties, and Algorithms*, section 4.3.
 
-        Examples
-        --------
         >>> x, y = (ideal(name, variables="x y") for name in "xy")
         >>> print(x.intersect(y))
         ideal(x*y) of QQ[x, y]
@@ -227,8 +158,6 @@ class Ideal(Result, GeneratingSet):
 
         Source: Cox, Little, O'Shea, *Ideals, Varieties, and Algorithms*, section 4.4.
 
-        Examples
-        --------
         >>> print(ideal("x^2*y").quotient("x"))
         ideal(x*y) of QQ[x, y]
         """
@@ -238,11 +167,8 @@ class Ideal(Result, GeneratingSet):
         """The saturation I : J^∞, all f with f·J^n ⊆ I for some n, for an ideal J or a polynomial.
 
         It defines the closure of V(I) without V(J), components embedded in V(J) left out.
-
         Source: Cox, Little, O'Shea, *Ideals, Varieties, and Algorithms*, section 4.4.
 
-        Examples
-        --------
         >>> print(ideal("x^2*y").saturate("x"))
         ideal(y) of QQ[x, y]
         """
@@ -257,37 +183,26 @@ class Ideal(Result, GeneratingSet):
         """The elimination ideal: what the ideal contains in the other variables, as an ideal of their ring.
 
         It defines the closure of the projection of V(I) to the other coordinates.
-
         Source: Cox, Little, O'Shea, *Ideals, Varieties, and Algorithms*, sections 3.1 and 3.2.
 
-        Examples
-        --------
         >>> print(ideal("x - t^2", "y - t^3").eliminate("t"))
         ideal(x**3 - y**2) of QQ[x, y]
         """
-        names = list(dict.fromkeys(map(str, flat(variables))))
-        if unknown := [name for name in names if name not in self.ring.variables]:
+        variables_of_ring, names = self.ring.variables, list(dict.fromkeys(map(str, flat(variables))))
+        if unknown := [name for name in names if name not in variables_of_ring]:
             raise ConversionError(f"{unknown[0]!r:.60} is not a variable of {self.ring}")
-        written = dict(zip(self.ring.variables, all_to_macaulay2(self.ring.variables), strict=True))
+        written = dict(zip(variables_of_ring, all_to_macaulay2(variables_of_ring), strict=True))
         values = {"eliminated": f"{{{', '.join(written[name] for name in names)}}}"}
         answer = ask("ideal_elimination", {"givenIdeal": self}, values, engine=engine, timeout=timeout)
-        places = [place for place, name in enumerate(self.ring.variables) if name not in names]
-        smaller = PolynomialRing(self.ring.field, tuple(self.ring.variables[place] for place in places))
-        generators = tuple(
-            smaller.sympy_ring.from_dict({tuple(m[place] for place in places): c for m, c in generator.items()})
-            for generator in answer.ideal("elimination").generators
-        )
-        return _tidied(GeneratingSet(smaller, generators))
+        smaller = PolynomialRing(self.ring.field, tuple(name for name in variables_of_ring if name not in names))
+        generators = (g.set_ring(smaller.sympy_ring) for g in answer.ideal("elimination").generators)
+        return _tidied(GeneratingSet(smaller, tuple(generators)))
 
     def groebner_basis(self, *, engine: Engine | None = None, timeout: float | None = None) -> GroebnerBasis:
-        """The reduced Gröbner basis for the graded reverse lexicographic order, which belongs to the ideal alone.
-
-        Leading coefficients are 1; elements of low degree come first.
+        """The reduced Gröbner basis for the graded reverse lexicographic order, elements of low degree first.
 
         Source: Cox, Little, O'Shea, *Ideals, Varieties, and Algorithms*, section 2.7.
 
-        Examples
-        --------
         >>> ideal("x^2 + y", "x*y - 1").groebner_basis().generators
         (x**2 + y, x*y - 1, y**2 + x)
         """
@@ -299,52 +214,34 @@ class Ideal(Result, GeneratingSet):
     def dimension(self, *, engine: Engine | None = None, timeout: float | None = None) -> int:
         """The dimension of the variety in affine space, the Krull dimension of the quotient; −1 for the unit ideal.
 
-        Over the algebraic closure the dimension is the same. The projective variety of a homogeneous ideal has one
-        dimension less.
-
-        Examples
-        --------
         >>> ideal("x*y", "x*z").dimension()
         2
         """
         return self.hilbert_series(engine=engine, timeout=timeout).dimension
 
     def codimension(self, *, engine: Engine | None = None, timeout: float | None = None) -> int:
-        """The number of variables less the dimension, which is the smallest height of a minimal prime.
+        """The number of variables less the dimension; one more than there are variables for the unit ideal.
 
-        For the unit ideal, which has none, it is one more than there are variables.
-
-        Examples
-        --------
         >>> ideal("x*y", "x*z").codimension()
         1
         """
         return len(self.ring.variables) - self.dimension(engine=engine, timeout=timeout)
 
     def degree(self, *, engine: Engine | None = None, timeout: float | None = None) -> int:
-        """The degree of the scheme: of its components of the largest dimension, with multiplicities; 0 for 1.
-
-        For an ideal that is not homogeneous that of the closure in projective space.
+        """The degree of the closure of the scheme in projective space, by its largest components; 0 for the unit ideal.
 
         Source: Hartshorne, *Algebraic Geometry*, section I.7.
 
-        Examples
-        --------
         >>> ideal("x^2*y").degree()
         3
         """
         return self.hilbert_series(engine=engine, timeout=timeout).degree
 
     def hilbert_series(self, *, engine: Engine | None = None, timeout: float | None = None) -> HilbertSeries:
-        """The Hilbert series of the quotient by a homogeneous ideal.
-
-        For others it is that of the quotient by the leading forms, whose value in degree n is the dimension of the
-        space of functions of degree at most n less that of those of degree at most n − 1.
+        """The Hilbert series of the quotient by a homogeneous ideal, and of that by the leading forms for others.
 
         Source: Bruns, Herzog, *Cohen–Macaulay Rings*, section 4.1.
 
-        Examples
-        --------
         >>> ideal("x^2 - y*z").hilbert_series()
         HilbertSeries(numerator=(1, 1), dimension=2)
         """
@@ -353,40 +250,23 @@ class Ideal(Result, GeneratingSet):
         return HilbertSeries.from_numerator(answer.integer_pairs("hilbert_numerator"), len(self.ring.variables))
 
     def hilbert_polynomial(self, *, engine: Engine | None = None, timeout: float | None = None) -> HilbertPolynomial:
-        """The Hilbert polynomial: the values of the Hilbert function in all large degrees.
-
-        Of the quotient by a homogeneous ideal; for others of the quotient by the leading forms, see
-        :meth:`hilbert_series`.
+        """The Hilbert polynomial: the values of the Hilbert function in all large degrees, see :meth:`hilbert_series`.
 
         Source: Bruns, Herzog, *Cohen–Macaulay Rings*, Theorem 4.1.3.
 
-        Examples
-        --------
         >>> cubic = ideal("x*z - y^2", "y*w - z^2", "x*w - y*z")
         >>> print(cubic.hilbert_polynomial(), cubic.hilbert_polynomial().to_sympy("n"))
         -2*P_0 + 3*P_1 3*n + 1
         """
-        # With h(T) = Σ a_k (1 − T)^k, the series h(T) / (1 − T)^d is Σ a_k / (1 − T)^(d − k), where 1 / (1 − T)^(n + 1)
-        # is the series of n-dimensional projective space.
-        series = self.hilbert_series(engine=engine, timeout=timeout)
-        coefficients = [
-            (series.dimension - 1 - k, (-1) ** k * sum(h * comb(i, k) for i, h in enumerate(series.numerator)))
-            for k in range(max(series.dimension, 0))
-        ]
-        return HilbertPolynomial(tuple((n, c) for n, c in reversed(coefficients) if c))
+        coefficients = self.hilbert_series(engine=engine, timeout=timeout).hilbert_coefficients
+        signed = [(-1) ** i * e for i, e in enumerate(coefficients)]
+        return HilbertPolynomial(tuple((n, c) for n, c in enumerate(reversed(signed)) if c))
 
     def betti_table(self, *, engine: Engine | None = None, timeout: float | None = None) -> BettiTable:
-        """The graded Betti numbers of the quotient by a homogeneous ideal.
-
-        Raises
-        ------
-        MethodUnavailableError
-            If a generator is not homogeneous.
+        """The graded Betti numbers of the quotient by a homogeneous ideal; raises MethodUnavailableError for others.
 
         Source: Eisenbud, *The Geometry of Syzygies*, chapter 1.
 
-        Examples
-        --------
         >>> print(ideal("x*z - y^2", "y*w - z^2", "x*w - y*z").betti_table())
                0 1 2
         total: 1 3 2
@@ -403,8 +283,6 @@ class Ideal(Result, GeneratingSet):
 
         Source: Eisenbud, *Commutative Algebra*, chapters 19 and 20.
 
-        Examples
-        --------
         >>> koszul = ideal("x", "y").resolution()
         >>> [module.degrees for module in koszul.modules]
         [((0,),), ((1,), (1,)), ((2,),)]
@@ -420,12 +298,8 @@ class Ideal(Result, GeneratingSet):
         return Complex(self.ring, 0, tuple(modules), tuple(differentials))
 
     def jacobian(self) -> Matrix:
-        """The Jacobian matrix of the generators: a row for each generator, a column for each variable.
+        """The Jacobian matrix: a row for each generator, a column for each variable; Macaulay2 has its transpose.
 
-        Macaulay2's ``jacobian`` is its transpose. No engine is needed.
-
-        Examples
-        --------
         >>> ideal("x^2 - y^2*z").jacobian().entries
         ((2*x, -2*y*z, -y**2),)
         """
@@ -438,13 +312,8 @@ class Ideal(Result, GeneratingSet):
     def radical(self, *, engine: Engine | None = None, timeout: float | None = None) -> Ideal:
         """The radical: all polynomials of which a power lies in the ideal.
 
-        It generates the radical over every larger field, too, because QQ and GF(p) are perfect: all polynomials that
-        vanish on the variety over an algebraically closed field.
-
         Source: Greuel, Pfister, *A Singular Introduction to Commutative Algebra*, section 4.5.
 
-        Examples
-        --------
         >>> print(ideal("x^2", "x*y").radical())
         ideal(x) of QQ[x, y]
         """
@@ -453,12 +322,8 @@ class Ideal(Result, GeneratingSet):
     def minimal_primes(self, *, engine: Engine | None = None, timeout: float | None = None) -> tuple[Ideal, ...]:
         """The minimal primes, over the field of the ring: the irreducible components of the variety; none for 1.
 
-        They can decompose over a larger field.
-
         Source: Greuel, Pfister, *A Singular Introduction to Commutative Algebra*, sections 4.3 and 4.4.
 
-        Examples
-        --------
         >>> [str(prime.generators) for prime in ideal("x*y", "x*z").minimal_primes()]
         ['(x,)', '(y, z)']
         """
@@ -467,13 +332,9 @@ class Ideal(Result, GeneratingSet):
     def primary_decomposition(self, *, engine: Engine | None = None, timeout: float | None = None) -> tuple[Ideal, ...]:
         """Primary ideals with different radicals and this ideal as intersection, none superfluous; none for 1.
 
-        Over the field of the ring. Where there are embedded components, these are not unique; their radicals are, see
-        :meth:`associated_primes`.
-
+        Embedded components are not unique; their radicals are, see :meth:`associated_primes`.
         Source: Eisenbud, *Commutative Algebra*, Theorem 3.10.
 
-        Examples
-        --------
         >>> I = ideal("x^2", "x*y")
         >>> first, second = I.primary_decomposition()
         >>> first.intersect(second) == I
@@ -486,20 +347,14 @@ class Ideal(Result, GeneratingSet):
 
         Source: Eisenbud, *Commutative Algebra*, Theorem 3.1.
 
-        Examples
-        --------
         >>> [str(prime.generators) for prime in ideal("x^2", "x*y").associated_primes()]
         ['(x,)', '(x, y)']
         """
         return _ordered(self._ask("ideal_associated_primes", engine, timeout).ideals("associated_primes"))
 
     def is_prime(self, *, engine: Engine | None = None, timeout: float | None = None) -> bool:
-        """Whether the ideal is prime over the field of its ring; over a larger field it can be another matter.
+        """Whether the ideal is prime over the field of its ring; the unit ideal is not.
 
-        The unit ideal is not prime.
-
-        Examples
-        --------
         >>> ideal("x^2 + 1").is_prime(), ideal("x^2 - 1").is_prime()
         (True, False)
         """
@@ -508,10 +363,6 @@ class Ideal(Result, GeneratingSet):
     def is_radical(self, *, engine: Engine | None = None, timeout: float | None = None) -> bool:
         """Whether the ideal is its own radical; the unit ideal is.
 
-        Then so it is over every larger field, because QQ and GF(p) are perfect.
-
-        Examples
-        --------
         >>> ideal("x*y").is_radical(), ideal("x^2*y").is_radical()
         (True, False)
         """
@@ -522,20 +373,9 @@ class Ideal(Result, GeneratingSet):
     ) -> IdealSingularLocus[Ideal]:
         """The singular locus of the variety V(I): the points of which the local ring is not regular.
 
-        For every ideal: V(I) is taken as a reduced variety, and may have components of several dimensions. A point is
-        singular when it is so on a component, which the Jacobian criterion for the prime ideal of that component
-        decides, or when it lies on two components, because its local ring is no domain then. The same locus results
-        over every larger field, because QQ and GF(p) are perfect; its components can decompose there.
-
-        Raises
-        ------
-        TooLargeError
-            If a component has too many minors.
-
+        V(I) is taken as a reduced variety. Raises TooLargeError if a component has too many minors.
         Source: Hartshorne, *Algebraic Geometry*, Theorem I.5.1; Eisenbud, *Commutative Algebra*, Corollary 16.20.
 
-        Examples
-        --------
         >>> umbrella = ideal("x^2 - y^2*z")
         >>> umbrella.singular_locus().ideal == ideal("x", "y", variables="x y z")
         True
@@ -547,64 +387,40 @@ class Ideal(Result, GeneratingSet):
     ) -> Ideal:
         """The ideal of the image of the scheme of this ideal, in the coordinates of the target of a map.
 
-        It is the kernel of the ring map from the functions on the target to those on the scheme, and defines the
-        Zariski closure of the image of V(I); it is radical if this ideal is, and prime if this ideal is. Where the
-        source of the map has relations, they define a set of points, and the ideal of those is added.
-
+        It defines the Zariski closure of the image of V(I), and is radical, and prime, if this ideal is. Where the
+        source of the map has relations, the ideal of the points that they define is added.
         Source: Hartshorne, *Algebraic Geometry*, Exercise II.3.11.
 
-        Examples
-        --------
         >>> from sympy import symbols
         >>> s, t = symbols("s t")
         >>> square = PolynomialMap.from_expressions([s, t], {"x": s**2, "y": t**2})
         >>> print(ideal("s - t").image(square))
         ideal(x - y) of QQ[x, y]
         """
-        source = PolynomialRing(self.ring.field, polynomial_map.source.variables)
-        self._check_ring(source, "the source")
-        polynomial_map.check_field(source.field)
-        names = all_to_macaulay2(source.variables)
-        images = macaulay2.sequence(macaulay2.polynomial(g, names) for g in images_over(polynomial_map, source))
-        values = {
-            "images": f"matrix({RING}, {{{images}}})",
-            "target": macaulay2.ring(polynomial_map.target(field=source.field)),
-        }
-        relations = GeneratingSet(source, relations_over(polynomial_map, source))
-        if polynomial_map.maybe_reducible:
-            values["relationsIdeal"] = macaulay2.ideal(relations, RING)
+        relations = relations_over(polynomial_map, self.ring.field)
+        self._check_ring(relations.ring, "the source")
+        values = map_values(polynomial_map, relations)
         answer = ask("ideal_image", {"givenIdeal": self + relations}, values, engine=engine, timeout=timeout)
         return _tidied(answer.ideal("image"))
 
     def preimage(self, polynomial_map: PolynomialMap) -> Ideal:
-        """The ideal of the preimage under a map: its generators with the coordinates replaced by their images.
+        """The preimage under a map: the relations of the source, and the generators with images for coordinates.
 
-        An ideal of the ring of the parameters, with the relations of the source as they are given; it need not be
-        radical, even if this one is. No engine is needed.
-
-        Examples
-        --------
         >>> from sympy import symbols
         >>> t = symbols("t")
         >>> cusp = PolynomialMap.from_expressions([t], {"x": t**2, "y": t**3})
         >>> print(ideal("x", "y").preimage(cusp))
         ideal(t**2, t**3) of QQ[t]
         """
-        field = self.ring.field
-        self._check_ring(polynomial_map.target(field=field), "the target")
-        polynomial_map.check_field(field)
-        source = PolynomialRing(field, polynomial_map.source.variables)
-        images = images_over(polynomial_map, source)
-        pulled = tuple(substitute(g, images) for g in self.generators) if images else self.generators
-        return Ideal(source, tuple(filter(None, (*pulled, *relations_over(polynomial_map, source)))))
+        self._check_ring(polynomial_map.target(field=self.ring.field), "the target")
+        relations = relations_over(polynomial_map, self.ring.field)
+        images = images_over(polynomial_map, relations.ring)
+        pulled = (substitute(g, images) for g in self.generators) if images else self.generators
+        return Ideal(relations.ring, (*filter(None, pulled), *relations.generators))
 
     def to_sympy(self) -> list[Poly]:
         """The generators as SymPy's ``Poly``, with variables and field; ``[0]`` for the zero ideal.
 
-        ``ideal(generators)`` gives the ideal back.
-
-        Examples
-        --------
         >>> ideal("x^2 - 2/3*y").to_sympy()
         [Poly(x**2 - 2/3*y, x, y, domain='QQ')]
         """
@@ -612,34 +428,18 @@ class Ideal(Result, GeneratingSet):
         return [Poly.from_dict(dict(g), *symbols, domain=self.ring.field.domain) for g in self.generators_or_zero]
 
     def to_flint(self) -> list[flint.fmpq_mpoly] | list[flint.nmod_mpoly]:
-        """The generators as polynomials of python-flint, in one context, in this order; ``[0]`` for the zero ideal.
+        """The generators in one context of python-flint; raises ConversionError for names that are not ASCII.
 
-        ``ideal(generators)`` gives the ideal back.
-
-        Raises
-        ------
-        ConversionError
-            If a name has letters that FLINT does not take: all but ASCII.
-
-        Examples
-        --------
         >>> ideal("x^2 - 2/3*y").to_flint()
         [x^2 - 2/3*y]
         """
         return flint_polynomials(self)
 
     def to_sage_text(self) -> str:
-        """A Python program for Sage that defines the ring ``R`` and the ideal ``I``.
+        """A Python program for Sage, with its preparser or without, that defines the ring ``R`` and the ideal ``I``.
 
-        It means the same with Sage's preparser and without it. :func:`m2bridge.read_sage_text` gives the ideal back.
+        Raises ConversionError if a name is none that Sage takes.
 
-        Raises
-        ------
-        ConversionError
-            If a name is none that Sage takes.
-
-        Examples
-        --------
         >>> print(ideal("x^2 - 2/3*y").to_sage_text())
         from sage.all import GF, QQ, PolynomialRing
         R = PolynomialRing(QQ, names=["x", "y"], order="degrevlex")
@@ -652,32 +452,18 @@ class Ideal(Result, GeneratingSet):
     def to_mrdi(self, namespace: str = "Macaulay2") -> dict[str, Any]:
         """The ideal in the interchange format ``.mrdi``, as a dictionary for ``json.dumps``.
 
-        Parameters
-        ----------
-        namespace : {"Macaulay2", "Oscar"}
-            Whose words are used. Macaulay2's package MRDI (1.26) reads ideals over QQ in its own.
-
-        Raises
-        ------
-        ConversionError
-            If there is no such namespace, or it has no words for the field.
-
+        It is written in the words of ``"Macaulay2"`` (its package MRDI, 1.26, reads ideals over QQ) or ``"Oscar"``.
+        Raises ConversionError if there is no such namespace, or it has no words for the field.
         Source: Della Vecchia, Joswig, Lorenz, *A FAIR file format for mathematical software*, ICMS 2024.
 
-        Examples
-        --------
         >>> ideal("x^2 - 2/3*y").to_mrdi()["data"]
         [[[['2', '0'], ['1', '1']], [['0', '1'], ['-2', '3']]]]
         """
         return mrdi(self, namespace)
 
     def write_mrdi(self, path: Path | str, namespace: str = "Macaulay2") -> None:
-        """Write the ideal to a file in the interchange format ``.mrdi``; :func:`m2bridge.read_mrdi` reads it.
+        """Write what :meth:`to_mrdi` gives to a file; :func:`m2bridge.read_mrdi` reads it.
 
-        As :meth:`to_mrdi`. A file that is there is replaced.
-
-        Examples
-        --------
         >>> from tempfile import TemporaryDirectory
         >>> with TemporaryDirectory() as folder:
         ...     ideal("x^2 - y").write_mrdi(f"{folder}/parabola.mrdi")
@@ -701,10 +487,6 @@ class Ideal(Result, GeneratingSet):
         generator = element(self.ring, value)
         return GeneratingSet(self.ring, (generator,) if generator else ())
 
-    def _generated_by(self, generators: Iterable[PolyElement]) -> Ideal:
-        """The ideal of the same ring with these generators, each once."""
-        return replace(self, generators=tuple(dict.fromkeys(generators)))
-
     def _check_ring(self, ring: PolynomialRing, owner: str) -> None:
         if self.ring != ring:
             raise ConversionError(f"an ideal of {self.ring}, but {owner} of the map has the ring {ring}")
@@ -717,8 +499,3 @@ def _tidied(generators: GeneratingSet) -> Ideal:
 def _ordered(ideals: Iterable[GeneratingSet]) -> tuple[Ideal, ...]:
     """The ideals in the same order in all versions of Macaulay2."""
     return tuple(sorted(map(_tidied, ideals), key=order))
-
-
-def _check_size(count: int) -> None:
-    if count > MOST_PRODUCTS:
-        raise TooLargeError(f"{count} products of generators; at most {MOST_PRODUCTS} are formed: take fewer")

@@ -8,13 +8,13 @@ from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.numbers import integer_coefficients
-from m2bridge.algebra.ring import GeneratingSet, total_degree
+from m2bridge.algebra.polynomial_map import PolynomialMap, images_over
+from m2bridge.algebra.ring import GeneratingSet, check_one_ring, total_degree
 from m2bridge.convert import macaulay2
 from m2bridge.convert.notation import polynomial_text
 from m2bridge.engine import Engine, engine_or_own, engine_or_shared
 from m2bridge.engine.script import Script, render
 from m2bridge.engine.wire import Answer, answer_to
-from m2bridge.errors import ConversionError
 from m2bridge.limits import limited
 
 RING = "givenRing"
@@ -63,19 +63,13 @@ def question(
     return render(name, libraries, {"ring": macaulay2.ring(ring), "ideals": written, **(values or {})})
 
 
-def check_one_ring(*ideals: GeneratingSet) -> None:
-    """Raise ConversionError if the ideals are of different rings, or something is no ideal."""
-    first = ideals[0].ring
-    for other in ideals[1:]:
-        check_ideal(other)
-        if other.ring != first:
-            raise ConversionError(f"ideals of different rings, {first} and {other.ring}")
-
-
-def check_ideal(value: object) -> None:
-    """Raise ConversionError if it is no ideal."""
-    if not isinstance(value, GeneratingSet):
-        raise ConversionError(f"a {type(value).__name__} is not an ideal: make one by m2bridge.ideal")
+def map_values(polynomial_map: PolynomialMap, relations: GeneratingSet) -> dict[str, str]:
+    """The map in the program of an image; the source has these relations in the ring of the ideal."""
+    ring, names = relations.ring, macaulay2.all_to_macaulay2(relations.ring.variables)
+    images = macaulay2.sequence(macaulay2.polynomial(g, names) for g in images_over(polynomial_map, ring))
+    target = macaulay2.ring(polynomial_map.target(field=ring.field))
+    values = {"images": f"matrix({RING}, {{{images}}})", "target": target}
+    return values | ({"relationsIdeal": macaulay2.ideal(relations, RING)} if polynomial_map.maybe_reducible else {})
 
 
 def tidy(ideal: GeneratingSet) -> GeneratingSet:
@@ -123,6 +117,13 @@ def small_basis(ideal: GeneratingSet) -> Basis | None:
     if not finished:
         return None
     return frozenset(_primitive(element) for element in basis.autoreduction())
+
+
+def same_small(first: GeneratingSet, second: GeneratingSet) -> bool | None:
+    """Whether both ideals are the same; ``None`` if their Gröbner bases are not found within the limits."""
+    basis = small_basis(first)
+    other = None if basis is None else small_basis(second)
+    return None if other is None else basis == other
 
 
 def _primitive(polynomial: flint.fmpz_mpoly) -> tuple[tuple[tuple[int, ...], int], ...]:
