@@ -15,7 +15,7 @@ from unittest.mock import Mock
 import flint
 import pytest
 from click.testing import CliRunner
-from flint import fmpz_mat, nmod_mat
+from flint import fmpz_mat
 
 from m2bridge import Orbit, SingleLayerAttention, reports as report
 from m2bridge.certificates.schema import Certificate, read
@@ -30,7 +30,7 @@ from m2bridge.families.attention.checker.equations import (
     folded,
     fraction,
     is_above,
-    kernel,
+    kernels,
     matrix,
     without_units,
 )
@@ -227,11 +227,16 @@ def test_a_core_that_decides_nothing_proves_no_series(monkeypatch: pytest.Monkey
     assert core.sections_from() is None
 
 
-def test_kernels_are_lifted_over_the_integers() -> None:
-    rows = [{0: 2, 1: 3}, {1: 5, 2: -7}, {0: 4, 1: 11, 2: -7}]
-    (vector,) = kernel(*nmod_mat(matrix(rows, 3), products.algebra.PRIME).rref())
-    assert vector[2] != 0
-    assert all(sum(c * vector[j] for j, c in row.items()) == 0 for row in rows)
+@pytest.mark.parametrize(("large", "lifts"), [(1, [True, True]), (10_007, [False, True])])
+def test_kernels_are_lifted_over_the_integers(large: int, lifts: list[bool]) -> None:
+    """By the first prime where the fractions are short, and else by the second."""
+    rows = [{0: 2 * large, 1: 3}, {1: 5, 2: -7}, {0: 4 * large, 1: 11, 2: -7}]
+    vectors = [vector for (vector,) in kernels(matrix(rows, 3))]
+    assert all(vector[2] != 0 for vector in vectors)
+    assert [all(sum(c * v[j] for j, c in row.items()) == 0 for row in rows) for v in vectors] == lifts
+
+
+def test_fractions_are_found_from_their_residues() -> None:
     assert [fraction(x * pow(y, -1, products.algebra.PRIME), products.algebra.PRIME) for x, y in ((2, 3), (-5, 4))] == [
         (2, 3), (-5, 4),
     ]  # fmt: skip
@@ -239,7 +244,7 @@ def test_kernels_are_lifted_over_the_integers() -> None:
 
 def test_rows_of_one_entry_are_taken_out_again_and_again() -> None:
     rows, columns = without_units([{0: 2}, {0: 1, 1: 1}, {1: 3, 2: 1, 3: 1}, {2: 1, 3: 1}, {}], range(5))
-    assert (rows, columns) == ([{0: 1, 1: 1}], [2, 3, 4])
+    assert (rows, columns) == ([{0: 1, 1: 1}] * 2, [2, 3, 4])
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,7 @@ def series(values: list[int], dimension: int) -> dict[str, Any]:
 
 
 MOST_MONOMIALS = 2_000_000
+PRIMES = (2**26 - 5, algebra.PRIME)  # FLINT eliminates twice as fast modulo the first, which lifts small fractions
 Sizes = tuple[int, int, int]
 Weight = tuple[tuple[int, ...], ...]
 Monomial = tuple[int, ...]  # numbers of coordinates, increasing
@@ -91,10 +92,11 @@ class Part:
     @cached_property
     def echelon(self) -> Any:
         """Modulo a prime; if the rank is the same, monomials of its pivots are a basis of the quotient over QQ."""
-        echelon, rank = flint.nmod_mat(self.images, algebra.PRIME).rref()
-        if rank != self.rank:
-            raise TooExpensiveError("answer", f"not decided: ranks of weight {self.weight} differ modulo a prime")
-        return echelon
+        for prime in PRIMES:
+            echelon, rank = flint.nmod_mat(self.images, prime).rref()
+            if rank == self.rank:
+                return echelon
+        raise TooExpensiveError("answer", f"not decided: ranks of weight {self.weight} differ modulo primes")
 
     @cached_property
     def own(self) -> dict[Monomial, int]:
@@ -104,11 +106,12 @@ class Part:
 
     @cached_property
     def relations(self) -> list[dict[Monomial, int]]:
-        """A basis of I over QQ: each has one of the own monomials, in this order."""
-        found = list(kernel(self.echelon, self.rank))
-        if found and any(self.images * matrix(found, len(self.monomials)).transpose()):
-            raise TooExpensiveError("answer", f"not decided: a relation of weight {self.weight} has large coefficients")
-        return [{self.monomials[j]: c for j, c in entries.items()} for entries in found]
+        """A basis of I over QQ."""
+        size = len(self.monomials)
+        for relations in kernels(self.images):
+            if len(relations) == size - self.rank and not any(self.images * matrix(relations, size).transpose()):
+                return [{self.monomials[j]: c for j, c in relation.items()} for relation in relations]
+        raise TooExpensiveError("answer", f"not decided: a relation of weight {self.weight} has large coefficients")
 
 
 class Products:
@@ -213,13 +216,11 @@ class Products:
         """
         own = self.part(weight).own
         rows, columns = without_units(self.multiples(weight, own), range(len(own)))
-        modulo = flint.nmod_mat(matrix(folded(rows, len(columns)), len(columns)), algebra.PRIME)
-        if modulo.rank() == len(columns):
-            return 0
-        functionals = list(kernel(*modulo.rref()))
-        if any(sum(c * f.get(j, 0) for j, c in row.items()) for f in functionals for row in rows):
-            raise TooExpensiveError("answer", f"not decided: a functional of weight {weight} has large entries")
-        return len(functionals)
+        combinations = matrix(folded(rows, len(columns)), len(columns))
+        for functionals in kernels(combinations):
+            if not any(sum(c * f.get(j, 0) for j, c in row.items()) for f in functionals for row in rows):
+                return len(functionals)
+        raise TooExpensiveError("answer", f"not decided: a functional of weight {weight} has large entries")
 
     def multiples(self, weight: Weight, own: Mapping[Monomial, int]) -> Iterator[dict[int, int]]:
         """Coordinates times elements of I, written in the basis of I (whose elements may be scaled)."""
@@ -229,7 +230,8 @@ class Products:
             ks, is_, ps = (sorted(range(len(w)), key=w.__getitem__, reverse=True) for w in rest)
             moved = [self.place[ks[k], is_[i], *sorted((ps[p], ps[q]))] for k, i, p, q in self.names]
             part = self.part(tuple(tuple(sorted(counts, reverse=True)) for counts in rest))
-            numbers = {m: own.get(tuple(sorted((j, *[moved[x] for x in m])))) for m in part.monomials}
+            at = moved.__getitem__
+            numbers = {m: own.get(tuple(sorted((j, *map(at, m))))) for m in (part.monomials if part.relations else ())}
             for relation in part.relations:
                 yield {number: c for m, c in relation.items() if (number := numbers[m]) is not None}
 
@@ -245,7 +247,7 @@ def less(counts: tuple[int, ...], index: int) -> tuple[int, ...]:
 
 
 def without_units(rows: Iterable[dict[int, int]], columns: Iterable[int]) -> tuple[list[dict[int, int]], list[int]]:
-    """The quotient by rows that have one entry, again and again: rows without repetition in the columns that stay."""
+    """The quotient by rows that have one entry, again and again: the other rows, in the columns that stay."""
     left, columns, before = list(rows), set(columns), -1
     while len(columns) != before:
         before = len(columns)
@@ -253,8 +255,8 @@ def without_units(rows: Iterable[dict[int, int]], columns: Iterable[int]) -> tup
             if len(kept := columns.intersection(row)) == 1:
                 columns -= kept
     place = {column: j for j, column in enumerate(sorted(columns))}
-    found = {tuple(sorted((place[j], c) for j, c in row.items() if j in place)) for row in left} - {()}
-    return list(map(dict, sorted(found))), sorted(columns)
+    rows = ({place[j]: c for j, c in row.items() if j in place} for row in left)
+    return [row for row in rows if row], sorted(columns)
 
 
 def partitions(n: int, parts: int, largest: int) -> Iterator[tuple[int, ...]]:
@@ -285,8 +287,9 @@ def added(*images: Image) -> Image:
 def times(f: Image, g: Image) -> Image:
     """Their product; nothing cancels, as all coefficients are positive."""
     found: Image = {}
-    for (m, x), (n, y) in product(f.items(), g.items()):
-        found[m + n] = found.get(m + n, 0) + x * y
+    for n, y in g.items():
+        for m, x in f.items():
+            found[m + n] = found.get(m + n, 0) + x * y
     return found
 
 
@@ -327,14 +330,17 @@ def pivots(echelon: Any, rank: int) -> list[int]:
     return found
 
 
-def kernel(echelon: Any, rank: int) -> Iterator[dict[int, int]]:
-    """A basis of the kernel modulo a prime, lifted to integers; each has one of the other columns, in this order."""
-    p, places = algebra.PRIME, pivots(echelon, rank)
-    for free in sorted(set(range(echelon.ncols())).difference(places)):
-        column = ((j, int(echelon[i, free])) for i, j in enumerate(places) if j < free)
-        found = {j: fraction(-x, p) for j, x in column if x} | {free: (1, 1)}
-        scale = lcm(*(denominator for _, denominator in found.values()))
-        yield {j: x * scale // denominator for j, (x, denominator) in found.items()}
+def kernels(matrix: Any) -> Iterator[list[dict[int, int]]]:
+    """Bases of the kernel modulo primes, lifted to integers."""
+    for p in PRIMES:
+        echelon, rank = flint.nmod_mat(matrix, p).rref()
+        places, vectors = pivots(echelon, rank), []
+        for free in sorted(set(range(echelon.ncols())).difference(places)):
+            column = ((j, int(echelon[i, free])) for i, j in enumerate(places) if j < free)
+            vector = {j: fraction(-x, p) for j, x in column if x} | {free: (1, 1)}
+            scale = lcm(*(denominator for _, denominator in vector.values()))
+            vectors.append({j: x * scale // denominator for j, (x, denominator) in vector.items()})
+        yield vectors
 
 
 def fraction(x: int, p: int) -> tuple[int, int]:
