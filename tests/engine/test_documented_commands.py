@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import pytest
 import m2bridge
 from m2bridge.cli.commands import COMMANDS
 from m2bridge.workspace.macaulay2 import Macaulay2
+from tests.conftest import Invoke
 from tests.events import PATIENCE
 from tests.examples import (
     ASKING,
@@ -92,27 +94,38 @@ def plain(lines: list[str]) -> str:
 
 
 def computed() -> float:
-    """Seconds that child processes computed which have ended."""
-    return os.times().children_user + os.times().children_system
+    """Seconds that this process and its children that have ended computed."""
+    return sum(os.times()[:4])
+
+
+SHELL = set("|<>;&$`*")
+"""Signs that a shell reads; commands without any are run in this process, but for README's."""
 
 
 @pytest.mark.parametrize("block", to_run().values(), ids=to_run())
-def test_a_block(block: list[str], m2: str, tmp_path: Path) -> None:
+def test_a_block(
+    block: list[str],
+    m2: str,
+    tmp_path: Path,
+    invoke: Invoke,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> None:
     """One command after the other, in a folder with what the documents suppose."""
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     (tmp_path / "code.m2").write_text("R = QQ[x]\nx^2\n")
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    of_readme = "README" in request.node.name
     for command in block:
         before = computed()
-        done = subprocess.run(
-            ["sh", "-c", command],
-            timeout=PATIENCE,
-            cwd=tmp_path,
-            env={**os.environ, "PATH": path},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-        )
+        if of_readme or SHELL & set(command):
+            line = ["sh", "-c", command]
+            done = subprocess.run(line, timeout=PATIENCE, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        else:
+            program, *words = shlex.split(command)
+            assert program == "m2bridge"
+            done = invoke(*words)
         name = command.partition("m2bridge")[2].split()[0]
         assert done.returncode in ({0, 1} if name in REFUTES else {0}), f"{command}\n{done.stderr}"
         assert computed() - before < MOST, command

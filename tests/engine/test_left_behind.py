@@ -100,6 +100,7 @@ def asked():
 """
 
 
+@pytest.mark.macaulay2("any")
 def test_calls_without_an_engine_share_one_session(program: Path, temporary: Path) -> None:
     """Sets, methods and threads take one process; a child of ``fork`` another; all are gone at the end."""
     code = """
@@ -196,6 +197,7 @@ def test_a_batch_outlives_a_hang_up_that_it_ignores_and_leaves_nothing(
     assert [path for path in temporary.iterdir() if path.name.startswith("m2bridge")] == []
 
 
+@pytest.mark.macaulay2("any")
 def test_sessions_that_are_dropped_end_their_processes(program: Path, temporary: Path) -> None:
     engines = [Macaulay2(program) for _ in range(3)]
     for engine in engines:
@@ -210,6 +212,7 @@ def test_sessions_that_are_dropped_end_their_processes(program: Path, temporary:
 # Folders
 
 
+@pytest.mark.macaulay2("any")
 def test_folders_of_killed_processes_are_swept_at_the_next_start(program: Path, temporary: Path) -> None:
     with python(program, "engine.start(); print(engine.pid, flush=True); signal.pause()") as process:
         assert process.stdout is not None
@@ -285,12 +288,14 @@ def test_files_of_macaulay2_itself_are_removed(program: Path, temporary: Path) -
 # Threads and forks
 
 
+@pytest.mark.macaulay2("any")
 def test_threads_take_turns(program: Path) -> None:
     with Macaulay2(program) as engine, ThreadPoolExecutor(4) as threads:
         assert list(threads.map(lambda n: emitted(engine, f"{n}^2"), range(40))) == [n**2 for n in range(40)]
         assert len(list(threads.map(lambda _: engine.start() or engine.pid, range(8)))) == 8
 
 
+@pytest.mark.macaulay2("any")
 def test_a_session_closed_by_another_thread_says_so(program: Path, tmp_path: Path) -> None:
     looping = tmp_path / "looping"
 
@@ -305,6 +310,7 @@ def test_a_session_closed_by_another_thread_says_so(program: Path, tmp_path: Pat
         assert emitted(engine, "6*7") == 42
 
 
+@pytest.mark.macaulay2("any")
 def test_a_forked_child_leaves_the_session_to_its_parent(program: Path) -> None:
     code = """
     one(engine)
@@ -327,6 +333,7 @@ def test_a_forked_child_leaves_the_session_to_its_parent(program: Path) -> None:
         assert printed(process) == ["True", "True", "True True"]
 
 
+@pytest.mark.macaulay2("any")
 def test_a_forked_child_does_not_keep_the_session_of_a_killed_parent(program: Path) -> None:
     """It holds neither the terminal nor the folder."""
     code = """
@@ -442,6 +449,7 @@ def test_strange_environments(program: Path, tmp_path: Path, name: str, value: s
         assert printed(process) == ["that is wrong 2"]
 
 
+@pytest.mark.macaulay2("any")
 def test_no_folder_for_temporary_files(monkeypatch: pytest.MonkeyPatch, program: Path) -> None:
     monkeypatch.setattr("tempfile.tempdir", "/nowhere")
     with Macaulay2(program) as engine, pytest.raises(EngineError, match=r"no temporary folder can be made: .*TMPDIR"):

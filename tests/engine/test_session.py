@@ -135,6 +135,7 @@ def test_time_limit_kills_everything_and_the_next_run_works(program: Path) -> No
         assert engine.pid != leader
 
 
+@pytest.mark.macaulay2("any")
 def test_the_limit_is_a_number_of_seconds(program: Path) -> None:
     with Macaulay2(program) as engine, pytest.raises(TimeLimitError, match=r"0\.5 seconds"):
         engine.run(Script("slow", "while true do 1"), timeout=0.5)
@@ -171,6 +172,7 @@ def test_death_from_inside_and_outside(program: Path) -> None:
         assert emitted(engine, "1+1") == 2
 
 
+@pytest.mark.macaulay2("any")
 def test_no_script_is_blamed_for_a_death_before_it(program: Path) -> None:
     with Macaulay2(program) as engine:
         assert emitted(engine, "1+1") == 2
@@ -182,6 +184,7 @@ def test_no_script_is_blamed_for_a_death_before_it(program: Path) -> None:
         assert engine.pid != process.pid
 
 
+@pytest.mark.macaulay2("any")
 def test_a_start_is_not_waited_for(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Macaulay2(program) as engine:
         with monkeypatch.context() as patch:
@@ -247,6 +250,7 @@ def child(program: Path, action: str) -> tuple[subprocess.Popen[str], int]:
 SLOW = 'engine.run(Script("slow", "run \\"sleep 3000 &\\"; while true do 1"))'
 
 
+@pytest.mark.macaulay2("any")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL, signal.SIGHUP])
 def test_no_process_survives_a_signal_to_python(program: Path, number: signal.Signals) -> None:
     process, leader = child(program, SLOW)
@@ -257,6 +261,7 @@ def test_no_process_survives_a_signal_to_python(program: Path, number: signal.Si
     assert not alive(leader)
 
 
+@pytest.mark.macaulay2("any")
 @pytest.mark.parametrize("action", ["raise RuntimeError", "pass", "sys.exit(3)", "os._exit(3)"])
 def test_no_process_survives_the_end_of_python(program: Path, action: str) -> None:
     process, leader = child(program, action)
@@ -264,6 +269,7 @@ def test_no_process_survives_the_end_of_python(program: Path, action: str) -> No
     wait_for_end([leader])
 
 
+@pytest.mark.macaulay2("any")
 def test_a_session_that_is_over_says_so(program: Path) -> None:
     with Macaulay2(program) as engine:
         engine.close()

@@ -14,6 +14,7 @@ import pytest
 from m2bridge import SingleLayerAttention
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.batch.verifying import verify_files
 from m2bridge.certificates.schema import SCHEMA, Certificate, digest, read, write
 from m2bridge.checker import algebra
 from m2bridge.cli import commands
@@ -252,27 +253,31 @@ def test_the_command(command: str, tmp_path: Path) -> None:
     assert run(tmp_path / "missing.json").returncode == 2
 
 
-@pytest.mark.parametrize(
-    ("names", "code"),
-    [
-        (["accepted/d2-dout2-a2-t1-3.4.json"], 0),
-        (["accepted/d2-dout2-a2-t1-3.4.json", "program-not-checked"], 3),
-        (["accepted/d2-dout2-a2-t1-3.4.json", "too-expensive"], 3),
-        (["too-expensive", "malformed/empty.json"], 1),
-        (["too-expensive", "rejected/digest.json"], 1),
-        (["too-expensive", "unreadable"], 5),
-        (["unreadable", "malformed/empty.json"], 1),
-    ],
-)
+WORST = [
+    (["accepted/d2-dout2-a2-t1-3.4.json"], 0),
+    (["accepted/d2-dout2-a2-t1-3.4.json", "program-not-checked"], 3),
+    (["accepted/d2-dout2-a2-t1-3.4.json", "too-expensive"], 3),
+    (["too-expensive", "malformed/empty.json"], 1),
+    (["too-expensive", "rejected/digest.json"], 1),
+    (["too-expensive", "unreadable"], 5),
+    (["unreadable", "malformed/empty.json"], 1),
+]
+
+
 def test_the_exit_code_says_the_worst(
-    names: list[str], code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """Each file is checked once, by one pool; the command is then given these findings."""
     (tmp_path / "memory.json").symlink_to("/proc/self/mem")
-    paths = [tmp_path if name == "unreadable" else FOLDER / name for name in names]
-    monkeypatch.setattr("sys.argv", ["m2bridge", "verify", *map(str, paths)])
-    assert commands.run() == code
-    said = capsys.readouterr().out
-    assert ("content right, program not checked" in said) == ("program-not-checked" in names)
+    folders = {name: tmp_path if name == "unreadable" else FOLDER / name for names, _ in WORST for name in names}
+    paths = list(json_files(list(folders.values())))
+    findings = dict(zip(paths, verify_files(paths, workers=2), strict=True))
+    monkeypatch.setattr("m2bridge.batch.verifying.verify_files", lambda files, *_: [findings[path] for path in files])
+    for names, code in WORST:
+        monkeypatch.setattr("sys.argv", ["m2bridge", "verify", *(str(folders[name]) for name in names)])
+        assert commands.run() == code, names
+        said = capsys.readouterr().out
+        assert ("content right, program not checked" in said) == ("program-not-checked" in names)
 
 
 def test_a_folder_that_cannot_be_listed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

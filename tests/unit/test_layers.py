@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Collection
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -22,10 +23,16 @@ DOORS = {
 }
 
 
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    """All nodes of a file's tree that any test here reads."""
+    kinds = (ast.Import, ast.ImportFrom, ast.Constant)
+    return [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, kinds)]
+
+
 def imports(path: Path) -> set[str]:
     found: set[str] = set()
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -131,7 +138,7 @@ def every_import(name: str, path: Path, names: Collection[str]) -> set[str]:
     last kind; a module that is named by a string with or without the package's name is an import of it.
     """
     written: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             written |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
