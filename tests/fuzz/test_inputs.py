@@ -1,6 +1,7 @@
 """Short runs of the fuzzers; the long ones are python -m tests.fuzz."""
 
 import json
+import re
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -98,9 +99,10 @@ def test_what_must_not_be_accepted() -> None:
     assert certificates.complaint(old, new, "rejected") == ""
 
 
-# Commands on systems where something is wrong: each fault and each signal once.
+# Commands on systems where something is wrong: each fault once, and each signal, SIGHUP and SIGKILL at one moment.
 
-TRIALS = [(name, trial) for name, trial in faults.each(seed=1)]
+LATER = re.compile(r"SIG(HUP|KILL) to the command at (?!run)")
+TRIALS = [(name, trial) for name, trial in faults.each(seed=1) if not LATER.match(name)]
 
 
 @pytest.fixture
