@@ -24,17 +24,13 @@ from m2bridge.implicitization.implicitize import Implicitization
 from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.limits import clock, limited, share, watched
 from m2bridge.maps.closure_result import Closure, Strategy
-from m2bridge.maps.completeness import (
-    Equations,
-    elimination_values,
-    empty_source,
-    equations,
-    graded_source,
-    prove_complete,
-)
+from m2bridge.maps.completeness import elimination_values, empty_source, equations, graded_source, prove_complete
 from m2bridge.maps.map_model import Case, as_model
 from m2bridge.maps.model import Model
 from m2bridge.maps.rank import Status, jacobian_findings
+
+Bound = tuple[int | None, Status]
+"""The dimension, or a lower bound for it, and how it is known."""
 
 MOST_DEGREE = 1000
 """Largest ``max_degree`` that is accepted; far above what can be computed."""
@@ -121,7 +117,7 @@ def closure(
                 return Closure(model, field, way, None, *bound, None, None, "", clock().seconds, str(limit))
 
 
-def _dimension_by_ranks(model: Model, *, field: CoefficientField) -> tuple[int | None, Status]:
+def _dimension_by_ranks(model: Model, *, field: CoefficientField) -> Bound:
     """The best answer by ranks of the differential, computed in at most half of the time."""
     with share(0.5):
         findings = jacobian_findings(model, field=field)
@@ -129,9 +125,7 @@ def _dimension_by_ranks(model: Model, *, field: CoefficientField) -> tuple[int |
     return best.value, best.status
 
 
-def _eliminated(
-    model: Model, engine: Engine, field: CoefficientField, strategy: Strategy, bound: tuple[int | None, Status]
-) -> Closure:
+def _eliminated(model: Model, engine: Engine, field: CoefficientField, strategy: Strategy, bound: Bound) -> Closure:
     running = clock()
     reduction = reduce_linearly(model.polynomial_map, field=field)
     unfinished = ""
@@ -153,13 +147,15 @@ def check_options(strategy: Strategy, *, field: CoefficientField, max_degree: in
     resolve(strategy)
     if strategy == "multigraded" and field != QQ:
         raise InvalidCaseError("field", f"multigraded implicitization is over QQ, not {field}; use elimination")
-    if max_degree is not None and (not isinstance(max_degree, int) or isinstance(max_degree, bool)):
+    if max_degree is None:
+        return
+    if not isinstance(max_degree, int) or isinstance(max_degree, bool):
         raise InvalidCaseError("max_degree", f"must be an integer, not {max_degree!r}")
-    if max_degree is not None and max_degree < 1:
+    if max_degree < 1:
         raise InvalidCaseError("max_degree", f"must be at least 1, not {max(max_degree, -MOST_DEGREE)}")
-    if max_degree is not None and max_degree > MOST_DEGREE:
+    if max_degree > MOST_DEGREE:
         raise InvalidCaseError("max_degree", f"must be at most {MOST_DEGREE}")
-    if max_degree is not None and (strategy not in ("auto", "multigraded") or field != QQ):
+    if strategy not in ("auto", "multigraded") or field != QQ:
         raise InvalidCaseError("max_degree", "only the strategy multigraded, over QQ, goes up to a degree")
 
 
@@ -177,17 +173,20 @@ def _graded(model: Model, strategy: Strategy, field: CoefficientField, max_degre
 
 
 def _multigraded(
-    source: MultigradedMap,
-    model: Model,
-    engine: Engine | None,
-    max_degree: int | None,
-    bound: tuple[int | None, Status],
+    source: MultigradedMap, model: Model, engine: Engine | None, max_degree: int | None, bound: Bound
 ) -> Closure:
     """Equations degree by degree, and the proof that they are all if there is an engine to give it."""
     known = equations(source, max_degree, part=1.0 if engine is None else 0.5)
     if engine is not None:
         known = prove_complete(known, model, engine=engine)
-    dimension, status = _multigraded_dimension(known, bound)
+    series = known.series
+    if series is None:
+        dimension, status = _improved(bound, known.found)
+    elif bound[1] == "proved" and bound[0] != series.dimension:
+        ranks = f"ranks of the differential prove dimension {bound[0]}"
+        raise ContradictionError(f"the ideal has dimension {series.dimension}, but {ranks}")
+    else:
+        dimension, status = series.dimension, "proved"
     return Closure(
         model,
         QQ,
@@ -195,8 +194,8 @@ def _multigraded(
         known.found,
         dimension,
         status,
-        None if known.series is None else known.series.degree,
-        known.series,
+        None if series is None else series.degree,
+        series,
         known.engine_version,
         clock().seconds,
         known.unfinished,
@@ -204,32 +203,18 @@ def _multigraded(
     )
 
 
-def _multigraded_dimension(known: Equations, bound: tuple[int | None, Status]) -> tuple[int | None, Status]:
-    if known.series is not None:
-        if bound[1] == "proved" and bound[0] != known.series.dimension:
-            ranks = f"ranks of the differential prove dimension {bound[0]}"
-            raise ContradictionError(f"the ideal has dimension {known.series.dimension}, but {ranks}")
-        return known.series.dimension, "proved"
-    try:
-        return _image_dimension(bound, known.found)
-    except TimeLimitError:
-        return bound
-
-
-def _image_dimension(bound: tuple[int | None, Status], found: Implicitization) -> tuple[int | None, Status]:
-    """Dimension of the closure of the image: ranks of the differential below, ranks of the equations above.
+def _improved(bound: Bound, found: Implicitization) -> Bound:
+    """The dimension of the closure of the image: ranks of the differential below, ranks of the equations above.
 
     At a point of the image the tangent space has at least the dimension of the closure, and lies in the kernel of the
     differentials of all equations. Where a random point does not show it, another one is tried.
-
-    Parameters
-    ----------
-    bound : (int or None, status)
-        By ranks of the differential.
     """
     value, status = bound
-    if status == "lower bound" and any(_tangent_bound(found, seed) == value for seed in range(1, 4)):
-        return value, "proved"
+    try:
+        if status == "lower bound" and any(_tangent_bound(found, seed) == value for seed in range(1, 4)):
+            return value, "proved"
+    except TimeLimitError:
+        pass
     return bound
 
 
@@ -237,9 +222,7 @@ def _tangent_bound(found: Implicitization, seed: int) -> int:
     """The number of coordinates less the rank of the equations at a random point of the image."""
     parameters = random_point(found.source.polynomial_map, 9, seed)
     point = [value_at(image, parameters) for image in found.source.integral_images]
-    return len(point) - sparse_rank(
-        gradient_of_terms(generator, point) for generator in watched(found.sparse_generators())
-    )
+    return len(point) - sparse_rank(gradient_of_terms(g, point) for g in watched(found.sparse_generators()))
 
 
 def resolve(strategy: Strategy) -> Strategy:
@@ -267,7 +250,7 @@ def read_closure(
     version: str,
     seconds: float,
     unfinished: str = "",
-    bound: tuple[int | None, Status] = (None, "unfinished"),
+    bound: Bound = (None, "unfinished"),
 ) -> Closure:
     """The closure from what Macaulay2 said, possibly only the first part of it.
 
@@ -296,21 +279,9 @@ def read_closure(
     )
 
 
-def _lift(found: GeneratingSet, model: Model, reduction: LinearReduction, field: CoefficientField) -> Ideal:
+def _lift(equations: GeneratingSet, model: Model, reduction: LinearReduction, field: CoefficientField) -> Ideal:
     """Carry the ideal from the independent coordinates to all of them, and add the linear relations."""
     target = model.polynomial_map.target(field=field)
-    ring = target.sympy_ring
-    width = len(target.variables)
-
-    def spread(monomial: tuple[int, ...]) -> tuple[int, ...]:
-        exponents = [0] * width
-        for index, exponent in zip(reduction.basis, monomial, strict=True):
-            exponents[index] = exponent
-        return tuple(exponents)
-
-    if len(reduction.basis) < width:
-        carried = tuple(ring.from_dict({spread(monomial): c for monomial, c in g.items()}) for g in found.generators)
-    else:
-        carried = tuple(ring.from_dict(dict(g)) for g in found.generators)
+    carried = [generator.set_ring(target.sympy_ring) for generator in equations.generators]
     linear = reduction.linear_forms(model.polynomial_map, field=field)
     return Ideal(target, linear + tuple(sorted(carried, key=lambda g: sum(g.LM))))

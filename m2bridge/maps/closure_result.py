@@ -11,6 +11,7 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_homogeneous
 from m2bridge.convert.notation import degree_summary, expression_text, ideal_macaulay2, polynomial_text, sparse_text
+from m2bridge.errors import MethodUnavailableError, TimeLimitError
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.implicitization.implicitize import Implicitization
 from m2bridge.limits import watched
@@ -180,6 +181,14 @@ class Closure(Result):
         if isinstance(self.equations, Implicitization) and self.hilbert_series is None:
             return Completeness(False, self.equations.max_degree, self.completeness_reason)
         return Completeness(self.equations is not None, reason=self.completeness_reason)
+
+    def incomplete(self) -> MethodUnavailableError | TimeLimitError:
+        """Return the error of a computation that needs all generators, where they are not proved to be all."""
+        if not self.unfinished:
+            return MethodUnavailableError("the ideal is not proved complete")
+        late = TimeLimitError(f"the ideal is not proved complete; {self.unfinished}")
+        late.progress = f"the closure has dimension {self.dimension}"
+        return late
 
     def to_sheet(self) -> Sheet:
         """Invariants, and the generators."""

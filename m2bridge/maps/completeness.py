@@ -17,7 +17,7 @@ from m2bridge.convert import macaulay2
 from m2bridge.convert.macaulay2 import all_to_macaulay2
 from m2bridge.engine import Engine
 from m2bridge.engine.script import Script, render
-from m2bridge.engine.wire import Answer, answer_to, parse
+from m2bridge.engine.wire import answer_to
 from m2bridge.errors import (
     ContradictionError,
     InvalidCaseError,
@@ -111,67 +111,43 @@ def prove_complete(known: Equations, model: Model, *, engine: Engine) -> Equatio
         try:
             return _by_elimination(known, model, engine)
         except TimeLimitError as limit:
-            return _undecided(known, str(limit))
+            return _undecided(known, limit)
 
 
 def _by_elimination(known: Equations, model: Model, engine: Engine) -> Equations:
     known = replace(known, engine_version=engine.version)
+    independent = len(reduce_linearly(model.polynomial_map).basis)
     unlucky = []
     for field in map(CoefficientField, islice(_primes(_eliminated_map(model)), PRIMES)):
-        answer, limit = _answer(model, field, engine)
-        if limit:
+        try:
+            answer = answer_to(completeness_script(model, field=field), engine=engine)
+        except (TimeLimitError, MemoryLimitError) as limit:
             return _undecided(known, limit)
-        series = _series(answer, model)
+        series = HilbertSeries.from_numerator(answer.integer_pairs("hilbert_numerator"), independent)
         largest = answer.integer("largest_degree")
         if largest > known.found.max_degree and _continues(series, known):
             known = up_to(largest, known)
             if largest > known.found.max_degree:
                 return replace(known, unfinished=f"generators of degree {largest} may exist; {clock().more}")
         if _continues(series, known):
-            return _proved(known, series, _elimination_remark(largest, model, field))
-        unlucky.append(field.characteristic)
-    return _all_unlucky(known, unlucky)
+            besides = ", besides the linear ones," if independent < len(model.polynomial_map.coordinates) else ""
+            generated = f"generators of degree ≤ {largest} and the same Hilbert function there"
+            elimination = f"elimination modulo {field.characteristic} gives{besides}"
+            remark = f"all generators: {elimination} {generated if largest else 'no generators'}"
+            return replace(known, series=series, remark=remark, unfinished="")
+        unlucky.append(str(field.characteristic))
+    primes = ", ".join(unlucky)
+    return replace(known, unfinished=f"the primes {primes} are unlucky for this map; elimination needs none")
 
 
-def _elimination_remark(largest: int, model: Model, field: CoefficientField) -> str:
-    """The result of the elimination in words; it takes place in linearly independent coordinates."""
-    parametrization = model.polynomial_map
-    independent = len(reduce_linearly(parametrization).basis)
-    besides = "" if independent == len(parametrization.coordinates) else ", besides the linear ones,"
-    given = f"generators of degree ≤ {largest} and the same Hilbert function there" if largest else "no generators"
-    return f"elimination modulo {field.characteristic} gives{besides} {given}"
-
-
-def _answer(model: Model, field: CoefficientField, engine: Engine) -> tuple[Answer, str]:
-    """The answer of Macaulay2, and the limit reached by it or by the writing of its script, if any."""
-    try:
-        return answer_to(completeness_script(model, field=field), engine=engine), ""
-    except (TimeLimitError, MemoryLimitError) as reached:
-        return parse(reached.records), str(reached)
-
-
-def _undecided(known: Equations, limit: str) -> Equations:
+def _undecided(known: Equations, limit: Exception) -> Equations:
     remark = f"{known.remark} (Macaulay2 did not decide within the limits whether there are others)"
-    return replace(known, remark=remark, unfinished=limit)
-
-
-def _series(answer: Answer, model: Model) -> HilbertSeries:
-    independent = len(reduce_linearly(model.polynomial_map).basis)
-    return HilbertSeries.from_numerator(answer.integer_pairs("hilbert_numerator"), independent)
+    return replace(known, remark=remark, unfinished=str(limit))
 
 
 def _continues(series: HilbertSeries, known: Equations) -> bool:
     """Whether the series continues the Hilbert function over QQ; if not, its prime is unlucky."""
     return all(series.value(n) == h for n, h in enumerate(known.found.hilbert_function))
-
-
-def _proved(known: Equations, series: HilbertSeries, remark: str) -> Equations:
-    return replace(known, series=series, remark=f"all generators: {remark}", unfinished="")
-
-
-def _all_unlucky(known: Equations, primes: Sequence[int]) -> Equations:
-    listed = ", ".join(map(str, primes))
-    return replace(known, unfinished=f"the primes {listed} are unlucky for this map; elimination needs none")
 
 
 def completeness_script(model: Model, *, field: CoefficientField) -> Script:
@@ -299,7 +275,7 @@ def hilbert_series(values: tuple[int, ...], start: int, core: Core) -> HilbertSe
 
 
 def _remark(ideal: CoreIdeal, core: Core) -> str:
-    generated = f"those of {core.name} have degree ≤ {ideal.largest_degree}" if ideal.largest_degree else "no others"
+    generated = f"those of {core.name} have degree ≤ {ideal.largest_degree}"
     if not ideal.largest_degree:
         generated = f"{core.name} satisfy no equation"
     sections = f"and the Hilbert function is the number of sections from degree {ideal.sections_from} on"
@@ -390,8 +366,6 @@ def up_to(degree: int, known: Equations) -> Equations:
 
 def scope(found: Implicitization) -> str:
     """The claim about generators up to a degree, in words."""
-    degrees = found.source.grading.degrees
-    weights = (
-        "" if found.source.grading.is_standard else f", the coordinates having degrees {', '.join(map(str, degrees))}"
-    )
+    grading = found.source.grading
+    weights = "" if grading.is_standard else f", the coordinates having degrees {', '.join(map(str, grading.degrees))}"
     return f"all minimal generators of degree ≤ {found.max_degree}{weights}; nothing is claimed about higher degrees"

@@ -1,8 +1,7 @@
 """The Hilbert function of a closure, beside its Hilbert polynomial."""
 
-import csv as csv_files
-import io
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from sympy import Expr, latex
@@ -10,7 +9,7 @@ from sympy import Expr, latex
 from m2bridge.algebra.hilbert_series import HilbertSeries, n
 from m2bridge.convert.notation import expression_text
 from m2bridge.engine import Engine, engine_or_own
-from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError, TimeLimitError
+from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError
 from m2bridge.limits import limited, watched
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
@@ -18,7 +17,7 @@ from m2bridge.maps.map_model import Case
 from m2bridge.maps.model import Model
 from m2bridge.pictures.hilbert_function import draw_hilbert_function
 from m2bridge.results.base import computed_by, result_json
-from m2bridge.results.picture import PictureResult
+from m2bridge.results.picture import PictureResult, csv_text
 from m2bridge.results.sheet import Facts, Formula, Picture, Sheet, Table
 
 MOST_DEGREES = 1000
@@ -106,11 +105,7 @@ class HilbertFunction(PictureResult):
 
     def to_csv(self) -> str:
         """One line for each degree."""
-        page = io.StringIO()
-        writer = csv_files.writer(page, lineterminator="\n")
-        writer.writerow(("n", "hilbert_function", "hilbert_polynomial", "by_ranks"))
-        writer.writerows(_rows(self))
-        return page.getvalue()
+        return csv_text(("n", "hilbert_function", "hilbert_polynomial", "by_ranks"), _rows(self))
 
     def figure(self) -> Any:
         """The values and the polynomial on a logarithmic scale, as a ``matplotlib.figure.Figure``."""
@@ -152,11 +147,7 @@ def hilbert_function(
     with limited(timeout) as running, engine_or_own(engine) as engine:
         found = case if isinstance(case, Closure) else closure(case, engine=engine)
         if found.hilbert_series is None:
-            if found.unfinished:
-                late = TimeLimitError(f"the ideal is not proved complete; {found.unfinished}")
-                late.progress = f"the closure has dimension {found.dimension}"
-                raise late
-            raise MethodUnavailableError("the ideal is not proved complete")
+            raise found.incomplete()
         if not found.homogeneous:
             raise MethodUnavailableError("the closure is not a cone, so that its coordinate ring is not graded")
         series = found.hilbert_series
@@ -171,8 +162,5 @@ HEADER = ("n", "H(n)", "P(n)", "by ranks")
 
 
 def _rows(found: HilbertFunction) -> list[tuple[int | None, ...]]:
-    ranks = (*found.ranks, *(None,) * (len(found.values) - len(found.ranks)))
-    return [
-        (n, value, found.polynomial_at(n), rank)
-        for n, (value, rank) in enumerate(zip(found.values, ranks, strict=True))
-    ]
+    pairs = enumerate(zip_longest(found.values, found.ranks))
+    return [(n, value, found.polynomial_at(n), rank) for n, (value, rank) in pairs]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv as csv_files
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -25,13 +23,7 @@ from m2bridge.convert.notation import ideal_macaulay2, polynomial_text
 from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.script import Script, render
 from m2bridge.engine.wire import Answer, answer_to
-from m2bridge.errors import (
-    ContradictionError,
-    ConversionError,
-    InvalidCaseError,
-    MethodUnavailableError,
-    TimeLimitError,
-)
+from m2bridge.errors import ContradictionError, ConversionError, InvalidCaseError, TimeLimitError
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import clock, limited
 from m2bridge.maps.closure import closure
@@ -51,21 +43,13 @@ from m2bridge.pictures.slice_picture import (
     surface_html,
 )
 from m2bridge.results.base import computed_by, result_json
-from m2bridge.results.picture import PictureResult
+from m2bridge.results.picture import PictureResult, csv_text
 from m2bridge.results.sheet import Facts, Picture, Sheet, Table
 
 
 @dataclass(frozen=True, slots=True)
 class SingularComponent:
-    """An irreducible component over QQ of the singular locus of the surface.
-
-    Parameters
-    ----------
-    prime : Ideal
-        In the variables of the slice.
-    dimension : int
-        1 for a curve, 0 for points.
-    """
+    """An irreducible component over QQ of the singular locus of the surface: a curve, or points."""
 
     prime: Ideal
     dimension: int
@@ -146,12 +130,11 @@ class SliceSurface(PictureResult):
 
     def to_sheet(self) -> Sheet:
         """The equation, the singular locus, and the pieces with a point of each."""
-        ends = [f"{low} < {name} < {high}" for name, (low, high) in self.box.items()]
-        known = [
+        facts = [
             ("slice", ", ".join(f"{name} = {polynomial_text(form)}" for name, form in self.coordinates.items())),
             ("equation", f"{polynomial_text(self.equation)} = 0"),
             ("singular locus", "; ".join(map(_component_text, self.singular)) or "empty"),
-            ("box", ", ".join(ends)),
+            ("box", ", ".join(f"{low} < {name} < {high}" for name, (low, high) in self.box.items())),
             ("decided by", self.decided_by or None),
             ("computed by", computed_by(self.engine_version, self.seconds)),
             ("not finished", self.unfinished or None),
@@ -159,7 +142,7 @@ class SliceSurface(PictureResult):
         rows = [(p.kind, "singular" if p.singular else "", p.place, _sample_text(p)) for p in self.pieces]
         pieces = Table(("piece", "", "its points are", "for example"), rows)
         title = f"Surface in a slice of the Zariski closure of the {self.model.title}"
-        return Sheet(title, [Facts(known), pieces, Picture(self.page_svg)], [equation_latex(self.equation)])
+        return Sheet(title, [Facts(facts), pieces, Picture(self.page_svg)], [equation_latex(self.equation)])
 
     def to_json(self) -> dict[str, Any]:
         """The equation, the singular locus, and a point of each piece."""
@@ -191,13 +174,13 @@ class SliceSurface(PictureResult):
 
     def to_csv(self) -> str:
         """All points that are drawn, with the number of their piece."""
-        page = io.StringIO()
-        writer = csv_files.writer(page, lineterminator="\n")
-        writer.writerow((*CSV_HEADER, *self.variables))
-        for number, piece in enumerate(self.pieces, 1):
-            about = (number, piece.kind, piece.place, int(piece.singular))
-            writer.writerows((*about, *point) for strip in piece.points for point in strip)
-        return page.getvalue()
+        rows = (
+            (number, piece.kind, piece.place, int(piece.singular), *point)
+            for number, piece in enumerate(self.pieces, 1)
+            for strip in piece.points
+            for point in strip
+        )
+        return csv_text(("piece", "kind", "place", "singular", *self.variables), rows)
 
     def figure(self) -> Any:
         """The surface in its box, as a ``matplotlib.figure.Figure``."""
@@ -208,10 +191,7 @@ class SliceSurface(PictureResult):
         return surface_html(self.view)
 
 
-CSV_HEADER = ("piece", "kind", "place", "singular")
-
-
-def _component_text(part: Any) -> str:
+def _component_text(part: SingularComponent) -> str:
     named = {0: "points", 1: "curve"}[part.dimension]
     return f"{named} {' = '.join(polynomial_text(g) for g in part.prime.generators)} = 0"
 
@@ -306,44 +286,34 @@ class Criterion:
 
     Parameters
     ----------
-    model : Model or None
-        ``None`` where nothing is known.
+    model : Model
     space : SliceSpace
     zero : tuple of PolyElement
         On the slice; those that are zero there are left out.
     positive : PolyElement or None
         ``None`` if it is zero on the slice.
+    reason : str
+        Why it is right; empty where no criterion is known.
     """
 
-    model: Model | None
+    model: Model
     space: SliceSpace
     zero: tuple[PolyElement, ...] = ()
     positive: PolyElement | None = None
+    reason: str = ""
 
     @classmethod
     def of(cls, model: Model, space: SliceSpace) -> Criterion:
         """The criterion of a model on a slice."""
-        known = model.without_real_weights()
-        if known is None:
-            return cls(None, space)
-        positive = space.restricted([known.positive])
-        return cls(model, space, tuple(space.restricted(known.zero)), positive[0] if positive else None)
-
-    @property
-    def reason(self) -> str:
-        """Why it is right; empty where nothing is known."""
-        known = None if self.model is None else self.model.without_real_weights()
-        return "" if known is None else known.reason
+        whole = model.without_real_weights()
+        if whole is None:
+            return cls(model, space)
+        positive = space.restricted([whole.positive])
+        return cls(model, space, tuple(space.restricted(whole.zero)), positive[0] if positive else None, whole.reason)
 
     def place(self, sample: Mapping[str, Any], applies: bool) -> str:
-        """The place of a piece on which ``positive`` has one sign, from a point of it.
-
-        Parameters
-        ----------
-        applies : bool
-            Whether all of ``zero`` vanish on the piece, and ``positive`` does not.
-        """
-        if self.model is None:
+        """The place of a piece with this point; ``applies`` says that ``zero`` vanishes on it and ``positive`` not."""
+        if not self.reason:
             return UNDECIDED
         if not applies or self.positive is None:
             return FUNCTIONS
@@ -354,18 +324,15 @@ class Criterion:
 
     def confirmed(self, piece: Piece, engine: Engine) -> Piece:
         """The piece; raises ContradictionError if membership at its rational point says the contrary."""
-        if self.model is not None and piece.sample is not None:
-            real = self.model.has_real_weights(self._function(piece.sample), engine)
+        if self.reason and piece.sample is not None:
+            values = [flint_rational(piece.sample[name]) for name in self.space.ring.variables]
+            forms = zip(self.space.forms, to_flint(self.space.forms.values()), strict=True)
+            function = {name: fraction(form(*values)) for name, form in forms}
+            real = self.model.has_real_weights(function, engine)
             if real != (piece.place == FUNCTIONS):
                 point = ", ".join(f"{name} = {value}" for name, value in piece.sample.items())
                 raise ContradictionError(f"at {point} the criterion says {piece.place}, and membership the contrary")
         return piece
-
-    def _function(self, point: Mapping[str, Fraction]) -> dict[str, Fraction]:
-        values = [flint_rational(point[name]) for name in self.space.ring.variables]
-        found = zip(self.space.forms, to_flint(self.space.forms.values()), strict=True)
-        numbers = {name: form(*values) for name, form in found}
-        return {name: fraction(value) for name, value in numbers.items()}
 
 
 LEAST_FINENESS, MOST_FINENESS = 4, 200
@@ -426,61 +393,55 @@ def slice_surface(
     with limited(timeout), engine_or_own(engine) as engine:
         found = case if isinstance(case, Closure) else closure(case, engine=engine)
         if found.ideal is None or not found.completeness.proved:
-            if found.unfinished:
-                late = TimeLimitError(f"the ideal is not proved complete; {found.unfinished}")
-                late.progress = f"the closure has dimension {found.dimension}"
-                raise late
-            raise MethodUnavailableError("the ideal is not proved complete")
+            raise found.incomplete()
         space = SliceSpace.of(found.model.coordinate_names(), coordinates or {}, box)
-        return _Slice.of(found, space, engine).surface(fineness)
-
-
-@dataclass(frozen=True, slots=True)
-class _Slice:
-    """The answer of Macaulay2 about a slice."""
-
-    closure: Closure
-    space: SliceSpace
-    criterion: Criterion
-    answer: Answer
-    engine: Engine
-
-    @classmethod
-    def of(cls, found: Closure, space: SliceSpace, engine: Engine) -> _Slice:
         criterion = Criterion.of(found.model, space)
-        script = slice_script(found, space, criterion.zero)
-        answer = answer_to(script, engine=engine)
+        answer = answer_to(slice_script(found, space, criterion.zero), engine=engine)
         _check_one_surface(answer)
-        return cls(found, space, criterion, answer, engine)
-
-    def surface(self, fineness: int) -> SliceSurface:
-        """The result, with its pieces."""
-        (equation,) = self._own(self.answer.ideal("equation")).generators
+        parts = _Parts(space, criterion, answer)
         pieces: list[Piece] = []
         unfinished = ""
         try:
-            pieces.extend(self.criterion.confirmed(piece, self.engine) for piece in self._pieces(fineness))
+            pieces.extend(criterion.confirmed(piece, engine) for piece in parts.pieces(fineness))
         except TimeLimitError as limit:
             unfinished = f"there may be more pieces: {limit}"
-        measured = zip(self.answer.ideals("singular"), self.answer.integers("singular_dimensions"), strict=True)
-        singular = tuple(SingularComponent(self._own(prime), dimension) for prime, dimension in measured)
-        box = {name: tuple(map(fraction, ends)) for name, ends in self.space.box.items()}
-        version, seconds = self.engine.version, clock().seconds
-        model, reason = self.closure.model, self.criterion.reason
         return SliceSurface(
-            model, self.space.forms, equation, singular, tuple(pieces), box, reason, version, seconds, unfinished
+            found.model,
+            space.forms,
+            parts.own(answer.ideal("equation")).generators[0],
+            tuple(SingularComponent(prime, dimension) for prime, dimension in parts.primes("singular")),
+            tuple(pieces),
+            {name: tuple(map(fraction, ends)) for name, ends in space.box.items()},
+            criterion.reason,
+            engine.version,
+            clock().seconds,
+            unfinished,
         )
 
-    def _own(self, ideal: GeneratingSet) -> Ideal:
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The components of a slice by Macaulay2, and the pieces that their real points form."""
+
+    space: SliceSpace
+    criterion: Criterion
+    answer: Answer
+
+    def own(self, ideal: GeneratingSet) -> Ideal:
         """An ideal in the ring of the slice."""
         ring = self.space.ring
         return Ideal(ring, tuple(generator.set_ring(ring.sympy_ring) for generator in ideal.generators))
 
-    def _pieces(self, fineness: int) -> Iterator[Piece]:
-        for component in self.answer.ideals("components"):
-            factor = self._own(component)
-            cuts, applies = self._cuts(factor)
-            surface, *others = to_flint([*factor.generators, *cuts])
+    def primes(self, name: str) -> list[tuple[Ideal, int]]:
+        """Prime ideals of the answer, with their dimensions."""
+        dimensions = self.answer.integers(f"{name}_dimensions")
+        return list(zip(map(self.own, self.answer.ideals(name)), dimensions, strict=True))
+
+    def pieces(self, fineness: int) -> Iterator[Piece]:
+        """The pieces of the surface, of its singular curve, and of other curves of functions without real weights."""
+        for component in map(self.own, self.answer.ideals("components")):
+            cuts, applies = self._cuts(component)
+            surface, *others = to_flint([*component.generators, *cuts])
             for patch in patches(surface, self.space.box, others, fineness):
                 yield self._piece("surface", patch, patch.points, applies, False)
         for prime, singular in self._curves():
@@ -498,14 +459,12 @@ class _Slice:
 
     def _curves(self) -> Iterator[tuple[Ideal, bool]]:
         """Components of the singular locus; and those where functions lack real weights, if they are no part of it."""
-        singular = [self._own(prime) for prime in self.answer.ideals("singular")]
+        singular = [prime for prime, _ in self.primes("singular")]
         yield from ((prime, True) for prime in singular)
-        if "exceptional" in self.answer:
-            dimensions = self.answer.integers("exceptional_dimensions")
-            for prime, dimension in zip(self.answer.ideals("exceptional"), dimensions, strict=True):
-                own = self._own(prime)
-                if dimension < 2 and not any(_inside(own, other) for other in singular):
-                    yield own, False
+        for prime, dimension in self.primes("exceptional") if "exceptional" in self.answer else ():
+            inside = (all(_contains(prime, g) for g in other.generators) for other in singular)
+            if dimension < 2 and not any(inside):
+                yield prime, False
 
     def _piece(self, kind: Kind, part: Patch | Branch, points: Any, applies: bool, singular: bool) -> Piece:
         exact = part.rational and {name: fraction(v) for name, v in part.rational.items()}
@@ -542,8 +501,3 @@ def slice_script(found: Closure, space: SliceSpace, exceptional: Sequence[PolyEl
 def _contains(prime: Ideal, polynomial: PolyElement) -> bool:
     """Whether a polynomial vanishes on the variety of a prime ideal."""
     return not polynomial.rem(groebner(list(prime.generators), prime.ring.sympy_ring))
-
-
-def _inside(prime: Ideal, larger: Ideal) -> bool:
-    """Whether the variety of ``prime`` is part of that of ``larger``."""
-    return all(_contains(prime, generator) for generator in larger.generators)

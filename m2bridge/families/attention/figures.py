@@ -6,8 +6,6 @@ v_1 l_1 = y_1² − w y_2² and v_1 l_2 = v y_1 y_2 + c y_2²; the slice is the 
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -32,7 +30,19 @@ from m2bridge.maps.hilbert_function import HilbertFunction, hilbert_function
 from m2bridge.maps.slice_surface import SliceSurface, slice_surface
 from m2bridge.pictures.graph_layout import placed
 from m2bridge.results.base import computed_by, result_json
-from m2bridge.results.picture import BLUE, FAINT, INK, ORANGE, SOFT, VERMILION, PictureResult, line, new_figure, styled
+from m2bridge.results.picture import (
+    BLUE,
+    FAINT,
+    INK,
+    ORANGE,
+    SOFT,
+    VERMILION,
+    PictureResult,
+    csv_text,
+    line,
+    new_figure,
+    styled,
+)
 from m2bridge.results.sheet import Facts, Picture, Sheet, Table, value_text
 
 MOST_ORBITS = 120
@@ -148,12 +158,9 @@ class OrbitDiagram(PictureResult):
 
     def to_csv(self) -> str:
         """The orbits, and for each those that it covers."""
-        page = io.StringIO()
-        writer = csv.writer(page, lineterminator="\n")
-        writer.writerow(HEADER)
-        for node in self.nodes:
-            writer.writerow((node.name, node.dimension, node.singular, node.boundary, "; ".join(_covered(self, node))))
-        return page.getvalue()
+        covered = ("; ".join(_covered(self, node)) for node in self.nodes)
+        rows = ((n.name, n.dimension, n.singular, n.boundary, c) for n, c in zip(self.nodes, covered, strict=True))
+        return csv_text(HEADER, rows)
 
     def figure(self) -> Any:
         """The orbits in layers by dimension, as a ``matplotlib.figure.Figure``."""

@@ -3,8 +3,6 @@
 Source: Henry, Marchetti, Kohn (arXiv 2408.17221), Figure 3: l = 2, t = 3, a = 2 and all widths δ = 3, …, 10, softmax.
 """
 
-import csv as csv_files
-import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,7 +13,7 @@ from m2bridge.families.definition import CaseOption, Figure, integer
 from m2bridge.limits import limited
 from m2bridge.maps.dimension import Dimension, dimension
 from m2bridge.results.base import computed_by
-from m2bridge.results.picture import BLUE, FAINT, SOFT, VERMILION, PictureResult, line, new_figure, styled
+from m2bridge.results.picture import BLUE, FAINT, SOFT, VERMILION, PictureResult, csv_text, line, new_figure, styled
 from m2bridge.results.sheet import Facts, Picture, Sheet, Table
 
 MOST_POINTS = 100
@@ -89,11 +87,7 @@ class Figure3(PictureResult):
 
     def to_csv(self) -> str:
         """Lines of comma-separated values under a header."""
-        page = io.StringIO()
-        writer = csv_files.writer(page, lineterminator="\n")
-        writer.writerow(HEADER)
-        writer.writerows(_rows(self))
-        return page.getvalue()
+        return csv_text(HEADER, _rows(self))
 
     def to_macaulay2(self) -> str:
         """A list of δ and both dimensions."""
