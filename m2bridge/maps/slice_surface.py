@@ -30,7 +30,7 @@ from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.map_model import Case
 from m2bridge.maps.model import Model
-from m2bridge.pictures.real_geometry import Branch, Patch, ball, branches, patches, to_flint
+from m2bridge.pictures.real_geometry import Cell, ball, branches, patches, to_flint
 from m2bridge.pictures.slice_picture import (
     CLOSURE_ONLY,
     FUNCTIONS,
@@ -443,12 +443,12 @@ class _Parts:
             cuts, applies = self._cuts(component)
             surface, *others = to_flint([*component.generators, *cuts])
             for patch in patches(surface, self.space.box, others, fineness):
-                yield self._piece("surface", patch, patch.points, applies, False)
+                yield self._piece("surface", patch, applies, False)
         for prime, singular in self._curves():
             cuts, applies = self._cuts(prime)
             for branch in branches(prime, self.space.box, cuts, fineness):
-                kind: Kind = "curve" if len(branch.points) > 1 else "point"
-                yield self._piece(kind, branch, (branch.points,), applies, singular)
+                kind: Kind = "curve" if len(branch.points[0]) > 1 else "point"
+                yield self._piece(kind, branch, applies, singular)
 
     def _cuts(self, prime: Ideal) -> tuple[list[PolyElement], bool]:
         """Polynomials whose sign matters on the variety of a prime ideal, and whether the criterion applies there."""
@@ -466,9 +466,9 @@ class _Parts:
             if dimension < 2 and not any(inside):
                 yield prime, False
 
-    def _piece(self, kind: Kind, part: Patch | Branch, points: Any, applies: bool, singular: bool) -> Piece:
-        exact = part.rational and {name: fraction(v) for name, v in part.rational.items()}
-        return Piece(kind, self.criterion.place(part.sample, applies), singular, points, exact)
+    def _piece(self, kind: Kind, cell: Cell, applies: bool, singular: bool) -> Piece:
+        exact = cell.rational and {name: fraction(v) for name, v in cell.rational.items()}
+        return Piece(kind, self.criterion.place(cell.sample, applies), singular, cell.points, exact)
 
 
 def _check_one_surface(answer: Answer) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise, product
-from math import cos, pi
+from math import cos, pi, prod
 from typing import Any
 
 from flint import Ordering, arb, ctx, fmpq, fmpq_mpoly, fmpq_mpoly_ctx, fmpq_poly
@@ -39,20 +39,19 @@ def to_flint(polynomials: Iterable[PolyElement]) -> list[fmpq_mpoly]:
     return [context.from_dict({monomial: flint_rational(c) for monomial, c in p.items()}) for p in listed]
 
 
-def names_of(polynomial: fmpq_mpoly) -> tuple[str, ...]:
+def degree_in(polynomial: fmpq_mpoly, variable: str) -> int:
+    """Return the degree in one variable; 0 for the zero polynomial."""
+    return max(0, int(polynomial.degrees()[_names(polynomial).index(variable)]))
+
+
+def _names(polynomial: fmpq_mpoly) -> tuple[str, ...]:
     """The variables of its ring."""
     return tuple(polynomial.context().names())
 
 
-def degree_in(polynomial: fmpq_mpoly, variable: str) -> int:
-    """The degree in one variable; 0 for the zero polynomial."""
-    place = names_of(polynomial).index(variable)
-    return max((monomial[place] for monomial in polynomial.monoms()), default=0)
-
-
 def leading_coefficient(polynomial: fmpq_mpoly, variable: str) -> fmpq_mpoly:
     """The coefficient of the highest power of a variable."""
-    place, degree = names_of(polynomial).index(variable), degree_in(polynomial, variable)
+    place, degree = _names(polynomial).index(variable), degree_in(polynomial, variable)
     kept = {
         (*monomial[:place], 0, *monomial[place + 1 :]): coefficient
         for monomial, coefficient in polynomial.to_dict().items()
@@ -102,7 +101,7 @@ def rational_roots(polynomial: fmpq_mpoly, variable: str, interval: Interval) ->
 
 
 def _univariate(polynomial: fmpq_mpoly, variable: str) -> fmpq_poly:
-    place = names_of(polynomial).index(variable)
+    place = _names(polynomial).index(variable)
     coefficients = [fmpq(0)] * (degree_in(polynomial, variable) + 1)
     for monomial, coefficient in polynomial.to_dict().items():
         coefficients[monomial[place]] += coefficient
@@ -160,45 +159,43 @@ def as_float(number: Any) -> float:
 
 
 def ball(polynomial: fmpq_mpoly, values: Mapping[str, Any]) -> arb:
-    """The value at a point that is known up to balls."""
-    point: Sequence[arb] = [arb(values[name]) for name in names_of(polynomial)]
-    total = arb(0)
-    for monomial, coefficient in polynomial.to_dict().items():
-        term = arb(coefficient)
-        for value, exponent in zip(point, monomial, strict=True):
-            if exponent:
-                term *= value**exponent
-        total += term
-    return total
+    """Return the value at a point that is known up to balls."""
+    point = [arb(values[name]) for name in _names(polynomial)]
+    terms = (
+        prod((value**e for value, e in zip(point, monomial, strict=True) if e), start=arb(coefficient))
+        for monomial, coefficient in polynomial.to_dict().items()
+    )
+    return sum(terms, arb(0))
 
 
 TRIED = 12
 """Fractions among which a rational point of a branch is looked for."""
 
+Point = tuple[float, ...]
 Spot = Mapping[str, Any]
 """A point: for each variable a rational number, or a ball of FLINT that contains it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
-    """A part of a real curve, or a point, on which no sign changes.
+class Cell:
+    """A part of a real surface or curve, or a point, on which no sign changes.
 
     Parameters
     ----------
-    points : tuple of tuple of float
-        In the order of the variables; only one for a point.
+    points : tuple of tuple of points
+        A grid on a surface; one line on a curve; a point alone in its line. Coordinates are in the order of variables.
     sample : mapping from variable to number
         A point of it: rational numbers, and balls of FLINT that contain exact real roots.
     rational : mapping from variable to rational, or None
         A rational point of it, where one was found.
     """
 
-    points: tuple[tuple[float, ...], ...]
+    points: tuple[tuple[Point, ...], ...]
     sample: Spot
     rational: Mapping[str, fmpq] | None
 
 
-def branches(prime: GeneratingSet, box: Box, cuts: Sequence[PolyElement], fineness: int) -> tuple[Branch, ...]:
+def branches(prime: GeneratingSet, box: Box, cuts: Sequence[PolyElement], fineness: int) -> tuple[Cell, ...]:
     """The real branches of a curve, or the real points, of a prime ideal of dimension 1 or 0.
 
     Parameters
@@ -242,19 +239,34 @@ class _Variety:
         return found
 
     def points(self, over: Spot, box: Box, projections: Mapping[str, fmpq_mpoly]) -> list[Spot]:
-        """The real points of the box over a point of the base, or all of them; in the order of the coordinates."""
-        roots = [real_roots(p.subs(dict(over)), name, box[name]) for name, p in projections.items()]
-        spots = [{**over, **dict(zip(projections, values, strict=True))} for values in product(*roots)]
-        return [spot for spot in spots if all(ball(g, spot).contains(0) for g in self.generators)]
+        """Return the real points over a point of the base, or all of them; in the order of the coordinates."""
+        return [
+            spot
+            for spot in _spots(real_roots, over, box, projections)
+            if all(ball(g, spot).contains(0) for g in self.generators)
+        ]
 
     def rational(self, over: Spot, box: Box, projections: Mapping[str, fmpq_mpoly]) -> list[Mapping[str, fmpq]]:
-        """Those points over a rational point of the base that are rational."""
-        roots = [rational_roots(p.subs(dict(over)), name, box[name]) for name, p in projections.items()]
-        spots = [{**over, **dict(zip(projections, values, strict=True))} for values in product(*roots)]
-        return [spot for spot in spots if all(g(*(spot[name] for name in self.names)) == 0 for g in self.generators)]
+        """Return those points over a rational point of the base that are rational."""
+        return [
+            spot
+            for spot in _spots(rational_roots, over, box, projections)
+            if all(g(*(spot[name] for name in self.names)) == 0 for g in self.generators)
+        ]
 
 
-def _over(ideal: _Variety, base: str, box: Box, cuts: Sequence[PolyElement], fineness: int) -> list[Branch]:
+def _spots(
+    roots_of: Callable[[fmpq_mpoly, str, Interval], Sequence[Any]],
+    over: Spot,
+    box: Box,
+    projections: Mapping[str, fmpq_mpoly],
+) -> Iterator[Spot]:
+    """The points over one of the base whose coordinates are roots of the projections."""
+    roots = [roots_of(p.subs(dict(over)), name, box[name]) for name, p in projections.items()]
+    return ({**over, **dict(zip(projections, values, strict=True))} for values in product(*roots))
+
+
+def _over(ideal: _Variety, base: str, box: Box, cuts: Sequence[PolyElement], fineness: int) -> list[Cell]:
     projections = ideal.projections(base)
     critical = [b for name, p in projections.items() for b in boundaries(p, name, box[name])]
     critical += [g for cut in cuts for g in ideal.eliminated(base, more=[cut])]
@@ -269,7 +281,7 @@ def _over(ideal: _Variety, base: str, box: Box, cuts: Sequence[PolyElement], fin
         exact = _rational_points(ideal, base, span, box, projections, sample)
         for number, spot in enumerate(sample):
             line = tuple(_point(track[number], ideal.names) for track in tracks)
-            found.append(Branch(line, spot, exact.get(number)))
+            found.append(Cell((line,), spot, exact.get(number)))
     return found
 
 
@@ -292,42 +304,18 @@ def _number(exact: Mapping[str, fmpq], spots: Sequence[Spot]) -> int:
     return next(n for n, spot in enumerate(spots) if all(arb(spot[name]).contains(v) for name, v in exact.items()))
 
 
-def _isolated(ideal: _Variety, box: Box) -> tuple[Branch, ...]:
+def _isolated(ideal: _Variety, box: Box) -> tuple[Cell, ...]:
     projections = ideal.projections(None)
     spots = ideal.points({}, box, projections)
     exact = {_number(point, spots): point for point in ideal.rational({}, box, projections)}
-    return tuple(Branch((_point(spot, ideal.names),), spot, exact.get(n)) for n, spot in enumerate(spots))
+    return tuple(Cell(((_point(spot, ideal.names),),), spot, exact.get(n)) for n, spot in enumerate(spots))
 
 
-def _point(spot: Spot, names: Sequence[str]) -> tuple[float, ...]:
+def _point(spot: Spot, names: Sequence[str]) -> Point:
     return tuple(as_float(spot[name]) for name in names)
 
 
-Point = tuple[float, ...]
-
-"""Fractions for x, and a quarter of them for y, among which a rational point is looked for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Patch:
-    """One cell of a real surface.
-
-    Parameters
-    ----------
-    points : tuple of tuple of tuple of float
-        A grid of points of the cell, in the order of the variables.
-    sample : mapping from variable to number
-        A point of the cell: rational numbers, and a ball of FLINT that contains an exact real root.
-    rational : mapping from variable to rational, or None
-        A rational point of the cell, where one was found.
-    """
-
-    points: tuple[tuple[Point, ...], ...]
-    sample: Mapping[str, Any]
-    rational: Mapping[str, fmpq] | None
-
-
-def patches(surface: fmpq_mpoly, box: Box, cuts: Sequence[fmpq_mpoly], fineness: int) -> tuple[Patch, ...]:
+def patches(surface: fmpq_mpoly, box: Box, cuts: Sequence[fmpq_mpoly], fineness: int) -> tuple[Cell, ...]:
     """The cells of an irreducible surface in an open box; on each the sign of every polynomial in ``cuts`` is constant.
 
     Cuts that vanish on the surface do not cut it.
@@ -360,7 +348,7 @@ class _Decomposition:
         curves = factors([*boundaries(surface, z, box[z]), *crossings])
         return cls(surface, box, x, y, z, curves, fineness)
 
-    def patches(self) -> Iterator[Patch]:
+    def patches(self) -> Iterator[Cell]:
         for span in watched(pieces(factors(self._critical()), self.x, self.box[self.x])):
             yield from self._over(span)
 
@@ -369,7 +357,7 @@ class _Decomposition:
         own = [b for curve in self.curves for b in boundaries(curve, self.y, self.box[self.y])]
         return own + [p.resultant(q, self.y) for p, q in watched(combinations(self.curves, 2)) if _both(p, q, self.y)]
 
-    def _over(self, span: Interval) -> Iterator[Patch]:
+    def _over(self, span: Interval) -> Iterator[Cell]:
         """The cells over an interval of x; over each node they are the same in number."""
         columns = [self._column(x) for x in watched(self._nodes(self.x, span))]
         count = _same(map(len, columns))
@@ -377,7 +365,7 @@ class _Decomposition:
             roots = _same(len(points) for column in columns for points in column[strip])
             for root in range(roots):
                 grid = tuple(tuple(points[root] for points in column[strip]) for column in columns)
-                yield Patch(grid, *self._samples(span, strip, root))
+                yield Cell(grid, *self._samples(span, strip, root))
 
     def _column(self, x: fmpq) -> list[list[list[Point]]]:
         """The nodes in each interval of y, and the points over each."""
@@ -403,8 +391,7 @@ class _Decomposition:
         return real_roots(polynomial, self.z, self.box[self.z])
 
     def _point(self, x: fmpq, y: fmpq, z: Any) -> Point:
-        places = {self.x: x, self.y: y, self.z: z}
-        return tuple(as_float(places[name]) for name in names_of(self.surface))
+        return _point({self.x: x, self.y: y, self.z: z}, _names(self.surface))
 
     def _samples(self, span: Interval, strip: int, root: int) -> tuple[Mapping[str, Any], Mapping[str, fmpq] | None]:
         x = middle(span)
@@ -430,7 +417,7 @@ def _order(surface: fmpq_mpoly) -> tuple[str, str, str]:
         degree = degree_in(surface, name)
         return degree == 0, not leading_coefficient(surface, name).is_constant(), degree
 
-    names = names_of(surface)
+    names = _names(surface)
     last = min(names, key=price)
     first, second = (name for name in names if name != last)
     return first, second, last

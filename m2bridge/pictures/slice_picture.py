@@ -103,6 +103,16 @@ class Piece:
     points: tuple[Strip, ...]
     sample: Mapping[str, Fraction] | None
 
+    @property
+    def name(self) -> str:
+        """What legends call it."""
+        return f"{'singular ' if self.singular else ''}{self.kind}: {self.place}"
+
+    @property
+    def colour(self) -> str:
+        """The colour of its squares or line."""
+        return FACES[self.place] if self.kind == "surface" else VERMILION if self.singular else INK
+
 
 @dataclass(frozen=True, slots=True)
 class SurfaceView:
@@ -140,30 +150,24 @@ STYLES = {FUNCTIONS: "solid", CLOSURE_ONLY: "dotted", UNDECIDED: "dashed"}
 def scene(view: SurfaceView) -> dict[str, Any]:
     """A dictionary for ``json.dumps``: ``squares`` have four corners each, ``lines`` any number of points."""
     scaled = scaling(view)
-    surfaces = [piece for piece in view.pieces if piece.kind == "surface"]
-    others = [piece for piece in view.pieces if piece.kind != "surface"]
+
+    def part(piece: Piece) -> dict[str, Any]:
+        return {"place": piece.name, "colour": piece.colour, "style": STYLES[piece.place]}
+
     return {
         "names": list(view.variables),
         "ends": [[str(low), str(high)] for low, high in view.box.values()],
         "elevation": view.elevation,
         "azimuth": view.azimuth,
         "surfaces": [
-            {
-                "place": f"surface: {piece.place}",
-                "colour": FACES[piece.place],
-                "style": STYLES[piece.place],
-                "squares": [_flat(scaled(corners)) for corners in quads(piece)],
-            }
-            for piece in surfaces
+            {**part(piece), "squares": [_flat(scaled(corners)) for corners in quads(piece)]}
+            for piece in view.pieces
+            if piece.kind == "surface"
         ],
         "lines": [
-            {
-                "place": f"{'singular ' if piece.singular else ''}{piece.kind}: {piece.place}",
-                "colour": VERMILION if piece.singular else INK,
-                "style": STYLES[piece.place],
-                "points": _flat(scaled(piece.points[0])),
-            }
-            for piece in others
+            {**part(piece), "points": _flat(scaled(piece.points[0]))}
+            for piece in view.pieces
+            if piece.kind != "surface"
         ],
     }
 
@@ -219,8 +223,8 @@ def _surface(space: Any, view: SurfaceView) -> None:
             dotted = piece.place == CLOSURE_ONLY
             for quad in quads(piece):
                 corners.append(quad)
-                faces.append(shaded(FACES[piece.place], _brightness(quad), 0.16 if dotted else 0.88))
-                edges.append(shaded(FACES[piece.place], 0.55, 0.0 if dotted else 0.35))
+                faces.append(shaded(piece.colour, _brightness(quad), 0.16 if dotted else 0.88))
+                edges.append(shaded(piece.colour, 0.55, 0.0 if dotted else 0.35))
                 widths.append(0.3)
             if dotted:
                 _dots(space, piece)
@@ -258,14 +262,16 @@ def _curves(space: Any, view: SurfaceView) -> None:
 
 
 def _point(space: Any, piece: Piece) -> None:
-    colour = VERMILION if piece.singular else INK
-    filled = colour if piece.place != CLOSURE_ONLY else "white"
-    space.plot(*zip(*piece.points[0], strict=True), "o", color=colour, markerfacecolor=filled, zorder=4)
+    filled = piece.colour if piece.place != CLOSURE_ONLY else "white"
+    space.plot(*zip(*piece.points[0], strict=True), "o", color=piece.colour, markerfacecolor=filled, zorder=4)
 
 
 def _line(space: Any, piece: Piece, points: Sequence[Point], alpha: float) -> None:
-    style = {"linestyle": LINES[piece.place], "linewidth": WIDTH, "dash_capstyle": "round", "alpha": alpha}
-    space.plot(*zip(*points, strict=True), color=VERMILION if piece.singular else INK, zorder=3, **style)
+    space.plot(*zip(*points, strict=True), alpha=alpha, zorder=3, **_line_style(piece))
+
+
+def _line_style(piece: Piece) -> dict[str, Any]:
+    return {"color": piece.colour, "linestyle": LINES[piece.place], "linewidth": WIDTH, "dash_capstyle": "round"}
 
 
 def scaling(view: SurfaceView) -> Callable[[Iterable[Point]], list[Point]]:
@@ -300,17 +306,13 @@ def _legend(view: SurfaceView) -> list[Any]:
     entries = {}
     for piece in view.pieces:
         if piece.kind == "surface":
-            face = shaded(FACES[piece.place], 0.95, 0.2 if piece.place == CLOSURE_ONLY else 0.88)
-            hatch = "...." if piece.place == CLOSURE_ONLY else None
-            entries[f"surface: {piece.place}"] = patch(facecolor=face, edgecolor=FACES[piece.place], hatch=hatch)
+            dotted = piece.place == CLOSURE_ONLY
+            face = shaded(piece.colour, 0.95, 0.2 if dotted else 0.88)
+            hatch = "...." if dotted else None
+            entries[piece.name] = patch(facecolor=face, edgecolor=piece.colour, hatch=hatch, label=piece.name)
         else:
-            name = f"{'singular ' if piece.singular else ''}{piece.kind}: {piece.place}"
-            colour = VERMILION if piece.singular else INK
             dots = {"marker": "o"} if piece.kind == "point" else {}
-            style = {"linestyle": LINES[piece.place], "linewidth": WIDTH, "dash_capstyle": "round", **dots}
-            entries[name] = line([(0, 0)], color=colour, **style)
-    for name, entry in entries.items():
-        entry.set_label(name)
+            entries[piece.name] = line([(0, 0)], label=piece.name, **_line_style(piece), **dots)
     return list(entries.values())
 
 
@@ -320,12 +322,8 @@ def equation_latex(equation: PolyElement) -> str:
     terms = dict(equation)
     positive = ring.from_dict({m: c for m, c in terms.items() if c > 0})
     negative = ring.from_dict({m: -c for m, c in terms.items() if c < 0})
-    sides = sorted((positive, negative), key=lambda side: (not side, len(side), _size(side)))
+    sides = sorted((positive, negative), key=lambda side: (not side, len(side), max(map(sum, side), default=0)))
     return " = ".join(polynomial_latex(polynomial_text(side)) for side in sides)
-
-
-def _size(side: PolyElement) -> int:
-    return max((sum(monomial) for monomial in side), default=0)
 
 
 def surface_html(view: SurfaceView) -> str:

@@ -36,7 +36,7 @@ from m2bridge.limits import limited
 from m2bridge.maps.slice_surface import SliceSpace
 from m2bridge.pictures import real_geometry as real_surface
 from m2bridge.pictures.graph_layout import placed
-from m2bridge.pictures.real_geometry import Patch, ball, branches, fractions_between, nodes, patches, pieces, real_roots
+from m2bridge.pictures.real_geometry import Cell, ball, branches, fractions_between, nodes, patches, pieces, real_roots
 from m2bridge.results.picture import add_title, check_available, new_figure, picture_format
 from tests.limits import Looks
 
@@ -363,7 +363,7 @@ def test_cells_cover_a_surface_once(name: str, area: float) -> None:
     assert isclose(sum(map(_area, cells)), area, rel_tol=0.02)
 
 
-def _area(cell: Patch) -> float:
+def _area(cell: Cell) -> float:
     total = 0.0
     for one, other in zip(cell.points[:-1], cell.points[1:], strict=True):
         for a, b, c, d in zip(one[:-1], one[1:], other[1:], other[:-1], strict=True):
@@ -394,14 +394,14 @@ def test_branches_of_curves() -> None:
     found = branches(circle, cube(-2, 2), [x], 12)
     assert len(found) == 4
     for branch in found:
-        assert all(isclose(sum(c * c for c in point), 1, abs_tol=1e-5) for point in branch.points)
-        assert all(abs(sum(point)) < 1e-5 for point in branch.points)
-        assert len({point[0] > 0 for point in branch.points}) == 1
+        assert all(isclose(sum(c * c for c in point), 1, abs_tol=1e-5) for point in branch.points[0])
+        assert all(abs(sum(point)) < 1e-5 for point in branch.points[0])
+        assert len({point[0] > 0 for point in branch.points[0]}) == 1
     cubic = Ideal(RING, (y - x**2, z - x**3))
     (only,) = branches(cubic, cube(-1, 1), [], 12)
-    assert all(isclose(point[2], point[0] ** 3, abs_tol=1e-9) for point in only.points)
+    assert all(isclose(point[2], point[0] ** 3, abs_tol=1e-9) for point in only.points[0])
     pair = branches(Ideal(RING, (x**2 - half, y - x, z)), cube(-1, 1), [], 12)
-    assert [branch.points for branch in pair] == [((-(0.5**0.5),) * 2 + (0.0,),), ((0.5**0.5,) * 2 + (0.0,),)]
+    assert [branch.points[0] for branch in pair] == [((-(0.5**0.5),) * 2 + (0.0,),), ((0.5**0.5,) * 2 + (0.0,),)]
     assert branches(Ideal(RING, (x - half, y, z)), cube(-1, 1), [], 12)[0].rational == {"x": fmpq(1, 2), "y": 0, "z": 0}
     assert not branches(Ideal(RING, (x**2 + 1, y, z)), cube(-1, 1), [], 12)
 
