@@ -12,23 +12,8 @@ from sympy.polys.rings import PolyElement
 
 from m2bridge.convert.notation import polynomial_text
 from m2bridge.engine.script import page
+from m2bridge.results import picture
 from m2bridge.results.markup import polynomial_latex
-from m2bridge.results.picture import (
-    FAINT,
-    GREEN,
-    INK,
-    ORANGE,
-    SKY,
-    SOFT,
-    VERMILION,
-    add_space,
-    add_title,
-    line,
-    new_figure,
-    patch,
-    polygons,
-    styled,
-)
 
 Point = Sequence[float]
 NEAR = 0.04
@@ -111,7 +96,7 @@ class Piece:
     @property
     def colour(self) -> str:
         """The colour of its squares or line."""
-        return FACES[self.place] if self.kind == "surface" else VERMILION if self.singular else INK
+        return FACES[self.place] if self.kind == "surface" else picture.VERMILION if self.singular else picture.INK
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +162,7 @@ def _flat(points: list[Point]) -> list[float]:
     return [round(value, DIGITS) for point in points for value in point]
 
 
-FACES = {FUNCTIONS: SKY, CLOSURE_ONLY: ORANGE, UNDECIDED: GREEN}
+FACES = {FUNCTIONS: picture.SKY, CLOSURE_ONLY: picture.ORANGE, UNDECIDED: picture.GREEN}
 LINES = {FUNCTIONS: "-", CLOSURE_ONLY: (0, (0.1, 2.2)), UNDECIDED: "--"}
 LIGHT = (0.35, -0.45, 0.82)
 WIDTH = 2.8
@@ -187,15 +172,17 @@ PALE = 0.35
 
 def draw_surface(view: SurfaceView) -> Any:
     """A figure of matplotlib."""
-    with styled():
-        figure = new_figure(6.4, 6.0, f"{view.title}: surface in a slice")
-        space = add_space(figure, computed_zorder=False, proj_type="ortho")
+    with picture.styled():
+        figure = picture.new_figure(6.4, 6.0, f"{view.title}: surface in a slice")
+        space = picture.add_space(figure, computed_zorder=False, proj_type="ortho")
         figure.subplots_adjust(left=-0.02, right=0.96, bottom=0.1, top=0.97)
         _axes(space, view)
         _surface(space, view)
         _curves(space, view)
         degree = max(map(sum, view.equation))
-        add_title(figure, f"${equation_latex(view.equation)}$", f"A surface of degree {degree} in the Zariski closure")
+        picture.add_title(
+            figure, f"${equation_latex(view.equation)}$", f"A surface of degree {degree} in the Zariski closure"
+        )
         figure.legend(handles=_legend(view), loc="lower center", ncols=2, bbox_to_anchor=(0.5, 0.01))
         return figure
 
@@ -211,8 +198,8 @@ def _axes(space: Any, view: SurfaceView) -> None:
         getattr(space, f"set_{axis}ticks")([low, (low + high) / 2, high])
         own = getattr(space, f"{axis}axis")
         own.set_pane_color((1, 1, 1, 0))
-        own.line.set_color(SOFT)
-        own._axinfo["grid"].update(color=FAINT, linewidth=0.6)  # there is no public way for axes of space
+        own.line.set_color(picture.SOFT)
+        own._axinfo["grid"].update(color=picture.FAINT, linewidth=0.6)  # there is no public way for axes of space
 
 
 def _surface(space: Any, view: SurfaceView) -> None:
@@ -229,7 +216,9 @@ def _surface(space: Any, view: SurfaceView) -> None:
             if dotted:
                 _dots(space, piece)
     if corners:
-        space.add_collection3d(polygons(corners, facecolors=faces, edgecolors=edges, linewidths=widths, zorder=1))
+        space.add_collection3d(
+            picture.polygons(corners, facecolors=faces, edgecolors=edges, linewidths=widths, zorder=1)
+        )
 
 
 def quads(piece: Piece) -> Iterator[tuple[Point, Point, Point, Point]]:
@@ -242,7 +231,7 @@ def quads(piece: Piece) -> Iterator[tuple[Point, Point, Point, Point]]:
 def _dots(space: Any, piece: Piece) -> None:
     """The points of a cell that are only in the closure."""
     points = [point for strip in piece.points for point in strip]
-    space.scatter(*zip(*points, strict=True), s=1.6, color=shaded(ORANGE, 0.6, 1), depthshade=False, zorder=2)
+    space.scatter(*zip(*points, strict=True), s=1.6, color=shaded(picture.ORANGE, 0.6, 1), depthshade=False, zorder=2)
 
 
 def _curves(space: Any, view: SurfaceView) -> None:
@@ -309,10 +298,10 @@ def _legend(view: SurfaceView) -> list[Any]:
             dotted = piece.place == CLOSURE_ONLY
             face = shaded(piece.colour, 0.95, 0.2 if dotted else 0.88)
             hatch = "...." if dotted else None
-            entries[piece.name] = patch(facecolor=face, edgecolor=piece.colour, hatch=hatch, label=piece.name)
+            entries[piece.name] = picture.patch(facecolor=face, edgecolor=piece.colour, hatch=hatch, label=piece.name)
         else:
             dots = {"marker": "o"} if piece.kind == "point" else {}
-            entries[piece.name] = line([(0, 0)], label=piece.name, **_line_style(piece), **dots)
+            entries[piece.name] = picture.line([(0, 0)], label=piece.name, **_line_style(piece), **dots)
     return list(entries.values())
 
 

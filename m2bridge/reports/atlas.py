@@ -20,6 +20,8 @@ from m2bridge.reports.content import VERDICTS, Case, Cell, Problem, Row, sorted_
 from m2bridge.reports.forms import MARKS
 from m2bridge.results.sheet import Table, value_text
 
+Reader = Callable[[Certificate], Any]
+"""What a certificate says of one value; ``None`` if nothing."""
 CLOSURE = "closure"
 """The question whose answer has the invariants of a Zariski closure; without an answer it says why they are missing."""
 EQUATIONS = "equations"
@@ -277,9 +279,7 @@ def _sheet_of(case: Case, rows: list[Row], certificates: Mapping[str, Certificat
     )
 
 
-def _value(
-    name: str, read_value: Callable[[Certificate], Any], certificates: Mapping[str, Certificate], reason: str
-) -> Value:
+def _value(name: str, read_value: Reader, certificates: Mapping[str, Certificate], reason: str) -> Value:
     """A value that certificates say, all of which have to agree; the one about the closure is named first."""
     values = {file: value for file, one in certificates.items() if (value := read_value(one)) is not None}
     if len(set(values.values())) > 1:
@@ -301,9 +301,14 @@ def _scope(certificates: Iterable[Certificate]) -> str:
     return f"not known beyond degree {degrees[0]}" if degrees else ""
 
 
-def _either(name: str) -> Callable[[Certificate], Any]:
+def _either(name: str) -> Reader:
     """The reader of a value in the answer, or else in the evidence."""
     return lambda certificate: certificate.answer.get(name, certificate.evidence.get(name))
+
+
+def _answer(name: str, text: Callable[[Any], str]) -> Reader:
+    """The reader of a value in the answer, in words."""
+    return lambda certificate: None if (value := certificate.answer.get(name)) is None else text(value)
 
 
 def _coordinates(certificate: Certificate) -> int | None:
@@ -327,26 +332,11 @@ def _summary(degrees: Mapping[str, int]) -> str:
     return degree_summary({int(n): count for n, count in degrees.items()})
 
 
-def _hilbert_function(certificate: Certificate) -> str | None:
-    values = certificate.answer.get("hilbert_function")
-    return None if values is None else ", ".join(map(str, (*values, "…")))
-
-
-def _polynomial(certificate: Certificate) -> str | None:
-    coefficients = certificate.answer.get("hilbert_coefficients")
-    return None if coefficients is None else hilbert_polynomial_text(coefficients)
-
-
 def hilbert_polynomial_text(coefficients: Sequence[int]) -> str:
     """``4 C(n + 4, 4) − 6 C(n + 3, 3) + 4 C(n + 2, 2) − C(n + 1, 1)``: the e_i with alternating signs."""
     last = len(coefficients) - 1
     named = [(e * (-1) ** i, f"C(n + {last - i}, {last - i})" if i < last else "") for i, e in enumerate(coefficients)]
     return _sum(named)
-
-
-def _series(certificate: Certificate) -> str | None:
-    series = certificate.answer.get("hilbert_series")
-    return None if series is None else series_text(series["numerator"], series["denominator_exponent"])
 
 
 def series_text(numerator: Iterable[int], exponent: int) -> str:
@@ -368,12 +358,12 @@ def _power(base: str, exponent: int) -> str:
     return "" if exponent == 0 else base if exponent == 1 else base + above
 
 
-VALUES: dict[str, Callable[[Certificate], Any]] = {
+VALUES: dict[str, Reader] = {
     "dimension": _either("dimension"),
     "degree": _either("degree"),
-    "Hilbert polynomial": _polynomial,
-    "Hilbert series": _series,
-    "Hilbert function": _hilbert_function,
+    "Hilbert polynomial": _answer("hilbert_coefficients", hilbert_polynomial_text),
+    "Hilbert series": _answer("hilbert_series", lambda s: series_text(s["numerator"], s["denominator_exponent"])),
+    "Hilbert function": _answer("hilbert_function", lambda values: ", ".join(map(str, (*values, "…")))),
     "generators": _degrees,
     "generators of low degree": _low_degrees,
     "coordinates": _coordinates,

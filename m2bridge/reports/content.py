@@ -54,6 +54,11 @@ VERDICTS = ("REFUTED", "UNDECIDED", "NO_ANSWER", "PROGRAM_NOT_CHECKED", "CONFIRM
 What another release answered, and did not refute, with a program that is not this release's, is PROGRAM_NOT_CHECKED.
 """
 
+VERDICT_WORDS = {verdict: verdict_words(verdict) for verdict in VERDICTS} | {
+    "NO_ANSWER": "without an answer",
+    "PROGRAM_NOT_CHECKED": "with a program of another release that was not checked",
+}
+
 Cell = int | str
 NAMES = (("case", "case"),)
 """The columns of cases that have no options in common: their names, with this heading."""
@@ -231,106 +236,92 @@ class Report:
         """The cells of a case in these columns."""
         return (case.name,) if self.columns == NAMES else case.cells
 
+    @property
+    def trusted(self) -> list[str]:
+        """The lemmas and computations on which some certificate rests."""
+        return sorted({lemma for detail in self.details for lemma in detail.trusted})
+
+    @property
+    def paragraph(self) -> str:
+        """The summary in sentences."""
+        trust = f"Taken on trust: {'; '.join(self.trusted)}" if self.trusted else "Nothing is taken on trust"
+        return f"{self.sentences} {trust}."
+
+    @cached_property
+    def sentences(self) -> str:
+        """The paragraph without what is taken on trust."""
+        numbers, headings = self.summary, dict(self.columns)
+        ranges = ", ".join(
+            f"{headings[name]} = {low}" if low == high else f"{low} ≤ {headings[name]} ≤ {high}"
+            for name, (low, high) in numbers["ranges"].items()
+        )
+        verdicts = ", ".join(f"{count} {VERDICT_WORDS[verdict]}" for verdict, count in numbers["verdicts"].items())
+        reported = numbers["reported"]
+        memory = reported["peak_memory"]
+        figures = [
+            f"total computing time {duration(reported['seconds'])}",
+            f"largest memory {memory / 2**20:.0f} MiB" if memory is not None else "",
+            *(f"{name} {' and '.join(versions)}" for name, versions in reported["versions"].items()),
+        ]
+        parts = [
+            plural(numbers["cases"], "case") + (f" ({ranges})" if ranges else "") if numbers["cases"] else "No cases",
+            f"{plural(numbers['certificates'], 'certificate')} about: {', '.join(numbers['statements']) or 'nothing'}",
+            f"Verdicts: {verdicts or 'none'}",
+            f"Reported and not checked: {', '.join(filter(None, figures))}",
+            f"{plural(numbers['unusable_files'], 'file')} could not be used" if self.problems else "",
+            "The certificates were read, not verified ('m2bridge verify' does that)",
+            f"Statements of: {'; '.join(numbers['papers'])}" if numbers["papers"] else "",
+            f"Written by, and to be cited as, {PROGRAM} ({HINT})",
+        ]
+        return ". ".join(filter(None, parts)) + "."
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """The numbers of the paragraph; ``verified`` is false, as certificates are read and not verified."""
+        families = sorted({case.family for case in self.cases})
+        papers = dict.fromkeys(str(paper) for name in families if (paper := family(name).paper))
+        return {
+            "families": families,
+            "cases": len(self.cases),
+            "certificates": len(self.details),
+            "ranges": self._ranges(),
+            "statements": sorted({row.question for row in self.rows}),
+            "verdicts": self.counts,
+            "reported": self._reported(),
+            "verified": False,
+            "trusted": self.trusted,
+            "unusable_files": len(self.problems),
+            "papers": list(papers),
+            "written_by": PROGRAM,
+        }
+
+    def _reported(self) -> dict[str, Any]:
+        """Total time, largest memory (``None`` if none says it) and all versions, which nobody can check.
+
+        Statements about one case rest on one observation and share its seconds, which count once in the total.
+        """
+        measured = {(detail.case, detail.observation, detail.reported["seconds"]) for detail in self.details}
+        memory = [size for detail in self.details if (size := detail.reported["peak_memory"]) is not None]
+        versions: dict[str, set[str]] = {}
+        for row in self.rows:
+            for name, version in row.reported["versions"].items():
+                versions.setdefault(name, set()).add(version)
+        return {
+            "seconds": round(sum(seconds for *_, seconds in measured), 3),
+            "peak_memory": max(memory, default=None),
+            "versions": {name: sorted(releases) for name, releases in sorted(versions.items())},
+        }
+
+    def _ranges(self) -> dict[str, tuple[int, int]]:
+        """The smallest and the largest value of each option that is a number, where all cases are of one family."""
+        ranges = {}
+        for i, (option, _) in enumerate(self.columns):
+            values = [cell for case in self.cases if type(cell := self.cells(case)[i]) is int]
+            if values:
+                ranges[option] = min(values), max(values)
+        return ranges
+
 
 def sorted_cells(cells: Iterable[Cell]) -> tuple[Cell, ...]:
     """Return the different cells, numbers first."""
     return tuple(sorted(set(cells), key=lambda cell: (isinstance(cell, str), cell)))
-
-
-VERDICT_WORDS = {verdict: verdict_words(verdict) for verdict in VERDICTS} | {
-    "NO_ANSWER": "without an answer",
-    "PROGRAM_NOT_CHECKED": "with a program of another release that was not checked",
-}
-
-
-def summary(report: Report) -> dict[str, Any]:
-    """The numbers of the paragraph; ``verified`` is false, as certificates are read and not verified.
-
-    Statements about one case rest on one observation and share its seconds, which count once in the total.
-    """
-    cases = report.cases
-    return {
-        "families": sorted({case.family for case in cases}),
-        "cases": len(cases),
-        "certificates": len(report.details),
-        "ranges": _ranges(report),
-        "statements": sorted({row.question for row in report.rows}),
-        "verdicts": report.counts,
-        "reported": _reported(report),
-        "verified": False,
-        "trusted": trusted(report),
-        "unusable_files": len(report.problems),
-        "papers": papers(report),
-        "written_by": PROGRAM,
-    }
-
-
-def _reported(report: Report) -> dict[str, Any]:
-    """Total time, largest memory (``None`` if none says it) and all versions, which nobody can check."""
-    measured = {(detail.case, detail.observation, detail.reported["seconds"]) for detail in report.details}
-    memory = [size for detail in report.details if (size := detail.reported["peak_memory"]) is not None]
-    versions: dict[str, set[str]] = {}
-    for row in report.rows:
-        for name, version in row.reported["versions"].items():
-            versions.setdefault(name, set()).add(version)
-    return {
-        "seconds": round(sum(seconds for *_, seconds in measured), 3),
-        "peak_memory": max(memory, default=None),
-        "versions": {name: sorted(releases) for name, releases in sorted(versions.items())},
-    }
-
-
-def paragraph(report: Report) -> str:
-    """The summary in sentences."""
-    lemmas = trusted(report)
-    trust = f"Taken on trust: {'; '.join(lemmas)}" if lemmas else "Nothing is taken on trust"
-    return f"{sentences(report)} {trust}."
-
-
-def sentences(report: Report) -> str:
-    """The paragraph without what is taken on trust."""
-    numbers, headings = summary(report), dict(report.columns)
-    ranges = ", ".join(
-        f"{headings[name]} = {low}" if low == high else f"{low} ≤ {headings[name]} ≤ {high}"
-        for name, (low, high) in numbers["ranges"].items()
-    )
-    verdicts = ", ".join(f"{count} {VERDICT_WORDS[verdict]}" for verdict, count in numbers["verdicts"].items())
-    reported = numbers["reported"]
-    memory = reported["peak_memory"]
-    figures = [
-        f"total computing time {duration(reported['seconds'])}",
-        f"largest memory {memory / 2**20:.0f} MiB" if memory is not None else "",
-        *(f"{name} {' and '.join(versions)}" for name, versions in reported["versions"].items()),
-    ]
-    parts = [
-        plural(numbers["cases"], "case") + (f" ({ranges})" if ranges else "") if numbers["cases"] else "No cases",
-        f"{plural(numbers['certificates'], 'certificate')} about: {', '.join(numbers['statements']) or 'nothing'}",
-        f"Verdicts: {verdicts or 'none'}",
-        f"Reported and not checked: {', '.join(filter(None, figures))}",
-        f"{plural(numbers['unusable_files'], 'file')} could not be used" if report.problems else "",
-        "The certificates were read, not verified ('m2bridge verify' does that)",
-        f"Statements of: {'; '.join(numbers['papers'])}" if numbers["papers"] else "",
-        f"Written by, and to be cited as, {PROGRAM} ({HINT})",
-    ]
-    return ". ".join(filter(None, parts)) + "."
-
-
-def trusted(report: Report) -> list[str]:
-    """The lemmas and computations on which some certificate rests."""
-    return sorted({lemma for detail in report.details for lemma in detail.trusted})
-
-
-def papers(report: Report) -> list[str]:
-    """The papers whose statements are about these families."""
-    named = [family(name).paper for name in sorted({case.family for case in report.cases})]
-    return list(dict.fromkeys(str(paper) for paper in named if paper))
-
-
-def _ranges(report: Report) -> dict[str, tuple[int, int]]:
-    """The smallest and the largest value of each option that is a number, where all cases are of one family."""
-    ranges = {}
-    for i, (option, _) in enumerate(report.columns):
-        values = [cell for case in report.cases if type(cell := report.cells(case)[i]) is int]
-        if values:
-            ranges[option] = min(values), max(values)
-    return ranges

@@ -18,21 +18,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from m2bridge.engine.script import page
 from m2bridge.families import family
-from m2bridge.reports.content import (
-    NAMES,
-    VERDICTS,
-    Case,
-    Cell,
-    Detail,
-    Report,
-    Row,
-    paragraph,
-    sentences,
-    sorted_cells,
-    summary,
-    trusted,
-    verdict_words,
-)
+from m2bridge.reports.content import NAMES, VERDICTS, Case, Cell, Detail, Report, Row, sorted_cells, verdict_words
 from m2bridge.results import markup
 from m2bridge.results.markup import latex, latex_links
 from m2bridge.results.sheet import Block, Facts, Sheet, Table, table
@@ -65,8 +51,8 @@ def to_html(report: Report, documentation: str = "") -> str:
         {
             "title": " and ".join(sorted({family(case.family).title for case in cases})),
             "columns": list(report.headings),
-            "summary": sentences(report),
-            "trusted": trusted(report),
+            "summary": report.sentences,
+            "trusted": report.trusted,
             "documentation": documentation,
             "counts": report.counts,
             "marks": MARKS,
@@ -156,7 +142,7 @@ def to_latex_grid(report: Report, documentation: str = "") -> str:
     Cases that are not named by two numbers stand below one another, by their names.
     """
     signs = ", ".join(f"{SIGNS[verdict]} {verdict_words(verdict)}" for verdict in report.counts)
-    lines = [NEEDS, LINKS, r"\begingroup\footnotesize\sloppy", latex_links(paragraph(report), documentation)]
+    lines = [NEEDS, LINKS, r"\begingroup\footnotesize\sloppy", latex_links(report.paragraph, documentation)]
     lines += [r"\par\medskip", f"{signs}."]
     for name in sorted({case.family for case in report.cases}):
         lines += _family(replace(report, rows=tuple(row for row in report.rows if row.case.family == name)))
@@ -239,7 +225,7 @@ def _unused(report: Report) -> Table:
 
 def to_text(report: Report) -> str:
     """For a terminal: the paragraph, and the table with each witness on a line of its own."""
-    parts = [textwrap.fill(markup.line(paragraph(report)), WIDTH)]
+    parts = [textwrap.fill(markup.line(report.paragraph), WIDTH)]
     if report.rows:
         header = (*report.headings, "statement", "verdict", "reported seconds", "reason")
         head, rule, *lines = table(header, [_cells_of(report, row) for row in report.rows]).splitlines()
@@ -253,7 +239,7 @@ def to_text(report: Report) -> str:
 
 def to_sheet(report: Report) -> Sheet:
     """A sheet for a terminal, in whose width it is laid out: witnesses stand below reasons."""
-    blocks: list[Block] = [Facts([("summary", markup.line(paragraph(report)))])]
+    blocks: list[Block] = [Facts([("summary", markup.line(report.paragraph))])]
     if report.rows:
         witnesses = [f"\nwitness: {markup.line(row.witness)}" if row.witness else "" for row in report.rows]
         cells = [_cells_of(report, row) for row in report.rows]
@@ -271,7 +257,7 @@ def to_markdown(report: Report, documentation: str = "") -> str:
         return "| " + " | ".join(map(markup.markdown, cells)) + " |"
 
     header = (*report.headings, "statement", "verdict", "reason", "witness", "reported seconds")
-    lines = [markup.markdown_links(paragraph(report), documentation), ""]
+    lines = [markup.markdown_links(report.paragraph, documentation), ""]
     lines += [f"* {markup.markdown_links(text, documentation)}" for text in _statement_lines(report)]
     lines += ["", line(header), "|" + " --- |" * len(header)]
     lines += [
@@ -291,7 +277,7 @@ def to_latex(report: Report, documentation: str = "") -> str:
     """
 
     lines = [r"% needs \usepackage[T1]{fontenc}, \usepackage{array} and \usepackage{longtable}", LINKS, r"{\sloppy"]
-    lines += [markup.latex_links(paragraph(report), documentation), "", *_latex_list(report, documentation), r"\par}"]
+    lines += [markup.latex_links(report.paragraph, documentation), "", *_latex_list(report, documentation), r"\par}"]
     lines += [r"{\footnotesize", *_latex_table(report), "}"]
     lines += [f"% not used: {markup.line(p.file)}: {markup.line(p.reason)}" for p in report.problems]
     return "\n".join(lines) + "\n"
@@ -368,7 +354,7 @@ def _cells(values: Mapping[str, Any]) -> dict[str, Any]:
 def to_json(report: Report) -> str:
     """The numbers of the paragraph, the rows, and the files that were not used."""
     data = {
-        "summary": summary(report) | {"text": paragraph(report)},
+        "summary": report.summary | {"text": report.paragraph},
         "rows": [row.to_json() for row in report.rows],
         "problems": [asdict(problem) for problem in report.problems],
     }

@@ -194,7 +194,7 @@ def test_any_other_json_is_listed(text: str, name: str, tmp_path: Path) -> None:
 
 
 def test_the_paragraph_says_what_a_paper_needs(folder: Path) -> None:
-    text = report.paragraph(report.collect(folder))
+    text = report.collect(folder).paragraph
     for part in ("11 cases (1 ≤ d ≤ 4, 1 ≤ d' ≤ 4, 1 ≤ a ≤ 3, 1 ≤ t ≤ 3)", "2 refuted", "3 without an answer"):
         assert part in text
     for part in ("macaulay2 1.", "Taken on trust: ", "Harris, Algebraic Geometry", "1 file could not be used"):
