@@ -35,13 +35,13 @@ def _figures() -> tuple[Figure, ...]:
 
 def _program(network: DeepAttention, key: str) -> Script | None:
     """Behind fibres and closedness."""
-    from m2bridge.families.deep_attention import fibres as closedness, fibres as generic_fibre
+    from m2bridge.families.deep_attention.fibres import fibre_script, limit_script
     from m2bridge.families.deep_attention.observation import can_be_certified
 
     if key == "closed":
-        return closedness.limit_script(network) if can_be_certified(network, key) else None
+        return limit_script(network) if can_be_certified(network, key) else None
     fibres = key in ("3.7", "fibre") and can_be_certified(network, "fibre_degree")
-    return generic_fibre.fibre_script(network) if fibres else None
+    return fibre_script(network) if fibres else None
 
 
 def _ranks(option: str, text: str) -> tuple[tuple[tuple[int, ...], ...]]:

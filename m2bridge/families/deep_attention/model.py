@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.deep_attention.network import (
     Integers,
+    Matrix,
     Point,
     Residues,
     gradient,
@@ -118,10 +119,8 @@ class DeepAttention(Shape):
         """See :class:`~m2bridge.maps.model.DifferentiableModel`; for lightning attention."""
         numbers = Residues(prime)
         network = Point.read(self, parameters, numbers).network()
-        return [
-            [int(y) for y in output(network, numbers.matrix(self._tokens(x)), numbers, self.skip).entries()]
-            for x in inputs
-        ]
+        outputs = (output(network, self._tokens(x, numbers), numbers, self.skip) for x in inputs)
+        return [list(map(int, Y.entries())) for Y in outputs]
 
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
@@ -130,12 +129,11 @@ class DeepAttention(Shape):
         numbers = Residues(prime)
         point = Point.read(self, parameters, numbers)
         network = point.network()
-        found = []
-        for x, g in zip(inputs, covectors, strict=True):
-            X, G = numbers.matrix(self._tokens(x)), numbers.matrix(self._tokens(g))
-            entries = point.flattened(gradient(network, X, G, numbers, self.skip))
-            found.append([int(entry) for entry in entries])
-        return found
+        gradients = (
+            gradient(network, self._tokens(x, numbers), self._tokens(g, numbers), numbers, self.skip)
+            for x, g in zip(inputs, covectors, strict=True)
+        )
+        return [list(map(int, point.flattened(layers))) for layers in gradients]
 
     def evaluate(self, parameters: Row, X: Sequence[Row]) -> list[list[int]]:
         """The tokens after the last layer, for integer weights and tokens: X has d_0 rows and t columns.
@@ -148,8 +146,8 @@ class DeepAttention(Shape):
         if self.softmax:
             raise InvalidCaseError("normalization", "the values of softmax attention are not rational numbers")
         numbers = Integers()
-        found = output(Point.read(self, parameters, numbers).network(), numbers.matrix(X), numbers, self.skip)
-        return [[int(entry) for entry in row] for row in found.table()]
+        Y = output(Point.read(self, parameters, numbers).network(), numbers.matrix(X), numbers, self.skip)
+        return [list(map(int, row)) for row in Y.table()]
 
     def virtual_weights(self, parameters: Row) -> tuple[list[list[list[int]]], list[list[int]]]:
         """The virtual weights A'_1, …, A'_l and M of integer weights.
@@ -163,6 +161,6 @@ class DeepAttention(Shape):
             raise InvalidCaseError("heads", "virtual weights are those of one head without skip connections")
         return integer_virtual_weights(self, parameters)
 
-    def _tokens(self, entries: Row) -> list[Row]:
-        """The rows of a matrix with t columns."""
-        return [entries[i : i + self.t] for i in range(0, len(entries), self.t)]
+    def _tokens(self, entries: Row, numbers: Residues) -> Matrix:
+        """The matrix with t columns."""
+        return numbers.matrix([entries[i : i + self.t] for i in range(0, len(entries), self.t)])

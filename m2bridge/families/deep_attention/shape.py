@@ -83,14 +83,8 @@ class Shape(DifferentiableModel):
             raise InvalidCaseError("skip", "needs widths that are all equal: a layer adds its input to its output")
         if normalization not in get_args(Normalization):
             raise InvalidCaseError("normalization", f"must be none or softmax, not {normalization!r:.60}")
-        values = (
-            listed,
-            ranks,
-            *positive_integers("t", [t]),
-            *positive_integers("heads", [heads]),
-            skip,
-            normalization,
-        )
+        (tokens,), (count,) = positive_integers("t", [t]), positive_integers("heads", [heads])
+        values = (listed, ranks, tokens, count, skip, normalization)
         for field, value in zip(Shape.__slots__, values, strict=True):
             object.__setattr__(self, field, value)
 
@@ -125,14 +119,8 @@ class Shape(DifferentiableModel):
 
     def to_json(self) -> dict[str, Any]:
         """Return the numbers of the case."""
-        return {
-            "widths": list(self.widths),
-            "a": list(self.a),
-            "t": self.t,
-            "heads": self.heads,
-            "skip": self.skip,
-            "normalization": self.normalization,
-        }
+        values = {name: getattr(self, name) for name in Shape.__slots__}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
     @property
     def softmax(self) -> bool:

@@ -91,7 +91,8 @@ class All:
 
 def failing(statement: Stated, network: Shape) -> list[str]:
     """Return the hypotheses of a statement that fail, in words."""
-    return statement.hypotheses.failing(network) if isinstance(statement.hypotheses, All) else []
+    assert isinstance(statement.hypotheses, All)
+    return statement.hypotheses.failing(network)
 
 
 def equation_14(network: Shape) -> int | None:
@@ -141,6 +142,11 @@ def several_heads_dimension(network: Shape) -> int:
     return sum(bound.value for bound in layer_bounds(network)) - base_changes(network)
 
 
+def unseen_dimension(network: Shape) -> int:
+    """The dimension of virtual weights that the function of a network does not see, besides scalings."""
+    return virtual_dimension(network) - reduced_dimension(network, network.whole_layers)
+
+
 def fibre_degree(network: Shape) -> int:
     """The number of linear spaces in a fibre up to scalings."""
     last = network.alphas[-1]
@@ -180,56 +186,39 @@ def _stated(
     )
 
 
-PAPER = (plain, lightning, several_tokens, one_hidden_width, narrow, ranks_above_one)
+LIGHTNING, SOFTMAX, NARROW = (plain, lightning), (plain, softmax), (one_hidden_width, narrow)
+PAPER = (*LIGHTNING, several_tokens, *NARROW, ranks_above_one)
 HEADS = (lightning, no_skip, single_layer, several_heads, several_tokens)
+SEVERAL_LAYERS = (several_layers, several_heads, several_tokens, equal_widths)
+SKIP = (skip, one_head)
 
 WEIGHTS = (
     _stated("3.1", "", lambda n: n.heads * sum(matrices_of_rank(d, a) for d, a in zip(n.widths, n.a, strict=False))),
-    _stated("3.5", "", lambda n: equation_16(n), plain, one_hidden_width, narrow, meaning=(plain,)),
+    _stated("3.5", "", lambda n: equation_16(n), plain, *NARROW, meaning=(plain,)),
     _stated("V", "", lambda n: virtual_dimension(n), plain),
-    _stated("3.6", "", lambda n: True, plain, lightning),
+    _stated("3.6", "", lambda n: True, *LIGHTNING),
     _stated("3.7", "", lambda n: True, *PAPER),
-    _stated("fibre", "dimension", lambda n: (n.layers - n.whole_layers) * comb(n.widths[0], 2), plain, lightning),
-    _stated("fibre", "degree", lambda n: fibre_degree(n), plain, lightning, no_hidden_width_one),
-    _stated(
-        "fibre",
-        "virtual weights",
-        lambda n: virtual_dimension(n) - reduced_dimension(n, n.whole_layers),
-        plain,
-        lightning,
-    ),
-    _stated("skip", "scalings", lambda n: False, skip, one_head, scalings),
-    _stated("skip", "one-to-one", lambda n: 0, skip, one_head, several_tokens),
-    _stated("closed", "", lambda n: False, plain, lightning, three_threes),
+    _stated("fibre", "dimension", lambda n: (n.layers - n.whole_layers) * comb(n.widths[0], 2), *LIGHTNING),
+    _stated("fibre", "degree", lambda n: fibre_degree(n), *LIGHTNING, no_hidden_width_one),
+    _stated("fibre", "virtual weights", lambda n: unseen_dimension(n), *LIGHTNING),
+    _stated("skip", "scalings", lambda n: False, *SKIP, scalings),
+    _stated("skip", "one-to-one", lambda n: 0, *SKIP, several_tokens),
+    _stated("closed", "", lambda n: False, *LIGHTNING, three_threes),
 )
 """The paper's in its order, each followed by those of m2bridge."""
 
-COROLLARY_3_8 = _stated("3.8", "", lambda n: equation_14(n), *PAPER, meaning=(plain, lightning))
-CONJECTURE_3_10 = _stated(
-    "3.10",
-    "",
-    lambda n: equation_16(n),
-    *(plain, softmax, several_tokens, one_hidden_width, narrow),
-    meaning=(plain, softmax),
-)
+COROLLARY_3_8 = _stated("3.8", "", lambda n: equation_14(n), *PAPER, meaning=LIGHTNING)
+CONJECTURE_3_10 = _stated("3.10", "", lambda n: equation_16(n), *SOFTMAX, several_tokens, *NARROW, meaning=SOFTMAX)
 DIMENSIONS = (
     COROLLARY_3_8,
-    _stated("3.9", "", lambda n: equation_16(n), plain, softmax, several_tokens, single_layer),
+    _stated("3.9", "", lambda n: equation_16(n), *SOFTMAX, several_tokens, single_layer),
     CONJECTURE_3_10,
-    _stated("L", "", lambda n: theorem_l(n), plain, lightning),
-    _stated("S", "", lambda n: theorem_s(n), plain, softmax),
-    _stated("skip", "dimension", lambda n: skip_connections(n), skip, one_head),
+    _stated("L", "", lambda n: theorem_l(n), *LIGHTNING),
+    _stated("S", "", lambda n: theorem_s(n), *SOFTMAX),
+    _stated("skip", "dimension", lambda n: skip_connections(n), *SKIP),
     _stated("heads", "separate heads", lambda n: separate_heads(n), *HEADS),
     _stated("heads", "one layer", lambda n: several_heads_dimension(n), *HEADS),
-    _stated(
-        "heads",
-        "several layers",
-        lambda n: several_heads_dimension(n),
-        several_layers,
-        several_heads,
-        several_tokens,
-        equal_widths,
-    ),
+    _stated("heads", "several layers", lambda n: several_heads_dimension(n), *SEVERAL_LAYERS),
 )
 """The paper's first."""
 
