@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 from math import cos, radians, sin
 from pathlib import Path
 from typing import Any
@@ -312,16 +312,15 @@ def test_a_hilbert_function_by_counting_monomials(engine: Macaulay2) -> None:
         hilbert_function(affine, engine=engine)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        ("1", "--fineness", "6", "--elevation", "10", "--azimuth", "-20"),
-        ("slice", "--d", "2", "--d-out", "1", "--a", "1", "--coordinates", "c_1_1_1_1=1,c_1_1_1_2=0,c_1_2_1_2=0"),
-        ("orbits", "--d", "2", "--d-out", "2"),
-        ("hilbert", "--d", "2", "--d-out", "1", "--degree", "5"),
-    ],
+LINES = (
+    ("1", "--fineness", "6", "--elevation", "10", "--azimuth", "-20"),
+    ("slice", "--d", "2", "--d-out", "1", "--a", "1", "--coordinates", "c_1_1_1_1=1,c_1_1_1_2=0,c_1_2_1_2=0"),
+    ("orbits", "--d", "2", "--d-out", "2"),
+    ("hilbert", "--d", "2", "--d-out", "1", "--degree", "5"),
 )
-@pytest.mark.parametrize("ending", ["svg", "pdf", "png"])
+
+
+@pytest.mark.parametrize(("line", "ending"), [*product(LINES, ("svg", "pdf")), (LINES[-1], "png")])
 def test_pictures_of_the_command_line(line: tuple[str, ...], ending: str, m2: str, tmp_path: Path) -> None:
     file = tmp_path / f"picture.{ending}"
     form = {"svg": "--json", "pdf": "--csv", "png": None}[ending]

@@ -25,7 +25,7 @@ from tests.random_values import VALUES, facts_of_matrix, facts_of_module, facts_
 # version. Each example is a batch for one call. What Macaulay2 says of its values is compared, too, so that a
 # mistake in both directions does not go unseen.
 
-BATCH = 8
+BATCH = 6
 EXAMPLES = 2
 
 cheap = settings(max_examples=EXAMPLES, phases=[Phase.generate], suppress_health_check=list(HealthCheck))

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from copy import deepcopy
 from fractions import Fraction
 from importlib.resources import files
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -175,9 +176,11 @@ def test_the_schema_is_one_and_of_this_version() -> None:
     assert VALIDATOR.schema["$id"].endswith(f":{SCHEMA}")
 
 
-@pytest.mark.parametrize("path", [p for name in GOOD for p in sorted((SAMPLES / name).glob("*.json"))], ids=str)
-def test_every_sample_is_valid(path: Path) -> None:
-    VALIDATOR.validate(json.loads(path.read_text(encoding="utf-8")))
+def test_every_sample_is_valid() -> None:
+    samples = [path for name in GOOD for path in (SAMPLES / name).glob("*.json")]
+    assert len(samples) > 30
+    for path in samples:
+        VALIDATOR.validate(json.loads(path.read_text(encoding="utf-8")))
 
 
 def test_certificates_of_deep_attention_are_valid() -> None:
@@ -185,13 +188,13 @@ def test_certificates_of_deep_attention_are_valid() -> None:
         VALIDATOR.validate(certificate.to_json())
 
 
-@pytest.mark.parametrize("path", sorted((SAMPLES / "malformed").glob("*.json")), ids=lambda path: path.stem)
-def test_malformed_files_are_not(path: Path) -> None:
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError):
-        return
-    assert valid(data) is (path.stem in NOT_OF_THE_FORM)
+def test_malformed_files_are_not() -> None:
+    for path in (SAMPLES / "malformed").glob("*.json"):
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+        except (ValueError, RecursionError):
+            continue
+        assert valid(data) is (path.stem in NOT_OF_THE_FORM), path
 
 
 WRONG = (None, True, -1, 1.5, 10**13, "", "two words", "é", [], [1.5], [[]], {}, {"x": None}, {"x y": 1})
@@ -218,11 +221,10 @@ def changed(data: dict[str, Any], path: tuple[Any, ...], value: Any) -> dict[str
     return result
 
 
-@pytest.mark.parametrize("path", list(places(sample("d2-dout1-a1-t2-3.2"))), ids=lambda path: ".".join(path))
-def test_schema_and_program_agree_on_every_field(path: tuple[Any, ...]) -> None:
+def test_schema_and_program_agree_on_every_field() -> None:
     """Of a family that neither knows, so that the numbers of the case are free."""
     data = changed(sample("d2-dout1-a1-t2-3.2"), ("family",), "a-family-of-a-plug-in")
-    for wrong in (..., *WRONG):
+    for path, wrong in product(places(sample("d2-dout1-a1-t2-3.2")), (..., *WRONG)):
         other = changed(data, path, wrong)
         assert valid(other) is accepted(other), (path, wrong)
 
