@@ -241,7 +241,7 @@ class SingleLayerAttention(Shape, Model):
 
     def by_fibres(self, engine: Engine) -> LocusFindings:
         """The singular locus by the fibres over the orbits."""
-        from m2bridge.families.attention.singular_points import by_fibres
+        from m2bridge.families.attention.observation import by_fibres
 
         return by_fibres(self, engine)
 

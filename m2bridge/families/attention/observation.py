@@ -28,14 +28,21 @@ from m2bridge.families.attention.fibres import (
     products_determine_functions,
 )
 from m2bridge.families.attention.observed import Observations, OrbitFacts
-from m2bridge.families.attention.orbits import Orbit, generic_orbit, orbit_count, orbits
+from m2bridge.families.attention.orbits import (
+    Orbit,
+    generic_orbit,
+    orbit_components,
+    orbit_count,
+    orbits,
+    undecided_orbits,
+)
 from m2bridge.families.attention.parametrization import Index, coordinate, parametrization, reduced_indices as indices
 from m2bridge.families.attention.shape import Shape
 from m2bridge.families.attention.tangents import OrbitTangents, orbit_tangents, source_tangent_dimension
 from m2bridge.limits import clock, limited, share
 from m2bridge.maps.closure import closure_script
 from m2bridge.maps.map_model import MapModel
-from m2bridge.maps.statement import singular_by_bounds
+from m2bridge.maps.statement import LocusFindings, OrbitStatus, singular_by_bounds
 
 
 def degree_by_projection(shape: Shape, dimension: int, generic: Fibre) -> int:
@@ -387,3 +394,25 @@ def _degree_by_elimination(model: Shape, engine: Engine) -> int | None:
     except (TimeLimitError, MemoryLimitError):
         return None
     return answer.integer("degree")
+
+
+def by_fibres(shape: Shape, engine: Engine) -> LocusFindings:
+    """The singular locus orbit by orbit, by the method of :func:`observe`.
+
+    Hypotheses: t ≥ 2, and not α = d' = 1 < d (where the map is two-to-one).
+    """
+    try:
+        observations = observe(shape, engine=engine, degree=False)
+    except (TimeLimitError, MemoryLimitError) as limit:
+        return LocusFindings("fibres", None, (), None, str(limit))
+    statuses = tuple(_status_by_fibre(fact, observations.dimension) for fact in observations.orbits)
+    if unfinished := observations.unfinished or undecided_orbits(statuses, shape):
+        return LocusFindings("fibres", observations.dimension, statuses, None, unfinished)
+    # The reduced coordinates are linearly independent, so the closure is a linear space only if it is all of it.
+    linear = observations.dimension == shape.independent_count
+    return LocusFindings("fibres", observations.dimension, statuses, orbit_components(statuses, linear, shape, QQ))
+
+
+def _status_by_fibre(fact: OrbitFacts, dimension: int) -> OrbitStatus:
+    tangent = dimension if fact.singular is False else fact.tangent_dimension
+    return OrbitStatus(fact.orbit, fact.dimension, tangent, fact.singular, fact.tangent_lower)

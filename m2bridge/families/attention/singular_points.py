@@ -7,11 +7,8 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.jacobian import tangent_dimension
 from m2bridge.algebra.polynomial_map import PolynomialMap, reduce_linearly
 from m2bridge.algebra.ring import GeneratingSet
-from m2bridge.engine import Engine
 from m2bridge.engine.script import Script, render
-from m2bridge.errors import ContradictionError, MemoryLimitError, TimeLimitError
-from m2bridge.families.attention.observation import observe
-from m2bridge.families.attention.observed import OrbitFacts
+from m2bridge.errors import ContradictionError, TimeLimitError
 from m2bridge.families.attention.orbits import (
     Orbit,
     flatten,
@@ -63,28 +60,6 @@ def orbit_script(model: Model, *, field: CoefficientField) -> Script:
     ]
     values = elimination_values(independent, field=field) | {"title": model.title, "points": points}
     return render("orbit_criterion", values=values)
-
-
-def by_fibres(shape: Shape, engine: Engine) -> LocusFindings:
-    """The findings of the method; see :func:`m2bridge.families.attention.observation.observe`.
-
-    Hypotheses: t ≥ 2, and not α = d' = 1 < d (where the map is two-to-one).
-    """
-    try:
-        observations = observe(shape, engine=engine, degree=False)
-    except (TimeLimitError, MemoryLimitError) as limit:
-        return LocusFindings("fibres", None, (), None, str(limit))
-    statuses = tuple(_status_by_fibre(fact, observations.dimension) for fact in observations.orbits)
-    if unfinished := observations.unfinished or undecided_orbits(statuses, shape):
-        return LocusFindings("fibres", observations.dimension, statuses, None, unfinished)
-    # The reduced coordinates are linearly independent, so the closure is a linear space only if it is all of it.
-    linear = observations.dimension == shape.independent_count
-    return LocusFindings("fibres", observations.dimension, statuses, orbit_components(statuses, linear, shape, QQ))
-
-
-def _status_by_fibre(fact: OrbitFacts, dimension: int) -> OrbitStatus:
-    tangent = dimension if fact.singular is False else fact.tangent_dimension
-    return OrbitStatus(fact.orbit, fact.dimension, tangent, fact.singular, fact.tangent_lower)
 
 
 BOUND_SECONDS = 60.0
