@@ -99,7 +99,7 @@ def no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a computation without a limit gives itself, a minute, is more than any needs here, on a busy machine too."""
     monkeypatch.setattr("m2bridge.maps.completeness.PROOF_SECONDS", PATIENCE)
     monkeypatch.setattr("m2bridge.maps.dimension.ELIMINATION_SECONDS", PATIENCE)
-    monkeypatch.setattr("m2bridge.families.attention.singular_points.BOUND_SECONDS", PATIENCE)
+    monkeypatch.setattr("m2bridge.families.attention.tangents.BOUND_SECONDS", PATIENCE)
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from m2bridge.families import family
 from m2bridge.families.attention.all_sizes import predictions as one_layer
 from m2bridge.families.attention.all_sizes.facts import EVIDENCE
-from m2bridge.families.attention.hilbert_check import COMPUTED, TEXT
+from m2bridge.families.attention.questions import COMPUTED, TEXT
 from m2bridge.families.deep_attention.all_sizes import layer_numbers as deep
 from m2bridge.families.deep_attention.all_sizes.decide import NORMAL_FORM
 from m2bridge.families.deep_attention.all_sizes.layer_numbers import WORDS

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations
 from math import comb, factorial, prod
+from typing import Any
 
 
 def monomial_count(variables: int, degree: int) -> int:
@@ -23,7 +24,11 @@ def symmetric_matrices_of_rank(size: int, rank: int) -> int:
 
 def determinantal_dimension(rows: int, columns: int, rank: int) -> int:
     """Dimension of the affine cone of rows × columns matrices of rank at most ``rank``."""
-    rank = min(rank, rows, columns)
+    return int(dimension_of_rank(rows, columns, min(rank, rows, columns)))
+
+
+def dimension_of_rank(rows: Any, columns: Any, rank: Any) -> Any:
+    """The same for a rank that is at most ``rows`` and ``columns``; for integers, or for polynomials."""
     return rank * (rows + columns - rank)
 
 

@@ -25,7 +25,7 @@ from m2bridge.engine import Engine
 from m2bridge.engine.wire import parse
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TooLargeError
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
-from m2bridge.families.attention.singular_points import by_bounds, by_orbits, orbit_script
+from m2bridge.families.attention.tangents import by_bounds, by_orbits, orbit_script
 from m2bridge.maps.map_model import as_model
 from m2bridge.maps.statement import LocusFindings
 from tests.limits import HOUR, limit_after
@@ -307,9 +307,7 @@ def test_a_planted_contradiction_between_bounds_and_ideal(engine: Engine, monkey
     model = SingleLayerAttention(2, 3)
     found = by_bounds(model)
     wrong = tuple(replace(s, singular=True, tangent_dimension=10) if s.orbit.r == 2 else s for s in found.statuses)
-    monkeypatch.setattr(
-        "m2bridge.families.attention.singular_points.by_bounds", lambda *_: replace(found, statuses=wrong)
-    )
+    monkeypatch.setattr("m2bridge.families.attention.tangents.by_bounds", lambda *_: replace(found, statuses=wrong))
     with pytest.raises(ContradictionError, match="by tangent bounds"):
         singular_locus(model, engine=engine, method="orbits")
 

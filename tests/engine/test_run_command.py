@@ -16,7 +16,7 @@ from m2bridge.engine import Candidate, candidates
 from m2bridge.engine.script import Script
 from m2bridge.families.attention.all_sizes.facts import base_ideals_script
 from m2bridge.families.attention.fibres import fibres_script
-from m2bridge.families.attention.singular_points import orbit_script
+from m2bridge.families.attention.tangents import orbit_script
 from m2bridge.families.deep_attention import fibres as closedness, fibres as generic_fibre
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.maps.closure import closure, closure_script

@@ -17,7 +17,7 @@ from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.polynomial_map import PolynomialMap, in_sparse_coordinates, linear_isomorphism, reduce_linearly
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ContradictionError, ConversionError, InvalidCaseError, TooLargeError
-from m2bridge.families.attention import singular_points as bound_criterion
+from m2bridge.families.attention import tangents as bound_criterion
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import (
     Orbit,
@@ -29,9 +29,8 @@ from m2bridge.families.attention.orbits import (
 )
 from m2bridge.families.attention.parametrization import function, orbit_closure_map, sparse
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
-from m2bridge.families.attention.singular_points import by_bounds
 from m2bridge.families.attention.statements import REGISTRY
-from m2bridge.families.attention.tangents import orbit_dimension, tangent_lower_bound, tangent_upper_bounds
+from m2bridge.families.attention.tangents import by_bounds, orbit_dimension, tangent_lower_bound, tangent_upper_bounds
 from m2bridge.maps.map_model import as_model
 from m2bridge.maps.singular_locus import tangent_text
 from m2bridge.maps.statement import Component, LocusFindings, OrbitStatus, compare, singular_by_bounds

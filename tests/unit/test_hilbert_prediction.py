@@ -10,11 +10,11 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.cli.output import exit_code
-from m2bridge.families.attention import hilbert_check
+from m2bridge.families.attention import questions as hilbert_check
 from m2bridge.families.attention.completeness import no_prediction, predicted_hilbert_function, predicted_series
-from m2bridge.families.attention.hilbert_check import HilbertCheck
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.parametrization import multigraded_attention
+from m2bridge.families.attention.questions import HilbertCheck
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.implicitization.implicitize import implicitize

@@ -22,14 +22,13 @@ from m2bridge.engine import Transcript
 from m2bridge.engine.conversation import _earlier
 from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError, TimeLimitError, TooLargeError
-from m2bridge.families.attention import singular_points as bound_criterion, tangents as equations
+from m2bridge.families.attention import tangents as bound_criterion, tangents as equations
 from m2bridge.families.attention.fibres import MOST_ORBITS, fibres_script
 from m2bridge.families.attention.membership import Chart, function_of, quadratic_forms
 from m2bridge.families.attention.observation import observe
 from m2bridge.families.attention.orbits import dense_first, generic_orbit, orbit_count, orbits
 from m2bridge.families.attention.questions import standalone
-from m2bridge.families.attention.singular_points import by_bounds
-from m2bridge.families.attention.tangents import orbit_tangents, tangent_lower_bounds, tangent_upper_bounds
+from m2bridge.families.attention.tangents import by_bounds, orbit_tangents, tangent_lower_bounds, tangent_upper_bounds
 from m2bridge.limits import Clock, alarm, check, clock, each, limited, overtime, share, watched
 from m2bridge.maps.map_model import as_model
 from m2bridge.system import importing

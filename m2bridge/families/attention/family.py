@@ -78,7 +78,7 @@ FAMILY = Family(
         "check_coordinates": "m2bridge.families.attention.parametrization:check_coordinates",
         "cross_check_all_sizes": "m2bridge.families.attention.all_sizes.family:cross_check_all_sizes",
         "function_of": "m2bridge.families.attention.membership:function_of",
-        "hilbert_check": "m2bridge.families.attention.hilbert_check:hilbert_check",
+        "hilbert_check": "m2bridge.families.attention.questions:hilbert_check",
         "membership": "m2bridge.families.attention.membership:membership",
         "standalone": "m2bridge.families.attention.questions:standalone",
     },

@@ -247,13 +247,13 @@ class SingleLayerAttention(Shape, Model):
 
     def by_bounds(self) -> LocusFindings:
         """The singular locus by tangent vectors and equations of low degree."""
-        from m2bridge.families.attention.singular_points import by_bounds
+        from m2bridge.families.attention.tangents import by_bounds
 
         return by_bounds(self)
 
     def by_orbits(self, ideal: GeneratingSet, dimension: int) -> LocusFindings:
         """The singular locus by the ideal of the closure."""
-        from m2bridge.families.attention.singular_points import by_orbits
+        from m2bridge.families.attention.tangents import by_orbits
 
         return by_orbits(ideal, dimension, self, self.polynomial_map)
 

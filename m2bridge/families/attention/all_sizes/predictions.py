@@ -8,6 +8,7 @@ from functools import singledispatch
 
 import islpy as isl
 
+from m2bridge.algebra.determinantal import dimension_of_rank
 from m2bridge.families.attention.all_sizes.facts import ALL, FORMULAS, NONE, ORBITS, SIZES, Facts, Formula
 from m2bridge.families.attention.all_sizes.sizes import NAMES, WORDS, orbits, over, sizes, variables, with_some, zeros
 
@@ -98,7 +99,7 @@ PREDICTIONS: dict[tuple[str, str], Prediction] = {
     ("3.2", "zero"): SizePrediction("zero_fibre"),
     ("3.2", "otherwise"): OrbitPrediction("fibre_itself", "", concerns="r >= 2 or s >= 2"),
     ("3.3", ""): FormulaPrediction(
-        "dimension", (("", lambda d, dp, alpha, D: alpha * (2 * d - alpha) + d * dp - 1),), PAPER
+        "dimension", (("", lambda d, dp, alpha, D: dimension_of_rank(d, d, alpha) + d * dp - 1),), PAPER
     ),
     ("3.4", "i"): SizePrediction("closed", "", PAPER),
     ("3.4", "ii"): OrbitPrediction("boundary", "r = 1 and s = 1 and m = 1", NONDEGENERATE),
