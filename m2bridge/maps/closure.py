@@ -24,7 +24,14 @@ from m2bridge.implicitization.implicitize import Implicitization
 from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.limits import clock, limited, share, watched
 from m2bridge.maps.closure_result import Closure, Strategy
-from m2bridge.maps.completeness import elimination_values, empty_source, equations, graded_source, prove_complete
+from m2bridge.maps.completeness import (
+    Equations,
+    elimination_values,
+    empty_source,
+    graded_source,
+    low_degree_equations,
+    prove_complete,
+)
 from m2bridge.maps.map_model import Case, as_model
 from m2bridge.maps.model import Model
 from m2bridge.maps.rank import Status, jacobian_findings
@@ -176,53 +183,52 @@ def _multigraded(
     source: MultigradedMap, model: Model, engine: Engine | None, max_degree: int | None, bound: Bound
 ) -> Closure:
     """Equations degree by degree, and the proof that they are all if there is an engine to give it."""
-    known = equations(source, max_degree, part=1.0 if engine is None else 0.5)
+    equations = low_degree_equations(source, max_degree, part=1.0 if engine is None else 0.5)
     if engine is not None:
-        known = prove_complete(known, model, engine=engine)
-    series = known.series
-    if series is None:
-        dimension, status = _improved(bound, known.found)
-    elif bound[1] == "proved" and bound[0] != series.dimension:
-        ranks = f"ranks of the differential prove dimension {bound[0]}"
-        raise ContradictionError(f"the ideal has dimension {series.dimension}, but {ranks}")
-    else:
-        dimension, status = series.dimension, "proved"
+        equations = prove_complete(equations, model, engine=engine)
+    series = equations.series
+    dimension, status = _multigraded_dimension(equations, bound)
     return Closure(
         model,
         QQ,
         "multigraded",
-        known.found,
+        equations.implicitization,
         dimension,
         status,
         None if series is None else series.degree,
         series,
-        known.engine_version,
+        equations.engine_version,
         clock().seconds,
-        known.unfinished,
-        known.remark,
+        equations.unfinished,
+        equations.remark,
     )
 
 
-def _improved(bound: Bound, found: Implicitization) -> Bound:
+def _multigraded_dimension(equations: Equations, bound: Bound) -> Bound:
     """The dimension of the closure of the image: ranks of the differential below, ranks of the equations above.
 
     At a point of the image the tangent space has at least the dimension of the closure, and lies in the kernel of the
     differentials of all equations. Where a random point does not show it, another one is tried.
     """
-    value, status = bound
+    (value, status), series = bound, equations.series
+    if series is not None:
+        if status == "proved" and value != series.dimension:
+            ranks = f"ranks of the differential prove dimension {value}"
+            raise ContradictionError(f"the ideal has dimension {series.dimension}, but {ranks}")
+        return series.dimension, "proved"
     try:
-        if status == "lower bound" and any(_tangent_bound(found, seed) == value for seed in range(1, 4)):
+        if status == "lower bound" and any(_tangent_bound(equations.implicitization, k) == value for k in range(1, 4)):
             return value, "proved"
     except TimeLimitError:
         pass
     return bound
 
 
-def _tangent_bound(found: Implicitization, seed: int) -> int:
+def _tangent_bound(implicitization: Implicitization, seed: int) -> int:
     """The number of coordinates less the rank of the equations at a random point of the image."""
-    parameters = random_point(found.source.polynomial_map, 9, seed)
-    point = [value_at(image, parameters) for image in found.source.integral_images]
-    return len(point) - sparse_rank(gradient_of_terms(g, point) for g in watched(found.sparse_generators()))
+    parameters = random_point(implicitization.source.polynomial_map, 9, seed)
+    point = [value_at(image, parameters) for image in implicitization.source.integral_images]
+    return len(point) - sparse_rank(gradient_of_terms(g, point) for g in watched(implicitization.sparse_generators()))
 
 
 def resolve(strategy: Strategy) -> Strategy:
@@ -279,9 +285,9 @@ def read_closure(
     )
 
 
-def _lift(equations: GeneratingSet, model: Model, reduction: LinearReduction, field: CoefficientField) -> Ideal:
+def _lift(part: GeneratingSet, model: Model, reduction: LinearReduction, field: CoefficientField) -> Ideal:
     """Carry the ideal from the independent coordinates to all of them, and add the linear relations."""
     target = model.polynomial_map.target(field=field)
-    carried = [generator.set_ring(target.sympy_ring) for generator in equations.generators]
+    carried = [generator.set_ring(target.sympy_ring) for generator in part.generators]
     linear = reduction.linear_forms(model.polynomial_map, field=field)
     return Ideal(target, linear + tuple(sorted(carried, key=lambda g: sum(g.LM))))

@@ -80,7 +80,7 @@ PRIMES = 5
 """How many primes may be unlucky for a map before the proof is given up."""
 
 
-def prove_complete(known: Equations, model: Model, *, engine: Engine) -> Equations:
+def prove_complete(equations: Equations, model: Model, *, engine: Engine) -> Equations:
     """Try to prove that the generators found are all, by a core of the model or by Macaulay2 modulo a prime.
 
     Let K be the ideal of the image of the map modulo p, generated in degrees ≤ N. Reduction modulo p carries the
@@ -105,49 +105,49 @@ def prove_complete(known: Equations, model: Model, *, engine: Engine) -> Equatio
         try:
             core = model.core()
         except TimeLimitError as limit:
-            return replace(known, unfinished=str(limit))
+            return replace(equations, unfinished=str(limit))
         if core is not None:
-            return prove_by_core(known, core)
+            return prove_by_core(equations, core)
         try:
-            return _by_elimination(known, model, engine)
+            return _by_elimination(equations, model, engine)
         except TimeLimitError as limit:
-            return _undecided(known, limit)
+            return _undecided(equations, limit)
 
 
-def _by_elimination(known: Equations, model: Model, engine: Engine) -> Equations:
-    known = replace(known, engine_version=engine.version)
+def _by_elimination(equations: Equations, model: Model, engine: Engine) -> Equations:
+    equations = replace(equations, engine_version=engine.version)
     independent = len(reduce_linearly(model.polynomial_map).basis)
     unlucky = []
     for field in map(CoefficientField, islice(_primes(_eliminated_map(model)), PRIMES)):
         try:
             answer = answer_to(completeness_script(model, field=field), engine=engine)
         except (TimeLimitError, MemoryLimitError) as limit:
-            return _undecided(known, limit)
+            return _undecided(equations, limit)
         series = HilbertSeries.from_numerator(answer.integer_pairs("hilbert_numerator"), independent)
         largest = answer.integer("largest_degree")
-        if largest > known.found.max_degree and _continues(series, known):
-            known = up_to(largest, known)
-            if largest > known.found.max_degree:
-                return replace(known, unfinished=f"generators of degree {largest} may exist; {clock().more}")
-        if _continues(series, known):
+        if largest > equations.implicitization.max_degree and _continues(series, equations):
+            equations = up_to(largest, equations)
+            if largest > equations.implicitization.max_degree:
+                return replace(equations, unfinished=f"generators of degree {largest} may exist; {clock().more}")
+        if _continues(series, equations):
             besides = ", besides the linear ones," if independent < len(model.polynomial_map.coordinates) else ""
             generated = f"generators of degree ≤ {largest} and the same Hilbert function there"
             elimination = f"elimination modulo {field.characteristic} gives{besides}"
             remark = f"all generators: {elimination} {generated if largest else 'no generators'}"
-            return replace(known, series=series, remark=remark, unfinished="")
+            return replace(equations, series=series, remark=remark, unfinished="")
         unlucky.append(str(field.characteristic))
     primes = ", ".join(unlucky)
-    return replace(known, unfinished=f"the primes {primes} are unlucky for this map; elimination needs none")
+    return replace(equations, unfinished=f"the primes {primes} are unlucky for this map; elimination needs none")
 
 
-def _undecided(known: Equations, limit: Exception) -> Equations:
-    remark = f"{known.remark} (Macaulay2 did not decide within the limits whether there are others)"
-    return replace(known, remark=remark, unfinished=str(limit))
+def _undecided(equations: Equations, limit: Exception) -> Equations:
+    remark = f"{equations.remark} (Macaulay2 did not decide within the limits whether there are others)"
+    return replace(equations, remark=remark, unfinished=str(limit))
 
 
-def _continues(series: HilbertSeries, known: Equations) -> bool:
+def _continues(series: HilbertSeries, equations: Equations) -> bool:
     """Whether the series continues the Hilbert function over QQ; if not, its prime is unlucky."""
-    return all(series.value(n) == h for n, h in enumerate(known.found.hilbert_function))
+    return all(series.value(n) == h for n, h in enumerate(equations.implicitization.hilbert_function))
 
 
 def completeness_script(model: Model, *, field: CoefficientField) -> Script:
@@ -200,7 +200,7 @@ def bound_monomials(core: Core) -> int:
     return monomial_count(len(core.source.polynomial_map.coordinates), core.bound)
 
 
-def prove_by_core(known: Equations, core: Core) -> Equations:
+def prove_by_core(equations: Equations, core: Core) -> Equations:
     """Compute the ideal of the core up to the bound, and that of the closure as far as it shows to be necessary.
 
     Raises
@@ -210,23 +210,23 @@ def prove_by_core(known: Equations, core: Core) -> Equations:
     """
     if not within_reach(core):
         missing = f"all of the ideal of {core.name} up to degree {core.bound} would have to be computed"
-        return replace(known, unfinished=f"{missing}, which is too much; --strategy elimination has no such bound")
+        return replace(equations, unfinished=f"{missing}, which is too much; --strategy elimination has no such bound")
     try:
-        found = up_to_the_bound(core)
+        implicitization = up_to_the_bound(core)
     except TimeLimitError as limit:
-        return replace(known, unfinished=str(limit))
-    ideal = core_ideal(found, core)
+        return replace(equations, unfinished=str(limit))
+    ideal = core_ideal(implicitization, core)
     if ideal is None:
         undecided = f"the Hilbert function of {core.name} in degree {core.bound - 1} decides nothing"
-        return replace(known, unfinished=undecided)
+        return replace(equations, unfinished=undecided)
     needed = max(ideal.largest_degree, core.least_degree, ideal.sections_from - 1)
-    known = up_to(needed, known)
-    if known.found.max_degree < needed:
-        return replace(known, unfinished=str(clock().late(f"degree {needed}")))
-    series = hilbert_series(known.found.hilbert_function, ideal.sections_from, core)
-    if any(series.value(n) != value for n, value in enumerate(known.found.hilbert_function)):
+    equations = up_to(needed, equations)
+    if equations.implicitization.max_degree < needed:
+        return replace(equations, unfinished=str(clock().late(f"degree {needed}")))
+    series = hilbert_series(equations.implicitization.hilbert_function, ideal.sections_from, core)
+    if any(series.value(n) != value for n, value in enumerate(equations.implicitization.hilbert_function)):
         raise ContradictionError(f"the Hilbert series {series.expression} does not continue the values computed")
-    return replace(known, series=series, remark=_remark(ideal, core), unfinished="")
+    return replace(equations, series=series, remark=_remark(ideal, core), unfinished="")
 
 
 def up_to_the_bound(core: Core) -> Implicitization:
@@ -237,15 +237,15 @@ def up_to_the_bound(core: Core) -> Implicitization:
     TimeLimitError
         If the limit was reached.
     """
-    found, beyond = implicitize_and_look_ahead(core.source, core.bound - 1, core.balanced(core.bound))
+    implicitization, beyond = implicitize_and_look_ahead(core.source, core.bound - 1, core.balanced(core.bound))
     if beyond:
-        found = implicitize(core.source, core.bound)
-    if found.stopped_early or beyond is None:
-        raise clock().late(f"degree {found.max_degree + 1} of {core.name}")
-    return found
+        implicitization = implicitize(core.source, core.bound)
+    if implicitization.stopped_early or beyond is None:
+        raise clock().late(f"degree {implicitization.max_degree + 1} of {core.name}")
+    return implicitization
 
 
-def core_ideal(found: Implicitization, core: Core) -> CoreIdeal | None:
+def core_ideal(implicitization: Implicitization, core: Core) -> CoreIdeal | None:
     """What the ideal up to the bound says of all generators of the core; ``None`` if it does not decide.
 
     In the degree of the bound ``found`` may be missing if there are no generators in it.
@@ -255,13 +255,13 @@ def core_ideal(found: Implicitization, core: Core) -> CoreIdeal | None:
     ContradictionError
         If the Hilbert function is larger than the number of sections.
     """
-    excess = [core.sections(n) - value for n, value in enumerate(found.hilbert_function)]
+    excess = [core.sections(n) - value for n, value in enumerate(implicitization.hilbert_function)]
     if min(excess) < 0:
         raise ContradictionError(f"{core.name} have a Hilbert function larger than their number of sections")
-    if not found.exact or found.max_degree < core.bound - 1 or any(excess[core.bound - 1 :]):
+    if not implicitization.exact or implicitization.max_degree < core.bound - 1 or any(excess[core.bound - 1 :]):
         return None
     sections_from = max((n + 1 for n, number in enumerate(excess) if number), default=0)
-    return CoreIdeal(max(found.generator_counts, default=0), sections_from)
+    return CoreIdeal(max(implicitization.generator_counts, default=0), sections_from)
 
 
 def hilbert_series(values: tuple[int, ...], start: int, core: Core) -> HilbertSeries:
@@ -295,7 +295,7 @@ class Equations:
 
     Parameters
     ----------
-    found : Implicitization
+    implicitization : Implicitization
     series : HilbertSeries or None
         Set exactly when it is proved that these are all generators.
     engine_version : str
@@ -306,7 +306,7 @@ class Equations:
         Empty, or the limit that was reached.
     """
 
-    found: Implicitization
+    implicitization: Implicitization
     series: HilbertSeries | None = None
     engine_version: str = ""
     remark: str = ""
@@ -334,7 +334,7 @@ def default_max_degree(
     return next(fitting, 1)
 
 
-def equations(source: MultigradedMap, max_degree: int | None, part: float = 1.0) -> Equations:
+def low_degree_equations(source: MultigradedMap, max_degree: int | None, part: float = 1.0) -> Equations:
     """All minimal generators of degree ≤ max_degree, or of the degrees that a part of the time left suffices for.
 
     Where a degree was not reached, ``unfinished`` says so.
@@ -346,26 +346,26 @@ def equations(source: MultigradedMap, max_degree: int | None, part: float = 1.0)
     """
     degree = default_max_degree(len(linear_part(source).independent)) if max_degree is None else max_degree
     with share(part) as clock:
-        found = implicitize(source, degree)
-    late = str(clock.late(f"degree {found.max_degree + 1}")) if found.stopped_early else ""
-    return Equations(found, remark=scope(found), unfinished=late)
+        implicitization = implicitize(source, degree)
+    late = str(clock.late(f"degree {implicitization.max_degree + 1}")) if implicitization.stopped_early else ""
+    return Equations(implicitization, remark=scope(implicitization), unfinished=late)
 
 
-def up_to(degree: int, known: Equations) -> Equations:
+def up_to(degree: int, equations: Equations) -> Equations:
     """The generators up to a higher degree, or to the last one that is completed in time; no fewer than are known."""
-    if degree <= known.found.max_degree:
-        return known
+    if degree <= equations.implicitization.max_degree:
+        return equations
     try:
-        found = implicitize(known.found.source, degree)
+        implicitization = implicitize(equations.implicitization.source, degree)
     except TimeLimitError:
-        return known
-    if found.max_degree <= known.found.max_degree:
-        return known
-    return replace(known, found=found, remark=scope(found))
+        return equations
+    if implicitization.max_degree <= equations.implicitization.max_degree:
+        return equations
+    return replace(equations, implicitization=implicitization, remark=scope(implicitization))
 
 
-def scope(found: Implicitization) -> str:
+def scope(implicitization: Implicitization) -> str:
     """The claim about generators up to a degree, in words."""
-    grading = found.source.grading
+    grading, last = implicitization.source.grading, implicitization.max_degree
     weights = "" if grading.is_standard else f", the coordinates having degrees {', '.join(map(str, grading.degrees))}"
-    return f"all minimal generators of degree ≤ {found.max_degree}{weights}; nothing is claimed about higher degrees"
+    return f"all minimal generators of degree ≤ {last}{weights}; nothing is claimed about higher degrees"

@@ -30,8 +30,8 @@ class Dimension(Result):
     >>> from sympy import symbols
     >>> a, b, c, d = symbols("a b c d")
     >>> rank_one = PolynomialMap.from_expressions([a, b, c, d], {"x": a * c, "y": a * d, "z": b * c, "w": b * d})
-    >>> found = dimension(rank_one)
-    >>> found.agree, found.findings[0].method
+    >>> result = dimension(rank_one)
+    >>> result.agree, result.findings[0].method
     (True, 'jacobian mod 2147483647')
     """
 
@@ -46,34 +46,26 @@ class Dimension(Result):
     @property
     def dimension(self) -> int | None:
         """The proved value; failing that the best lower bound; failing that the formula."""
-        for status in ("proved", "lower bound", "formula"):
-            values = [f.value for f in self.findings if f.status == status and f.value is not None]
-            if values:
-                return max(values)
-        return None
+        return max((f.value for f in self.findings if f.status == self.status and f.value is not None), default=None)
 
     @property
     def status(self) -> Status:
         """The status of :attr:`dimension`: proved, a lower bound, or a formula's value."""
-        order: tuple[Status, ...] = get_args(Status)
-        for status in order:
-            if any(finding.status == status for finding in self.findings):
-                return status
-        return "unfinished"
+        statuses = {finding.status for finding in self.findings}
+        return next((status for status in get_args(Status) if status in statuses), "unfinished")
 
     @property
     def agree(self) -> bool:
         """Whether all methods that gave a value gave the same, or a lower bound for it."""
-        given = [(finding.value, finding.status) for finding in self.findings if finding.value is not None]
-        values = {value for value, status in given if status != "lower bound"}
-        bounds = [value for value, status in given if status == "lower bound"]
-        return bool(given) and len(values) <= 1 and max(bounds, default=0) <= min(values, default=inf)
+        values = {f.value for f in self.findings if f.value is not None and f.status != "lower bound"}
+        bounds = {f.value for f in self.findings if f.value is not None and f.status == "lower bound"}
+        return bool(values | bounds) and len(values) <= 1 and max(bounds, default=0) <= min(values, default=inf)
 
     @property
     def lower(self) -> MethodValue | None:
         """The method with the largest proved lower bound, the first of those that have it."""
-        found = [f for f in self.findings if f.status in ("proved", "lower bound") and f.value is not None]
-        return max(found, key=lambda finding: finding.value or 0, default=None)
+        bounds = [f for f in self.findings if f.status in ("proved", "lower bound") and f.value is not None]
+        return max(bounds, key=lambda finding: finding.value or 0, default=None)
 
     @property
     def defect(self) -> int | None:
@@ -91,12 +83,12 @@ class Dimension(Result):
     def to_sheet(self) -> Sheet:
         """The value, and a table of the methods."""
         rows = [(f.method, "–" if f.value is None else f.value, f.status, f.remark) for f in self.findings]
-        known = [("dimension", f"{self.dimension} affine ({self.status})"), ("", _verdict(self)), *_around(self)]
+        facts = [("dimension", f"{self.dimension} affine ({self.status})"), ("", _verdict(self)), *_around(self)]
         relation = r"\ge" if self.status == "lower bound" else "="
         return Sheet(
             f"Dimension of the {self.model.title}, over {self.field}",
             [
-                Facts([*known, ("computed by", computed_by(self.engine_version, self.seconds))]),
+                Facts([*facts, ("computed by", computed_by(self.engine_version, self.seconds))]),
                 Table(("method", "dimension", "status", "remark"), rows),
             ],
             [] if self.dimension is None else [rf"\dim \overline{{\mathcal M}} {relation} {self.dimension}"],
@@ -109,7 +101,7 @@ class Dimension(Result):
             "status": self.status,
             "upper_bound": self.upper and {"value": self.upper.value, "reason": self.upper.reason},
             "lower_bound": self.lower and {"value": self.lower.value, "method": self.lower.method},
-            "expected": [_expectation(expectation) for expectation in self.expected],
+            "expected": [expectation.to_json() for expectation in self.expected],
             "defect": self.defect,
             "methods": [finding.to_json() for finding in self.findings],
             "agree": self.agree,
@@ -155,8 +147,8 @@ def dimension(
     >>> from sympy import symbols
     >>> a, b, c, d = symbols("a b c d")
     >>> rank_one = PolynomialMap.from_expressions([a, b, c, d], {"x": a * c, "y": a * d, "z": b * c, "w": b * d})
-    >>> found = dimension(rank_one)
-    >>> found.dimension, found.status
+    >>> result = dimension(rank_one)
+    >>> result.dimension, result.status
     (3, 'proved')
     """
     if method not in get_args(Method):
@@ -194,57 +186,49 @@ def _by_elimination(
 ) -> MethodValue:
     """The dimension by elimination; unless it is needed, a case that is too large for it is left to other methods."""
     try:
-        found = closure(case, engine=engine, field=field, coordinates=coordinates, strategy="elimination")
+        result = closure(case, engine=engine, field=field, coordinates=coordinates, strategy="elimination")
     except InvalidCaseError as reason:
         if needed:
             raise
         return MethodValue("elimination", None, "not applicable", str(reason))
     except TimeLimitError as limit:
         return MethodValue("elimination", None, "unfinished", str(limit))
-    if found.ideal is None or found.dimension is None:
-        return MethodValue("elimination", None, "unfinished", found.unfinished)
+    if result.ideal is None or result.dimension is None:
+        return MethodValue("elimination", None, "unfinished", result.unfinished)
     return MethodValue(
-        "elimination", found.dimension, "proved", "Krull dimension of the elimination ideal, by Macaulay2"
+        "elimination", result.dimension, "proved", "Krull dimension of the elimination ideal, by Macaulay2"
     )
 
 
 def _check_consistent(findings: list[MethodValue]) -> None:
-    proved = {finding.value for finding in findings if finding.status == "proved" and finding.value is not None}
+    proved = {f.value for f in findings if f.status == "proved" and f.value is not None}
     bounds = [f.value for f in findings if f.status == "lower bound" and f.value is not None]
-    if len(proved) > 1 or (proved and bounds and max(bounds) > min(proved)):
+    if len(proved) > 1 or (proved and max(bounds, default=0) > min(proved)):
         raise ContradictionError(f"exact methods disagree on the dimension: {findings}")
 
 
-def _expectation(expectation: Expectation) -> dict[str, Any]:
-    return {
-        "value": expectation.value,
-        "statement": expectation.statement or None,
-        "applies": not expectation.fails,
-        "fails": expectation.fails or None,
-    }
-
-
-def _around(found: Dimension) -> list[tuple[str, str]]:
+def _around(result: Dimension) -> list[tuple[str, str]]:
     """The upper bound, and what was expected where the formula has a name."""
-    upper = [("at most", f"{found.upper.value}: {found.upper.reason}")] if found.upper else []
+    upper = [("at most", f"{result.upper.value}: {result.upper.reason}")] if result.upper else []
+    stated = [e for e in result.expected if e.value is not None]
     expected = [
         (
             "" if number else "expected",
-            f"{e.value} by {e.statement}" + (f", which does not apply: {e.fails}" if e.fails else ""),
+            f"{e.value} by {e.statement}" + (e.fails and f", which does not apply: {e.fails}"),
         )
-        for number, e in enumerate(e for e in found.expected if e.value is not None)
+        for number, e in enumerate(stated)
     ]
     return upper + expected
 
 
-def _verdict(found: Dimension) -> str | None:
+def _verdict(result: Dimension) -> str | None:
     """Whether the methods agree, where several gave a value; one that did not finish agrees with nothing."""
-    values = [finding.value for finding in found.findings if finding.value is not None]
-    late = [finding.method for finding in found.findings if finding.status == "unfinished"]
+    values = [finding.value for finding in result.findings if finding.value is not None]
+    late = [finding.method for finding in result.findings if finding.status == "unfinished"]
     if len(values) < 2:
         return None
-    if not found.agree:
+    if not result.agree:
         return "the methods do NOT agree"
     all_methods = "the methods that finished" if late else "all methods"
-    said = f"{all_methods} agree" if len(set(values)) == 1 else "no lower bound exceeds what the other methods say"
-    return f"{said}; not finished: {', '.join(late)}" if late else said
+    agreement = f"{all_methods} agree" if len(set(values)) == 1 else "no lower bound exceeds what the other methods say"
+    return f"{agreement}; not finished: {', '.join(late)}" if late else agreement

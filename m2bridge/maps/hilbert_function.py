@@ -43,8 +43,8 @@ class HilbertFunction(PictureResult):
 
     Examples
     --------
-    >>> found = hilbert_function(SingleLayerAttention(d=2, d_out=1), degree=6)
-    >>> found.values, found.ranks, found.polynomial_from
+    >>> result = hilbert_function(SingleLayerAttention(d=2, d_out=1), degree=6)
+    >>> result.values, result.ranks, result.polynomial_from
     ((1, 6, 21, 56, 125, 246, 441), (1, 6, 21, 56, 125), -1)
     """
 
@@ -75,7 +75,7 @@ class HilbertFunction(PictureResult):
 
     def to_sheet(self) -> Sheet:
         """A table of both, and the polynomial."""
-        known = [
+        facts = [
             ("Hilbert series", expression_text(self.series.expression)),
             ("Hilbert polynomial P", Formula(expression_text(self.polynomial), latex(self.polynomial))),
             ("H(n) = P(n)", f"for all n ≥ {self.polynomial_from}" if self.polynomial_from > 0 else "for all n ≥ 0"),
@@ -84,7 +84,7 @@ class HilbertFunction(PictureResult):
         rows = [["–" if cell is None else cell for cell in row] for row in _rows(self)]
         return Sheet(
             f"Hilbert function of the {self.model.title}",
-            [Facts(known), Table(HEADER, rows), Picture(self.page_svg)],
+            [Facts(facts), Table(HEADER, rows), Picture(self.page_svg)],
             [f"P(n) = {latex(self.polynomial)}"],
         )
 
@@ -145,22 +145,22 @@ def hilbert_function(
     if not 0 <= degree <= MOST_DEGREES:
         raise InvalidCaseError("degree", f"must be from 0 to {MOST_DEGREES}, not {degree}")
     with limited(timeout) as running, engine_or_own(engine) as engine:
-        found = case if isinstance(case, Closure) else closure(case, engine=engine)
-        if found.hilbert_series is None:
-            raise found.incomplete()
-        if not found.homogeneous:
+        result = case if isinstance(case, Closure) else closure(case, engine=engine)
+        if result.hilbert_series is None:
+            raise result.incomplete()
+        if not result.homogeneous:
             raise MethodUnavailableError("the closure is not a cone, so that its coordinate ring is not graded")
-        series = found.hilbert_series
+        series = result.hilbert_series
         values = tuple(series.value(k) for k in watched(range(degree + 1)))
-        ranks = (found.hilbert_function or ())[: degree + 1]
+        ranks = (result.hilbert_function or ())[: degree + 1]
         if values[: len(ranks)] != ranks:
             raise ContradictionError(f"ranks give the Hilbert function {ranks}, and the ideal {values[: len(ranks)]}")
-        return HilbertFunction(found.model, series, values, ranks, found.engine_version, running.seconds)
+        return HilbertFunction(result.model, series, values, ranks, result.engine_version, running.seconds)
 
 
 HEADER = ("n", "H(n)", "P(n)", "by ranks")
 
 
-def _rows(found: HilbertFunction) -> list[tuple[int | None, ...]]:
-    pairs = enumerate(zip_longest(found.values, found.ranks))
-    return [(n, value, found.polynomial_at(n), rank) for n, (value, rank) in pairs]
+def _rows(result: HilbertFunction) -> list[tuple[int | None, ...]]:
+    pairs = enumerate(zip_longest(result.values, result.ranks))
+    return [(n, value, result.polynomial_at(n), rank) for n, (value, rank) in pairs]

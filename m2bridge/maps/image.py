@@ -7,7 +7,7 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.script import Script, render
-from m2bridge.engine.wire import Answer, answer_to, parse
+from m2bridge.engine.wire import answer_to, parse
 from m2bridge.errors import MemoryLimitError, TimeLimitError
 from m2bridge.limits import limited, share
 from m2bridge.maps.closure import check_options, closure
@@ -42,8 +42,8 @@ class Image(Result):
     --------
     >>> from sympy import symbols
     >>> s, t, u = symbols("s t u")
-    >>> found = image(PolynomialMap.from_expressions([s, t, u], {"x": s * t, "y": s * u}))
-    >>> found.closure.dimension, found.generic_fibre_dimension
+    >>> result = image(PolynomialMap.from_expressions([s, t, u], {"x": s * t, "y": s * u}))
+    >>> result.closure.dimension, result.generic_fibre_dimension
     (2, 1)
     """
 
@@ -57,29 +57,29 @@ class Image(Result):
     @property
     def generic_fibre_dimension(self) -> int | None:
         """Dimension of an irreducible source less that of the image; ``None`` where the latter is only bounded."""
-        found = self.closure
-        if not self.source_irreducible:
+        image = self.closure
+        if not self.source_irreducible or image.dimension_status != "proved":
             return None
-        if self.source_dimension is None or found.dimension is None or found.dimension_status != "proved":
+        if self.source_dimension is None or image.dimension is None:
             return None
-        return self.source_dimension - found.dimension
+        return self.source_dimension - image.dimension
 
     def to_sheet(self) -> Sheet:
         """The dimensions, and the closure."""
-        dimensions = [
-            ("source", self.source_dimension),
-            ("generic fibre", self.generic_fibre_dimension),
-            ("base locus", self.base_locus_dimension),
-        ]
-        known = Facts(
-            [
-                *((name, "empty" if d == -1 else f"dimension {d}") for name, d in dimensions if d is not None),
-                ("remark", None if self.source_irreducible else _remark(self)),
-            ]
-        )
+        dimensions = {
+            "source": self.source_dimension,
+            "generic fibre": self.generic_fibre_dimension,
+            "base locus": self.base_locus_dimension,
+        }
+        facts = [(name, "empty" if d == -1 else f"dimension {d}") for name, d in dimensions.items() if d is not None]
+        if self.source_irreducible is None:
+            remark = "it was not decided whether the source is irreducible; so no generic fibre is given"
+            facts.append(("remark", remark))
+        elif not self.source_irreducible:
+            facts.append(("remark", "the source is reducible; so there is no one generic fibre"))
         closure = self.closure.to_sheet()
         title = "\n".join(filter(None, [self.title, closure.title]))
-        return replace(closure, title=title, blocks=[known, *closure.blocks])
+        return replace(closure, title=title, blocks=[Facts(facts), *closure.blocks])
 
     def to_json(self) -> dict[str, Any]:
         """All about the closure, and the dimensions of source, fibre and base locus."""
@@ -132,8 +132,8 @@ def image(
     >>> from sympy import symbols
     >>> s, t = symbols("s t")
     >>> cubic = PolynomialMap.from_expressions([s, t], {"x": s**3, "y": s**2 * t, "z": s * t**2, "w": t**3})
-    >>> found = image(cubic)
-    >>> found.closure.degree, found.generic_fibre_dimension, found.base_locus_dimension
+    >>> result = image(cubic)
+    >>> result.closure.degree, result.generic_fibre_dimension, result.base_locus_dimension
     (3, 0, 0)
     """
     with limited(timeout) as running, engine_or_own(engine) as engine:
@@ -141,18 +141,25 @@ def image(
         check_options(strategy, field=field, max_degree=max_degree)
         polynomial_map.check_field(field)
         with share(CLOSURE_PART):
-            found = closure(polynomial_map, engine=engine, field=field, strategy=strategy, max_degree=max_degree)
-        answer, late = _base_locus(polynomial_map, field, title, engine)
+            result = closure(polynomial_map, engine=engine, field=field, strategy=strategy, max_degree=max_degree)
+        late = ""
+        try:
+            answer = answer_to(base_locus_script(polynomial_map, field=field, title=title), engine=engine)
+        except (TimeLimitError, MemoryLimitError) as limit:
+            answer, late = parse(limit.records), f"base locus: {limit}"
         dimension = answer.integer("source_dimension") if "source_dimension" in answer else None
         if dimension == -1:
             raise empty_source()
+        irreducible: bool | None = not polynomial_map.maybe_reducible
+        if not irreducible:
+            irreducible = answer.boolean("source_irreducible") if "source_irreducible" in answer else None
         return Image(
-            replace(found, seconds=running.seconds),
+            replace(result, seconds=running.seconds),
             title,
             dimension,
             answer.integer("base_locus_dimension") if "base_locus_dimension" in answer else None,
-            _irreducible(polynomial_map, answer),
-            "; ".join(filter(None, (found.unfinished, late))),
+            irreducible,
+            "; ".join(filter(None, (result.unfinished, late))),
         )
 
 
@@ -160,30 +167,7 @@ implicitize = image
 """The same under its other name."""
 
 
-def _base_locus(
-    polynomial_map: PolynomialMap, field: CoefficientField, title: str, engine: Engine
-) -> tuple[Answer, str]:
-    """The answer of Macaulay2 about source and base locus, and the limit that it reached, if any."""
-    try:
-        script = base_locus_script(polynomial_map, field=field, title=title)
-        return answer_to(script, engine=engine), ""
-    except (TimeLimitError, MemoryLimitError) as limit:
-        return parse(limit.records), f"base locus: {limit}"
-
-
-def _irreducible(polynomial_map: PolynomialMap, answer: Answer) -> bool | None:
-    if not polynomial_map.maybe_reducible:
-        return True
-    return answer.boolean("source_irreducible") if "source_irreducible" in answer else None
-
-
 def base_locus_script(polynomial_map: PolynomialMap, *, field: CoefficientField, title: str = "") -> Script:
     """The Macaulay2 program for the dimensions of source and base locus."""
     values = elimination_values(polynomial_map, field=field) | {"title": title or "a polynomial map"}
     return render("base_locus", values=values)
-
-
-def _remark(image: Image) -> str:
-    if image.source_irreducible is None:
-        return "it was not decided whether the source is irreducible; so no generic fibre is given"
-    return "the source is reducible; so there is no one generic fibre"

@@ -59,11 +59,11 @@ class MapModel(Model):
 
     def to_json(self) -> dict[str, Any]:
         """The map, with polynomials as text."""
-        given = self.polynomial_map
+        images = zip(self.polynomial_map.coordinates, self.polynomial_map.images, strict=True)
         return {
-            "parameters": list(given.source.variables),
-            "relations": list(map(str, given.relations)),
-            "coordinates": {name: str(image) for name, image in zip(given.coordinates, given.images, strict=True)},
+            "parameters": list(self.polynomial_map.source.variables),
+            "relations": list(map(str, self.polynomial_map.relations)),
+            "coordinates": {name: str(image) for name, image in images},
         }
 
     def restricted_to(self, outputs: Sequence[str]) -> MapModel:

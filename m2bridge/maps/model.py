@@ -157,6 +157,15 @@ class Expectation:
     statement: str
     fails: str = ""
 
+    def to_json(self) -> dict[str, Any]:
+        """A dictionary for ``json.dumps``."""
+        return {
+            "value": self.value,
+            "statement": self.statement or None,
+            "applies": not self.fails,
+            "fails": self.fails or None,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Core:

@@ -211,12 +211,12 @@ class ObservedRank(WithoutOrbits):
     Parameters
     ----------
     model : Model
-    found : RankResult
+    result : RankResult
     seconds : float
     """
 
     model: Model
-    found: RankResult
+    result: RankResult
     seconds: float
     remarks: tuple[str, ...] = ()
     engine_version: str = ""
@@ -226,7 +226,7 @@ class ObservedRank(WithoutOrbits):
     @property
     def dimension(self) -> int | None:
         """The dimension of the closure, where the bounds meet."""
-        return self.found.lower if self.found.status == "proved" else None
+        return self.result.lower if self.result.status == "proved" else None
 
     def value(self, observable: str) -> Value | None:
         """The dimension; nothing else is observed."""
@@ -236,11 +236,11 @@ class ObservedRank(WithoutOrbits):
         """The bounds between which the dimension lies."""
         if observable != "dimension":
             return "not decided by this method"
-        return f"the dimension is at least {self.found.lower} and at most {self.found.upper.value}"
+        return f"the dimension is at least {self.result.lower} and at most {self.result.upper.value}"
 
     def numbers(self) -> dict[str, int]:
         """Both bounds."""
-        return {"lower_bound": self.found.lower, "upper_bound": self.found.upper.value}
+        return {"lower_bound": self.result.lower, "upper_bound": self.result.upper.value}
 
     def evidence(self) -> dict[str, Any]:
         """The part of a certificate."""
@@ -250,7 +250,7 @@ class ObservedRank(WithoutOrbits):
         """The dimension, or the bounds."""
         if self.dimension is not None:
             return [("dimension", f"{self.dimension} affine (proved)")]
-        return [("dimension", f"at least {self.found.lower}, at most {self.found.upper.value}")]
+        return [("dimension", f"at least {self.result.lower}, at most {self.result.upper.value}")]
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary for ``json.dumps``."""

@@ -85,10 +85,10 @@ class SliceSurface(PictureResult):
     >>> from sympy import symbols
     >>> u, v = symbols("u v")
     >>> umbrella = PolynomialMap.from_expressions([u, v], {"x": u * v, "y": u, "z": v**2})
-    >>> found = slice_surface(umbrella)
-    >>> found.equation, [component.prime.generators for component in found.singular]
+    >>> result = slice_surface(umbrella)
+    >>> result.equation, [component.prime.generators for component in result.singular]
     (y**2*z - x**2, [(y, x)])
-    >>> found.seen_from(elevation=30, azimuth=45).to_svg().count("<svg")
+    >>> result.seen_from(elevation=30, azimuth=45).to_svg().count("<svg")
     1
     """
 
@@ -201,7 +201,7 @@ def _sample_text(piece: Piece) -> str:
 
 
 Span = tuple[Rational | int, Rational | int]
-Given = Mapping[str, Expr | Rational | int]
+Values = Mapping[str, Expr | Rational | int]
 
 LARGEST = 10**100
 """No end of an interval is larger, nor is its length smaller than the inverse: floats can show it."""
@@ -216,7 +216,7 @@ class SliceSpace:
     box: Mapping[str, tuple[fmpq, fmpq]]
 
     @classmethod
-    def of(cls, names: Sequence[str], given: Given, box: Mapping[str, Span] | Span) -> SliceSpace:
+    def of(cls, names: Sequence[str], values: Values, box: Mapping[str, Span] | Span) -> SliceSpace:
         """The space in which some coordinates are given; the others are variables of their own.
 
         Raises
@@ -225,9 +225,9 @@ class SliceSpace:
             If a name is not a coordinate, there are not three variables, an expression is not of degree ≤ 1, or the
             box is not one.
         """
-        variables = _variables(names, given)
+        variables = _variables(names, values)
         ring = PolynomialRing(QQ, variables)
-        forms = {name: _form(name, given.get(name), ring) for name in names}
+        forms = {name: _form(name, values.get(name), ring) for name in names}
         return cls(ring, forms, _box(variables, box))
 
     def restricted(self, polynomials: Sequence[PolyElement]) -> list[PolyElement]:
@@ -236,30 +236,30 @@ class SliceSpace:
         return [value for value in (substitute(p, images) for p in polynomials) if value]
 
 
-def _variables(names: Sequence[str], given: Given) -> tuple[str, ...]:
+def _variables(names: Sequence[str], values: Values) -> tuple[str, ...]:
     """Coordinates that are not given, and what expressions hold, in the order in which they mention it."""
-    if unknown := [name for name in given if name not in names]:
+    if unknown := [name for name in values if name not in names]:
         listed = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
         raise InvalidCaseError("coordinates", f"'{unknown[0]:.60}' is not a coordinate: they are {listed}")
-    own = [str(s) for value in given.values() for s in sorted(sympify(value, strict=True).free_symbols, key=str)]
+    own = [str(s) for value in values.values() for s in sorted(sympify(value, strict=True).free_symbols, key=str)]
     if used := [name for name in own if name in names]:
         raise InvalidCaseError("coordinates", f"'{used[0]}' is a coordinate: call the variable otherwise")
-    variables = tuple(dict.fromkeys([*own, *(name for name in names if name not in given)]))
+    variables = tuple(dict.fromkeys([*own, *(name for name in names if name not in values)]))
     if len(variables) != 3:
         listed = ", ".join(variables[:8]) + (", …" if len(variables) > 8 else "") or "none"
         raise InvalidCaseError("coordinates", f"leave {len(variables)} variables, and a surface is in three: {listed}")
     return variables
 
 
-def _form(name: str, given: Expr | Rational | int | None, ring: PolynomialRing) -> PolyElement:
-    if given is None:
+def _form(name: str, value: Expr | Rational | int | None, ring: PolynomialRing) -> PolyElement:
+    if value is None:
         return ring.sympy_ring.gens[ring.variables.index(name)]
     try:
-        form = ring.polynomial(given)
+        form = ring.polynomial(value)
     except ConversionError as reason:
         raise InvalidCaseError("coordinates", f"{name}: {reason}") from None
     if total_degree(form) > 1:
-        raise InvalidCaseError("coordinates", f"{name}: '{given}' is not of degree at most 1")
+        raise InvalidCaseError("coordinates", f"{name}: '{value}' is not of degree at most 1")
     return form
 
 
@@ -267,7 +267,7 @@ def _box(variables: Sequence[str], box: Mapping[str, Span] | Span) -> dict[str, 
     spans = box if isinstance(box, Mapping) else dict.fromkeys(variables, box)
     if wrong := set(spans) ^ set(variables):
         raise InvalidCaseError("box", f"has one interval for each of {', '.join(variables)}; look at '{min(wrong)}'")
-    found = {}
+    ends = {}
     for name in variables:
         low, high = (fraction(end) for end in spans[name])
         if low >= high:
@@ -276,8 +276,8 @@ def _box(variables: Sequence[str], box: Mapping[str, Span] | Span) -> dict[str, 
             raise InvalidCaseError(
                 "box", f"ends are at most {LARGEST:.0e}, and its length is at least the inverse: floats show it"
             )
-        found[name] = (flint_rational(low), flint_rational(high))
-    return found
+        ends[name] = (flint_rational(low), flint_rational(high))
+    return ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,7 +340,7 @@ LEAST_FINENESS, MOST_FINENESS = 4, 200
 
 def slice_surface(
     case: Case | Closure,
-    coordinates: Given | None = None,
+    coordinates: Values | None = None,
     *,
     engine: Engine | None = None,
     timeout: float | None = None,
@@ -382,21 +382,21 @@ def slice_surface(
     >>> w, v, c = symbols("w v c")
     >>> fixed = {"c_1_1_1_1": 1, "c_1_1_1_2": 0, "c_1_2_1_1": 0}
     >>> named = {"c_1_1_2_2": -w, "c_1_2_1_2": v, "c_1_2_2_2": c}
-    >>> found = slice_surface(SingleLayerAttention(d=2, d_out=1), fixed | named)
-    >>> found.equation
+    >>> result = slice_surface(SingleLayerAttention(d=2, d_out=1), fixed | named)
+    >>> result.equation
     w*v**2 - c**2
-    >>> [(piece.place, piece.sample["w"]) for piece in found.pieces if piece.kind == "curve"]
+    >>> [(piece.place, piece.sample["w"]) for piece in result.pieces if piece.kind == "curve"]
     [('only in the Zariski closure', Fraction(-1, 2)), ('functions of real weights', Fraction(1, 2))]
     """
     if not LEAST_FINENESS <= fineness <= MOST_FINENESS:
         raise InvalidCaseError("fineness", f"must be from {LEAST_FINENESS} to {MOST_FINENESS}, not {fineness}")
     with limited(timeout), engine_or_own(engine) as engine:
-        found = case if isinstance(case, Closure) else closure(case, engine=engine)
-        if found.ideal is None or not found.completeness.proved:
-            raise found.incomplete()
-        space = SliceSpace.of(found.model.coordinate_names(), coordinates or {}, box)
-        criterion = Criterion.of(found.model, space)
-        answer = answer_to(slice_script(found, space, criterion.zero), engine=engine)
+        result = case if isinstance(case, Closure) else closure(case, engine=engine)
+        if result.ideal is None or not result.completeness.proved:
+            raise result.incomplete()
+        space = SliceSpace.of(result.model.coordinate_names(), coordinates or {}, box)
+        criterion = Criterion.of(result.model, space)
+        answer = answer_to(slice_script(result, space, criterion.zero), engine=engine)
         _check_one_surface(answer)
         parts = _Parts(space, criterion, answer)
         pieces: list[Piece] = []
@@ -406,7 +406,7 @@ def slice_surface(
         except TimeLimitError as limit:
             unfinished = f"there may be more pieces: {limit}"
         return SliceSurface(
-            found.model,
+            result.model,
             space.forms,
             parts.own(answer.ideal("equation")).generators[0],
             tuple(SingularComponent(prime, dimension) for prime, dimension in parts.primes("singular")),
@@ -476,23 +476,23 @@ def _check_one_surface(answer: Answer) -> None:
     if set(codimensions) == {1}:
         return
     dimensions = ", ".join(str(3 - codimension) for codimension in sorted(codimensions))
-    said = f"in components of dimension {dimensions}" if codimensions else "nowhere"
-    raise InvalidCaseError("coordinates", f"this space meets the closure {said}, and a surface has dimension 2 only")
+    place = f"in components of dimension {dimensions}" if codimensions else "nowhere"
+    raise InvalidCaseError("coordinates", f"this space meets the closure {place}, and a surface has dimension 2 only")
 
 
-def slice_script(found: Closure, space: SliceSpace, exceptional: Sequence[PolyElement]) -> Script:
+def slice_script(result: Closure, space: SliceSpace, exceptional: Sequence[PolyElement]) -> Script:
     """The Macaulay2 program for the components of the slice, and the singular points of the surface."""
-    assert found.ideal is not None
+    assert result.ideal is not None
     names = all_to_macaulay2(space.ring.variables)
 
     def written(polynomials: Sequence[PolyElement]) -> str:
         return macaulay2.sequence(macaulay2.polynomial(p, names) for p in polynomials)
 
     values = {
-        "title": found.model.title,
+        "title": result.model.title,
         "field": macaulay2.field(QQ),
         "coordinates": ", ".join(names),
-        "generators": written(space.restricted(found.ideal.generators) or [space.ring.sympy_ring.zero]),
+        "generators": written(space.restricted(result.ideal.generators) or [space.ring.sympy_ring.zero]),
         "exceptional": written(exceptional) if exceptional else "",
     }
     return render("slice_surface", values=values)

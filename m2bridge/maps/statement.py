@@ -183,8 +183,8 @@ def compare(first: LocusFindings, second: LocusFindings) -> None:
     if first.components is None or second.components is None:
         return
     left, right = ({(c.orbit, c.dimension): c.degree for c in f.components or ()} for f in (first, second))
-    known = [(left[key], right[key]) for key in left.keys() & right.keys()]
-    if left.keys() != right.keys() or any(a != b for a, b in known if a is not None and b is not None):
+    degrees = [(left[key], right[key]) for key in left.keys() & right.keys()]
+    if left.keys() != right.keys() or any(a != b for a, b in degrees if a is not None and b is not None):
         raise ContradictionError(
             f"components of the singular locus by {first.method}: {first.components}; by {second.method}: "
             f"{second.components}"

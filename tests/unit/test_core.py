@@ -32,8 +32,8 @@ from m2bridge.maps.completeness import (
     Core,
     Equations,
     core_ideal,
-    equations,
     graded_source,
+    low_degree_equations,
     prove_by_core,
     within_reach,
 )
@@ -243,7 +243,7 @@ def test_indices_of_a_balanced_monomial() -> None:
 
 
 def known(model: SingleLayerAttention, degree: int) -> Equations:
-    return equations(graded_source(as_model(model)), degree)
+    return low_degree_equations(graded_source(as_model(model)), degree)
 
 
 def core_of(model: SingleLayerAttention) -> Core:
@@ -257,7 +257,7 @@ def test_a_groebner_basis_agrees(case: tuple[int, int, int]) -> None:
     """The series of the same generators by the checker, over QQ; that ``verify`` accepts them is an engine test."""
     model = SingleLayerAttention(*case)
     proved = prove_by_core(known(model, 1), core_of(model))
-    generators = list(proved.found.sparse_generators())
+    generators = list(proved.implicitization.sparse_generators())
     size = model.independent_count
     assert proved.series == series_of(generators, size)
     assert proved.series.degree == degree_formula(model)
@@ -267,7 +267,7 @@ def test_generators_of_higher_degree_are_found() -> None:
     """(3, 2, 2) needs degree 5, after degrees 2, 3 and 4; the Hilbert function is below the sections at first."""
     model = SingleLayerAttention(3, 2, 2)
     proved = prove_by_core(known(model, 2), core_of(model))
-    assert proved.found.generator_counts == {2: 45, 3: 136, 4: 675, 5: 4770}
+    assert proved.implicitization.generator_counts == {2: 45, 3: 136, 4: 675, 5: 4770}
     assert proved.series is not None
     assert (proved.series.dimension, proved.series.degree) == (13, degree_formula(model))
 
@@ -304,7 +304,7 @@ def test_values_are_computed_up_to_where_the_sections_begin() -> None:
     right = core_of(model)
     wrong = replace(right, sections=lambda n: right.sections(n) + (n == 5), bound=7)
     proved = prove_by_core(known(model, 1), wrong)
-    assert proved.found.max_degree == 5
+    assert proved.implicitization.max_degree == 5
     assert proved.series == prove_by_core(known(model, 1), right).series
 
 
@@ -319,7 +319,7 @@ def test_a_limit_leaves_what_was_known() -> None:
             found = prove_by_core(start, right)
         assert found.series is None
         assert "timeout=" in found.unfinished
-        assert found.found.max_degree >= 2
+        assert found.implicitization.max_degree >= 2
 
 
 def test_what_is_out_of_reach() -> None:
@@ -327,7 +327,7 @@ def test_what_is_out_of_reach() -> None:
     model = SingleLayerAttention(4, 2, 2)
     assert not within_reach(core_of(model))
     found = prove_by_core(known(model, 2), core_of(model))
-    assert (found.series, found.found.max_degree) == (None, 2)
+    assert (found.series, found.implicitization.max_degree) == (None, 2)
     assert "up to degree 8 would have to be computed" in found.unfinished
     assert core(SingleLayerAttention(2, 1, 2, 1), "full") is None
 
