@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations_with_replacement
 from math import comb, prod
 from pathlib import Path
@@ -18,7 +19,7 @@ from click.testing import CliRunner
 from flint import fmpz_mat
 
 from m2bridge import Orbit, SingleLayerAttention, reports as report
-from m2bridge.certificates.schema import Certificate, read
+from m2bridge.certificates.schema import Certificate, Difference, read
 from m2bridge.checker.verify import verify
 from m2bridge.cli.certifying import certify_command
 from m2bridge.crosscheck.certify import certify
@@ -225,6 +226,17 @@ def test_a_core_that_decides_nothing_proves_no_series(monkeypatch: pytest.Monkey
     assert core.sections_from() == 4
     core.bound = 3
     assert core.sections_from() is None
+
+
+@pytest.mark.parametrize("last", [2, 3])
+def test_too_few_degrees_prove_no_series(last: int) -> None:
+    """H is h from degree 4 on: H(0), …, H(3) and h give the series, and H(0), H(1), H(2) and h another one."""
+    sample = read(ACCEPTED / "d2-dout2-a1-t2-equations.json")
+    answer = sample.answer | {"max_degree": last, "hilbert_series": {}}
+    case = {"d": 3, "d_out": 2, "a": 2, "t": 2}
+    found = checker.up_to_a_degree(replace(sample, case=case, answer=answer))
+    assert isinstance(found, Difference) == (last == 2)
+    assert getattr(found, "place", "") == ("answer.hilbert_series" if last == 2 else "")
 
 
 @pytest.mark.parametrize(("large", "lifts"), [(1, [True, True]), (10_007, [False, True])])
