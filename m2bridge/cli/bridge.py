@@ -111,19 +111,11 @@ def script_command(computation: str, method: str, **options: Any) -> int:
     return DONE
 
 
-def _text() -> str:
-    return "\n".join(f"For {reason}:\n    {work}" for reason, work in WORKS)
-
-
-def _bibtex() -> str:
-    return "\n".join(f"% for {reason}\n{work.to_bibtex()}" for reason, work in WORKS).rstrip()
-
-
-def _json() -> str:
-    return json.dumps([work.to_csl() | {"note": f"For {reason}"} for reason, work in WORKS], ensure_ascii=False)
-
-
-FORMS = {"text": _text, "bibtex": _bibtex, "json": _json}
+FORMS = {
+    "text": lambda: "\n".join(f"For {reason}:\n    {work}" for reason, work in WORKS),
+    "bibtex": lambda: "\n".join(f"% for {reason}\n{work.to_bibtex()}" for reason, work in WORKS).rstrip(),
+    "json": lambda: json.dumps([work.to_csl() | {"note": f"For {why}"} for why, work in WORKS], ensure_ascii=False),
+}
 
 
 @click.command("cite", epilog="Example: m2bridge cite --format bibtex")

@@ -19,6 +19,7 @@ from m2bridge.cli.options import MemorySize, NewPath, Seconds, batch_options, ex
 from m2bridge.cli.output import echo_json, exit_code, fitted, progress
 from m2bridge.engine import locate
 from m2bridge.errors import InvalidCaseError
+from m2bridge.families import family
 from m2bridge.limits import limited
 from m2bridge.results.sheet import Sheet, Table, line, plural, table
 from m2bridge.system import importing
@@ -124,7 +125,6 @@ def _folder(path: Path) -> Path:
 
 def _cases(name: str, options: dict[str, Any]) -> Iterable[Any]:
     from m2bridge.batch.cases import grid, none_left, read_cases
-    from m2bridge.families import family
 
     if options["all_sizes"]:
         return [every_size(name, options, ("file", "all_a")).build()]

@@ -32,6 +32,7 @@ from m2bridge.errors import (
     TimeLimitError,
     TooLargeError,
 )
+from m2bridge.families import families
 from m2bridge.results.sheet import line, shortened, visible
 
 SECTIONS = {
@@ -142,8 +143,6 @@ def _takes_a_path(command: click.Command) -> bool:
 
 def _families_with(option: str) -> list[str]:
     """The families whose cases are named by this option, among others."""
-    from m2bridge.families import families
-
     named = option.removeprefix("--").replace("-", "_")
     return [name for name, family in families()[0].items() if named in (own.name for own in family.options)]
 

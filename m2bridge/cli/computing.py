@@ -41,7 +41,7 @@ from m2bridge.cli.options import (
 from m2bridge.cli.output import exit_code, progress, show
 from m2bridge.convert.documents import LONGEST_NUMBER, read_json, read_rational, read_text
 from m2bridge.errors import ConversionError, InvalidCaseError
-from m2bridge.families import DEFAULT
+from m2bridge.families import DEFAULT, family
 from m2bridge.results.sheet import name_with_part, printable
 from m2bridge.system import importing
 
@@ -258,8 +258,6 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
 
 def _is_every_size(name: str) -> bool:
     """Whether the family has one case only, all sizes of another family."""
-    from m2bridge.families import family
-
     return not family(name).options
 
 
@@ -275,8 +273,6 @@ def _chosen(statement: str, name: str) -> list[Statement]:
     InvalidCaseError
         If there are no statements about the family at all.
     """
-    from m2bridge.families import family
-
     stated = family(name).statements()
     if not stated:
         raise InvalidCaseError("family", f"there are no statements about {family(name).title}")
@@ -289,8 +285,6 @@ def _chosen(statement: str, name: str) -> list[Statement]:
 
 
 def _cross_check_all_sizes(statement: str, name: str, options: dict[str, Any], exit_zero: bool) -> int:
-    from m2bridge.families import family
-
     field = None if options["field"] == QQ else options["field"]
     every = every_size(name, options | {"field": field}, ("file", "field", "coordinates"))
     statements = _chosen(statement, name)

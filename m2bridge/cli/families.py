@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
+from m2bridge.convert.documents import read_text
 from m2bridge.errors import ConversionError, InvalidCaseError
+from m2bridge.families import DEFAULT, family, family_names
 from m2bridge.limits import clock, limited
 
 if TYPE_CHECKING:
@@ -27,15 +29,11 @@ REACHABLE = "reachable"
 
 def complete_families(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Names of the families that are installed."""
-    from m2bridge.families import family_names
-
     return _items(family_names(), incomplete)
 
 
 def complete_statements(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Keys of the statements about the family that is named."""
-    from m2bridge.families import family
-
     try:
         named = dict.fromkeys(statement.key for statement in family(_family(ctx)).statements())
     except InvalidCaseError:
@@ -61,8 +59,6 @@ def complete_kinds(ctx: click.Context, param: click.Parameter, incomplete: str) 
 
 
 def _family(ctx: click.Context) -> str:
-    from m2bridge.families import DEFAULT
-
     return ctx.params.get("family") or DEFAULT
 
 
@@ -125,8 +121,6 @@ def value_of(option: str, args: Sequence[str]) -> str | None:
 def _options(name: str | None, several: bool) -> list[click.Parameter]:
     if name is None:
         return []
-    from m2bridge.families import family
-
     return [as_parameter(option, several) for option in family(name).options]
 
 
@@ -178,8 +172,6 @@ def map_options(command: Command) -> Command:
 
 def tool(name: str) -> Callable[..., Any]:
     """A function of the default family, which a command about that family alone calls."""
-    from m2bridge.families import DEFAULT, family
-
     return family(DEFAULT).command(name)
 
 
@@ -191,8 +183,6 @@ def every_size(name: str, options: Mapping[str, Any], more: Iterable[str] = ()) 
     InvalidCaseError
         If it has none, or a size, or one of ``more`` options, is given.
     """
-    from m2bridge.families import family
-
     chosen = family(name)
     batch = "all_a" in options  # there defaults come in later
     usual = {option.name: None if batch else option.default for option in chosen.options}
@@ -233,7 +223,6 @@ def named_case(options: dict[str, Any]) -> Any:
         raise click.UsageError("--outputs needs a map in a file")
     if name is None:
         return _default_case(options)
-    from m2bridge.families import family
     from m2bridge.maps.model import Model
 
     chosen = family(name)
@@ -244,8 +233,6 @@ def named_case(options: dict[str, Any]) -> Any:
 
 
 def _default_case(options: dict[str, Any]) -> Any:
-    from m2bridge.families import DEFAULT, family
-
     for option, meaning in (("d", "the input embedding dimension"), ("d_out", "the output embedding dimension")):
         if options[option] is None:
             raise InvalidCaseError(option, f"is missing: {meaning}; a case is named by --d 2 --d-out 1 (--a 1)")
@@ -260,8 +247,6 @@ def read_file(file: Path, reader: Callable[[str], Result]) -> Result:
     click.UsageError
         If it cannot be read, or the reader refuses it.
     """
-    from m2bridge.convert.documents import read_text
-
     try:
         return reader(read_text(file))
     except ConversionError as reason:

@@ -17,7 +17,7 @@ from m2bridge.cli.families import REACHABLE, FamilyBatch, as_parameter, value_of
 from m2bridge.cli.options import Commands, NewPath, Seconds, batch_options, engine_option, timeout_option, within
 from m2bridge.cli.output import echo_json, fitted, progress, show, written
 from m2bridge.engine import Session
-from m2bridge.families import DEFAULT
+from m2bridge.families import DEFAULT, families
 from m2bridge.limits import clock, limited
 from m2bridge.results.markup import check_documentation
 from m2bridge.results.sheet import plural
@@ -224,9 +224,6 @@ def figure_group() -> None:
 
 
 def _figures() -> dict[str, Figure]:
-    with importing():
-        from m2bridge.families import families
-
     loaded, _ = families()
     return {figure.name: figure for family in loaded.values() for figure in family.figures()}
 

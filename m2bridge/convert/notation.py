@@ -26,8 +26,8 @@ def degree_summary(degrees: dict[int, int]) -> str:
     return ", ".join(parts) or "none"
 
 
-def polynomial_text(polynomial: PolyElement) -> str:
-    """A polynomial in the names of its variables, exact, in Python's notation (``**``)."""
+def polynomial_text(polynomial: PolyElement | Expr) -> str:
+    """A polynomial, number or expression, exact, in Python's notation (``**``), however long."""
     with any_length():
         return str(polynomial)
 
@@ -96,12 +96,6 @@ def _glossary(names: Sequence[str], written: Sequence[str]) -> str:
     """Comments that say how names in other alphabets are written in a program."""
     pairs = zip(names, written, strict=True)
     return "".join(f"-- {program} is {printable(name)}\n" for name, program in pairs if not name.isascii())
-
-
-def exact_text(expression: Expr) -> str:
-    """A number or expression, exact, in SymPy's notation, however long."""
-    with any_length():
-        return str(expression)
 
 
 def expression_text(expression: Expr) -> str:

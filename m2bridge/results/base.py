@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
-from m2bridge.results import latex
+from m2bridge.results import html, latex
 from m2bridge.results.sheet import SHOWN, Sheet, duration, shortened
 
 MOST_TEXT = 30_000
@@ -46,8 +46,6 @@ class Result(ABC):
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        from m2bridge.results import html  # its templates are slow to import
-
         return html.written(self.to_sheet())
 
     def _repr_latex_(self) -> str:

@@ -40,16 +40,11 @@ class Rings:
         """The element of the ring at this place with these data."""
         return self._readers[place](data)
 
-    def _galois(self, quotient: int, primitive: Any) -> values.GaloisField:
-        return values.GaloisField(self.rings[quotient], self.element(quotient, primitive))
+    def elements(self, place: int, listed: list[Any]) -> tuple[Any, ...]:
+        """Elements of the ring at this place."""
+        return tuple(map(self._readers[place], listed))
 
-    def _fraction(self, below: int) -> values.FractionField:
-        return values.FractionField(self.rings[below])
-
-    def _quotient(self, ambient: int, relations: list[Any]) -> values.QuotientRing:
-        return values.QuotientRing(self.rings[ambient], tuple(self.element(ambient, data) for data in relations))
-
-    def _algebra(
+    def algebra(
         self,
         coefficients: int,
         variables: list[list[Any]],
@@ -61,6 +56,7 @@ class Rings:
         weyl: list[list[int]],
         skew: list[int],
     ) -> values.Algebra | PolynomialRing:
+        """A ring of polynomials, or with commutation rules, in its plain form if it has one."""
         below = self.rings[coefficients]
         names = tuple(from_macaulay2(text(base), index) for base, *index in variables)
         orders = [(name, tuple(size) if isinstance(size, list) else size) for name, size in order]
@@ -118,10 +114,10 @@ _FIELDS: dict[str, Callable[..., Any]] = {
 }
 
 _MAKERS: dict[str, Callable[..., Any]] = {
-    "GF": Rings._galois,
-    "Fraction": Rings._fraction,
-    "Quotient": Rings._quotient,
-    "Algebra": Rings._algebra,
+    "GF": lambda rings, place, data: values.GaloisField(rings.rings[place], rings.element(place, data)),
+    "Fraction": lambda rings, place: values.FractionField(rings.rings[place]),
+    "Quotient": lambda rings, place, data: values.QuotientRing(rings.rings[place], rings.elements(place, data)),
+    "Algebra": Rings.algebra,
 }
 
 
@@ -208,7 +204,7 @@ def decode(value: Any) -> Any:
 
 class _Reader:
     def __init__(self, rings: Rings) -> None:
-        self._rings = rings
+        self.rings, self.elements = rings, rings.elements
 
     def read(self, value: Any) -> Any:
         if value is None or isinstance(value, bool | str):
@@ -222,7 +218,7 @@ class _Reader:
             return _PAIRS[tag]([(self.read(k), self.read(v)) for k, v in arguments[0]])
         return _METHODS[tag](self, *arguments)
 
-    def _expression(self, kind: str, items: list[Any]) -> Any:
+    def expression(self, kind: str, items: list[Any]) -> Any:
         parts = tuple(map(self.read, items))
         if kind == "Product" and all(isinstance(p, values.Expression) and p.kind == "Power" for p in parts):
             product = values.Factorization(tuple(part.parts for part in parts))
@@ -232,54 +228,27 @@ class _Reader:
             return values.Factorization((SIGN, *parts[0]))
         return values.Expression(kind, parts)
 
-    def _symbol(self, name: Any, *index: Any) -> values.Symbol:
-        return values.Symbol(text(name), *map(self.read, index))
+    def ring(self, place: int) -> Any:
+        return self.rings.rings[place]
 
-    def _ring(self, place: int) -> Any:
-        return self._rings.rings[place]
-
-    def _element(self, place: int, data: Any) -> Any:
-        return self._rings.element(place, data)
-
-    def _elements(self, place: int, listed: list[Any]) -> tuple[Any, ...]:
-        return tuple(self._rings.element(place, data) for data in listed)
-
-    def _ideal(self, place: int, generators: list[Any]) -> Ideal | values.GeneralIdeal:
-        ring, elements = self._ring(place), self._elements(place, generators)
+    def ideal(self, place: int, generators: list[Any]) -> Ideal | values.GeneralIdeal:
+        ring, elements = self.ring(place), self.elements(place, generators)
         if isinstance(ring, PolynomialRing) and ring.variables:
             return Ideal(ring, tuple(g for g in elements if g))
         return values.GeneralIdeal(ring, elements)
 
-    def _monomial_ideal(self, place: int, generators: list[Any]) -> values.MonomialIdeal:
-        return values.MonomialIdeal(self._ring(place), self._elements(place, generators))
-
-    def _module(self, data: list[Any]) -> values.Module:
+    def module(self, data: list[Any]) -> values.Module:
         place, degrees, generators, relations = data
-        parts = [None if part is None else self._matrix(part) for part in (generators, relations)]
-        return values.Module(self._ring(place), tuple(map(tuple, degrees)), *parts)
+        parts = [None if part is None else self.matrix(part) for part in (generators, relations)]
+        return values.Module(self.ring(place), tuple(map(tuple, degrees)), *parts)
 
-    def _matrix(self, data: list[Any]) -> values.Matrix:
+    def matrix(self, data: list[Any]) -> values.Matrix:
         target, source, degree, rows = data
-        entries = tuple(self._elements(target[0], row) for row in rows)
-        return values.Matrix(self._module(target), self._module(source), entries, tuple(degree))
+        entries = tuple(self.elements(target[0], row) for row in rows)
+        return values.Matrix(self.module(target), self.module(source), entries, tuple(degree))
 
-    def _vector(self, module: list[Any], entries: list[Any]) -> values.Vector:
-        return values.Vector(self._module(module), self._elements(module[0], entries))
-
-    def _ring_map(self, target: int, source: int, images: list[Any]) -> values.RingMap:
-        return values.RingMap(self._ring(target), self._ring(source), self._elements(target, images))
-
-    def _complex(self, place: int, low: int, modules: list[Any], maps: list[Any]) -> values.Complex:
-        return values.Complex(self._ring(place), low, tuple(map(self._module, modules)), tuple(map(self._matrix, maps)))
-
-    def _complex_map(self, source: list[Any], target: list[Any], degree: int, maps: list[Any]) -> values.ComplexMap:
-        return values.ComplexMap(
-            self._complex(*source), self._complex(*target), degree, tuple(self._matrix(part) for part in maps)
-        )
-
-
-def _constant(name: str) -> Any:
-    return CONSTANTS[name] if name in CONSTANTS else _unknown("Constant")
+    def complex(self, place: int, low: int, modules: list[Any], maps: list[Any]) -> values.Complex:
+        return values.Complex(self.ring(place), low, tuple(map(self.module, modules)), tuple(map(self.matrix, maps)))
 
 
 def _unknown(kind: Any) -> Any:
@@ -292,7 +261,7 @@ _SIMPLE: dict[str, Callable[..., Any]] = {
     "RR": real,
     "CC": complex_number,
     "RRi": lambda left, right: values.RealInterval(real(left), real(right)),
-    "Constant": _constant,
+    "Constant": lambda name: CONSTANTS[name] if name in CONSTANTS else _unknown("Constant"),
     "Infinity": lambda sign: oo * sign if sign else nan,
     "Bytes": lambda characters: text(["Bytes", characters]),
     "Reference": lambda kind, shown, key: values.Reference(text(kind), text(shown), key),
@@ -321,20 +290,24 @@ _PAIRS: dict[str, Callable[[list[tuple[Any, Any]]], Any]] = {
 }
 
 _METHODS: dict[str, Callable[..., Any]] = {
-    "Expression": _Reader._expression,
-    "Symbol": _Reader._symbol,
-    "Ring": _Reader._ring,
-    "Element": _Reader._element,
-    "Ideal": _Reader._ideal,
-    "MonomialIdeal": _Reader._monomial_ideal,
-    "Module": _Reader._module,
-    "Matrix": _Reader._matrix,
-    "MutableMatrix": lambda reader, data: values.MutableMatrix(reader._matrix(data)),
-    "Vector": _Reader._vector,
-    "GroebnerBasis": lambda reader, data: values.GroebnerBasis(reader._matrix(data)),
-    "RingMap": _Reader._ring_map,
-    "Complex": _Reader._complex,
-    "ComplexMap": _Reader._complex_map,
+    "Expression": _Reader.expression,
+    "Symbol": lambda reader, name, *index: values.Symbol(text(name), *map(reader.read, index)),
+    "Ring": _Reader.ring,
+    "Element": lambda reader, place, data: reader.rings.element(place, data),
+    "Ideal": _Reader.ideal,
+    "MonomialIdeal": lambda reader, place, data: values.MonomialIdeal(reader.ring(place), reader.elements(place, data)),
+    "Module": _Reader.module,
+    "Matrix": _Reader.matrix,
+    "MutableMatrix": lambda reader, data: values.MutableMatrix(reader.matrix(data)),
+    "Vector": lambda reader, module, data: values.Vector(reader.module(module), reader.elements(module[0], data)),
+    "GroebnerBasis": lambda reader, data: values.GroebnerBasis(reader.matrix(data)),
+    "RingMap": lambda reader, target, source, images: values.RingMap(
+        reader.ring(target), reader.ring(source), reader.elements(target, images)
+    ),
+    "Complex": _Reader.complex,
+    "ComplexMap": lambda reader, source, target, degree, maps: values.ComplexMap(
+        reader.complex(*source), reader.complex(*target), degree, tuple(map(reader.matrix, maps))
+    ),
     "Net": lambda reader, height, lines: values.Net(tuple(map(text, lines)), height),
 }
 

@@ -17,7 +17,7 @@ from sympy.polys.matrices import DomainMatrix
 
 from m2bridge.algebra.determinantal import matrices_of_rank
 from m2bridge.algebra.field import QQ
-from m2bridge.convert.notation import exact_text
+from m2bridge.convert.notation import polynomial_text
 from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.script import Script, render
 from m2bridge.engine.wire import Answer, answer_to
@@ -454,7 +454,7 @@ def _formulas(result: Membership) -> list[str]:
 
 
 def _strings(matrix: Matrix) -> list[list[str]]:
-    return [[exact_text(entry) for entry in matrix.row(i)] for i in range(matrix.rows)]
+    return [[polynomial_text(entry) for entry in matrix.row(i)] for i in range(matrix.rows)]
 
 
 def _row(matrix: Matrix) -> str:

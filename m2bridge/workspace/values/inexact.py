@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from sympy import Expr
+import flint
+from mpmath import libmp, mp, nstr, workprec
+from sympy import Expr, Float, I
 
 from m2bridge.algebra.modules import AsCode
 from m2bridge.errors import ConversionError
@@ -17,6 +19,10 @@ from m2bridge.errors import ConversionError
 
 def _operator(operation: Callable[[Any, Any], Any], swapped: bool = False) -> Callable[[Any, Any], Any]:
     return lambda self, other: self._computed(operation, other, swapped)
+
+
+def _comparison(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    return lambda self, other: operation(*self._pair(other))
 
 
 class Operators:
@@ -96,8 +102,6 @@ class Inexact(Operators):
             return operation(other, self._sympy_()) if swapped else operation(self._sympy_(), other)
         if not isinstance(other, Inexact | int | Fraction | float | complex):
             return NotImplemented
-        from mpmath import workprec
-
         precision = min(self.precision, other.precision if isinstance(other, Inexact) else self.precision)
         if isinstance(other, float | complex):
             precision = min(precision, _DOUBLE)
@@ -107,7 +111,6 @@ class Inexact(Operators):
 
     @staticmethod
     def _of(number: Any, precision: int) -> Any:
-
         if hasattr(number, "_mpf_"):
             return Real.of(number, precision)
         return ComplexNumber(Real.of(number.real, precision), Real.of(number.imag, precision))
@@ -119,13 +122,11 @@ def _is_binary(number: Fraction) -> bool:
 
 def _mpmath(number: Any, precision: int) -> Any:
     """The number in mpmath; exactly, but for fractions, which are rounded."""
-    from mpmath import mp
-    from mpmath.libmp import from_rational
 
     if isinstance(number, Inexact):
         return number.to_mpmath()
     if isinstance(number, Fraction):
-        return mp.make_mpf(from_rational(number.numerator, number.denominator, precision, "n"))
+        return mp.make_mpf(libmp.from_rational(number.numerator, number.denominator, precision, "n"))
     return number if isinstance(number, int) else mp.mpmathify(number)
 
 
@@ -207,11 +208,8 @@ class Real(Inexact):
 
     def to_mpmath(self) -> Any:
         """The same number in mpmath, exactly."""
-        from mpmath import mp
-        from mpmath.libmp import finf, fnan, fninf, from_man_exp
-
-        named = {"inf": finf, "-inf": fninf, "nan": fnan}
-        return mp.make_mpf(named.get(self.special) or from_man_exp(self.mantissa, self.exponent))
+        named = {"inf": libmp.finf, "-inf": libmp.fninf, "nan": libmp.fnan}
+        return mp.make_mpf(named.get(self.special) or libmp.from_man_exp(self.mantissa, self.exponent))
 
     @property
     def _mpf_(self) -> Any:
@@ -219,24 +217,17 @@ class Real(Inexact):
 
     @property
     def _parts(self) -> Any:
-        from mpmath.libmp import fzero
-
-        return self._mpf_, fzero
+        return self._mpf_, libmp.fzero
 
     def _sympy_(self) -> Any:
-        from sympy import Float
-
         return Float(self.to_mpmath(), precision=self.precision)
 
     def _computed(self, operation: Callable[[Any, Any], Any], other: Any, swapped: bool = False) -> Any:
         """Fractions are not rounded before, as in Macaulay2, where this does not take large integers."""
         if not isinstance(other, Fraction) or self.special or operation is operator.pow or abs(self.exponent) > _EXACT:
             return Inexact._computed(self, operation, other, swapped)
-        from mpmath import mp
-        from mpmath.libmp import from_rational
-
         exact = operation(other, self.exact) if swapped else operation(self.exact, other)
-        rounded = from_rational(exact.numerator, exact.denominator, self.precision, "n")
+        rounded = libmp.from_rational(exact.numerator, exact.denominator, self.precision, "n")
         return Real.of(mp.make_mpf(rounded), self.precision)
 
     def _pair(self, other: Any) -> tuple[Any, Any]:
@@ -247,22 +238,11 @@ class Real(Inexact):
             return self.exact, other
         return self.to_mpmath(), other
 
-    def __lt__(self, other: Any) -> Any:
-        return operator.lt(*self._pair(other))
-
-    def __le__(self, other: Any) -> Any:
-        return operator.le(*self._pair(other))
-
-    def __gt__(self, other: Any) -> Any:
-        return operator.gt(*self._pair(other))
-
-    def __ge__(self, other: Any) -> Any:
-        return operator.ge(*self._pair(other))
+    __lt__, __le__ = _comparison(operator.lt), _comparison(operator.le)
+    __gt__, __ge__ = _comparison(operator.gt), _comparison(operator.ge)
 
     def to_flint(self) -> Any:
         """The ball of radius 0 around it."""
-        import flint
-
         if self.special in ("inf", "-inf", "nan"):
             return flint.arb(self.special)
         return flint.arb((self.mantissa, self.exponent))
@@ -285,8 +265,6 @@ class Real(Inexact):
         return f"Real({self.mantissa}, {self.exponent}, precision={self.precision}{special})"
 
     def __str__(self) -> str:
-        from mpmath import libmp, nstr, workprec
-
         if self.special:
             return str(_SPECIAL[self.special])
         with workprec(self.precision):
@@ -335,21 +313,15 @@ class ComplexNumber(Inexact):
 
     def to_mpmath(self) -> Any:
         """The same number in mpmath, exactly."""
-        from mpmath import mp
-
         return mp.make_mpc(self._mpc_)
 
     @property
     def _mpc_(self) -> Any:
-        return self._parts
-
-    @property
-    def _parts(self) -> Any:
         return self.real._mpf_, self.imaginary._mpf_
 
-    def _sympy_(self) -> Any:
-        from sympy import I
+    _parts = _mpc_
 
+    def _sympy_(self) -> Any:
         return self.real._sympy_() + self.imaginary._sympy_() * I
 
     def __complex__(self) -> complex:
