@@ -7,6 +7,7 @@ from itertools import chain
 
 import click
 
+from m2bridge import errors
 from m2bridge._version import __version__
 from m2bridge.cli import DONE, FAILED, INTERRUPTED, NO_ENGINE, UNDECIDED, USAGE
 from m2bridge.cli.bridge import cite_command, doctor_command, run_command, script_command
@@ -21,17 +22,6 @@ from m2bridge.cli.computing import (
 )
 from m2bridge.cli.options import Commands
 from m2bridge.cli.showing import atlas_command, figure_group, report_command
-from m2bridge.errors import (
-    EngineNotFoundError,
-    EngineVersionError,
-    InvalidCaseError,
-    M2BridgeError,
-    MemoryLimitError,
-    MethodUnavailableError,
-    PackageError,
-    TimeLimitError,
-    TooLargeError,
-)
 from m2bridge.families import families
 from m2bridge.results.sheet import line, shortened, visible
 
@@ -72,15 +62,15 @@ def run() -> int:
             return _fail("a process that should have answered has ended", FAILED)
         click.echo("Interrupted.", err=True)
         return INTERRUPTED
-    except InvalidCaseError as error:
+    except errors.InvalidCaseError as error:
         return _refuse(f"--{error.option.replace('_', '-')}: {error.message}", words)
-    except (MethodUnavailableError, PackageError) as error:
+    except (errors.MethodUnavailableError, errors.PackageError) as error:
         return _fail(str(error), USAGE)
-    except (EngineNotFoundError, EngineVersionError) as error:
+    except (errors.EngineNotFoundError, errors.EngineVersionError) as error:
         return _fail(str(error), NO_ENGINE)
-    except (TimeLimitError, MemoryLimitError, TooLargeError) as error:
+    except (errors.TimeLimitError, errors.MemoryLimitError, errors.TooLargeError) as error:
         return _fail(str(error), UNDECIDED)
-    except M2BridgeError as error:
+    except errors.M2BridgeError as error:
         return _fail(f"{type(error).__name__}: {error}", FAILED)
     except MemoryError:
         return _fail("there is not enough memory for this, on this machine or within its limit", UNDECIDED)

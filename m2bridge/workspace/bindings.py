@@ -16,11 +16,11 @@ from sympy.polys.polyerrors import BasePolynomialError
 from sympy.polys.rings import PolyElement, PolyRing
 
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.modules import Matrix
 from m2bridge.algebra.numbers import fraction
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert.macaulay2 import CONSTANTS
 from m2bridge.errors import ConversionError
+from m2bridge.workspace import values
 from m2bridge.workspace.encode import (
     braces,
     encode,
@@ -33,9 +33,7 @@ from m2bridge.workspace.encode import (
     string,
     variable_list,
 )
-from m2bridge.workspace.values.collections import Array, HashTable, MutableList, Option, Set
-from m2bridge.workspace.values.elements import RingElement
-from m2bridge.workspace.values.rings import Algebra, GaloisField, IntegerRing, QuotientRing, polynomial_ring
+from m2bridge.workspace.values.rings import polynomial_ring
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9']*")
 
@@ -84,9 +82,9 @@ class Typed:
     columns: int = 0
 
 
-def in_one_ring(values: Iterable[Any]) -> list[Any]:
+def in_one_ring(inputs: Iterable[Any]) -> list[Any]:
     """The values, with the SymPy expressions among them as polynomials."""
-    listed = list(values)
+    listed = list(inputs)
     leaves = list(_leaves(listed))
     names = {str(symbol) for leaf in leaves if isinstance(leaf, Expr) for symbol in leaf.free_symbols}
     if not names:
@@ -100,18 +98,18 @@ def in_one_ring(values: Iterable[Any]) -> list[Any]:
 
 def _parts(value: Any) -> list[Any] | None:
     """List the items of a container, of a table keys and values in turn; ``None`` for anything else."""
-    if type(value) in _PLAIN or isinstance(value, Array | MutableList | Set):
+    if type(value) in _PLAIN or isinstance(value, values.Array | values.MutableList | values.Set):
         return list(value)
-    if type(value) is dict or isinstance(value, HashTable):
+    if type(value) is dict or isinstance(value, values.HashTable):
         return [part for pair in value.items() for part in pair]
-    return [value.key, value.value] if isinstance(value, Option) else None
+    return [value.key, value.value] if isinstance(value, values.Option) else None
 
 
 def _of_parts(value: Any, parts: list[Any]) -> Any:
     """A container of the same kind."""
-    if type(value) is dict or isinstance(value, HashTable):
+    if type(value) is dict or isinstance(value, values.HashTable):
         return type(value)(zip(parts[::2], parts[1::2], strict=True))
-    return Option(*parts) if isinstance(value, Option) else type(value)(tuple(parts))
+    return values.Option(*parts) if isinstance(value, values.Option) else type(value)(tuple(parts))
 
 
 def _leaves(items: Iterable[Any]) -> Iterable[Any]:
@@ -128,8 +126,8 @@ def _rings(leaves: Iterable[Any]) -> list[PolyRing]:
     """List the different rings among values, as SymPy has them."""
     rings: list[PolyRing] = []
     for leaf in leaves:
-        over = leaf if isinstance(leaf, PolynomialRing | Algebra | PolyRing) else getattr(leaf, "ring", None)
-        over = over.sympy_ring if isinstance(over, PolynomialRing | Algebra) else over
+        over = leaf if isinstance(leaf, PolynomialRing | values.Algebra | PolyRing) else getattr(leaf, "ring", None)
+        over = over.sympy_ring if isinstance(over, PolynomialRing | values.Algebra) else over
         if isinstance(over, PolyRing) and over not in rings:
             rings.append(over)
     return rings
@@ -162,7 +160,7 @@ def _refuse_number(value: Any) -> None:
     raise ConversionError(f"'{value}' is not a polynomial with rational coefficients")
 
 
-def _matrix(value: MatrixBase, over: PolyRing | None, typed: bool) -> Matrix | Typed:
+def _matrix(value: MatrixBase, over: PolyRing | None, typed: bool) -> values.Matrix | Typed:
     if value.free_symbols:
         assert over is not None
         flat = [_polynomial(x, over) for x in value.flat()]
@@ -170,7 +168,7 @@ def _matrix(value: MatrixBase, over: PolyRing | None, typed: bool) -> Matrix | T
         flat = [number(x) for x in value.flat()]
     rows = [flat[i * value.cols : (i + 1) * value.cols] for i in range(value.rows)]
     if not value.free_symbols:
-        return plain_matrix(IntegerRing() if all(isinstance(x, int) for x in flat) else QQ, rows, value.cols)
+        return plain_matrix(values.IntegerRing() if all(isinstance(x, int) for x in flat) else QQ, rows, value.cols)
     if typed and over is not None:
         return Typed(over, tuple(map(tuple, rows)), value.cols)
     return plain_matrix(ring_of_sympy(over), rows, value.cols)
@@ -254,7 +252,7 @@ def _numpy(value: Any) -> str:
     entries = [x for row in listed for x in row]
     if not all(isinstance(x, int | Fraction) for x in entries):
         raise ConversionError("an array of objects has to hold integers or fractions")
-    over = IntegerRing() if all(isinstance(x, int) for x in entries) else QQ
+    over = values.IntegerRing() if all(isinstance(x, int) for x in entries) else QQ
     return encode(plain_matrix(over, listed, value.shape[1]))
 
 
@@ -292,7 +290,7 @@ def _flint_number(value: Any) -> int | Fraction:
 def _ground(value: Any) -> Any:
     name = type(value).__name__
     if name.startswith("fmpz") and not name.startswith("fmpz_mod"):
-        return IntegerRing()
+        return values.IntegerRing()
     if name.startswith("fmpq"):
         return QQ
     modulus = value.modulus() if hasattr(value, "modulus") else value.context().modulus()
@@ -316,18 +314,18 @@ def galois(value: Any) -> str:
         raise ConversionError("a flint.fq_default does not say which field it is of: give a polynomial over the field")
     field = _field(value.context().base_field())
     terms = [((i,), encode(_galois_element(field, c))) for i, c in enumerate(value.coeffs()) if c]
-    return polynomial(Algebra(field, ("x",)), terms, 1)
+    return polynomial(values.Algebra(field, ("x",)), terms, 1)
 
 
-def _field(context: Any) -> GaloisField:
+def _field(context: Any) -> values.GaloisField:
     """The field with flint's modulus and name of the generator."""
     ground = CoefficientField(int(context.characteristic()))
     below = PolynomialRing(ground, (str(context.gen()),))
     domain = below.sympy_ring.domain
     coefficients = context.modulus().coeffs()
     relation = below.sympy_ring.from_dict({(i,): domain(int(c)) for i, c in enumerate(coefficients) if int(c)})
-    quotient = QuotientRing(below, (relation,))
-    return GaloisField(quotient, RingElement(quotient, _terms_of_residue(ground, _primitive(context))))
+    quotient = values.QuotientRing(below, (relation,))
+    return values.GaloisField(quotient, values.RingElement(quotient, _terms_of_residue(ground, _primitive(context))))
 
 
 def _primitive(context: Any) -> Any:
@@ -338,8 +336,8 @@ def _primitive(context: Any) -> Any:
     return next(x for x in chain([a], others) if all(x ** (order // prime) != 1 for prime in primes))
 
 
-def _galois_element(field: GaloisField, value: Any) -> RingElement:
-    return RingElement(field, _terms_of_residue(CoefficientField(field.characteristic), value))
+def _galois_element(field: values.GaloisField, value: Any) -> values.RingElement:
+    return values.RingElement(field, _terms_of_residue(CoefficientField(field.characteristic), value))
 
 
 def _terms_of_residue(ground: CoefficientField, value: Any) -> tuple[tuple[tuple[int, ...], Any], ...]:

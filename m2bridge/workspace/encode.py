@@ -15,39 +15,14 @@ from sympy import Poly
 from sympy.polys.fields import FracElement
 from sympy.polys.rings import PolyElement, PolyRing
 
-from m2bridge.algebra import modules
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.convert.macaulay2 import escaped
 from m2bridge.errors import ConversionError
 from m2bridge.system import decimal
-from m2bridge.workspace.values.collections import (
-    Array,
-    Expression,
-    Factorization,
-    HashTable,
-    MutableList,
-    Net,
-    Option,
-    Partition,
-    Reference,
-    Set,
-    Symbol,
-)
-from m2bridge.workspace.values.elements import RingElement, RingFraction
-from m2bridge.workspace.values.inexact import ComplexNumber, Real, RealInterval
-from m2bridge.workspace.values.rings import (
-    ORDERS,
-    Algebra,
-    ComplexField,
-    FractionField,
-    GaloisField,
-    IntegerRing,
-    QuotientRing,
-    RealField,
-    polynomial_ring,
-)
+from m2bridge.workspace import values
+from m2bridge.workspace.values.rings import ORDERS, polynomial_ring
 
 _GROUP = 1000
 
@@ -90,9 +65,9 @@ def braces(items: Any) -> str:
     return "{" + ",".join(items) + "}"
 
 
-def items(values: Iterable[Any]) -> str:
+def items(listed: Iterable[Any]) -> str:
     """A list of values."""
-    return grouped([encode(value) for value in values])
+    return grouped([encode(value) for value in listed])
 
 
 def grouped(items: list[str]) -> str:
@@ -122,7 +97,7 @@ def scalar(value: Any) -> str:
         return str(int(value))
     if isinstance(value, int):
         return decimal(value)
-    if hasattr(value, "numerator") and not callable(value.numerator) and not isinstance(value, RingFraction):
+    if hasattr(value, "numerator") and not callable(value.numerator) and not isinstance(value, values.RingFraction):
         text = decimal(int(value.numerator))
         return text if value.denominator == 1 else f"{text}/{decimal(int(value.denominator))}"
     return encode(value)
@@ -135,22 +110,22 @@ def _(value: Any) -> str:
 
 
 @encode.register(dict)
-@encode.register(HashTable)
+@encode.register(values.HashTable)
 def _(value: Any) -> str:
     pairs = grouped([f"({encode(k)},{encode(v)})" for k, v in value.items()])
-    kind = type(value).__name__ if isinstance(value, HashTable) else "HashTable"
+    kind = type(value).__name__ if isinstance(value, values.HashTable) else "HashTable"
     return f"(mbTableFrom({string(kind)}, {pairs}))"
 
 
 @encode.register
-def _(value: Real) -> str:
+def _(value: values.Real) -> str:
     if value.special:
         return f"(mbSpecial({value.precision}, {string(value.special)}))"
     return f"(mbNumber({value.precision}, {decimal(value.mantissa)}, {value.exponent}))"
 
 
 @encode.register
-def _(value: ComplexNumber) -> str:
+def _(value: values.ComplexNumber) -> str:
     specials = {value.real.special, value.imaginary.special}
     if specials & {"inf", "-inf"}:  # both parts are infinite then in Macaulay2 1.26
         raise ConversionError("an infinite complex number has no parts in Macaulay2: give its parts as real numbers")
@@ -160,21 +135,21 @@ def _(value: ComplexNumber) -> str:
 
 
 @encode.register
-def _(value: Symbol) -> str:
+def _(value: values.Symbol) -> str:
     if value.index is None:
         return f"(mbSymbolGiven {string(value.name)})"
     return f"(new IndexedVariable from {{mbSymbolGiven {string(value.name)}, {encode(value.index)}}})"
 
 
 @encode.register
-def _(value: Factorization) -> str:
+def _(value: values.Factorization) -> str:
     factors = value.factors[value.is_negative :]
     product = f"(mbFactors {braces(f'({encode(base)},{exponent})' for base, exponent in factors)})"
     return f"(mbExpression({string('Minus')}, {{{product}}}))" if value.is_negative else product
 
 
 @encode.register
-def _(value: modules.BettiTable) -> str:
+def _(value: values.BettiTable) -> str:
     entries = (f"({i},{braces(map(str, d))},{w}) => {count}" for (i, d, w), count in value.entries)
     return f"(mbBettiTable {braces(entries)})"
 
@@ -184,7 +159,7 @@ SYMBOL = re.compile(r"[^\W\d_][^\W_]*")
 
 
 @encode.register
-def _(value: Algebra) -> str:
+def _(value: values.Algebra) -> str:
     order = braces(f"({string(name)},{_size(size)})" for name, size in value.order)
     parts = [
         encode(value.coefficients),
@@ -201,8 +176,8 @@ def _(value: Algebra) -> str:
 
 
 @encode.register
-def _(value: QuotientRing) -> str:
-    if isinstance(value.ambient, IntegerRing):
+def _(value: values.QuotientRing) -> str:
+    if isinstance(value.ambient, values.IntegerRing):
         return f"(mbPrimeField {value.relations[0]})"
     return _kept("mbQuotient", [encode(value.ambient), braces(_relation(r) for r in value.relations)])
 
@@ -272,7 +247,7 @@ def ring_of_sympy(value: PolyRing) -> Any:
 def ring_of_domain(domain: Any) -> Any:
     """The ring of a SymPy domain."""
     if domain.is_ZZ:
-        return IntegerRing()
+        return values.IntegerRing()
     if domain.is_QQ:
         return QQ
     if domain.is_FiniteField:
@@ -280,7 +255,7 @@ def ring_of_domain(domain: Any) -> Any:
     if domain.is_PolynomialRing:
         return ring_of_sympy(domain.ring)
     if domain.is_FractionField:
-        return FractionField(ring_of_sympy(domain.field.ring))
+        return values.FractionField(ring_of_sympy(domain.field.ring))
     if not domain.is_Exact:
         raise inexact(f"coefficients in {domain}")
     raise ConversionError(f"coefficients in {domain} have no counterpart; use ZZ, QQ or GF(p)")
@@ -301,7 +276,7 @@ def polynomial(over: Any, terms: Terms, width: int) -> str:
     """An element of a ring; large ones with numbers for coefficients in a form that Macaulay2 reads faster."""
     listed = list(terms)
     plain = isinstance(over, PolynomialRing) or (
-        isinstance(over, Algebra) and isinstance(over.coefficients, IntegerRing)
+        isinstance(over, values.Algebra) and isinstance(over.coefficients, values.IntegerRing)
     )
     if plain and len(listed) >= _MANY:
         factors = [_factors(exponents) for exponents, _ in listed]
@@ -369,7 +344,7 @@ def _sympy_coefficient(domain: Any) -> Any:
 @encode.register
 def _(value: FracElement) -> str:
     below = value.field.ring
-    over = FractionField(ring_of_sympy(below))
+    over = values.FractionField(ring_of_sympy(below))
     return f"mbQuotientOf({encode(over)}, {encode(value.numer)}, {encode(value.denom)})"
 
 
@@ -382,20 +357,20 @@ def _(value: Poly) -> str:
 
 
 @encode.register
-def _(value: RingElement) -> str:
-    if isinstance(value.ring, QuotientRing) and isinstance(value.ring.ambient, IntegerRing):
+def _(value: values.RingElement) -> str:
+    if isinstance(value.ring, values.QuotientRing) and isinstance(value.ring.ambient, values.IntegerRing):
         return f"(promote({value.terms[0][1] if value.terms else 0}, {encode(value.ring)}))"
     terms = [(exponents, scalar(coefficient)) for exponents, coefficient in value.terms]
     width = len(terms[0][0]) if terms else 0
     return polynomial(value.ring, terms, width)
 
 
-def plain_matrix(over: Any, rows: list[list[Any]], columns: int) -> modules.Matrix:
+def plain_matrix(over: Any, rows: list[list[Any]], columns: int) -> values.Matrix:
     """A matrix between free modules, homogeneous columns of the degrees that Macaulay2 finds."""
-    rank = 0 if isinstance(over, IntegerRing | CoefficientField) else 1
+    rank = 0 if isinstance(over, values.IntegerRing | CoefficientField) else 1
     zero = (0,) * rank
-    target, source = (modules.Module(over, (zero,) * n) for n in (len(rows), columns))
-    return modules.Matrix(target, source, tuple(map(tuple, rows)), zero)
+    target, source = (values.Module(over, (zero,) * n) for n in (len(rows), columns))
+    return values.Matrix(target, source, tuple(map(tuple, rows)), zero)
 
 
 def _elements(items: Iterable[Any]) -> str:
@@ -403,7 +378,7 @@ def _elements(items: Iterable[Any]) -> str:
 
 
 @encode.register
-def _(value: modules.Module) -> str:
+def _(value: values.Module) -> str:
     free = f"mbFree({encode(value.ring)}, {braces(braces(map(str, d)) for d in value.degrees)})"
     if value.is_free:
         return f"({free})"
@@ -412,7 +387,7 @@ def _(value: modules.Module) -> str:
 
 
 @encode.register
-def _(value: modules.Matrix) -> str:
+def _(value: values.Matrix) -> str:
     rows = braces(_elements(row) for row in value.entries)
     degree = braces(map(str, value.degree))
     return f"(mbMap({encode(value.target)}, {encode(value.source)}, {degree}, {rows}))"
@@ -421,17 +396,17 @@ def _(value: modules.Matrix) -> str:
 @encode.register
 def _(value: PolynomialMap) -> str:
     """The homomorphism from the coordinates of the target to the parameters."""
-    return encode(modules.RingMap(value.source, value.target(), value.images))
+    return encode(values.RingMap(value.source, value.target(), value.images))
 
 
 @encode.register
-def _(value: modules.Complex) -> str:
+def _(value: values.Complex) -> str:
     parts = (encode(value.ring), str(value.low), items(value.modules), items(value.differentials))
     return f"(mbChain({', '.join(parts)}))"
 
 
 @encode.register
-def _(value: modules.ComplexMap) -> str:
+def _(value: values.ComplexMap) -> str:
     maps = braces(f"{place} => {encode(matrix)}" for place, matrix in enumerate(value.maps, value.source.low))
     return f"(mbMapOfComplexes({encode(value.target)}, {encode(value.source)}, {value.degree}, {maps}))"
 
@@ -446,36 +421,36 @@ _ENCODERS: dict[type, Callable[[Any], str]] = {
     tuple: lambda value: f"(toSequence {items(value)})",
     set: lambda value: f"(set {items(value)})",
     frozenset: lambda value: f"(set {items(value)})",
-    Set: lambda value: f"(set {items(value)})",
-    RealInterval: lambda value: f"(mbInterval({encode(value.left)}, {encode(value.right)}))",
-    Net: lambda value: f"(mbNet({value.height}, {items(value.lines)}))",
-    Option: lambda value: f"({encode(value.key)} => {encode(value.value)})",
-    Array: lambda value: f"(new Array from {items(value)})",
-    MutableList: lambda value: f"(new {type(value).__name__} from {items(value)})",
-    Partition: lambda value: f"(new {type(value).__name__} from {items(value)})",
-    Expression: lambda value: f"(mbExpression({string(value.kind)}, {items(value.parts)}))",
-    Reference: lambda value: f"(mbReferenced {string(value.key)})",
-    modules.HilbertPolynomial: lambda value: (
+    values.Set: lambda value: f"(set {items(value)})",
+    values.RealInterval: lambda value: f"(mbInterval({encode(value.left)}, {encode(value.right)}))",
+    values.Net: lambda value: f"(mbNet({value.height}, {items(value.lines)}))",
+    values.Option: lambda value: f"({encode(value.key)} => {encode(value.value)})",
+    values.Array: lambda value: f"(new Array from {items(value)})",
+    values.MutableList: lambda value: f"(new {type(value).__name__} from {items(value)})",
+    values.Partition: lambda value: f"(new {type(value).__name__} from {items(value)})",
+    values.Expression: lambda value: f"(mbExpression({string(value.kind)}, {items(value.parts)}))",
+    values.Reference: lambda value: f"(mbReferenced {string(value.key)})",
+    values.HilbertPolynomial: lambda value: (
         f"(mbHilbertPolynomial {braces(f'{n} => {c}' for n, c in value.coefficients)})"
     ),
-    IntegerRing: lambda value: "ZZ",
+    values.IntegerRing: lambda value: "ZZ",
     CoefficientField: lambda value: f"(mbPrimeField {value.characteristic})" if value.characteristic else "QQ",
-    RealField: lambda value: f"(mbRealField {value.precision})",
-    ComplexField: lambda value: f"(mbComplexField {value.precision})",
-    PolynomialRing: lambda value: encode(Algebra(value.field, value.variables)),
-    GaloisField: lambda value: _kept("mbGalois", [encode(value.quotient), scalar(value.primitive)]),
-    FractionField: lambda value: _kept("mbFraction", [encode(value.ring)]),
+    values.RealField: lambda value: f"(mbRealField {value.precision})",
+    values.ComplexField: lambda value: f"(mbComplexField {value.precision})",
+    PolynomialRing: lambda value: encode(values.Algebra(value.field, value.variables)),
+    values.GaloisField: lambda value: _kept("mbGalois", [encode(value.quotient), scalar(value.primitive)]),
+    values.FractionField: lambda value: _kept("mbFraction", [encode(value.ring)]),
     PolyRing: lambda value: encode(ring_of_sympy(value)),
-    RingFraction: lambda value: (
+    values.RingFraction: lambda value: (
         f"mbQuotientOf({encode(value.ring)}, {scalar(value.numerator)}, {scalar(value.denominator)})"
     ),
     GeneratingSet: lambda value: f"(mbIdeal({encode(value.ring)}, {_elements(value.generators)}))",
-    modules.GeneralIdeal: lambda value: f"(mbIdeal({encode(value.ring)}, {_elements(value.generators)}))",
-    modules.MonomialIdeal: lambda value: f"(mbMonomialIdeal({encode(value.ring)}, {_elements(value.generators)}))",
-    modules.MutableMatrix: lambda value: f"(mutableMatrix {encode(value.matrix)})",
-    modules.Vector: lambda value: f"(mbVector({encode(value.module)}, {_elements(value.entries)}))",
-    modules.GroebnerBasis: lambda value: f"(forceGB {encode(value.matrix)})",
-    modules.RingMap: lambda value: (
+    values.GeneralIdeal: lambda value: f"(mbIdeal({encode(value.ring)}, {_elements(value.generators)}))",
+    values.MonomialIdeal: lambda value: f"(mbMonomialIdeal({encode(value.ring)}, {_elements(value.generators)}))",
+    values.MutableMatrix: lambda value: f"(mutableMatrix {encode(value.matrix)})",
+    values.Vector: lambda value: f"(mbVector({encode(value.module)}, {_elements(value.entries)}))",
+    values.GroebnerBasis: lambda value: f"(forceGB {encode(value.matrix)})",
+    values.RingMap: lambda value: (
         f"(mbRingMap({encode(value.target)}, {encode(value.source)}, {_elements(value.images)}))"
     ),
 }
