@@ -76,9 +76,7 @@ def dimension_command(method: Any, **options: Any) -> int:
         with importing():
             from m2bridge.maps.dimension import dimension
 
-        result = dimension(
-            request.model, engine=engine, field=request.field, coordinates=request.coordinates, method=method
-        )
+        result = dimension(request.model, method=method, **request.arguments(engine))
     return show(result, request.form, clock)
 
 
@@ -102,13 +100,7 @@ def closure_command(strategy: Any, max_degree: int | None, weights: Any = None, 
             from m2bridge.maps.closure import closure
 
         result = closure(
-            request.model,
-            engine=engine,
-            field=request.field,
-            coordinates=request.coordinates,
-            weights=weights,
-            strategy=strategy,
-            max_degree=max_degree,
+            request.model, weights=weights, strategy=strategy, max_degree=max_degree, **request.arguments(engine)
         )
     return show(result, request.form, clock, request.everything)
 
@@ -144,14 +136,7 @@ def singular_locus_command(method: Any, ideals: bool, ideal_file: Path | None, *
         with importing():
             from m2bridge.maps.singular_locus import singular_locus
 
-        result = singular_locus(
-            request.model,
-            engine=engine,
-            field=request.field,
-            coordinates=request.coordinates,
-            method=method,
-            ideals=ideals,
-        )
+        result = singular_locus(request.model, method=method, ideals=ideals, **request.arguments(engine))
     return show(result, request.form, clock, request.everything)
 
 

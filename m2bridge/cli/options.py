@@ -179,6 +179,10 @@ class Request(Run):
     field: CoefficientField
     coordinates: Any = None
 
+    def arguments(self, engine: Session) -> dict[str, Any]:
+        """The session, the field and the coordinates, as computations take them."""
+        return {"engine": engine, "field": self.field, "coordinates": self.coordinates}
+
 
 def case_request(options: dict[str, Any]) -> Request:
     """The case that the options of a command name; the shared options are taken out of them."""

@@ -5,14 +5,13 @@ import os
 import secrets
 import threading
 import time
-import weakref
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from m2bridge.engine.discovery import Candidate
 from m2bridge.engine.process import Ended, Overdue, Process
 from m2bridge.engine.protocol import Limits, Reply
-from m2bridge.engine.scratch import Scratch, sweep
+from m2bridge.engine.scratch import Scratch, left_to_the_parent, sweep
 from m2bridge.engine.trace import death, ending
 from m2bridge.errors import TimeLimitError
 from m2bridge.limits import Clock, clock, limit_of
@@ -47,7 +46,8 @@ class Conversation:
         self.first_column = 0
         """The number of the first column in messages of this Macaulay2: 1 until some version, 0 from then on."""
         self._arguments = (*OPTIONS, *options), scripts
-        self._process: Process | None = None
+        self.process: Process | None = None
+        """The process, if one runs."""
         self._mark = secrets.token_hex(8)
         self._ready = False
         self._scratch: Scratch | None = None
@@ -58,11 +58,6 @@ class Conversation:
     def candidate(self) -> Candidate:
         """The program."""
         return self._locate()
-
-    @property
-    def process(self) -> Process | None:
-        """The process, if one runs."""
-        return self._process
 
     @property
     def folder(self) -> Path | None:
@@ -86,20 +81,20 @@ class Conversation:
 
     def _start(self) -> tuple[Process, Path]:
         """The process, and the folder for its files."""
-        if self._ready and self._process is not None and self._process.has_ended:  # killed between two requests
-            self._end(f"Macaulay2 {ending(self._process.kill())} between two calls")
-        if self._process is None:
+        if self._ready and self.process is not None and self.process.has_ended:  # killed between two requests
+            self._end(f"Macaulay2 {ending(self.process.kill())} between two calls")
+        if self.process is None:
             self.may_begin()
             program = self.candidate.program
             assert program is not None
             self._scratch = self._scratch or Scratch()
             options, scripts = self._arguments
             arguments = (*options, *(str(m2script(name)) for name in scripts))
-            self._process = Process(program, arguments, self.limits.memory, self._scratch.path, self.settings())
+            self.process = Process(program, arguments, self.limits.memory, self._scratch.path, self.settings())
             self._ready = False
             sweep()
         assert self._scratch is not None
-        return self._process, self._scratch.path
+        return self.process, self._scratch.path
 
     def request(
         self, function: str, texts: Mapping[str, str], arguments: Sequence[str] = (), *, timeout: float | None
@@ -161,7 +156,7 @@ class Conversation:
                 self._end(reason)
             finally:
                 self._turn.release()
-        elif (process := self._process) is not None:
+        elif (process := self.process) is not None:
             process.stop()  # the thread that waits for its answer does the rest
 
     def remove(self) -> None:
@@ -171,7 +166,7 @@ class Conversation:
             self._scratch.remove()
 
     def _end(self, reason: str) -> None:
-        process, self._process = self._process, None
+        process, self.process = self.process, None
         if process is not None:
             self.ended = reason
             process.kill()
@@ -200,7 +195,7 @@ class Conversation:
             message += f"; {clock().more}"
             raise TimeLimitError(message, records=_answers_so_far(answers), output=str(reason)) from None
         except Ended as reason:
-            self._process = None
+            self.process = None
             error = death(process.kill(), str(reason), _answers_so_far(answers), self.limits)
             self.ended = error.message
             raise error from None
@@ -208,12 +203,12 @@ class Conversation:
             self._end("it was interrupted")
             raise
 
-    def _disown(self) -> None:
+    def disown(self) -> None:
         """In a child made by ``fork``: leave the process and its files to the parent, and begin anew."""
-        if self._process is not None:
-            self._process.disown()
+        if self.process is not None:
+            self.process.disown()
             self.ended = "this process is a child of the one in which Macaulay2 runs"
-        self._process = self._scratch = None
+        self.process = self._scratch = None
         self._turn = threading.Lock()
 
 
@@ -225,15 +220,7 @@ def _earlier(timeout: float | None, running: Clock) -> tuple[str, float | None]:
     return running.limit, remaining
 
 
-_conversations: weakref.WeakSet[Conversation] = weakref.WeakSet()
-
-
-def _disown_all() -> None:
-    for conversation in list(_conversations):
-        conversation._disown()
-
-
-os.register_at_fork(after_in_child=_disown_all)
+_conversations = left_to_the_parent()
 
 
 def quoted(text: str | Path) -> str:

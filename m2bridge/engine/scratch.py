@@ -12,6 +12,7 @@ import tempfile
 import weakref
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from m2bridge.errors import EngineError
 
@@ -22,6 +23,13 @@ _SYSTEM = ("/tmp", "/var/tmp")
 
 _SHORT = 60
 """Bytes; the name of a socket that multiprocessing makes in a :class:`Scratch` has 40 more, and systems take 103."""
+
+
+def left_to_the_parent() -> weakref.WeakSet[Any]:
+    """A set of things that a child made by ``fork`` leaves to its parent, by their method ``disown``."""
+    things: weakref.WeakSet[Any] = weakref.WeakSet()
+    os.register_at_fork(after_in_child=lambda: [thing.disown() for thing in list(things)])
+    return things
 
 
 class Scratch:
@@ -60,15 +68,7 @@ class Scratch:
             os.close(self._lock)
 
 
-_scratches: weakref.WeakSet[Scratch] = weakref.WeakSet()
-
-
-def _disown_all() -> None:
-    for scratch in list(_scratches):
-        scratch.disown()
-
-
-os.register_at_fork(after_in_child=_disown_all)
+_scratches = left_to_the_parent()
 
 
 def short_folders() -> tuple[str, ...]:

@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache, partial
-from types import TracebackType
 from typing import Self
 
 from m2bridge.engine.conversation import Conversation
@@ -149,9 +148,7 @@ class Session:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._runs.over = True
         self._runs.remove()
 

@@ -5,7 +5,6 @@ import os
 import re
 import weakref
 from collections.abc import Callable, Iterable
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from m2bridge.engine import Candidate, Limits, Session
@@ -155,14 +154,12 @@ class Workspace:
 
     def __contains__(self, name: str) -> bool:
         """Whether a symbol has a value."""
-        reply = self._guarded(lambda: self._process.answer("", "", prelude=_is_defined(name)))
-        return bool(value_of(records(reply), "defined"))
+        return bool(self._field("defined", _is_defined(name)))
 
     def names(self) -> list[str]:
         """All names that Macaulay2 knows now, those of the code that ran included."""
         prelude = 'mbEmit("names", unique flatten apply(dictionaryPath, keys))\n'
-        reply = self._guarded(lambda: self._process.answer("", "", prelude=prelude))
-        return [name for name in value_of(records(reply), "names") if not name.startswith("mb")]
+        return [name for name in self._field("names", prelude) if not name.startswith("mb")]
 
     __iter__ = None  # else Python would take it for a sequence, and ask for work[0]
 
@@ -180,6 +177,10 @@ class Workspace:
         """End its Macaulay2. It cannot be used again."""
         self._process.over = True
         self._process.remove()
+
+    def _field(self, name: str, prelude: str) -> Any:
+        """The value of a field that some code emits."""
+        return value_of(records(self._guarded(lambda: self._process.answer("", "", prelude=prelude))), name)
 
     def _evaluated(
         self, code: str, inputs: dict[str, Any], form: str, file: str, *, timeout: float | None = None
@@ -229,9 +230,7 @@ class Workspace:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -367,10 +366,8 @@ class Macaulay2(Session):
         if self._values is not None:
             self._values.close()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        super().__exit__(kind, error, trace)
+    def __exit__(self, *_: object) -> None:
+        super().__exit__()
         if self._values is not None:
             self._values.remove()
         for workspace in list(self._workspaces):

@@ -39,9 +39,34 @@ class _Element(AsText, Operators):
     """An element that adds and multiplies without an engine, where the ring allows it."""
 
     __slots__ = ()
+    ring: Any
 
     def _computed(self, operation: Callable[[Any, Any], Any], other: Any, swapped: bool = False) -> Any:
-        return computed(operation, self, other, swapped)
+        """This element with another one of its ring, an integer or a fraction.
+
+        Raises
+        ------
+        ConversionError
+            If this needs Macaulay2.
+        """
+        ring = self.ring
+        if operation is operator.pow:
+            return NotImplemented if swapped or not isinstance(other, int) else _power(self, other)
+        if isinstance(other, int | Fraction):
+            if operation is operator.truediv and not swapped:
+                return self._computed(operator.mul, Fraction(1) / other)
+            other = number(ring, other)
+        if getattr(other, "ring", None) != ring:
+            return NotImplemented
+        pair: tuple[Any, Any] = (other, self) if swapped else (self, other)
+        left, right = pair
+        if isinstance(self, RingFraction):
+            return _of_fractions(operation, left, right)
+        if operation is operator.truediv:
+            raise _needs_engine(ring, "quotients")
+        if operation is operator.mul:
+            return _made(ring, _reduced(ring, _product(ring, dict(left.terms), dict(right.terms))))
+        return _made(ring, _sum(operation, dict(left.terms), dict(right.terms)))
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -156,33 +181,6 @@ class RingFraction(_Element):
 
 
 Terms = dict[tuple[int, ...], Any]
-
-
-def computed(operation: Callable[[Any, Any], Any], element: Any, other: Any, swapped: bool = False) -> Any:
-    """An element with another one of its ring, an integer or a fraction.
-
-    Raises
-    ------
-    ConversionError
-        If this needs Macaulay2.
-    """
-    ring = element.ring
-    if operation is operator.pow:
-        return NotImplemented if swapped or not isinstance(other, int) else _power(element, other)
-    if isinstance(other, int | Fraction):
-        if operation is operator.truediv and not swapped:
-            return computed(operator.mul, element, Fraction(1) / other)
-        other = number(ring, other)
-    if getattr(other, "ring", None) != ring:
-        return NotImplemented
-    left, right = (other, element) if swapped else (element, other)
-    if isinstance(element, RingFraction):
-        return _of_fractions(operation, left, right)
-    if operation is operator.truediv:
-        raise _needs_engine(ring, "quotients")
-    if operation is operator.mul:
-        return _made(ring, _reduced(ring, _product(ring, dict(left.terms), dict(right.terms))))
-    return _made(ring, _sum(operation, dict(left.terms), dict(right.terms)))
 
 
 def number(ring: Any, value: int | Fraction) -> Any:
