@@ -125,8 +125,8 @@ class Macaulay2Magics(Magics):
         return _shown(evaluation.value)
 
 
-def _names(given: Iterable[str]) -> list[str]:
-    return [name.strip() for names in given for name in names.split(",") if name.strip()]
+def _names(lists: Iterable[str]) -> list[str]:
+    return [name.strip() for names in lists for name in names.split(",") if name.strip()]
 
 
 def _shown(value: Any) -> Any:
@@ -172,11 +172,13 @@ def completes(names: Callable[[], Iterable[str]]) -> Callable[[CompletionContext
         if begun is None or not _is_macaulay2(context):
             return SimpleMatcherResult(completions=[])
         try:
-            found = sorted({name for name in names() if name.startswith(begun[0])}, key=lambda name: (len(name), name))
+            matches = sorted(
+                {name for name in names() if name.startswith(begun[0])}, key=lambda name: (len(name), name)
+            )
         except M2BridgeError:  # no Macaulay2, or it is lost: the next cell says so
-            found = []
-        completions = [SimpleCompletion(name, type="Macaulay2") for name in found]
-        return SimpleMatcherResult(completions=completions, matched_fragment=begun[0], suppress=bool(found))
+            matches = []
+        completions = [SimpleCompletion(name, type="Macaulay2") for name in matches]
+        return SimpleMatcherResult(completions=completions, matched_fragment=begun[0], suppress=bool(matches))
 
     return matcher
 

@@ -136,12 +136,12 @@ PACKAGES = ("sympy", "python-flint", "jinja2", "pexpect", "click", "psutil", "ri
 def diagnosis(explicit: str | None) -> tuple[Sheet, EngineError | None]:
     """A sheet of the programs and packages that are found, and the error if there is no Macaulay2 to work with."""
     failure: EngineError | None = None
-    taken: Candidate | None = None
+    choice: Candidate | None = None
     try:
-        taken = locate(explicit)
+        choice = locate(explicit)
     except EngineError as error:
         failure = error
-    rows = [(*_describe(c), "taken" if c == taken else "") for c in candidates(explicit)]
+    rows = [(*_describe(c), "taken" if c == choice else "") for c in candidates(explicit)]
     title = f"m2bridge {__version__}, Python {platform.python_version()}, {platform.platform(terse=True)}"
     blocks: list[Block] = [
         Facts([(name, folder(name)) for name in ("templates", "m2scripts")]),

@@ -131,8 +131,8 @@ def _cases(name: str, options: dict[str, Any]) -> Iterable[Any]:
     chosen = family(name)
     texts = {option.name: options.get(option.name) for option in chosen.options}
     if options["file"] is not None:
-        if given := [name for name, value in texts.items() if value is not None]:
-            raise InvalidCaseError(given[0], "a grid cannot be given together with --cases")
+        if extra := [name for name, value in texts.items() if value is not None]:
+            raise InvalidCaseError(extra[0], "a grid cannot be given together with --cases")
         with limited(options["timeout"]):  # else a pipe could hold the command up for ever
             return list(read_cases(options["file"], chosen, options["all_a"]))
     cases = grid(chosen, texts, options["all_a"])
@@ -149,12 +149,14 @@ def _executor(store: Store, planned: Plan, options: dict[str, Any]) -> Executor:
     with importing():
         from m2bridge.batch.executors import Dask, Processes, Serial, Settings
 
-    needed = any(task.needs_engine for task in planned.left)
+    needs_engine = any(task.needs_engine for task in planned.left)
     limits = options["timeout"], options["memory"]
-    settings = Settings(store, options["program"], *limits, needs_engine=needed, recycled_after=options["recycle"])
+    settings = Settings(
+        store, options["program"], *limits, needs_engine=needs_engine, recycled_after=options["recycle"]
+    )
     if options["executor"] == "dask":
         return Dask(settings, options["scheduler"], options["workers"])  # each machine finds its own Macaulay2
-    if needed:
+    if needs_engine:
         settings = replace(settings, program=str(locate(options["program"]).program))
     if options["executor"] == "serial":
         return Serial(settings)
@@ -196,9 +198,9 @@ def verify_command(*, paths: Sequence[Path], workers: int | None, timeout: float
     from m2bridge.batch.store import SUFFIX
     from m2bridge.batch.verifying import verify_files
 
-    named = list(json_files(paths))
-    files = [path for path in named if not path.name.endswith(SUFFIX)]
-    outcomes = len(named) - len(files)
+    files_and_outcomes = list(json_files(paths))
+    files = [path for path in files_and_outcomes if not path.name.endswith(SUFFIX)]
+    outcomes = len(files_and_outcomes) - len(files)
     left_out = f"{plural(outcomes, 'outcome')} of a batch without a certificate left out" if outcomes else ""
     if not files:
         raise click.UsageError("; ".join(filter(None, ("there are no certificates to verify", left_out))))
@@ -210,8 +212,8 @@ def verify_command(*, paths: Sequence[Path], workers: int | None, timeout: float
         data = {"counts": counts, "outcomes": outcomes, "certificates": verified}
         echo_json(json.dumps(data, ensure_ascii=False))
     else:
-        found = _table(findings)
-        click.echo(fitted(lambda: table(found.header, found.rows), lambda: Sheet("", [found])))
+        rows = _table(findings)
+        click.echo(fitted(lambda: table(rows.header, rows.rows), lambda: Sheet("", [rows])))
         outcome = ", ".join(f"{n} {word}" for word, n in counts.items())
         click.echo("\n  " + "; ".join(filter(None, (f"{plural(len(findings), 'certificate')}: {outcome}", left_out))))
     return _code_of(counts)

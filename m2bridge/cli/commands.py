@@ -139,9 +139,9 @@ def _families_with(option: str) -> list[str]:
 
 def _one_dash(error: click.NoSuchOption, ctx: click.Context, words: Sequence[str]) -> str:
     """The option that was meant where one dash is missing: ``-d 2``."""
-    known = {option for param in ctx.command.get_params(ctx) for option in param.opts}
+    options = {option for param in ctx.command.get_params(ctx) for option in param.opts}
     wrong = (word.partition("=")[0] for word in words if word.startswith(error.option_name))
-    meant = next((f"-{word}" for word in (*wrong, error.option_name) if f"-{word}" in known), None)
+    meant = next((f"-{word}" for word in (*wrong, error.option_name) if f"-{word}" in options), None)
     return "" if error.possibilities or meant is None else f"No such option '{meant[1:]}'. Did you mean '{meant}'?"
 
 

@@ -142,8 +142,8 @@ def singular_locus_command(method: Any, ideals: bool, ideal_file: Path | None, *
 
 def _singular_locus_of_ideal(file: Path, options: dict[str, Any]) -> int:
     context = click.get_current_context()
-    given = {name for name in context.params if context.get_parameter_source(name) == ParameterSource.COMMANDLINE}
-    if foreign := sorted(given - OF_AN_IDEAL):
+    explicit = {name for name in context.params if context.get_parameter_source(name) == ParameterSource.COMMANDLINE}
+    if foreign := sorted(explicit - OF_AN_IDEAL):
         parameter = next(param for param in context.command.get_params(context) if param.name == foreign[0])
         name = parameter.get_error_hint(context).strip("'")
         raise click.UsageError(f"--ideal and {name} exclude each other")
@@ -153,7 +153,7 @@ def _singular_locus_of_ideal(file: Path, options: dict[str, Any]) -> int:
             from m2bridge.ideals.construct import read_ideal_file
             from m2bridge.ideals.singular_locus import singular_locus
 
-        field = options["field"] if "field" in given else None
+        field = options["field"] if "field" in explicit else None
         ideal, title = read_file(file, partial(read_ideal_file, field=field))
         with progress(f"singular locus of {title or printable(file.name)}"):
             result = singular_locus(ideal, engine=engine, title=title)
@@ -226,8 +226,8 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
     request = case_request(options)
     if request.field != QQ:
         raise InvalidCaseError("field", "statements are about characteristic 0: cross-checks are over QQ")
-    needed = statement == HILBERT or request.model.needs_engine(request.model.observables(chosen))
-    with request.computing(f"cross-check of the {request.model.title}", early=needed) as (clock, engine):
+    needs_engine = statement == HILBERT or request.model.needs_engine(request.model.observables(chosen))
+    with request.computing(f"cross-check of the {request.model.title}", early=needs_engine) as (clock, engine):
         if statement == HILBERT:
             with importing():
                 hilbert_check = tool("hilbert_check")
@@ -258,13 +258,13 @@ def _chosen(statement: str, name: str) -> list[Statement]:
     InvalidCaseError
         If there are no statements about the family at all.
     """
-    stated = family(name).statements()
-    if not stated:
+    statements = family(name).statements()
+    if not statements:
         raise InvalidCaseError("family", f"there are no statements about {family(name).title}")
-    chosen = [known for known in stated if statement in (ALL, known.key, name_with_part(known.key, known.part))]
+    chosen = [one for one in statements if statement in (ALL, one.key, name_with_part(one.key, one.part))]
     own = (HILBERT,) if name == DEFAULT else ()
     if not chosen and statement not in own:
-        keys = ", ".join((*dict.fromkeys(known.key for known in stated), *own, ALL))
+        keys = ", ".join((*dict.fromkeys(one.key for one in statements), *own, ALL))
         raise click.BadParameter(f"'{statement:.60}' is not one of {keys}.", param_hint="'STATEMENT'")
     return chosen
 
@@ -273,9 +273,9 @@ def _cross_check_all_sizes(statement: str, name: str, options: dict[str, Any], e
     field = None if options["field"] == QQ else options["field"]
     every = every_size(name, options | {"field": field}, ("file", "field", "coordinates"))
     statements = _chosen(statement, name)
-    needed = any(question.needs_engine(every.build()) for question in every.questions())
+    needs_engine = any(question.needs_engine(every.build()) for question in every.questions())
     request = Run.of(options)
-    with request.computing("cross-check for all sizes", early=needed) as (clock, engine):
+    with request.computing("cross-check for all sizes", early=needs_engine) as (clock, engine):
         with importing():
             cross_check_all_sizes = family(name).command("cross_check_all_sizes")
 

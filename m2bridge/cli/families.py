@@ -187,8 +187,8 @@ def every_size(name: str, options: Mapping[str, Any], more: Iterable[str] = ()) 
     batch = "all_a" in options  # there defaults come in later
     usual = {option.name: None if batch else option.default for option in chosen.options}
     for option in (*usual, *more):
-        given = options.get(option)
-        if given not in (None, False) and str(given) != usual.get(option):
+        value = options.get(option)
+        if value not in (None, False) and str(value) != usual.get(option):
             name = {"file": "cases" if batch else "map"}.get(option, option)
             raise InvalidCaseError(name, "has no meaning with --all-sizes, which is about all sizes at once, over QQ")
     if not chosen.all_sizes:

@@ -55,11 +55,11 @@ class Commands(click.Group):
         click.UsageError
             If there is none of this name; it suggests the closest one, or lists all.
         """
-        name, known = args[0], self.list_commands(ctx)
-        if name.startswith("-") or ctx.resilient_parsing or name in known:
+        name, names = args[0], self.list_commands(ctx)
+        if name.startswith("-") or ctx.resilient_parsing or name in names:
             return super().resolve_command(ctx, args)
-        close = get_close_matches(name, known)
-        hint = f"Did you mean '{close[0]}'?" if close else f"There are: {', '.join(known)}."
+        close = get_close_matches(name, names)
+        hint = f"Did you mean '{close[0]}'?" if close else f"There are: {', '.join(names)}."
         raise click.UsageError(f"No such command '{name:.60}'. {hint}", ctx)
 
 
@@ -125,8 +125,8 @@ class MemorySize(click.ParamType[int]):
         match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", str(value), re.IGNORECASE)
         if match is None:
             self.fail(f"'{value}' is not an amount of memory: write 4G or 512M", param, ctx)
-        wanted = float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")
-        size = int(min(wanted, 2.0 * MOST_MEMORY))
+        amount = float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")
+        size = int(min(amount, 2.0 * MOST_MEMORY))
         self._check(size)
         return size
 

@@ -34,11 +34,11 @@ class Decided(Protocol):
     def undecided(self) -> bool: ...
 
 
-def exit_code(found: Decided, exit_zero: bool = False) -> int:
+def exit_code(result: Decided, exit_zero: bool = False) -> int:
     """The exit code of verdicts: REFUTED takes precedence over UNDECIDED, unless a refutation counts as an answer."""
-    if found.refuted and not exit_zero:
+    if result.refuted and not exit_zero:
         return REFUTED
-    return UNDECIDED if found.undecided else DONE
+    return UNDECIDED if result.undecided else DONE
 
 
 def echo_json(text: str, end: str = "\n") -> None:

@@ -33,9 +33,9 @@ ENDINGS = {".md": "markdown", ".tex": "latex", ".html": "html", ".htm": "html", 
 LINKED = ("markdown", "latex", "latex-grid", "html")
 
 
-def _documentation(context: click.Context, parameter: click.Parameter, given: str) -> str:
-    check_documentation(given)
-    return given
+def _documentation(context: click.Context, parameter: click.Parameter, address: str) -> str:
+    check_documentation(address)
+    return address
 
 
 docs_option = click.option(
@@ -178,7 +178,7 @@ def _copy(ctx: click.Context, folder: Path, target: Path) -> None:
     click.UsageError
         If cases are asked for besides.
     """
-    named = [name for name, value in ctx.params.items() if value is not None and _given(ctx, name)]
+    named = [name for name, value in ctx.params.items() if value is not None and _is_explicit(ctx, name)]
     if others := [name for name in named if name not in ("out", "folder", "docs")]:
         raise click.UsageError(
             f"--from takes all certificates of the folder: leave out --{others[0].replace('_', '-')}"
@@ -192,7 +192,7 @@ def _copy(ctx: click.Context, folder: Path, target: Path) -> None:
             shutil.copyfile(path, copy)
 
 
-def _given(ctx: click.Context, name: str) -> bool:
+def _is_explicit(ctx: click.Context, name: str) -> bool:
     return ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
 
 
@@ -203,8 +203,8 @@ class FigureGroup(Commands):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that is named; the limit holds while families are loaded, which know what figures there are."""
-        given = value_of("--timeout", args)
-        timeout = None if given is None else Seconds().convert(given, None, ctx)
+        value = value_of("--timeout", args)
+        timeout = None if value is None else Seconds().convert(value, None, ctx)
         with limited(timeout, begin=clock().begin or None):
             return super().resolve_command(ctx, args)
 

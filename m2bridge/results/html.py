@@ -59,7 +59,7 @@ def _block(block: Block, most: int) -> dict[str, Any]:
     """The values of a block for the template: its kind, its rows, and the number of those left out."""
     match block:
         case Facts():
-            return _rows("facts", [(name, _cell(value)) for name, value in block.known], most)
+            return _rows("facts", [(name, _cell(value)) for name, value in block.pairs], most)
         case Table():
             rows = [tuple(map(_cell, row)) for row in block.rows]
             named = {"header": block.header, "numeric": numeric(rows), "caption": _cell(block.caption)}
@@ -98,6 +98,6 @@ def _finding(finding: Finding) -> dict[str, Any]:
     return {
         "verdict": finding.verdict,
         "name": finding.name,
-        "said": _cell(finding.said),
+        "sentence": _cell(finding.sentence),
         "more": [_cell(line) for line in (*finding.grounds, *finding.remarks)],
     }

@@ -41,7 +41,7 @@ def paper(sheet: Sheet, most: int | None = SHOWN) -> str:
 def _lines(block: Block, most: int | None) -> Iterator[str]:
     match block:
         case Facts():
-            yield from _table([], [[latex(name), _value(value)] for name, value in block.known], _shares(_FACTS))
+            yield from _table([], [[latex(name), _value(value)] for name, value in block.pairs], _shares(_FACTS))
         case Table():
             cells = [[str(cell) for cell in row] for row in block.rows]
             rows = [[latex(cell) for cell in row] for row in cells]
@@ -51,7 +51,8 @@ def _lines(block: Block, most: int | None) -> Iterator[str]:
         case Polynomials():
             yield from _polynomials(block, most)
         case Findings():
-            rows = [[latex(f.name), latex(f.verdict.replace("_", " ").lower()), _said(f.grounds)] for f in block.rows]
+            words = [(f.name, f.verdict.replace("_", " ").lower(), f.grounds) for f in block.rows]
+            rows = [[latex(name), latex(verdict), "; ".join(map(latex, grounds))] for name, verdict, grounds in words]
             yield from _table(["statement", "verdict", "reason"], rows, _shares(_FINDINGS))
         case Picture():
             return
@@ -95,8 +96,8 @@ def _columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         return "@{}" + "".join("r" if numbers else "l" for numbers in right) + "@{}"
     words = [max(len(word) for cell in column for word in ["", *cell.split()]) for column in cells]
     spare = max(room - sum(words), 0) / max(sum(widest) - sum(words), 1)
-    wanted = [word + spare * (wide - word) + BETWEEN for word, wide in zip(words, widest, strict=True)]
-    return _shares([width / max(sum(wanted), LINE) for width in wanted], right)
+    widths = [word + spare * (wide - word) + BETWEEN for word, wide in zip(words, widest, strict=True)]
+    return _shares([width / max(sum(widths), LINE) for width in widths], right)
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]], columns: str, caption: str = "") -> Iterator[str]:
@@ -113,10 +114,6 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]], columns: str, c
 
 def _value(value: object) -> str:
     return rf"$\displaystyle {value.latex}$" if isinstance(value, Formula) else latex(str(value))
-
-
-def _said(grounds: Sequence[str]) -> str:
-    return "; ".join(map(latex, grounds))
 
 
 FORMULA_LINE = 100
@@ -154,7 +151,7 @@ def _formula(sheet: Sheet, most: int) -> str:
 def _formula_lines(block: Block, most: int) -> list[str]:
     match block:
         case Facts():
-            rows = [f"{_words(name)} & {_formula_value(value)}" for name, value in block.known]
+            rows = [f"{_words(name)} & {_formula_value(value)}" for name, value in block.pairs]
             return _block(rows, most, "ll")
         case Table():
             cells = [[str(cell) for cell in row] for row in block.rows]

@@ -65,8 +65,8 @@ _UNKNOWN = re.compile(r"[^\x20-\x7e\xa1-\u017f]|[ĦħĸĿŀŉŦŧſ]")  # all bu
 
 def cell(text: str) -> str:
     """Text for a table that a spreadsheet may open: never a formula."""
-    seen = "\n".join(map(visible, text.splitlines()))
-    return f"'{seen}" if seen.startswith(tuple("=+-@＝＋－＠")) else seen
+    signs = "\n".join(map(visible, text.splitlines()))
+    return f"'{signs}" if signs.startswith(tuple("=+-@＝＋－＠")) else signs
 
 
 def latex(text: str) -> str:
@@ -81,7 +81,7 @@ def latex_links(text: str, documentation: str = "") -> str:
     r"""The same, with what it cites (:func:`references`) in ``\\href``."""
     parts = references(" ".join(text.split()), documentation)
     return "".join(
-        rf"\href{{{_in_href(address)}}}{{{_latex(said)}}}" if address else _latex(said) for said, address in parts
+        rf"\href{{{_in_href(address)}}}{{{_latex(part)}}}" if address else _latex(part) for part, address in parts
     )
 
 
@@ -122,7 +122,7 @@ def markdown(text: str) -> str:
 def markdown_links(text: str, documentation: str = "") -> str:
     """The same, with what it cites (:func:`references`) as links."""
     parts = references(line(text), documentation)
-    return "".join(f"[{_markdown(said)}]({address})" if address else _markdown(said) for said, address in parts)
+    return "".join(f"[{_markdown(part)}]({address})" if address else _markdown(part) for part, address in parts)
 
 
 def _markdown(text: str) -> str:
@@ -306,19 +306,19 @@ def references(text: str, documentation: str = "") -> Iterator[tuple[str, str]]:
     """
     check_documentation(documentation)
     base, end = documentation.rstrip("/"), 0
-    for found in _CITED.finditer(text):
-        if address := _address(found, base):
-            if found.start() > end:
-                yield text[end : found.start()], ""
-            yield found[0], address
-            end = found.end()
+    for citation in _CITED.finditer(text):
+        if address := _address(citation, base):
+            if citation.start() > end:
+                yield text[end : citation.start()], ""
+            yield citation[0], address
+            end = citation.end()
     if end < len(text):
         yield text[end:], ""
 
 
-def _address(found: re.Match[str], base: str) -> str:
-    if found["number"]:
-        return f"https://arxiv.org/abs/{found['number']}"
-    if found["address"]:
-        return found["address"]
-    return quote(f"{base}/{found['page']}.html", safe=_SAFE) if base else ""
+def _address(citation: re.Match[str], base: str) -> str:
+    if citation["number"]:
+        return f"https://arxiv.org/abs/{citation['number']}"
+    if citation["address"]:
+        return citation["address"]
+    return quote(f"{base}/{citation['page']}.html", safe=_SAFE) if base else ""

@@ -133,7 +133,7 @@ class Facts:
     rows: Sequence[tuple[str, object]]
 
     @property
-    def known(self) -> list[tuple[str, object]]:
+    def pairs(self) -> list[tuple[str, object]]:
         """The rows that have a value."""
         return [(name, value) for name, value in self.rows if value is not None]
 
@@ -193,13 +193,13 @@ class Finding:
 
     verdict: str
     name: str
-    said: str
+    sentence: str
     grounds: Sequence[str] = ()
     remarks: Sequence[str] = ()
 
     def text(self) -> str:
         """The verdict at the left, the rest indented."""
-        lines = [f"  {self.verdict:<14}  {self.name}: {self.said}"]
+        lines = [f"  {self.verdict:<14}  {self.name}: {self.sentence}"]
         lines += [f"  {'':14}  → {ground}" for ground in self.grounds]
         return "\n".join([*lines, *(f"  {'':14}  {remark}" for remark in self.remarks)])
 

@@ -42,8 +42,8 @@ def written(sheet: Sheet, most: int | None = SHOWN, *, width: int) -> str:
 def _parts(block: Block, most: int | None, width: int) -> Iterator[RenderableType]:
     match block:
         case Facts():
-            if block.known:
-                yield _grid([(name, str(value)) for name, value in block.known])
+            if block.pairs:
+                yield _grid([(name, str(value)) for name, value in block.pairs])
         case Table():
             yield ""
             if block.caption:
@@ -52,14 +52,14 @@ def _parts(block: Block, most: int | None, width: int) -> Iterator[RenderableTyp
         case Findings():
             for finding in block.rows:
                 yield ""
-                yield _grid([(finding.verdict, _said(finding))])
+                yield _grid([(finding.verdict, _text(finding))])
         case _:
             yield from map(_hanging, (block.text(most) or "").splitlines())
 
 
-def _said(finding: Finding) -> str:
+def _text(finding: Finding) -> str:
     grounds = [f"→ {ground}" for ground in finding.grounds]
-    return "\n".join([f"{finding.name}: {finding.said}", *grounds, *finding.remarks])
+    return "\n".join([f"{finding.name}: {finding.sentence}", *grounds, *finding.remarks])
 
 
 def _grid(rows: Iterable[tuple[str, str]]) -> RenderableType:
@@ -84,13 +84,13 @@ def _table(block: Table, width: int) -> RenderableType:
     header, rows = [*map(str, block.header)], [[*map(str, row)] for row in block.rows]
     columns = [*zip(header, *rows, strict=True)]
     gap, widths = _widths(columns, width - INDENT)
-    found = Grid(box=box.SIMPLE_HEAD, padding=(0, gap // 2), pad_edge=False, show_edge=False)
+    grid = Grid(box=box.SIMPLE_HEAD, padding=(0, gap // 2), pad_edge=False, show_edge=False)
     for heading, right, room in zip(header, numeric(rows) or [False] * len(header), widths, strict=True):
         justify: Literal["left", "right"] = "right" if right else "left"
-        found.add_column(Text(heading), justify=justify, width=room, overflow="fold")
+        grid.add_column(Text(heading), justify=justify, width=room, overflow="fold")
     for row in rows:
-        found.add_row(*(Text(cell, style=STYLES.get(cell, "")) for cell in row))
-    return Padding(found, (0, 0, 0, INDENT), expand=False)
+        grid.add_row(*(Text(cell, style=STYLES.get(cell, "")) for cell in row))
+    return Padding(grid, (0, 0, 0, INDENT), expand=False)
 
 
 def _widths(columns: Sequence[Sequence[str]], room: int) -> tuple[int, list[int | None]]:
@@ -99,11 +99,11 @@ def _widths(columns: Sequence[Sequence[str]], room: int) -> tuple[int, list[int 
     if sum(whole) + 3 * (len(whole) - 1) <= room:
         return 3, [*whole]
     words = [max(map(cell_len, " ".join(column).split()), default=0) for column in columns]
-    left = room - sum(words) - (len(words) - 1)
-    if left < 0:
+    spare = room - sum(words) - (len(words) - 1)
+    if spare < 0:
         return 1, [None] * len(words)
-    given: list[int | None] = [*words]
+    widths: list[int | None] = [*words]
     for i in sorted(range(len(words)), key=lambda i: whole[i] - words[i]):  # those that need least become whole
-        more = min(left, whole[i] - words[i])
-        given[i], left = words[i] + more, left - more
-    return 1, given
+        more = min(spare, whole[i] - words[i])
+        widths[i], spare = words[i] + more, spare - more
+    return 1, widths
