@@ -71,7 +71,7 @@ def family(name: str) -> Family:
     """
     from m2bridge.families.definition import Family
 
-    return _found(GROUP, name, Family, lambda loaded: loaded.name)
+    return _object(GROUP, name, Family, lambda loaded: loaded.name)
 
 
 def checker(name: str) -> FamilyChecker:
@@ -84,10 +84,10 @@ def checker(name: str) -> FamilyChecker:
     """
     from m2bridge.checker import FamilyChecker
 
-    return _found(CHECKERS, name, FamilyChecker, lambda loaded: loaded.family)
+    return _object(CHECKERS, name, FamilyChecker, lambda loaded: loaded.family)
 
 
-def _found(group: str, name: str, kind: type[T], own_name: Callable[[T], str]) -> T:
+def _object(group: str, name: str, kind: type[T], own_name: Callable[[T], str]) -> T:
     """Return the object registered under a name, if it is of the right kind and has that name.
 
     The names of this package's families are taken; they are found without reading other packages.
@@ -119,21 +119,15 @@ def families() -> tuple[dict[str, Family], dict[str, InvalidCaseError]]:
 def _claimed(group: str, name: str) -> EntryPoint:
     """The only entry of this name."""
     registered = _registered(group)
-    found = registered.get(name, ())
-    if not found and group == CHECKERS:
+    entries = registered.get(name, ())
+    if not entries and group == CHECKERS:
         raise InvalidCaseError("family", f"no checker for the family '{name}': install the package that brings it")
-    if not found:
+    if not entries:
         raise InvalidCaseError("family", f"there is no family '{name}': use {', '.join(sorted(registered))}")
-    if len(found) > 1:
-        claims = " and ".join(f"{_package(entry)} ({entry.value})" for entry in found)
+    if len(entries) > 1:
+        claims = " and ".join(f"{_package(entry)} ({entry.value})" for entry in entries)
         raise InvalidCaseError("family", f"the name '{name}' is claimed by {claims}: remove all but one")
-    return found[0]
-
-
-def _own(group: str, name: str) -> EntryPoint:
-    from importlib.metadata import EntryPoint
-
-    return EntryPoint(name, f"{OWN[name]}.{_PLACES[group]}", group)
+    return entries[0]
 
 
 def _registered(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
@@ -151,13 +145,13 @@ def _changed(folder: str) -> int:
 @lru_cache(maxsize=16)
 def _read(group: str, path: tuple[tuple[str, int], ...]) -> Mapping[str, tuple[EntryPoint, ...]]:
     """A package that is found twice on the path counts once. Reading all packages takes some hundredths of a second."""
-    from importlib.metadata import entry_points
+    from importlib.metadata import EntryPoint, entry_points
 
     claims: dict[str, dict[tuple[str, str], EntryPoint]] = {}
-    own = (_own(group, name) for name in OWN)
+    own = (EntryPoint(name, f"{folder}.{_PLACES[group]}", group) for name, folder in OWN.items())
     for entry in (*own, *entry_points(group=group)):
         claims.setdefault(entry.name, {}).setdefault((_package(entry), entry.value), entry)
-    return {name: tuple(found.values()) for name, found in claims.items()}
+    return {name: tuple(entries.values()) for name, entries in claims.items()}
 
 
 def _package(entry: EntryPoint) -> str:

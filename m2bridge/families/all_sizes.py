@@ -103,8 +103,8 @@ class AllSizesResult(VerdictsResult, Result, Generic[V]):
             If a verdict cannot be written in a certificate.
         """
         verdicts = [verdict for verdict in self.verdicts if verdict.statement == key]
-        decided = (verdict.trusted for verdict in verdicts if verdict.decision is not Decision.UNDECIDED)
-        trusted = tuple(dict.fromkeys(lemma for lemmas in decided for lemma in lemmas))
+        trusts = (verdict.trusted for verdict in verdicts if verdict.decision is not Decision.UNDECIDED)
+        trusted = tuple(dict.fromkeys(lemma for lemmas in trusts for lemma in lemmas))
         return Content({"verdicts": [verdict.certificate_json() for verdict in verdicts]}, self.evidence(), trusted)
 
 
@@ -133,10 +133,10 @@ def all_sizes_questions(
         parts[key] = (*parts.get(key, ()), name_with_part(key, part))
 
     def finished(case: AllSizesCase, engine: Engine | None) -> AllSizesResult[Any]:
-        found = observe(engine)
-        if found.unfinished:
-            raise TimeLimitError(found.unfinished)
-        return found
+        result = observe(engine)
+        if result.unfinished:
+            raise TimeLimitError(result.unfinished)
+        return result
 
     def question(key: str) -> Question:
         def rows(certificate: Certificate) -> list[Row]:
@@ -146,7 +146,7 @@ def all_sizes_questions(
             key,
             observation="all-sizes",
             observe=finished,
-            content=lambda case, found: found.content(key),
+            content=lambda case, result: result.content(key),
             rows=rows,
             names=lambda: parts[key],
             **more,

@@ -71,11 +71,10 @@ def ranges(option: str, text: str) -> tuple[int, ...]:
     InvalidCaseError
         Naming ``option``.
     """
-    found: set[int] = set()
+    numbers: set[int] = set()
     for part in text.split(","):
-        numbers = _range(option, part, len(found))
-        found.update(numbers)
-    return tuple(sorted(found))
+        numbers.update(_range(option, part, len(numbers)))
+    return tuple(sorted(numbers))
 
 
 def lists(option: str, text: str) -> Iterator[tuple[int, ...]]:
@@ -129,13 +128,8 @@ class Row(NamedTuple):
     witness: str = ""
 
 
-def always(model: Any) -> bool:
-    """For questions that are asked of every model."""
-    return True
-
-
 def never(model: Any) -> bool:
-    """For questions that are asked of no model, unless they are asked for."""
+    """Return False: a question is asked of no model, unless it is asked for."""
     return False
 
 
@@ -176,9 +170,9 @@ class Question:
     script: Callable[[Any], Script | None]
     rows: Callable[[Certificate], list[Row]]
     names: Callable[[], tuple[str, ...]]
-    usual: Callable[[Any], bool] = always
-    within_reach: Callable[[Any], bool] = always
-    needs_engine: Callable[[Any], bool] = always
+    usual: Callable[[Any], bool] = lambda model: True
+    within_reach: Callable[[Any], bool] = lambda model: True
+    needs_engine: Callable[[Any], bool] = lambda model: True
     trusts_program: Callable[[Any], bool] = never
 
 
@@ -255,9 +249,9 @@ class Figure:
     compute: Callable[..., Any]
     needs_engine: bool = False
 
-    def from_options(self, given: Mapping[str, str | None], **engine: Any) -> Any:
+    def from_options(self, texts: Mapping[str, str | None], **engine: Any) -> Any:
         """The figure for options on the command line; raises InvalidCaseError with the name of a bad option."""
-        return self.compute(**read_options(self.options, given), **engine)
+        return self.compute(**read_options(self.options, texts), **engine)
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,7 +334,7 @@ class Family:
         """One word for a case, unlike that of any case of another family."""
         return f"{self.name}-{model.key}" if self.prefix is None else f"{self.prefix}{model.key}"
 
-    def from_options(self, given: Mapping[str, str | None]) -> Any:
+    def from_options(self, texts: Mapping[str, str | None]) -> Any:
         """The case that options on the command line name; ``None`` stands for one that was left out.
 
         Raises
@@ -348,8 +342,8 @@ class Family:
         InvalidCaseError
             If one is missing, unknown, or does not say what it should.
         """
-        self._check_names(name for name, text in given.items() if text is not None)
-        return self.build(**read_options(self.options, given))
+        self._check_names(name for name, text in texts.items() if text is not None)
+        return self.build(**read_options(self.options, texts))
 
     def from_json(self, content: object) -> Any:
         """The case that :meth:`Model.to_json` wrote.
@@ -377,7 +371,7 @@ class Family:
             )
 
 
-def read_options(options: Iterable[CaseOption], given: Mapping[str, str | None]) -> dict[str, Any]:
+def read_options(options: Iterable[CaseOption], texts: Mapping[str, str | None]) -> dict[str, Any]:
     """The values of options from text, or their defaults.
 
     Raises
@@ -387,7 +381,7 @@ def read_options(options: Iterable[CaseOption], given: Mapping[str, str | None])
     """
     values = {}
     for option in options:
-        text = given.get(option.name)
+        text = texts.get(option.name)
         text = option.default if text is None else text
         if text is None and not option.required:
             continue

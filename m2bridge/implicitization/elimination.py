@@ -10,12 +10,12 @@ the ideal in the independent coordinates. Finding the former first leaves fewer 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import heapify, heappop, heappush
 from math import gcd, prod
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 import flint
 
@@ -25,6 +25,7 @@ from m2bridge.algebra.sparse_polynomial import IntegerPolynomial, Monomial, Term
 from m2bridge.implicitization.multigraded_map import Grading, MultigradedMap, Permutation
 from m2bridge.limits import check, watched
 
+P = TypeVar("P")
 Column = list[int]
 
 PackedPolynomial = dict[int, int]
@@ -34,6 +35,14 @@ SPARE_POINTS = 5
 
 MOST_ROWS = 2
 """With this many times as many coefficients as monomials, random points give the smaller matrix."""
+
+
+def _product_of(monomial: Monomial, products: dict[Monomial, P], times: Callable[[P, int], P]) -> P:
+    """The product of the factors with these numbers, from ``products``, where those of its beginnings are kept too."""
+    product = products.get(monomial)
+    if product is None:
+        product = products[monomial] = times(_product_of(monomial[:-1], products, times), monomial[-1])
+    return product
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +143,11 @@ class RandomPoints:
             start, count = count, 2 * count
 
 
-def _monomial(monomial: Monomial, columns: list[Column], prefixes: dict[Monomial, Column], prime: int) -> Column:
-    column = prefixes.get(monomial)
-    if column is None:
-        first = _monomial(monomial[:-1], columns, prefixes, prime)
-        column = [a * b % prime for a, b in zip(first, columns[monomial[-1]], strict=True)]
-        prefixes[monomial] = column
-    return column
+def _monomial(monomial: Monomial, columns: Sequence[Column], products: dict[Monomial, Column], prime: int) -> Column:
+    def times(column: Column, j: int) -> Column:
+        return [a * b % prime for a, b in zip(column, columns[j], strict=True)]
+
+    return _product_of(monomial, products, times)
 
 
 def _evaluate(image: IntegerPolynomial, values: list[Column], products: dict[Monomial, Column], prime: int) -> Column:
@@ -178,21 +185,17 @@ class Expansions:
         """A bound for the number of terms of all expansions together."""
         return sum(prod([len(self.images[j]) for j in monomial]) for monomial in watched(monomials))
 
+    def _times(self, product: PackedPolynomial, j: int) -> PackedPolynomial:
+        return _product(product, self.images[j])
+
     def rows(self, monomials: Sequence[Monomial]) -> set[tuple[tuple[int, int], ...]]:
         """The different rows of the matrix of coefficients, one column per monomial, without their zeros."""
         products: dict[Monomial, PackedPolynomial] = {(): {0: 1}}
         rows: dict[int, list[tuple[int, int]]] = {}
         for column, monomial in enumerate(watched(monomials)):
-            for exponents, c in self._expand(monomial, products).items():
+            for exponents, c in _product_of(monomial, products, self._times).items():
                 rows.setdefault(exponents, []).append((column, c))
         return set(map(tuple, rows.values()))
-
-    def _expand(self, monomial: Monomial, products: dict[Monomial, PackedPolynomial]) -> PackedPolynomial:
-        product = products.get(monomial)
-        if product is None:
-            product = _product(self._expand(monomial[:-1], products), self.images[monomial[-1]])
-            products[monomial] = product
-        return product
 
     def echelon(self, rows: set[tuple[tuple[int, int], ...]], width: int) -> tuple[Any, tuple[int, ...]]:
         """Reduced echelon form modulo the prime of such rows, and its pivot columns."""
@@ -261,12 +264,11 @@ class Substitution:
     ----------
     images : tuple of flint.fmpz_mpoly
     expansions : dict
-        Products computed so far; forgotten by :meth:`forget`.
+        Products computed so far, beginning with that of no factors; the others are forgotten by :meth:`forget`.
     """
 
     images: tuple[Any, ...]
-    one: Any
-    expansions: dict[Monomial, Any] = field(default_factory=dict)
+    expansions: dict[Monomial, Any]
 
     @classmethod
     def of(cls, source: MultigradedMap) -> Substitution:
@@ -274,21 +276,15 @@ class Substitution:
         size = len(source.polynomial_map.source.variables)
         context = flint.fmpz_mpoly_ctx.get(("x", size), flint.Ordering.degrevlex)  # FLINT takes ASCII names only
         images = tuple(context.from_dict(image) for image in watched(source.integral_images))
-        return cls(images, context.from_dict({(0,) * size: 1}))
+        return cls(images, {(): context.from_dict({(0,) * size: 1})})
 
     def expand(self, monomial: Monomial) -> Any:
         """The product of the images of the coordinates in a monomial."""
-        if not monomial:
-            return self.one
-        product = self.expansions.get(monomial)
-        if product is None:
-            product = self.expand(monomial[:-1]) * self.images[monomial[-1]]
-            self.expansions[monomial] = product
-        return product
+        return _product_of(monomial, self.expansions, lambda product, j: product * self.images[j])
 
     def vanishes(self, terms: Iterable[tuple[Monomial, int]]) -> bool:
         """Whether a polynomial is identically zero after substitution, over ZZ."""
-        total = self.one * 0
+        total = self.expansions[()] * 0
         for monomial, coefficient in watched(terms):
             total += self.expand(monomial) * coefficient
         return bool(total == 0)
@@ -314,7 +310,7 @@ class Substitution:
 
     def forget(self) -> None:
         """Drop all stored products."""
-        self.expansions.clear()
+        self.expansions = {(): self.expansions[()]}
 
 
 ROWS_READ = 32

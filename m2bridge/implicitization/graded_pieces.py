@@ -178,11 +178,6 @@ class GradedPiece:
         return len(self.basis)
 
     @property
-    def nullity(self) -> int:
-        """Dimension of the ideal in this multidegree."""
-        return len(self.monomials) - len(self.basis)
-
-    @property
     def exact(self) -> bool:
         """Whether both dimensions are proved: the lower bounds for coordinate ring and ideal add up."""
         return len(self.basis) + self.proved == len(self.monomials)

@@ -1,5 +1,6 @@
 """Polynomial maps with the finest grading of their target, and with symmetries that permute the coordinates."""
 
+import operator
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -148,22 +149,16 @@ def grading_with_multidegrees(polynomial_map: PolynomialMap, multidegrees: Seque
 def _rows_of_gradings(polynomial_map: PolynomialMap) -> list[Vector]:
     """A reduced basis of the gradings, each as the list of its values at all coordinates."""
     supports = [list(image) for image in watched(polynomial_map.images)]
-    differences = {_difference(monomial, support[0]) for support in watched(supports) for monomial in support[1:]}
+    differences: set[Vector] = set()
+    for first, *others in watched(filter(None, supports)):
+        differences |= {tuple(map(operator.sub, other, first)) for other in others}
     size = len(polynomial_map.source.variables)
     gradings = integer_kernel(sorted(differences), size)
     leading = [support[0] if support else (0,) * size for support in supports]
-    rows = [tuple(_pairing(grading, exponents) for exponents in leading) for grading in watched(gradings)]
+    rows = [tuple(sum(map(operator.mul, grading, exponents)) for exponents in leading) for grading in watched(gradings)]
     zeros = [j for j, support in enumerate(supports) if not support]
     rows += [tuple(int(i == j) for i in range(len(supports))) for j in zeros]
     return short_basis(rows)
-
-
-def _difference(first: Vector, second: Vector) -> Vector:
-    return tuple(a - b for a, b in zip(first, second, strict=True))
-
-
-def _pairing(weights: Vector, exponents: Vector) -> int:
-    return sum(u * e for u, e in zip(weights, exponents, strict=True))
 
 
 def _positive_degrees(rows: list[Vector], polynomial_map: PolynomialMap) -> Vector:
@@ -174,24 +169,21 @@ def _positive_degrees(rows: list[Vector], polynomial_map: PolynomialMap) -> Vect
     degrees = polynomial_map.image_degrees
     if degrees is not None:
         return tuple(degree // gcd(*degrees) for degree in degrees)
-    return _smallest_positive(rows)
+    return _smallest_positive(rows, polynomial_map)
 
 
-def _smallest_positive(rows: list[Vector]) -> Vector:
-    failure = MethodUnavailableError(
-        "no weights of the parameters make all images homogeneous of positive degree, so the ideal cannot be computed"
-        " degree by degree; homogenize the map with a new parameter, or use elimination"
-    )
-    if not rows:
-        raise failure
+def _smallest_positive(rows: list[Vector], polynomial_map: PolynomialMap) -> Vector:
     u = [Symbol(f"u{i}") for i in range(len(rows))]
-    forms = [sum(x * row[j] for x, row in zip(u, rows, strict=True)) for j in range(len(rows[0]))]
-    if any(form == 0 for form in forms):
-        raise failure
+    forms = [sum(x * row[j] for x, row in zip(u, rows, strict=True)) for j in range(len(polynomial_map.coordinates))]
     try:
+        if any(form == 0 for form in forms):
+            raise InfeasibleLPError
         _, solution = lpmin(sum(forms), [form >= 1 for form in forms])
     except InfeasibleLPError:
-        raise failure from None
+        raise MethodUnavailableError(
+            "no weights of the parameters make all images homogeneous of positive degree, so the ideal cannot be"
+            " computed degree by degree; homogenize the map with a new parameter, or use elimination"
+        ) from None
     values = [form.subs(solution) for form in forms]
     return tuple(without_denominators(values))
 

@@ -187,33 +187,25 @@ def _compose(layers: Sequence[Layer]) -> list[dict[tuple[int, ...], Any]]:
     for layer in layers:
         stop = start + len(layer.parameters)
         arguments = [*flowing, *generators[start:stop]]
-        flowing = [_substituted(image, arguments, context) for image in layer.polynomial_map.images]
+        own = flint.fmpq_mpoly_ctx.get([f"v{i}" for i in range(len(arguments))], flint.Ordering.degrevlex)
+        images = ({e: flint_rational(c) for e, c in image.items()} for image in layer.polynomial_map.images)
+        flowing = [own.from_dict(image).compose(*arguments, ctx=context) for image in images]
         start = stop
     return [{tuple(map(int, e)): c for e, c in image.to_dict().items()} for image in flowing]
-
-
-def _substituted(image: Any, arguments: Sequence[Any], context: Any) -> Any:
-    total = context.from_dict({})
-    for monomial, c in image.items():
-        term = context.from_dict({(0,) * context.nvars(): flint_rational(c)})
-        for i, exponent in support(monomial):
-            term *= arguments[i] ** exponent
-        total += term
-    return total
 
 
 def _check_size(layers: Sequence[Layer]) -> None:
     """Bound the number of terms of every product, layer by layer."""
     sizes = [1] * len(layers[0].inputs)
     for number, layer in enumerate(layers, 1):
-        known = sizes + [1] * len(layer.parameters)
+        terms = sizes + [1] * len(layer.parameters)
         sizes = []
         for image in layer.polynomial_map.images:
             count = 0
             for monomial in image:
                 product = 1
                 for i, exponent in support(monomial):
-                    product *= monomial_count(known[i], exponent) if known[i] else 0
+                    product *= monomial_count(terms[i], exponent) if terms[i] else 0
                 count += product
             sizes.append(count)
         if sum(sizes) > MAX_TERMS:
@@ -264,13 +256,13 @@ def coordinate_bound(layers: Sequence[Layer]) -> int:
 
 def _image_degrees(monomials: Sequence[Row], degrees: Sequence[Interval | None]) -> Interval | None:
     """The degrees of a polynomial in variables of such degrees; ``None`` is the zero polynomial."""
-    found = []
+    bounds = []
     for monomial in monomials:
         factors = [(exponent, degrees[i]) for i, exponent in support(monomial)]
-        known = [(exponent, interval) for exponent, interval in factors if interval]
-        if len(known) == len(factors):
-            found.append([sum(exponent * interval[end] for exponent, interval in known) for end in (0, 1)])
-    return (min(low for low, _ in found), max(high for _, high in found)) if found else None
+        nonzero = [(exponent, interval) for exponent, interval in factors if interval]
+        if len(nonzero) == len(factors):
+            bounds.append([sum(exponent * interval[end] for exponent, interval in nonzero) for end in (0, 1)])
+    return (min(low for low, _ in bounds), max(high for _, high in bounds)) if bounds else None
 
 
 def _monomial_count(variables: int, low: int, high: int) -> int:
@@ -357,11 +349,11 @@ class Chain(DifferentiableModel):
                 raise ConversionError(
                     f"layer {i} has {len(after.inputs)} inputs, but layer {i - 1} has {len(before.outputs)} outputs"
                 )
-        seen: set[str] = set()
+        names: set[str] = set()
         for i, layer in enumerate(self.layers, 1):
-            if repeated := sorted(seen & set(layer.parameters)):
+            if repeated := sorted(names & set(layer.parameters)):
                 raise ConversionError(f"layer {i}: the parameter '{repeated[0]}' belongs to an earlier layer already")
-            seen |= set(layer.parameters)
+            names |= set(layer.parameters)
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -371,7 +363,7 @@ class Chain(DifferentiableModel):
     @property
     def parameter_count(self) -> int:
         """The number of parameters of all layers."""
-        return sum(len(layer.parameters) for layer in self.layers)
+        return len(self.parameters)
 
     @property
     def input_count(self) -> int:

@@ -81,8 +81,8 @@ class Closure(Result):
     >>> u, v = symbols("u v")
     >>> umbrella = PolynomialMap.from_expressions([u, v], {"x": u * v, "y": u, "z": v**2})
     >>> with Macaulay2() as engine:
-    ...     found = closure(umbrella, engine=engine)
-    >>> found.dimension, found.degree, str(found.completeness), found.ideal.generators
+    ...     result = closure(umbrella, engine=engine)
+    >>> result.dimension, result.degree, str(result.completeness), result.ideal.generators
     (2, 3, 'proved', (-y**2*z + x**2,))
     """
 
@@ -155,8 +155,8 @@ class Closure(Result):
         if self.field != QQ:
             return None
         predicted = [model.predicted_hilbert_function(n) for n in range(len(values))]
-        known = tuple(value for value in predicted if value is not None)
-        return known if known and len(known) == len(values) else None
+        numbers = tuple(value for value in predicted if value is not None)
+        return numbers if numbers and len(numbers) == len(values) else None
 
     def generator_texts(self) -> Iterator[str]:
         """The generators as exact strings, one after the other."""
@@ -258,15 +258,15 @@ def _facts(closure: Closure) -> list[tuple[str, object]]:
 def _formulas(closure: Closure) -> list[str]:
     """The dimension, the degree, and what the generators generate."""
     relation = "=" if closure.dimension_status == "proved" else r"\ge"
-    found = [] if closure.dimension is None else [rf"\dim {relation} {closure.dimension}"]
-    found += [] if closure.degree is None else [rf"\deg = {closure.degree}"]
+    formulas = [] if closure.dimension is None else [rf"\dim {relation} {closure.dimension}"]
+    formulas += [] if closure.degree is None else [rf"\deg = {closure.degree}"]
     number = sum((closure.generator_degrees or {}).values())
     if closure.equations is not None:
-        known = closure.completeness
-        ideal = "I" if known.proved else rf"\langle I_{{\le {known.degree}}} \rangle"
+        completeness = closure.completeness
+        ideal = "I" if completeness.proved else rf"\langle I_{{\le {completeness.degree}}} \rangle"
         names = rf"f_1, \ldots, f_{{{number}}}" if number > 1 else "f_1" if number else "0"
-        found.append(rf"{ideal} = \langle {names} \rangle")
-    return found
+        formulas.append(rf"{ideal} = \langle {names} \rangle")
+    return formulas
 
 
 def _dimension(closure: Closure) -> str | None:

@@ -25,11 +25,9 @@ class NamedOrbit(Protocol):
     @property
     def cells(self) -> tuple[int, ...]:
         """Under the header."""
-        ...
 
     def to_json(self) -> dict[str, int]:
         """A dictionary for ``json.dumps``."""
-        ...
 
 
 ZERO = "the zero function"
@@ -201,32 +199,25 @@ class OrbitMethods(Protocol):
 
     def by_fibres(self, engine: Engine) -> LocusFindings:
         """Return findings from the fibre of the parametrization over one point of each orbit."""
-        ...
 
     def by_bounds(self) -> LocusFindings:
         """Return findings from tangent vectors and equations of low degree at one point of each orbit, over QQ."""
-        ...
 
     def by_orbits(self, ideal: GeneratingSet, dimension: int) -> LocusFindings:
         """Return findings by the Jacobian criterion at one point of each orbit, from the whole ideal."""
-        ...
 
     @property
     def independent_count(self) -> int:
         """The number of linearly independent coordinates."""
-        ...
 
     def orbit_closure(self, orbit: Any) -> PolynomialMap:
         """A parametrization of the Zariski closure of an orbit."""
-        ...
 
     def identify(self, prime: GeneratingSet, dimension: int) -> Any | None:
         """The orbit whose closure is the variety of a prime ideal of this dimension, if there is one."""
-        ...
 
     def zero_tangent_dimension(self) -> int:
         """Tangent dimension of the closure at zero."""
-        ...
 
 
 M = TypeVar("M")
@@ -240,7 +231,6 @@ class Points(Protocol):
 
     def to_json(self) -> Any:
         """Return a value for ``json.dumps``."""
-        ...
 
 
 Value = bool | int | Points
@@ -357,17 +347,14 @@ class Observed(Protocol):
     @property
     def model(self) -> Any:
         """The case."""
-        ...
 
     @property
     def weights(self) -> tuple[str, ...]:
         """The names of the parameters that a witness shows; none where there are no orbits."""
-        ...
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """Which independent methods agreed."""
-        ...
 
     @property
     def engine_version(self) -> str: ...
@@ -378,56 +365,43 @@ class Observed(Protocol):
     @property
     def unfinished(self) -> str:
         """The limit that was reached, in words; empty if all was observed."""
-        ...
 
     @property
     def progress(self) -> str:
         """The part that was done until then; empty if all was observed."""
-        ...
 
     def value(self, observable: str) -> Value | None:
         """The value for the closure as a whole; ``None`` if it is undecided."""
-        ...
 
     def unknown(self, observable: str) -> str:
         """Why it is undecided."""
-        ...
 
     def all_orbits(self) -> tuple[Any, ...]:
         """All orbits of the case, in increasing order; those that were not observed too."""
-        ...
 
     def at_orbits(self, observable: str) -> Mapping[Any, Value | None]:
         """The value at each orbit that was looked at; ``None`` if it is undecided."""
-        ...
 
     def doubt(self, observable: str, orbits: Sequence[Any]) -> str:
         """Why these orbits are undecided."""
-        ...
 
     def witness(self, orbits: Sequence[Any]) -> tuple[Any, Mapping[str, IntegerMatrix], dict[str, int]]:
         """The most informative failing orbit, weights that realise it, and the numbers that show the failure."""
-        ...
 
     def numbers(self) -> dict[str, int]:
         """Numbers of the closure as a whole that a witness shows."""
-        ...
 
     def evidence(self) -> dict[str, Any]:
         """The part of a certificate."""
-        ...
 
     def facts(self) -> list[tuple[str, str | None]]:
         """Names and values for people."""
-        ...
 
     def table(self) -> tuple[str, Sequence[str], Sequence[Sequence[object]]] | None:
         """Title, header and rows of a table of the orbits, where there are orbits."""
-        ...
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary for ``json.dumps``."""
-        ...
 
 
 class WithoutOrbits:

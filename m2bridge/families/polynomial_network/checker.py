@@ -81,12 +81,12 @@ def _row(W: list[list[list[int]]], r: int, random: Random) -> list[int]:
         z = [sum(w * x for w, x in zip(row, y[-1], strict=True)) for row in layer]
         y.append([pow(x, r, PRIME) for x in z])
         slopes.append([r * pow(x, r - 1, PRIME) for x in z])
-    g, found = [random.randrange(PRIME) for _ in W[-1]], list[int]()
+    g, gradient = [random.randrange(PRIME) for _ in W[-1]], list[int]()
     for i in reversed(range(len(W))):
-        found += [a * x for a in g for x in y[i]]
+        gradient += [a * x for a in g for x in y[i]]
         g = [sum(w * a for w, a in zip(column, g, strict=True)) for column in zip(*W[i], strict=True)]
         g = [a * slope % PRIME for a, slope in zip(g, slopes[i - 1], strict=True)] if i else g
-    return found
+    return gradient
 
 
 def expected(certificate: Certificate) -> Content:

@@ -222,7 +222,7 @@ def best_bound(widths: Widths, degree: int, characteristic: int = 0) -> UpperBou
 
     @cache
     def bound(part: Widths) -> UpperBound:
-        return min(candidates(part), key=lambda found: found.value)
+        return min(candidates(part), key=lambda candidate: candidate.value)
 
     def candidates(part: Widths) -> Iterator[UpperBound]:
         first, second, last = part[0], part[1], part[-1]
