@@ -9,18 +9,8 @@ import click
 
 from m2bridge._version import __version__
 from m2bridge.citation import WORKS
-from m2bridge.cli import DONE, NO_ENGINE
+from m2bridge.cli import DONE, NO_ENGINE, options as shared
 from m2bridge.cli.families import tool
-from m2bridge.cli.options import (
-    Run,
-    case_options,
-    case_request,
-    engine_option,
-    file_argument,
-    memory_option,
-    timeout_option,
-    within,
-)
 from m2bridge.cli.output import echo_json, fitted
 from m2bridge.convert.documents import read_bytes, read_open
 from m2bridge.engine import Candidate, Limits, candidates, locate
@@ -34,11 +24,11 @@ MOST_BYTES = 100_000_000
 
 
 @click.command("run", epilog="Example: m2bridge run code.m2 --json --timeout 60")
-@file_argument(allow_dash=True)
+@shared.file_argument(allow_dash=True)
 @click.option("--packages", default="", metavar="A,B,…", help="Packages to load besides those that M2 loads by itself.")
-@timeout_option
-@memory_option
-@engine_option
+@shared.timeout_option
+@shared.memory_option
+@shared.engine_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object: value, text, output, seconds.")
 def run_command(file: Path, packages: str, as_json: bool, **options: Any) -> int:
     """Run the Macaulay2 code in FILE (- for standard input): what it prints, and the value of its last statement.
@@ -47,8 +37,8 @@ def run_command(file: Path, packages: str, as_json: bool, **options: Any) -> int
     m2bridge's wire format besides, exact and with its rings. An error in the code says file, line and column.
     """
     name = "standard input" if str(file) == "-" else str(file)
-    request = Run.of(options)
-    with within(timeout=request.timeout):
+    request = shared.Run.of(options)
+    with shared.within(timeout=request.timeout):
         with importing():
             from m2bridge.workspace.macaulay2 import Macaulay2
 
@@ -95,13 +85,13 @@ SCRIPTS = ("orbits", "jacobian")
 
 @click.command("script", epilog="Example: m2bridge script closure --d 3 --d-out 1")
 @click.argument("computation", type=click.Choice(["closure", "dimension", "singular-locus", "fibres"]))
-@case_options
+@shared.case_options
 @click.option("--method", type=click.Choice(SCRIPTS), default="orbits", show_default=True, help="Of singular-locus.")
-@timeout_option
+@shared.timeout_option
 def script_command(computation: str, method: str, **options: Any) -> int:
     """Print the complete Macaulay2 program of a computation; it runs with M2 --script."""
-    request = case_request(options)
-    with within(timeout=request.timeout):
+    request = shared.case_request(options)
+    with shared.within(timeout=request.timeout):
         with importing():
             standalone = tool("standalone")
         text = standalone(
@@ -171,7 +161,7 @@ def _installed(name: str) -> str:
 
 
 @click.command("doctor", epilog="Example: m2bridge doctor")
-@engine_option
+@shared.engine_option
 def doctor_command(program: str | None) -> int:
     """Show which Macaulay2 is used, and from where everything comes."""
     sheet, failure = diagnosis(program)

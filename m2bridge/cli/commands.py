@@ -9,28 +9,27 @@ import click
 
 from m2bridge import errors
 from m2bridge._version import __version__
-from m2bridge.cli import DONE, FAILED, INTERRUPTED, NO_ENGINE, UNDECIDED, USAGE
-from m2bridge.cli.bridge import cite_command, doctor_command, run_command, script_command
-from m2bridge.cli.certifying import certify_command, verify_command
-from m2bridge.cli.computing import (
-    closure_command,
-    cross_check_command,
-    dimension_command,
-    implicitize_command,
-    membership_command,
-    singular_locus_command,
-)
+from m2bridge.cli import DONE, FAILED, INTERRUPTED, NO_ENGINE, UNDECIDED, USAGE, bridge, certifying, computing, showing
 from m2bridge.cli.options import Commands
-from m2bridge.cli.showing import atlas_command, figure_group, report_command
 from m2bridge.families import families
 from m2bridge.results.sheet import line, shortened, visible
 
 SECTIONS = {
-    "Compute": (dimension_command, closure_command, singular_locus_command, implicitize_command),
-    "Decide": (cross_check_command, membership_command),
-    "Certify and verify": (certify_command, verify_command),
-    "Show": (report_command, atlas_command, figure_group),
-    "Bridge to Macaulay2, and this program": (run_command, script_command, doctor_command, cite_command),
+    "Compute": (
+        computing.dimension_command,
+        computing.closure_command,
+        computing.singular_locus_command,
+        computing.implicitize_command,
+    ),
+    "Decide": (computing.cross_check_command, computing.membership_command),
+    "Certify and verify": (certifying.certify_command, certifying.verify_command),
+    "Show": (showing.report_command, showing.atlas_command, showing.figure_group),
+    "Bridge to Macaulay2, and this program": (
+        bridge.run_command,
+        bridge.script_command,
+        bridge.doctor_command,
+        bridge.cite_command,
+    ),
 }
 COMMANDS: tuple[click.Command, ...] = tuple(chain(*SECTIONS.values()))
 

@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from m2bridge.algebra.field import QQ
-from m2bridge.cli import DONE, UNDECIDED
+from m2bridge.cli import DONE, UNDECIDED, options as shared
 from m2bridge.cli.families import (
     ALL,
     Command,
@@ -24,19 +24,6 @@ from m2bridge.cli.families import (
     map_options,
     read_file,
     tool,
-)
-from m2bridge.cli.options import (
-    Run,
-    all_option,
-    case_options,
-    case_request,
-    exit_zero_option,
-    field_option,
-    file_argument,
-    max_degree_option,
-    run_options,
-    strategy_option,
-    within,
 )
 from m2bridge.cli.output import exit_code, progress, show
 from m2bridge.convert.documents import LONGEST_NUMBER, read_json, read_rational, read_text
@@ -63,14 +50,14 @@ def method_option(methods: tuple[str, ...]) -> Callable[[Command], Command]:
 
 
 @click.command("dimension", cls=FamilyCommand, epilog="Example: m2bridge dimension --d 3 --d-out 2 --a 2")
-@case_options
+@shared.case_options
 @family_options
 @map_options
 @method_option(DIMENSION_METHODS)
-@run_options
+@shared.run_options
 def dimension_command(method: Any, **options: Any) -> int:
     """Dimension of the Zariski closure, by up to three methods."""
-    request = case_request(options)
+    request = shared.case_request(options)
     eliminates = method in ("elimination", "all")
     with request.computing(f"dimension of the {request.model.title}", early=eliminates) as (clock, engine):
         with importing():
@@ -81,19 +68,19 @@ def dimension_command(method: Any, **options: Any) -> int:
 
 
 @click.command("closure", cls=FamilyCommand, epilog="Example: m2bridge closure --d 2 --d-out 2")
-@case_options
+@shared.case_options
 @family_options
 @map_options
-@strategy_option
-@max_degree_option
+@shared.strategy_option
+@shared.max_degree_option
 @click.option(
     "--weights", type=click.Choice(WEIGHTS), default="attention", show_default=True, help="(A, V) or (Q, K, V)."
 )
-@all_option
-@run_options
+@shared.all_option
+@shared.run_options
 def closure_command(strategy: Any, max_degree: int | None, weights: Any = None, **options: Any) -> int:
     """Ideal, dimension, degree and Hilbert series of the Zariski closure."""
-    request = case_request(options)
+    request = shared.case_request(options)
     eliminates = strategy != "multigraded" and max_degree is None
     with request.computing(f"Zariski closure of the {request.model.title}", early=eliminates) as (clock, engine):
         with importing():
@@ -119,19 +106,19 @@ def ideal_option(command: Command) -> Command:
 
 
 @click.command("singular-locus", cls=FamilyCommand, epilog="Example: m2bridge singular-locus --d 2 --d-out 1")
-@case_options
+@shared.case_options
 @family_options
 @map_options
 @method_option(LOCUS_METHODS)
 @click.option("--ideals", is_flag=True, help="Compute the ideals of the components too.")
 @ideal_option
-@all_option
-@run_options
+@shared.all_option
+@shared.run_options
 def singular_locus_command(method: Any, ideals: bool, ideal_file: Path | None, **options: Any) -> int:
     """Singular locus of the Zariski closure, orbit by orbit and by components; with --ideal, of any variety."""
     if ideal_file is not None:
         return _singular_locus_of_ideal(ideal_file, options)
-    request = case_request(options)
+    request = shared.case_request(options)
     with request.computing(f"singular locus of the {request.model.title}") as (clock, engine):
         with importing():
             from m2bridge.maps.singular_locus import singular_locus
@@ -147,8 +134,8 @@ def _singular_locus_of_ideal(file: Path, options: dict[str, Any]) -> int:
         parameter = next(param for param in context.command.get_params(context) if param.name == foreign[0])
         name = parameter.get_error_hint(context).strip("'")
         raise click.UsageError(f"--ideal and {name} exclude each other")
-    request = Run.of(options)
-    with within(timeout=request.timeout) as clock, request.engine() as engine:
+    request = shared.Run.of(options)
+    with shared.within(timeout=request.timeout) as clock, request.engine() as engine:
         with importing():
             from m2bridge.ideals.construct import read_ideal_file
             from m2bridge.ideals.singular_locus import singular_locus
@@ -161,20 +148,20 @@ def _singular_locus_of_ideal(file: Path, options: dict[str, Any]) -> int:
 
 
 @click.command("implicitize", epilog="Example: m2bridge implicitize examples/twisted_cubic.toml")
-@file_argument()
-@field_option
-@strategy_option
-@max_degree_option
-@all_option
-@run_options
+@shared.file_argument()
+@shared.field_option
+@shared.strategy_option
+@shared.max_degree_option
+@shared.all_option
+@shared.run_options
 def implicitize_command(file: Path, **options: Any) -> int:
     """Closure of the image of the polynomial map in FILE: ideal, dimension, degree, fibres, base locus.
 
     FILE is TOML: a table [map] with parameters = ["s", "t"] (and relations = ["…"]), and a table [coordinates] with
     lines such as x = "3/7*s^2*t - (s + t)^3". The source is the set of points where all relations vanish.
     """
-    request = Run.of(options)
-    with within(timeout=request.timeout) as clock:
+    request = shared.Run.of(options)
+    with shared.within(timeout=request.timeout) as clock:
         with importing():
             from m2bridge.convert.files import read_map
             from m2bridge.maps.image import image
@@ -202,10 +189,10 @@ HILBERT = "hilbert"
 @click.command("cross-check", cls=FamilyCommand, epilog="Example: m2bridge cross-check 3.4 --d 3 --d-out 2 --a 2")
 @click.argument("statement", default=ALL, shell_complete=complete_statements)
 @click.option("--all-sizes", is_flag=True, help="For all sizes at once, without --d, --a, --widths and so on.")
-@case_options
+@shared.case_options
 @family_options
-@run_options
-@exit_zero_option
+@shared.run_options
+@shared.exit_zero_option
 def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **options: Any) -> int:
     """Decide statements of the paper for one case, all of them or those with one number, or one part: '3.4 (iii)'.
 
@@ -223,7 +210,7 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
     if _is_every_size(family):
         raise InvalidCaseError("family", "statements for all sizes are cross-checked by --all-sizes")
     chosen = [] if options.get("file") else _chosen(statement, family)
-    request = case_request(options)
+    request = shared.case_request(options)
     if request.field != QQ:
         raise InvalidCaseError("field", "statements are about characteristic 0: cross-checks are over QQ")
     needs_engine = statement == HILBERT or request.model.needs_engine(request.model.observables(chosen))
@@ -274,7 +261,7 @@ def _cross_check_all_sizes(statement: str, name: str, options: dict[str, Any], e
     every = every_size(name, options | {"field": field}, ("file", "field", "coordinates"))
     statements = _chosen(statement, name)
     needs_engine = any(question.needs_engine(every.build()) for question in every.questions())
-    request = Run.of(options)
+    request = shared.Run.of(options)
     with request.computing("cross-check for all sizes", early=needs_engine) as (clock, engine):
         with importing():
             cross_check_all_sizes = family(name).command("cross_check_all_sizes")
@@ -291,18 +278,18 @@ def _cross_check_all_sizes(statement: str, name: str, options: dict[str, Any], e
 @click.option("--function", "function", help='Reduced coordinates as JSON, or a JSON file: {"c_1_1_1_1": "3/2", …}.')
 @click.option("--A", "A", help="Weights A as a JSON list of rows; with --V instead of --function.")
 @click.option("--V", "V", help="Weights V as a JSON list of rows.")
-@case_options
-@run_options
+@shared.case_options
+@shared.run_options
 def membership_command(function: str | None, A: str | None, V: str | None, **options: Any) -> int:
     """Say whether a function is in the neuromanifold, in its Zariski closure, or outside; its orbit and weights."""
-    request = case_request(options)
+    request = shared.case_request(options)
     if request.field != QQ:
         raise InvalidCaseError("field", "membership asks for real weights: it is decided over QQ")
     if (function is None) == (A is None) or (A is None) != (V is None):
         raise InvalidCaseError("function", "give either --function, or both --A and --V")
     model = request.model
     weights = None
-    with within(timeout=request.timeout) as clock:
+    with shared.within(timeout=request.timeout) as clock:
         if function is not None:
             values = _function(function)
         else:

@@ -7,16 +7,9 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any, Self, TypeVar
 
+from m2bridge import errors
 from m2bridge.engine import Candidate, Limits, Session
 from m2bridge.engine.conversation import quoted
-from m2bridge.errors import (
-    EngineError,
-    InvalidCaseError,
-    PackageError,
-    ScriptError,
-    UnknownSymbolError,
-    WorkspaceLostError,
-)
 from m2bridge.workspace.evaluation import Display, Evaluation, Evaluator, check_name, form, records, value_of
 
 Answer = TypeVar("Answer")
@@ -30,9 +23,9 @@ class _Kept(Evaluator):
 
     def may_begin(self) -> None:
         if self.over:
-            raise EngineError("this workspace is closed: make another by Macaulay2().workspace()")
+            raise errors.EngineError("this workspace is closed: make another by Macaulay2().workspace()")
         if self.begun:
-            raise WorkspaceLostError(
+            raise errors.WorkspaceLostError(
                 f"the symbols of this workspace are gone ({self.ended}); restart() begins anew, without them"
             )
         self.begun = True
@@ -133,7 +126,7 @@ class Workspace:
         )
         fields = records(reply)
         if not value_of(fields, "defined"):
-            raise UnknownSymbolError(f"the symbol '{name}' has no value in this workspace")
+            raise errors.UnknownSymbolError(f"the symbol '{name}' has no value in this workspace")
         return value_of(fields)
 
     def __setitem__(self, name: str, value: Any) -> None:
@@ -149,7 +142,7 @@ class Workspace:
             If it has no value.
         """
         if name not in self:
-            raise UnknownSymbolError(f"the symbol '{name}' has no value in this workspace")
+            raise errors.UnknownSymbolError(f"the symbol '{name}' has no value in this workspace")
         self._evaluated(f"{name} = null; erase symbol {name};", {}, "", f"the symbol {name}")
 
     def __contains__(self, name: str) -> bool:
@@ -191,9 +184,9 @@ class Workspace:
         """The answer of a call; an error that has cost the symbols says so."""
         try:
             return call()
-        except WorkspaceLostError:
+        except errors.WorkspaceLostError:
             raise
-        except EngineError as error:
+        except errors.EngineError as error:
             if self._process.process is None:
                 error.message += "; the symbols of this workspace are gone"
             raise
@@ -212,7 +205,7 @@ class Workspace:
             If there is none of this name, or Macaulay2 cannot load it.
         """
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*", name):
-            raise InvalidCaseError("packages", f"'{name}' is not the name of a package, such as Elimination")
+            raise errors.InvalidCaseError("packages", f"'{name}' is not the name of a package, such as Elimination")
         fields = records(self._process.answer("", "", prelude=f'mbEmit("others", mbOthers {quoted(name)})\n'))
         version = f"Macaulay2 {self._process.candidate.version}"
         if others := value_of(fields, "others"):
@@ -220,12 +213,12 @@ class Workspace:
             advice = (
                 f"did you mean {' or '.join(near)}?" if near else "its file must be in a folder of Macaulay2's path"
             )
-            raise PackageError(f"{version} has no package '{name}'; {advice}")
+            raise errors.PackageError(f"{version} has no package '{name}'; {advice}")
         try:
             self._process.answer(f"needsPackage {quoted(name)};", "", file=f"the call for the package {name}")
-        except ScriptError as error:
+        except errors.ScriptError as error:
             message = f"{version} cannot load the package '{name}': {error.error}"
-            raise PackageError(message, output=error.output) from None
+            raise errors.PackageError(message, output=error.output) from None
 
     def __enter__(self) -> Self:
         return self

@@ -19,20 +19,8 @@ from m2bridge.algebra.modules import AsText, ring_text
 from m2bridge.algebra.numbers import fraction
 from m2bridge.algebra.ring import PolynomialRing, entry_text
 from m2bridge.errors import ConversionError
+from m2bridge.workspace.values import rings
 from m2bridge.workspace.values.inexact import ComplexNumber, Operators, Real
-from m2bridge.workspace.values.rings import (
-    Algebra,
-    ComplexField,
-    FractionField,
-    GaloisField,
-    IntegerRing,
-    QuotientRing,
-    RealField,
-    ambient_ring,
-    coefficient_ring,
-    grevlex_order,
-    ring_variables,
-)
 
 
 class _Element(AsText, Operators):
@@ -118,7 +106,7 @@ class RingElement(_Element):
         ConversionError
             If its ring is no such ring, or its coefficients are no numbers.
         """
-        if not isinstance(self.ring, Algebra) or self.ring.weyl or self.ring.skew:
+        if not isinstance(self.ring, rings.Algebra) or self.ring.weyl or self.ring.skew:
             raise ConversionError(f"elements of {ring_text(self.ring)} are no expressions of SymPy")
         names = [Symbol(name) for name in self.ring.variables]
         return Add(*(_expression(c) * prod(map(pow, names, exponents)) for exponents, c in self.terms))
@@ -127,7 +115,7 @@ class RingElement(_Element):
         return bool(self.terms)
 
     def __str__(self) -> str:
-        names = ring_variables(self.ring)
+        names = rings.ring_variables(self.ring)
         text = " + ".join(_term(names, exponents, coefficient) for exponents, coefficient in self.terms)
         return text.replace("+ -", "- ") or "0"
 
@@ -160,7 +148,7 @@ class RingFraction(_Element):
     (x)/(x + 1)
     """
 
-    ring: FractionField
+    ring: rings.FractionField
     numerator: Any
     denominator: Any
 
@@ -192,7 +180,7 @@ def number(ring: Any, value: int | Fraction) -> Any:
         If it is none.
     """
     match ring:
-        case IntegerRing():
+        case rings.IntegerRing():
             if value.denominator != 1:
                 raise ConversionError(f"{value} is not an integer")
             return int(value)
@@ -200,19 +188,19 @@ def number(ring: Any, value: int | Fraction) -> Any:
             return Fraction(value)
         case CoefficientField():
             return ring.domain(value.numerator) / ring.domain(value.denominator)
-        case RealField():
+        case rings.RealField():
             return Real.of(1, ring.precision) * value
-        case ComplexField():
+        case rings.ComplexField():
             return ComplexNumber.of(1, ring.precision) * value
-        case FractionField():
+        case rings.FractionField():
             return RingFraction(ring, number(ring.ring, value.numerator), number(ring.ring, value.denominator))
-    own = ring.sympy_ring if isinstance(ring, PolynomialRing | Algebra) else None
+    own = ring.sympy_ring if isinstance(ring, PolynomialRing | rings.Algebra) else None
     if own is not None:
-        below = number(coefficient_ring(ring), value)
+        below = number(rings.coefficient_ring(ring), value)
         return own.ground_new(own.domain(below.numerator, below.denominator) if own.domain.is_QQ else below)
-    if isinstance(ring, QuotientRing) and isinstance(ring.ambient, IntegerRing):
+    if isinstance(ring, rings.QuotientRing) and isinstance(ring.ambient, rings.IntegerRing):
         return _made(ring, {(): value.numerator * pow(value.denominator, -1, ring.relations[0])})
-    return _made(ring, {(0,) * len(ring_variables(ring)): number(coefficient_ring(ring), value)})
+    return _made(ring, {(0,) * len(rings.ring_variables(ring)): number(rings.coefficient_ring(ring), value)})
 
 
 def _power(element: Any, exponent: int) -> Any:
@@ -231,7 +219,7 @@ def _power(element: Any, exponent: int) -> Any:
 def _inverse(element: Any) -> Any:
     if isinstance(element, RingFraction) and element.numerator:
         return RingFraction(element.ring, element.denominator, element.numerator)
-    if isinstance(element.ring, Algebra) and element.ring.inverses and len(element.terms) == 1:
+    if isinstance(element.ring, rings.Algebra) and element.ring.inverses and len(element.terms) == 1:
         ((monomial, coefficient),) = element.terms
         return RingElement(element.ring, ((tuple(-e for e in monomial), _unit_inverse(coefficient)),))
     raise _needs_engine(element.ring, "inverses")
@@ -263,8 +251,8 @@ def _sum(operation: Callable[[Any, Any], Any], left: Terms, right: Terms) -> Ter
 
 
 def _product(ring: Any, left: Terms, right: Terms) -> Terms:
-    over = ambient_ring(ring)
-    commutative = not isinstance(over, Algebra) or not (over.weyl or over.skew)
+    over = rings.ambient_ring(ring)
+    commutative = not isinstance(over, rings.Algebra) or not (over.weyl or over.skew)
     if not commutative and any(map(any, left)) and any(map(any, right)):  # constants commute with everything
         raise _needs_engine(ring, "products")
     total: Terms = {}
@@ -275,19 +263,19 @@ def _product(ring: Any, left: Terms, right: Terms) -> Terms:
 
 def _made(ring: Any, terms: Terms) -> RingElement:
     """The element with these terms, which are reduced, in Macaulay2's order."""
-    if isinstance(ring, QuotientRing) and isinstance(ring.ambient, IntegerRing):
+    if isinstance(ring, rings.QuotientRing) and isinstance(ring.ambient, rings.IntegerRing):
         p = ring.relations[0]
         residue = sum(terms.values()) % p
         return RingElement(ring, (((), residue - p if 2 * residue > p else residue),) if residue else ())
-    key = _order(ambient_ring(ring))
+    key = _order(rings.ambient_ring(ring))
     ordered = sorted(((m, c) for m, c in terms.items() if c), key=lambda term: key(term[0]), reverse=True)
     return RingElement(ring, tuple(ordered))
 
 
 def _reduced(ring: Any, terms: Terms) -> Terms:
     """The normal form in a quotient."""
-    over = ambient_ring(ring)
-    if ring == over or isinstance(over, IntegerRing):
+    over = rings.ambient_ring(ring)
+    if ring == over or isinstance(over, rings.IntegerRing):
         return terms
     return _remainder(_rules(ring), {m: c for m, c in terms.items() if c}, _order(over))
 
@@ -317,8 +305,8 @@ def _rules(ring: Any) -> Mapping[tuple[int, ...], Terms]:
     Relations are a Gröbner basis if they are monomials, or their leading monomials are coprime in pairs (Cox, Little,
     O'Shea, *Ideals, Varieties, and Algorithms*, section 2.9); others, and those of other rings, need Macaulay2.
     """
-    over = ambient_ring(ring)
-    if isinstance(over, Algebra) and (over.inverses or over.weyl or over.skew):
+    over = rings.ambient_ring(ring)
+    if isinstance(over, rings.Algebra) and (over.inverses or over.weyl or over.skew):
         raise _needs_engine(ring, "normal forms")
     key, rules = _order(over), {}
     relations = [terms for relation in _relations(ring) if (terms := _terms(relation))]
@@ -333,9 +321,9 @@ def _rules(ring: Any) -> Mapping[tuple[int, ...], Terms]:
 
 
 def _relations(ring: Any) -> tuple[Any, ...]:
-    if isinstance(ring, GaloisField):
+    if isinstance(ring, rings.GaloisField):
         return _relations(ring.quotient)
-    return (*ring.relations, *_relations(ring.ambient)) if isinstance(ring, QuotientRing) else ()
+    return (*ring.relations, *_relations(ring.ambient)) if isinstance(ring, rings.QuotientRing) else ()
 
 
 def _terms(element: Any) -> Terms:
@@ -360,7 +348,7 @@ def _unit_inverse(unit: Any) -> Any:
 
 def _order(ring: Any) -> Callable[[tuple[int, ...]], Any]:
     """A key that is larger for larger monomials."""
-    order = ring.order if isinstance(ring, Algebra) else grevlex_order(len(ring.variables))
+    order = ring.order if isinstance(ring, rings.Algebra) else rings.grevlex_order(len(ring.variables))
 
     def key(monomial: tuple[int, ...]) -> list[Any]:
         parts: list[Any] = []
