@@ -22,7 +22,7 @@ from random import Random
 
 import psutil
 
-from tests.events import PATIENCE, wait_for
+from tests.events import PATIENCE, SMALL_FILES, wait_for
 
 ROOT = Path(__file__).parents[2]
 M2BRIDGE = [sys.executable, "-c", "from m2bridge.cli.main import main; main()"]
@@ -97,8 +97,8 @@ FAULTS = {
     "hardly any address space": Fault('ulimit -v 300000; exec "$@"'),
     "14 descriptors": Fault('ulimit -n 14; exec "$@"'),
     "10 descriptors": Fault('ulimit -n 10; exec "$@"'),
-    "no file may grow": Fault('ulimit -f 0; exec "$@"'),
-    "files of 4 kB": Fault('ulimit -f 8; exec "$@"'),
+    "no file may grow": Fault(SMALL_FILES.format(0) + '; exec "$@"'),
+    "files of 4 kB": Fault(SMALL_FILES.format(8) + '; exec "$@"'),
     "a full disk": Fault(ON_A_DISK.format(folder="."), codes=frozenset({5})),
     "a full disk for temporary files": Fault(ON_A_DISK.format(folder='"$TMPDIR"')),
     "a folder that cannot be written": Fault('cd /proc; exec "$@"'),

@@ -28,6 +28,7 @@ from m2bridge.reports import Report, Row
 from m2bridge.reports.content import case_of
 from m2bridge.results import markup as escape
 from tests.certificates.__main__ import by_release, with_foreign_program
+from tests.events import SMALL_FILES
 
 # Reports: every format, refuted first, nothing hidden, special characters kept as text.
 
@@ -350,7 +351,8 @@ def test_a_report_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> N
     (old := tmp_path / "report.html").write_text("the old one", encoding="utf-8")
     main = [sys.executable, "-c", "from m2bridge.cli.main import main; main()"]
     command = [*main, "report", str(ACCEPTED), "--format", "html", "--out", str(old)]
-    found = subprocess.run(["sh", "-c", 'ulimit -f 1; exec "$@"', "sh", *command], capture_output=True, check=False)
+    line = f'{SMALL_FILES.format(1)}; exec "$@"'
+    found = subprocess.run(["sh", "-c", line, "sh", *command], capture_output=True, check=False)
     assert found.returncode == 5
     assert found.stderr.decode() == f"Error: '{old}' cannot be written: {os.strerror(errno.EFBIG)}\n"
     assert os.listdir(tmp_path) == ["report.html"]
