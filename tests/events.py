@@ -14,8 +14,8 @@ PATIENCE = 900.0
 """Seconds after which something will never happen, on however slow a machine; only a hang waits so long."""
 
 SMALL_FILES = "export PYTHONDONTWRITEBYTECODE=1; ulimit -f {}"
-"""A line of a shell: no file grows beyond so many blocks. Python would leave half of the bytecode that it writes, and no
-later program could read it."""
+"""A line of a shell: no file grows beyond so many blocks. Python would leave half of the bytecode that it writes, and
+no later program could read it."""
 
 
 def wait_for(condition: Callable[[], object]) -> None:
