@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from m2bridge.families import family
 from m2bridge.families.attention.all_sizes import predictions as one_layer
-from m2bridge.families.attention.all_sizes.facts import EVIDENCE
+from m2bridge.families.attention.all_sizes.facts import COMPUTED as FOR_ALL_SIZES
 from m2bridge.families.attention.questions import COMPUTED, TEXT
 from m2bridge.families.deep_attention.all_sizes import layer_numbers as deep
 from m2bridge.families.deep_attention.all_sizes.decide import NORMAL_FORM
@@ -31,7 +31,7 @@ def for_all_sizes(name: str) -> Iterator[Row]:
     """What is observed, the statements about it, and what is computed."""
     if name == "attention":
         about = {name_with_part(*key): prediction.observable for key, prediction in one_layer.PREDICTIONS.items()}
-        computed = {observable: evidence.computed for observable, evidence in EVIDENCE.items()}
+        computed = FOR_ALL_SIZES
     else:
         about = {key: prediction.counts for key, prediction in deep.PREDICTIONS.items()} | {NORMAL_FORM: "normal_form"}
         computed = WORDS.computed

@@ -15,13 +15,7 @@ from m2bridge.families.attention.all_sizes import sizes
 from m2bridge.families.attention.all_sizes.facts import GENERIC
 from m2bridge.families.attention.all_sizes.family import is_stated
 from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, DETERMINED, BaseCase
-from m2bridge.families.attention.all_sizes.predictions import (
-    PREDICTIONS,
-    FormulaPrediction,
-    Hypothesis,
-    SizePrediction,
-    conclusion,
-)
+from m2bridge.families.attention.all_sizes.predictions import PREDICTIONS, FormulaPrediction, Hypothesis, SizePrediction
 from m2bridge.families.attention.all_sizes.sizes import (
     PHRASES,
     Pattern,
@@ -348,7 +342,7 @@ def test_all_other_statements_are_confirmed_for_all_sizes_to_which_they_apply() 
 
 
 def test_where_fibres_do_not_decide_smoothness_it_is_left_open() -> None:
-    found = conclusion(PREDICTIONS["3.4", "iii"], facts())
+    found = PREDICTIONS["3.4", "iii"].conclusion(facts())
     assert found.unknown.is_equal(sizes.sizes("a = 1 and dp = 1 and d >= 2"))
 
 

@@ -8,7 +8,6 @@ from functools import cache
 from typing import Any
 
 import islpy as isl
-from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.numbers import fraction
 from m2bridge.engine import Engine
@@ -17,9 +16,7 @@ from m2bridge.engine.wire import Answer, answer_to
 from m2bridge.errors import ParseError
 from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, BaseCase, BaseIdeals, Stratum
 from m2bridge.families.attention.all_sizes.sizes import (
-    WORDS,
     Generators,
-    Polynomial,
     ambient_exceeds_dimension,
     orbits,
     over,
@@ -98,11 +95,7 @@ def _generators(answer: Answer, base: BaseCase) -> Generators:
     ideal = answer.ideal(str(base))
     if ideal.ring.variables != tuple(f"z_{q}" for q in range(2, base.d + 1)):
         raise ParseError(f"the ideal of {base} is in other unknowns: {', '.join(ideal.ring.variables)}")
-    return frozenset(_integral(generator) for generator in ideal.generators)
-
-
-def _integral(polynomial: PolyElement) -> Polynomial:
-    return primitive({monomial: fraction(c) for monomial, c in polynomial.terms()})
+    return frozenset(primitive({monomial: fraction(c) for monomial, c in f.terms()}) for f in ideal.generators)
 
 
 GENERIC = (
@@ -273,14 +266,6 @@ PRODUCTS = "ranks of the coefficients of an output token and of the products for
 FIBRES = (IDEALS, PATTERNS, SETS)
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """Words, the lemmas by ``words.toml``; ``{ideals}`` and ``{patterns}`` stand for their numbers."""
-
-    computed: tuple[str, ...]
-    trusted: tuple[str, ...]
-
-
 COMPUTED: dict[str, tuple[str, ...]] = {
     "fibre_exchanged": FIBRES,
     "fibre_itself": FIBRES,
@@ -297,5 +282,4 @@ COMPUTED: dict[str, tuple[str, ...]] = {
     "degree": (*FIBRES, BASE_LOCUS, SHEETS),
     "smooth_manifold": (*FIBRES, COORDINATES),
 }
-
-EVIDENCE = {observable: Evidence(computed, WORDS.trusted[observable]) for observable, computed in COMPUTED.items()}
+"""The computations on which each observable rests; ``{ideals}`` and ``{patterns}`` stand for their numbers."""

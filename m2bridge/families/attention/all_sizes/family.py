@@ -11,9 +11,9 @@ from m2bridge.citation import LIGHTNING
 from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.all_sizes import AllSizesCase, all_sizes_family, all_sizes_questions
-from m2bridge.families.attention.all_sizes.facts import EVIDENCE, Basis, Facts, base_ideals, base_ideals_script
+from m2bridge.families.attention.all_sizes.facts import COMPUTED, Basis, Facts, base_ideals, base_ideals_script
 from m2bridge.families.attention.all_sizes.fibre_theorem import Stratum, fibre_theorem
-from m2bridge.families.attention.all_sizes.predictions import PREDICTIONS, Conclusion, Prediction, conclusion
+from m2bridge.families.attention.all_sizes.predictions import PREDICTIONS, Conclusion, Prediction
 from m2bridge.families.attention.all_sizes.result import (
     AllSizes,
     Counterexample,
@@ -21,7 +21,7 @@ from m2bridge.families.attention.all_sizes.result import (
     SizesVerdict,
     counterexample_text,
 )
-from m2bridge.families.attention.all_sizes.sizes import contains, first_point, phrase, sizes
+from m2bridge.families.attention.all_sizes.sizes import WORDS, contains, first_point, phrase, sizes
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import orbits, representative
 from m2bridge.families.attention.statements import REGISTRY
@@ -64,32 +64,31 @@ def decide(
         If the ideals are not those that the theorem about fibres needs, or its cases are not all orbits.
     """
     strata = fibre_theorem(basis.ideals)
-    seen = Facts.of(strata, basis.base_locus_empty, basis.boundary_family)
-    if not seen.complete:
+    facts = Facts.of(strata, basis.base_locus_empty, basis.boundary_family)
+    if not facts.complete:
         raise ContradictionError("the cases of the theorem about fibres are not all orbits, each once")
     counts = {"ideals": len(basis.ideals), "patterns": sum(stratum.patterns for stratum in strata)}
     verdicts, late = each(
-        (" ".join(filter(None, (s.key, s.part))), partial(_verdict, s, p, seen, counts)) for s, p in stated
+        (" ".join(filter(None, (s.key, s.part))), partial(_verdict, s, p, facts, counts)) for s, p in stated
     )
     return strata, verdicts, late
 
 
-def _verdict(statement: Statement, prediction: Prediction, seen: Facts, counts: dict[str, int]) -> SizesVerdict:
-    found = conclusion(prediction, seen)
+def _verdict(statement: Statement, prediction: Prediction, facts: Facts, counts: dict[str, int]) -> SizesVerdict:
+    found = prediction.conclusion(facts)
     applies = sizes()
     for hypothesis in prediction.hypotheses:
         applies = applies.intersect(sizes(hypothesis.condition))
     false, unknown = found.false.intersect(applies), found.unknown.intersect(applies)
     holds = applies.subtract(false).subtract(unknown)
-    evidence = EVIDENCE[prediction.observable]
     return SizesVerdict(
         statement.key,
         statement.part,
         statement.text,
         statement.source,
         Decision.REFUTED if not false.is_empty() else Decision.CONFIRMED if unknown.is_empty() else Decision.UNDECIDED,
-        tuple(computed.format(**counts) for computed in evidence.computed),
-        evidence.trusted,
+        tuple(words.format(**counts) for words in COMPUTED[prediction.observable]),
+        WORDS.trusted[prediction.observable],
         holds,
         false,
         unknown,
@@ -193,18 +192,20 @@ def _row(key: str, data: dict[str, Any]) -> Row:
 
 
 def _reasons(data: dict[str, Any]) -> Iterator[str]:
-    names = {"fails_for": "false", "undecided_for": "not decided", "holds_for": "true", "vacuous_for": "vacuous"}
-    yield from _parts(data, names)
+    yield from _parts(data, "fails_for", "undecided_for", "holds_for", "vacuous_for")
     for out in data["not_applicable"]:
-        where, names = phrase(out["sizes"]), {"holds_for": "true", "fails_for": "false", "undecided_for": "not decided"}
-        conclusion = ", ".join(_parts(out, names)).removesuffix(f" for {where}")
+        where = phrase(out["sizes"])
+        conclusion = ", ".join(_parts(out, "holds_for", "fails_for", "undecided_for")).removesuffix(f" for {where}")
         yield f"does not apply for {where} ({out['hypothesis']}), where the rest of it is {conclusion}"
 
 
-def _parts(data: dict[str, Any], names: dict[str, str]) -> Iterator[str]:
-    for field, name in names.items():
-        if (some := phrase(data[field])) != NOWHERE:
-            yield f"{name} for {some}"
+NAMES = {"fails_for": "false", "undecided_for": "not decided", "holds_for": "true", "vacuous_for": "vacuous"}
+
+
+def _parts(data: dict[str, Any], *names: str) -> Iterator[str]:
+    for name in names:
+        if (words := phrase(data[name])) != NOWHERE:
+            yield f"{NAMES[name]} for {words}"
 
 
 FAMILY = all_sizes_family(

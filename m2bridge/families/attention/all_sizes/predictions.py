@@ -4,7 +4,7 @@ The conditions here and the predictions of ``statements/`` are written twice on 
 """
 
 from dataclasses import dataclass
-from functools import singledispatch
+from itertools import product
 
 import islpy as isl
 
@@ -34,6 +34,27 @@ NONDEGENERATE = (*PAPER, Hypothesis("d >= 2", WORDS.hypotheses["two-dimensions"]
 
 
 @dataclass(frozen=True, slots=True)
+class Conclusion:
+    """Whether what a statement says is so, its hypotheses left aside.
+
+    Parameters
+    ----------
+    false : set of sizes
+    unknown : set of sizes
+        Where the facts do not decide it.
+    vacuous : set of sizes
+        Without any orbit that the statement is about; it is true there.
+    wrong : set of orbits or None
+        Where the statement is false; ``None`` if it is not about orbits.
+    """
+
+    false: isl.Set
+    unknown: isl.Set
+    vacuous: isl.Set
+    wrong: isl.Set | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class OrbitPrediction:
     """Where an observable of orbits is true, by a statement.
 
@@ -53,6 +74,16 @@ class OrbitPrediction:
     hypotheses: tuple[Hypothesis, ...] = ()
     concerns: str = ""
 
+    def conclusion(self, facts: Facts) -> Conclusion:
+        """Compare the statement with the orbits where the observable is true."""
+        observed = ORBITS[self.observable](facts)
+        about = orbits(self.concerns)
+        if observed.about is not None:
+            about = about.intersect(observed.about)
+        wrong = _difference(observed.true, orbits(self.condition)).intersect(about).intersect(over(observed.known))
+        vacuous = ALL.subtract(with_some(about))
+        return Conclusion(with_some(wrong), ALL.subtract(observed.known).subtract(vacuous), vacuous, wrong)
+
 
 @dataclass(frozen=True, slots=True)
 class SizePrediction:
@@ -71,6 +102,12 @@ class SizePrediction:
     condition: str = ""
     hypotheses: tuple[Hypothesis, ...] = ()
 
+    def conclusion(self, facts: Facts) -> Conclusion:
+        """Compare the statement with the sizes that have the property."""
+        observed = SIZES[self.observable](facts)
+        false = _difference(observed.true, sizes(self.condition)).intersect(observed.known)
+        return Conclusion(false, ALL.subtract(observed.known), NONE)
+
 
 @dataclass(frozen=True, slots=True)
 class FormulaPrediction:
@@ -88,6 +125,17 @@ class FormulaPrediction:
     observable: str
     cases: tuple[tuple[str, Formula], ...]
     hypotheses: tuple[Hypothesis, ...] = ()
+
+    def conclusion(self, facts: Facts) -> Conclusion:
+        """Compare the statement with the observed number, piece by piece."""
+        agree, differ = NONE, NONE
+        pieces = product(FORMULAS[self.observable](facts), self.cases, ("a <= d", "a > d"))
+        for (where, observed), (condition, predicted), branch in pieces:
+            equal = _equal(predicted, observed, branch)
+            if equal is not None:
+                piece = where.intersect(sizes(condition)).intersect(sizes(branch))
+                agree, differ = agree.union(piece.intersect(equal)), differ.union(piece.subtract(equal))
+        return Conclusion(differ, ALL.subtract(agree).subtract(differ), NONE)
 
 
 Prediction = OrbitPrediction | SizePrediction | FormulaPrediction
@@ -120,65 +168,6 @@ PREDICTIONS: dict[tuple[str, str], Prediction] = {
         NONDEGENERATE,
     ),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Conclusion:
-    """Whether what a statement says is so, its hypotheses left aside.
-
-    Parameters
-    ----------
-    false : set of sizes
-    unknown : set of sizes
-        Where the facts do not decide it.
-    vacuous : set of sizes
-        Without any orbit that the statement is about; it is true there.
-    wrong : set of orbits or None
-        Where the statement is false; ``None`` if it is not about orbits.
-    """
-
-    false: isl.Set
-    unknown: isl.Set
-    vacuous: isl.Set
-    wrong: isl.Set | None = None
-
-
-@singledispatch
-def conclusion(prediction: Prediction, seen: Facts) -> Conclusion:
-    """For which sizes the conclusion of a statement is false."""
-    raise TypeError(prediction)
-
-
-@conclusion.register
-def _(prediction: OrbitPrediction, seen: Facts) -> Conclusion:
-    observed = ORBITS[prediction.observable](seen)
-    about = orbits(prediction.concerns)
-    if observed.about is not None:
-        about = about.intersect(observed.about)
-    wrong = _difference(observed.true, orbits(prediction.condition)).intersect(about).intersect(over(observed.known))
-    vacuous = ALL.subtract(with_some(about))
-    return Conclusion(with_some(wrong), ALL.subtract(observed.known).subtract(vacuous), vacuous, wrong)
-
-
-@conclusion.register
-def _(prediction: SizePrediction, seen: Facts) -> Conclusion:
-    observed = SIZES[prediction.observable](seen)
-    false = _difference(observed.true, sizes(prediction.condition)).intersect(observed.known)
-    return Conclusion(false, ALL.subtract(observed.known), NONE)
-
-
-@conclusion.register
-def _(prediction: FormulaPrediction, seen: Facts) -> Conclusion:
-    agree, differ = NONE, NONE
-    for where, observed in FORMULAS[prediction.observable](seen):
-        for condition, predicted in prediction.cases:
-            for branch in ("a <= d", "a > d"):
-                piece = where.intersect(sizes(condition)).intersect(sizes(branch))
-                equal = _equal(predicted, observed, branch)
-                if equal is not None:
-                    agree = agree.union(piece.intersect(equal))
-                    differ = differ.union(piece.subtract(equal))
-    return Conclusion(differ, ALL.subtract(agree).subtract(differ), NONE)
 
 
 def _equal(first: Formula, second: Formula, branch: str) -> isl.Set | None:

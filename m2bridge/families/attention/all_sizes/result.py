@@ -117,9 +117,7 @@ class SizesVerdict(AllSizesVerdict):
             "text": self.text,
             "source": self.source,
             "verdict": str(self.decision),
-            "holds_for": form(self.holds_for),
-            "fails_for": form(self.fails_for),
-            "undecided_for": form(self.undecided_for),
+            **_parts_json(self, form),
             "vacuous_for": form(self.vacuous_for),
         }
 
@@ -127,16 +125,14 @@ class SizesVerdict(AllSizesVerdict):
         return None if self.counterexample is None else counterexample_json(self.counterexample)
 
 
+def _parts_json(some: NotApplicable | SizesVerdict, form: Callable[[isl.Set], Any], prefix: str = "") -> dict[str, Any]:
+    return {f"{prefix}{name}": form(getattr(some, name)) for name in ("holds_for", "fails_for", "undecided_for")}
+
+
 def _not_applicable_json(
-    out: NotApplicable, form: Callable[[isl.Set], Any], reason: str, conclusion: str
+    out: NotApplicable, form: Callable[[isl.Set], Any], reason: str, prefix: str
 ) -> dict[str, Any]:
-    return {
-        "sizes": form(out.sizes),
-        reason: out.reason,
-        f"{conclusion}holds_for": form(out.holds_for),
-        f"{conclusion}fails_for": form(out.fails_for),
-        f"{conclusion}undecided_for": form(out.undecided_for),
-    }
+    return {"sizes": form(out.sizes), reason: out.reason, **_parts_json(out, form, prefix)}
 
 
 @dataclass(frozen=True, slots=True)

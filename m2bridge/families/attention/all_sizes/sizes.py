@@ -144,19 +144,15 @@ def _polynomial_text(factor: Any) -> str:
     )
 
 
-def excess_of_tangents(d: Any, dp: Any, alpha: Any) -> Any:
-    """The excess of the tangent space at rk A < α < d over the dimension.
+def tangents_exceed_dimension() -> bool:
+    """Whether the tangent space at rk A < α < d exceeds the dimension by (d − α)², which is positive.
 
     The curves φ(A + sB, V), rk B = 1, stay in the neuromanifold; with all φ(A, V + sW) their tangents span a space of
     dimension d² + d d' − 1, if the fibre is one reduced point.
     """
-    return (d**2 + d * dp - 1) - (source_dimension(d, dp, alpha) - 1)
-
-
-def tangents_exceed_dimension() -> bool:
-    """Whether that excess is (d − α)², so positive for α < d."""
-    d, dp, a, _ = variables(*NAMES)
-    return bool(excess_of_tangents(d, dp, a) == (d - a) ** 2)
+    d, dp, alpha, _ = variables(*NAMES)
+    tangents, dimension = d**2 + d * dp - 1, source_dimension(d, dp, alpha) - 1
+    return bool(tangents - dimension == (d - alpha) ** 2)
 
 
 def ambient_exceeds_dimension() -> bool:
