@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations
-from math import comb, factorial, prod
+from math import comb, prod
 from typing import Any
 
 
@@ -40,15 +40,8 @@ def determinantal_degree(rows: int, columns: int, rank: int) -> int:
     small, large = sorted((rows, columns))
     if rank >= small:
         return 1
-    value = prod(
-        (
-            Fraction(factorial(large + i) * factorial(i), factorial(rank + i) * factorial(large - rank + i))
-            for i in range(small - rank)
-        ),
-        start=Fraction(1),
-    )
-    assert value.denominator == 1
-    return int(value)
+    steps = range(small - rank)
+    return prod(comb(large + i, rank) for i in steps) // prod(comb(rank + i, rank) for i in steps)
 
 
 def determinantal_hilbert_function(columns: int, rows: int, rank: int, n: int) -> int:

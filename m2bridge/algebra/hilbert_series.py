@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import comb
+from itertools import accumulate
+from math import comb, prod
 from typing import Any
 
 from sympy import Expr, Integer, Poly, Rational, Symbol, expand, factorial
@@ -37,7 +38,7 @@ class HilbertSeries:
         values = [coefficients.get(i, 0) for i in range(max(coefficients, default=0) + 1)]
         dimension = variables
         while any(values) and sum(values) == 0:
-            values = _partial_sums(values)[:-1]
+            values = [*accumulate(values)][:-1]  # the quotient by 1 − T
             dimension -= 1
         while len(values) > 1 and values[-1] == 0:
             values.pop()
@@ -70,20 +71,16 @@ class HilbertSeries:
     @property
     def polynomial(self) -> Expr:
         """The Hilbert polynomial in n, as a SymPy expression."""
-        total: Expr = Integer(0)
-        for i, h in enumerate(self.numerator):
-            total += h * _binomial(n - i + self.dimension - 1, self.dimension - 1)
-        return Poly(expand(total), n).as_expr()
+        size = self.dimension - 1
+        terms = (h * _binomial(n - i + size, size) for i, h in enumerate(self.numerator))
+        return Poly(expand(sum(terms, Integer(0))), n).as_expr()
 
     def value(self, degree: int) -> int:
         """The Hilbert function: dimension of the graded piece of this degree."""
         if self.dimension <= 0:
             return self.numerator[degree] if 0 <= degree < len(self.numerator) else 0
-        return sum(
-            h * comb(degree - i + self.dimension - 1, self.dimension - 1)
-            for i, h in enumerate(self.numerator)
-            if i <= degree
-        )
+        size, coefficients = self.dimension - 1, self.numerator[: max(degree + 1, 0)]
+        return sum(h * comb(degree - i + size, size) for i, h in enumerate(coefficients))
 
     @property
     def expression(self) -> Expr:
@@ -91,20 +88,6 @@ class HilbertSeries:
         return sum((h * T**i for i, h in enumerate(self.numerator)), Integer(0)) / (1 - T) ** self.dimension
 
 
-def _partial_sums(values: list[int]) -> list[int]:
-    """Coefficients of the quotient by 1 − T."""
-    sums, total = [], 0
-    for value in values:
-        total += value
-        sums.append(total)
-    return sums
-
-
 def _binomial(top: Expr, size: int) -> Expr:
     """The polynomial binomial(top, size) in n; zero for negative size."""
-    if size < 0:
-        return Integer(0)
-    product: Expr = Rational(1, factorial(size))
-    for i in range(size):
-        product *= top - i
-    return product
+    return prod((top - i for i in range(size)), start=Rational(1, factorial(size))) if size >= 0 else Integer(0)

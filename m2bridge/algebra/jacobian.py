@@ -36,18 +36,12 @@ def jacobian_at(polynomials: Sequence[PolyElement], point: Row, prime: int = 0) 
     -------
     list of rows of int, one for each polynomial; the rank is that of the Jacobian matrix.
     """
-    power = _powers(point, prime)
-    return [_gradient(polynomial, point, power, prime) for polynomial in watched(polynomials)]
-
-
-def _powers(point: Row, prime: int) -> Callable[[int, int], int]:
-    """The powers of the entries of a point, each computed once."""
 
     @cache
     def power(i: int, exponent: int) -> int:
         return pow(point[i], exponent, prime) if prime else point[i] ** exponent
 
-    return power
+    return [_gradient(polynomial, point, power, prime) for polynomial in watched(polynomials)]
 
 
 def _gradient(polynomial: PolyElement, point: Row, power: Callable[[int, int], int], prime: int) -> list[int]:

@@ -284,15 +284,15 @@ def check_one_ring(*ideals: GeneratingSet) -> None:
     """Raise ConversionError if the ideals are of different rings, or something is no ideal."""
     first = ideals[0].ring
     for other in ideals[1:]:
-        check_ideal(other)
-        if other.ring != first:
+        if check_ideal(other).ring != first:
             raise ConversionError(f"ideals of different rings, {first} and {other.ring}")
 
 
-def check_ideal(value: object) -> None:
-    """Raise ConversionError if it is no ideal."""
+def check_ideal(value: object) -> GeneratingSet:
+    """Return an ideal; raise ConversionError if it is none."""
     if not isinstance(value, GeneratingSet):
         raise ConversionError(f"a {type(value).__name__} is not an ideal: make one by m2bridge.ideal")
+    return value
 
 
 def _check_size(count: int) -> None:

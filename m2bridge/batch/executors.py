@@ -38,12 +38,8 @@ MEMORY_MARK = 2 * 2**30
 """Bytes that a worker process and its Macaulay2 may hold when it turns to another task."""
 
 
-class Certify(Protocol):
-    """A function like :func:`m2bridge.crosscheck.certify.certify_all`."""
-
-    def __call__(
-        self, model: Any, questions: Sequence[str], *, engine: Any, timeout: float | None
-    ) -> list[Certificate]: ...
+Certify = Callable[..., list[Certificate]]
+"""A function like :func:`m2bridge.crosscheck.certify.certify_all`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +127,8 @@ class Certifier:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._engine = Session(settings.program, Limits(memory=settings.memory)) if settings.needs_engine else None
-        if self._engine is not None:
+        self._engine = Session(settings.program, Limits(memory=settings.memory))
+        if settings.needs_engine:
             self._engine.start()
         self._performed = 0
 
@@ -141,11 +137,7 @@ class Certifier:
         """Whether it has done enough, or this process and its Macaulay2 hold too much memory."""
         if self._performed >= self._settings.recycled_after:
             return True
-        return resident_memory(os.getpid(), self._engine.pid if self._engine else None) > MEMORY_MARK
-
-    @property
-    def _version(self) -> str:
-        return self._engine.version if self._engine else "none"
+        return resident_memory(os.getpid(), self._engine.pid) > MEMORY_MARK
 
     def perform(self, task: Task) -> TaskReport:
         """Answer what is left of a task.
@@ -171,7 +163,8 @@ class Certifier:
         except Exception as error:  # whatever it is, it becomes the outcome of this case
             if isinstance(error, OSError) and error.errno in NO_ROOM:
                 raise
-            put_outcomes(self._settings, task, questions, error, self._version)
+            version = self._engine.version if self._settings.needs_engine else "none"
+            put_outcomes(self._settings, task, questions, error, version)
         else:
             for certificate in certificates:
                 self._settings.store.put(certificate)
@@ -181,9 +174,8 @@ class Certifier:
         for last in (False, True):
             try:
                 with alarm(clock(), GRACE):
-                    return self._settings.certify(
-                        task.case, questions, engine=self._engine, timeout=self._settings.timeout
-                    )
+                    limit = self._settings.timeout
+                    return self._settings.certify(task.case, questions, engine=self._engine, timeout=limit)
             except EngineDiedError:
                 if last:
                     raise
@@ -191,15 +183,13 @@ class Certifier:
 
     def close(self) -> None:
         """End Macaulay2."""
-        if self._engine is not None:
-            self._engine.close()
+        self._engine.close()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *reason: Any) -> None:
-        if self._engine is not None:
-            self._engine.__exit__(*reason)
+        self._engine.__exit__(*reason)
 
 
 Started = Callable[[Task], None]
@@ -224,24 +214,18 @@ class Executor(Protocol):
     def __exit__(self, *reason: Any) -> None: ...
 
 
-class Serial:
+class Serial(Certifier):
     """One task after the other, in this process."""
 
     def __init__(self, settings: Settings) -> None:
         make_folder(settings.store)
-        self._certifier = Certifier(settings)
+        super().__init__(settings)
 
     def run(self, tasks: Iterable[Task], started: Started) -> Iterator[TaskReport]:
         """Perform tasks, as :meth:`Executor.run`."""
         for task in tasks:
             started(task)
-            yield self._certifier.perform(task)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *reason: Any) -> None:
-        self._certifier.__exit__(*reason)
+            yield self.perform(task)
 
 
 PATIENCE = 30.0

@@ -188,7 +188,7 @@ def _duration(value: Any) -> bool:
 
 def _case(value: Any) -> bool:
     """Names with numbers, lists of numbers, words, yes or no."""
-    named = _object(value) and all(map(_name, value)) and len(value) <= _MOST_NUMBERS
+    named = isinstance(value, dict) and all(map(_name, value)) and len(value) <= _MOST_NUMBERS
     return named and all(_number(v) or isinstance(v, bool) or _name(v) or _numbers(v) for v in value.values())
 
 
@@ -205,7 +205,7 @@ def _name(value: Any) -> bool:
 
 
 def _reported(value: Any) -> bool:
-    if not _object(value) or value.keys() != {"versions", "seconds", "peak_memory"}:
+    if not isinstance(value, dict) or value.keys() != {"versions", "seconds", "peak_memory"}:
         return False
     versions, memory = value["versions"], value["peak_memory"]
     named = _named_texts(versions) and versions.keys() == _PROGRAMS and all(map(_WORD.fullmatch, versions.values()))
@@ -221,10 +221,6 @@ def _text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def _texts(value: Any) -> bool:
-    return isinstance(value, list) and all(map(_text, value))
-
-
 def _named_texts(value: Any) -> bool:
     return isinstance(value, dict) and all(map(_text, value.values()))
 
@@ -237,7 +233,7 @@ _FORM = {
     "question": _name,
     "answer": _object,
     "evidence": _object,
-    "trusted": _texts,
+    "trusted": lambda v: isinstance(v, list) and all(map(_text, v)),
     "field": _text,
     "script": lambda v: _named_texts(v) and v.keys() == {"text", "digest"},
     "libraries": _named_texts,
@@ -354,13 +350,9 @@ def difference(stored: Any, found: Any, place: str) -> Difference | None:
 def _shown(stored_value: Any, found_value: Any) -> tuple[str, str]:
     """Both values as JSON; of long ones a part around the first character where they differ."""
     stored, found = (json.dumps(value, ensure_ascii=False) for value in (stored_value, found_value))
-    start = max(_common(stored, found) - _SHOWN // 2, 0)
+    beginning = takewhile(lambda pair: pair[0] == pair[1], zip(stored, found, strict=False))
+    start = max(len(list(beginning)) - _SHOWN // 2, 0)
     return _part(stored, start), _part(found, start)
-
-
-def _common(first: str, second: str) -> int:
-    """Length of the longest common beginning."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
 
 
 def _part(text: str, start: int) -> str:

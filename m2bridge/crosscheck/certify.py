@@ -163,8 +163,9 @@ def _rows(statements: tuple[Statement, ...], certificate: Certificate) -> list[R
 
 def _row(verdict: Verdict, data: Mapping[str, Any]) -> Row:
     """A row with the words of the certificate, which may be those of another release."""
+    name = name_with_part(verdict.statement.key, data["part"])
     witness = "" if verdict.witness is None else _witness_text(verdict.witness)
-    return Row(name_with_part(verdict.key, data["part"]), data["text"], data["verdict"], verdict.reason, witness)
+    return Row(name, data["text"], data["verdict"], verdict.reason, witness)
 
 
 def _witness_text(witness: Witness) -> str:
@@ -219,8 +220,8 @@ def certify_all(
     """
     chosen = [question_of(model.family, question) for question in questions]
     _check_numbers(model.to_json())
-    needed = engine is not None or any(question.needs_engine(model) for question in chosen)
     with limited(timeout), engine_or_own(engine) as engine:
+        needed = any(question.needs_engine(model) for question in chosen)
         return _certificates(model, chosen, engine, engine.version if needed else "none")
 
 

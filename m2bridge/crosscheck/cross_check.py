@@ -182,16 +182,6 @@ class Verdict:
         return f" ({self.progress})" if self.progress else ""
 
     @property
-    def key(self) -> str:
-        """Number of the statement in the paper, or its name."""
-        return self.statement.key
-
-    @property
-    def part(self) -> str:
-        """Part of the statement."""
-        return self.statement.part
-
-    @property
     def text(self) -> str:
         """The statement in words."""
         return self.statement.text
@@ -199,13 +189,13 @@ class Verdict:
     @property
     def name(self) -> str:
         """``3.4 (iii)``."""
-        return name_with_part(self.key, self.part)
+        return name_with_part(self.statement.key, self.statement.part)
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary for ``json.dumps``."""
         witness = None if self.witness is None else self.witness.to_json()
         rests_on = {"computed": list(self.computed), "trusted": list(self.trusted)}
-        return {"statement": self.key, **self._words(), "reason": self.reason, "witness": witness, **rests_on}
+        return {"statement": self.statement.key, **self._words(), "reason": self.reason, "witness": witness, **rests_on}
 
     def to_data(self) -> dict[str, Any]:
         """The verdict as a certificate holds it: numbers instead of sentences."""
@@ -220,8 +210,8 @@ class Verdict:
         }
 
     def _words(self) -> dict[str, str]:
-        words = {"part": self.part, "text": self.text, "source": self.statement.source}
-        return words | {"verdict": str(self.decision)}
+        stated = self.statement
+        return {"part": stated.part, "text": stated.text, "source": stated.source, "verdict": str(self.decision)}
 
     def _witness_data(self) -> dict[str, Any] | None:
         """The witness in an orbit; a statement about the closure as a whole has its numbers beside it."""
@@ -355,13 +345,11 @@ class CrossCheck(VerdictsResult):
     def to_sheet(self) -> Sheet:
         """The verdicts in a line, numbers of the case, a table of its orbits, and the verdicts with their grounds."""
         observed = self.observations
-        named = [] if observed is None else observed.facts()
-        remarks = () if observed is None else observed.remarks
         facts = [
             ("verdicts", _summary(self.verdicts)),
-            *named,
+            *([] if observed is None else observed.facts()),
             ("computed by", computed_by(self.engine_version, self.seconds)),
-            *(("agreement", remark) for remark in remarks),
+            *(("agreement", remark) for remark in self._remarks),
             ("not finished", self.unfinished or None),
         ]
         blocks: list[Block] = [Facts(facts)]
@@ -371,19 +359,17 @@ class CrossCheck(VerdictsResult):
         blocks.append(Findings([_finding(verdict) for verdict in self.verdicts]))
         return Sheet(f"Cross-check of the {self.model.title}, over QQ", blocks)
 
+    @property
+    def _remarks(self) -> Sequence[str]:
+        return () if self.observations is None else self.observations.remarks
+
     def to_json(self) -> dict[str, Any]:
         """A dictionary for ``json.dumps``: the observations and the verdicts."""
-        observed = self.observations
         case = result_json(self.model.to_json(), QQ, self.engine_version or None, self.seconds)
-        return (
-            case
-            | (_NOTHING if observed is None else observed.to_json())
-            | {
-                "verdicts": [verdict.to_json() for verdict in self.verdicts],
-                "remarks": [] if observed is None else list(observed.remarks),
-                "unfinished": self.unfinished or None,
-            }
-        )
+        observations = _NOTHING if self.observations is None else self.observations.to_json()
+        verdicts = [verdict.to_json() for verdict in self.verdicts]
+        remarks, unfinished = list(self._remarks), self.unfinished or None
+        return case | observations | {"verdicts": verdicts, "remarks": remarks, "unfinished": unfinished}
 
     def to_macaulay2(self) -> str:
         """The verdicts as a Macaulay2 hash table."""
@@ -436,16 +422,17 @@ def cross_check(
 def _cross_check(model: Model, engine: Engine, statements: Sequence[Statement]) -> CrossCheck:
     running, observables = clock(), model.observables(statements)
     version = engine.version if model.needs_engine(observables) else ""
+    observed, unfinished = None, ""
     try:
         observed = model.observe(observables, engine)
     except (TimeLimitError, MemoryLimitError) as limit:
-        verdicts = tuple(without_observations(statement, model, str(limit)) for statement in statements)
-        return CrossCheck(model, verdicts, None, version, running.seconds, str(limit))
+        unfinished = str(limit)
     if observed is None:
-        verdicts = tuple(without_observations(statement, model) for statement in statements)
-        return CrossCheck(model, verdicts, None, version, running.seconds)
-    verdicts = tuple(compare(statement, observed) for statement in statements)
-    return CrossCheck(model, verdicts, observed, version, running.seconds, observed.unfinished)
+        verdicts = tuple(without_observations(statement, model, unfinished) for statement in statements)
+    else:
+        verdicts = tuple(compare(statement, observed) for statement in statements)
+        unfinished = observed.unfinished
+    return CrossCheck(model, verdicts, observed, version, running.seconds, unfinished)
 
 
 _NOTHING: dict[str, Any] = {"dimension": None, "degree": None, "orbits": [], "zero_tangent_dimension": None}

@@ -71,9 +71,8 @@ class Ideal(Result, GeneratingSet):
 
     def to_sheet(self) -> Sheet:
         """The generators and the ring on one line; where that is not all of them, a line for each besides."""
-        title, whole = ideal_text(self), ideal_text(self, None)
-        blocks = [] if title == whole else [generator_lines(self)]
-        return Sheet(title, blocks, [] if blocks else [ideal_latex(self)])
+        blocks = [] if ideal_text(self) == ideal_text(self, None) else [generator_lines(self)]
+        return Sheet(ideal_text(self), blocks, [] if blocks else [ideal_latex(self)])
 
     def to_json(self) -> dict[str, Any]:
         """Field, variables and generators, as :func:`m2bridge.read_ideal` reads them."""
@@ -109,8 +108,7 @@ class Ideal(Result, GeneratingSet):
         >>> ideal("x + y", "x - y").equals(ideal("x", "y"), timeout=60)
         True
         """
-        check_ideal(other)
-        if self.ring != other.ring:
+        if self.ring != check_ideal(other).ring:
             return False
         if {g.monic() for g in self.generators} == {g.monic() for g in other.generators}:
             return True
