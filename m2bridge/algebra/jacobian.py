@@ -130,7 +130,10 @@ def generic_rank(free: PolynomialMap, enough: int, *, field: CoefficientField) -
     for degree in degrees:
         name = str(field) if degree == 1 else f"GF({p}^{degree})"
         for seed in range(_SEED, _SEED + ATTEMPTS):
-            value = _rank(free, field, seed) if degree == 1 else _extension_rank(free, p, degree, seed, enough)
+            if degree == 1:
+                value = differential_rank(free, random_point(free, p or MANY, seed), field=field)
+            else:
+                value = _extension_rank(free, p, degree, seed, enough)
             best = (value, name) if value >= best[0] else best
             if value >= enough:
                 return best
@@ -140,11 +143,6 @@ def generic_rank(free: PolynomialMap, enough: int, *, field: CoefficientField) -
 def extension_degree(p: int) -> int:
     """The least k such that GF(p^k) has many elements."""
     return next(k for k in count(1) if p**k >= MANY)
-
-
-def _rank(free: PolynomialMap, field: CoefficientField, seed: int) -> int:
-    p = field.characteristic
-    return differential_rank(free, random_point(free, p or MANY, seed), field=field)
 
 
 def _extension_rank(free: PolynomialMap, p: int, degree: int, seed: int, enough: int) -> int:

@@ -204,17 +204,12 @@ def short_basis(rows: Sequence[Vector]) -> list[Vector]:
     if not rows:
         return []
     check(4 * elimination_price(len(rows), len(rows[0])))
-    matrix = flint.fmpz_mat([list(row) for row in rows])
-    echelon, _, height = matrix.rref()
-    primitive = []
-    for i in range(height):
-        row = [int(echelon[i, j]) for j in range(len(rows[0]))]
-        content = gcd(*row)
-        primitive.append([entry // content for entry in row])
-    if not primitive:
+    echelon, _, height = flint.fmpz_mat([list(row) for row in rows]).rref()
+    independent = [list(map(int, row)) for row in echelon.tolist()[:height]]
+    if not independent:
         return []
-    short = flint.fmpz_mat(primitive).lll()
-    return [tuple(int(entry) for entry in row) for row in short.tolist()]
+    short = flint.fmpz_mat([[entry // gcd(*row) for entry in row] for row in independent]).lll()
+    return [tuple(map(int, row)) for row in short.tolist()]
 
 
 Index = tuple[int, int]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from math import prod
 from typing import Any
 
-from sympy import Rational, Symbol, sympify
+from sympy import ImmutableMatrix, Rational, Symbol, SympifyError, expand, sympify
 
 from m2bridge.algebra.ring import PolynomialRing, entry_text
 from m2bridge.errors import ConversionError
@@ -83,25 +85,29 @@ class BettiTable:
     @property
     def rows(self) -> dict[tuple[int, int], int]:
         """The table: numbers by column and row."""
-        table: dict[tuple[int, int], int] = {}
+        table = Counter[tuple[int, int]]()
         for (i, _, weight), count in self.entries:
-            table[i, weight - i] = table.get((i, weight - i), 0) + count
-        return table
+            table[i, weight - i] += count
+        return dict(table)
+
+    @property
+    def _totals(self) -> dict[int, int]:
+        """The numbers of generators by homological degree."""
+        totals = Counter[int]()
+        for (i, _, _), count in self.entries:
+            totals[i] += count
+        return dict(sorted(totals.items()))
 
     def __repr__(self) -> str:
-        totals: dict[int, int] = {}
-        for (i, _, _), count in self.entries:
-            totals[i] = totals.get(i, 0) + count
-        return f"<BettiTable {' '.join(f'{i}: {n}' for i, n in sorted(totals.items()))}>"
+        return f"<BettiTable {' '.join(f'{i}: {n}' for i, n in self._totals.items())}>"
 
     def __str__(self) -> str:
-        table = self.rows
+        table, totals = self.rows, self._totals
         if not table:
             return "total:"
-        columns = range(min(i for i, _ in table), max(i for i, _ in table) + 1)
+        columns = range(min(totals), max(totals) + 1)
         heights = range(min(j for _, j in table), max(j for _, j in table) + 1)
-        totals = [sum(n for (i, _), n in table.items() if i == column) for column in columns]
-        lines = [["", *map(str, columns)], ["total:", *map(str, totals)]]
+        lines = [["", *map(str, columns)], ["total:", *(str(totals.get(i, 0)) for i in columns)]]
         lines += [[f"{j}:", *(str(table.get((i, j), ".")) for i in columns)] for j in heights]
         widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
         return "\n".join(" ".join(c.rjust(w) for c, w in zip(line, widths, strict=True)) for line in lines)
@@ -131,18 +137,11 @@ class HilbertPolynomial(Named):
 
     def __call__(self, degree: int) -> Fraction:
         """Its value at an integer."""
-        total = Fraction(0)
-        for n, c in self.coefficients:
-            product = Fraction(c)
-            for k in range(1, n + 1):
-                product *= Fraction(degree + k, k)
-            total += product
-        return total
+        factors = {n: [Fraction(degree + k, k) for k in range(1, n + 1)] for n, _ in self.coefficients}
+        return sum((prod(factors[n], start=Fraction(c)) for n, c in self.coefficients), Fraction(0))
 
     def to_sympy(self, variable: str = "t") -> Any:
         """The polynomial in powers of a variable."""
-        from sympy import expand, prod
-
         t = Symbol(variable)
         return expand(sum(c * prod((t + k) * Rational(1, k) for k in range(1, n + 1)) for n, c in self.coefficients))
 
@@ -286,7 +285,6 @@ class Matrix(Named):
         ConversionError
             If an entry is no number and no SymPy polynomial.
         """
-        from sympy import ImmutableMatrix, SympifyError
 
         def entry(value: Any) -> Any:
             return value.as_expr() if hasattr(value, "as_expr") else sympify(value, strict=True)
@@ -426,13 +424,10 @@ class Complex(Named):
         ConversionError
             If a module is not free.
         """
-        counts: dict[tuple[int, Degree, int], int] = {}
-        for i, module in enumerate(self.modules, self.low):
-            if not module.is_free:
-                raise ConversionError("a Betti table is for complexes of free modules")
-            for degree in module.degrees:
-                place = (i, degree, sum(degree))
-                counts[place] = counts.get(place, 0) + 1
+        if not all(module.is_free for module in self.modules):
+            raise ConversionError("a Betti table is for complexes of free modules")
+        placed = enumerate(self.modules, self.low)
+        counts = Counter((i, degree, sum(degree)) for i, module in placed for degree in module.degrees)
         return BettiTable(tuple(sorted(counts.items())))
 
     def __str__(self) -> str:

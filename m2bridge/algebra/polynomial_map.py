@@ -295,17 +295,11 @@ def linear_isomorphism(first: PolynomialMap, second: PolynomialMap) -> list[list
     size = len(first.images)
     joint = [left + right for left, right in zip(*combined, strict=True)]
     pivots, echelon = pivot_columns(joint)
-    if any(pivot >= size for pivot in pivots):
+    if any(pivot >= size for pivot in pivots) or len(pivot_columns(combined[1])[0]) != len(pivots):
         return None
-    if len(pivot_columns(combined[1])[0]) != len(pivots):
-        return None
-    matrix = []
-    for i in range(len(second.images)):
-        row = [Fraction(0)] * size
-        for pivot, equation in zip(pivots, echelon, strict=True):
-            row[pivot] = equation[size + i]
-        matrix.append(row)
-    return matrix
+    equations = dict(zip(pivots, echelon, strict=True))
+    columns = range(size, size + len(second.images))
+    return [[equations[j][column] if j in equations else Fraction(0) for j in range(size)] for column in columns]
 
 
 def _coefficient_rows(families: Sequence[Sequence[PolyElement]]) -> list[list[list[int]]]:

@@ -186,9 +186,5 @@ def _solved(rows: Sequence[Mapping[int, int]], width: int) -> dict[int, dict[int
         for j, c in row.items():
             dense[i * width + j] = c
     echelon, pivots = reduced_echelon(flint.nmod_mat(len(rows), width, dense, LARGE_PRIME))
-    entries = echelon.entries()
-    solutions = {}
-    for i, pivot in enumerate(pivots):
-        solved = enumerate(map(int, entries[i * width : (i + 1) * width]))
-        solutions[pivot] = {j: LARGE_PRIME - c for j, c in solved if c and j != pivot}
-    return solutions
+    solved = zip(pivots, echelon.tolist(), strict=False)
+    return {p: {j: LARGE_PRIME - int(c) for j, c in enumerate(row) if c and j != p} for p, row in solved}

@@ -8,15 +8,12 @@ from functools import partial
 from itertools import islice, product
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from m2bridge.convert.documents import read_text, read_toml
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families import family
 from m2bridge.families.definition import MOST, CaseOption, Family
-
-if TYPE_CHECKING:
-    from _csv import Reader as CSVReader
 
 T = TypeVar("T")
 
@@ -176,23 +173,17 @@ def _toml(path: Path, text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 def _csv(path: Path, text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     rows = csv.reader(text.splitlines(), strict=True)
     try:
-        yield from _rows(path, rows)
+        header = [name.strip() for name in next(rows, [])]
+        if len(set(header)) < len(header) or not header:
+            raise InvalidCaseError("cases", f"{path.name}: the first line must name the columns, each once")
+        for row in filter(lambda row: any(map(str.strip, row)), rows):
+            if len(row) != len(header):
+                message = f"{path.name}, line {rows.line_num}: {len(row)} cells under {len(header)} names"
+                raise InvalidCaseError("cases", message)
+            yield f"line {rows.line_num}", {name: cell for name, cell in zip(header, row, strict=True) if cell.strip()}
     except csv.Error as reason:
         message = f"{path.name}, line {rows.line_num}: not CSV ({reason}); is a quotation mark not closed?"
         raise InvalidCaseError("cases", message) from None
-
-
-def _rows(path: Path, rows: CSVReader) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    header = [name.strip() for name in next(rows, [])]
-    if len(set(header)) < len(header) or not header:
-        raise InvalidCaseError("cases", f"{path.name}: the first line must name the columns, each once")
-    for row in rows:
-        if not any(cell.strip() for cell in row):
-            continue
-        if len(row) != len(header):
-            message = f"{path.name}, line {rows.line_num}: {len(row)} cells under {len(header)} names"
-            raise InvalidCaseError("cases", message)
-        yield f"line {rows.line_num}", {name: cell for name, cell in zip(header, row, strict=True) if cell.strip()}
 
 
 def _values(where: str, option: CaseOption, value: Any) -> tuple[Any, ...]:

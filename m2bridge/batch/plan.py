@@ -91,25 +91,9 @@ def plan(tasks: Sequence[Task], store: Store) -> Plan:
 
 
 class Progress:
-    """A display of the progress of a batch; this one shows nothing."""
+    """A display of the progress of a batch; this one counts and shows nothing."""
 
-    @contextmanager
-    def of(self, plan: Plan) -> Iterator[None]:
-        """Show the progress of a plan during the block."""
-        yield
-
-    def started(self, task: Task) -> None:
-        """Take note that a worker began with a task."""
-
-    def finished(self, report: TaskReport) -> None:
-        """Take note that a task is done."""
-
-
-class Lines(Progress):
-    """One plain line for each case that is done."""
-
-    def __init__(self, stream: TextIO | None = None) -> None:
-        self._stream = stream or sys.stderr
+    def __init__(self) -> None:
         self._done = self._number = 0
 
     @contextmanager
@@ -118,9 +102,24 @@ class Lines(Progress):
         self._done, self._number = plan.done, len(plan.tasks)
         yield
 
+    def started(self, task: Task) -> None:
+        """Take note that a worker began with a task."""
+
     def finished(self, report: TaskReport) -> None:
         """Take note that a task is done."""
         self._done += 1
+
+
+class Lines(Progress):
+    """One plain line for each case that is done."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        super().__init__()
+        self._stream = stream or sys.stderr
+
+    def finished(self, report: TaskReport) -> None:
+        """Print a line about the task."""
+        super().finished(report)
         name, answers = report.task.name, _counted(report.counts)
         text = f"{self._done}/{self._number}  {name}  {duration(report.seconds)}  {answers}"
         with suppress(OSError):  # nobody may be there any more to read it, and the batch goes on
@@ -131,9 +130,10 @@ class Live(Progress):
     """A display on a terminal that is brought up to date in place."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._answers: Counter[str] = Counter()
         self._running: dict[Task, float] = {}
-        self._done = self._number = self._effort_done = self._effort = 0
+        self._effort_done = self._effort = 0
         self._begin = 0.0
 
     @contextmanager
@@ -142,10 +142,11 @@ class Live(Progress):
         from rich.console import Console
         from rich.live import Live as Display
 
-        self._answers = plan.answers.copy()
-        self._done, self._number, self._begin = plan.done, len(plan.tasks), time.monotonic()
+        self._answers, self._begin = plan.answers.copy(), time.monotonic()
         self._effort = sum(task.effort for task in plan.left)
-        with Display(get_renderable=self._table, console=Console(stderr=True), refresh_per_second=4, transient=True):
+        console = Console(stderr=True)
+        display = Display(get_renderable=self._table, console=console, refresh_per_second=4, transient=True)
+        with super().of(plan), display:
             yield
 
     def started(self, task: Task) -> None:
@@ -154,9 +155,9 @@ class Live(Progress):
 
     def finished(self, report: TaskReport) -> None:
         """Take note that a task is done."""
+        super().finished(report)
         self._running.pop(report.task, None)
         self._answers += report.counts
-        self._done += 1
         self._effort_done += report.task.effort
 
     def _table(self) -> Table:

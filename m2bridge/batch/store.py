@@ -320,11 +320,9 @@ class Store:
             about = task.case.family, task.case.to_json()
             if (names is None or name in names) and (verdicts := _verdicts(path, about)):
                 answers[question] = verdicts
-            elif (
-                (names is None or other.name in names)
-                and (kind := _kind(other, about))
-                and not self._again(other, kind)
-            ):
+                continue
+            kind = _kind(other, about) if names is None or other.name in names else None
+            if kind and not self._again(other, kind):
                 answers[question] = (NOT_APPLICABLE if kind == "not-applicable" else kind,)
         return answers
 

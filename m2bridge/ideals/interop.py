@@ -135,12 +135,8 @@ def _polynomial(ring: PolynomialRing, terms: Any) -> PolyElement:
         numerator, denominator = (*map(integer, parts), 1)[:2]
         monomial = tuple(map(int, exponents))
         divisor = domain(denominator)
-        if (
-            len(monomial) != len(ring.variables)
-            or min(monomial, default=0) < 0
-            or monomial in coefficients
-            or not divisor
-        ):
+        is_monomial = len(monomial) == len(ring.variables) and min(monomial, default=0) >= 0
+        if not is_monomial or monomial in coefficients or not divisor:
             raise ConversionError(f"not a term of a polynomial of {ring}: {json.dumps([exponents, coefficient]):.80}")
         coefficients[monomial] = domain(numerator) / divisor
     return ring.sympy_ring.from_dict({monomial: c for monomial, c in coefficients.items() if c})
