@@ -18,6 +18,7 @@ from m2bridge.convert.notation import polynomial_text
 from m2bridge.convert.polynomials import read_polynomial
 from m2bridge.engine.wire import decode, dense_exponents as dense, parse, sparse_terms as terms
 from m2bridge.errors import ConversionError, ParseError
+from m2bridge.workspace.decode import decode as decode_value
 
 # The strict parser for polynomials, and map files.
 
@@ -327,3 +328,18 @@ def test_other_json_is_refused(generators: object) -> None:
     for data in ({"field": "QQ", "coordinates": ["x"], "generators": generators}, {}, []):
         with pytest.raises(ConversionError, match="JSON of a closure"):
             read_ideal(data)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("exponent", [0, 1, 2])
+def test_a_monomial_occurs_once_on_the_wire(exponent: int) -> None:
+    """In answers of scripts, whose terms have all exponents, and in values, whose terms have the powers that occur."""
+    answer = ["RingElement", ["PolynomialRing", ["QQ"], [["x"]]], [[[1], "1"], [[exponent], "2"]]]
+    algebra = ["Algebra", 0, [["x"]], 1, [[1]], [["MonomialSize", 32], ["GRevLex", [1]], ["Position", "Up"]]]
+    rings = [["QQ"], [*algebra, False, True, [], []]]
+    value = ["Value", rings, ["Element", 1, [["1", 0, 1], ["2", 0, exponent] if exponent else ["2"]]]]
+    for read, data in ((decode, answer), (decode_value, value)):
+        if exponent == 1:
+            with pytest.raises(ParseError, match="a monomial occurs twice"):
+                read(data)
+        else:
+            assert str(read(data)) == {0: "x + 2", 2: "2*x**2 + x"}[exponent]
