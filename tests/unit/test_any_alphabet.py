@@ -171,6 +171,8 @@ def test_words() -> None:
     x, y = PolynomialRing(QQ, ("x", "y")).sympy_ring.gens
     assert first_terms(str((x + y) ** 2), 240) == "x**2 + 2*x*y + y**2"
     assert first_terms(str((x + y) ** 40), 240).endswith("…  (41 terms)")
+    assert first_terms("x - y - z + w", 8) == "x - y …  (4 terms)"
+    assert first_terms("-x + y - z", 6) == "-x …  (3 terms)"
     assert table(("n", "word"), [(10, "a"), (5, "bb")]).splitlines()[2:] == ["  10   a", "   5   bb"]
 
 
