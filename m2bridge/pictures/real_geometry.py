@@ -276,8 +276,7 @@ def _over(ideal: _Variety, base: str, box: Box, cuts: Sequence[PolyElement], fin
         places = nodes(span, max(5, round(2 * fineness * part)))
         tracks = [ideal.points({base: place}, box, projections) for place in watched(places)]
         sample = ideal.points({base: middle(span)}, box, projections)
-        if len({len(track) for track in (*tracks, sample)}) != 1:
-            raise ContradictionError("the number of real points over an interval is not constant on a curve")
+        _same(map(len, (*tracks, sample)))
         exact = _rational_points(ideal, base, span, box, projections, sample)
         for number, spot in enumerate(sample):
             line = tuple(_point(track[number], ideal.names) for track in tracks)
@@ -428,7 +427,7 @@ def _both(p: fmpq_mpoly, q: fmpq_mpoly, variable: str) -> bool:
 
 
 def _same(counts: Iterator[int]) -> int:
-    """A number that a decomposition keeps constant."""
+    """The number that a decomposition keeps constant, of real roots or points."""
     seen = set(counts)
     if len(seen) != 1:
         raise ContradictionError(f"the number of real roots over a cell is not constant: {sorted(seen)}")

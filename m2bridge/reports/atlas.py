@@ -50,15 +50,6 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """A certificate to download."""
-
-    question: str
-    file: str
-    digest: str
-
-
-@dataclass(frozen=True, slots=True)
 class Sheet:
     """A case.
 
@@ -75,7 +66,8 @@ class Sheet:
         Of the ideal of the closure.
     rows : tuple of Row
         The verdicts; what has no answer is among them.
-    sources : tuple of Source
+    sources : mapping of str to Certificate
+        The certificates to download, by file.
     trusted : tuple of str
         Lemmas and computations on which some certificate rests.
     """
@@ -86,7 +78,7 @@ class Sheet:
     singular: tuple[Value, ...]
     generators: tuple[str, ...]
     rows: tuple[Row, ...]
-    sources: tuple[Source, ...]
+    sources: Mapping[str, Certificate]
     trusted: tuple[str, ...]
 
     @property
@@ -103,7 +95,7 @@ class Sheet:
     @property
     def equations(self) -> bool:
         """Whether the equations up to a degree are known."""
-        return any(source.question == EQUATIONS for source in self.sources)
+        return any(certificate.question == EQUATIONS for certificate in self.sources.values())
 
     def text(self, name: str) -> str:
         """The text of the value with this name."""
@@ -274,7 +266,7 @@ def _sheet_of(case: Case, rows: list[Row], certificates: Mapping[str, Certificat
         singular_values(certificates),
         _generators(certificates.values()),
         tuple(rows),
-        tuple(Source(certificate.question, file, certificate.digest) for file, certificate in certificates.items()),
+        certificates,
         tuple(sorted({lemma for certificate in certificates.values() for lemma in certificate.trusted})),
     )
 

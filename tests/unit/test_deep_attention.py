@@ -91,7 +91,7 @@ def test_gradients_are_those_of_the_product_rule(
 def test_gradients_of_blocks(widths: tuple[int, ...]) -> None:
     """Along any direction in C_k, c_k and m, from the output as a polynomial on a line."""
     numbers, random = Residues(LARGE_PRIME), Random(5)
-    start, direction = (bounds.random_block(DeepAttention(widths, widths[:-1]), random) for _ in range(2))
+    start, direction = (bounds.random_block(DeepAttention(widths, widths[:-1]), random.randrange) for _ in range(2))
     X, G = (
         numbers.matrix([[random.randrange(LARGE_PRIME) for _ in range(2)] for _ in range(rows)])
         for rows in (start.size, 1)

@@ -26,7 +26,7 @@ from m2bridge.algebra.linear_algebra import pivot_columns
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import InvalidCaseError, TooLargeError
-from m2bridge.families.deep_attention.network import EntryMatrix, Head, Layer, Lightning, Point, Rows
+from m2bridge.families.deep_attention.network import EntryMatrix, Head, Layer, NumberSystem, Point, Rows
 from m2bridge.families.deep_attention.shape import Shape, coefficient_count
 from m2bridge.limits import check, watched
 
@@ -95,7 +95,7 @@ def _product_count(network: Shape) -> int:
     return products
 
 
-class PolynomialSystem(Lightning):
+class PolynomialSystem(NumberSystem):
     """The number system of polynomials."""
 
     __slots__ = ()
@@ -223,7 +223,7 @@ def _transposed_word(word: str) -> str:
     return "".join(chr(ord(letter) ^ _TRANSPOSED) for letter in reversed(word))
 
 
-class WordSystem(Lightning):
+class WordSystem(NumberSystem):
     """The number system of words: matrices are letters, and have no entries."""
 
     __slots__ = ()

@@ -13,13 +13,14 @@ weights. The proofs are in ``docs/deep-attention.md``.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import islice
 from operator import add, mul
 from random import Random
-from typing import Any, Protocol
+from typing import Any
 
 import flint
 
@@ -39,37 +40,25 @@ Scalar = Any
 """An integer, or a rational number of FLINT."""
 
 
-class NumberSystem(Protocol):
-    """Matrices over a ring, and the normalization of scores."""
-
-    def matrix(self, rows: Rows) -> Matrix:
-        """Return the matrix with these entries."""
-        ...
-
-    def normalized(self, scores: Matrix) -> Matrix:
-        """Return the normalized scores σ(Z)."""
-        ...
-
-    def scores_pullback(self, normalized: Matrix, covector: Matrix) -> Matrix:
-        """Return the covector on the scores Z that a covector on σ(Z) becomes; ``normalized`` is σ(Z)."""
-        ...
-
-
-class Lightning:
-    """Scores are not normalized: σ is the identity."""
+class NumberSystem(ABC):
+    """Matrices over a ring, and the normalization σ of scores: the identity, where no subclass knows another one."""
 
     __slots__ = ()
 
+    @abstractmethod
+    def matrix(self, rows: Rows) -> Matrix:
+        """Return the matrix with these entries."""
+
     def normalized(self, scores: Matrix) -> Matrix:
-        """Return the scores."""
+        """Return the normalized scores σ(Z)."""
         return scores
 
     def scores_pullback(self, normalized: Matrix, covector: Matrix) -> Matrix:
-        """Return the covector."""
+        """Return the covector on the scores Z that a covector on σ(Z) becomes; ``normalized`` is σ(Z)."""
         return covector
 
 
-class Integers(Lightning):
+class Integers(NumberSystem):
     """ZZ."""
 
     __slots__ = ()
@@ -80,7 +69,7 @@ class Integers(Lightning):
 
 
 @dataclass(frozen=True, slots=True)
-class Residues(Lightning):
+class Residues(NumberSystem):
     """GF(p)."""
 
     prime: int
@@ -244,14 +233,6 @@ def _pullback(head: Head, Y: Matrix, sigma: Matrix, G: Matrix, numbers: NumberSy
 _LARGEST_ENTRY = 1000
 
 
-class Draws(Protocol):
-    """A source of numbers."""
-
-    def randrange(self, start: int, stop: int, /) -> int:
-        """A number from ``start`` on, below ``stop``."""
-        ...
-
-
 @dataclass(slots=True)
 class MinimalStandard:
     """The generator x ↦ 48271·x modulo 2^31 − 1 (Park, Miller 1993), the same in every language.
@@ -315,7 +296,7 @@ class Block:
         return [*entries, *dm.entries()]
 
 
-def random_block(shape: Shape, random: Draws, unit: Scalar = 1) -> Block:
+def random_block(shape: Shape, draw: Callable[[int, int], int], unit: Scalar = 1) -> Block:
     """A block with the ranks of the shape, of random multiples of ``unit``; no matrix is skew-symmetric.
 
     Drawn in turn: the C_k row by row, or a column and a row where the rank is one; the c_k; m. All are positive.
@@ -323,7 +304,7 @@ def random_block(shape: Shape, random: Draws, unit: Scalar = 1) -> Block:
     size = min(shape.widths[0], 2)
 
     def row(length: int) -> tuple[Scalar, ...]:
-        return tuple(random.randrange(1, _LARGEST_ENTRY) * unit for _ in range(length))
+        return tuple(draw(1, _LARGEST_ENTRY) * unit for _ in range(length))
 
     def matrix(rank: int) -> tuple[tuple[Scalar, ...], ...]:
         if rank == size:
@@ -394,7 +375,7 @@ def rank_of_gradients(block: Block, numbers: NumberSystem, tokens: int, random: 
 
 def certified_block(network: Shape) -> Block:
     """Return the block whose rank is computed; it depends on the seed and the ranks only."""
-    return random_block(network, MinimalStandard(SEED))
+    return random_block(network, MinimalStandard(SEED).randrange)
 
 
 def block_bound(network: Shape, block: Block, rank: int, method: str) -> Iterator[LowerBound]:

@@ -24,6 +24,7 @@ from m2bridge.families.deep_attention.network import (
     Block,
     EntryMatrix,
     Matrix,
+    NumberSystem,
     Point,
     Residues,
     Rows,
@@ -41,7 +42,7 @@ from m2bridge.maps.model import LowerBound
 
 
 @dataclass(frozen=True, slots=True)
-class FormalSoftmax:
+class FormalSoftmax(Residues):
     """GF(p), with a random number for each exponential: softmax of two different tokens.
 
     Softmax is then (π_1, π_2; 1 − π_1, 1 − π_2) with random π_1, π_2, and only its derivative knows the scores. By Ax's
@@ -49,12 +50,7 @@ class FormalSoftmax:
     lower bounds (docs/deep-attention.md).
     """
 
-    prime: int
     random: Random
-
-    def matrix(self, rows: Rows) -> Matrix:
-        """Return the matrix with these entries."""
-        return Residues(self.prime).matrix(rows)
 
     def normalized(self, scores: Matrix) -> Matrix:
         """Return the normalized scores σ(Z)."""
@@ -67,7 +63,7 @@ class FormalSoftmax:
 
 
 @dataclass(frozen=True, slots=True)
-class Balls:
+class Balls(NumberSystem):
     """Real numbers enclosed in balls, with softmax; the j-th token stands for ``multiplicities[j]`` equal ones.
 
     The precision is that of ``flint.ctx.prec``. The normalization of column i is w_j e^{Z_ji} / Σ_m w_m e^{Z_mi}.
@@ -92,7 +88,7 @@ class Balls:
 
 
 @dataclass(frozen=True, slots=True)
-class PowerSeries:
+class PowerSeries(NumberSystem):
     """GF(p)[h]/(h^length), with softmax, for inputs εX where h = ε².
 
     Tokens are kept divided by ε, so the scores are h times what the matrices say; all scores have constant term 0, so
@@ -221,7 +217,7 @@ def _ball_block(network: Shape) -> Iterator[LowerBound]:
     numbers = Balls((1, network.t - 1))
     while precision <= MOST_PRECISION:
         random = Random(SEED)
-        block = random_block(network, random, unit)
+        block = random_block(network, random.randrange, unit)
         with flint.ctx.workprec(precision):
             rows = islice(watched(gradients(block, numbers, tokens, random, unit)), block.columns)
             determinant = flint.arb_mat(list(rows)).det()

@@ -6,11 +6,11 @@ ranks are found at the points and modulo the primes of the checker of one networ
 
 import itertools
 from collections.abc import Iterator, Mapping
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from m2bridge.certificates.schema import Certificate, Content
+from m2bridge.certificates.schema import Content
 from m2bridge.certificates.wording import Words, wording
 from m2bridge.checker import FamilyChecker
 from m2bridge.checker.algebra import ring
@@ -154,13 +154,6 @@ def content(key: str) -> Content:
     return Content({"verdicts": [said | {"outside": outside(words)}]}, _evidence(), WORDS.trusted[KINDS[key]])
 
 
-def _stored(key: str, certificate: Certificate) -> Content:
-    return content(key)
-
-
-QUESTIONS = {key: partial(_stored, key) for key in KINDS}
-
-
 @cache
 def _evidence() -> Json:
     """The identities, and the ranks of all blocks of at most three layers, for softmax at most two."""
@@ -222,4 +215,6 @@ def _small(softmax: bool) -> tuple[Case, ...]:
     )
 
 
-CHECKER = FamilyChecker("deep-attention-all-sizes", name, QUESTIONS)
+CHECKER = FamilyChecker(
+    "deep-attention-all-sizes", name, dict.fromkeys(KINDS, lambda certificate: content(certificate.question))
+)
