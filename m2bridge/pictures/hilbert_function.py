@@ -36,12 +36,12 @@ def _polynomial(axes: Any, polynomial: Expr, count: int) -> None:
     """Draw the polynomial where it is positive, between integers too."""
     value = lambdify(n, polynomial)
     places = [k / PARTS for k in range(PARTS * (count - 1) + 1)]
-    known = [(x, y) for x in places if (y := float(value(x))) > 0]
+    points = [(x, y) for x in places if (y := float(value(x))) > 0]
     formula = latex(polynomial)
     shown = f" ${formula}$" if len(formula) < LONGEST else f", degree {degree(polynomial, n)}"
-    if known:
+    if points:
         style = {"color": VERMILION, "linewidth": 1.3, "linestyle": (0, (5, 3)), "zorder": 1}
-        axes.plot(*zip(*known, strict=True), label=f"Hilbert polynomial{shown}", **style)
+        axes.plot(*zip(*points, strict=True), label=f"Hilbert polynomial{shown}", **style)
 
 
 def _values(axes: Any, values: Sequence[int], by_ranks: int) -> None:

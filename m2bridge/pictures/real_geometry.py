@@ -62,11 +62,11 @@ def leading_coefficient(polynomial: fmpq_mpoly, variable: str) -> fmpq_mpoly:
 
 def factors(polynomials: Iterable[fmpq_mpoly]) -> list[fmpq_mpoly]:
     """The different irreducible factors of those that are not zero."""
-    found: dict[str, fmpq_mpoly] = {}
+    irreducible: dict[str, fmpq_mpoly] = {}
     for polynomial in watched(polynomials):
         if not polynomial.is_zero():
-            found |= {str(factor): factor for factor, _ in polynomial.factor()[1]}
-    return list(found.values())
+            irreducible |= {str(factor): factor for factor, _ in polynomial.factor()[1]}
+    return list(irreducible.values())
 
 
 def boundaries(polynomial: fmpq_mpoly, variable: str, interval: Interval) -> list[fmpq_mpoly]:
@@ -137,13 +137,13 @@ def fractions_between(interval: Interval, count: int) -> list[fmpq]:
     """
     away = (interval[1] - interval[0]) / 100
     low, high = interval[0] + away, interval[1] - away
-    found: list[fmpq] = []
+    fractions: list[fmpq] = []
     for denominator in range(1, LARGEST_DENOMINATOR + 1):
         first, last = (low * denominator).floor(), (high * denominator).ceil()
         candidates = (fmpq(numerator, denominator) for numerator in range(int(first), int(last) + 1))
-        found += [c for c in candidates if low < c < high and c.q == denominator]
-        if len(found) >= count:
-            return found[:count]
+        fractions += [c for c in candidates if low < c < high and c.q == denominator]
+        if len(fractions) >= count:
+            return fractions[:count]
     return [low + (high - low) * fmpq(2 * k + 1, 2 * count) for k in range(count)]
 
 
@@ -232,11 +232,11 @@ class _Variety:
 
     def projections(self, base: str | None) -> dict[str, fmpq_mpoly]:
         """The equation between each other variable and the base."""
-        found = {}
+        equations = {}
         for name in self.names:
             if name != base:
-                (found[name],) = self.eliminated(*filter(None, (base, name)))
-        return found
+                (equations[name],) = self.eliminated(*filter(None, (base, name)))
+        return equations
 
     def points(self, over: Spot, box: Box, projections: Mapping[str, fmpq_mpoly]) -> list[Spot]:
         """Return the real points over a point of the base, or all of them; in the order of the coordinates."""
@@ -270,7 +270,7 @@ def _over(ideal: _Variety, base: str, box: Box, cuts: Sequence[PolyElement], fin
     projections = ideal.projections(base)
     critical = [b for name, p in projections.items() for b in boundaries(p, name, box[name])]
     critical += [g for cut in cuts for g in ideal.eliminated(base, more=[cut])]
-    found = []
+    cells = []
     for span in watched(pieces(factors(critical), base, box[base])):
         part = as_float((span[1] - span[0]) / (box[base][1] - box[base][0]))
         places = nodes(span, max(5, round(2 * fineness * part)))
@@ -280,22 +280,22 @@ def _over(ideal: _Variety, base: str, box: Box, cuts: Sequence[PolyElement], fin
         exact = _rational_points(ideal, base, span, box, projections, sample)
         for number, spot in enumerate(sample):
             line = tuple(_point(track[number], ideal.names) for track in tracks)
-            found.append(Cell((line,), spot, exact.get(number)))
-    return found
+            cells.append(Cell((line,), spot, exact.get(number)))
+    return cells
 
 
 def _rational_points(
     ideal: _Variety, base: str, span: Interval, box: Box, projections: Mapping[str, fmpq_mpoly], sample: list[Spot]
 ) -> dict[int, Mapping[str, fmpq]]:
     """A rational point of each branch, by number, among those over a few fractions."""
-    found: dict[int, Mapping[str, fmpq]] = {}
+    points: dict[int, Mapping[str, fmpq]] = {}
     for place in watched(fractions_between(span, TRIED)):
         spots = ideal.points({base: place}, box, projections)
         for exact in ideal.rational({base: place}, box, projections):
-            found.setdefault(_number(exact, spots), exact)
-        if len(found) == len(sample):
+            points.setdefault(_number(exact, spots), exact)
+        if len(points) == len(sample):
             break
-    return found
+    return points
 
 
 def _number(exact: Mapping[str, fmpq], spots: Sequence[Spot]) -> int:

@@ -41,14 +41,14 @@ def hidden(points: Sequence[Point], squares: Iterable[Sequence[Point]], elevatio
     triangles = numpy.concatenate([corners[:, (0, 1, 2)], corners[:, (0, 2, 3)]]) @ frame
     start, u, v = triangles[:, 0], triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0]
     area = _area(u, v)
-    seen = abs(area) > 1e-12
-    start, u, v, area = start[seen], u[seen], v[seen], area[seen]
-    found = []
+    facing = abs(area) > 1e-12
+    start, u, v, area = start[facing], u[facing], v[facing], area[facing]
+    behind = []
     for point in numpy.array(points, dtype=float) @ frame:
         r, s = _area(point - start, v) / area, _area(u, point - start) / area
         depth = start[:, 2] + r * u[:, 2] + s * v[:, 2]
-        found.append(bool(((r >= 0) & (s >= 0) & (r + s <= 1) & (depth > point[2] + NEAR)).any()))
-    return found
+        behind.append(bool(((r >= 0) & (s >= 0) & (r + s <= 1) & (depth > point[2] + NEAR)).any()))
+    return behind
 
 
 def _area(one: Any, other: Any) -> Any:

@@ -165,27 +165,27 @@ FIGURE = Figure(
 )
 
 
-def _dimension(found: Dimension) -> dict[str, Any]:
-    kept = ("dimension", "status", "upper_bound", "lower_bound", "expected", "methods")
-    whole = found.to_json()
-    return {name: whole[name] for name in kept}
+def _dimension(result: Dimension) -> dict[str, Any]:
+    names = ("dimension", "status", "upper_bound", "lower_bound", "expected", "methods")
+    whole = result.to_json()
+    return {name: whole[name] for name in names}
 
 
-def _rows(found: Figure3) -> list[tuple[object, ...]]:
+def _rows(figure: Figure3) -> list[tuple[object, ...]]:
     return [
         (
             point.delta,
             *(point.lightning.dimension, point.lightning.status, expected(point.lightning) or "–"),
             *(point.softmax.dimension, point.softmax.status, expected(point.softmax) or "–"),
         )
-        for point in found.points
+        for point in figure.points
     ]
 
 
-def _caption(found: Figure3) -> str:
-    known = "all values proved" if found.proved else "hollow points are lower bounds"
-    layers = "one layer" if found.layers == 1 else f"{found.layers} layers"
-    return f"Dimension of the neuromanifold: {layers} of width δ, a = {found.a}, t = {found.t}; {known}"
+def _caption(figure: Figure3) -> str:
+    proof = "all values proved" if figure.proved else "hollow points are lower bounds"
+    layers = "one layer" if figure.layers == 1 else f"{figure.layers} layers"
+    return f"Dimension of the neuromanifold: {layers} of width δ, a = {figure.a}, t = {figure.t}; {proof}"
 
 
 def _panel(
@@ -198,15 +198,15 @@ def _panel(
     panel.set_xticks(deltas[:: -(-len(deltas) // MOST_TICKS)])
     panel.grid(axis="y", color=FAINT, linewidth=0.8)
     panel.set_axisbelow(True)
-    said = [(delta, value) for delta, d in zip(deltas, dimensions, strict=True) if (value := expected(d)) is not None]
-    if said:
-        panel.plot(*zip(*said, strict=True), linestyle=(0, (5, 3)), color=colour, label="expected", linewidth=1.2)
-    for delta, found in zip(deltas, dimensions, strict=True):
-        filled = colour if found.status == "proved" else "white"
-        panel.plot([delta], [found.dimension or 0], **_mark(colour, filled), linestyle="none")
+    points = [(delta, value) for delta, d in zip(deltas, dimensions, strict=True) if (value := expected(d)) is not None]
+    if points:
+        panel.plot(*zip(*points, strict=True), linestyle=(0, (5, 3)), color=colour, label="expected", linewidth=1.2)
+    for delta, result in zip(deltas, dimensions, strict=True):
+        filled = colour if result.status == "proved" else "white"
+        panel.plot([delta], [result.dimension or 0], **_mark(colour, filled), linestyle="none")
         if len(deltas) <= MOST_LABELS:
             place = {"textcoords": "offset points", "xytext": (-5, 5), "ha": "right", "fontsize": 10}
-            panel.annotate(str(found.dimension or 0), (delta, found.dimension or 0), **place)
+            panel.annotate(str(result.dimension or 0), (delta, result.dimension or 0), **place)
     panel.legend(handles=_legend(formula, dimensions, colour), loc="upper left")
 
 
@@ -220,11 +220,11 @@ def _legend(formula: str, dimensions: Sequence[Dimension], colour: str) -> list[
         line(here, **_mark(colour, colour), linestyle="none", label="proved dimension"),
         line(here, color=colour, linestyle=(0, (5, 3)), linewidth=1.2, label=f"expected ({formula})"),
     ]
-    if any(found.status != "proved" for found in dimensions):
+    if any(result.status != "proved" for result in dimensions):
         entries.append(line(here, **_mark(colour, "white"), linestyle="none", label="lower bound"))
     return entries
 
 
-def expected(found: Dimension) -> int | None:
+def expected(result: Dimension) -> int | None:
     """The paper's formula, also where its hypotheses do not hold."""
-    return next((e.value for e in found.expected if e.value is not None), None)
+    return next((e.value for e in result.expected if e.value is not None), None)

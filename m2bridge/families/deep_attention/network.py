@@ -285,10 +285,10 @@ class Block:
         values = [identity] * (len(attention) - 1) + [numbers.matrix([m])]
         return tuple((Head(A, V),) for A, V in zip(attention, values, strict=True))
 
-    def flattened(self, found: list[Layer], numbers: NumberSystem) -> list[Scalar]:
+    def flattened(self, layers: list[Layer], numbers: NumberSystem) -> list[Scalar]:
         """A gradient with respect to the C_k and m as one with respect to the parameters of the block."""
-        covectors = [head.A for (head,) in found]
-        m, dm = numbers.matrix([self.row]), found[-1][0].V
+        covectors = [head.A for (head,) in layers]
+        m, dm = numbers.matrix([self.row]), layers[-1][0].V
         entries = [entry for dC in covectors[: len(self.matrices)] for entry in dC.entries()]
         for c, dC in zip(self.scalars, covectors[len(self.matrices) :], strict=True):
             entries += (m * dC * m.transpose()).entries()
@@ -351,9 +351,9 @@ def lightning_bounds(network: Shape, characteristic: int) -> Iterator[LowerBound
 def _full(network: Shape, characteristic: int) -> LowerBound:
     """The rank of the differential at random weights, each row with random tokens of its own."""
     few = replace(network, t=min(network.t, DISTINCT_TOKENS))
-    found = rank_result(few, characteristic)
-    size = f"{found.rows} × {found.columns}"
-    return LowerBound(found.lower, f"Jacobian mod {found.prime}", f"rank of {size} entries of the differential")
+    result = rank_result(few, characteristic)
+    size = f"{result.rows} × {result.columns}"
+    return LowerBound(result.lower, f"Jacobian mod {result.prime}", f"rank of {size} entries of the differential")
 
 
 def lightning_block(network: Shape) -> Iterator[LowerBound]:

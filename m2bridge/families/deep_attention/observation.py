@@ -1,6 +1,6 @@
 """Observations of a network, by computations that share nothing with the predictions of its statements."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache, partial
 from random import Random
@@ -19,8 +19,6 @@ from m2bridge.families.deep_attention.network import (
     DISTINCT_TOKENS,
     SEED,
     Head,
-    Network,
-    NumberSystem,
     Point,
     Residues,
     certified_block,
@@ -97,46 +95,46 @@ class ObservedNetwork(WithoutOrbits):
 
     def value(self, observable: str) -> Value | None:
         """Return the value of an observable where it is exact."""
-        found = self.findings.get(observable)
-        return None if found is None else found.exact_value
+        finding = self.findings.get(observable)
+        return None if finding is None else finding.exact_value
 
     def unknown(self, observable: str) -> str:
         """Return a bound, or why nothing was computed."""
         words = observable.replace("_", " ")
-        if (found := self.findings.get(observable)) is None:
+        if (finding := self.findings.get(observable)) is None:
             return self.unfinished or f"{words}: not observed"
-        if found.value is None:
-            return f"{words}: {found.method}"
-        return f"{words}: {found.bound} {found.value} ({found.method})"
+        if finding.value is None:
+            return f"{words}: {finding.method}"
+        return f"{words}: {finding.bound} {finding.value} ({finding.method})"
 
     def numbers(self) -> dict[str, int]:
         """Return ranks and bounds."""
         return {
             name: number
-            for found in self.findings.values()
-            for name, number in found.numbers.items()
+            for finding in self.findings.values()
+            for name, number in finding.numbers.items()
             if isinstance(number, int) and not isinstance(number, bool)
         }
 
     def evidence(self) -> dict[str, Any]:
         """Return the numbers behind each observable, for a certificate."""
-        return {observable: {**found.numbers} for observable, found in sorted(self.findings.items())}
+        return {observable: {**finding.numbers} for observable, finding in sorted(self.findings.items())}
 
     def facts(self) -> list[tuple[str, str | None]]:
         """Return each value, and how it was found."""
-        return [(observable.replace("_", " "), _finding_text(found)) for observable, found in self.findings.items()]
+        return [(observable.replace("_", " "), _finding_text(finding)) for observable, finding in self.findings.items()]
 
     def to_json(self) -> dict[str, Any]:
         """Return a dictionary for ``json.dumps``."""
-        return {"observed": {observable: found.to_json() for observable, found in self.findings.items()}}
+        return {"observed": {observable: finding.to_json() for observable, finding in self.findings.items()}}
 
 
-def _finding_text(found: Finding) -> str:
-    if found.value is None:
-        return f"not decided: {found.method}"
-    value = ("yes" if found.value else "no") if isinstance(found.value, bool) else str(found.value)
-    proved = " (proved)" if found.proved and not found.bound else ""
-    return " ".join(filter(None, (found.bound, value))) + f"{proved}: {found.method}"
+def _finding_text(finding: Finding) -> str:
+    if finding.value is None:
+        return f"not decided: {finding.method}"
+    value = ("yes" if finding.value else "no") if isinstance(finding.value, bool) else str(finding.value)
+    proved = " (proved)" if finding.proved and not finding.bound else ""
+    return " ".join(filter(None, (finding.bound, value))) + f"{proved}: {finding.method}"
 
 
 Observer = Callable[[Shape], Finding]
@@ -194,11 +192,11 @@ def _version(findings: Mapping[str, Finding], engine: Engine | None) -> str:
 
 def _dimension(network: Shape) -> Finding:
     """Compute the dimension in all ways, and the bound that it meets."""
-    found = dimension(network)
-    if found.dimension is None or found.lower is None:
-        raise MethodUnavailableError(found.unfinished or "no bound was found")
-    proved = found.status == "proved"
-    return Finding(found.dimension, found.lower.method, "" if proved else "at least", proved)
+    result = dimension(network)
+    if result.dimension is None or result.lower is None:
+        raise MethodUnavailableError(result.unfinished or "no bound was found")
+    proved = result.status == "proved"
+    return Finding(result.dimension, result.lower.method, "" if proved else "at least", proved)
 
 
 def _attention_matrices(network: Shape) -> Finding:
@@ -255,7 +253,7 @@ def _tangent(network: Shape, point: list[int], i: int) -> list[int]:
 
 
 def _virtual_values(network: Shape, point: list[int]) -> list[int]:
-    matrices, M = virtual_weights(_network(network, point, Residues(LARGE_PRIME)))
+    matrices, M = virtual_weights(Point.read(network, point, Residues(LARGE_PRIME)).network())
     return [int(entry) for matrix in (*matrices, M) for entry in matrix.entries()]
 
 
@@ -270,8 +268,8 @@ def _normal_form(network: Shape) -> Finding:
     S, Q = TOKENS * TOKENS.transpose(), UNIT_MATRIX
     for A in matrices:
         Q = Q * S * Q.transpose() * A * Q
-    found = output(letters, TOKENS, WordSystem())
-    return Finding(found == M * Q * TOKENS, "both sides as words in matrices", numbers={"factors": found.length})
+    function = output(letters, TOKENS, WordSystem())
+    return Finding(function == M * Q * TOKENS, "both sides as words in matrices", numbers={"factors": function.length})
 
 
 def _scalings(network: Shape) -> Finding:
@@ -294,36 +292,27 @@ def _softmax_scalings(network: Shape) -> Finding:
     """Compare in balls at one rational point: where the balls of both values are disjoint, the functions differ."""
     random, unit = Random(WEIGHTS_SEED), flint.fmpq(1, 10)
     numbers = Balls((1,) * network.t)
-    weights = _network(network, [random.randrange(1, 10) * unit for _ in range(network.parameter_count)], numbers)
+    parameters = [random.randrange(1, 10) * unit for _ in range(network.parameter_count)]
+    weights = Point.read(network, parameters, numbers).network()
     X = numbers.matrix([[random.randrange(-9, 10) * unit for _ in range(network.t)] for _ in range(network.widths[0])])
-    scaled = _scaled(weights, 7, flint.arb(1) / 7)
-    pairs = zip(
-        output(weights, X, numbers, network.skip).entries(),
-        output(scaled, X, numbers, network.skip).entries(),
-        strict=True,
-    )
-    if all(one.overlaps(other) for one, other in pairs):
+    (head, *heads), *layers = weights
+    scaled = ((Head(head.A / 7, head.V * 7), *heads), *layers)
+    values, others = (output(each, X, numbers, network.skip).entries() for each in (weights, scaled))
+    if all(one.overlaps(other) for one, other in zip(values, others, strict=True)):
         raise MethodUnavailableError("the values with scaled weights cannot be told apart in balls")
     return Finding(False, "differs at a rational point, in balls")
 
 
-def _scaled(weights: Network, value: int, attention: Any) -> Network:
-    (head, *heads), *layers = weights
-    return ((Head(head.A * attention, head.V * value), *heads), *layers)
-
-
 def _unseen_weights(network: Shape, dimension_of: Observer = _dimension) -> Finding:
     """The dimension of the (A, V) of all layers less that of the functions."""
-    found, weights = dimension_of(network), weight_count(network)
-    assert found.value is not None
-    numbers = {**found.numbers, "weights": weights} if found.numbers else {}
-    return Finding(weights - found.value, found.method, "at most" if found.bound else "", found.proved, numbers)
-
-
-def weight_count(network: Shape) -> int:
-    """The dimension of the (A, V) of all layers."""
+    functions = dimension_of(network)
+    assert functions.value is not None
     layers = zip(network.widths, network.widths[1:], network.a, strict=False)
-    return network.heads * sum(d * after + matrices_of_rank(d, a) for d, after, a in layers)
+    weights = network.heads * sum(d * after + matrices_of_rank(d, a) for d, after, a in layers)
+    numbers = {**functions.numbers, "weights": weights} if functions.numbers else {}
+    return replace(
+        functions, value=weights - functions.value, bound="at most" if functions.bound else "", numbers=numbers
+    )
 
 
 def _virtual_fibre_dimension(network: Shape, dimension_of: Observer = _dimension) -> Finding:
@@ -341,9 +330,9 @@ def _virtual_fibre_dimension(network: Shape, dimension_of: Observer = _dimension
 
 
 def _fibre_dimension(network: Shape, engine: Engine) -> Finding:
-    found = generic_fibre(network, engine=engine).dimension
-    _hold(found, network)
-    return Finding(found, GROEBNER, numbers={"unknowns": unknown_count(network), "dimension": found})
+    dimension = generic_fibre(network, engine=engine).dimension
+    _hold(dimension, network)
+    return Finding(dimension, GROEBNER, numbers={"unknowns": unknown_count(network), "dimension": dimension})
 
 
 def _hold(dimension: int, network: Shape) -> None:
@@ -358,16 +347,16 @@ def _hold(dimension: int, network: Shape) -> None:
 
 
 def _fibre_degree(network: Shape, engine: Engine) -> Finding:
-    found = generic_fibre(network, engine=engine)
-    numbers = {"unknowns": unknown_count(network), "degree": found.degree}
-    return Finding(found.degree, GROEBNER, numbers=numbers)
+    fibre = generic_fibre(network, engine=engine)
+    numbers = {"unknowns": unknown_count(network), "degree": fibre.degree}
+    return Finding(fibre.degree, GROEBNER, numbers=numbers)
 
 
 def _fibre_is_one_point(network: Shape, engine: Engine) -> Finding:
     """One simple point in E is one in the virtual weights, which are more where they have a positive dimension."""
-    found = generic_fibre(network, engine=engine)
-    numbers = {"unknowns": unknown_count(network), "dimension": found.dimension, "degree": found.degree}
-    if (found.dimension, found.degree) == (0, 1):
+    fibre = generic_fibre(network, engine=engine)
+    numbers = {"unknowns": unknown_count(network), "dimension": fibre.dimension, "degree": fibre.degree}
+    if (fibre.dimension, fibre.degree) == (0, 1):
         return Finding(True, GROEBNER, numbers=numbers)
     if _virtual_fibre_dimension(network).exact_value:
         return Finding(False, "a fibre of positive dimension in the virtual weights", numbers=numbers)
@@ -376,10 +365,10 @@ def _fibre_is_one_point(network: Shape, engine: Engine) -> Finding:
 
 def _closed(network: Shape, engine: Engine) -> Finding:
     """Not closed, if the example shows it; it never shows the contrary."""
-    found = limit_outside(network, engine=engine)
-    if not found.proved:
+    limit = limit_outside(network, engine=engine)
+    if not limit.proved:
         raise MethodUnavailableError("the example shows nothing")
-    return Finding(False, "a limit of networks that is no network, by a Gröbner basis over QQ", numbers=asdict(found))
+    return Finding(False, "a limit of networks that is no network, by a Gröbner basis over QQ", numbers=asdict(limit))
 
 
 GROEBNER = "Gröbner basis over QQ of the equations of a fibre in E over random virtual weights"
@@ -401,10 +390,6 @@ BY_ENGINE: dict[str, Callable[[Shape, Engine], Finding]] = {
 }
 OBSERVABLES = (*_BY_RANKS, *BY_ENGINE)
 """All that :func:`observe` can compute."""
-
-
-def _network(network: Shape, point: Sequence[Any], numbers: NumberSystem) -> Network:
-    return Point.read(network, point, numbers).network()
 
 
 def _check_entries(rows: int, columns: int) -> None:

@@ -128,11 +128,11 @@ class PowerSeries(NumberSystem):
     def _exponential(self, series: Any) -> Any:
         """e^Z for a series Z without constant term, by Newton's iteration E ← E(1 + Z − log E)."""
         one = flint.nmod_poly([1], self.prime)
-        value, known = one, 1
-        while known < self.length:
-            known = min(2 * known, self.length)
-            logarithm = value.derivative().mul_low(value.inverse_series_trunc(known), known).integral().truncate(known)
-            value = value.mul_low(one + series.truncate(known) - logarithm, known)
+        value, terms = one, 1
+        while terms < self.length:
+            terms = min(2 * terms, self.length)
+            logarithm = value.derivative().mul_low(value.inverse_series_trunc(terms), terms).integral().truncate(terms)
+            value = value.mul_low(one + series.truncate(terms) - logarithm, terms)
         return value
 
 

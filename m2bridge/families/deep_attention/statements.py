@@ -239,12 +239,12 @@ _NAMES = {
 def expectations(network: Shape) -> tuple[Expectation, ...]:
     """Return the dimension by all statements that apply, and by the paper's formula also where it does not."""
     paper, formula = (CONJECTURE_3_10, equation_16) if network.softmax else (COROLLARY_3_8, equation_14)
-    found = []
+    dimensions = []
     for statement in DIMENSIONS:
         name = _NAMES.get(f"{statement.key}, {statement.part}") or _NAMES[statement.key]
         fails, predicted = statement.hypotheses(network), statement.predict(network)
         if not fails and isinstance(predicted, int):
-            found.append(Expectation(predicted, name))
+            dimensions.append(Expectation(predicted, name))
         elif statement is paper and network.is_plain:
-            found.append(Expectation(formula(network), name, fails))
-    return tuple(found)
+            dimensions.append(Expectation(formula(network), name, fails))
+    return tuple(dimensions)

@@ -150,8 +150,8 @@ def content(key: str) -> Content:
     if not sums_agree():
         raise ContradictionError("the number of a layer is not the stated one")
     (words,) = SAID.about(key)
-    said: Json = {"text": words.text, "source": words.source, "verdict": "CONFIRMED", "counterexample": None}
-    return Content({"verdicts": [said | {"outside": outside(words)}]}, _evidence(), WORDS.trusted[KINDS[key]])
+    verdict: Json = {"text": words.text, "source": words.source, "verdict": "CONFIRMED", "counterexample": None}
+    return Content({"verdicts": [verdict | {"outside": outside(words)}]}, _evidence(), WORDS.trusted[KINDS[key]])
 
 
 @cache
@@ -186,32 +186,32 @@ def outside(words: Words) -> list[Json]:
 
     ContradictionError if none excludes such a network: then the statement is not what ``sums_agree`` compares.
     """
-    found: dict[str, Json] = {}
+    examples: dict[str, Json] = {}
     for case in _small(KINDS[words.key] == "softmax") if words.observable != "normal_form" else ():
         reasons, stated = hypotheses(case, words.key, words.part), prediction(case, words.key, words.part)
-        known = virtual(case, len(case.a)) if words.observable == "virtual_weights" else upper_bound(case)
-        if stated is None or stated == known:
+        dimension = virtual(case, len(case.a)) if words.observable == "virtual_weights" else upper_bound(case)
+        if stated is None or stated == dimension:
             continue
         if not reasons:
-            raise ContradictionError(f"{words.key} says {stated} for {_key(case)}, and the dimension is {known}")
+            raise ContradictionError(f"{words.key} says {stated} for {_key(case)}, and the dimension is {dimension}")
         kind = reasons[0].split(";")[0]
-        if len(reasons) == 1 and kind not in found:
+        if len(reasons) == 1 and kind not in examples:
             computed, _ = observed(case, words.observable)
-            found[kind] = {"hypothesis": reasons[0], "network": _key(case), "computed": computed, "stated": stated}
-    return list(found.values())
+            examples[kind] = {"hypothesis": reasons[0], "network": _key(case), "computed": computed, "stated": stated}
+    return list(examples.values())
 
 
 @cache
 def _small(softmax: bool) -> tuple[Case, ...]:
     """At most three layers, widths and ranks at most three; the smallest sum of all numbers first."""
-    numbers, found = (1, 2, 3), []
+    numbers, cases = (1, 2, 3), []
     for layers in numbers:
         for d, a, t in itertools.product(
             itertools.product(numbers, repeat=layers + 1), itertools.product(numbers, repeat=layers), (1, 2)
         ):
-            found.append(Case(d, a, t, 1, False, softmax))
+            cases.append(Case(d, a, t, 1, False, softmax))
     return tuple(
-        sorted(found, key=lambda case: (sum(case.d) + sum(case.a) + case.t, len(case.a), case.d, case.a, case.t))
+        sorted(cases, key=lambda case: (sum(case.d) + sum(case.a) + case.t, len(case.a), case.d, case.a, case.t))
     )
 
 

@@ -195,10 +195,10 @@ def verdict(statement: Stated, observable: str, decision: Decision, **examples: 
 
 def counts_alike(prediction: Prediction) -> bool:
     """Whether M and every layer add what is counted, and subspaces grow as counted; then so do all sums."""
-    known = counted(prediction.counts)
+    count = counted(prediction.counts)
     return (
-        END.function(prediction.end).equals(known.end, END.where(prediction.end_assumed))
-        and LAYER.function(prediction.layer).equals(known.layer, LAYER.where(prediction.layer_assumed))
+        END.function(prediction.end).equals(count.end, END.where(prediction.end_assumed))
+        and LAYER.function(prediction.layer).equals(count.layer, LAYER.where(prediction.layer_assumed))
         and (not prediction.spans or LAYER.function(prediction.spans).equals(spans(), LAYER.where("k >= 2")))
     )
 
@@ -227,11 +227,11 @@ def check_assumed(statement: Stated, prediction: Prediction) -> None:
 @cache
 def small_networks(normalization: str) -> tuple[DeepAttention, ...]:
     """Networks of few layers, the smallest sum of widths, ranks and tokens first."""
-    numbers, found = range(1, LARGEST + 1), []
+    numbers, networks = range(1, LARGEST + 1), []
     for layers in range(1, MOST_LAYERS + 1):
         for widths, a, t in product(product(numbers, repeat=layers + 1), product(numbers, repeat=layers), (1, 2)):
-            found.append(DeepAttention(widths, a, t, normalization=normalization))
-    return tuple(sorted(found, key=lambda n: (sum(n.widths) + sum(n.a) + n.t, n.layers, n.widths, n.a, n.t)))
+            networks.append(DeepAttention(widths, a, t, normalization=normalization))
+    return tuple(sorted(networks, key=lambda n: (sum(n.widths) + sum(n.a) + n.t, n.layers, n.widths, n.a, n.t)))
 
 
 def _networks(prediction: Prediction) -> Iterator[DeepAttention]:
@@ -240,8 +240,8 @@ def _networks(prediction: Prediction) -> Iterator[DeepAttention]:
 
 def known_dimension(network: DeepAttention, counts: str) -> int:
     """Return the sum that is counted for a network."""
-    known = counted(counts)
-    return LayerPath.of(network).total(known.end, known.layer)
+    count = counted(counts)
+    return LayerPath.of(network).total(count.end, count.layer)
 
 
 def _counterexample(statement: Stated, prediction: Prediction) -> Example | None:
@@ -269,13 +269,13 @@ def _outside(statement: Stated, prediction: Prediction) -> dict[str, Example]:
 
 def _example(network: DeepAttention, counts: str, stated: int) -> Example:
     """Return a network with its dimension by ranks, which has to be what is counted."""
-    found = observe(network, "virtual_weights" if counts == "virtual_weights" else "dimension")
-    if found.exact_value is None:
-        raise MethodUnavailableError(f"the dimension of {network.title}: {found.method}")
-    known = known_dimension(network, counts)
-    if found.exact_value != known:
-        raise ContradictionError(f"{network.title}: {found.exact_value} by ranks, {known} counted layer by layer")
-    return Example(network, known, stated)
+    finding = observe(network, "virtual_weights" if counts == "virtual_weights" else "dimension")
+    if finding.exact_value is None:
+        raise MethodUnavailableError(f"the dimension of {network.title}: {finding.method}")
+    count = known_dimension(network, counts)
+    if finding.exact_value != count:
+        raise ContradictionError(f"{network.title}: {finding.exact_value} by ranks, {count} counted layer by layer")
+    return Example(network, count, stated)
 
 
 def stated_for_all_sizes() -> tuple[Stated, ...]:
@@ -310,11 +310,11 @@ def cross_check_deep_attention(
     >>> {str(verdict.decision) for verdict in found.verdicts}
     {'CONFIRMED'}
     """
-    known, asked = stated_for_all_sizes(), statements or STATEMENTS
-    chosen = [statement for statement in asked if statement in known]
-    others = tuple(name_with_part(s.key, s.part) for s in asked if s not in known)
+    every, requests = stated_for_all_sizes(), statements or STATEMENTS
+    chosen = [statement for statement in requests if statement in every]
+    others = tuple(name_with_part(s.key, s.part) for s in requests if s not in every)
     if not chosen:
-        keys = ", ".join(statement.key for statement in known)
+        keys = ", ".join(statement.key for statement in every)
         raise MethodUnavailableError(f"not stated for all sizes: {', '.join(others)}; these are: {keys}")
     with limited(timeout) as running:
         if wrong := [name for name, holds in layer_identities().items() if not holds]:

@@ -217,9 +217,9 @@ def whole_matrices(condition: str, less: int) -> Iterator[tuple[str, str]]:
 def symmetric_matrices(condition: str, less: int) -> Iterator[tuple[str, str]]:
     """(s_k − s_{k+1})(n − s_k) + ρ_k(2s_k − ρ_k + 1)/2 with ρ_k = min(2α_k, s_k)."""
     for where, u in _SPANS:
-        for rho, known in (("2*x", f"2*x <= {u}"), (u, f"2*x > {u}")):
+        for rho, where_rho in (("2*x", f"2*x <= {u}"), (u, f"2*x > {u}")):
             number = f"({u} - s)*(n - {u}) + 1/2 * {rho}*(2*{u} - {rho} + 1) - {less}"
-            yield f"{where} and {known} and {condition}", number
+            yield f"{where} and {where_rho} and {condition}", number
 
 
 def equation(less: int) -> Pieces:

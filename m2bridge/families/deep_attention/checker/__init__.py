@@ -14,14 +14,14 @@ from m2bridge.families.deep_attention.checker.predictions import STATEMENTS, WOR
 def expected(certificate: Certificate) -> Content:
     """The content of a certificate on the statements with a key."""
     case, about = read(certificate.case), WORDS.about(certificate.question)
-    found = {words.observable: observed(case, words.observable) for words in about}
-    seen = {observable: numbers for observable, (_, numbers) in sorted(found.items()) if numbers}
+    observations = {words.observable: observed(case, words.observable) for words in about}
+    evidence = {observable: numbers for observable, (_, numbers) in sorted(observations.items()) if numbers}
     verdicts = []
     for words in about:
-        predicted = prediction(case, words.key, words.part) if seen else None
+        predicted = prediction(case, words.key, words.part) if evidence else None
         fails = hypothesis(case, words.key, words.part)
-        verdicts.append(global_verdict(words, fails, predicted, found[words.observable][0]))
-    return statements(WORDS, certificate.question, verdicts, seen)
+        verdicts.append(global_verdict(words, fails, predicted, observations[words.observable][0]))
+    return statements(WORDS, certificate.question, verdicts, evidence)
 
 
 CHECKER = FamilyChecker("deep-attention", name, {key: expected for key, _ in STATEMENTS})

@@ -81,23 +81,23 @@ def _rank(block: Block, most: int) -> int:
 
 def _stated_point(block: Block) -> list[int]:
     """Return the block from the seed in the certificate, by the minimal standard generator (Park, Miller 1993)."""
-    found, state = [], SEED
+    point, state = [], SEED
     for _ in range(2 * block.columns):
         state = state * 48271 % (2**31 - 1)
-        found.append(1 + state % 999)
-    return found
+        point.append(1 + state % 999)
+    return point
 
 
 def _parameters(block: Block, point: Sequence[int]) -> list[int]:
     """All C_k row by row, the c_k, m."""
-    numbers, found = iter(point), list[int]()
+    numbers, parameters = iter(point), list[int]()
     for rank in block.ranks:
         if rank == block.size:
-            found += [next(numbers) for _ in range(block.size**2)]
+            parameters += [next(numbers) for _ in range(block.size**2)]
         else:
             column, row = ([next(numbers) for _ in range(block.size)] for _ in range(2))
-            found += [x * y for x in column for y in row]
-    return found + [next(numbers) for _ in range(block.behind + block.size)]
+            parameters += [x * y for x in column for y in row]
+    return parameters + [next(numbers) for _ in range(block.behind + block.size)]
 
 
 def _rank_at(block: Block, point: Sequence[int], prime: int, most: int) -> int:
@@ -163,8 +163,8 @@ class _Ring:
         return [[self._inner(row, column) for column in columns] for row in A]
 
     def _inner(self, row: Sequence[Number], column: Sequence[Number]) -> Number:
-        found = [self.times(x, y) for x, y in zip(row, column, strict=True)]
-        return sum((x for x, _ in found[1:]), found[0][0]), sum((x for _, x in found[1:]), found[0][1])
+        products = [self.times(x, y) for x, y in zip(row, column, strict=True)]
+        return sum((x for x, _ in products[1:]), products[0][0]), sum((x for _, x in products[1:]), products[0][1])
 
     def softmax(self, scores: Matrix, chosen: list[list[int]]) -> Matrix:
         """Return the softmax of each column, with the number of equal tokens."""
@@ -188,11 +188,11 @@ class _Ring:
 
     def _series(self, z: Any) -> Any:
         """E = e^z from E′ = z′E, for z without constant term."""
-        known, slopes = [1], [j * int(z[j]) for j in range(self.length)]
+        coefficients, slopes = [1], [j * int(z[j]) for j in range(self.length)]
         for k in range(1, self.length):
-            total = sum(slopes[j] * known[k - j] for j in range(1, k + 1))
-            known.append(total * pow(k, -1, self.prime) % self.prime)
-        return flint.nmod_poly(known, self.prime)
+            total = sum(slopes[j] * coefficients[k - j] for j in range(1, k + 1))
+            coefficients.append(total * pow(k, -1, self.prime) % self.prime)
+        return flint.nmod_poly(coefficients, self.prime)
 
     def _inverse(self, x: Number) -> Number:
         n = self.length

@@ -20,11 +20,11 @@ Matrix = list[list[Any]]
 
 def product(*factors: Matrix) -> Matrix:
     """Return the product of matrices of numbers or polynomials."""
-    found, *others = factors
+    result, *others = factors
     for B in others:
         columns = list(zip(*B, strict=True))
-        found = [[sum(x * y for x, y in zip(row, column, strict=True)) for column in columns] for row in found]
-    return found
+        result = [[sum(x * y for x, y in zip(row, column, strict=True)) for column in columns] for row in result]
+    return result
 
 
 def transposed(A: Matrix) -> Matrix:
@@ -35,9 +35,9 @@ def transposed(A: Matrix) -> Matrix:
 def unknowns(case: Case) -> int:
     """Return the number of unknowns in the equations of a fibre; 0 if it is not looked at."""
     n = case.d[0]
-    found = len(case.a) * (n * n - 1) + n * case.d[-1]
-    small = found <= MOST_UNKNOWNS and len(case.a) <= MOST_LAYERS
-    return found if small and case.plain and not case.softmax else 0
+    number = len(case.a) * (n * n - 1) + n * case.d[-1]
+    small = number <= MOST_UNKNOWNS and len(case.a) <= MOST_LAYERS
+    return number if small and case.plain and not case.softmax else 0
 
 
 @cache
@@ -83,11 +83,11 @@ def _function(attention: Sequence[Matrix], M: Matrix, S: Matrix, X: Matrix | Non
 
 def _coefficients(polynomial: Any, weights: Any) -> list[Any]:
     """In the inputs: polynomials in the weights, the first variables."""
-    found: dict[tuple[int, ...], dict[tuple[int, ...], Any]] = {}
+    coefficients: dict[tuple[int, ...], dict[tuple[int, ...], Any]] = {}
     size = weights.nvars()
     for exponents, c in polynomial.terms():
-        found.setdefault(tuple(exponents[size:]), {})[tuple(exponents[:size])] = c
-    return [weights.from_dict(terms) for terms in found.values()]
+        coefficients.setdefault(tuple(exponents[size:]), {})[tuple(exponents[:size])] = c
+    return [weights.from_dict(terms) for terms in coefficients.values()]
 
 
 def _weights(case: Case) -> tuple[list[Matrix], Matrix]:

@@ -71,20 +71,20 @@ def virtual_rank(case: Case) -> int:
 
 def _virtual_tangent(layers: list[Head], entering: list[Any], k: int, name: str, E: Any) -> list[int]:
     """All slopes when one weight of layer k moves."""
-    zero, found = entering[0] - entering[0], list[int]()
+    zero, slopes = entering[0] - entering[0], list[int]()
     slope: Any = None
     for i, head in enumerate(layers):
         M, K, Q = entering[i], head["K"], head["Q"]
         dA = zero if slope is None else (K * slope).transpose() * (Q * M) + (K * M).transpose() * (Q * slope)
         if i == k and name != "V":
             dA = dA + ((E * M).transpose() * (Q * M) if name == "K" else (K * M).transpose() * (E * M))
-        found += _entries(dA)
+        slopes += _entries(dA)
         if slope is not None:
             slope = head["V"] * slope
         elif i == k and name == "V":
             slope = E * M
     last = entering[-1]
-    return found + (_entries(slope) if slope is not None else [0] * (last.nrows() * last.ncols()))
+    return slopes + (_entries(slope) if slope is not None else [0] * (last.nrows() * last.ncols()))
 
 
 def _units(block: Any) -> Iterator[Any]:
@@ -116,19 +116,19 @@ def _gradient(layers: list[list[Head]], skip: bool, tokens: int, random: Random)
         entering.append(Y)
         Y = reduce(add, [head["V"] * _moved(head, Y) for head in layer], *[Y] * skip)
     G = _random(Y.nrows(), tokens, random)
-    found = list[int]()
+    entries = list[int]()
     for layer, Y in zip(reversed(layers), reversed(entering), strict=True):
         passed = [G] * skip
         for head in layer:
             K, Q, gamma = head["K"], head["Q"], head["V"].transpose() * G
             left = Y * (Y.transpose() * gamma)
-            found += _entries(G * _moved(head, Y).transpose())
-            found += _entries(Q * Y * left.transpose()) + _entries(K * left * Y.transpose())
+            entries += _entries(G * _moved(head, Y).transpose())
+            entries += _entries(Q * Y * left.transpose()) + _entries(K * left * Y.transpose())
             AY = K.transpose() * (Q * Y)
             form = gamma * (AY.transpose() * Y) + AY * (gamma.transpose() * Y)
             passed.append(Q.transpose() * (K * left) + form)
         G = reduce(add, passed)
-    return found
+    return entries
 
 
 def _moved(head: Head, Y: Any) -> Any:
@@ -227,8 +227,8 @@ def _dimension(case: Case) -> Found:
 def _check_small(case: Case, upper: int) -> None:
     """The same by the whole differential."""
     small = sum(d * after + 2 * d * a for d, after, a in case.layers) <= SMALL
-    if small and not case.softmax and (found := function_rank(case, upper)) != upper:
-        raise ContradictionError(f"the block gives {upper}, the whole differential {found}")
+    if small and not case.softmax and (rank := function_rank(case, upper)) != upper:
+        raise ContradictionError(f"the block gives {upper}, the whole differential {rank}")
 
 
 def _unseen_weights(case: Case) -> Found:
@@ -285,8 +285,8 @@ def _one_point(case: Case, dimension: int, degree: int) -> bool | None:
 def _closed(case: Case) -> Found:
     if hypothesis(case, "closed", ""):
         return None, {}
-    found = limit_outside()
-    return (False if all(found.values()) else None), dict(found)
+    equations = limit_outside()
+    return (False if all(equations.values()) else None), dict(equations)
 
 
 _OBSERVED: dict[str, Callable[[Case], Found]] = {

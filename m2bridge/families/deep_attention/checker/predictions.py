@@ -213,11 +213,11 @@ def _single(d: int, m: int, a: int, heads: int) -> int:
     """One layer of heads: the least of four numbers."""
     alpha, h, tensors = min(a, d), min(heads, d), min(heads, d * d, d * m)
     apart = heads * (d * m + matrices(d, alpha) - 1)
-    found = [apart, tensors * (d * m + d * d - tensors), m * d * comb(d + 1, 2)]
+    bounds = [apart, tensors * (d * m + d * d - tensors), m * d * comb(d + 1, 2)]
     if m == 1:
-        found.append(h * (d - h) + d * forms(d, h))
-        found[0] -= comb(heads, 2) * max(0, 2 * alpha - d) if heads <= d else 0
-    return min(found)
+        bounds.append(h * (d - h) + d * forms(d, h))
+        bounds[0] -= comb(heads, 2) * max(0, 2 * alpha - d) if heads <= d else 0
+    return min(bounds)
 
 
 def _deep_heads(case: Case) -> int:
