@@ -34,10 +34,11 @@ from m2bridge.families.deep_attention.all_sizes.layer_numbers import (
     LAYERS,
     PREDICTIONS,
     WHOLE,
-    LayerPath,
     Prediction,
     equation,
     symmetric_matrices,
+    total,
+    variables,
     whole_matrices,
 )
 from m2bridge.families.deep_attention.checker import predictions as predicted
@@ -94,9 +95,8 @@ def test_a_prediction_is_that_of_the_statement(key: str) -> None:
     assumed = LAYER.function([(prediction.layer_assumed, "1")])
     for network in small_networks("softmax" if prediction.counts == "softmax" else "none")[::7]:
         if not statement.hypotheses(network):
-            path = LayerPath.of(network)
-            assert path.total(end, layer) == statement.predict(network)
-            assert all(assumed(point) == 1 for point in path.layers)
+            assert total(network, end, layer) == statement.predict(network)
+            assert all(assumed(point) == 1 for point in variables(network)[1])
             compared += 1
     assert compared > 3
 
@@ -185,9 +185,7 @@ def test_the_checker_notices_another_formula(key: str, monkeypatch: pytest.Monke
 
 def test_a_number_counted_wrongly_is_found_by_a_rank(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = tuple((where, f"{number} + 1") for where, number in LAYERS["lightning"])
-    monkeypatch.setattr(
-        decide, "counted", lambda what: replace(layer_numbers.counted(what), layer=LAYER.function(wrong))
-    )
+    monkeypatch.setattr(decide, "counted", lambda what: (layer_numbers.counted(what)[0], LAYER.function(wrong)))
     with pytest.raises(ContradictionError, match="counted layer by layer"):
         decide.decide(STATED["L"], PREDICTIONS["L"])
 

@@ -15,10 +15,10 @@ from m2bridge.families.deep_attention.all_sizes.layer_numbers import (
     LAYER,
     PREDICTIONS,
     WORDS,
-    LayerPath,
     Prediction,
     counted,
     spans,
+    total,
 )
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import observe
@@ -195,10 +195,10 @@ def verdict(statement: Stated, observable: str, decision: Decision, **examples: 
 
 def counts_alike(prediction: Prediction) -> bool:
     """Whether M and every layer add what is counted, and subspaces grow as counted; then so do all sums."""
-    count = counted(prediction.counts)
+    end, layer = counted(prediction.counts)
     return (
-        END.function(prediction.end).equals(count.end, END.where(prediction.end_assumed))
-        and LAYER.function(prediction.layer).equals(count.layer, LAYER.where(prediction.layer_assumed))
+        END.function(prediction.end).equals(end, END.where(prediction.end_assumed))
+        and LAYER.function(prediction.layer).equals(layer, LAYER.where(prediction.layer_assumed))
         and (not prediction.spans or LAYER.function(prediction.spans).equals(spans(), LAYER.where("k >= 2")))
     )
 
@@ -217,7 +217,7 @@ def check_assumed(statement: Stated, prediction: Prediction) -> None:
         if statement.hypotheses(network):
             continue
         try:
-            LayerPath.of(network).total(end, layer)
+            total(network, end, layer)
         except ContradictionError:
             raise ContradictionError(
                 f"more is assumed than {statement.key} says: it is about {network.title}"
@@ -240,15 +240,14 @@ def _networks(prediction: Prediction) -> Iterator[DeepAttention]:
 
 def known_dimension(network: DeepAttention, counts: str) -> int:
     """Return the sum that is counted for a network."""
-    count = counted(counts)
-    return LayerPath.of(network).total(count.end, count.layer)
+    return total(network, *counted(counts))
 
 
 def _counterexample(statement: Stated, prediction: Prediction) -> Example | None:
     end, layer = END.function(prediction.end), LAYER.function(prediction.layer)
     for network in _networks(prediction):
         if not statement.hypotheses(network):
-            stated = LayerPath.of(network).total(end, layer)
+            stated = total(network, end, layer)
             if stated != known_dimension(network, prediction.counts):
                 return _example(network, prediction.counts, stated)
     return None

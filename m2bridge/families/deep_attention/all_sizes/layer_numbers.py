@@ -132,18 +132,10 @@ LAYERS: Mapping[str, Pieces] = {
 """By what is counted: virtual weights, or functions of lightning or softmax attention."""
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """The functions that M and a layer add to a dimension."""
-
-    end: Function
-    layer: Function
-
-
 @cache
-def counted(what: str) -> Counted:
-    """Return the functions with a name in :data:`LAYERS`: subspaces of dimension s and maps on them, and the layers."""
-    return Counted(END.function([("", "s*(n - s) + s*e")]), LAYER.function(LAYERS[what]))
+def counted(what: str) -> tuple[Function, Function]:
+    """Return the numbers that M and a layer add: subspaces of dimension s and maps on them; a key of :data:`LAYERS`."""
+    return END.function([("", "s*(n - s) + s*e")]), LAYER.function(LAYERS[what])
 
 
 @cache
@@ -152,26 +144,20 @@ def spans() -> Function:
     return LAYER.function([(FREE, "s + 2*x"), (FILLED, "r")])
 
 
-@dataclass(frozen=True, slots=True)
-class LayerPath:
-    """The variables of a network: of its end, and of its layers from the last to the first."""
+def variables(network: DeepAttention) -> tuple[Point, list[Point]]:
+    """Return the variables of the end of a network, and of its layers from the last to the first."""
+    d, span, layers = network.widths, min(network.widths), list[Point]()
+    alphas = [min(a, *d[:k]) for k, a in enumerate(network.a, 1)]
+    for k in range(network.layers, 0, -1):
+        layers.append((d[0], min(d[:k]), span, alphas[k - 1], alphas[: k - 1].count(1), k, network.t))
+        span = spans()(layers[-1])
+    return (d[0], min(d), d[-1], network.layers - 1), layers
 
-    end: Point
-    layers: tuple[Point, ...]
 
-    @classmethod
-    def of(cls, network: DeepAttention) -> LayerPath:
-        """Return the variables of a network with one head and without skip connections."""
-        d, span, layers = network.widths, min(network.widths), []
-        alphas = [min(a, *d[:k]) for k, a in enumerate(network.a, 1)]
-        for k in range(network.layers, 0, -1):
-            layers.append((d[0], min(d[:k]), span, alphas[k - 1], alphas[: k - 1].count(1), k, network.t))
-            span = spans()(layers[-1])
-        return cls((d[0], min(d), d[-1], network.layers - 1), tuple(layers))
-
-    def total(self, end: Function, layer: Function) -> int:
-        """The sum of what the end and all layers add."""
-        return end(self.end) + sum(map(layer, self.layers))
+def total(network: DeepAttention, end: Function, layer: Function) -> int:
+    """Return the sum of what the end and all layers of a network add."""
+    at_end, layers = variables(network)
+    return end(at_end) + sum(map(layer, layers))
 
 
 WORDS = wording(Path(__file__).parent / "words.toml")
