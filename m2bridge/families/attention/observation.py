@@ -190,6 +190,9 @@ def deduce(
     limit = fibre_schemes.limit or (late(done, model) if len(done) < orbit_count(model) else None)
     upper = any(tangent.upper is not None for tangent in tangent_spaces.values())
     generic = fibre_schemes.at[generic_orbit(model)]
+    agreements = AGREEMENTS[: 1 if generic.length > 1 else 3 if upper else 2]
+    if limit is not None:  # on the orbits that were observed
+        agreements = tuple(f"{agreement} ({limit.progress})" for agreement in agreements)
     degree = degree and fibre_schemes.base_locus_empty
     points = section_points(model) if degree else None
     return Observations(
@@ -201,8 +204,7 @@ def deduce(
         products_determine_functions(model.d),
         fibre_schemes.boundary_family,
         generic,
-        _remarks(AGREEMENTS[: 1 if generic.length > 1 else 3 if upper else 2], limit)
-        + (() if points is None else (BY_SECTION,)),
+        agreements + (() if points is None else (BY_SECTION,)),
         limit=limit,
     )
 
@@ -215,13 +217,6 @@ def _degree(model: Shape, dimension: int, generic: Fibre, points: int | None) ->
     return degree
 
 
-def _remarks(agreements: tuple[str, ...], limit: EngineError | None) -> tuple[str, ...]:
-    """The agreements, on all orbits or on those that were observed."""
-    if limit is None:
-        return agreements
-    return tuple(f"{agreement} ({limit.progress})" for agreement in agreements)
-
-
 def _facts(orbit: Orbit, model: Shape, fibre_schemes: Fibres, dimension: int, tangent: OrbitTangents) -> OrbitFacts:
     fibre, preimages, critical = fibre_schemes.at[orbit], fibre_points(orbit, model), tangent.critical
     if critical == fibre.reduced or len(preimages) != fibre.points:
@@ -230,8 +225,10 @@ def _facts(orbit: Orbit, model: Shape, fibre_schemes: Fibres, dimension: int, ta
             f"{'' if critical else 'not '}too small, and {len(preimages)} points solve the equations"
         )
     smooth = source_is_smooth(orbit, model)
-    if fibre_schemes.at[generic_orbit(model)].length == 1:
-        singular = _singular_by_fibre(fibre, smooth, tangent.lower > dimension)
+    if (
+        fibre_schemes.at[generic_orbit(model)].length == 1
+    ):  # the lemma; where the source seems singular, tangents say so
+        singular = fibre.length > 1 or (False if smooth else tangent.lower > dimension or None)
     else:
         singular = singular_by_bounds(tangent.lower, tangent.upper, dimension)
     return OrbitFacts(
@@ -252,13 +249,6 @@ def _facts(orbit: Orbit, model: Shape, fibre_schemes: Fibres, dimension: int, ta
 def source_is_smooth(orbit: Orbit, model: Shape) -> bool:
     """Whether D_α is smooth at rank r: matrices of rank α are one orbit, and below all derivatives of minors vanish."""
     return model.alpha in (model.d, orbit.r)
-
-
-def _singular_by_fibre(fibre: Fibre, source_smooth: bool, many_tangents: bool) -> bool | None:
-    """The lemma; where it would need that the source is singular, tangent vectors have to say so."""
-    if fibre.length > 1:
-        return True
-    return False if source_smooth else many_tangents or None
 
 
 def check(facts: tuple[OrbitFacts, ...], dimension: int, model: Shape) -> None:

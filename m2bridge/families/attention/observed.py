@@ -325,23 +325,17 @@ def _row(fact: OrbitFacts, case: Observations) -> tuple[object, ...]:
 
 
 def _json(fact: OrbitFacts) -> dict[str, Any]:
-    return fact.orbit.to_json() | {
-        "dimension": fact.dimension,
-        "fibre_length": fact.fibre.length,
-        "fibre_points": fact.fibre.points,
-        "singular": fact.singular,
-        "critical": fact.critical,
-        "boundary": fact.boundary,
-        "source_smooth": fact.source_smooth,
-        "tangent_dimension": fact.tangent_dimension,
-        "tangent_lower_bound": fact.tangent_lower,
-        "tangent_upper_bound": fact.tangent_upper,
-    }
+    bounds = {"tangent_dimension": fact.tangent_dimension, "tangent_upper_bound": fact.tangent_upper}
+    return fact.orbit.to_json() | _observations(fact) | bounds
 
 
 def _evidence(fact: OrbitFacts) -> dict[str, Any]:
+    witness = {"tangent_witness": list(fact.tangent_witness.cells)}
+    return {"orbit": list(fact.orbit.cells)} | _observations(fact) | witness
+
+
+def _observations(fact: OrbitFacts) -> dict[str, Any]:
     return {
-        "orbit": list(fact.orbit.cells),
         "dimension": fact.dimension,
         "fibre_length": fact.fibre.length,
         "fibre_points": fact.fibre.points,
@@ -350,5 +344,4 @@ def _evidence(fact: OrbitFacts) -> dict[str, Any]:
         "critical": fact.critical,
         "boundary": fact.boundary,
         "tangent_lower_bound": fact.tangent_lower,
-        "tangent_witness": list(fact.tangent_witness.cells),
     }

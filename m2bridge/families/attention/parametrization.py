@@ -6,8 +6,8 @@ It is A_pi V_kq + A_qi V_kp for p < q, and A_pi V_kp for p = q. Indices begin wi
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
-from itertools import combinations, product
+from functools import lru_cache, partial
+from itertools import chain, combinations, product
 from math import comb
 from random import Random
 from typing import Any
@@ -82,7 +82,9 @@ MAX_MINORS = 5_000
 def parametrization(shape: Shape, coordinates: Coordinates, weights: Weights) -> PolynomialMap:
     """The map from weights to function coordinates, both as the model explains them."""
     _check_size(shape, coordinates, weights)
-    source = PolynomialRing(QQ, _attention_variables(shape) if weights == "attention" else _factored_variables(shape))
+    rows = {"A": shape.d} if weights == "attention" else {"Q": shape.a, "K": shape.a}
+    names = (entries(name, count, shape.d) for name, count in (rows | {"V": shape.d_out}).items())
+    source = PolynomialRing(QQ, tuple(chain.from_iterable(names)))
     A, V = _matrices(shape, source, weights)
     values = images(shape, A, V, coordinates)
     relations = _rank_relations(A, shape.a) if weights == "attention" else ()
@@ -91,7 +93,10 @@ def parametrization(shape: Shape, coordinates: Coordinates, weights: Weights) ->
 
 def images(shape: Shape, A: Matrix, V: Matrix, coordinates: Coordinates) -> dict[str, PolyElement]:
     """The function coordinates of weights (A, V) with entries in any polynomial ring, by name."""
-    return _reduced_images(shape, A, V) if coordinates == "reduced" else _full_images(shape, A, V)
+    if coordinates == "full":
+        return _full_images(shape, A, V)
+    a, v = (partial(_entry, matrix) for matrix in (A, V))
+    return {reduced_name(index): coordinate(index, a, v) for index in watched(reduced_indices(shape))}
 
 
 def orbit_closure_map(orbit: Orbit, shape: Shape, coordinates: Coordinates | None = None) -> PolynomialMap:
@@ -179,14 +184,6 @@ def _check_size(shape: Shape, coordinates: Coordinates, weights: Weights) -> Non
         )
 
 
-def _attention_variables(shape: Shape) -> tuple[str, ...]:
-    return entries("A", shape.d, shape.d) + entries("V", shape.d_out, shape.d)
-
-
-def _factored_variables(shape: Shape) -> tuple[str, ...]:
-    return entries("Q", shape.a, shape.d) + entries("K", shape.a, shape.d) + entries("V", shape.d_out, shape.d)
-
-
 def _matrices(shape: Shape, source: PolynomialRing, weights: Weights) -> tuple[Matrix, Matrix]:
     """The matrices A and V with entries in the ring of parameters."""
     d, a = shape.d, shape.a
@@ -203,13 +200,8 @@ def _matrices(shape: Shape, source: PolynomialRing, weights: Weights) -> tuple[M
     return A, matrix(shape.d_out)
 
 
-def _reduced_images(shape: Shape, A: Matrix, V: Matrix) -> dict[str, PolyElement]:
-    a, v = _entries(A), _entries(V)
-    return {reduced_name(index): coordinate(index, a, v) for index in watched(reduced_indices(shape))}
-
-
-def _entries(matrix: Matrix) -> Callable[[int, int], PolyElement]:
-    return lambda row, column: matrix[row][column]
+def _entry(matrix: Matrix, row: int, column: int) -> PolyElement:
+    return matrix[row][column]
 
 
 def _full_images(shape: Shape, A: Matrix, V: Matrix) -> dict[str, PolyElement]:

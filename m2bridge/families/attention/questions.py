@@ -128,16 +128,10 @@ def closure_content(model: SingleLayerAttention, found: Closure) -> Content:
 
 
 def _trusted(model: SingleLayerAttention, ideal: GeneratingSet) -> tuple[str, ...]:
-    words = WORDS.closure
-    if model.t == 1:
-        return (words["one-token"].format(degree=_checked_degree(ideal)),)
-    return tuple(WORDS.lemmas[name] for name in words["trusted"])
-
-
-def _checked_degree(ideal: GeneratingSet) -> int:
-    """Up to this degree a checker computes the whole ideal once more."""
-    last = max(map(total_degree, ideal.generators), default=0)
-    return max(last, default_max_degree(len(ideal.ring.variables)))
+    if model.t > 1:
+        return tuple(WORDS.lemmas[name] for name in WORDS.closure["trusted"])
+    last = max(map(total_degree, ideal.generators), default=0)  # a checker computes the ideal again up to this degree
+    return (WORDS.closure["one-token"].format(degree=max(last, default_max_degree(len(ideal.ring.variables)))),)
 
 
 def _tangent_dimensions(model: SingleLayerAttention, ideal: GeneratingSet) -> list[dict[str, Any]]:

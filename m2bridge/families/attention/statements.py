@@ -80,10 +80,6 @@ def _rank_one(orbit: Orbit) -> bool:
     return orbit.r == orbit.s == 1
 
 
-def _higher_rank(orbit: Orbit) -> bool:
-    return not _rank_one(orbit)
-
-
 @dataclass(frozen=True, slots=True)
 class Preimages:
     """Weights (A, V), up to rescaling, that have the same function."""
@@ -128,16 +124,6 @@ def singular(orbit: Orbit, shape: Shape) -> bool:
     return orbit.r * orbit.s <= 1
 
 
-def _singular_points(orbit: Orbit, shape: Shape) -> bool:
-    """Corollary A.4, on which Theorem 3.4 (iii) rests."""
-    return _rank_one(orbit)
-
-
-def _both_or_neither(orbit: Orbit, shape: Shape) -> bool:
-    """Corollary A.6: boundary points are critical values."""
-    return True
-
-
 def _singular_locus(orbit: Orbit, shape: Shape) -> bool:
     """The singular locus, with the singularities of the source taken into account (ours)."""
     if shape.a >= shape.d:
@@ -150,7 +136,7 @@ def _singular_locus(orbit: Orbit, shape: Shape) -> bool:
 REGISTRY: tuple[Statement, ...] = (
     about_orbits("3.2", "rank one", predict=_exchanged, hypotheses=several_tokens, concerns=_rank_one),
     about_the_whole("3.2", "zero", predict=_always(True), hypotheses=several_tokens),
-    about_orbits("3.2", "otherwise", predict=_itself, hypotheses=several_tokens, concerns=_higher_rank),
+    about_orbits("3.2", "otherwise", _itself, several_tokens, lambda orbit: not _rank_one(orbit)),
     about_the_whole("3.3", "", predict=dimension_formula, hypotheses=paper_hypotheses),
     about_the_whole("3.4", "i", predict=_always(True), hypotheses=paper_hypotheses),
     about_orbits("3.4", "ii", predict=_boundary, hypotheses=nondegenerate),
@@ -158,9 +144,9 @@ REGISTRY: tuple[Statement, ...] = (
     about_the_whole("A.2", "birational", predict=_always(True), hypotheses=paper_hypotheses),
     about_the_whole("A.2", "special fibres", predict=_always(2), hypotheses=paper_hypotheses, nothing=0),
     about_orbits("A.3", "", predict=_boundary, hypotheses=nondegenerate),
-    about_orbits("A.4", "", predict=_singular_points, hypotheses=nondegenerate),
+    about_orbits("A.4", "", predict=lambda orbit, shape: _rank_one(orbit), hypotheses=nondegenerate),
     about_the_whole("A.5", "", predict=_always(True), hypotheses=several_tokens),
-    about_orbits("A.6", "", predict=_both_or_neither, hypotheses=nondegenerate),
+    about_orbits("A.6", "", predict=lambda orbit, shape: True, hypotheses=nondegenerate),
     about_the_whole("not-a-manifold", "", predict=_always(False), hypotheses=nondegenerate),
     about_the_whole("degree", "", predict=degree_formula, hypotheses=several_tokens),
     about_orbits("singular-locus", "", predict=_singular_locus, hypotheses=nondegenerate),
