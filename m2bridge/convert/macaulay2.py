@@ -46,13 +46,13 @@ def all_to_macaulay2(names: Sequence[str]) -> tuple[str, ...]:
     written = tuple(to_macaulay2(name) for name in names)
     indexed = {text.split("_")[0] for text in written if "_" in text}
     return tuple(
-        _PLAIN + _escaped(name) if text in indexed else text for name, text in zip(names, written, strict=True)
+        escaped(name, plain=True) if text in indexed else text for name, text in zip(names, written, strict=True)
     )
 
 
 def plain_to_macaulay2(name: str) -> str:
     """Write the name of a variable where Macaulay2 takes no indices; :func:`from_macaulay2` reads it, too."""
-    return name if re.fullmatch(r"[A-Za-z]", name) else _PLAIN + _escaped(name)
+    return name if re.fullmatch(r"[A-Za-z]", name) else escaped(name, plain=True)
 
 
 def from_macaulay2(base: str, index: Sequence[int] = ()) -> str:
@@ -62,17 +62,12 @@ def from_macaulay2(base: str, index: Sequence[int] = ()) -> str:
 
 def escaped(name: str, plain: bool = False) -> str:
     """A whole name as one symbol of letters and digits; :func:`from_macaulay2` reads it back."""
-    return (_PLAIN if plain else _ESCAPED) + _escaped(name)
+    text = "".join(c if c.isascii() and c.isalnum() and c != "Z" else f"Z{ord(c):x}Z" for c in name)
+    return f"{_PLAIN if plain else _ESCAPED}{text}"
 
 
 def _base(base: str) -> str:
-    if re.fullmatch(r"[A-Za-z]", base):
-        return base
-    return _ESCAPED + _escaped(base)
-
-
-def _escaped(base: str) -> str:
-    return "".join(c if c.isascii() and c.isalnum() and c != "Z" else f"Z{ord(c):x}Z" for c in base)
+    return base if re.fullmatch(r"[A-Za-z]", base) else escaped(base)
 
 
 def _unescaped(base: str) -> str:

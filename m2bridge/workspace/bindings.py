@@ -59,17 +59,6 @@ def bindings(inputs: Mapping[str, Any]) -> str:
     )
 
 
-def expression(value: Any) -> str:
-    """One value as a Macaulay2 expression.
-
-    Raises
-    ------
-    ConversionError
-        If it has no counterpart, or is not exact; the message says how to make it exact.
-    """
-    return encode(*in_one_ring([value]))
-
-
 _PLAIN = (list, tuple, set, frozenset)
 
 
@@ -261,7 +250,7 @@ def _flint(value: Any) -> str:
     if isinstance(value, flint.fmpz | flint.fmpq):
         return encode(_flint_number(value))
     if name.startswith("fq_default"):
-        return galois(value)
+        return _galois(value)
     if isinstance(value, flint.nmod):
         return f"(promote({int(value)}, {encode(_ground(value))}))"
     if isinstance(value, flint.fmpz_mod):
@@ -302,7 +291,7 @@ def _flint_polynomial(over: Any, terms: Any) -> str:
     return polynomial(over, listed, len(over.variables))
 
 
-def galois(value: Any) -> str:
+def _galois(value: Any) -> str:
     """A polynomial over a field GF(q), in the variable x.
 
     Raises

@@ -44,34 +44,15 @@ class Rings:
         """Elements of the ring at this place."""
         return tuple(map(self._readers[place], listed))
 
-    def algebra(
-        self,
-        coefficients: int,
-        variables: list[list[Any]],
-        rank: int,
-        degrees: list[list[int]],
-        order: list[list[Any]],
-        inverses: bool,
-        joined: bool,
-        weyl: list[list[int]],
-        skew: list[int],
-    ) -> values.Algebra | PolynomialRing:
+    def algebra(self, *parts: Any) -> values.Algebra | PolynomialRing:
         """A ring of polynomials, or with commutation rules, in its plain form if it has one."""
+        coefficients, variables, rank, degrees, order, inverses, joined, weyl, skew = parts
         below = self.rings[coefficients]
         names = tuple(from_macaulay2(text(base), index) for base, *index in variables)
         orders = [(name, tuple(size) if isinstance(size, list) else size) for name, size in order]
-        parts = [part for part in orders if part not in (("MonomialSize", 32), ("Position", "Up"))]
-        algebra = values.Algebra(
-            below,
-            names,
-            tuple(map(tuple, degrees)),
-            tuple(parts),
-            inverses,
-            tuple((a, b) for a, b in weyl),
-            tuple(skew),
-            rank,
-            joined,
-        )
+        order = tuple(part for part in orders if part not in (("MonomialSize", 32), ("Position", "Up")))
+        degrees, weyl = tuple(map(tuple, degrees)), tuple((a, b) for a, b in weyl)
+        algebra = values.Algebra(below, names, degrees, order, inverses, weyl, tuple(skew), rank, joined)
         plain = joined and algebra == values.Algebra(below, names) and isinstance(below, CoefficientField)
         return PolynomialRing(below, names) if plain else algebra
 

@@ -38,7 +38,7 @@ from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ConversionError
 from m2bridge.ideals.ideal import Ideal
-from m2bridge.workspace.bindings import bindings, expression
+from m2bridge.workspace.bindings import bindings
 from m2bridge.workspace.macaulay2 import Macaulay2, Workspace
 from m2bridge.workspace.values import Array, ComplexNumber, HashTable, Option, Partition, Real, Set, Symbol, Tally
 from tests.everyday import values
@@ -126,6 +126,11 @@ REFUSED = [
     b"bytes",
     "\ud800",
 ]
+
+
+def expression(value: Any) -> str:
+    """How one value is encoded."""
+    return bindings({"x": value}).removeprefix('mbDefine("x", ')
 
 
 @pytest.mark.parametrize("value", REFUSED, ids=lambda value: repr(value).partition(" object at")[0])
