@@ -23,7 +23,6 @@ from sympy.polys import rings
 from sympy.polys.domains.finitefield import FiniteField
 from sympy.polys.orderings import grevlex
 from sympy.polys.polyerrors import BasePolynomialError
-from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.algebra.field import CoefficientField
@@ -31,8 +30,8 @@ from m2bridge.errors import ConversionError, TooLargeError
 from m2bridge.limits import watched
 
 
-class Polynomial(rings.PolyElement):  # type: ignore[misc]
-    """A polynomial; SymPy writes those over GF(p) with the residues that FLINT says, 0 to p − 1."""
+class PolyElement(rings.PolyElement):  # type: ignore[misc]
+    """A polynomial, by SymPy's name; SymPy writes those over GF(p) with residues from 0 to p − 1, as FLINT has them."""
 
     def str(self, *style: Any) -> str:
         """SymPy's text."""
@@ -47,13 +46,13 @@ class PolyRing(rings.PolyRing):  # type: ignore[misc]
     """A ring of such polynomials, equal to SymPy's own; it has the same name because that is part of the hash."""
 
     @property
-    def dtype(self) -> Callable[[Any], Polynomial]:
+    def dtype(self) -> Callable[[Any], PolyElement]:
         """The constructor of elements."""
         return self._dtype  # type: ignore[no-any-return]
 
     @dtype.setter
     def dtype(self, _: object) -> None:
-        self._dtype = Polynomial(self, ()).new
+        self._dtype = PolyElement(self, ()).new
 
 
 def entry_text(element: Any) -> str:
@@ -67,7 +66,7 @@ def entry_text(element: Any) -> str:
 
 for _kind in (rings.PolyRing, PolyRing):
     copyreg.pickle(_kind, lambda ring: (type(ring), (ring.symbols, ring.domain, ring.order)))
-for _kind in (PolyElement, Polynomial):
+for _kind in (rings.PolyElement, PolyElement):
     copyreg.pickle(_kind, lambda element: (rings.PolyRing.from_dict, (element.ring, dict(element))))
 copyreg.pickle(FiniteField, lambda field: (FiniteField, (int(field.mod), field.sym)))
 copyreg.pickle(flint.nmod, lambda residue: (flint.nmod, (int(residue), residue.modulus())))
@@ -130,7 +129,7 @@ class PolynomialRing:
         """The same ring in SymPy."""
         return _sympy_ring(self)
 
-    def polynomial(self, expression: Expr | Rational | Poly | PolyElement | int) -> PolyElement:
+    def polynomial(self, expression: Expr | Rational | Poly | rings.PolyElement | int) -> rings.PolyElement:
         """Read a SymPy expression, or a polynomial of SymPy in another form, as an element of this ring.
 
         Raises
@@ -187,7 +186,7 @@ def normal_form(name: str) -> str:
 
 def _as_expression(polynomial: Any) -> Any:
     """The expression of a polynomial that SymPy holds in another form, ``Poly`` or an element of one of its rings."""
-    if not isinstance(polynomial, Poly | PolyElement):
+    if not isinstance(polynomial, Poly | rings.PolyElement):
         return polynomial
     domain = polynomial.domain if isinstance(polynomial, Poly) else polynomial.ring.domain
     if domain.is_FiniteField:
@@ -226,7 +225,7 @@ class GeneratingSet:
     """
 
     ring: PolynomialRing
-    generators: tuple[PolyElement, ...]
+    generators: tuple[rings.PolyElement, ...]
 
     @property
     def generator_degrees(self) -> dict[int, int]:
@@ -234,7 +233,7 @@ class GeneratingSet:
         return dict(sorted(Counter(total_degree(g) for g in self.generators).items()))
 
     @property
-    def generators_or_zero(self) -> tuple[PolyElement, ...]:
+    def generators_or_zero(self) -> tuple[rings.PolyElement, ...]:
         """The generators; the zero polynomial where there are none."""
         return self.generators or (self.ring.sympy_ring.zero,)
 
@@ -275,7 +274,7 @@ class GeneratingSet:
         chosen = combinations_with_replacement(self.generators, exponent)
         return self._generated_by(prod(factors, start=one) for factors in watched(chosen))
 
-    def _generated_by(self, generators: Iterable[PolyElement]) -> Self:
+    def _generated_by(self, generators: Iterable[rings.PolyElement]) -> Self:
         """The ideal of the same ring with these generators, each once."""
         return replace(self, generators=tuple(dict.fromkeys(generators)))
 
@@ -300,11 +299,11 @@ def _check_size(count: int) -> None:
         raise TooLargeError(f"{count} products of generators; at most {MOST_PRODUCTS} are formed: take fewer")
 
 
-def total_degree(polynomial: PolyElement) -> int:
+def total_degree(polynomial: rings.PolyElement) -> int:
     """The largest total degree of a monomial; −1 for the zero polynomial."""
     return max((sum(monomial) for monomial in polynomial), default=-1)
 
 
-def is_homogeneous(polynomial: PolyElement) -> bool:
+def is_homogeneous(polynomial: rings.PolyElement) -> bool:
     """Whether all monomials have the same total degree (true for zero)."""
     return len({sum(monomial) for monomial in polynomial}) <= 1
