@@ -260,6 +260,19 @@ def test_what_is_not_whole_is_not_done(tmp_path: Path) -> None:
     assert plan([task], store).left == (task,)
 
 
+@pytest.mark.parametrize("changes", [{"case": Case(1, 1).to_json()}, {"family": "deep-attention"}])
+def test_a_file_with_a_right_name_and_another_case_or_family_is_not_done(
+    changes: dict[str, object], tmp_path: Path
+) -> None:
+    store = Store(tmp_path)
+    task = Task(CASE, ("3.2",))
+    store.put(certificate())
+    assert plan([task], store).left == ()
+    store.put(replace(certificate(), **changes).sealed())  # type: ignore[arg-type]
+    assert os.listdir(tmp_path) == ["d2-dout1-a2-t2-3.2.json"]
+    assert plan([task], store).left == (task,)
+
+
 def test_a_file_about_another_case_or_question_is_not_done(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.put(certificate())
