@@ -1,7 +1,7 @@
 """The words of statements as data: what makes certificates and what checks them read both, and share nothing else."""
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -64,6 +64,11 @@ class Wording:
     def words(self, key: str, part: str) -> Words:
         """The statement with this key and part; KeyError if there is none."""
         return {(words.key, words.part): words for words in self.statements}[key, part]
+
+    def fields(self, key: str, part: str) -> dict[str, Any]:
+        """All that is said of this statement and of verdicts on it, by the names of a statement's fields."""
+        words = self.words(key, part)
+        return asdict(words) | {"computed": self.computed[words.observable], "trusted": self.trusted[words.observable]}
 
 
 @cache

@@ -57,12 +57,13 @@ class ModularElimination:
         cls, source: MultigradedMap, max_degree: int, random: Random, prime: int = LARGE_PRIME
     ) -> ModularElimination:
         """For monomials of at most the given degree."""
-        return cls(Expansions.of(source, max_degree, random, prime), RandomPoints.of(source, random, prime))
+        expansions = Expansions.of(source, max_degree, random, prime)
+        parameters = len(source.polynomial_map.source.variables)
+        return cls(expansions, RandomPoints(source.integral_images, parameters, random, prime))
 
     def modulo(self, prime: int, random: Random) -> ModularElimination:
         """The elimination on the same slice modulo another prime."""
-        images = self.points.images
-        points = RandomPoints(images, self.points.parameters, random, prime, [[] for _ in images])
+        points = replace(self.points, random=random, prime=prime)
         return ModularElimination(replace(self.expansions, prime=prime), points)
 
     def echelon(self, monomials: Sequence[Monomial]) -> tuple[Any, tuple[int, ...]]:
@@ -93,14 +94,11 @@ class RandomPoints:
     images: tuple[IntegerPolynomial, ...]
     parameters: int
     random: Random
-    prime: int = LARGE_PRIME
-    columns: list[Column] = field(default_factory=list)
+    prime: int
+    columns: list[Column] = field(init=False)
 
-    @classmethod
-    def of(cls, source: MultigradedMap, random: Random, prime: int = LARGE_PRIME) -> RandomPoints:
-        """Points of the image of a map, drawn when needed."""
-        images = source.integral_images
-        return cls(images, len(source.polynomial_map.source.variables), random, prime, [[] for _ in images])
+    def __post_init__(self) -> None:
+        self.columns = [[] for _ in self.images]
 
     def require(self, count: int) -> None:
         """Have at least ``count`` points."""
@@ -419,7 +417,10 @@ def linear_part(source: MultigradedMap) -> LinearPart:
     images = source.polynomial_map.images
     independent: list[int] = []
     relations: list[Terms] = []
-    for members in watched(_by_multidegree(source.grading)):
+    classes: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
+    for j, multidegree in enumerate(source.grading.multidegrees):
+        classes[multidegree].append(j)
+    for members in watched(classes.values()):
         order = sorted(members, key=lambda j: len(images[j]))
         if len(order) == 1 and images[order[0]]:
             independent += order
@@ -428,13 +429,6 @@ def linear_part(source: MultigradedMap) -> LinearPart:
         independent += [order[i] for i in echelon.pivots]
         relations += [echelon.relation(i) for i in range(len(order)) if i not in echelon.pivots]
     return LinearPart(tuple(sorted(independent)), tuple(relations))
-
-
-def _by_multidegree(grading: Grading) -> list[list[int]]:
-    classes: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
-    for j, multidegree in enumerate(grading.multidegrees):
-        classes[multidegree].append(j)
-    return list(classes.values())
 
 
 def in_independent_coordinates(source: MultigradedMap, part: LinearPart) -> MultigradedMap:

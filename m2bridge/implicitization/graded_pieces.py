@@ -55,12 +55,8 @@ class PackedGrading:
 
     def vector(self, monomial: Monomial) -> Vector:
         """The multidegree of a monomial, spelled out."""
-        return tuple(sum(self.multidegrees[j][i] for j in monomial) for i in range(self.length))
-
-    @property
-    def length(self) -> int:
-        """Number of entries of a multidegree."""
-        return len(self.multidegrees[0]) if self.multidegrees else 0
+        length = len(self.multidegrees[0]) if self.multidegrees else 0
+        return tuple(sum(self.multidegrees[j][i] for j in monomial) for i in range(length))
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,12 +208,6 @@ class Neighbour:
         return [self.products[i] for i in self.piece.basis]
 
 
-def degree_zero(grading: PackedGrading) -> Degree:
-    """Degree 0: the constants."""
-    orbits = MultidegreeOrbits.of(grading, {0: ()})
-    return Degree(orbits, {0: GradedPiece((0,) * grading.length, 1, ((),), (0,))})
-
-
 def orbits_of_degree(grading: PackedGrading, degree: int, lower: Mapping[int, Degree]) -> MultidegreeOrbits:
     """The multidegrees of one degree, each with one monomial, from the degrees below."""
     samples: dict[int, Monomial] = {}
@@ -284,7 +274,8 @@ PieceComputation = Callable[[int, int, Mapping[int, Degree], int], GradedPiece]
 
 def complete_degrees(grading: PackedGrading, max_degree: int, compute: PieceComputation) -> dict[int, Degree]:
     """The degrees 0, …, max_degree; those that are completed within the time limit."""
-    lower = {0: degree_zero(grading)}
+    constants = GradedPiece(grading.vector(()), 1, ((),), (0,))
+    lower = {0: Degree(MultidegreeOrbits.of(grading, {0: ()}), {0: constants})}
     for degree in range(1, max_degree + 1):
         try:
             lower[degree] = _degree(grading, degree, lower, compute)

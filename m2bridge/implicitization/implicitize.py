@@ -256,7 +256,8 @@ class _Computation:
 
     def result(self, completed: Mapping[int, Degree], requested: int) -> Implicitization:
         source, part = self.source, self.part
-        hilbert_values = _hilbert_values(completed)
+        pieces = [degree.pieces.values() for degree in completed.values()]
+        hilbert_values = tuple(sum(piece.rank * piece.orbit_size for piece in degree) for degree in pieces)
         monomials = monomial_counts(source.grading.degrees, max(completed))
         return Implicitization(
             source=source,
@@ -268,14 +269,8 @@ class _Computation:
                 *_linear_orbits(source, part, max(completed)),
                 *_generator_orbits(part, self.symmetries, completed),
             ),
-            exact=all(piece.exact for degree in completed.values() for piece in degree.pieces.values()),
+            exact=all(piece.exact for degree in pieces for piece in degree),
         )
-
-
-def _hilbert_values(completed: Mapping[int, Degree]) -> tuple[int, ...]:
-    return tuple(
-        sum(piece.rank * piece.orbit_size for piece in degree.pieces.values()) for degree in completed.values()
-    )
 
 
 def _linear_orbits(source: MultigradedMap, part: LinearPart, max_degree: int) -> Iterator[GeneratorOrbit]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import compress
-from math import comb
+from math import comb, prod
 from numbers import Rational
 from typing import Any, ClassVar
 
@@ -199,20 +199,18 @@ def _check_size(layers: Sequence[Layer]) -> None:
     sizes = [1] * len(layers[0].inputs)
     for number, layer in enumerate(layers, 1):
         terms = sizes + [1] * len(layer.parameters)
-        sizes = []
-        for image in layer.polynomial_map.images:
-            count = 0
-            for monomial in image:
-                product = 1
-                for i, exponent in support(monomial):
-                    product *= monomial_count(terms[i], exponent) if terms[i] else 0
-                count += product
-            sizes.append(count)
+        sizes = [_term_count(image, terms) for image in layer.polynomial_map.images]
         if sum(sizes) > MAX_TERMS:
             raise TooLargeError(
                 f"the first {number} layers may have {sum(sizes)} terms when they are expanded; at most {MAX_TERMS} are"
                 " (the dimension needs no expansion)"
             )
+
+
+def _term_count(image: Sequence[Row], terms: Sequence[int]) -> int:
+    """The largest number of terms of a polynomial in variables that have so many terms."""
+    factors = ([monomial_count(terms[i], e) if terms[i] else 0 for i, e in support(monomial)] for monomial in image)
+    return sum(map(prod, factors))
 
 
 Interval = tuple[int, int]
@@ -384,8 +382,7 @@ class Chain(DifferentiableModel):
             If there is no output of such a name, or no output is left.
         """
         last = self.layers[-1]
-        check_outputs(outputs, last.outputs)
-        chosen = last.polynomial_map.restricted_to([last.outputs.index(name) for name in outputs])
+        chosen = projected(last.polynomial_map, outputs)
         return Chain((*self.layers[:-1], Layer(chosen, last.inputs)), self.title, self.key)
 
     def to_json(self) -> dict[str, Any]:
@@ -462,9 +459,17 @@ def _reduced(layers: tuple[Layer, ...], prime: int) -> tuple[ReducedLayer, ...]:
     return tuple(layer.modulo(prime) for layer in layers)
 
 
-def check_outputs(chosen: Sequence[str], outputs: Sequence[str]) -> None:
-    """Raise InvalidCaseError unless some of these outputs are chosen, each once."""
-    if not chosen or len(set(chosen)) < len(chosen):
+def projected(polynomial_map: PolynomialMap, outputs: Sequence[str]) -> PolynomialMap:
+    """Return the map followed by the projection to some of its coordinates.
+
+    Raises
+    ------
+    InvalidCaseError
+        If there is no coordinate of such a name, none is left, or one is named twice.
+    """
+    names = polynomial_map.coordinates
+    if not outputs or len(set(outputs)) < len(outputs):
         raise InvalidCaseError("outputs", "choose at least one output, and each of them once")
-    if unknown := [name for name in chosen if name not in outputs]:
-        raise InvalidCaseError("outputs", f"there is no output '{unknown[0]}': use {', '.join(outputs)}")
+    if unknown := [name for name in outputs if name not in names]:
+        raise InvalidCaseError("outputs", f"there is no output '{unknown[0]}': use {', '.join(names)}")
+    return polynomial_map.restricted_to([names.index(name) for name in outputs])

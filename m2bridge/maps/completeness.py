@@ -190,14 +190,9 @@ class CoreIdeal:
     sections_from: int
 
 
-def within_reach(core: Core) -> bool:
-    """Whether the degree of the bound is not too large to be computed."""
-    return bound_monomials(core) <= MOST_MONOMIALS
-
-
-def bound_monomials(core: Core) -> int:
-    """The number of monomials of the degree of the bound."""
-    return monomial_count(len(core.source.polynomial_map.coordinates), core.bound)
+def within_reach(core: Core, most: int = MOST_MONOMIALS) -> bool:
+    """Whether there are at most so many monomials of the degree of the bound."""
+    return monomial_count(len(core.source.polynomial_map.coordinates), core.bound) <= most
 
 
 def prove_by_core(equations: Equations, core: Core) -> Equations:

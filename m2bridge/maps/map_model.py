@@ -35,7 +35,7 @@ from m2bridge.convert.files import MOST_PARAMETERS, check_headings, check_keys, 
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.maps import chain
-from m2bridge.maps.chain import Chain, Layer, check_outputs, rescaling_dimension
+from m2bridge.maps.chain import Chain, Layer, projected, rescaling_dimension
 from m2bridge.maps.model import Model
 
 TITLE = "polynomial map"
@@ -74,10 +74,7 @@ class MapModel(Model):
         InvalidCaseError
             If there is no coordinate of such a name, or none is left.
         """
-        names = self.polynomial_map.coordinates
-        check_outputs(outputs, names)
-        chosen = self.polynomial_map.restricted_to([names.index(name) for name in outputs])
-        return MapModel(chosen, self.title, self.key)
+        return MapModel(projected(self.polynomial_map, outputs), self.title, self.key)
 
     def parametrization(self) -> PolynomialMap:
         """The map itself."""

@@ -34,7 +34,7 @@ from m2bridge.implicitization.implicitize import Implicitization, implicitize
 from m2bridge.limits import clock, limited
 from m2bridge.maps.closure import closure, closure_script, read_closure
 from m2bridge.maps.closure_result import Closure
-from m2bridge.maps.completeness import bound_monomials, core_ideal, default_max_degree, hilbert_series, up_to_the_bound
+from m2bridge.maps.completeness import core_ideal, default_max_degree, hilbert_series, up_to_the_bound, within_reach
 from m2bridge.maps.map_model import as_model
 from m2bridge.maps.singular_locus import jacobian_script
 from m2bridge.results.base import Result
@@ -248,7 +248,7 @@ def observe_equations(model: SingleLayerAttention, engine: Engine | None) -> Equ
 def _beyond(model: SingleLayerAttention, equations: Implicitization) -> tuple[HilbertSeries | None, bool]:
     """The Hilbert series, and whether the generators are all, by the core (docs/completeness.md)."""
     smaller, last = core(model, "reduced"), equations.max_degree
-    if smaller is None or bound_monomials(smaller) > MOST_CORE_MONOMIALS:
+    if smaller is None or not within_reach(smaller, MOST_CORE_MONOMIALS):
         return None, False
     ideal = core_ideal(up_to_the_bound(smaller), smaller)
     if ideal is None or ideal.sections_from > last + 1:

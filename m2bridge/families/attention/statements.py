@@ -29,27 +29,14 @@ def about_orbits(
     concerns: Callable[[Orbit], bool] = every_orbit,
 ) -> OrbitStatement[Shape, Orbit]:
     """The statement with this number about functions, orbit by orbit."""
-    return OrbitStatement(**_words(key, part), predict=predict, hypotheses=hypotheses, concerns=concerns)
+    return OrbitStatement(**WORDS.fields(key, part), predict=predict, hypotheses=hypotheses, concerns=concerns)
 
 
 def about_the_whole(
     key: str, part: str, predict: Callable[[Shape], Value], hypotheses: Hypotheses, nothing: Value | None = None
 ) -> GlobalStatement[Shape]:
     """The statement with this number about the neuromanifold as a whole."""
-    return GlobalStatement(**_words(key, part), predict=predict, hypotheses=hypotheses, nothing=nothing)
-
-
-def _words(key: str, part: str) -> dict[str, Any]:
-    words = WORDS.words(key, part)
-    return {
-        "key": key,
-        "part": part,
-        "text": words.text,
-        "source": words.source,
-        "observable": words.observable,
-        "computed": WORDS.computed[words.observable],
-        "trusted": WORDS.trusted[words.observable],
-    }
+    return GlobalStatement(**WORDS.fields(key, part), predict=predict, hypotheses=hypotheses, nothing=nothing)
 
 
 def several_tokens(shape: Shape) -> str:

@@ -171,18 +171,11 @@ def _stated(
     meaning : tuple of callable, optional
         The hypotheses without which the formula has no meaning, and nothing is predicted; all when left out.
     """
-    words = WORDS.words(key, part)
     without = All(hypotheses if meaning is None else meaning)
     return GlobalStatement(
-        key,
-        part,
-        words.text,
-        words.source,
-        words.observable,
-        lambda network: None if without(network) else predict(network),
-        All(hypotheses),
-        WORDS.computed[words.observable],
-        WORDS.trusted[words.observable],
+        **WORDS.fields(key, part),
+        predict=lambda network: None if without(network) else predict(network),
+        hypotheses=All(hypotheses),
     )
 
 

@@ -286,18 +286,8 @@ def _equal_widths(network: Shape) -> str:
 
 
 def _about_dimension(part: str, hypotheses: Callable[[Shape], str]) -> GlobalStatement[Shape]:
-    words = WORDS.words("expected-dimension", part)
-    return GlobalStatement(
-        words.key,
-        part,
-        words.text,
-        words.source,
-        words.observable,
-        expected_dimension,
-        hypotheses,
-        WORDS.computed[words.observable],
-        WORDS.trusted[words.observable],
-    )
+    words = WORDS.fields("expected-dimension", part)
+    return GlobalStatement(**words, predict=expected_dimension, hypotheses=hypotheses)
 
 
 STATEMENTS = (_about_dimension("", _nonlinear), _about_dimension("equal widths", _equal_widths))
