@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 @click.option("--executor", type=click.Choice(["serial", "processes", "dask"]), default="processes", show_default=True)
 @click.option("--scheduler", metavar="ADDRESS", help="With --executor dask: tcp://host:port; else a local cluster.")
 @click.option("--recycle", type=click.IntRange(min=1), default=200, show_default=True, help="Cases for each worker.")
-@click.option("--timeout", type=Seconds(), help="Seconds for each case.")
+@click.option("--timeout", type=Seconds(), help="Seconds for each case, and for reading a file of cases.")
 @batch_options
 @click.option("--quiet", is_flag=True, help="Print errors only.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")

@@ -85,10 +85,11 @@ class FamilyCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Look for a family or a map first: they say which other options there are."""
-        family = value_of("--family", args)
-        if family is not None or value_of("--map", args) is not None:
+        name = value_of("--family", args)
+        if name is not None or value_of("--map", args) is not None:
             try:
-                ctx.meta[_REPLACED] = _options(family, self.several)
+                options = () if name is None else family(name).options
+                ctx.meta[_REPLACED] = [as_parameter(option, self.several) for option in options]
             except InvalidCaseError:
                 if not ctx.resilient_parsing:  # the shell asks what may come next, and takes no answer but that
                     raise
@@ -116,12 +117,6 @@ def value_of(option: str, args: Sequence[str]) -> str | None:
         if arg == option and place + 1 < len(args):
             return args[place + 1]
     return None
-
-
-def _options(name: str | None, several: bool) -> list[click.Parameter]:
-    if name is None:
-        return []
-    return [as_parameter(option, several) for option in family(name).options]
 
 
 def as_parameter(option: CaseOption, several: bool = False) -> click.Option:
