@@ -100,6 +100,7 @@ def test_powers_of_p_in_characteristic_p(engine: Engine) -> None:
     assert ideal("x^2 + y^2*z", field=two).is_prime(engine=engine)
 
 
+@pytest.mark.macaulay2("each")
 def test_unit_and_zero_ideal(engine: Engine) -> None:
     one, zero = ideal(1, variables="x y"), ideal(variables="x y")
     assert (one.dimension(engine=engine), one.codimension(engine=engine), one.degree(engine=engine)) == (-1, 3, 0)
