@@ -241,7 +241,7 @@ def up_to_the_bound(core: Core) -> Implicitization:
 
 
 def core_ideal(implicitization: Implicitization, core: Core) -> CoreIdeal | None:
-    """What the ideal up to the bound says of all generators of the core; ``None`` if it does not decide.
+    """Conclude from the ideal up to the bound about all generators of the core; ``None`` if it does not decide.
 
     In the degree of the bound ``found`` may be missing if there are no generators in it.
 

@@ -339,7 +339,7 @@ def best_upper_bound(model: Model, *, field: CoefficientField) -> UpperBound | N
 
 
 def _by_lower_bounds(bounds: Iterator[LowerBound], upper: UpperBound | None) -> list[MethodValue]:
-    """Those that were computed until the limit on time or size, and the limit."""
+    """The bounds that were computed until the limit on time or size, and the limit."""
     values: list[MethodValue] = []
     try:
         for bound in bounds:

@@ -139,7 +139,10 @@ class SliceSurface(PictureResult):
             ("computed by", computed_by(self.engine_version, self.seconds)),
             ("not finished", self.unfinished or None),
         ]
-        rows = [(p.kind, "singular" if p.singular else "", p.place, _sample_text(p)) for p in self.pieces]
+        rows = []
+        for p in self.pieces:
+            sample = ", ".join(f"{name} = {value}" for name, value in (p.sample or {}).items())
+            rows.append((p.kind, "singular" if p.singular else "", p.place, sample))
         pieces = Table(("piece", "", "its points are", "for example"), rows)
         title = f"Surface in a slice of the Zariski closure of the {self.model.title}"
         return Sheet(title, [Facts(facts), pieces, Picture(self.page_svg)], [equation_latex(self.equation)])
@@ -196,13 +199,8 @@ def _component_text(part: SingularComponent) -> str:
     return f"{named} {' = '.join(polynomial_text(g) for g in part.prime.generators)} = 0"
 
 
-def _sample_text(piece: Piece) -> str:
-    return "" if piece.sample is None else ", ".join(f"{n} = {v}" for n, v in piece.sample.items())
-
-
 Span = tuple[Rational | int, Rational | int]
 Values = Mapping[str, Expr | Rational | int]
-
 LARGEST = 10**100
 """No end of an interval is larger, nor is its length smaller than the inverse: floats can show it."""
 
@@ -429,8 +427,7 @@ class _Parts:
 
     def own(self, ideal: GeneratingSet) -> Ideal:
         """An ideal in the ring of the slice."""
-        ring = self.space.ring
-        return Ideal(ring, tuple(generator.set_ring(ring.sympy_ring) for generator in ideal.generators))
+        return Ideal(self.space.ring, tuple(g.set_ring(self.space.ring.sympy_ring) for g in ideal.generators))
 
     def primes(self, name: str) -> list[tuple[Ideal, int]]:
         """Prime ideals of the answer, with their dimensions."""
