@@ -167,8 +167,12 @@ def core(shape: Shape, coordinates: Coordinates) -> Core | None:
 
     In full coordinates the closure is the same up to a linear isomorphism, which is computed.
     """
-    if shape.t == 1 or not (coordinates == "reduced" or _spans_agree(shape)):
+    if shape.t == 1:
         return None
+    if coordinates == "full":
+        maps = (parametrization(shape, system, "attention") for system in get_args(Coordinates))
+        if linear_isomorphism(*maps) is None:
+            return None
     size = CoreSize.of(shape)
     source = multigraded(core_map(size), core_symmetries(size))
     return Core(
@@ -181,11 +185,6 @@ def core(shape: Shape, coordinates: Coordinates) -> Core | None:
         partial(sections_of, shape),
         dimension_formula(shape),
     )
-
-
-def _spans_agree(shape: Shape) -> bool:
-    maps = (parametrization(shape, coordinates, "attention") for coordinates in get_args(Coordinates))
-    return linear_isomorphism(*maps) is not None
 
 
 def core_map(size: CoreSize) -> PolynomialMap:

@@ -90,7 +90,8 @@ def fibre_points(orbit: Orbit, shape: Shape) -> frozenset[WeightPair]:
     places = range(1, shape.d)
     candidates = product(*(_roots(c.get((0, 0, 0, q), 0), c.get((0, 0, q, q), 0)) for q in places))
     pairs = (_weights(c, (1, *z), shape) for z in candidates)
-    return frozenset(pair for pair in pairs if _nonzero(function(*map(sparse, pair))) == c and _low_rank(pair, shape))
+    same = (pair for pair in pairs if _nonzero(function(*map(sparse, pair))) == c)
+    return frozenset(pair for pair in same if shape.alpha == shape.d or rank(pair[0]) <= shape.alpha)
 
 
 def _nonzero(values: Function) -> Function:
@@ -118,10 +119,6 @@ def _weights(c: Function, z: tuple[int, ...], shape: Shape) -> WeightPair:
     left = [coordinate(k, 0, 0) for k in outputs]
     V = tuple(tuple(left[k] if q == 0 else coordinate(k, 0, q) - left[k] * A[q][0] for q in d) for k in outputs)
     return A, V
-
-
-def _low_rank(pair: WeightPair, shape: Shape) -> bool:
-    return shape.alpha == shape.d or rank(pair[0]) <= shape.alpha
 
 
 MOST_ORBITS = 20_000

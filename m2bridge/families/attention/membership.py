@@ -20,7 +20,7 @@ from m2bridge.algebra.field import QQ
 from m2bridge.convert.notation import polynomial_text
 from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.script import Script, render
-from m2bridge.engine.wire import Answer, answer_to
+from m2bridge.engine.wire import answer_to
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError
 from m2bridge.families.attention.fibres import matrix_program
 from m2bridge.families.attention.orbits import Orbit
@@ -368,7 +368,9 @@ def _membership(
     chart = Chart.of(quadratic_forms(model, function))
     if weights is not None and not _give(weights, function):
         raise InvalidCaseError("weights", "these weights have another function")
-    remark = "" if weights is None else _rank_remark(weights[0], model)
+    remark = ""
+    if weights is not None and (rank := weights[0].rank()) > model.alpha:
+        remark = f"the given weights do not belong to this model: rk A = {rank} > a = {model.a}"
     if chart is None:
         return _zero(model, None if remark else weights, remark)
     result = _nonzero(model, function, chart, engine)
@@ -381,7 +383,9 @@ def _nonzero(model: Shape, function: Mapping[str, Fraction | int], chart: Chart,
     length = answer.integer("length")
     if length == 0:
         return Membership(model, OUTSIDE, None, (), 0, None, None, engine.version, running.seconds)
-    points, real = fibre_points(answer.integer("points"), length, *_moments(answer))
+    first, second = answer.values["moments"]  # numbers as text
+    moments = list(map(Rational, first)), Matrix(len(first), len(first), lambda i, j: Rational(second[i][j]))
+    points, real = fibre_points(answer.integer("points"), length, *moments)
     weights = tuple(chart.weights(point) for point in points)
     for A, V in weights:
         if not _give((A, V), function):
@@ -405,11 +409,6 @@ def _give(weights: Weights, function: Mapping[str, Fraction | int]) -> bool:
     return function_of(*weights) == {name: Rational(value) for name, value in function.items() if value}
 
 
-def _rank_remark(A: Matrix, model: Shape) -> str:
-    rank = A.rank()
-    return f"the given weights do not belong to this model: rk A = {rank} > a = {model.a}" if rank > model.alpha else ""
-
-
 def _zero(model: Shape, weights_of_zero: Weights | None, remark: str) -> Membership:
     """The zero function: the apex of the cone, where a product l_i v_k of forms vanishes only if a factor does.
 
@@ -427,11 +426,6 @@ def membership_script(model: Shape, chart: Chart) -> Script:
     unknowns = ", ".join(f"z_{q}" for q in range(2, model.d + 1))
     values = {"title": str(model), "forms": forms, "unknowns": unknowns, "alpha": model.alpha}
     return render("membership", ("wire", "fibres"), values)
-
-
-def _moments(answer: Answer) -> tuple[list[Rational], Matrix]:
-    first, second = answer.values["moments"]
-    return [Rational(m) for m in first], Matrix(len(first), len(first), lambda i, j: Rational(second[i][j]))
 
 
 ZERO_FIBRE = "A = 0 or V = 0"

@@ -113,11 +113,6 @@ def differential_rank(orbit: Orbit, shape: Shape) -> int:
     return sparse_rank(_differential(A, V, orbit, shape))
 
 
-def is_critical(orbit: Orbit, shape: Shape) -> bool:
-    """Whether the differential has a kernel beyond the rescaling (A, −V): critical on the projective source."""
-    return differential_rank(orbit, shape) < source_tangent_dimension(orbit, shape) - 1
-
-
 def preimages(orbit: Orbit, shape: Shape) -> list[tuple[Sparse, Sparse]]:
     """Weights of the representative's function: its own, and for rk A = rk V = 1 those with k and v exchanged.
 
@@ -336,8 +331,12 @@ def orbit_tangents(shape: Shape) -> dict[Orbit, OrbitTangents]:
 
 
 def _own(orbit: Orbit, shape: Shape) -> tuple[int, bool, int]:
-    """The dimension of the orbit, whether it is critical, and its own bound for the tangent dimension."""
-    return orbit_dimension(orbit, shape), is_critical(orbit, shape), tangent_lower_bound(orbit, shape)
+    """The dimension of the orbit, whether it is critical, and its own bound for the tangent dimension.
+
+    It is critical, on the projective source, if the differential has a kernel beyond the rescaling (A, −V).
+    """
+    critical = differential_rank(orbit, shape) < source_tangent_dimension(orbit, shape) - 1
+    return orbit_dimension(orbit, shape), critical, tangent_lower_bound(orbit, shape)
 
 
 def by_orbits(ideal: GeneratingSet, dimension: int, shape: Shape, parametrization: PolynomialMap) -> LocusFindings:
@@ -430,13 +429,9 @@ def _statuses(
 ) -> tuple[OrbitStatus, ...]:
     dense = generic_orbit(shape)
     upper = {**upper, dense: min(upper.get(dense, dimension), dimension)}
-    return tuple(
-        _status_by_bounds(orbit, own, lower, upper.get(orbit), dimension)
-        for orbit, (own, lower) in sorted(bounds.items())
-    )
-
-
-def _status_by_bounds(orbit: Orbit, own: int, lower: int, upper: int | None, dimension: int) -> OrbitStatus:
-    singular = singular_by_bounds(lower, upper, dimension)
-    exact = lower if lower == upper else None
-    return OrbitStatus(orbit, own, exact, singular, lower, upper)
+    statuses = []
+    for orbit, (own, lower) in sorted(bounds.items()):
+        bound = upper.get(orbit)
+        singular = singular_by_bounds(lower, bound, dimension)
+        statuses.append(OrbitStatus(orbit, own, lower if lower == bound else None, singular, lower, bound))
+    return tuple(statuses)

@@ -126,13 +126,9 @@ def zeros(polynomial: Any) -> isl.Set | None:
         return sizes()
     _, factors = polynomial.factor()
     kept = [factor for factor, _ in factors if str(factor) != "D"]
-    if any(_not_linear(factor) for factor in kept):
+    if any(sum(exponents) > 1 or exponents[-1] for factor in kept for exponents, _ in factor.terms()):
         return None
     return union([sizes("1 = 0"), *(sizes(f"{_polynomial_text(factor)} = 0") for factor in kept)])
-
-
-def _not_linear(factor: Any) -> bool:
-    return any(sum(exponents) > 1 or exponents[-1] for exponents, _ in factor.terms())
 
 
 def _polynomial_text(factor: Any) -> str:
