@@ -70,9 +70,10 @@ def factors(polynomials: Iterable[fmpq_mpoly]) -> list[fmpq_mpoly]:
 
 
 def boundaries(polynomial: fmpq_mpoly, variable: str, interval: Interval) -> list[fmpq_mpoly]:
-    """Where the number of real roots in the interval, or their order, may change: polynomials without the variable.
+    """Return polynomials without the variable, which vanish where the real roots in the interval may change.
 
-    The leading coefficient, the discriminant, and the values at both ends.
+    They may change in number or in order. The polynomials are the leading coefficient, the discriminant, and the values
+    at both ends.
     Source: Brown, *Improved projection for cylindrical algebraic decomposition*, J. Symbolic Comput. 32 (2001).
     """
     degree = degree_in(polynomial, variable)

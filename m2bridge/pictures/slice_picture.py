@@ -90,7 +90,7 @@ class Piece:
 
     @property
     def name(self) -> str:
-        """What legends call it."""
+        """The name in legends."""
         return f"{'singular ' if self.singular else ''}{self.kind}: {self.place}"
 
     @property

@@ -87,7 +87,7 @@ def _check_size(network: Shape) -> None:
 def _product_count(network: Shape) -> int:
     """Products of terms in all layers, if nothing were collected in between; in the first one Q = 1."""
     n, terms, products = network.widths[0], 1, 0
-    for k, (d, a, after) in enumerate(zip(network.widths, network.a, network.widths[1:], strict=False)):
+    for k, (d, after, a) in enumerate(network.layer_sizes):
         matrix = a if a < d else 1
         new = network.heads * matrix * (d**3 * n**2 * terms**3 if k else d**2)
         products += new * after * n

@@ -34,7 +34,7 @@ def _figures() -> tuple[Figure, ...]:
 
 
 def _program(network: DeepAttention, key: str) -> Script | None:
-    """Behind fibres and closedness."""
+    """Return the program behind fibres and closedness."""
     from m2bridge.families.deep_attention.fibres import fibre_script, limit_script
     from m2bridge.families.deep_attention.observation import can_be_certified
 

@@ -202,7 +202,7 @@ def _dimension(network: Shape) -> Finding:
 def _attention_matrices(network: Shape) -> Finding:
     """The rank of the differential of (K, Q) ↦ KᵀQ; at most d², and 2ad − a² because GL(a) acts freely for a ≤ d."""
     random, total, bound = Random(WEIGHTS_SEED), 0, 0
-    for d, a in zip(network.widths, network.a, strict=False):
+    for d, _, a in network.layer_sizes:
         _check_entries(2 * a * d, d * d)
         K, Q = ([[random.randrange(LARGE_PRIME) for _ in range(d)] for _ in range(a)] for _ in range(2))
         rows = [[0] * (d * d) for _ in range(2 * a * d)]
@@ -307,8 +307,7 @@ def _unseen_weights(network: Shape, dimension_of: Observer = _dimension) -> Find
     """The dimension of the (A, V) of all layers less that of the functions."""
     functions = dimension_of(network)
     assert functions.value is not None
-    layers = zip(network.widths, network.widths[1:], network.a, strict=False)
-    weights = network.heads * sum(d * after + matrices_of_rank(d, a) for d, after, a in layers)
+    weights = network.heads * sum(d * after + matrices_of_rank(d, a) for d, after, a in network.layer_sizes)
     numbers = {**functions.numbers, "weights": weights} if functions.numbers else {}
     return replace(
         functions, value=weights - functions.value, bound="at most" if functions.bound else "", numbers=numbers

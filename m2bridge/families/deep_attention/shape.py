@@ -133,6 +133,11 @@ class Shape(DifferentiableModel):
         return len(self.a)
 
     @property
+    def layer_sizes(self) -> Iterator[tuple[int, int, int]]:
+        """The widths d_{k−1} and d_k and the rank a_k of each layer."""
+        return zip(self.widths, self.widths[1:], self.a, strict=False)
+
+    @property
     def is_plain(self) -> bool:
         """Whether there is one head and no skip connection; then functions depend on the virtual weights only."""
         return self.heads == 1 and not self.skip
@@ -143,8 +148,7 @@ class Shape(DifferentiableModel):
         A head with a_k ≥ d_{k−1} has the entries of A as parameters, as KᵀQ is then any matrix; a head with smaller a_k
         has those of K and of Q.
         """
-        for k, rank in enumerate(self.a, 1):
-            before, after = self.widths[k - 1], self.widths[k]
+        for k, (before, after, rank) in enumerate(self.layer_sizes, 1):
             for h in range(1, self.heads + 1):
                 if rank >= before:
                     yield ParameterMatrix("A", k, h, before, before)
@@ -165,8 +169,7 @@ class Shape(DifferentiableModel):
     @property
     def parameter_count(self) -> int:
         """The number of entries of all A (or K and Q) and V."""
-        layers = zip(self.widths, self.widths[1:], self.a, strict=False)
-        return self.heads * sum(d * after + (d * d if a >= d else 2 * a * d) for d, after, a in layers)
+        return self.heads * sum(d * after + (d * d if a >= d else 2 * a * d) for d, after, a in self.layer_sizes)
 
     @property
     def input_count(self) -> int:
@@ -239,7 +242,7 @@ class Shape(DifferentiableModel):
         scalings = 0 if self.softmax else self.layers * self.heads
         if self.is_plain:
             return self.parameter_count - virtual_dimension(self) + scalings
-        inner = self.heads * sum(a * a for a, d in zip(self.a, self.widths, strict=False) if a < d)
+        inner = self.heads * sum(a * a for d, _, a in self.layer_sizes if a < d)
         return inner + base_changes(self) + scalings
 
     def gauge_group(self) -> tuple[str, ...]:
@@ -331,8 +334,7 @@ def _layers(network: Shape) -> UpperBound:
 
 def layer_bounds(network: Shape) -> list[UpperBound]:
     """Return the best bound for each layer of all heads."""
-    layers = zip(network.widths, network.widths[1:], network.a, strict=False)
-    return [_layer_bound(network, d, after, min(rank, d)) for d, after, rank in layers]
+    return [_layer_bound(network, d, after, min(rank, d)) for d, after, rank in network.layer_sizes]
 
 
 def _layer_bound(network: Shape, d: int, after: int, alpha: int) -> UpperBound:

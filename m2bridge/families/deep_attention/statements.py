@@ -68,7 +68,7 @@ def narrow(network: Shape) -> str:
 
 def ranks_above_one(network: Shape) -> str:
     """All α_k ≥ 2, where α_k = min(a_k, d_{k−1})."""
-    ranks = [min(a, d) for a, d in zip(network.a, network.widths, strict=False)]
+    ranks = [min(a, d) for d, _, a in network.layer_sizes]
     if network.layers == 1:
         return "" if ranks[0] > 1 or network.widths[1] > 1 else WORDS.hypotheses["rank-above-one"]
     ones = [k for k, rank in enumerate(ranks, 1) if rank == 1]
@@ -110,7 +110,7 @@ def equation_16(network: Shape) -> int | None:
     if len(set(hidden)) > 1:
         return None
     value_matrix = hidden[0] * (first + last - hidden[0]) if hidden else first * last
-    return value_matrix + sum(matrices_of_rank(d, a) for d, a in zip(network.widths, network.a, strict=False))
+    return value_matrix + sum(matrices_of_rank(d, a) for d, _, a in network.layer_sizes)
 
 
 def theorem_l(network: Shape) -> int:
@@ -186,7 +186,7 @@ SEVERAL_LAYERS = (several_layers, several_heads, several_tokens, equal_widths)
 SKIP = (skip, one_head)
 
 WEIGHTS = (
-    _stated("3.1", "", lambda n: n.heads * sum(matrices_of_rank(d, a) for d, a in zip(n.widths, n.a, strict=False))),
+    _stated("3.1", "", lambda n: n.heads * sum(matrices_of_rank(d, a) for d, _, a in n.layer_sizes)),
     _stated("3.5", "", lambda n: equation_16(n), plain, *NARROW, meaning=(plain,)),
     _stated("V", "", lambda n: virtual_dimension(n), plain),
     _stated("3.6", "", lambda n: True, *LIGHTNING),

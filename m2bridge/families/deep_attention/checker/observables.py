@@ -29,7 +29,7 @@ def rank(rows: list[list[int]]) -> int:
 
 
 def weights(case: Case) -> int:
-    """How many weights all heads have; more rows of K and Q than d are not needed."""
+    """Return the number of weights of all heads; more rows of K and Q than d are not needed."""
     return case.heads * sum(2 * min(a, d) * d + d * after for d, after, a in case.layers)
 
 
@@ -157,7 +157,7 @@ def _turned(word: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def degrees_in_first_layer() -> tuple[int, int]:
-    """How often V and A occur in V Y Yᵀ A Y: a layer changes by c^(difference) when V is scaled by c and A by 1/c."""
+    """Return how often V and A occur in V Y Yᵀ A Y; with cV and A/c a layer is multiplied by c^(difference)."""
     word = ["V", "Y", "Y'", "A", "Y"]
     return word.count("V"), word.count("A")
 
