@@ -76,6 +76,7 @@ def test_errors_point_at_the_code(run: Invoke, tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.macaulay2("any")
 @pytest.mark.parametrize(
     ("arguments", "code", "status", "said"),
     [
@@ -99,16 +100,19 @@ def test_packages(run: Invoke) -> None:
     assert run("-", "--packages", "Cyclotomic,Elimination", code=code).stdout == "true\n"
 
 
+@pytest.mark.macaulay2("any")
 def test_no_macaulay2(invoke: Invoke, program: Path) -> None:
     assert invoke("run", "-", "--m2", str(program.with_name("no-M2-here")), code="1").returncode == 4
 
 
+@pytest.mark.macaulay2("any")
 def test_code_of_any_bytes(run: Invoke, tmp_path: Path) -> None:
     file = tmp_path / "code.m2"
     file.write_bytes(b'\xef\xbb\xbf#"\xff\xc3\xbc"\r\n')
     assert run(str(file)).stdout == "3\n"
 
 
+@pytest.mark.macaulay2("any")
 def test_files_beside_the_code_are_found(run: Invoke, tmp_path: Path) -> None:
     (tmp_path / "é \\").mkdir()
     (tmp_path / "é \\" / "inner.m2").write_text("z = 8;")

@@ -130,6 +130,7 @@ def test_what_is_left_is_seen(folder: Path, m2: str) -> None:
 # Random maps against Macaulay2's own kernel: a short run.
 
 
+@pytest.mark.macaulay2("any")
 def test_random_maps(engine: Macaulay2) -> None:
     assert maps.run(25, 1, engine) == 0
 
@@ -141,6 +142,7 @@ def test_every_field_and_kind_is_drawn() -> None:
     assert {case.polynomial_map().image_degrees is None for case in drawn} == {True, False}
 
 
+@pytest.mark.macaulay2("any")
 def test_a_wrong_ideal_is_seen(engine: Macaulay2) -> None:
     """The twisted cubic without one of its quadrics, with one too many, and of a wrong degree."""
     cubic = maps.Case(CoefficientField(5), 2, tuple((((3 - i, i), 1),) for i in range(4)), ())
