@@ -210,8 +210,10 @@ def orbit_diagram(
             f"{orbit_count(model)} orbits are too many for a picture, which has {MOST_ORBITS}: take smaller numbers"
         )
     observations = observe(model, engine=engine, timeout=timeout, degree=False)
-    nodes = (_zero(model, observations), *_nodes(observations))
-    nodes = tuple(sorted(nodes, key=lambda node: (node.dimension, node.orbit or Orbit(0, 0, 0))))
+    # the apex of the cone is a limit of the boundary points unless d = 1
+    apex = OrbitNode(None, 0, zero_tangent_dimension(model) > observations.dimension, model.d > 1)
+    others = sorted(_nodes(observations), key=lambda node: (node.dimension, node.orbit))
+    nodes = (apex, *others)
     how = observations.engine_version, observations.seconds, observations.unfinished
     return OrbitDiagram(model, nodes, covers(nodes), *how)
 
@@ -224,11 +226,6 @@ def _nodes(observations: Observations) -> Iterable[OrbitNode]:
 
 def _truth(value: object) -> bool | None:
     return value if isinstance(value, bool) else None
-
-
-def _zero(model: SingleLayerAttention, observations: Observations) -> OrbitNode:
-    """The apex of the cone: a limit of the boundary points unless d = 1."""
-    return OrbitNode(None, 0, zero_tangent_dimension(model) > observations.dimension, model.d > 1)
 
 
 def covers(nodes: tuple[OrbitNode, ...]) -> tuple[tuple[OrbitNode, OrbitNode], ...]:

@@ -173,12 +173,8 @@ class Observations:
 
     def at_orbits(self, observable: str) -> dict[Orbit, Value | None]:
         """An observable at each orbit (:data:`AT_ORBITS`); boundary points are decided where an argument exists."""
-        return {
-            fact.orbit: None
-            if observable in BOUNDARY and not self._boundary_decided(fact)
-            else AT_ORBITS[observable](fact)
-            for fact in self.orbits
-        }
+        open_orbits = {f.orbit for f in self.orbits if observable in BOUNDARY and not self._boundary_decided(f)}
+        return {f.orbit: None if f.orbit in open_orbits else AT_ORBITS[observable](f) for f in self.orbits}
 
     def _boundary_decided(self, fact: OrbitFacts) -> bool:
         """Boundary points need a family that tends to them; for others the lemma needs at most two in the fibre."""
@@ -284,30 +280,29 @@ AT_ORBITS: dict[str, Callable[[OrbitFacts], Value | None]] = {
 }
 """The way to read each observable of orbits."""
 
+
+def _special_fibre_points(case: Observations) -> int | None:
+    """The largest number of points of a fibre that has not the number of the generic one; 0 if there are none."""
+    counts = {fact.fibre.points for fact in case.orbits}
+    return None if case.missing else max(counts - {case.generic_fibre.points}, default=0)
+
+
+def _is_linear(case: Observations) -> bool | None:
+    """Whether the neuromanifold, which spans the space of its independent reduced coordinates, is all of it."""
+    return False if case.dimension < case.model.independent_count else True if case.model.d == 1 else None
+
+
 WHOLE: dict[str, Callable[[Observations], Value | None]] = {
     "closed": lambda case: case.closed or None,
     "zero_fibre": lambda case: case.closed,
     "products": lambda case: case.products,
     "dimension": lambda case: case.dimension,
     "birational": lambda case: None if case.generic is None else case.generic.length == 1,
-    "special_fibre_points": lambda case: None if case.missing else _special_fibre_points(case),
+    "special_fibre_points": _special_fibre_points,
     "degree": lambda case: case.degree,
-    "smooth_manifold": lambda case: _is_linear(case),
+    "smooth_manifold": _is_linear,
 }
 """The way to read each observable of the closure as a whole; ``None`` where it takes orbits that are missing."""
-
-
-def _special_fibre_points(case: Observations) -> int:
-    """The largest number of points of a fibre that has not the number of the generic one; 0 if there are none."""
-    counts = {fact.fibre.points for fact in case.orbits}
-    return max(counts - {case.generic_fibre.points}, default=0)
-
-
-def _is_linear(case: Observations) -> bool | None:
-    """Whether the neuromanifold, which spans the space of its independent reduced coordinates, is all of it."""
-    if case.dimension < case.model.independent_count:
-        return False
-    return True if case.model.d == 1 else None
 
 
 def _row(fact: OrbitFacts, case: Observations) -> tuple[object, ...]:

@@ -146,10 +146,6 @@ def _tangent_dimensions(model: SingleLayerAttention, ideal: GeneratingSet) -> li
     ]
 
 
-def _script(model: SingleLayerAttention) -> Script:
-    return closure_script(as_model(model), field=QQ)
-
-
 def _closure_rows(certificate: Certificate) -> list[Row]:
     answer = certificate.answer
     degrees = degree_summary({int(n): count for n, count in answer["generator_degrees"].items()})
@@ -166,7 +162,7 @@ CLOSURE = Question(
     observation=CLOSURE_KEY,
     observe=observe_closure,
     content=closure_content,
-    script=_script,
+    script=lambda model: closure_script(as_model(model), field=QQ),
     rows=_closure_rows,
     names=lambda: (CLOSURE_KEY,),
     usual=partial(_at_most, USUAL_COORDINATES),
