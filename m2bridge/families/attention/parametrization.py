@@ -62,11 +62,11 @@ def sparse(matrix: IntegerMatrix) -> dict[tuple[int, int], int]:
 
 def function(A: Sparse, V: Sparse) -> Function:
     """All coordinates of the function of sparse weights: each product A_pi V_kq belongs to one of them."""
-    found: Function = {}
+    values: Function = {}
     for ((p, i), a), ((k, q), v) in product(A.items(), V.items()):
         key = (k, i, min(p, q), max(p, q))
-        found[key] = found.get(key, 0) + a * v
-    return found
+        values[key] = values.get(key, 0) + a * v
+    return values
 
 
 Matrix = list[list[PolyElement]]
@@ -207,14 +207,14 @@ def _entry(matrix: Matrix, row: int, column: int) -> PolyElement:
 def _full_images(shape: Shape, A: Matrix, V: Matrix) -> dict[str, PolyElement]:
     """Expand Σ_u (x_uᵀ A x_j)(V x_u) by the definition of the model."""
     indices, tokens = range(shape.d), range(shape.t)
-    found: dict[str, PolyElement] = {}
+    values: dict[str, PolyElement] = {}
     for k, j in product(range(shape.d_out), tokens):
         terms: defaultdict[Monomial, list[PolyElement]] = defaultdict(list)
         for u, p, q, i in watched(product(tokens, indices, indices, indices)):
             terms[_monomial(u, p, q, i, j)].append(A[p][i] * V[k][q])
         for monomial, summands in watched(sorted(terms.items())):
-            found[_full_name(k, j, monomial)] = sum(summands[1:], summands[0])
-    return found
+            values[_full_name(k, j, monomial)] = sum(summands[1:], summands[0])
+    return values
 
 
 def _rank_relations(A: Matrix, a: int) -> tuple[PolyElement, ...]:

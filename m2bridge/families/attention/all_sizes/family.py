@@ -75,11 +75,11 @@ def decide(
 
 
 def _verdict(statement: Statement, prediction: Prediction, facts: Facts, counts: dict[str, int]) -> SizesVerdict:
-    found = prediction.conclusion(facts)
+    conclusion = prediction.conclusion(facts)
     applies = sizes()
     for hypothesis in prediction.hypotheses:
         applies = applies.intersect(sizes(hypothesis.condition))
-    false, unknown = found.false.intersect(applies), found.unknown.intersect(applies)
+    false, unknown = conclusion.false.intersect(applies), conclusion.unknown.intersect(applies)
     holds = applies.subtract(false).subtract(unknown)
     return SizesVerdict(
         statement.key,
@@ -92,28 +92,28 @@ def _verdict(statement: Statement, prediction: Prediction, facts: Facts, counts:
         holds,
         false,
         unknown,
-        found.vacuous.intersect(holds),
-        tuple(_not_applicable(prediction, found)),
-        None if false.is_empty() else _counterexample(prediction, found, false),
+        conclusion.vacuous.intersect(holds),
+        tuple(_not_applicable(prediction, conclusion)),
+        None if false.is_empty() else _counterexample(prediction, conclusion, false),
     )
 
 
-def _not_applicable(prediction: Prediction, found: Conclusion) -> Iterator[NotApplicable]:
+def _not_applicable(prediction: Prediction, conclusion: Conclusion) -> Iterator[NotApplicable]:
     """For each hypothesis the sizes where it is the first to fail."""
     left = sizes()
     for hypothesis in prediction.hypotheses:
         holds = sizes(hypothesis.condition)
         out, left = left.subtract(holds), left.intersect(holds)
-        false, unknown = out.intersect(found.false), out.intersect(found.unknown)
+        false, unknown = out.intersect(conclusion.false), out.intersect(conclusion.unknown)
         yield NotApplicable(out, hypothesis.reason, out.subtract(false).subtract(unknown), false, unknown)
 
 
-def _counterexample(prediction: Prediction, found: Conclusion, false: isl.Set) -> Counterexample:
+def _counterexample(prediction: Prediction, conclusion: Conclusion, false: isl.Set) -> Counterexample:
     d, dp, a = first_point(false)
     model = SingleLayerAttention(d, dp, a)
-    if found.wrong is None:
+    if conclusion.wrong is None:
         return Counterexample(model)
-    wrong = [orbit for orbit in orbits(model) if contains(found.wrong, (d, dp, a, *orbit.cells))]
+    wrong = [orbit for orbit in orbits(model) if contains(conclusion.wrong, (d, dp, a, *orbit.cells))]
     orbit = max(wrong, key=lambda orbit: (orbit_dimension(orbit, model), orbit))
     numbers = {}
     if prediction.observable == "singular":
