@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from m2bridge._version import __version__
 from m2bridge.errors import RenderError
-from m2bridge.results.markup import references
 from m2bridge.results.sheet import printable, visible
 from m2bridge.system import m2script, templates
 
@@ -69,16 +68,19 @@ def render(name: str, libraries: tuple[str, ...] = ("wire",), values: Mapping[st
     RenderError
         If the template does not exist, or uses a value that is not given.
     """
-    from jinja2 import TemplateError
-
     variables = dict(values or {})
     if "title" in variables:
         variables["title"] = printable(str(variables["title"]))
+    return Script(name, _filled(_script_environment(), f"{name}.m2.j2", variables), libraries)
+
+
+def _filled(environment: Environment, template: str, values: Mapping[str, object]) -> str:
+    from jinja2 import TemplateError
+
     try:
-        body = _script_environment().get_template(f"{name}.m2.j2").render(variables)
+        return environment.get_template(template).render(values)
     except TemplateError as reason:
-        raise RenderError(f"the template '{name}' cannot be rendered: {reason}") from reason
-    return Script(name, body, libraries)
+        raise RenderError(f"the template '{template}' cannot be rendered: {reason}") from reason
 
 
 def _environment(**options: Any) -> Environment:
@@ -101,12 +103,18 @@ def page(name: str, values: Mapping[str, object]) -> str:
     RenderError
         If the template does not exist, or uses a value that is not given.
     """
-    from jinja2 import TemplateError
+    return _filled(_page_environment(), f"{name}.html.j2", {"version": __version__, **values})
 
-    try:
-        return _page_environment().get_template(f"{name}.html.j2").render({"version": __version__, **values})
-    except TemplateError as reason:
-        raise RenderError(f"the page '{name}' cannot be rendered: {reason}") from reason
+
+def document(name: str, values: Mapping[str, object]) -> str:
+    """Fill in ``templates/<name>.j2``, Markdown or LaTeX; commands stand in ``<% %>``, values in ``<< >>``.
+
+    Raises
+    ------
+    RenderError
+        If the template does not exist, or uses a value that is not given.
+    """
+    return _filled(_document_environment(), f"{name}.j2", values)
 
 
 def cited(text: str, documentation: str = "") -> Markup:
@@ -120,6 +128,8 @@ def cited(text: str, documentation: str = "") -> Markup:
     """
     from markupsafe import Markup, escape
 
+    from m2bridge.results.markup import references
+
     return Markup("").join(
         Markup('<a href="{}">{}</a>').format(address, part) if address else escape(part)
         for part, address in references(visible(text), documentation)
@@ -131,4 +141,14 @@ def _page_environment() -> Environment:
     # The texts that macros write are of another type, and stay as they are.
     environment = _environment(autoescape=True, finalize=lambda value: visible(value) if type(value) is str else value)
     environment.filters["cited"] = cited
+    return environment
+
+
+@cache
+def _document_environment() -> Environment:
+    from m2bridge.results import markup
+
+    environment = _script_environment().overlay("<%", "%>", "<<", ">>", "<#", "#>")
+    filters = (markup.latex, markup.latex_links, markup.line, markup.markdown, markup.markdown_links)
+    environment.filters |= {text.__name__: text for text in filters}
     return environment

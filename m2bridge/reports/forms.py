@@ -14,13 +14,12 @@ from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
-from m2bridge.engine.script import page
+from m2bridge.engine.script import document, page
 from m2bridge.families import family
 from m2bridge.reports.content import NAMES, VERDICTS, Case, Cell, Detail, Report, Row, sorted_cells, verdict_words
 from m2bridge.results import markup
-from m2bridge.results.markup import latex, latex_links
 from m2bridge.results.sheet import Block, Facts, Sheet, Table, table
 
 CASES_IN_A_PART = 100
@@ -39,6 +38,11 @@ class Line:
     text: str
     source: str
     counts: dict[str, int]
+
+    @property
+    def sentence(self) -> str:
+        """The statement with its text and source."""
+        return f"{self.statement}: {self.text}" + (f" ({self.source})" if self.source else "")
 
 
 def to_html(report: Report, documentation: str = "") -> str:
@@ -129,65 +133,29 @@ def _shared(pairs: Iterable[tuple[Thing | None, str]]) -> dict[Thing, list[str]]
 SIGNS = dict(zip(VERDICTS, (r"$\times$", "?", "!", r"$\circ$", r"$\checkmark$", r"$\bullet$", "$-$"), strict=True))
 """Verdicts that are no answers stand out; none is told by a colour."""
 
-Place: TypeAlias = tuple[Cell, Cell]
-"""Row and column."""
-
-NEEDS = r"% needs \usepackage[T1]{fontenc} and \usepackage{amssymb}"
-LINKS = r"\providecommand{\href}[2]{#2}% with \usepackage{hyperref} citations are links"
-
 
 def to_latex_grid(report: Report, documentation: str = "") -> str:
     r"""The grids side by side, as many as fit into a line, for ``\\input``, with links as in :func:`to_latex`.
 
     Cases that are not named by two numbers stand below one another, by their names.
     """
-    signs = ", ".join(f"{SIGNS[verdict]} {verdict_words(verdict)}" for verdict in report.counts)
-    lines = [NEEDS, LINKS, r"\begingroup\footnotesize\sloppy", latex_links(report.paragraph, documentation)]
-    lines += [r"\par\medskip", f"{signs}."]
-    for name in sorted({case.family for case in report.cases}):
-        lines += _family(replace(report, rows=tuple(row for row in report.rows if row.case.family == name)))
-    lines += [r"\endgroup", *(f"% not used: {markup.line(p.file)}: {markup.line(p.reason)}" for p in report.problems)]
-    return "\n".join(lines) + "\n"
+    names = sorted({case.family for case in report.cases})
+    parts = [replace(report, rows=tuple(row for row in report.rows if row.case.family == name)) for name in names]
+    families = [(part.headings, list(_grids(part))) for part in parts]
+    return _document("report_grid.tex", report, documentation, signs=SIGNS, families=families)
 
 
-def _family(report: Report) -> Iterator[str]:
-    """The grids of cases of one family."""
-    first, *others = map(latex, report.headings)
-    if len(others) > 1:
-        rest = ", ".join(others[1:])
-        yield f"One sign where the verdict is the same for all ({rest}); else one for each, in increasing order."
-    yield r"\par\medskip{\scriptsize\setlength{\tabcolsep}{2pt}\raggedright"
-    corner = rf"{first}\,\textbackslash\,{others[0]}" if others else first
-    cases = _by_cell(report)
-    for statement in sorted({row.statement for row in report.rows}):
-        yield from _grid(report, cases, statement, corner)
-    yield r"\par}"
-
-
-def _grid(report: Report, cases: Mapping[Place, list[Case]], statement: str, corner: str) -> Iterator[str]:
-    verdicts = {row.case: row.verdict for row in report.rows if row.statement == statement}
-    places = [_place(report, case) for case in verdicts]
-    downwards, across = sorted_cells(first for first, _ in places), sorted_cells(second for _, second in places)
-    yield r"\begin{tabular}[t]{@{}r|" + "c" * len(across) + "@{}}"
-    yield rf"\multicolumn{{{len(across) + 1}}}{{@{{}}l@{{}}}}{{{latex(statement)}}} \\"
-    yield " & ".join([corner, *(latex(str(value)) for value in across)]) + r" \\ \hline"
-    for first in downwards:
-        signs = [_signs([verdicts.get(case) for case in cases.get((first, second), [])]) for second in across]
-        yield " & ".join([latex(str(first)), *signs]) + r" \\"
-    yield r"\rule{0pt}{4pt}\end{tabular}\hspace{1.5em plus 1em}"
-
-
-def _by_cell(report: Report) -> dict[Place, list[Case]]:
-    """The cases in each place of the grids, in order."""
-    cells: dict[Place, list[Case]] = {}
+def _grids(report: Report) -> Iterator[tuple[str, tuple[Cell, ...], list[tuple[Cell, list[str]]]]]:
+    """For each statement the second numbers of its cases, and for each first number the signs beside it."""
+    places: dict[tuple[Cell, Cell], list[Case]] = {}
     for case in report.cases:
-        cells.setdefault(_place(report, case), []).append(case)
-    return cells
-
-
-def _place(report: Report, case: Case) -> Place:
-    first, second, *_ = *report.cells(case), ""
-    return first, second
+        first, second, *_ = *report.cells(case), ""
+        places.setdefault((first, second), []).append(case)
+    for statement in sorted({row.statement for row in report.rows}):
+        verdicts = {row.case: row.verdict for row in report.rows if row.statement == statement}
+        signs = {place: _signs([verdicts.get(case) for case in cases]) for place, cases in places.items()}
+        down, across = (sorted_cells(place[i] for place in places if signs[place]) for i in (0, 1))
+        yield statement, across, [(first, [signs.get((first, second), "") for second in across]) for first in down]
 
 
 def _signs(verdicts: list[str | None]) -> str:
@@ -202,7 +170,6 @@ WIDTH = 100
 INDENT = " " * 7
 REPORTED = "reported_"
 MOST_OF_NUMBERS = 20
-LATEX_NAME = r">{\raggedright\arraybackslash}p{0.2\linewidth}"
 
 
 def _numbers(report: Report, row: Row) -> tuple[str, ...]:
@@ -252,76 +219,28 @@ def to_sheet(report: Report) -> Sheet:
 
 def to_markdown(report: Report, documentation: str = "") -> str:
     """The paragraph, what the statements say, and a table; with links as in :func:`to_html`."""
-
-    def line(cells: Iterable[str]) -> str:
-        return "| " + " | ".join(map(markup.markdown, cells)) + " |"
-
-    header = (*report.headings, "statement", "verdict", "reason", "witness", "reported seconds")
-    lines = [markup.markdown_links(report.paragraph, documentation), ""]
-    lines += [f"* {markup.markdown_links(text, documentation)}" for text in _statement_lines(report)]
-    lines += ["", line(header), "|" + " --- |" * len(header)]
-    lines += [
-        line((*_numbers(report, row), row.statement, row.verdict, row.reason, row.witness, _seconds(row)))
-        for row in report.rows
-    ]
-    if report.problems:
-        lines += ["", "Files not used:", ""]
-        lines += [f"* {markup.markdown(p.file)}: {markup.markdown(p.reason)}" for p in report.problems]
-    return "\n".join(lines) + "\n"
+    return _document("report.md", report, documentation)
 
 
 def to_latex(report: Report, documentation: str = "") -> str:
     r"""The paragraph, what the statements say, and a ``longtable``, for ``\input``.
 
-    The top says what the preamble needs. With ``hyperref``, citations are links as in :func:`to_html`.
+    The top says what the preamble needs. With ``hyperref``, citations are links as in :func:`to_html`. Cases are named
+    by their numbers, or by their names on several lines where the numbers take too much room.
     """
-
-    lines = [r"% needs \usepackage[T1]{fontenc}, \usepackage{array} and \usepackage{longtable}", LINKS, r"{\sloppy"]
-    lines += [markup.latex_links(report.paragraph, documentation), "", *_latex_list(report, documentation), r"\par}"]
-    lines += [r"{\footnotesize", *_latex_table(report), "}"]
-    lines += [f"% not used: {markup.line(p.file)}: {markup.line(p.reason)}" for p in report.problems]
-    return "\n".join(lines) + "\n"
-
-
-def _latex_table(report: Report) -> Iterator[str]:
-    """Cases are named by their numbers, or by their names on several lines where the numbers take too much room."""
     by_name = report.columns == NAMES or _width(report) > MOST_OF_NUMBERS
-    heads = ["case"] if by_name else [markup.latex(heading) for heading in report.headings]
-    first, reasons = (LATEX_NAME, 0.33) if by_name else ("r" * len(heads), 0.38)
-    yield rf"\begin{{longtable}}{{{first}p{{0.16\linewidth}}p{{0.13\linewidth}}p{{{reasons}\linewidth}}}}"
-    yield r"\hline"
-    yield " & ".join((*heads, "statement", "verdict", "reason and witness")) + r" \\"
-    yield r"\hline"
-    yield r"\endhead"
-    for row in report.rows:
-        reason = f"{row.reason}; witness: {row.witness}" if row.witness else row.reason
-        words = map(markup.latex, (row.statement, verdict_words(row.verdict), reason))
-        name = markup.latex(row.case.name).replace("{-}", r"{-}\allowbreak{}")
-        case = [name] if by_name else map(markup.latex, _numbers(report, row))
-        yield " & ".join((*case, *words)) + r" \\"
-    yield r"\hline"
-    yield r"\end{longtable}"
+    return _document("report.tex", report, documentation, by_name=by_name)
+
+
+def _document(template: str, report: Report, documentation: str, **more: Any) -> str:
+    values = {"report": report, "statements": statements(report.rows), "words": verdict_words}
+    return document(template, {**values, "documentation": documentation, **more})
 
 
 def _width(report: Report) -> int:
     """The number of signs that the widest numbers take, one column beside the other."""
     lines = [report.headings, *(_numbers(report, row) for row in report.rows)]
     return sum(max(map(len, column)) for column in zip(*lines, strict=True))
-
-
-def _latex_list(report: Report, documentation: str) -> list[str]:
-    """A list of the statements with their texts."""
-    items = [rf"\item {markup.latex_links(text, documentation)}" for text in _statement_lines(report)]
-    return [r"\begin{itemize}", *items, r"\end{itemize}"] if items else []
-
-
-def _statement_lines(report: Report) -> list[str]:
-    """The text of each statement, and where it is stated."""
-    return [
-        f"{line.statement}: {line.text}" + (f" ({line.source})" if line.source else "")
-        for line in statements(report.rows)
-        if line.text
-    ]
 
 
 def to_csv(report: Report) -> str:

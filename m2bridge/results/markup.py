@@ -1,7 +1,6 @@
 """Text that stays text on one line, in LaTeX, in its formulas and in Markdown."""
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import quote
@@ -11,19 +10,12 @@ from m2bridge.results.sheet import line, visible
 
 __all__ = ["cell", "formula", "latex", "latex_links", "line", "markdown", "markdown_links"]
 
-
-def _greek_command(letter: str) -> str:
-    word = unicodedata.name(letter).split()[-1].lower().replace("lamda", "lambda")
-    return "\\" + (word if letter.islower() else word.capitalize())
-
-
-GREEK_LATEX = {letter: _greek_command(letter) for letter in "αβγδζηθικλμνξπρστυχψωΓΔΘΛΞΠΣΥΦΨΩ"} | {
-    "ε": r"\varepsilon",
-    "φ": r"\varphi",
-    "ς": r"\varsigma",
-}
+_GREEK = r"""
+    \alpha \beta \gamma \delta \varepsilon \zeta \eta \theta \iota \kappa \lambda \mu \nu \xi \pi \rho \varsigma \sigma
+    \tau \upsilon \varphi \chi \psi \omega \Gamma \Delta \Theta \Lambda \Xi \Pi \Sigma \Upsilon \Phi \Psi \Omega
+"""
+GREEK_LATEX = dict(zip("αβγδεζηθικλμνξπρςστυφχψωΓΔΘΛΞΠΣΥΦΨΩ", _GREEK.split(), strict=True))
 """The commands of LaTeX for Greek letters; the capitals that look Latin have none."""
-
 
 _MATHEMATICS = {
     "≤": r"\leq",
