@@ -26,6 +26,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
     "sphinx_click",
+    "sphinx_proof",
     "sphinxcontrib.programoutput",
     "mathml",
     "plain_help",

@@ -11,8 +11,12 @@ from sphinx.writers.html5 import HTML5Translator
 def formula(translator: HTML5Translator, node: nodes.math | nodes.math_block) -> None:
     """Write one."""
     block = isinstance(node, nodes.math_block)
-    found = convert(node.astext(), display="block" if block else "inline")
-    translator.body.append(f'<div class="math">{found}</div>' if block else found)
+    mathml = convert(node.astext(), display="block" if block else "inline")
+    if block:
+        number = f'<span class="eqno">({node["number"]})</span>' if node.get("number") else ""
+        name = f' id="{node["ids"][0]}"' if node.get("ids") else ""
+        mathml = f'<div class="math"{name}>{mathml}{number}</div>'
+    translator.body.append(mathml)
     raise nodes.SkipNode
 
 
