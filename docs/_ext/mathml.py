@@ -1,15 +1,26 @@
-"""Formulas as MathML, which browsers show by themselves: no script, no font, no picture."""
+"""Formulas as MathML, which browsers show by themselves: no script, no font, no picture.
+
+The words of statements and the docstrings of the package are plain text, so that a terminal can show them; what they
+write as ``A_k``, ``d_{k−1}`` or ``x^2`` is a formula on the site.
+"""
 
 from __future__ import annotations
+
+import re
 
 from docutils import nodes
 from latex2mathml.converter import convert
 from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
+PART = r"(?:\{[^{}]+\}|\([^()]+\)|[0-9]+|[A-Za-zα-ωΑ-Ω∞]{1,4}(?![A-Za-z])|\*)"
+"""A subscript or an exponent: in braces or parentheses, a number, or a few letters."""
+SCRIPTED = re.compile(rf"(?<![A-Za-z_`/.-])(?P<base>\d+|GL|[A-Za-zα-ωΑ-Ω]['’]?|\))(?P<scripts>(?:[_^]{PART})+)(?!_)")
+LITERAL = (nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.raw, nodes.comment)
+
 
 def formula(translator: HTML5Translator, node: nodes.math | nodes.math_block) -> None:
-    """Write one."""
+    """Write a formula, with its number if it has one."""
     block = isinstance(node, nodes.math_block)
     mathml = convert(node.astext(), display="block" if block else "inline")
     if block:
@@ -20,7 +31,37 @@ def formula(translator: HTML5Translator, node: nodes.math | nodes.math_block) ->
     raise nodes.SkipNode
 
 
+def typeset(app: Sphinx, document: nodes.document) -> None:
+    """Replace letters with subscripts or exponents in running text by formulas."""
+    for text in list(document.findall(nodes.Text)):
+        if any(isinstance(ancestor, LITERAL) for ancestor in ancestors(text)) or not SCRIPTED.search(text):
+            continue
+        text.parent.replace(text, list(pieces(str(text))))
+
+
+def ancestors(node: nodes.Node) -> list[nodes.Node]:
+    """Return the nodes above one."""
+    return [] if node.parent is None else [node.parent, *ancestors(node.parent)]
+
+
+def pieces(text: str) -> list[nodes.Node]:
+    """Return running text and formulas in turn."""
+    parts: list[nodes.Node] = []
+    end = 0
+    for match in SCRIPTED.finditer(text):
+        parts += [nodes.Text(text[end : match.start()]), nodes.math("", latex(match["base"], match["scripts"]))]
+        end = match.end()
+    return [*parts, nodes.Text(text[end:])]
+
+
+def latex(base: str, scripts: str) -> str:
+    """Return a letter with its scripts as LaTeX."""
+    marks = [f"{mark[0]}{{{mark[1:].strip('{}()')}}}" for mark in re.findall(rf"[_^]{PART}", scripts)]
+    return base.replace("’", "'") + "".join(marks).replace("−", "-")
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Register it as the renderer ``mathml``."""
+    """Register the renderer ``mathml``, and the formulas of running text."""
     app.add_html_math_renderer("mathml", (formula, None), (formula, None))  # type: ignore[arg-type]
+    app.connect("doctree-read", typeset)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

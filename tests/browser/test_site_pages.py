@@ -118,3 +118,42 @@ def test_the_search_finds_a_page(browser: Chrome, site: Path) -> None:
     wait(browser, lambda: browser.find_elements("css selector", "#search-results ul.search li a"))
     found = [link.text for link in browser.find_elements("css selector", "#search-results ul.search li a")]
     assert "Why is this point singular?" in found
+
+
+class RunningText(HTMLParser):
+    """The text of a page's article, without code and formulas; and what is emphasized in it."""
+
+    OUTSIDE = frozenset({"math", "code", "pre", "script", "style"})
+
+    def __init__(self, file: Path) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.text: list[str] = []
+        self.emphasis: list[str] = []
+        article = re.search(r"<article.*</article>", file.read_text(encoding="utf-8"), re.DOTALL)
+        self.feed(article.group() if article else "")
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in {*self.OUTSIDE, "em"}:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if self.open and self.open[-1] == tag:
+            self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        if not self.OUTSIDE & set(self.open):
+            (self.emphasis if "em" in self.open else self.text).append(data)
+
+
+def test_mathematics_is_typeset_and_not_typed(site: Path) -> None:
+    pages = [file for file in site.glob("*.html")] + [*site.glob("tutorials/*.html"), *site.glob("reference/generated/*.html")]
+    assert len(pages) > 60
+    words = re.compile(r"\b[A-Z]+(?:_[A-Z]+)+\b|\b\w{2,}(?:_\w+)+|genindex")  # NOT_APPLICABLE, cross_check
+    for file in pages:
+        if file.name in {"genindex.html", "search.html", "prf-prf.html"}:
+            continue
+        page = RunningText(file)
+        typed = [piece for piece in page.text + page.emphasis if re.search(r"[_^$]|\\[a-z]+", words.sub("", piece))]
+        assert typed == [], file
+        assert [piece for piece in page.emphasis if re.search(r"[=∈⊂≤]|\b[A-Z]\w*\(", piece)] == [], file
