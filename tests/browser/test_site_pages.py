@@ -123,7 +123,7 @@ def test_the_search_finds_a_page(browser: Chrome, site: Path) -> None:
 class RunningText(HTMLParser):
     """The text of a page's article, without code and formulas; and what is emphasized in it."""
 
-    OUTSIDE = frozenset({"math", "code", "pre", "script", "style"})
+    OUTSIDE = frozenset({"math", "code", "pre", "script", "style", "dt"})  # dt: a signature
 
     def __init__(self, file: Path) -> None:
         super().__init__()
