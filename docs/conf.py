@@ -28,6 +28,7 @@ extensions = [
     "sphinx_click",
     "sphinx_proof",
     "sphinxcontrib.programoutput",
+    "first_use",
     "mathml",
     "plain_help",
     "small_atlas",
@@ -45,6 +46,7 @@ html_css_files = ["site.css"]
 html_extra_path = ["../m2bridge/certificates/certificate.schema.json"]
 html_copy_source = False
 html_math_renderer = "mathml"
+pages_without_terms = ("changelog", "benchmarks", "benchmarks-closures", "contributing", "architecture", "testing")
 
 myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3
