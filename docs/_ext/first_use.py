@@ -9,7 +9,16 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
 
-OUTSIDE = (nodes.literal, nodes.literal_block, nodes.title, nodes.reference, nodes.math, nodes.raw, addnodes.pending_xref, addnodes.desc)
+OUTSIDE = (
+    nodes.literal,
+    nodes.literal_block,
+    nodes.title,
+    nodes.reference,
+    nodes.math,
+    nodes.raw,
+    addnodes.pending_xref,
+    addnodes.desc,
+)
 
 
 def terms(app: Sphinx) -> dict[str, re.Pattern[str]]:
@@ -48,7 +57,9 @@ def ancestors(node: nodes.Node) -> list[nodes.Node]:
 def reference(page: str, name: str, text: str) -> addnodes.pending_xref:
     """Return a link to a term."""
     words = nodes.inline("", text, classes=["xref", "std", "std-term"])
-    return addnodes.pending_xref("", words, refdomain="std", reftype="term", reftarget=name, refexplicit=True, refdoc=page, refwarn=True)
+    return addnodes.pending_xref(
+        "", words, refdomain="std", reftype="term", reftarget=name, refexplicit=True, refdoc=page, refwarn=True
+    )
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
