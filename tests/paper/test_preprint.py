@@ -20,7 +20,7 @@ NAMED = re.compile(r"`m2bridge ([^`]*)`")
 
 
 def numbers() -> dict[str, set[str]]:
-    """Return for each command what it has to print: numbers of the preprint, and those of the paper's sentence before it."""
+    """Return what each command has to print: numbers of the preprint, and of the paper's sentence before the command."""
     printed: dict[str, set[str]] = {}
     for words, command in COMPUTED.findall((PAPER / "preprint.tex").read_text(encoding="utf-8")):
         printed.setdefault(command, set()).add(words.replace("$", "").replace("\\le", "≤").replace("  ", " "))
@@ -35,7 +35,7 @@ def numbers() -> dict[str, set[str]]:
 
 
 def test_the_paper_names_commands_with_numbers() -> None:
-    assert sum(bool(words) for words in numbers().values()) >= 8
+    assert sum(bool(words) for words in numbers().values()) >= 6
 
 
 @pytest.mark.engine
@@ -60,7 +60,9 @@ def test_the_preprint_compiles(tmp_path: Path) -> None:
         str(PAPER / "preprint.tex"),
     ]
     for _ in range(2):
-        run = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+        run = subprocess.run(
+            [*command, str(PAPER / "preprint.tex")], capture_output=True, text=True, errors="replace", check=False
+        )
         assert run.returncode == 0, run.stdout[-2000:]
     assert not re.search(r"undefined|multiply defined|Overfull \\hbox \(([1-9]\d)", run.stdout)
     pages = re.search(r"Output written on .*\((\d+) pages", run.stdout.replace("\n", ""))
