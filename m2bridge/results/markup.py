@@ -253,7 +253,7 @@ def _letters(word: str) -> str:
 
 
 _CITED = re.compile(
-    r"arXiv[ :](?P<number>[0-9]{4}\.[0-9]{4,5}(?:v[0-9]+)?)|docs/(?P<page>[\w-]+)\.md|(?P<address>https://[\w./-]*\w)",
+    r"arXiv[ :](?P<number>[0-9]{4}\.[0-9]{4,5}(?:v[0-9]+)?)|docs/(?P<page>[\w-]+)\.md(?P<place>#[\w-]+)?|(?P<address>https://[\w./-]*\w)",
     re.ASCII,
 )
 _SAFE = "/:?&=@+,;!*'~#%$"  # what an address may have besides letters, digits and -._
@@ -313,4 +313,4 @@ def _address(citation: re.Match[str], base: str) -> str:
         return f"https://arxiv.org/abs/{citation['number']}"
     if citation["address"]:
         return citation["address"]
-    return quote(f"{base}/{citation['page']}.html", safe=_SAFE) if base else ""
+    return quote(f"{base}/{citation['page']}.html", safe=_SAFE) + (citation["place"] or "") if base else ""

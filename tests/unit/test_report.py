@@ -386,8 +386,9 @@ def test_pages_link_to_what_they_cite(folder: Path) -> None:
     paper = '<a href="https://arxiv.org/abs/2408.17221">arXiv 2408.17221</a>, Theorem 3.4 (iii)</div>'
     assert all(paper in page for page in pages)
     lemma = "orbits are classified by (rk A, rk V, dim of the intersection) ({})"
-    assert lemma.format("docs/mathematics.md") in pages[0]
-    assert lemma.format('<a href="../site/mathematics.html">docs/mathematics.md</a>') in pages[1]
+    assert lemma.format("docs/mathematics.md#proposition-orbits") in pages[0]
+    link = '<a href="../site/mathematics.html#proposition-orbits">docs/mathematics.md#proposition-orbits</a>'
+    assert lemma.format(link) in pages[1]
 
 
 PAPER = "https://arxiv.org/abs/2408.17221v2"

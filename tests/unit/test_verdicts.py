@@ -246,3 +246,16 @@ def test_every_family_with_statements_has_its_table() -> None:
     assert with_statements - for_all == set(stated.FAMILIES)
     assert {name for name in stated.FAMILIES if family(name).all_sizes} == set(stated.ALL_SIZES)
     assert set(tables()) == {*stated.FAMILIES.values(), *stated.ALL_SIZES.values()}
+
+
+def test_what_verdicts_rest_on_is_on_the_pages_that_they_name() -> None:
+    root = Path(__file__).parents[2]
+    places = {
+        place
+        for words in (root / "m2bridge").rglob("words.toml")
+        for place in re.findall(r"docs/([\w-]+\.md)#([\w-]+)", words.read_text(encoding="utf-8"))
+    }
+    assert len(places) >= 20
+    for page, label in places:
+        text = (root / "docs" / page).read_text(encoding="utf-8")
+        assert f":label: {label}\n" in text or f"({label})=\n" in text, (page, label)

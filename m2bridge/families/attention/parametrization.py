@@ -356,7 +356,7 @@ def lower_bounds(shape: Shape, characteristic: int) -> Iterator[LowerBound]:
 
     At A = UᵀCU and V with all rows mᵀU, for a matrix U of two rows with pairwise independent columns, the function
     looks the same on every two indices: as that of C and m. If the kernel of the differential there is only what it
-    always is, so it is at generic weights of every size. The proof is in ``docs/mathematics.md``, "One block decides".
+    always is, so it is at generic weights of every size. The proof is in ``docs/mathematics.md#theorem-one-block``.
     """
     field = CoefficientField(characteristic) if characteristic else QQ
     block = Shape(min(shape.d, 2), 1, t=min(shape.t, 2))

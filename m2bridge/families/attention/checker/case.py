@@ -1,6 +1,6 @@
 """Cases of single-layer attention, functions and orbits; and, for t ≥ 2, all about a case and its orbits, from scratch.
 
-The definitions are written anew; proofs are in docs/mathematics.md, What verify computes. Weights are sparse matrices
+The definitions are written anew; proofs are in docs/checkers.md. Weights are sparse matrices
 {(row, column): entry}, functions are mappings from (k, i, p, q), p ≤ q, to the coordinate c_{k,i,p,q}; all indices
 begin with 0. An orbit is (r, s, m) = (rk A, rk V, dim of col A ∩ row V).
 """

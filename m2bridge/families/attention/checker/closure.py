@@ -1,7 +1,7 @@
 """Zariski closures: whether stored polynomials are minimal generators of the whole ideal I, and its invariants.
 
 For t ≥ 2 J = I if J is stable under a group U, c_{1,1,1,1} no zero divisor modulo J, and the restrictions to a slice Σ
-are equal (docs/mathematics.md, What verify computes). For t = 1 Hilbert functions are compared.
+are equal (docs/checkers.md). For t = 1 Hilbert functions are compared.
 """
 
 from collections import Counter

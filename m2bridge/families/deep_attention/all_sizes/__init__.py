@@ -1,1 +1,1 @@
-"""Deep attention for all widths, ranks, tokens and numbers of layers at once; see ``docs/deep-attention.md``, 10."""
+"""Deep attention for all widths, ranks, tokens and numbers of layers at once; see ``docs/deep-attention.md#deep-all-sizes``."""
