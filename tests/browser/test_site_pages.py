@@ -147,10 +147,7 @@ class RunningText(HTMLParser):
 
 
 def test_mathematics_is_typeset_and_not_typed(site: Path) -> None:
-    pages = [file for file in site.glob("*.html")] + [
-        *site.glob("tutorials/*.html"),
-        *site.glob("reference/generated/*.html"),
-    ]
+    pages = [*site.glob("*.html"), *site.glob("tutorials/*.html"), *site.glob("reference/generated/*.html")]
     assert len(pages) > 60
     words = re.compile(r"\b[A-Z]+(?:_[A-Z]+)+\b|\b\w{2,}(?:_\w+)+|genindex")  # NOT_APPLICABLE, cross_check
     for file in pages:

@@ -20,7 +20,7 @@ NAMED = re.compile(r"`m2bridge ([^`]*)`")
 
 
 def numbers() -> dict[str, set[str]]:
-    """Return what each command has to print: numbers of the preprint, and of the paper's sentence before the command."""
+    """Return what each command has to print: numbers of the preprint, and of the sentence before it in the paper."""
     printed: dict[str, set[str]] = {}
     for words, command in COMPUTED.findall((PAPER / "preprint.tex").read_text(encoding="utf-8")):
         printed.setdefault(command, set()).add(words.replace("$", "").replace("\\le", "≤").replace("  ", " "))

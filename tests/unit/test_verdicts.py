@@ -1,5 +1,6 @@
 """What verdicts rest on, without Macaulay2: mistakes are planted in statements, rules and observations."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,8 @@
 """The checker of certificates about deep attention for all sizes; ``CHECKER`` is what the registry looks for.
 
 Layers are counted by the dimensions of Grassmannians and without isl; identities are those of products of matrices;
-ranks are found at the points and modulo the primes of the checker of one network. Proofs: docs/deep-attention.md#deep-all-sizes.
+ranks are found at the points and modulo the primes of the checker of one network. The proofs are in
+docs/deep-attention.md#deep-all-sizes.
 """
 
 import itertools

@@ -1,6 +1,7 @@
 """The action of one layer on two tokens in a plane, as identities of polynomials; they hold in every layer.
 
-With "one block decides" they are all that the dimension for any number of layers needs; docs/deep-attention.md#deep-all-sizes.
+With "one block decides" they are all that the dimension for any number of layers needs
+(docs/deep-attention.md#deep-all-sizes).
 """
 
 from collections.abc import Iterator

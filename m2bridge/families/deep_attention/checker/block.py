@@ -1,4 +1,4 @@
-"""The block of docs/deep-attention.md (One block decides): its differential by dual numbers over power series modulo a prime.
+"""The block that decides (docs/deep-attention.md#theorem-block), by dual numbers over power series modulo a prime.
 
 The output is m X T_{l+1} with T_1 = 1, T_{k+1} = T_k σ(T_kᵀ H_k T_k) and H_k = Xᵀ C_k X. A number is a pair of a value
 and a slope, both in GF(p)[h]/(h^length). Softmax is that of inputs εX, with h = ε²; beyond six layers each exponential
