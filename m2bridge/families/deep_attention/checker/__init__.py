@@ -1,8 +1,8 @@
 """Deep attention: ranks at other points and modulo other primes, bounds and predictions of docs/deep-attention.md.
 
 For one head and no skip connections one block (docs/deep-attention.md#theorem-block); small networks of lightning
-attention by the rank of the whole differential as well. Fibres by Gröbner bases, the limit that is no network by its factors. Softmax with several
-heads or skip connections is not decided.
+attention by the rank of the whole differential as well. Fibres by Gröbner bases, the limit that is no network by its
+factors. Softmax with several heads or skip connections is not decided.
 """
 
 from m2bridge.certificates.schema import Certificate, Content
