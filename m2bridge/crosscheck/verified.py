@@ -63,7 +63,7 @@ def _with_program(certificate: Certificate, result: VerifyResult) -> VerifyResul
     if program is None:
         return result
     if not rests_on_program(certificate):
-        remark = f"content right, program not checked: {program.place} is not that of this release"
+        remark = f"the answer is right; {program.place} is not this release's, and was not checked"
         return replace(result, outcome="program-not-checked", remarks=(remark, *result.remarks))
     if certificate.release == __version__:
         return VerifyResult("rejected", result.name, program.place, program.stored, program.found)

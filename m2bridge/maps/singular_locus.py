@@ -130,7 +130,7 @@ def zero_text(tangent: int | None, dimension: int | None) -> str | None:
     """The tangent dimension at zero, and whether zero is singular, in words."""
     if tangent is None or dimension is None:
         return None
-    return f"tangent dimension {tangent}, {'singular' if tangent > dimension else 'smooth'}"
+    return f"{'singular' if tangent > dimension else 'smooth'}, with a tangent space of dimension {tangent}"
 
 
 SHORT = 60
@@ -143,7 +143,7 @@ def _facts(locus: SingularLocus) -> list[tuple[str, object]]:
     return [
         ("singular locus", None if dimension is None else shown),
         ("closure", None if locus.variety_dimension is None else f"dimension {locus.variety_dimension}"),
-        ("at zero", zero_text(locus.zero_tangent_dimension, locus.variety_dimension)),
+        ("zero", zero_text(locus.zero_tangent_dimension, locus.variety_dimension)),
         ("computed by", computed_by(locus.engine_version, locus.seconds, locus.method)),
         *(("remark", remark) for remark in locus.remarks),
         ("not finished", locus.unfinished or None),

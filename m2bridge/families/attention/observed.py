@@ -241,7 +241,7 @@ class Observations:
         return [
             ("dimension", f"{self.dimension} affine"),
             ("degree", None if self.degree is None else str(self.degree)),
-            ("at zero", zero_text(zero_tangent_dimension(self.model), self.dimension)),
+            ("zero", zero_text(zero_tangent_dimension(self.model), self.dimension)),
         ]
 
     def table(self) -> tuple[str, Sequence[str], Sequence[Sequence[object]]] | None:
