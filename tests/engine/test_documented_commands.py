@@ -65,7 +65,7 @@ def test_each_documented_command_is_run() -> None:
     """By this test, or by the site."""
     run = on_site().union(*to_run().values())
     assert {command for block in documented().values() for command in block} <= run
-    assert "m2bridge singular-locus --d 2 --d-out 1" in on_site()
+    assert "m2bridge closure --map grassmannian.toml" in on_site()
 
 
 def test_outputs_of_a_block() -> None:
