@@ -26,8 +26,7 @@ from .errors import (
     ValueTypeError,
     WorkspaceLostError,
 )
-from .families.attention.all_sizes.family import cross_check_all_sizes
-from .families.attention.all_sizes.result import AllSizes
+from .families.attention.all_sizes.family import AllSizes, cross_check_all_sizes
 from .families.attention.fibres import Fibre, fibres
 from .families.attention.figures import OrbitDiagram, orbit_diagram
 from .families.attention.membership import Membership, membership
@@ -35,7 +34,7 @@ from .families.attention.model import SingleLayerAttention
 from .families.attention.observation import observe
 from .families.attention.observed import Observations, OrbitFacts
 from .families.attention.orbits import Orbit
-from .families.deep_attention.all_sizes.decide import DeepAttentionAllSizes, cross_check_deep_attention
+from .families.deep_attention.all_sizes.family import DeepAttentionAllSizes, cross_check_deep_attention
 from .families.deep_attention.model import DeepAttention
 from .families.polynomial_network.model import PolynomialNetwork
 from .ideals.construct import ideal, read_ideal, read_ideal_file, read_mrdi, read_sage_text

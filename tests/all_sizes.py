@@ -7,9 +7,8 @@ from functools import cache
 import islpy as isl
 
 from m2bridge.families.attention.all_sizes.facts import Basis, Facts
-from m2bridge.families.attention.all_sizes.family import decide, is_stated, prediction_of
+from m2bridge.families.attention.all_sizes.family import SizesVerdict, decide, is_stated, prediction_of
 from m2bridge.families.attention.all_sizes.fibre_theorem import fibre_theorem
-from m2bridge.families.attention.all_sizes.result import SizesVerdict
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import Orbit
 from m2bridge.families.attention.statements import REGISTRY

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from m2bridge.families import family
 from m2bridge.families.attention.all_sizes import predictions as one_layer
-from m2bridge.families.attention.all_sizes.facts import COMPUTED as FOR_ALL_SIZES
+from m2bridge.families.attention.all_sizes.sizes import WORDS as ONE_LAYER
 from m2bridge.families.attention.questions import COMPUTED, TEXT
 from m2bridge.families.deep_attention.all_sizes import layer_numbers as deep
-from m2bridge.families.deep_attention.all_sizes.decide import NORMAL_FORM
+from m2bridge.families.deep_attention.all_sizes.family import NORMAL_FORM
 from m2bridge.families.deep_attention.all_sizes.layer_numbers import WORDS
 from m2bridge.results.sheet import name_with_part
 
@@ -31,7 +31,7 @@ def for_all_sizes(name: str) -> Iterator[Row]:
     """What is observed, the statements about it, and what is computed."""
     if name == "attention":
         about = {name_with_part(*key): prediction.observable for key, prediction in one_layer.PREDICTIONS.items()}
-        computed = FOR_ALL_SIZES
+        computed = ONE_LAYER.computed
     else:
         about = {key: prediction.counts for key, prediction in deep.PREDICTIONS.items()} | {NORMAL_FORM: "normal_form"}
         computed = WORDS.computed

@@ -75,10 +75,13 @@ class Wording:
 def wording(path: Path) -> Wording:
     """The words in the file ``words.toml`` of a family."""
     data = tomllib.loads(path.read_text(encoding="utf-8"))
-    lemmas, observables = data["lemmas"], data["observables"]
+    lemmas, computations, observables = data["lemmas"], data.get("computations", {}), data["observables"]
     return Wording(
         tuple(Words(**words) for words in data.get("statements", ())),
-        {name: tuple(entry.get("computed", ())) for name, entry in observables.items()},
+        {
+            name: tuple(computations.get(part, part) for part in entry.get("computed", ()))
+            for name, entry in observables.items()
+        },
         {name: tuple(lemmas[lemma] for lemma in entry["trusted"]) for name, entry in observables.items()},
         data.get("hypotheses", {}),
         lemmas,

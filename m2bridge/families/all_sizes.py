@@ -1,16 +1,17 @@
 """Families of all sizes: one case, whose statements are decided for all sizes of another family at once."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from m2bridge.certificates.schema import Certificate, Content
 from m2bridge.engine import Engine
-from m2bridge.errors import InvalidCaseError, TimeLimitError
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError
 from m2bridge.families.definition import Family, Question, Row
+from m2bridge.maps.statement import Statement
 from m2bridge.results.base import Decision, Result, VerdictsResult
-from m2bridge.results.sheet import name_with_part
+from m2bridge.results.sheet import Facts, Finding, Findings, Sheet, Table, duration, name_with_part
 
 
 class AllSizesCase:
@@ -67,6 +68,30 @@ class AllSizesVerdict:
     def certificate_json(self) -> dict[str, Any]:
         """Return what a certificate holds of the verdict."""
 
+    @abstractmethod
+    def reasons(self) -> list[str]:
+        """Return in words where the statement is true, where it is false, and where it does not apply."""
+
+    @property
+    @abstractmethod
+    def first_counterexample(self) -> str:
+        """The first counterexample in words; empty if there is none."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the verdict and what it rests on, for ``json.dumps``."""
+        grounds = {"computed": list(self.computed), "trusted": list(self.trusted)}
+        return {"statement": self.statement, **self.certificate_json(), **grounds}
+
+    def to_macaulay2(self) -> str:
+        """Return the verdict as a value of a Macaulay2 hash table."""
+        return f'"{self.decision}"'
+
+    def to_finding(self) -> Finding:
+        """Return the verdict for people."""
+        example = self.first_counterexample
+        grounds = [*self.reasons(), *([f"the first counterexample: {example}"] if example else [])]
+        return Finding(str(self.decision), self.name, self.text, grounds)
+
 
 V = TypeVar("V", bound=AllSizesVerdict)
 
@@ -90,9 +115,53 @@ class AllSizesResult(VerdictsResult, Result, Generic[V]):
     not_stated: tuple[str, ...] = ()
     unfinished: str = ""
 
+    subject: ClassVar[str]
+    scope: ClassVar[str]
+
     @abstractmethod
     def evidence(self) -> dict[str, Any]:
         """Return what was computed, for ``json.dumps`` and for a certificate."""
+
+    @property
+    @abstractmethod
+    def methods(self) -> str:
+        """The programs that computed it."""
+
+    @abstractmethod
+    def facts(self) -> list[tuple[str, str]]:
+        """Return names and values of what was computed, for people."""
+
+    def tables(self) -> list[Table]:
+        """Return tables of what was computed."""
+        return []
+
+    def to_json(self) -> dict[str, Any]:
+        """Return every verdict, and what was computed."""
+        return {
+            "scope": self.scope,
+            "field": "QQ",
+            "seconds": round(self.seconds, 3),
+            "verdicts": [verdict.to_json() for verdict in self.verdicts],
+            "not_stated": list(self.not_stated),
+            **({"unfinished": self.unfinished} if self.unfinished else {}),
+            **self.evidence(),
+        }
+
+    def to_macaulay2(self) -> str:
+        """Return for each statement the verdict, as a Macaulay2 hash table."""
+        entries = ", ".join(f'"{verdict.name}" => {verdict.to_macaulay2()}' for verdict in self.verdicts)
+        return f"verdicts = hashTable {{{entries}}}"
+
+    def to_sheet(self) -> Sheet:
+        """Return what was computed, and the verdicts."""
+        rows = [
+            *self.facts(),
+            ("not stated for all sizes", ", ".join(self.not_stated) or None),
+            ("computed by", f"{self.methods}, {duration(self.seconds)}"),
+            ("not finished", self.unfinished or None),
+        ]
+        findings = Findings([verdict.to_finding() for verdict in self.verdicts])
+        return Sheet(f"Cross-check of {self.subject} for {self.scope}", [Facts(rows), *self.tables(), findings])
 
     def content(self, key: str) -> Content:
         """Return answer, evidence and lemmas for the statements with this key.
@@ -106,6 +175,24 @@ class AllSizesResult(VerdictsResult, Result, Generic[V]):
         trusts = (verdict.trusted for verdict in verdicts if verdict.decision is not Decision.UNDECIDED)
         trusted = tuple(dict.fromkeys(lemma for lemmas in trusts for lemma in lemmas))
         return Content({"verdicts": [verdict.certificate_json() for verdict in verdicts]}, self.evidence(), trusted)
+
+
+S = TypeVar("S", bound=Statement)
+
+
+def with_a_form(requests: Sequence[S], has_form: Callable[[S], bool]) -> tuple[list[S], tuple[str, ...]]:
+    """Return the statements that have a form for all sizes, and the names of the others.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If none of them has one.
+    """
+    chosen = [statement for statement in requests if has_form(statement)]
+    others = tuple(name_with_part(s.key, s.part) for s in requests if not has_form(s))
+    if not chosen:
+        raise MethodUnavailableError(f"not stated for all sizes, but only for single cases: {', '.join(others)}")
+    return chosen, others
 
 
 def all_sizes_questions(

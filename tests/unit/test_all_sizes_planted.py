@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from m2bridge.errors import ContradictionError, MethodUnavailableError
+from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.all_sizes import fibre_theorem, sizes, sizes as patterns
 from m2bridge.families.attention.all_sizes.facts import Basis
 from m2bridge.families.attention.all_sizes.family import decide, is_stated, prediction_of
@@ -173,8 +173,3 @@ def test_what_is_not_decided_is_undecided() -> None:
     open_ones = {verdict.name for verdict in found if verdict.decision == "UNDECIDED"}
     assert {"3.4 (i)", "3.4 (ii)", "3.4 (iii)", "A.2 (birational)", "degree", "singular-locus"} <= open_ones
     assert "A.3" not in open_ones
-
-
-def test_a_statement_without_a_form_for_all_sizes_is_refused() -> None:
-    with pytest.raises(MethodUnavailableError, match=r"^new \(rank one\) is not stated for all sizes"):
-        prediction_of(replace(REGISTRY[0], key="new"))

@@ -1,7 +1,7 @@
-"""Single-layer attention for all sizes: the verdicts that follow from the base ideals, and the family with one case."""
+"""Lightning self-attention for all sizes: verdicts that follow from the base ideals, and the family with one case."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar
 
@@ -10,27 +10,289 @@ import islpy as isl
 from m2bridge.citation import LIGHTNING
 from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, MethodUnavailableError
-from m2bridge.families.all_sizes import AllSizesCase, all_sizes_family, all_sizes_questions
-from m2bridge.families.attention.all_sizes.facts import COMPUTED, Basis, Facts, base_ideals, base_ideals_script
+from m2bridge.families.all_sizes import (
+    AllSizesCase,
+    AllSizesResult,
+    AllSizesVerdict,
+    all_sizes_family,
+    all_sizes_questions,
+    with_a_form,
+)
+from m2bridge.families.attention.all_sizes.facts import Basis, Facts, base_ideals, base_ideals_script
 from m2bridge.families.attention.all_sizes.fibre_theorem import Stratum, fibre_theorem
 from m2bridge.families.attention.all_sizes.predictions import PREDICTIONS, Conclusion, Prediction
-from m2bridge.families.attention.all_sizes.result import (
-    AllSizes,
-    Counterexample,
-    NotApplicable,
-    SizesVerdict,
-    counterexample_text,
+from m2bridge.families.attention.all_sizes.sizes import (
+    WORDS,
+    Generators,
+    canonical,
+    contains,
+    first_point,
+    order,
+    phrase,
+    sizes,
+    text,
+    words,
 )
-from m2bridge.families.attention.all_sizes.sizes import WORDS, contains, first_point, phrase, sizes
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.orbits import orbits, representative
+from m2bridge.families.attention.orbits import Orbit, orbits, representative
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.tangents import closure_dimension, orbit_dimension, tangent_lower_bounds
 from m2bridge.families.definition import Row
 from m2bridge.limits import each, limited
-from m2bridge.maps.statement import Statement
+from m2bridge.maps.statement import IntegerMatrix, Statement
 from m2bridge.results.base import Decision
-from m2bridge.results.sheet import name_with_part
+from m2bridge.results.sheet import Table, matrix_text, name_with_part
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class NotApplicable:
+    """Sizes to which a statement does not apply, and whether what it says is so there all the same.
+
+    Parameters
+    ----------
+    sizes : set of sizes
+    reason : str
+        Which hypothesis fails.
+    holds_for, fails_for, undecided_for : sets of sizes
+        Parts of them.
+    """
+
+    sizes: isl.Set
+    reason: str
+    holds_for: isl.Set
+    fails_for: isl.Set
+    undecided_for: isl.Set
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """The first size for which a statement is false, and the largest orbit where it is.
+
+    Parameters
+    ----------
+    model : SingleLayerAttention
+    orbit : Orbit or None
+        ``None`` if the statement is not about orbits.
+    A, V : matrices of int
+        Weights of a function in the orbit; empty without an orbit.
+    numbers : dict of str to int
+        What shows it: the dimension, the tangent dimension.
+    """
+
+    model: SingleLayerAttention
+    orbit: Orbit | None = None
+    A: IntegerMatrix = ()
+    V: IntegerMatrix = ()
+    numbers: dict[str, int] = field(default_factory=dict)
+
+    def to_json(self) -> Json:
+        """Return the size, the orbit, weights and numbers, for ``json.dumps``."""
+        return {
+            "d": self.model.d,
+            "d_out": self.model.d_out,
+            "a": self.model.a,
+            "orbit": None if self.orbit is None else self.orbit.to_json(),
+            "A": [list(row) for row in self.A],
+            "V": [list(row) for row in self.V],
+            "numbers": dict(self.numbers),
+        }
+
+
+PARTS = {"fails_for": "false", "undecided_for": "not decided", "holds_for": "true", "vacuous_for": "vacuous"}
+"""How sets of sizes are called in JSON, and what a statement is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class SizesVerdict(AllSizesVerdict):
+    """The verdict on one statement for all sizes.
+
+    REFUTED if it is false for some size to which it applies; else UNDECIDED if the facts leave some size open.
+
+    Parameters
+    ----------
+    holds_for, fails_for, undecided_for : sets of sizes
+        Together all sizes to which it applies.
+    vacuous_for : set of sizes
+        Those among ``holds_for`` without any function that it is about.
+    not_applicable : tuple of NotApplicable
+    counterexample : Counterexample or None
+    """
+
+    holds_for: isl.Set
+    fails_for: isl.Set
+    undecided_for: isl.Set
+    vacuous_for: isl.Set
+    not_applicable: tuple[NotApplicable, ...]
+    counterexample: Counterexample | None
+
+    def data(self, form: Callable[[isl.Set], Any]) -> Json:
+        """Return the verdict with its sets of sizes in a form."""
+
+        def parts(some: NotApplicable | SizesVerdict, *names: str) -> Json:
+            return {name: form(getattr(some, name)) for name in names}
+
+        return {
+            "part": self.part,
+            "text": self.text,
+            "source": self.source,
+            "verdict": str(self.decision),
+            **parts(self, *PARTS),
+            "not_applicable": [
+                {"hypothesis": out.reason, **parts(out, "sizes", "holds_for", "fails_for", "undecided_for")}
+                for out in self.not_applicable
+            ],
+            "counterexample": self.counterexample and self.counterexample.to_json(),
+        }
+
+    def certificate_json(self) -> Json:
+        """Return the verdict with the canonical texts of its sets of sizes.
+
+        Raises
+        ------
+        MethodUnavailableError
+            If a set of sizes has no canonical text.
+        """
+        return self.data(canonical)
+
+    def to_json(self) -> Json:
+        """Return the verdict with its sets of sizes in words and exactly, for ``json.dumps``."""
+        data = self.data(lambda some: {"words": words(some), "isl": text(some)})
+        names = {"hypothesis": "reason", **{name: f"conclusion_{name}" for name in PARTS}}
+        outside = [{names.get(name, name): value for name, value in out.items()} for out in data["not_applicable"]]
+        grounds = {"computed": list(self.computed), "trusted": list(self.trusted)}
+        return {"statement": self.statement, **data, "not_applicable": outside, **grounds}
+
+    def reasons(self) -> list[str]:
+        """Return for which sizes it is true, and to which it does not apply."""
+        return reasons(self.data(words), str)
+
+    @property
+    def first_counterexample(self) -> str:
+        """The size, and the orbit with weights, where it is false."""
+        return counterexample_text(self.counterexample.to_json()) if self.counterexample else ""
+
+    def to_macaulay2(self) -> str:
+        """Return the verdict and the sizes for which it is false."""
+        return f'{{"{self.decision}", "false for {words(self.fails_for)}"}}'
+
+
+def reasons(data: Json, words: Callable[[Any], str]) -> list[str]:
+    """Return in words for which sizes a statement is true, and where it does not apply, from the data of a verdict."""
+
+    def parts(some: Json) -> list[tuple[str, str]]:
+        named = [(name, words(some[part])) for part, name in PARTS.items() if part in some]
+        return [(name, sizes) for name, sizes in named if sizes != NOWHERE]
+
+    lines = [f"{name} for {sizes}" for name, sizes in parts(data)]
+    for out in data["not_applicable"]:
+        inside = parts(out)
+        conclusion = inside[0][0] if len(inside) == 1 else ", ".join(f"{name} for {sizes}" for name, sizes in inside)
+        where = f"does not apply for {words(out['sizes'])} ({out['hypothesis']})"
+        lines.append(f"{where}, where the rest of it is {conclusion}")
+    return lines
+
+
+def counterexample_text(found: Json) -> str:
+    """Return the first size for which a statement is false in words, from the data."""
+    where = f"(d, d', a) = ({found['d']}, {found['d_out']}, {found['a']})"
+    if found["orbit"] is None:
+        return where
+    orbit = f"orbit ({', '.join(str(found['orbit'][name]) for name in 'rsm')})"
+    weights = [f"{name} = {matrix_text(found[name])}" for name in ("A", "V")]
+    numbers = [f"{name.replace('_', ' ')} {value}" for name, value in found["numbers"].items()]
+    return ", ".join((where, orbit, *weights, *numbers))
+
+
+@dataclass(frozen=True, slots=True)
+class AllSizes(AllSizesResult[SizesVerdict]):
+    """Verdicts on statements for all sizes, and the theorem about fibres on which they rest.
+
+    Parameters
+    ----------
+    strata : tuple of Stratum
+        The fibre over every orbit.
+    basis : Basis
+        What Macaulay2 computed.
+    engine_version : str
+        Empty if Macaulay2 was not used.
+
+    Examples
+    --------
+    >>> with Macaulay2() as engine:
+    ...     found = cross_check_all_sizes(engine=engine)
+    >>> len(found.strata)
+    4
+    """
+
+    subject: ClassVar[str] = "lightning self-attention"
+    scope: ClassVar[str] = "all d, d', a ≥ 1 and all t ≥ 2, in characteristic 0"
+
+    strata: tuple[Stratum, ...]
+    basis: Basis
+    engine_version: str
+
+    def evidence(self) -> dict[str, Any]:
+        """Return the fibres and ideals, for ``json.dumps``."""
+        return {
+            "fibres": [stratum_json(stratum) for stratum in self.strata],
+            "base_locus_empty": self.basis.base_locus_empty,
+            "boundary_family": self.basis.boundary_family,
+            "ideals": ideals_json(self.basis),
+        }
+
+    def to_json(self) -> Json:
+        """Return every verdict with its sets of sizes, and what was computed."""
+        return {"engine": {"version": self.engine_version or None}, **AllSizesResult.to_json(self)}
+
+    @property
+    def methods(self) -> str:
+        """Macaulay2, or the library for linear algebra."""
+        return f"Macaulay2 {self.engine_version}" if self.engine_version else "exact linear algebra (FLINT)"
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Return the number of ideals."""
+        used = {base for stratum in self.strata for base in stratum.bases}
+        known = f"{len(self.basis.ideals)} fibre ideals of small cases"
+        return [("ideals", f"{known}; {len(used)} of them have the patterns below")]
+
+    def tables(self) -> list[Table]:
+        """Return the theorem about fibres."""
+        legend = (
+            "Fibres over the orbits (r = rk A, s = rk V, m = dim of the intersection of column space and row space)"
+        )
+        rows = [(_signs(s.condition), s.length, s.points, s.patterns) for s in self.strata]
+        return [Table(("orbits", "length", "points", "patterns of entries"), rows, legend)]
+
+
+def stratum_json(stratum: Stratum) -> Json:
+    """Orbits with one kind of fibre."""
+    return {
+        "orbits": stratum.condition,
+        "length": stratum.length,
+        "points": stratum.points,
+        "patterns": stratum.patterns,
+        "ideals": [str(base) for base in stratum.bases],
+    }
+
+
+def ideals_json(basis: Basis) -> list[Json]:
+    """The Gröbner bases: polynomials as lists of terms, exponents and coefficient, the largest first."""
+    return [
+        {**base.orbit.to_json(), "d": base.d, "groebner_basis": _generators(ideal)}
+        for base, ideal in sorted(basis.ideals.items())
+    ]
+
+
+def _generators(ideal: Generators) -> list[list[list[Any]]]:
+    listed = [sorted(polynomial, key=lambda term: order(term[0]), reverse=True) for polynomial in ideal]
+    listed.sort(key=lambda terms: order(terms[0][0]), reverse=True)
+    return [[[list(monomial), str(c)] for monomial, c in terms] for terms in listed]
+
+
+def _signs(condition: str) -> str:
+    return condition.replace(">=", "≥").replace("<=", "≤")
 
 
 def is_stated(statement: Statement) -> bool:
@@ -39,18 +301,8 @@ def is_stated(statement: Statement) -> bool:
 
 
 def prediction_of(statement: Statement) -> Prediction:
-    """Its form for all sizes.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If it has none.
-    """
-    found = PREDICTIONS.get((statement.key, statement.part))
-    if found is None:
-        name = name_with_part(statement.key, statement.part)
-        raise MethodUnavailableError(f"{name} is not stated for all sizes, but can be cross-checked for one case")
-    return found
+    """Its form for all sizes."""
+    return PREDICTIONS[statement.key, statement.part]
 
 
 def decide(
@@ -87,7 +339,7 @@ def _verdict(statement: Statement, prediction: Prediction, facts: Facts, counts:
         statement.text,
         statement.source,
         Decision.REFUTED if not false.is_empty() else Decision.CONFIRMED if unknown.is_empty() else Decision.UNDECIDED,
-        tuple(words.format(**counts) for words in COMPUTED[prediction.observable]),
+        tuple(words.format(**counts) for words in WORDS.computed[prediction.observable]),
         WORDS.trusted[prediction.observable],
         holds,
         false,
@@ -145,12 +397,10 @@ def cross_check_all_sizes(
     >>> [(v.name, str(v.decision)) for v in found.verdicts if v.decision != "CONFIRMED"]
     [('3.4 (iii)', 'REFUTED'), ('A.4', 'REFUTED')]
     """
-    known = [statement for statement in statements if is_stated(statement)]
-    stated = [(statement, prediction_of(statement)) for statement in known or statements]
-    others = tuple(name_with_part(s.key, s.part) for s in statements if s not in known)
+    chosen, others = with_a_form(statements, is_stated)
     with limited(timeout) as running:
         basis = base_ideals(engine=engine)
-        strata, verdicts, late = decide(basis, stated)
+        strata, verdicts, late = decide(basis, [(statement, prediction_of(statement)) for statement in chosen])
         return AllSizes(
             strata,
             basis,
@@ -188,24 +438,7 @@ def _row(key: str, data: dict[str, Any]) -> Row:
         raise ValueError(f"the verdict {data['verdict']} does not follow from the sets of sizes")
     found = data["counterexample"]
     witness = "" if found is None else counterexample_text(found)
-    return Row(name_with_part(key, data["part"]), data["text"], follows, "; ".join(_reasons(data)), witness)
-
-
-def _reasons(data: dict[str, Any]) -> Iterator[str]:
-    yield from _parts(data, "fails_for", "undecided_for", "holds_for", "vacuous_for")
-    for out in data["not_applicable"]:
-        where = phrase(out["sizes"])
-        conclusion = ", ".join(_parts(out, "holds_for", "fails_for", "undecided_for")).removesuffix(f" for {where}")
-        yield f"does not apply for {where} ({out['hypothesis']}), where the rest of it is {conclusion}"
-
-
-NAMES = {"fails_for": "false", "undecided_for": "not decided", "holds_for": "true", "vacuous_for": "vacuous"}
-
-
-def _parts(data: dict[str, Any], *names: str) -> Iterator[str]:
-    for name in names:
-        if (words := phrase(data[name])) != NOWHERE:
-            yield f"{NAMES[name]} for {words}"
+    return Row(name_with_part(key, data["part"]), data["text"], follows, "; ".join(reasons(data, phrase)), witness)
 
 
 FAMILY = all_sizes_family(

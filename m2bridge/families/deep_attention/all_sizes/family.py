@@ -1,16 +1,321 @@
-"""Deep attention for all sizes, as a family with one case."""
+"""Deep attention for all sizes: predictions are compared with what is counted, layer by layer; and the family.
 
-from dataclasses import dataclass
+Where they differ, the smallest network that shows it is the counterexample.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, partial
+from itertools import product
 from typing import Any, ClassVar
 
-from m2bridge.families.all_sizes import AllSizesCase, all_sizes_family, all_sizes_questions
-from m2bridge.families.deep_attention.all_sizes.decide import (
-    cross_check_deep_attention,
-    example_text,
-    reasons,
-    stated_for_all_sizes,
+from m2bridge.engine import Engine
+from m2bridge.errors import ContradictionError, MethodUnavailableError
+from m2bridge.families.all_sizes import (
+    AllSizesCase,
+    AllSizesResult,
+    AllSizesVerdict,
+    all_sizes_family,
+    all_sizes_questions,
+    with_a_form,
 )
+from m2bridge.families.deep_attention.all_sizes.layer_identities import BlockRank, block_ranks, layer_identities
+from m2bridge.families.deep_attention.all_sizes.layer_numbers import (
+    END,
+    LAYER,
+    PREDICTIONS,
+    WORDS,
+    Prediction,
+    counted,
+    spans,
+    total,
+)
+from m2bridge.families.deep_attention.model import DeepAttention
+from m2bridge.families.deep_attention.observation import observe
+from m2bridge.families.deep_attention.statements import STATEMENTS, Stated, failing
 from m2bridge.families.definition import Row, never
+from m2bridge.limits import each, limited, watched
+from m2bridge.results.base import Decision
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A network for which a formula is not the dimension.
+
+    Parameters
+    ----------
+    network : DeepAttention
+    computed : int
+        By ranks that meet an upper bound.
+    stated : int
+    """
+
+    network: DeepAttention
+    computed: int
+    stated: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the name of the network, and both numbers."""
+        return {"network": self.network.key, "computed": self.computed, "stated": self.stated}
+
+
+@dataclass(frozen=True, slots=True)
+class EveryVerdict(AllSizesVerdict):
+    """The verdict on one statement for all networks that it is about.
+
+    UNDECIDED if it counts otherwise than what is known, and no small network shows a difference.
+
+    Parameters
+    ----------
+    counterexample : Example or None
+        The smallest network to which it applies, and for which it is false.
+    outside : mapping from str to Example
+        Where its formula is not the dimension: for a hypothesis that fails the first network that all others admit.
+    """
+
+    counterexample: Example | None = None
+    outside: Mapping[str, Example] = field(default_factory=dict)
+
+    def certificate_json(self) -> dict[str, Any]:
+        """Return the verdict, its counterexample, and where the statement does not apply."""
+        return {
+            "text": self.text,
+            "source": self.source,
+            "verdict": str(self.decision),
+            "counterexample": self.counterexample and self.counterexample.to_json(),
+            "outside": [{"hypothesis": name, **example.to_json()} for name, example in self.outside.items()],
+        }
+
+    def reasons(self) -> list[str]:
+        """Return where the statement is true, and where it does not apply."""
+        return reasons(self.certificate_json())
+
+    @property
+    def first_counterexample(self) -> str:
+        """The smallest network for which it is false."""
+        return (self.counterexample and example_text(self.counterexample.to_json())) or ""
+
+
+@dataclass(frozen=True, slots=True)
+class DeepAttentionAllSizes(AllSizesResult[EveryVerdict]):
+    """Verdicts for all sizes, and what they rest on.
+
+    Parameters
+    ----------
+    identities : tuple of str
+        What holds in every layer, as an identity of polynomials.
+    blocks : tuple of BlockRank
+
+    Examples
+    --------
+    >>> found = cross_check_deep_attention()
+    >>> [verdict.statement for verdict in found.verdicts if verdict.decision != "CONFIRMED"]
+    []
+    """
+
+    subject: ClassVar[str] = "deep attention"
+    scope: ClassVar[str] = "all widths and ranks, any number of layers, and all t ≥ 1, in characteristic 0"
+
+    identities: tuple[str, ...]
+    blocks: tuple[BlockRank, ...]
+
+    def evidence(self) -> dict[str, Any]:
+        """Return the identities and ranks, for ``json.dumps``."""
+        return {"identities": list(self.identities), "blocks": [block.to_json() for block in self.blocks]}
+
+    @property
+    def methods(self) -> str:
+        """The libraries for integer sets and for linear algebra."""
+        return "integer sets (isl) and exact linear algebra (FLINT)"
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Return the names of the identities, and the number of blocks."""
+        return [
+            ("identities", f"of one layer: {', '.join(self.identities)}"),
+            ("ranks", f"all {len(self.blocks)} blocks of at most 3 layers (softmax: 2) have their least kernel"),
+        ]
+
+
+def reasons(data: dict[str, Any]) -> list[str]:
+    """Return in words why a verdict is as it is, and where the statement does not apply, from the data."""
+    confirmed = ["true for all networks to which it applies"] if data["verdict"] == "CONFIRMED" else []
+    outside = (
+        f"does not apply: {out['hypothesis']}; there it would be false, first for {example_text(out)}"
+        for out in data["outside"]
+    )
+    return [*confirmed, *outside]
+
+
+def example_text(example: dict[str, Any]) -> str:
+    """Return an example in words, from the data."""
+    return f"{example['network']}: computed {example['computed']}, stated {example['stated']}"
+
+
+MOST_LAYERS, LARGEST = 3, 3
+"""Bounds of the search for counterexamples: layers, and widths and ranks."""
+NORMAL_FORM = "3.6"
+
+
+def decide(statement: Stated, prediction: Prediction) -> EveryVerdict:
+    """The verdict on a statement about a dimension.
+
+    Raises
+    ------
+    ContradictionError
+        If a rank is not what is counted, or :func:`check_assumed` finds that the prediction assumes too much.
+    """
+    if counts_alike(prediction):
+        check_assumed(statement, prediction)
+        outside = _outside(statement, prediction)
+        return verdict(statement, prediction.counts, Decision.CONFIRMED, outside=outside)
+    example = _counterexample(statement, prediction)
+    decision = Decision.UNDECIDED if example is None else Decision.REFUTED
+    return verdict(statement, prediction.counts, decision, counterexample=example)
+
+
+def verdict(statement: Stated, observable: str, decision: Decision, **examples: Any) -> EveryVerdict:
+    """Return a verdict with the words about the statement and about what was computed."""
+    words = (statement.key, statement.part, statement.text, statement.source)
+    return EveryVerdict(*words, decision, WORDS.computed[observable], WORDS.trusted[observable], **examples)
+
+
+def counts_alike(prediction: Prediction) -> bool:
+    """Whether M and every layer add what is counted, and subspaces grow as counted; then so do all sums."""
+    end, layer = counted(prediction.counts)
+    return (
+        END.function(prediction.end).equals(end, END.where(prediction.end_assumed))
+        and LAYER.function(prediction.layer).equals(layer, LAYER.where(prediction.layer_assumed))
+        and (not prediction.spans or LAYER.function(prediction.spans).equals(spans(), LAYER.where("k >= 2")))
+    )
+
+
+def check_assumed(statement: Stated, prediction: Prediction) -> None:
+    """Compare what the prediction assumes with the hypotheses of the statement, for all small networks.
+
+    Raises
+    ------
+    ContradictionError
+        If the statement applies to a network that is not as the prediction assumes.
+    """
+    end = END.function([(prediction.end_assumed, "0")])
+    layer = LAYER.function([(prediction.layer_assumed, "0")])
+    for network in _networks(prediction):
+        if statement.hypotheses(network):
+            continue
+        try:
+            total(network, end, layer)
+        except ContradictionError:
+            raise ContradictionError(
+                f"more is assumed than {statement.key} says: it is about {network.title}"
+            ) from None
+
+
+@cache
+def small_networks(normalization: str) -> tuple[DeepAttention, ...]:
+    """Networks of few layers, the smallest sum of widths, ranks and tokens first."""
+    numbers, networks = range(1, LARGEST + 1), []
+    for layers in range(1, MOST_LAYERS + 1):
+        for widths, a, t in product(product(numbers, repeat=layers + 1), product(numbers, repeat=layers), (1, 2)):
+            networks.append(DeepAttention(widths, a, t, normalization=normalization))
+    return tuple(sorted(networks, key=lambda n: (sum(n.widths) + sum(n.a) + n.t, n.layers, n.widths, n.a, n.t)))
+
+
+def _networks(prediction: Prediction) -> Iterator[DeepAttention]:
+    return watched(small_networks("softmax" if prediction.counts == "softmax" else "none"))
+
+
+def known_dimension(network: DeepAttention, counts: str) -> int:
+    """Return the sum that is counted for a network."""
+    return total(network, *counted(counts))
+
+
+def _counterexample(statement: Stated, prediction: Prediction) -> Example | None:
+    end, layer = END.function(prediction.end), LAYER.function(prediction.layer)
+    for network in _networks(prediction):
+        if not statement.hypotheses(network):
+            stated = total(network, end, layer)
+            if stated != known_dimension(network, prediction.counts):
+                return _example(network, prediction.counts, stated)
+    return None
+
+
+def _outside(statement: Stated, prediction: Prediction) -> dict[str, Example]:
+    """For each hypothesis the first network that all others admit, and that has a formula and another dimension."""
+    outside: dict[str, tuple[str, Example]] = {}
+    for network in _networks(prediction):
+        fails, stated = failing(statement, network), statement.predict(network)
+        if len(fails) != 1 or not isinstance(stated, int):
+            continue
+        kind = fails[0].partition(";")[0]
+        if kind not in outside and stated != known_dimension(network, prediction.counts):
+            outside[kind] = fails[0], _example(network, prediction.counts, stated)
+    return dict(outside.values())
+
+
+def _example(network: DeepAttention, counts: str, stated: int) -> Example:
+    """Return a network with its dimension by ranks, which has to be what is counted."""
+    finding = observe(network, "virtual_weights" if counts == "virtual_weights" else "dimension")
+    if finding.exact_value is None:
+        raise MethodUnavailableError(f"the dimension of {network.title}: {finding.method}")
+    count = known_dimension(network, counts)
+    if finding.exact_value != count:
+        raise ContradictionError(f"{network.title}: {finding.exact_value} by ranks, {count} counted layer by layer")
+    return Example(network, count, stated)
+
+
+def stated_for_all_sizes() -> tuple[Stated, ...]:
+    """Return the statements that have a form for all sizes."""
+    return tuple(statement for statement in STATEMENTS if statement.key in (*PREDICTIONS, NORMAL_FORM))
+
+
+def cross_check_deep_attention(
+    statements: Sequence[Stated] = (), *, engine: Engine | None = None, timeout: float | None = None
+) -> DeepAttentionAllSizes:
+    """Decide statements for all widths and ranks, any number of layers, and all t, assuming none of them.
+
+    Parameters
+    ----------
+    statements : sequence of GlobalStatement
+        All when left out; those that are not stated for all sizes are named.
+    engine : Engine, optional
+        Not needed.
+    timeout : float, optional
+        Seconds.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If none of them is stated for all sizes.
+    ContradictionError
+        If an identity does not hold, or independent computations disagree.
+
+    Examples
+    --------
+    >>> found = cross_check_deep_attention()
+    >>> {str(verdict.decision) for verdict in found.verdicts}
+    {'CONFIRMED'}
+    """
+    every = stated_for_all_sizes()
+    chosen, others = with_a_form(statements or STATEMENTS, lambda statement: statement in every)
+    with limited(timeout) as running:
+        if wrong := [name for name, holds in layer_identities().items() if not holds]:
+            raise ContradictionError(f"the identity of a layer does not hold: {', '.join(wrong)}")
+        blocks = block_ranks()
+        found, late = each((statement.key, partial(_verdict, statement)) for statement in chosen)
+        return DeepAttentionAllSizes(
+            tuple(layer_identities()),
+            blocks,
+            verdicts=found,
+            seconds=running.seconds,
+            not_stated=others,
+            unfinished=late,
+        )
+
+
+def _verdict(statement: Stated) -> EveryVerdict:
+    if statement.key == NORMAL_FORM:
+        return verdict(statement, "normal_form", Decision.CONFIRMED)
+    return decide(statement, PREDICTIONS[statement.key])
 
 
 @dataclass(frozen=True, slots=True)
