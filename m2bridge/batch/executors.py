@@ -14,20 +14,13 @@ from typing import Any, Protocol, Self
 
 import psutil
 
+from m2bridge import errors
 from m2bridge.batch.pool import Pool, check_files, interrupts_held, prepare
 from m2bridge.batch.store import NO_ROOM, Store, Task, TaskReport, Unanswered, case_lock, kind_of, reason_of, versions
 from m2bridge.certificates.schema import Certificate
 from m2bridge.crosscheck.certify import certify_all
 from m2bridge.engine import Limits, Session, locate
 from m2bridge.engine.scratch import Scratch, sweep
-from m2bridge.errors import (
-    BatchError,
-    EngineDiedError,
-    InvalidCaseError,
-    M2BridgeError,
-    MethodUnavailableError,
-    TimeLimitError,
-)
 from m2bridge.limits import alarm, clock, limit_of, limited
 from m2bridge.system import cores
 
@@ -78,7 +71,7 @@ def storing(store: Store) -> Iterator[None]:
     try:
         yield
     except OSError as reason:
-        raise BatchError(
+        raise errors.BatchError(
             f"'{store.folder}' cannot be written: {reason.strerror or reason}; what is there is whole, and the same "
             "command goes on from it"
         ) from None
@@ -176,7 +169,7 @@ class Certifier:
                 with alarm(clock(), GRACE):
                     limit = self._settings.timeout
                     return self._settings.certify(task.case, questions, engine=self._engine, timeout=limit)
-            except EngineDiedError:
+            except errors.EngineDiedError:
                 if last:
                     raise
         raise AssertionError("unreachable")
@@ -272,10 +265,10 @@ class Processes(Pool[Task, TaskReport]):
 
     def _outcome(self, task: Task, status: int | None) -> TaskReport:
         """The outcome of a task that nobody will perform."""
-        error: M2BridgeError = EngineDiedError("two workers ended at this case")
+        error: errors.M2BridgeError = errors.EngineDiedError("two workers ended at this case")
         if status is None and self._settings.timeout is not None:
             limit = limit_of(self._settings.timeout)
-            error = TimeLimitError(f"the case did not finish within {limit}; {clock().more}")
+            error = errors.TimeLimitError(f"the case did not finish within {limit}; {clock().more}")
         return give_up(self._settings, task, error, locate(self._settings.program).version)
 
 
@@ -315,7 +308,7 @@ class Dask:
             from dask import config
             from distributed import Client, LocalCluster
         except ImportError:
-            raise MethodUnavailableError(
+            raise errors.MethodUnavailableError(
                 "the executor dask needs the package distributed: pip install 'm2bridge[cluster]'"
             ) from None
         make_folder(settings.store)
@@ -338,7 +331,9 @@ class Dask:
             try:
                 self._client = stack.enter_context(Client(address, timeout=10))
             except (OSError, ValueError) as reason:
-                raise InvalidCaseError("scheduler", f"no Dask scheduler answers at {scheduler}: {reason}") from None
+                raise errors.InvalidCaseError(
+                    "scheduler", f"no Dask scheduler answers at {scheduler}: {reason}"
+                ) from None
             self._stack = stack.pop_all()
 
     def run(self, tasks: Iterable[Task], started: Started) -> Iterator[TaskReport]:
@@ -365,7 +360,7 @@ class Dask:
                 yield future.result()
             except KilledWorker:
                 yield give_up(
-                    self._settings, task, EngineDiedError("several Dask workers ended at this case"), "unknown"
+                    self._settings, task, errors.EngineDiedError("several Dask workers ended at this case"), "unknown"
                 )
             submit(1)
 

@@ -13,23 +13,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from m2bridge import errors
 from m2bridge._version import __version__
 from m2bridge.batch.cases import Case
 from m2bridge.certificates.schema import Certificate, file_name, text_of, write, write_aside
 from m2bridge.convert.documents import read_json
 from m2bridge.crosscheck.certify import question_of, questions
-from m2bridge.errors import (
-    BatchError,
-    CertificateError,
-    EngineDiedError,
-    InvalidCaseError,
-    M2BridgeError,
-    MemoryLimitError,
-    MethodUnavailableError,
-    NotApplicableError,
-    TimeLimitError,
-    TooLargeError,
-)
 from m2bridge.families import family
 
 Kind = Literal["timed-out", "out-of-memory", "failed", "died", "refused", "not-applicable"]
@@ -82,21 +71,21 @@ class Unanswered:
 
 def kind_of(error: BaseException) -> Kind:
     """The kind of outcome that an exception amounts to."""
-    if isinstance(error, TimeLimitError):
+    if isinstance(error, errors.TimeLimitError):
         return "timed-out"
-    if isinstance(error, MemoryLimitError | MemoryError):
+    if isinstance(error, errors.MemoryLimitError | MemoryError):
         return "out-of-memory"
-    if isinstance(error, NotApplicableError):
+    if isinstance(error, errors.NotApplicableError):
         return "not-applicable"
-    if isinstance(error, InvalidCaseError | MethodUnavailableError | TooLargeError):
+    if isinstance(error, errors.InvalidCaseError | errors.MethodUnavailableError | errors.TooLargeError):
         return "refused"
-    return "died" if isinstance(error, EngineDiedError) else "failed"
+    return "died" if isinstance(error, errors.EngineDiedError) else "failed"
 
 
 def reason_of(error: BaseException) -> str:
     """The first line of an exception's message, with its type where the message does not say enough."""
     line = (str(error).splitlines() or [""])[0]
-    return line if isinstance(error, M2BridgeError) and line else f"{type(error).__name__}: {line}"
+    return line if isinstance(error, errors.M2BridgeError) and line else f"{type(error).__name__}: {line}"
 
 
 def versions(macaulay2: str) -> dict[str, str]:
@@ -196,7 +185,7 @@ def tasks(cases: Iterable[Case], check: str = "all") -> tuple[Task, ...]:
     words = tuple(dict.fromkeys(part.strip() for part in check.split(",")))
     listed = tuple(_task(case, words) for case in cases)
     if listed and not any(task.questions for task in listed):
-        raise InvalidCaseError("check", f"'{check}' asks nothing about these cases")
+        raise errors.InvalidCaseError("check", f"'{check}' asks nothing about these cases")
     return listed
 
 
@@ -204,7 +193,7 @@ def _task(case: Case, words: Sequence[str]) -> Task:
     task = Task(case, _questions(case, words))
     if (length := len(task.name.encode())) > LONGEST_NAME:
         named_by = family(case.family).options
-        raise InvalidCaseError(
+        raise errors.InvalidCaseError(
             named_by[0].name if named_by else "family",
             f"'{task.name:.40}…' has a name of {length} letters, and results are files of at most {LONGEST_NAME}:"
             " 'dimension' and 'cross-check' have no such limit",
@@ -215,13 +204,17 @@ def _task(case: Case, words: Sequence[str]) -> Task:
 def _questions(case: Case, words: Sequence[str]) -> tuple[str, ...]:
     by_key = questions(case.family)
     if not by_key:
-        raise InvalidCaseError("family", f"there are no questions about {family(case.family).title} to be certified")
+        raise errors.InvalidCaseError(
+            "family", f"there are no questions about {family(case.family).title} to be certified"
+        )
     meanings = {name: [key] for key, question in by_key.items() for name in question.names()} | {
         "all": [key for key, question in by_key.items() if question.usual(case)],
         "reachable": [key for key, question in by_key.items() if question.within_reach(case)],
     }
     if unknown := [key for key in words if key not in meanings and key not in by_key]:
-        raise InvalidCaseError("check", f"unknown question '{unknown[0]}': use all, reachable, or {', '.join(by_key)}")
+        raise errors.InvalidCaseError(
+            "check", f"unknown question '{unknown[0]}': use all, reachable, or {', '.join(by_key)}"
+        )
     return tuple(dict.fromkeys(key for part in words for key in meanings.get(part, (part,))))
 
 
@@ -280,7 +273,7 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 """Reasons for which nothing at all can be stored, whatever its name."""
 
 _ABANDONED = 3600.0
-_NOTHING = (FileNotFoundError, ValueError, KeyError, TypeError, RecursionError, M2BridgeError)
+_NOTHING = (FileNotFoundError, ValueError, KeyError, TypeError, RecursionError, errors.M2BridgeError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,7 +324,7 @@ class Store:
         names = self.names()
         files = [(file_name(t.name, q), outcome_name(t.name, q)) for t in tasks for q in t.questions]
         if missing := [name for name, outcome in files if name not in names and outcome not in names]:
-            raise BatchError(
+            raise errors.BatchError(
                 f"{len(missing)} of {len(files)} results are not in '{self.folder}', such as '{missing[0]}': it was "
                 "deleted, or files in it were, while they were computed; the same command computes what is missing"
             )
@@ -390,7 +383,7 @@ def _content(path: Path, suffix: str, about: About | None) -> dict[str, Any]:
     data: dict[str, Any] = read_json(text_of(path))
     name = file_name(data["name"], data["question"])
     if path.name != name.removesuffix(".json") + suffix or about not in (None, (data["family"], data["case"])):
-        raise CertificateError(f"the content is that of {name}")
+        raise errors.CertificateError(f"the content is that of {name}")
     return data
 
 

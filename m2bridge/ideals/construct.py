@@ -9,17 +9,9 @@ from sympy import Symbol
 
 from m2bridge.algebra.field import QQ, CoefficientField, check_is_field
 from m2bridge.algebra.ring import MOST_VARIABLES, PolynomialRing, is_name, variable_name
+from m2bridge.convert import polynomials
 from m2bridge.convert.documents import read_toml
 from m2bridge.convert.files import check_headings, check_keys, polynomial, strings
-from m2bridge.convert.polynomials import (
-    GeneratorReader,
-    check_polynomial,
-    element,
-    flat,
-    occurring_names,
-    own_field,
-    ring_variables,
-)
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.interop import from_mrdi, sage_parts
@@ -58,23 +50,23 @@ def ideal(
     >>> print(ideal("x^2 - 1/2*y", variables=["y", "x"], field=CoefficientField(7)))
     ideal(x**2 + 3*y) of GF(7)[y, x]
     """
-    listed = list(flat(generators))
+    listed = list(polynomials.flat(generators))
     for item in listed:
-        check_polynomial(item)
+        polynomials.check_polynomial(item)
     if field is not None:
         check_is_field(field)
     ring = PolynomialRing(field or _field(listed), _variables(listed, variables))
-    return Ideal(ring, tuple(filter(None, (element(ring, given) for given in listed))))
+    return Ideal(ring, tuple(filter(None, (polynomials.element(ring, given) for given in listed))))
 
 
 def _variables(listed: Sequence[Any], variables: str | Sequence[str | Symbol] | None) -> tuple[str, ...]:
     if variables is not None:
         listed = variables.replace(",", " ").split() if isinstance(variables, str) else variables
         return tuple(map(variable_name, listed))
-    owned = next(filter(None, map(ring_variables, listed)), None)
+    owned = next(filter(None, map(polynomials.ring_variables, listed)), None)
     if owned is not None:
         return owned
-    names = {name for item in listed for name in occurring_names(item)}
+    names = {name for item in listed for name in polynomials.occurring_names(item)}
     if not names:
         raise ConversionError("no variables occur: name those of the ring, as in ideal(0, variables=['x', 'y'])")
     return tuple(sorted(names, key=_natural))
@@ -82,7 +74,7 @@ def _variables(listed: Sequence[Any], variables: str | Sequence[str | Symbol] | 
 
 def _field(listed: Sequence[Any]) -> CoefficientField:
     """The field of the first polynomial that has one."""
-    return next(filter(None, map(own_field, listed)), QQ)
+    return next(filter(None, map(polynomials.own_field, listed)), QQ)
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
@@ -121,7 +113,7 @@ def read_ideal(data: Mapping[str, Any]) -> Ideal:
         ring = PolynomialRing(CoefficientField.parse(name), tuple(coordinates))
     except InvalidCaseError as reason:
         raise ConversionError(str(reason)) from None
-    reader = GeneratorReader(ring)
+    reader = polynomials.GeneratorReader(ring)
     with collection_paused():
         return Ideal(ring, tuple(map(reader.polynomial, texts)))
 
@@ -207,7 +199,7 @@ def read_ideal_file(text: str, *, field: CoefficientField | None = None) -> tupl
     listed = strings(table["generators"], "[ideal] generators")
     generators = [polynomial(value, f"[ideal] generators {i}", ring) for i, value in enumerate(listed, 1)]
     over = PolynomialRing(_file_field(name_of_field, field), ring.variables)
-    return Ideal(over, tuple(filter(None, (element(over, generator) for generator in generators)))), title
+    return Ideal(over, tuple(filter(None, (polynomials.element(over, generator) for generator in generators)))), title
 
 
 def _line(value: object, key: str) -> str:

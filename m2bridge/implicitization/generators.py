@@ -15,15 +15,7 @@ from typing import Any
 
 import flint
 
-from m2bridge.algebra.linear_algebra import (
-    Index,
-    Quotient,
-    SparseVector,
-    combination,
-    large_primes,
-    rank_of,
-    reduced_echelon,
-)
+from m2bridge.algebra import linear_algebra
 from m2bridge.algebra.numbers import chinese_remainder, primes_from, rational_reconstruction
 from m2bridge.algebra.sparse_polynomial import Monomial, Terms
 from m2bridge.errors import ContradictionError
@@ -158,9 +150,9 @@ class Products:
         places = [[number.get(m, -1) for m in neighbour.products] for neighbour in watched(neighbours)]
         return cls(neighbours, places, len(free))
 
-    def distinct(self) -> list[tuple[SparseRow, Index]]:
+    def distinct(self) -> list[tuple[SparseRow, linear_algebra.Index]]:
         """The different products: nonzero coefficients, and (neighbour, row); short ones first."""
-        rows: dict[SparseRow, Index] = {}
+        rows: dict[SparseRow, linear_algebra.Index] = {}
         for i, neighbour in enumerate(self.neighbours):
             places = self.places[i]
             for row, terms in enumerate(watched(neighbour.piece.ideal)):
@@ -168,7 +160,7 @@ class Products:
                 rows.setdefault(product, (i, row))
         return sorted(rows.items(), key=lambda item: len(item[0]))
 
-    def polynomial(self, index: Index, position: Mapping[Monomial, int]) -> SparseRow:
+    def polynomial(self, index: linear_algebra.Index, position: Mapping[Monomial, int]) -> SparseRow:
         """One product as a polynomial, its monomials numbered by ``position``."""
         neighbour, row = index
         products = self.neighbours[neighbour].products
@@ -191,8 +183,8 @@ class GeneratedPart:
     """
 
     products: list[SparseRow]
-    chosen: list[Index]
-    functionals: list[SparseVector]
+    chosen: list[linear_algebra.Index]
+    functionals: list[linear_algebra.SparseVector]
     prime: int
 
     @classmethod
@@ -200,7 +192,7 @@ class GeneratedPart:
         """Eliminate modulo a prime."""
         listed = products.distinct()
         rows = [({place: c % prime for place, c in row if c % prime}, index) for row, index in watched(listed)]
-        quotient = Quotient.of(rows, prime)
+        quotient = linear_algebra.Quotient.of(rows, prime)
         functionals = quotient.classes(products.size)
         return cls([row for row, _ in listed], quotient.chosen, functionals, prime)
 
@@ -215,9 +207,9 @@ class GeneratedPart:
         The search ends when as many are found as there can be.
         """
         chosen: list[int] = []
-        rows: dict[int, SparseVector] = {}
+        rows: dict[int, linear_algebra.SparseVector] = {}
         for column in watched(columns):
-            vector = combination(self.functionals[place[column]], rows, self.prime)
+            vector = linear_algebra.combination(self.functionals[place[column]], rows, self.prime)
             if vector:
                 _add(vector, rows, self.prime)
                 chosen.append(column)
@@ -235,7 +227,7 @@ class GeneratedPart:
             for place in order
         ]
         matrix = matrix_with_columns(columns, flint.nmod_mat(len(numbers), len(order), self.prime))
-        echelon, pivots = reduced_echelon(matrix)
+        echelon, pivots = linear_algebra.reduced_echelon(matrix)
         dual = []
         for row in watched(range(len(pivots))):
             vector = [0] * len(self.functionals)
@@ -263,17 +255,17 @@ class GeneratedPart:
     def rational_rank(self) -> int:
         """Dimension over QQ of what all products span."""
         columns = sorted(row for row in self.products if row)
-        return rank_of(matrix_with_columns(columns, flint.fmpz_mat(len(self.functionals), len(columns))))
+        return linear_algebra.rank_of(matrix_with_columns(columns, flint.fmpz_mat(len(self.functionals), len(columns))))
 
 
-def _add(vector: SparseVector, forms: dict[int, SparseVector], prime: int) -> None:
+def _add(vector: linear_algebra.SparseVector, forms: dict[int, linear_algebra.SparseVector], prime: int) -> None:
     """Set a vector to zero: solve for one of its places, and substitute this in all other expressions."""
     place, leading = next(iter(vector.items()))
     factor = -pow(leading, -1, prime)
     solved = {place: {k: c * factor % prime for k, c in vector.items() if k != place}}
     for other, form in forms.items():
         if place in form:
-            forms[other] = combination(form, solved, prime)
+            forms[other] = linear_algebra.combination(form, solved, prime)
     forms |= solved
 
 
@@ -308,7 +300,7 @@ class Context:
         grading = PackedGrading.of(source, max_degree)
         primes = tuple(islice(_harmless(primes_from(FAST_MODULUS), source), PRIMES))
         first = ModularElimination.of(source, max_degree, Random(seed), primes[0])
-        lifting = islice(_harmless(large_primes(), source), LIFTING_PRIMES)
+        lifting = islice(_harmless(linear_algebra.large_primes(), source), LIFTING_PRIMES)
         others = [first.modulo(prime, Random(seed)) for prime in lifting]
         return cls(grading, primes, (first, *others), Substitution.of(source))
 

@@ -13,13 +13,7 @@ from m2bridge.algebra.linear_algebra import Vector
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.algebra.sparse_polynomial import Monomial, Terms, exponents_of
 from m2bridge.errors import InvalidCaseError, TimeLimitError
-from m2bridge.implicitization.elimination import (
-    LinearPart,
-    extended,
-    in_all_coordinates,
-    in_independent_coordinates,
-    linear_part,
-)
+from m2bridge.implicitization import elimination
 from m2bridge.implicitization.generators import Context, compute_piece
 from m2bridge.implicitization.graded_pieces import Degree, GradedPiece, complete_degrees
 from m2bridge.implicitization.multigraded_map import MultigradedMap, Permutation
@@ -231,7 +225,7 @@ class _Computation:
     """A map, its linear relations and its symmetries, and what the multidegrees in independent coordinates share."""
 
     source: MultigradedMap
-    part: LinearPart
+    part: elimination.LinearPart
     symmetries: tuple[Permutation, ...]
     context: Context
 
@@ -239,10 +233,12 @@ class _Computation:
     def of(cls, source: MultigradedMap, last_degree: int, seed: int) -> _Computation:
         if last_degree < 0:
             raise InvalidCaseError("max_degree", f"must be at least 0, not {last_degree}")
-        part = linear_part(source)
-        independent = in_independent_coordinates(source, part)
+        part = elimination.linear_part(source)
+        independent = elimination.in_independent_coordinates(source, part)
         size = len(source.grading.degrees)
-        symmetries = tuple(extended(permutation, part, size) for permutation in watched(independent.symmetries))
+        symmetries = tuple(
+            elimination.extended(permutation, part, size) for permutation in watched(independent.symmetries)
+        )
         return cls(source, part, symmetries, Context.of(independent, last_degree, seed))
 
     def degrees(self, max_degree: int, *, keep_last: bool) -> dict[int, Degree]:
@@ -273,7 +269,7 @@ class _Computation:
         )
 
 
-def _linear_orbits(source: MultigradedMap, part: LinearPart, max_degree: int) -> Iterator[GeneratorOrbit]:
+def _linear_orbits(source: MultigradedMap, part: elimination.LinearPart, max_degree: int) -> Iterator[GeneratorOrbit]:
     grading = source.grading
     for relation in part.relations:
         ((j,), _), *_ = relation
@@ -282,12 +278,12 @@ def _linear_orbits(source: MultigradedMap, part: LinearPart, max_degree: int) ->
 
 
 def _generator_orbits(
-    part: LinearPart, symmetries: tuple[Permutation, ...], completed: Mapping[int, Degree]
+    part: elimination.LinearPart, symmetries: tuple[Permutation, ...], completed: Mapping[int, Degree]
 ) -> Iterator[GeneratorOrbit]:
     for n, degree in completed.items():
         for multidegree, piece in degree.pieces.items():
             if piece.generators:
-                polynomials = tuple(in_all_coordinates(generator, part) for generator in piece.generators)
+                polynomials = tuple(elimination.in_all_coordinates(generator, part) for generator in piece.generators)
                 yield GeneratorOrbit(n, piece.multidegree, polynomials, symmetries, degree.orbits.tree(multidegree))
 
 
