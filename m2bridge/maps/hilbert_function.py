@@ -1,10 +1,11 @@
-"""The Hilbert function of a closure, beside its Hilbert polynomial."""
+"""The Hilbert function of a closure beside its Hilbert polynomial, and their picture."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
-from sympy import Expr, latex
+from sympy import Expr, degree, lambdify, latex
 
 from m2bridge.algebra.hilbert_series import HilbertSeries, n
 from m2bridge.convert.notation import expression_text
@@ -15,9 +16,8 @@ from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.map_model import Case
 from m2bridge.maps.model import Model
-from m2bridge.pictures.hilbert_function import draw_hilbert_function
 from m2bridge.results.base import computed_by, result_json
-from m2bridge.results.picture import PictureResult, csv_text
+from m2bridge.results.picture import BLUE, FAINT, SOFT, VERMILION, PictureResult, csv_text, new_figure, styled
 from m2bridge.results.sheet import Facts, Formula, Picture, Sheet, Table
 
 MOST_DEGREES = 1000
@@ -164,3 +164,52 @@ HEADER = ("n", "H(n)", "P(n)", "by ranks")
 def _rows(result: HilbertFunction) -> list[tuple[int | None, ...]]:
     pairs = enumerate(zip_longest(result.values, result.ranks))
     return [(n, value, result.polynomial_at(n), rank) for n, (value, rank) in pairs]
+
+
+MOST_LABELS = 12
+LONGEST = 60
+"""Characters of a formula in the legend."""
+PARTS = 20
+
+
+def draw_hilbert_function(title: str, values: Sequence[int], by_ranks: int, polynomial: Expr) -> Any:
+    """Return a figure with the values H(0), …, H(N), of which the first ``by_ranks`` are by two methods, and P(n)."""
+    with styled():
+        figure = new_figure(6.8, 4.8, f"Hilbert function of the {title}")
+        axes = figure.subplots()
+        axes.set_yscale("log")
+        axes.grid(color=FAINT, linewidth=0.7)
+        axes.set_axisbelow(True)
+        axes.set_xlabel("degree n", style="italic")
+        axes.set_ylabel("dimension of the graded piece", style="italic")
+        _polynomial(axes, polynomial, len(values))
+        _values(axes, values, by_ranks)
+        axes.legend(loc="lower right", frameon=True, framealpha=1, edgecolor="white")
+        axes.set_title(f"Hilbert function of the\n{title}", fontsize=12)
+        figure.tight_layout()
+        return figure
+
+
+def _polynomial(axes: Any, polynomial: Expr, count: int) -> None:
+    """Draw the polynomial where it is positive, between integers too."""
+    value = lambdify(n, polynomial)
+    places = [k / PARTS for k in range(PARTS * (count - 1) + 1)]
+    points = [(x, y) for x in places if (y := float(value(x))) > 0]
+    formula = latex(polynomial)
+    shown = f" ${formula}$" if len(formula) < LONGEST else f", degree {degree(polynomial, n)}"
+    if points:
+        style = {"color": VERMILION, "linewidth": 1.3, "linestyle": (0, (5, 3)), "zorder": 1}
+        axes.plot(*zip(*points, strict=True), label=f"Hilbert polynomial{shown}", **style)
+
+
+def _values(axes: Any, values: Sequence[int], by_ranks: int) -> None:
+    """Filled where two methods agree: ranks of matrices, and the series of the ideal."""
+    points = [(k, value) for k, value in enumerate(values) if value > 0]
+    for filled, label in ((True, "H(n), by ranks and by the ideal"), (False, "H(n), by the ideal")):
+        chosen = [point for point in points if (point[0] < by_ranks) == filled]
+        if chosen:
+            face = BLUE if filled else "white"
+            axes.plot(*zip(*chosen, strict=True), "o", color=BLUE, markerfacecolor=face, label=label, zorder=3)
+    for point in points if len(points) <= MOST_LABELS else ():
+        style = {"textcoords": "offset points", "xytext": (-5, 6), "ha": "right", "fontsize": 9.5, "color": SOFT}
+        axes.annotate(str(point[1]), point, **style)
