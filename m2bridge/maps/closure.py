@@ -2,6 +2,7 @@
 
 from typing import get_args
 
+from m2bridge import errors
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.jacobian import random_point
@@ -12,26 +13,12 @@ from m2bridge.algebra.sparse_polynomial import gradient_of_terms, value_at
 from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.script import Script, render
 from m2bridge.engine.wire import Answer, parse
-from m2bridge.errors import (
-    ContradictionError,
-    InvalidCaseError,
-    MemoryLimitError,
-    MethodUnavailableError,
-    TimeLimitError,
-)
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.implicitization.implicitize import Implicitization
 from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.limits import clock, limited, share, watched
+from m2bridge.maps import completeness
 from m2bridge.maps.closure_result import Closure, Strategy
-from m2bridge.maps.completeness import (
-    Equations,
-    elimination_values,
-    empty_source,
-    graded_source,
-    low_degree_equations,
-    prove_complete,
-)
 from m2bridge.maps.map_model import Case, as_model
 from m2bridge.maps.model import Model
 from m2bridge.maps.rank import Status, jacobian_findings
@@ -117,7 +104,7 @@ def closure(
                     return _eliminated(model, engine, field, resolve(strategy), bound)
                 proving = strategy != "multigraded" and max_degree is None
                 return _multigraded(source, model, engine if proving else None, max_degree, bound)
-            except TimeLimitError as limit:
+            except errors.TimeLimitError as limit:
                 if bound[0] is None:
                     raise
                 way = "multigraded" if strategy == "auto" and field == QQ else resolve(strategy)
@@ -141,11 +128,11 @@ def _eliminated(model: Model, engine: Engine, field: CoefficientField, strategy:
             closure_script(model, field=field, strategy=strategy, reduction=reduction), timeout=running.remaining
         )
         records, version = transcript.records, transcript.version
-    except (TimeLimitError, MemoryLimitError) as limit:
+    except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
         records, version, unfinished = limit.records, engine.version, str(limit)
     answer = parse(records)
     if "generators" in answer and any(g.is_ground for g in answer.ideal("generators").generators):
-        raise empty_source()
+        raise completeness.empty_source()
     return read_closure(answer, model, reduction, field, strategy, version, running.seconds, unfinished, bound)
 
 
@@ -153,28 +140,28 @@ def check_options(strategy: Strategy, *, field: CoefficientField, max_degree: in
     """Raise InvalidCaseError for a strategy that does not exist, or a degree or field that it does not take."""
     resolve(strategy)
     if strategy == "multigraded" and field != QQ:
-        raise InvalidCaseError("field", f"multigraded implicitization is over QQ, not {field}; use elimination")
+        raise errors.InvalidCaseError("field", f"multigraded implicitization is over QQ, not {field}; use elimination")
     if max_degree is None:
         return
     if not isinstance(max_degree, int) or isinstance(max_degree, bool):
-        raise InvalidCaseError("max_degree", f"must be an integer, not {max_degree!r}")
+        raise errors.InvalidCaseError("max_degree", f"must be an integer, not {max_degree!r}")
     if max_degree < 1:
-        raise InvalidCaseError("max_degree", f"must be at least 1, not {max(max_degree, -MOST_DEGREE)}")
+        raise errors.InvalidCaseError("max_degree", f"must be at least 1, not {max(max_degree, -MOST_DEGREE)}")
     if max_degree > MOST_DEGREE:
-        raise InvalidCaseError("max_degree", f"must be at most {MOST_DEGREE}")
+        raise errors.InvalidCaseError("max_degree", f"must be at most {MOST_DEGREE}")
     if strategy not in ("auto", "multigraded") or field != QQ:
-        raise InvalidCaseError("max_degree", "only the strategy multigraded, over QQ, goes up to a degree")
+        raise errors.InvalidCaseError("max_degree", "only the strategy multigraded, over QQ, goes up to a degree")
 
 
 def _graded(model: Model, strategy: Strategy, field: CoefficientField, max_degree: int | None) -> MultigradedMap | None:
     """The graded map, if the multigraded way is to be taken; for ``auto`` where it can lead to all generators."""
     if strategy == "multigraded" or max_degree is not None:
-        return graded_source(model)
+        return completeness.graded_source(model)
     if strategy != "auto" or field != QQ:
         return None
     try:
-        source = graded_source(model)
-    except MethodUnavailableError:  # the documented fallback of auto: relations, or no grading
+        source = completeness.graded_source(model)
+    except errors.MethodUnavailableError:  # the documented fallback of auto: relations, or no grading
         return None
     return source if source.grading.is_standard else None
 
@@ -183,9 +170,9 @@ def _multigraded(
     source: MultigradedMap, model: Model, engine: Engine | None, max_degree: int | None, bound: Bound
 ) -> Closure:
     """Equations degree by degree, and the proof that they are all if there is an engine to give it."""
-    equations = low_degree_equations(source, max_degree, part=1.0 if engine is None else 0.5)
+    equations = completeness.low_degree_equations(source, max_degree, part=1.0 if engine is None else 0.5)
     if engine is not None:
-        equations = prove_complete(equations, model, engine=engine)
+        equations = completeness.prove_complete(equations, model, engine=engine)
     series = equations.series
     dimension, status = _multigraded_dimension(equations, bound)
     return Closure(
@@ -204,7 +191,7 @@ def _multigraded(
     )
 
 
-def _multigraded_dimension(equations: Equations, bound: Bound) -> Bound:
+def _multigraded_dimension(equations: completeness.Equations, bound: Bound) -> Bound:
     """The dimension of the closure of the image: ranks of the differential below, ranks of the equations above.
 
     At a point of the image the tangent space has at least the dimension of the closure, and lies in the kernel of the
@@ -214,12 +201,12 @@ def _multigraded_dimension(equations: Equations, bound: Bound) -> Bound:
     if series is not None:
         if status == "proved" and value != series.dimension:
             ranks = f"ranks of the differential prove dimension {value}"
-            raise ContradictionError(f"the ideal has dimension {series.dimension}, but {ranks}")
+            raise errors.ContradictionError(f"the ideal has dimension {series.dimension}, but {ranks}")
         return series.dimension, "proved"
     try:
         if status == "lower bound" and any(_tangent_bound(equations.implicitization, k) == value for k in range(1, 4)):
             return value, "proved"
-    except TimeLimitError:
+    except errors.TimeLimitError:
         pass
     return bound
 
@@ -234,7 +221,7 @@ def _tangent_bound(implicitization: Implicitization, seed: int) -> int:
 def resolve(strategy: Strategy) -> Strategy:
     """The strategy of elimination that ``auto`` stands for, and all others unchanged."""
     if strategy not in get_args(Strategy):
-        raise InvalidCaseError("strategy", f"unknown strategy '{strategy}': use {', '.join(get_args(Strategy))}")
+        raise errors.InvalidCaseError("strategy", f"unknown strategy '{strategy}': use {', '.join(get_args(Strategy))}")
     return "elimination" if strategy == "auto" else strategy
 
 
@@ -243,7 +230,7 @@ def closure_script(
 ) -> Script:
     """The Macaulay2 program for the ideal in linearly independent coordinates."""
     independent = (reduction or reduce_linearly(model.polynomial_map, field=field)).reduced
-    values = elimination_values(independent, field=field, graded=resolve(strategy) == "elimination")
+    values = completeness.elimination_values(independent, field=field, graded=resolve(strategy) == "elimination")
     return render("closure", ("wire", "invariants"), values | {"title": model.title})
 
 
