@@ -22,19 +22,12 @@ class Work:
 
     authors: tuple[str, ...]
     title: str
+    key: str
     year: int | None = None
     venue: str = ""
     arxiv: str = ""
-    key: str = ""
     version: str = ""
     url: str = ""
-
-    def __post_init__(self) -> None:
-        if self.arxiv:
-            first_word = self.title.removeprefix("On the ").split()[0]
-            key = f"{self._names[0][1]}{self.year}{first_word}".lower()  # henry2025geometry
-            object.__setattr__(self, "key", key)
-            object.__setattr__(self, "url", f"https://arxiv.org/abs/{self.arxiv}")
 
     def __str__(self) -> str:
         published = " ".join(filter(None, (self.venue, str(self.year or ""))))
@@ -81,26 +74,30 @@ class Work:
         return {name: value for name, value in item.items() if value}
 
 
-M2BRIDGE = Work((AUTHORS,), PROGRAM, YEAR, key="m2bridge", version=__version__)
+M2BRIDGE = Work((AUTHORS,), PROGRAM, "m2bridge", YEAR, version=__version__)
 MACAULAY2 = Work(
     ("Daniel R. Grayson", "Michael E. Stillman"),
     "Macaulay2, a software system for research in algebraic geometry",
-    key="M2",
+    "M2",
     url="https://macaulay2.com",
 )
 LIGHTNING = Work(
     ("Nathan W. Henry", "Giovanni Luca Marchetti", "Kathlén Kohn"),
     "Geometry of Lightning Self-Attention: Identifiability and Dimension",
+    "henry2025geometry",
     2025,
     "ICLR",
     "2408.17221v2",
+    url="https://arxiv.org/abs/2408.17221v2",
 )
 POLYNOMIAL_NETWORKS = Work(
     ("Joe Kileel", "Matthew Trager", "Joan Bruna"),
     "On the Expressive Power of Deep Polynomial Neural Networks",
+    "kileel2019expressive",
     2019,
     "NeurIPS",
     "1905.12207",
+    url="https://arxiv.org/abs/1905.12207",
 )
 WORKS: tuple[tuple[str, Work], ...] = (
     ("the program", M2BRIDGE),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import nullcontext
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -59,7 +60,8 @@ def dimension_command(method: Any, **options: Any) -> int:
     """Dimension of the Zariski closure, by up to three methods."""
     request = shared.case_request(options)
     eliminates = method in ("elimination", "all")
-    with request.computing(f"dimension of the {request.model.title}", early=eliminates) as (clock, engine):
+    title = f"dimension of the {request.model.title}"
+    with request.timed(title) as clock, request.engine() if eliminates else nullcontext() as engine:
         with importing():
             from m2bridge.maps.dimension import dimension
 

@@ -29,8 +29,8 @@ def main() -> NoReturn:
     """Run the command line and exit."""
     import gc
 
-    from m2bridge import limits as clock
     from m2bridge.errors import UnsupportedSystemError
+    from m2bridge.limits import start
     from m2bridge.system import check_system
 
     try:
@@ -38,7 +38,7 @@ def main() -> NoReturn:
     except UnsupportedSystemError as error:
         print(f"Error: {error}", file=sys.stderr)
         sys.exit(FAILED)
-    clock.start()
+    start()
     gc.disable()  # what is imported stays: collecting it only costs time, now and at the end
     streams = Streams()
     from m2bridge.cli.commands import run

@@ -165,9 +165,15 @@ class Run:
         return engine
 
     @contextmanager
+    def timed(self, title: str) -> Iterator[Clock]:
+        """The clock of a computation within the limit on time, whose progress is shown."""
+        with within(timeout=self.timeout) as running, progress(title):
+            yield running
+
+    @contextmanager
     def computing(self, title: str, *, early: bool = True) -> Iterator[tuple[Clock, Session]]:
-        """The clock and the session of a computation within the limits, whose progress is shown."""
-        with within(timeout=self.timeout) as running, self.engine(early=early) as engine, progress(title):
+        """The same with a session, within all limits."""
+        with self.timed(title) as running, self.engine(early=early) as engine:
             yield running, engine
 
 
@@ -179,7 +185,7 @@ class Request(Run):
     field: CoefficientField
     coordinates: Any = None
 
-    def arguments(self, engine: Session) -> dict[str, Any]:
+    def arguments(self, engine: Session | None) -> dict[str, Any]:
         """The session, the field and the coordinates, as computations take them."""
         return {"engine": engine, "field": self.field, "coordinates": self.coordinates}
 

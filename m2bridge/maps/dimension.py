@@ -154,7 +154,7 @@ def dimension(
     if method not in get_args(Method):
         raise InvalidCaseError("method", f"unknown method '{method}': use {', '.join(get_args(Method))}")
     eliminates = method in ("elimination", "all")
-    model = as_model(case, coordinates)
+    model = case.in_coordinates(coordinates, None) if isinstance(case, Model) else as_model(case, coordinates)
     findings: list[MethodValue] = []
     version = None
     with limited(timeout) as running:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from urllib.parse import quote
 
 from m2bridge.errors import InvalidCaseError
@@ -35,8 +36,9 @@ _MATHEMATICS = {
     "∂": r"\partial",
     **GREEK_LATEX,
 }
+_ESCAPED = dict(zip("&%$#_{}", [r"\&", r"\%", r"\$", r"\#", r"\_", r"\{", r"\}"], strict=True))
 _LATEX = {
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    **_ESCAPED,
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
@@ -50,8 +52,7 @@ _LATEX = {
     "]": "{]}",
     "–": "--",
     "…": r"\ldots{}",
-} | {sign: rf"\ensuremath{{{command}}}" for sign, command in _MATHEMATICS.items()}
-_SIGNS = str.maketrans(_LATEX)
+}
 _UNKNOWN = re.compile(r"[^\x20-\x7e\xa1-\u017f]|[ĦħĸĿŀŉŦŧſ]")  # all but what the encoding T1 has
 
 
@@ -77,8 +78,14 @@ def latex_links(text: str, documentation: str = "") -> str:
     )
 
 
+@cache
+def _signs() -> dict[int, str]:
+    mathematics = {sign: rf"\ensuremath{{{command}}}" for sign, command in _MATHEMATICS.items()}
+    return str.maketrans(_LATEX | mathematics)
+
+
 def _latex(text: str) -> str:
-    return _UNKNOWN.sub(lambda sign: rf"\texttt{{U+{ord(sign[0]):04X}}}", text.translate(_SIGNS))
+    return _UNKNOWN.sub(lambda sign: rf"\texttt{{U+{ord(sign[0]):04X}}}", text.translate(_signs()))
 
 
 def _in_href(address: str) -> str:
@@ -86,7 +93,7 @@ def _in_href(address: str) -> str:
 
 
 _FORMULA = (
-    {sign: f"\\{sign}" for sign in "&%$#_{}"}
+    _ESCAPED
     | {"\\": r"\backslash", "~": r"\sim", "^": r"{}^{\wedge}", "<": "<", ">": ">", "|": "|", "`": r"\text{'}"}
     | {"–": r"\text{-}", "…": r"\ldots", "²": "{}^2", "ᵀ": r"{}^{\top}", "′": "{}'"}
 )
