@@ -74,6 +74,7 @@ class RingElement(_Element):
     --------
     >>> from fractions import Fraction
     >>> from m2bridge.algebra.field import QQ
+    >>> from m2bridge.workspace.values import Algebra
     >>> exterior = Algebra(QQ, ("x", "y"), skew=(0, 1))
     >>> print(RingElement(exterior, (((1, 1), Fraction(2)), ((0, 0), Fraction(-1)))))
     2*x*y - 1
@@ -141,6 +142,7 @@ class RingFraction(_Element):
 
     Examples
     --------
+    >>> from m2bridge.workspace.values import FractionField
     >>> from m2bridge.algebra.field import QQ
     >>> ring = PolynomialRing(QQ, ("x",))
     >>> x = ring.sympy_ring.gens[0]
