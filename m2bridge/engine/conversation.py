@@ -10,11 +10,11 @@ from pathlib import Path
 
 from m2bridge.engine.discovery import Candidate
 from m2bridge.engine.process import Ended, Overdue, Process
-from m2bridge.engine.protocol import Limits, Reply
+from m2bridge.engine.protocol import Limits, Transcript
 from m2bridge.engine.scratch import Scratch, left_to_the_parent, sweep
-from m2bridge.engine.trace import death, ending
-from m2bridge.errors import TimeLimitError
-from m2bridge.limits import Clock, clock, limit_of
+from m2bridge.engine.trace import Source, death, ending, script_error
+from m2bridge.errors import EngineError, TimeLimitError
+from m2bridge.limits import Clock, check_timeout, clock, limit_of
 from m2bridge.system import m2script
 
 OPTIONS = ("-q", "--silent", "--no-readline", "--no-prompts", "--no-debug", "--no-randomize")
@@ -35,12 +35,22 @@ class Conversation:
     limits : Limits
     options, scripts : tuple of str
         Of the command line, besides :data:`OPTIONS`; names of the shared scripts.
+    memory : int
+        Codes that are kept, to show where in them a function failed that a later one calls.
     """
 
+    over = ""
+    """Why no process may begin any more; empty while one may."""
+
     def __init__(
-        self, locate: Callable[[], Candidate], limits: Limits, options: tuple[str, ...], scripts: tuple[str, ...]
+        self,
+        locate: Callable[[], Candidate],
+        limits: Limits,
+        options: tuple[str, ...],
+        scripts: tuple[str, ...],
+        memory: int = 1,
     ) -> None:
-        self._locate, self.limits = locate, limits
+        self._locate, self.limits, self._memory = locate, limits, memory
         self.ended = ""
         """Why the process that ran last has ended, in words; empty while none has."""
         self.first_column = 0
@@ -51,6 +61,7 @@ class Conversation:
         self._mark = secrets.token_hex(8)
         self._ready = False
         self._scratch: Scratch | None = None
+        self._sources: dict[str, Source] = {}
         self._turn = threading.Lock()
         _conversations.add(self)
 
@@ -64,8 +75,15 @@ class Conversation:
         """The folder for its files, once there is one."""
         return self._scratch.path if self._scratch else None
 
-    def may_begin(self) -> None:
+    @property
+    def pid(self) -> int | None:
+        """Process id of Macaulay2, if it runs."""
+        return self.process.pid if self.process else None
+
+    def check_open(self) -> None:
         """Refuse by an exception that a process is started; called before each start."""
+        if self.over:
+            raise EngineError(self.over)
 
     def settings(self) -> Mapping[str, str]:
         """Environment variables for the process, where the user has not set them."""
@@ -84,7 +102,7 @@ class Conversation:
         if self._ready and self.process is not None and self.process.has_ended:  # killed between two requests
             self._end(f"Macaulay2 {ending(self.process.kill())} between two calls")
         if self.process is None:
-            self.may_begin()
+            self.check_open()
             program = self.candidate.program
             assert program is not None
             self._scratch = self._scratch or Scratch()
@@ -97,54 +115,76 @@ class Conversation:
         return self.process, self._scratch.path
 
     def request(
-        self, function: str, texts: Mapping[str, str], arguments: Sequence[str] = (), *, timeout: float | None
-    ) -> Reply | None:
-        """Write the texts to files, call the function on them, and wait for the report.
+        self, function: str, source: Source, arguments: Sequence[str] = (), *, given: str = "", timeout: float | None
+    ) -> Transcript:
+        """Run code that comes to its end.
 
         Parameters
         ----------
         function : str
-            Of ``m2scripts/session.m2``; called with the name of the request and the files' common stem.
-        texts : mapping
-            Endings of the files' names, and what is in them.
+            Of ``m2scripts/session.m2``; called with the name of the request and its files' common stem.
+        source : Source
         arguments : sequence of str
             Further ones, as Macaulay2 code.
+        given : str
+            Code that comes first.
         timeout : float or None
             Seconds; the limit of the clock and that of the conversation hold besides.
 
-        Returns
-        -------
-        Reply or None
-            ``None`` if Macaulay2 did not begin with it: what ran earlier has made it useless, and it was ended.
-
         Raises
         ------
+        InvalidCaseError
+            If the timeout is not a positive number.
+        ScriptError, ConversionError
+            If Macaulay2 reports an error in the code; in what is given.
         TimeLimitError, MemoryLimitError, EngineDiedError
             If it reached a limit or died.
         """
+        check_timeout(timeout)
+        clock().check()
         limit = min((t for t in (self.limits.timeout, timeout) if t is not None), default=None)
+        texts = {".m2": source.code, **({".given.m2": given} if given else {})}
         with self._turn:
-            process, folder = self._started()
-            nonce = secrets.token_hex(8)
-            files = {folder / f"{nonce}{ending}": text for ending, text in texts.items()}
-            answers = folder / f"{nonce}.jsonl"
-            try:
-                for path, text in files.items():
-                    path.write_text(text, encoding="utf-8", errors="surrogateescape", newline="")
-                begin = time.monotonic()
-                process.send(f"{function}({', '.join((quoted(nonce), quoted(folder / nonce), *arguments))});\n")
-                output, begun = self._report(process, limit, answers, "Macaulay2 did not finish")
-                seconds = time.monotonic() - begin
-                if begun != nonce:
-                    self._end("Macaulay2 did not take what it was given")
-                    return None
-                records = _complete_records(answers)
-            finally:
-                for path in (*files, answers):
-                    path.unlink(missing_ok=True)
-        closing = json.dumps({"end": nonce, "records": len(records) - 1}, separators=(",", ":"))
-        whole = bool(records) and records[-1] == closing
-        return Reply(nonce, records[:-1] if whole else records, whole, output, seconds)
+            for _ in range(2):  # once more if what ran earlier had made the process useless
+                nonce = secrets.token_hex(8)
+                if (reply := self._exchange(nonce, function, texts, arguments, limit)) is not None:
+                    break
+            else:
+                raise EngineError(f"Macaulay2 does not take {source.name}")
+            records, output, seconds = reply
+            if len(self._sources) >= self._memory:
+                del self._sources[next(iter(self._sources))]
+            self._sources[nonce] = source
+            closing = json.dumps({"end": nonce, "records": len(records) - 1}, separators=(",", ":"))
+            if records[-1:] != (closing,):
+                raise script_error(nonce, records, output, self._sources, self.first_column)
+        return Transcript(records[:-1], output, seconds, self.candidate.version)
+
+    def _exchange(
+        self, nonce: str, function: str, texts: Mapping[str, str], arguments: Sequence[str], limit: float | None
+    ) -> tuple[tuple[str, ...], str, float] | None:
+        """Write the texts to files, call the function on them, and wait for the report.
+
+        The records with the closing one, what was printed, and the seconds that it took; ``None`` if Macaulay2 did not
+        begin with it: what ran earlier has made it useless, and it was ended.
+        """
+        process, folder = self._started()
+        files = {folder / f"{nonce}{ending}": text for ending, text in texts.items()}
+        answers = folder / f"{nonce}.jsonl"
+        try:
+            for path, text in files.items():
+                path.write_text(text, encoding="utf-8", errors="surrogateescape", newline="")
+            begin = time.monotonic()
+            process.send(f"{function}({', '.join((quoted(nonce), quoted(folder / nonce), *arguments))});\n")
+            output, begun = self._report(process, limit, answers, "Macaulay2 did not finish")
+            seconds = time.monotonic() - begin
+            if begun == nonce:
+                return _complete_records(answers), output, seconds
+            self._end("Macaulay2 did not take what it was given")
+            return None
+        finally:
+            for path in (*files, answers):
+                path.unlink(missing_ok=True)
 
     def close(self, reason: str = "it was closed") -> None:
         """End Macaulay2 and everything it started.
@@ -159,8 +199,9 @@ class Conversation:
         elif (process := self.process) is not None:
             process.stop()  # the thread that waits for its answer does the rest
 
-    def remove(self) -> None:
-        """End Macaulay2, and remove its folder."""
+    def remove(self, reason: str) -> None:
+        """End Macaulay2 for good, and remove its folder."""
+        self.over = reason
         self.close()
         if self._scratch is not None:
             self._scratch.remove()

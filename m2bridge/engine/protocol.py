@@ -1,4 +1,4 @@
-"""The protocol of engines, with limits, transcripts and replies."""
+"""The protocol of engines, with limits and transcripts."""
 
 import resource
 from dataclasses import dataclass
@@ -132,28 +132,3 @@ class Engine(Protocol):
             If it did not run to its end; the records that were complete by then are in the exception.
         """
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """The answer of Macaulay2 to one request.
-
-    Parameters
-    ----------
-    nonce : str
-        The name of the request, and of its files.
-    records : tuple of str
-        The wire records that were written to their end, without the closing one.
-    whole : bool
-        Whether the closing record is there, with the name of this request and the right count.
-    output : str
-        What was printed.
-    seconds : float
-        Wall time.
-    """
-
-    nonce: str
-    records: tuple[str, ...]
-    whole: bool
-    output: str
-    seconds: float

@@ -8,24 +8,13 @@ from typing import Self
 
 from m2bridge.engine.conversation import Conversation
 from m2bridge.engine.discovery import Candidate, locate
-from m2bridge.engine.protocol import Engine, Limits, Reply, Transcript
+from m2bridge.engine.protocol import Engine, Limits, Transcript
 from m2bridge.engine.script import Script
-from m2bridge.engine.trace import Source, script_error
-from m2bridge.errors import EngineError, InvalidCaseError, ScriptError
-from m2bridge.limits import check_timeout, clock
+from m2bridge.engine.trace import Source
+from m2bridge.errors import InvalidCaseError, ScriptError
 
 LIBRARIES = ("wire", "invariants", "fibres")
 """The shared scripts that every session has loaded."""
-
-
-class _Isolated(Conversation):
-    """The process of isolated runs; it loads no package that a script does not ask for."""
-
-    over = False
-
-    def may_begin(self) -> None:
-        if self.over:
-            raise EngineError("this session is over, because its with block was left: make another Macaulay2()")
 
 
 class Session:
@@ -50,7 +39,8 @@ class Session:
     def __init__(self, program: str | os.PathLike[str] | None = None, limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
         self._locate = cache(partial(locate, program))
-        self._runs = _Isolated(self._locate, self.limits, ("--no-preload",), (*LIBRARIES, "session"))
+        # it loads no package that a script does not ask for
+        self._runs = Conversation(self._locate, self.limits, ("--no-preload",), (*LIBRARIES, "session"))
 
     @property
     def candidate(self) -> Candidate:
@@ -71,8 +61,7 @@ class Session:
     @property
     def pid(self) -> int | None:
         """Process id of the Macaulay2 for isolated runs, if one runs."""
-        process = self._runs.process
-        return process.pid if process else None
+        return self._runs.pid
 
     @property
     def peak_memory(self) -> int | None:
@@ -120,23 +109,13 @@ class Session:
             raise InvalidCaseError(
                 "script", f"must be a Script, not a {type(script).__name__}; value(code) evaluates Macaulay2 code"
             )
-        check_timeout(timeout)
-        clock().check()
-        for _ in range(2):
-            reply = self._runs.request("mbRun", {".m2": script.body}, timeout=timeout)
-            if reply is not None:  # else an earlier script had made the process useless
-                return self._transcript(script, reply)
-        raise EngineError(f"Macaulay2 does not take the script '{script.name}'")
-
-    def _transcript(self, script: Script, reply: Reply) -> Transcript:
         name = f"the script '{script.name}'"
-        if not reply.whole:
-            raise script_error(reply, {reply.nonce: Source(name, script.body)}, self._runs.first_column)
-        if not reply.records:
+        transcript = self._runs.request("mbRun", Source(name, script.body), timeout=timeout)
+        if not transcript.records:
             error = "the script emitted nothing"
             advice = f'{name} emitted nothing: say mbEmit("name", value) in it, or evaluate code by Macaulay2().value'
-            raise ScriptError(advice, error=error, file=name, output=reply.output)
-        return Transcript(reply.records, reply.output, reply.seconds, self.version)
+            raise ScriptError(advice, error=error, file=name, output=transcript.output)
+        return transcript
 
     def close(self) -> None:
         """End Macaulay2 and all it started; the next run starts it again.
@@ -149,8 +128,7 @@ class Session:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._runs.over = True
-        self._runs.remove()
+        self._runs.remove("this session is over, because its with block was left: make another Macaulay2()")
 
 
 _SESSIONS: dict[Candidate, Session] = {}

@@ -5,9 +5,9 @@ import signal
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from m2bridge.engine.protocol import Limits, Reply, address_space
+from m2bridge.engine.protocol import Limits, address_space
 from m2bridge.engine.scratch import PREFIX
-from m2bridge.errors import EngineDiedError, EngineError, MemoryLimitError, ScriptError
+from m2bridge.errors import ConversionError, EngineDiedError, EngineError, MemoryLimitError, ScriptError
 from m2bridge.system import exit_text
 
 # file:line:column:(load depth):[depth]: error: …, and lines of the same form for the calls that led there.
@@ -54,21 +54,30 @@ class Place:
         return f"line {self.line}, column {self.column} of {self.source.name}"
 
 
-def script_error(reply: Reply, sources: Mapping[str, Source], first_column: int) -> ScriptError:
-    """The error for code that Macaulay2 did not run to its end.
+def script_error(
+    nonce: str, records: tuple[str, ...], output: str, sources: Mapping[str, Source], first_column: int
+) -> ScriptError | ConversionError:
+    """The error for code that Macaulay2 did not run to its end, or for what was given to it.
 
     Parameters
     ----------
-    reply : Reply
+    nonce : str
+        The name of the request.
+    records : tuple of str
+        The wire records that were written to their end.
+    output : str
+        What was printed.
     sources : mapping
         All that a place may be in, by the nonces that are the names of their files.
     first_column : int
         How this Macaulay2 numbers the first column, 0 or 1.
     """
-    printed, message, text = _parts(reply.output)
+    printed, message, text = _parts(output)
     places = list(_places(text, sources, first_column))
+    if not places and f"{nonce}.given.m2" in output:
+        return ConversionError(f"Macaulay2 does not take what is given: {message}")
     if not places:
-        where, place = f" ({sources[reply.nonce].name})", None
+        where, place = f" ({sources[nonce].name})", None
     else:
         place, last = places[0], places[-1]
         called = "" if place.source is last.source else f", called from {last}"
@@ -77,11 +86,11 @@ def script_error(reply: Reply, sources: Mapping[str, Source], first_column: int)
     return ScriptError(
         f"Macaulay2 reported an error: {message}{where}" + (f"\n{excerpt}" if excerpt else ""),
         error=message,
-        file=(place.source if place else sources[reply.nonce]).name,
+        file=(place.source if place else sources[nonce]).name,
         line=place.line if place else None,
         column=place.column if place else None,
         excerpt=excerpt,
-        records=reply.records,
+        records=records,
         output=printed,
     )
 

@@ -8,10 +8,9 @@ from typing import Any
 
 from m2bridge.engine.conversation import Conversation, quoted
 from m2bridge.engine.discovery import Candidate
-from m2bridge.engine.protocol import Limits, Reply, address_space
-from m2bridge.engine.trace import Source, script_error
-from m2bridge.errors import ConversionError, EngineError, InvalidCaseError, ParseError
-from m2bridge.limits import check_timeout, clock
+from m2bridge.engine.protocol import Limits, Transcript, address_space
+from m2bridge.engine.trace import Source
+from m2bridge.errors import InvalidCaseError, ParseError
 from m2bridge.system import collection_paused
 
 # Strings, comments, and any other character.
@@ -112,9 +111,8 @@ class Evaluator(Conversation):
     """
 
     def __init__(self, locate: Callable[[], Candidate], limits: Limits, passing: bool) -> None:
-        super().__init__(locate, limits, (), _LIBRARIES)
+        super().__init__(locate, limits, (), _LIBRARIES, memory=1 if passing else _SOURCES)
         self._passing = passing
-        self._sources: dict[str, Source] = {}
         self._count = 0
 
     def settings(self) -> Mapping[str, str]:
@@ -129,33 +127,33 @@ class Evaluator(Conversation):
         self, code: str, inputs: Mapping[str, Any], form: str, file: str, *, timeout: float | None
     ) -> Evaluation:
         """The value of the last statement, what was printed, and the time; see :meth:`Macaulay2.evaluate`."""
-        reply = self.answer(code, form, file, _bindings(inputs), output=True, timeout=timeout)
-        return Evaluation(value_of(records(reply)), reply.output, reply.seconds)
+        fields, transcript = self.answer(code, form, file, _bindings(inputs), output=True, timeout=timeout)
+        return Evaluation(value_of(fields), transcript.output, transcript.seconds)
 
     def show(self, code: str, file: str, *, timeout: float | None) -> Display:
         """The value as text; empty if there is none."""
-        reply = self.answer(code, "text", file, output=True, timeout=timeout)
-        fields = records(reply)
-        text = value_of(fields, "text") or ""
-        return Display(text, fields.get("value"), reply.output, reply.seconds)
+        fields, transcript = self.answer(code, "text", file, output=True, timeout=timeout)
+        return Display(value_of(fields, "text") or "", fields.get("value"), transcript.output, transcript.seconds)
 
     def answer(
         self,
         code: str,
-        form: str,
+        form: str = "",
         file: str = "",
-        prelude: str = "",
+        given: str = "",
         *,
         output: bool = False,
         timeout: float | None = None,
-    ) -> Reply:
-        """The reply on some code, which came to its end.
+    ) -> tuple[dict[str, Any], Transcript]:
+        """Run some code to its end; the fields that it emits, undecoded, and the transcript.
 
         Parameters
         ----------
         form : str
             How the value is sent; see ``m2scripts/workspace.m2``. It is not, where the code ends with a semicolon.
-        prelude : str
+        file : str
+            What errors call the code.
+        given : str
             Code that comes first, and sees the shared functions.
         output : bool
             Whether the value is the next one of ``oo``, where symbols are kept.
@@ -164,52 +162,22 @@ class Evaluator(Conversation):
         ------
         ScriptError, ConversionError
             If Macaulay2 reports an error in the code; in the code given.
+        ParseError
+            If a record does not follow the wire format.
         """
         if not isinstance(code, str):
             raise InvalidCaseError("code", f"must be Macaulay2 code as text, not a {type(code).__name__}")
-        check_timeout(timeout)
-        clock().check()
-        form = "" if is_silent(code) else form
-        reply = self._reply(code, form, prelude, output and not self._passing, timeout=timeout)
-        self._remember(reply.nonce, Source(file or self._name(), code))
-        if not reply.whole:
-            error = script_error(reply, self._sources, self.first_column)
-            if error.line is None and f"{reply.nonce}.given.m2" in reply.output:
-                raise ConversionError(f"Macaulay2 does not take what is given: {error.error}")
-            raise error
-        return reply
-
-    def _reply(self, code: str, form: str, prelude: str, output: bool, *, timeout: float | None) -> Reply:
-        texts = {".m2": code, **({".given.m2": prelude} if prelude else {})}
-        arguments = (_boolean(self._passing), _boolean(bool(prelude)), quoted(form), _boolean(output))
-        for _ in range(2):
-            reply = self.request("mbEvaluate", texts, arguments, timeout=timeout)
-            if reply is not None:  # else earlier code had made the process useless
-                return reply
-        raise EngineError("Macaulay2 does not take the code")
-
-    def _name(self) -> str:
         self._count += 1
-        return "the code" if self._passing else f"input {self._count}"
-
-    def _remember(self, nonce: str, source: Source) -> None:
-        if self._passing or len(self._sources) >= _SOURCES:
-            self._sources.pop(next(iter(self._sources), nonce), None)
-        self._sources[nonce] = source
-
-
-def records(reply: Reply) -> dict[str, Any]:
-    """The fields that a reply has, undecoded.
-
-    Raises
-    ------
-    ParseError
-        If a record does not follow the wire format.
-    """
-    try:
-        return {line["field"]: line["value"] for line in map(json.loads, reply.records)}
-    except (ValueError, KeyError, TypeError) as reason:
-        raise ParseError("the answer does not follow the wire format") from reason
+        source = Source(file or ("the code" if self._passing else f"input {self._count}"), code)
+        form = "" if is_silent(code) else form
+        flags = (self._passing, bool(given), output and not self._passing)
+        passing, begins, keeps = ("true" if flag else "false" for flag in flags)
+        arguments = (passing, begins, quoted(form), keeps)
+        transcript = self.request("mbEvaluate", source, arguments, given=given, timeout=timeout)
+        try:
+            return {line["field"]: line["value"] for line in map(json.loads, transcript.records)}, transcript
+        except (ValueError, KeyError, TypeError) as reason:
+            raise ParseError("the answer does not follow the wire format") from reason
 
 
 def _bindings(inputs: Mapping[str, Any]) -> str:
@@ -239,7 +207,3 @@ def value_of(fields: Mapping[str, Any], name: str = "value") -> Any:
 
     with collection_paused():
         return decode(fields.get(name))
-
-
-def _boolean(value: bool) -> str:
-    return "true" if value else "false"

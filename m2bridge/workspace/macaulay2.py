@@ -5,30 +5,35 @@ import os
 import re
 import weakref
 from collections.abc import Callable, Iterable
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from m2bridge import errors
-from m2bridge.engine import Candidate, Limits, Session
+from m2bridge.engine import Candidate, Limits, Session, Transcript
 from m2bridge.engine.conversation import quoted
-from m2bridge.workspace.evaluation import Display, Evaluation, Evaluator, check_name, form, records, value_of
-
-Answer = TypeVar("Answer")
+from m2bridge.workspace.evaluation import Display, Evaluation, Evaluator, check_name, form, value_of
 
 
 class _Kept(Evaluator):
     """The process of a workspace, which is not replaced unasked: its symbols are in it."""
 
     begun = False
-    over = False
 
-    def may_begin(self) -> None:
-        if self.over:
-            raise errors.EngineError("this workspace is closed: make another by Macaulay2().workspace()")
+    def check_open(self) -> None:
+        super().check_open()
         if self.begun:
             raise errors.WorkspaceLostError(
                 f"the symbols of this workspace are gone ({self.ended}); restart() begins anew, without them"
             )
         self.begun = True
+
+    def answer(self, *code: str, **options: Any) -> tuple[dict[str, Any], Transcript]:
+        """The answer of :class:`Evaluator`; an error that has cost the symbols says so."""
+        try:
+            return super().answer(*code, **options)
+        except errors.EngineError as error:
+            if self.process is None and not isinstance(error, errors.WorkspaceLostError):
+                error.message += "; the symbols of this workspace are gone"
+            raise
 
 
 class Workspace:
@@ -58,8 +63,7 @@ class Workspace:
     @property
     def pid(self) -> int | None:
         """Process id of its Macaulay2, if it runs."""
-        process = self._process.process
-        return process.pid if process else None
+        return self._process.pid
 
     def run(self, code: str, /, *, timeout: float | None = None, file: str = "", **inputs: Any) -> str:
         """Run code and forget the value of its last statement; what it printed.
@@ -120,11 +124,8 @@ class Workspace:
 
     def get(self, name: str, *, references: bool = False) -> Any:
         """The value of a symbol, as ``work[name]``; with references for what has no counterpart, if wanted."""
-        prelude = _is_defined(name)
-        reply = self._guarded(
-            lambda: self._process.answer(name, form(references), file=f"the symbol {name}", prelude=prelude)
-        )
-        fields = records(reply)
+        given = f'mbEmit("defined", {_is_defined(name)})\n'
+        fields, _ = self._process.answer(name, form(references), f"the symbol {name}", given)
         if not value_of(fields, "defined"):
             raise errors.UnknownSymbolError(f"the symbol '{name}' has no value in this workspace")
         return value_of(fields)
@@ -147,12 +148,12 @@ class Workspace:
 
     def __contains__(self, name: str) -> bool:
         """Whether a symbol has a value."""
-        return bool(self._field("defined", _is_defined(name)))
+        return bool(self._query(_is_defined(name)))
 
     def names(self) -> list[str]:
         """All names that Macaulay2 knows now, those of the code that ran included."""
-        prelude = 'mbEmit("names", unique flatten apply(dictionaryPath, keys))\n'
-        return [name for name in self._field("names", prelude) if not name.startswith("mb")]
+        names = self._query("unique flatten apply(dictionaryPath, keys)")
+        return [name for name in names if not name.startswith("mb")]
 
     __iter__ = None  # else Python would take it for a sequence, and ask for work[0]
 
@@ -168,28 +169,17 @@ class Workspace:
 
     def close(self) -> None:
         """End its Macaulay2. It cannot be used again."""
-        self._process.over = True
-        self._process.remove()
+        self._process.remove("this workspace is closed: make another by Macaulay2().workspace()")
 
-    def _field(self, name: str, prelude: str) -> Any:
-        """The value of a field that some code emits."""
-        return value_of(records(self._guarded(lambda: self._process.answer("", "", prelude=prelude))), name)
+    def _query(self, expression: str) -> Any:
+        """The value of an expression that sees the shared functions."""
+        fields, _ = self._process.answer("", given=f'mbEmit("value", {expression})\n')
+        return value_of(fields)
 
     def _evaluated(
         self, code: str, inputs: dict[str, Any], form: str, file: str, *, timeout: float | None = None
     ) -> Evaluation:
-        return self._guarded(lambda: self._process.evaluate(code, inputs, form, file, timeout=timeout))
-
-    def _guarded(self, call: Callable[[], Answer]) -> Answer:
-        """The answer of a call; an error that has cost the symbols says so."""
-        try:
-            return call()
-        except errors.WorkspaceLostError:
-            raise
-        except errors.EngineError as error:
-            if self._process.process is None:
-                error.message += "; the symbols of this workspace are gone"
-            raise
+        return self._process.evaluate(code, inputs, form, file, timeout=timeout)
 
     def _begin(self) -> None:
         self._process.start()
@@ -206,16 +196,15 @@ class Workspace:
         """
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*", name):
             raise errors.InvalidCaseError("packages", f"'{name}' is not the name of a package, such as Elimination")
-        fields = records(self._process.answer("", "", prelude=f'mbEmit("others", mbOthers {quoted(name)})\n'))
         version = f"Macaulay2 {self._process.candidate.version}"
-        if others := value_of(fields, "others"):
+        if others := self._query(f"mbOthers {quoted(name)}"):
             near = difflib.get_close_matches(name, others, 3)
             advice = (
                 f"did you mean {' or '.join(near)}?" if near else "its file must be in a folder of Macaulay2's path"
             )
             raise errors.PackageError(f"{version} has no package '{name}'; {advice}")
         try:
-            self._process.answer(f"needsPackage {quoted(name)};", "", file=f"the call for the package {name}")
+            self._process.answer(f"needsPackage {quoted(name)};", file=f"the call for the package {name}")
         except errors.ScriptError as error:
             message = f"{version} cannot load the package '{name}': {error.error}"
             raise errors.PackageError(message, output=error.output) from None
@@ -228,8 +217,8 @@ class Workspace:
 
 
 def _is_defined(name: str) -> str:
-    """Code that says whether a symbol has a value."""
-    return f'mbEmit("defined", value symbol {check_name(name)} =!= symbol {name})\n'
+    """An expression that says whether a symbol has a value."""
+    return f"value symbol {check_name(name)} =!= symbol {name}"
 
 
 class Macaulay2(Session):
@@ -321,7 +310,7 @@ class Macaulay2(Session):
         >>> evaluation.value, evaluation.output
         (1267650600228229401496703205376, 'hello\\n')
         """
-        self._runs.may_begin()
+        self._runs.check_open()
         self._values = self._values or Evaluator(self._locate, self.limits, passing=True)
         return self._values.evaluate(code, inputs, form(references), file, timeout=timeout)
 
@@ -345,7 +334,7 @@ class Macaulay2(Session):
         ...     work.value("n + 1")
         4
         """
-        self._runs.may_begin()
+        self._runs.check_open()
         workspace = Workspace(self._locate, self.limits, packages)
         self._workspaces.add(workspace)
         return workspace
@@ -362,6 +351,6 @@ class Macaulay2(Session):
     def __exit__(self, *_: object) -> None:
         super().__exit__()
         if self._values is not None:
-            self._values.remove()
+            self._values.remove(self._runs.over)
         for workspace in list(self._workspaces):
             workspace.close()
