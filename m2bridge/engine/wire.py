@@ -158,23 +158,32 @@ def _ring_description(ring: list[Any]) -> tuple[CoefficientField | None, tuple[s
 
 
 def _polynomials(ring: PolyRing, listed: list[Any]) -> list[PolyElement]:
-    coefficients: dict[str, Any] = {}
-    domain, width = ring.domain, ring.ngens
+    for exponents in (exponents for terms in listed for exponents, _ in terms):
+        if len(exponents) != ring.ngens:
+            raise ParseError(f"a monomial with {len(exponents)} exponents in a ring of {ring.ngens} variables")
+    read = polynomial_reader(ring)
+    return [read([(tuple(exponents), text) for exponents, text in terms]) for terms in listed]
 
-    def polynomial(terms: list[Any]) -> PolyElement:
+
+def polynomial_reader(ring: PolyRing) -> Callable[[list[tuple[tuple[int, ...], str]]], PolyElement]:
+    """Return a reader of polynomials from their terms: exponents of all variables, and the texts of coefficients."""
+    numbers: dict[str, Any] = {}
+
+    def read(terms: list[tuple[tuple[int, ...], str]]) -> PolyElement:
+        for text in {text for _, text in terms} - numbers.keys():
+            numbers[text] = _coefficient(ring.domain, text)
         element = ring.zero
-        for exponents, text in terms:
-            coefficient = coefficients.get(text)
-            if coefficient is None:
-                coefficient = coefficients[text] = _coefficient(domain, text)
-            if len(exponents) != width:
-                raise ParseError(f"a monomial with {len(exponents)} exponents in a ring of {width} variables")
-            element[tuple(exponents)] = coefficient
+        element.update([(exponents, numbers[text]) for exponents, text in terms])
         if len(element) != len(terms):
             raise ParseError("a monomial occurs twice in one polynomial")
         return element
 
-    return [polynomial(terms) for terms in listed]
+    return read
+
+
+def rational(text: str) -> Fraction:
+    """``3/7`` or ``3``."""
+    return Fraction(*map(integer, text.split("/")))
 
 
 def _coefficient(domain: Any, text: str) -> Any:
@@ -193,7 +202,7 @@ _FIELDS: dict[str, Callable[..., CoefficientField | None]] = {
 
 _READERS: dict[str, Callable[..., Any]] = {
     "ZZ": integer,
-    "QQ": lambda text: Fraction(*(integer(part) for part in text.split("/"))),
+    "QQ": rational,
     "ZZ/p": lambda p, residue: CoefficientField(integer(p)).domain(integer(residue)),
     "List": lambda items: [decode(item) for item in items],
     "Sequence": lambda items: tuple(decode(item) for item in items),

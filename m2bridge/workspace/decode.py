@@ -2,17 +2,15 @@
 
 import json
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 from sympy import nan, oo
-from sympy.polys.rings import PolyRing
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert.macaulay2 import CONSTANTS, from_macaulay2
-from m2bridge.engine.wire import FAULTS, dense_exponents, sparse_terms
+from m2bridge.engine.wire import FAULTS, dense_exponents, polynomial_reader, rational, sparse_terms
 from m2bridge.errors import M2BridgeError, ParseError, ValueTypeError
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.system import integer
@@ -61,7 +59,7 @@ class Rings:
         if isinstance(ring, values.IntegerRing):
             return integer
         if isinstance(ring, CoefficientField):
-            return _residue(ring) if ring.characteristic else rational
+            return (lambda data: ring.domain(integer(data))) if ring.characteristic else rational
         if isinstance(ring, values.RealField):
             return real
         if isinstance(ring, values.ComplexField):
@@ -71,19 +69,13 @@ class Rings:
             return lambda data: values.RingFraction(ring, below(data[0]), below(data[1]))
         if isinstance(ring, values.QuotientRing) and isinstance(ring.ambient, values.IntegerRing):
             return lambda data: values.RingElement(ring, (((), integer(data)),) if integer(data) else ())
-        over = ring.sympy_ring if isinstance(ring, PolynomialRing | values.Algebra) else None
-        return _sympy_reader(over) if over is not None else self._general_reader(ring)
-
-    def _general_reader(self, ring: Any) -> Reader:
-        coefficient = self._readers[self.rings.index(coefficient_ring(ring))]
         width = len(ring_variables(ring))
-
-        def read(data: list[Any]) -> values.RingElement:
-            return values.RingElement(
-                ring, tuple((dense_exponents(powers, width), coefficient(c)) for c, powers in sparse_terms(data))
-            )
-
-        return read
+        over = ring.sympy_ring if isinstance(ring, PolynomialRing | values.Algebra) else None
+        if over is not None:
+            read = polynomial_reader(over)
+            return lambda data: read(_dense_terms(data, width))
+        number = self._readers[self.rings.index(coefficient_ring(ring))]
+        return lambda data: values.RingElement(ring, tuple((m, number(c)) for m, c in _dense_terms(data, width)))
 
 
 _FIELDS: dict[str, Callable[..., Any]] = {
@@ -116,11 +108,6 @@ def text(value: Any) -> str:
     return str(characters.encode("latin-1"), "utf-8", "surrogateescape")
 
 
-def rational(written: str) -> Fraction:
-    """``3/7`` or ``3``."""
-    return Fraction(*(integer(part) for part in written.split("/")))
-
-
 def real(data: list[Any]) -> values.Real:
     """A real number: precision with mantissa and exponent, or with the name of what is none."""
     precision, number, *exponent = data
@@ -137,29 +124,8 @@ def complex_number(data: list[Any]) -> values.ComplexNumber:
 _SPECIAL = {"infinity": "inf", "-infinity": "-inf", "NotANumber": "nan", "0": "", "-0": "-0"}
 
 
-def _residue(field: CoefficientField) -> Reader:
-    domain = field.domain
-    return lambda data: domain(integer(data))
-
-
-def _sympy_reader(ring: PolyRing) -> Reader:
-    domain, width = ring.domain, ring.ngens
-
-    def coefficient(written: str) -> Any:
-        numerator, _, denominator = written.partition("/")
-        return domain(integer(numerator), integer(denominator)) if denominator else domain(integer(numerator))
-
-    def read(data: list[Any]) -> Any:
-        listed = list(sparse_terms(data))
-        texts = {written for written, _ in listed}
-        numbers = dict(zip(texts, map(coefficient, texts), strict=True))
-        element = ring.zero
-        element.update([(dense_exponents(powers, width), numbers[written]) for written, powers in listed])
-        if len(element) != len(listed):
-            raise ParseError("a monomial occurs twice in one polynomial")
-        return element
-
-    return read
+def _dense_terms(data: list[Any], width: int) -> list[tuple[tuple[int, ...], Any]]:
+    return [(dense_exponents(powers, width), coefficient) for coefficient, powers in sparse_terms(data)]
 
 
 def decode(value: Any) -> Any:

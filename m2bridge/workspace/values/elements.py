@@ -3,11 +3,11 @@
 Coefficients are values of any ring below, so they add and multiply by themselves."""
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from itertools import combinations
+from itertools import chain, combinations
 from math import prod
 from typing import Any
 
@@ -53,8 +53,9 @@ class _Element(AsText, Operators):
         if operation is operator.truediv:
             raise _needs_engine(ring, "quotients")
         if operation is operator.mul:
-            return _made(ring, _reduced(ring, _product(ring, dict(left.terms), dict(right.terms))))
-        return _made(ring, _sum(operation, dict(left.terms), dict(right.terms)))
+            return _made(ring, _reduced(ring, _product(ring, left.terms, right.terms)))
+        added = right.terms if operation is operator.add else ((m, -c) for m, c in right.terms)
+        return _made(ring, _collected(chain(left.terms, added)))
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -170,6 +171,7 @@ class RingFraction(_Element):
         return f"({self.numerator})/({self.denominator})"
 
 
+Term = tuple[tuple[int, ...], Any]
 Terms = dict[tuple[int, ...], Any]
 
 
@@ -229,38 +231,31 @@ def _inverse(element: Any) -> Any:
 
 def _of_fractions(operation: Callable[[Any, Any], Any], left: RingFraction, right: RingFraction) -> RingFraction:
     (a, b), (c, d) = ((part.numerator, part.denominator) for part in (left, right))
-    if operation is operator.truediv and not c:
-        raise ZeroDivisionError("division by the zero of a field of fractions")
-    if operation is operator.mul:
-        above, below = a * c, b * d
-    elif operation is operator.truediv:
-        above, below = a * d, b * c
-    else:
-        above, below = operation(a * d, c * b), b * d
+    if operation is operator.truediv:
+        if not c:
+            raise ZeroDivisionError("division by the zero of a field of fractions")
+        c, d = d, c
+    quotient = operation in (operator.mul, operator.truediv)
+    above, below = a * c if quotient else operation(a * d, c * b), b * d
     if isinstance(above, PolyElement):
         above, below = above.cancel(below)
     return RingFraction(left.ring, above, below)
 
 
-def _sum(operation: Callable[[Any, Any], Any], left: Terms, right: Terms) -> Terms:
-    """The sum, or the difference."""
-    for monomial, coefficient in right.items():
-        if monomial in left:
-            left[monomial] = operation(left[monomial], coefficient)
-        else:
-            left[monomial] = coefficient if operation is operator.add else -coefficient
-    return left
+def _collected(terms: Iterable[Term]) -> Terms:
+    """The sum of terms."""
+    total: Terms = {}
+    for monomial, coefficient in terms:
+        total[monomial] = total[monomial] + coefficient if monomial in total else coefficient
+    return {monomial: coefficient for monomial, coefficient in total.items() if coefficient}
 
 
-def _product(ring: Any, left: Terms, right: Terms) -> Terms:
+def _product(ring: Any, left: Sequence[Term], right: Sequence[Term]) -> Terms:
     over = rings.ambient_ring(ring)
     commutative = not isinstance(over, rings.Algebra) or not (over.weyl or over.skew)
-    if not commutative and any(map(any, left)) and any(map(any, right)):  # constants commute with everything
+    if not commutative and all(any(any(m) for m, _ in terms) for terms in (left, right)):  # constants commute
         raise _needs_engine(ring, "products")
-    total: Terms = {}
-    for m, a in left.items():
-        _sum(operator.add, total, {tuple(map(operator.add, m, n)): a * b for n, b in right.items()})
-    return total
+    return _collected((tuple(map(operator.add, m, n)), a * b) for m, a in left for n, b in right)
 
 
 def _made(ring: Any, terms: Terms) -> RingElement:
@@ -270,8 +265,8 @@ def _made(ring: Any, terms: Terms) -> RingElement:
         residue = sum(terms.values()) % p
         return RingElement(ring, (((), residue - p if 2 * residue > p else residue),) if residue else ())
     key = _order(rings.ambient_ring(ring))
-    ordered = sorted(((m, c) for m, c in terms.items() if c), key=lambda term: key(term[0]), reverse=True)
-    return RingElement(ring, tuple(ordered))
+    ordered = sorted(terms.items(), key=lambda term: key(term[0]), reverse=True)
+    return RingElement(ring, tuple((m, c) for m, c in ordered if c))
 
 
 def _reduced(ring: Any, terms: Terms) -> Terms:
@@ -279,7 +274,7 @@ def _reduced(ring: Any, terms: Terms) -> Terms:
     over = rings.ambient_ring(ring)
     if ring == over or isinstance(over, rings.IntegerRing):
         return terms
-    return _remainder(_rules(ring), {m: c for m, c in terms.items() if c}, _order(over))
+    return _remainder(_rules(ring), terms, _order(over))
 
 
 def _remainder(rules: Mapping[tuple[int, ...], Terms], terms: Terms, key: Callable[[tuple[int, ...]], Any]) -> Terms:
@@ -293,10 +288,8 @@ def _remainder(rules: Mapping[tuple[int, ...], Terms], terms: Terms, key: Callab
             left[monomial] = coefficient
             continue
         rest = tuple(map(operator.sub, monomial, divisor))
-        _sum(
-            operator.sub, terms, {tuple(map(operator.add, rest, m)): coefficient * c for m, c in rules[divisor].items()}
-        )
-        terms = {m: c for m, c in terms.items() if c}
+        multiple = ((tuple(map(operator.add, rest, m)), -(coefficient * c)) for m, c in rules[divisor].items())
+        terms = _collected(chain(terms.items(), multiple))
     return left
 
 
@@ -337,15 +330,15 @@ def _terms(element: Any) -> Terms:
 
 
 def _unit_inverse(unit: Any) -> Any:
-    if isinstance(unit, int):
-        if abs(unit) != 1:
-            raise ConversionError(f"{unit} is not invertible")
-        return unit
-    if isinstance(unit, RingElement):
-        if unit != 1:
-            raise _needs_engine(unit.ring, "inverses")
-        return unit
-    return 1 / unit
+    if not isinstance(unit, int | RingElement):
+        return 1 / unit
+    if unit != 1 and unit != -1:
+        raise (
+            ConversionError(f"{unit} is not invertible")
+            if isinstance(unit, int)
+            else _needs_engine(unit.ring, "inverses")
+        )
+    return unit
 
 
 def _order(ring: Any) -> Callable[[tuple[int, ...]], Any]:
