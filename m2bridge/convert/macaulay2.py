@@ -105,7 +105,7 @@ def polynomial(value: PolyElement, names: Sequence[str] | None = None) -> str:
         Macaulay2 names of the variables of the polynomial's ring; worked out when left out.
     """
     written = names if names is not None else all_to_macaulay2([str(symbol) for symbol in value.ring.symbols])
-    number = _coefficient_writer(value.ring.domain)
+    number = coefficient_writer(value.ring.domain)
     summands = [_term(monomial, number(coefficient), written) for monomial, coefficient in value.terms()]
     if not summands:
         return "0"
@@ -144,15 +144,16 @@ def _term(monomial: tuple[int, ...], number: str, names: Sequence[str]) -> str:
     return "*".join([number, *factors])
 
 
-def _coefficient_writer(domain: Any) -> Callable[[Any], str]:
+def coefficient_writer(domain: Any) -> Callable[[Any], str]:
     """The writer of coefficients of this domain; residues modulo p are symmetric, as in Macaulay2."""
     if domain.is_FiniteField:
         return lambda value: str(domain.to_int(value))
     if domain.is_ZZ:
         return lambda value: decimal(int(value))
-    return _rational
+    return rational
 
 
-def _rational(value: Any) -> str:
+def rational(value: Any) -> str:
+    """An integer or a fraction of Python, SymPy or FLINT."""
     text = decimal(int(value.numerator))
     return text if value.denominator == 1 else f"{text}/{decimal(int(value.denominator))}"

@@ -29,8 +29,9 @@ from m2bridge.workspace.encode import (
     polynomial,
     ring_of_sympy,
     scalar,
-    sparse_terms,
+    sparse,
     string,
+    terms,
     variable_list,
 )
 from m2bridge.workspace.values.rings import polynomial_ring
@@ -63,12 +64,10 @@ _PLAIN = (list, tuple, set, frozenset)
 
 
 @dataclass(frozen=True)
-class Typed:
-    """Polynomials as if typed: an element, or the rows of a matrix."""
+class Code:
+    """A value by the code that makes it."""
 
-    ring: PolyRing
-    content: PolyElement | tuple[tuple[PolyElement, ...], ...]
-    columns: int = 0
+    text: str
 
 
 def in_one_ring(inputs: Iterable[Any]) -> list[Any]:
@@ -128,7 +127,7 @@ def _prepared(value: Any, over: PolyRing | None, typed: bool) -> Any:
         return _of_parts(value, [_prepared(part, over, typed) for part in parts])
     if isinstance(value, Expr) and value.free_symbols:
         element = _polynomial(value, over)
-        return Typed(element.ring, element) if typed else element
+        return _typed(element.ring, _element(element)) if typed else element
     if isinstance(value, MatrixBase):
         return _matrix(value, over, typed)
     return value
@@ -149,18 +148,24 @@ def _refuse_number(value: Any) -> None:
     raise ConversionError(f"'{value}' is not a polynomial with rational coefficients")
 
 
-def _matrix(value: MatrixBase, over: PolyRing | None, typed: bool) -> values.Matrix | Typed:
-    if value.free_symbols:
-        assert over is not None
-        flat = [_polynomial(x, over) for x in value.flat()]
-    else:
-        flat = [number(x) for x in value.flat()]
-    rows = [flat[i * value.cols : (i + 1) * value.cols] for i in range(value.rows)]
+def _matrix(value: MatrixBase, over: Any, typed: bool) -> values.Matrix | Code:
     if not value.free_symbols:
-        return plain_matrix(values.IntegerRing() if all(isinstance(x, int) for x in flat) else QQ, rows, value.cols)
-    if typed and over is not None:
-        return Typed(over, tuple(map(tuple, rows)), value.cols)
-    return plain_matrix(ring_of_sympy(over), rows, value.cols)
+        return _number_matrix([[number(x) for x in row] for row in value.tolist()], value.cols)
+    rows = [[_polynomial(x, over) for x in row] for row in value.tolist()]
+    if not typed:
+        return plain_matrix(ring_of_sympy(over), rows, value.cols)
+    return _typed(over, f"map(R^{value.rows}, R^{value.cols}, {braces(braces(map(_element, row)) for row in rows)})")
+
+
+def _number_matrix(rows: list[list[int | Fraction]], columns: int) -> values.Matrix:
+    integers = all(isinstance(x, int) for row in rows for x in row)
+    return plain_matrix(values.IntegerRing() if integers else QQ, rows, columns)
+
+
+def _typed(ring: PolyRing, made: str) -> Code:
+    """Polynomials as if typed: in the ring that has all these variables in sight, else in one that is made."""
+    over = ring_of_sympy(ring)
+    return Code(f"(mbTyped({variable_list(over.variables)}, () -> {encode(over)}, (R, places) -> {made}))")
 
 
 def number(value: Any) -> int | Fraction:
@@ -176,19 +181,13 @@ def number(value: Any) -> int | Fraction:
     return int(value) if value.is_Integer else fraction(value)
 
 
-@encode.register
-def _(value: Typed) -> str:
-    over = ring_of_sympy(value.ring)
-    if isinstance(value.content, PolyElement):
-        made = _element(value.content)
-    else:
-        rows = braces(braces(map(_element, row)) for row in value.content)
-        made = f"map(R^{len(value.content)}, R^{value.columns}, {rows})"
-    return f"(mbTyped({variable_list(over.variables)}, () -> {encode(over)}, (R, places) -> {made}))"
-
-
 def _element(value: PolyElement) -> str:
-    return f"mbPlaced(R, places, {sparse_terms(value)})"
+    return f"mbPlaced(R, places, {sparse(terms(value))})"
+
+
+@encode.register
+def _(value: Code) -> str:
+    return value.text
 
 
 @encode.register
@@ -238,11 +237,9 @@ def _numpy(value: Any) -> str:
     listed = value.tolist()
     if value.ndim != 2 or value.dtype.kind == "b":
         return encode(listed)
-    entries = [x for row in listed for x in row]
-    if not all(isinstance(x, int | Fraction) for x in entries):
+    if not all(isinstance(x, int | Fraction) for row in listed for x in row):
         raise ConversionError("an array of objects has to hold integers or fractions")
-    over = values.IntegerRing() if all(isinstance(x, int) for x in entries) else QQ
-    return encode(plain_matrix(over, listed, value.shape[1]))
+    return encode(_number_matrix(listed, value.shape[1]))
 
 
 def _flint(value: Any) -> str:
@@ -259,14 +256,11 @@ def _flint(value: Any) -> str:
         rows = [[_flint_number(x) for x in row] for row in value.tolist()]
         return encode(plain_matrix(_ground(value), rows, value.ncols()))
     if name in ("fmpz_poly", "fmpq_poly", "nmod_poly", "fmpz_mod_poly"):
-        terms = [((i,), c) for i, c in enumerate(value.coeffs()) if c]
-        return _flint_polynomial(polynomial_ring(_ground(value), ("x",)), terms)
+        return _flint_polynomial(value, ("x",), grevlex, (((i,), c) for i, c in enumerate(value.coeffs()) if c))
     if name in ("fmpz_mpoly", "fmpq_mpoly", "nmod_mpoly", "fmpz_mod_mpoly"):
         context = value.context()
-        names = tuple(str(n) for n in context.names())
-        return _flint_polynomial(
-            polynomial_ring(_ground(value), names, _ORDERS[str(context.ordering())]), value.to_dict().items()
-        )
+        order = _ORDERS[str(context.ordering())]
+        return _flint_polynomial(value, tuple(map(str, context.names())), order, value.to_dict().items())
     if name.startswith(("arb", "acb", "arf")):
         raise inexact(f"a {name}")
     raise ConversionError(f"a flint.{name} has no counterpart in Macaulay2")
@@ -286,9 +280,9 @@ def _ground(value: Any) -> Any:
     return CoefficientField(int(modulus))
 
 
-def _flint_polynomial(over: Any, terms: Any) -> str:
-    listed = [(tuple(map(int, exponents)), scalar(_flint_number(c))) for exponents, c in terms]
-    return polynomial(over, listed, len(over.variables))
+def _flint_polynomial(value: Any, names: tuple[str, ...], order: Any, terms: Iterable[tuple[Any, Any]]) -> str:
+    over = polynomial_ring(_ground(value), names, order)
+    return polynomial(over, ((tuple(map(int, exponents)), scalar(_flint_number(c))) for exponents, c in terms))
 
 
 def _galois(value: Any) -> str:
@@ -302,8 +296,9 @@ def _galois(value: Any) -> str:
     if not isinstance(value, flint.fq_default_poly):
         raise ConversionError("a flint.fq_default does not say which field it is of: give a polynomial over the field")
     field = _field(value.context().base_field())
-    terms = [((i,), encode(_galois_element(field, c))) for i, c in enumerate(value.coeffs()) if c]
-    return polynomial(values.Algebra(field, ("x",)), terms, 1)
+    ground = CoefficientField(field.characteristic)
+    elements = ((i, values.RingElement(field, _terms_of_residue(ground, c))) for i, c in enumerate(value.coeffs()) if c)
+    return polynomial(values.Algebra(field, ("x",)), (((i,), encode(element)) for i, element in elements))
 
 
 def _field(context: Any) -> values.GaloisField:
@@ -323,10 +318,6 @@ def _primitive(context: Any) -> Any:
     primes = [int(prime) for prime, _ in flint.fmpz(order).factor()]
     others = (sum((n // p**i % p * a**i for i in range(context.degree())), context.zero()) for n in range(1, order + 1))
     return next(x for x in chain([a], others) if all(x ** (order // prime) != 1 for prime in primes))
-
-
-def _galois_element(field: values.GaloisField, value: Any) -> values.RingElement:
-    return values.RingElement(field, _terms_of_residue(CoefficientField(field.characteristic), value))
 
 
 def _terms_of_residue(ground: CoefficientField, value: Any) -> tuple[tuple[tuple[int, ...], Any], ...]:

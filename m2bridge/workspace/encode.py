@@ -13,12 +13,13 @@ from typing import Any
 
 from sympy import Poly
 from sympy.polys.fields import FracElement
+from sympy.polys.orderings import grevlex
 from sympy.polys.rings import PolyElement, PolyRing
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
-from m2bridge.convert.macaulay2 import escaped
+from m2bridge.convert.macaulay2 import coefficient_writer, escaped, rational
 from m2bridge.errors import ConversionError
 from m2bridge.system import decimal
 from m2bridge.workspace import values
@@ -74,13 +75,8 @@ def grouped(items: list[str]) -> str:
     """A list of any length; Macaulay2 takes no literal with very many items."""
     if len(items) <= _GROUP:
         return braces(items)
-    groups = (grouped(items[start : start + _GROUP]) for start in range(0, len(items), _GROUP))
-    return f"mbTogether {braces(groups)}" if len(items) <= _GROUP**2 else _split(items)
-
-
-def _split(items: list[str]) -> str:
-    half = len(items) // 2
-    return f"mbTogether {{{grouped(items[:half])},{grouped(items[half:])}}}"
+    size = max(_GROUP, -(-len(items) // _GROUP))
+    return f"mbTogether {braces(grouped(items[start : start + size]) for start in range(0, len(items), size))}"
 
 
 def inexact(what: str) -> ConversionError:
@@ -95,11 +91,8 @@ def scalar(value: Any) -> str:
     """An element of a ring, or a number that is one."""
     if hasattr(value, "to_int"):
         return str(int(value))
-    if isinstance(value, int):
-        return decimal(value)
     if hasattr(value, "numerator") and not callable(value.numerator) and not isinstance(value, values.RingFraction):
-        text = decimal(int(value.numerator))
-        return text if value.denominator == 1 else f"{text}/{decimal(int(value.denominator))}"
+        return rational(value)
     return encode(value)
 
 
@@ -223,11 +216,7 @@ def _parts(name: str) -> list[str | int]:
 
 def variable_list(names: Sequence[str]) -> str:
     """Write the list of the symbols and indices of variables."""
-    return braces(map(_variable, variable_parts(names)))
-
-
-def _variable(parts: list[str | int]) -> str:
-    return braces(string(p) if isinstance(p, str) else str(p) for p in parts)
+    return braces(braces(string(p) if isinstance(p, str) else str(p) for p in parts) for parts in variable_parts(names))
 
 
 def ring_of_sympy(value: PolyRing) -> Any:
@@ -269,10 +258,11 @@ _SHIFT = 32
 _CHARACTERS = 0xD800 - _SHIFT
 """The number of characters that follow without a gap."""
 
-Terms = Iterable[tuple[tuple[int, ...], str]]
+Term = tuple[tuple[int, ...], str]
+Terms = Iterable[Term]
 
 
-def polynomial(over: Any, terms: Terms, width: int) -> str:
+def polynomial(over: Any, terms: Terms) -> str:
     """An element of a ring; large ones with numbers for coefficients in a form that Macaulay2 reads faster."""
     listed = list(terms)
     plain = isinstance(over, PolynomialRing) or (
@@ -283,7 +273,7 @@ def polynomial(over: Any, terms: Terms, width: int) -> str:
         powers = sorted({power for monomial in factors for power in monomial})
         if len(powers) <= _CHARACTERS:
             return _packed(over, powers, factors, [coefficient for _, coefficient in listed])
-    return f"mbElement({encode(over)}, {_sparse(listed, width)})"
+    return f"mbElement({encode(over)}, {sparse(listed)})"
 
 
 def _factors(exponents: tuple[int, ...]) -> list[tuple[int, int]]:
@@ -310,8 +300,9 @@ def _packed(over: Any, powers: list[tuple[int, int]], factors: list[list[tuple[i
     return f'mbPolynomial({encode(over)}, {grouped([number for _, _, number in terms])}, {table}, "{text}")'
 
 
-def _sparse(terms: Terms, width: int) -> str:
-    places = tuple(f",{i}," for i in range(width))
+def sparse(terms: list[Term]) -> str:
+    """The list of terms ``{coefficient, variable, exponent, ..}`` of a polynomial."""
+    places = tuple(f",{i}," for i in range(len(terms[0][0]) if terms else 0))
     listed = []
     for exponents, coefficient in terms:
         powers = zip(compress(places, exponents), filter(None, exponents), strict=True)
@@ -319,50 +310,19 @@ def _sparse(terms: Terms, width: int) -> str:
     return grouped(listed)
 
 
-@encode.register
-def _(value: PolyElement) -> str:
-    over = ring_of_sympy(value.ring)
-    number = _sympy_coefficient(value.ring.domain)
-    terms = ((monomial, number(coefficient)) for monomial, coefficient in value.items())
-    return polynomial(over, terms, value.ring.ngens)
-
-
-def sparse_terms(value: PolyElement) -> str:
-    """The list of terms ``{coefficient, variable, exponent, ..}`` of a polynomial."""
-    number = _sympy_coefficient(value.ring.domain)
-    return _sparse([(monomial, number(coefficient)) for monomial, coefficient in value.items()], value.ring.ngens)
-
-
-def _sympy_coefficient(domain: Any) -> Any:
-    if domain.is_FiniteField:
-        return lambda c: str(domain.to_int(c))
-    if domain.is_ZZ or domain.is_QQ:
-        return scalar
-    return encode
-
-
-@encode.register
-def _(value: FracElement) -> str:
-    below = value.field.ring
-    over = values.FractionField(ring_of_sympy(below))
-    return f"mbQuotientOf({encode(over)}, {encode(value.numer)}, {encode(value.denom)})"
-
-
-@encode.register
-def _(value: Poly) -> str:
-    over = polynomial_ring(ring_of_domain(value.domain), tuple(map(str, value.gens)))
-    number = _sympy_coefficient(value.domain)
-    terms = ((monomial, number(value.domain.convert(c))) for monomial, c in value.rep.to_dict().items())
-    return polynomial(over, terms, len(value.gens))
+def terms(value: PolyElement) -> list[Term]:
+    """The terms of a polynomial, with their coefficients written."""
+    domain = value.ring.domain
+    numbers = domain.is_FiniteField or domain.is_ZZ or domain.is_QQ
+    number = coefficient_writer(domain) if numbers else encode
+    return [(monomial, number(coefficient)) for monomial, coefficient in value.items()]
 
 
 @encode.register
 def _(value: values.RingElement) -> str:
     if isinstance(value.ring, values.QuotientRing) and isinstance(value.ring.ambient, values.IntegerRing):
         return f"(promote({value.terms[0][1] if value.terms else 0}, {encode(value.ring)}))"
-    terms = [(exponents, scalar(coefficient)) for exponents, coefficient in value.terms]
-    width = len(terms[0][0]) if terms else 0
-    return polynomial(value.ring, terms, width)
+    return polynomial(value.ring, ((exponents, scalar(coefficient)) for exponents, coefficient in value.terms))
 
 
 def plain_matrix(over: Any, rows: list[list[Any]], columns: int) -> values.Matrix:
@@ -391,12 +351,6 @@ def _(value: values.Matrix) -> str:
     rows = braces(_elements(row) for row in value.entries)
     degree = braces(map(str, value.degree))
     return f"(mbMap({encode(value.target)}, {encode(value.source)}, {degree}, {rows}))"
-
-
-@encode.register
-def _(value: PolynomialMap) -> str:
-    """The homomorphism from the coordinates of the target to the parameters."""
-    return encode(values.RingMap(value.source, value.target(), value.images))
 
 
 @encode.register
@@ -441,6 +395,11 @@ _ENCODERS: dict[type, Callable[[Any], str]] = {
     values.GaloisField: lambda value: _kept("mbGalois", [encode(value.quotient), scalar(value.primitive)]),
     values.FractionField: lambda value: _kept("mbFraction", [encode(value.ring)]),
     PolyRing: lambda value: encode(ring_of_sympy(value)),
+    PolyElement: lambda value: polynomial(ring_of_sympy(value.ring), terms(value)),
+    Poly: lambda value: encode(PolyRing(value.gens, value.domain, grevlex).from_dict(value.rep.to_dict())),
+    FracElement: lambda value: encode(
+        values.RingFraction(ring_of_domain(value.field.to_domain()), value.numer, value.denom)
+    ),
     values.RingFraction: lambda value: (
         f"mbQuotientOf({encode(value.ring)}, {scalar(value.numerator)}, {scalar(value.denominator)})"
     ),
@@ -450,6 +409,7 @@ _ENCODERS: dict[type, Callable[[Any], str]] = {
     values.MutableMatrix: lambda value: f"(mutableMatrix {encode(value.matrix)})",
     values.Vector: lambda value: f"(mbVector({encode(value.module)}, {_elements(value.entries)}))",
     values.GroebnerBasis: lambda value: f"(forceGB {encode(value.matrix)})",
+    PolynomialMap: lambda value: encode(values.RingMap(value.source, value.target(), value.images)),
     values.RingMap: lambda value: (
         f"(mbRingMap({encode(value.target)}, {encode(value.source)}, {_elements(value.images)}))"
     ),
