@@ -185,17 +185,15 @@ class Real(Inexact):
         ConversionError
             If it takes more bits: nothing is rounded unasked.
         """
-        if isinstance(number, float) and (math.isnan(number) or math.isinf(number)):
-            return cls(0, 0, precision, str(number))
-        if isinstance(number, float) and number == 0 and math.copysign(1, number) < 0:
-            return cls(0, 0, precision, "-0")
+        if isinstance(number, float) and (special := str(number).removesuffix(".0")) in _SPECIAL:
+            return cls(0, 0, precision, special)
         if hasattr(number, "_mpf_"):
             if not number._mpf_[1] and number._mpf_[2]:  # infinities and NaN
                 return cls.of(float(number), precision)
             sign, mantissa, exponent, _ = number._mpf_
             return cls(-int(mantissa) if sign else int(mantissa), int(exponent), precision)
         exact = Fraction(number)
-        if exact.denominator & (exact.denominator - 1):
+        if not _is_binary(exact):
             raise ConversionError(f"{number} is not a binary fraction: it cannot be a real number without rounding")
         return cls(exact.numerator, 1 - exact.denominator.bit_length(), precision)
 
@@ -257,10 +255,8 @@ class Real(Inexact):
 
     def __repr__(self) -> str:
         """The call that makes it."""
-        if self.precision == 53 and self.special in ("inf", "-inf", "nan"):
-            return f"Real.of(float('{self.special}'))"
-        if self.precision == 53 and (self.special or Fraction(_finite(self)) == self.exact):
-            return f"Real.of({float(self)!r})"
+        if self.precision == 53 and Real.of(number := float(self)) == self:
+            return f"Real.of({number!r})" if math.isfinite(number) else f"Real.of(float('{number}'))"
         special = f", special={self.special!r}" if self.special else ""
         return f"Real({self.mantissa}, {self.exponent}, precision={self.precision}{special})"
 
@@ -269,12 +265,6 @@ class Real(Inexact):
             return str(_SPECIAL[self.special])
         with workprec(self.precision):
             return str(nstr(self.to_mpmath(), int(libmp.prec_to_dps(self.precision))))
-
-
-def _finite(number: Real) -> float:
-    """The number as a float; 0 if it is too large."""
-    value = float(number)
-    return value if math.isfinite(value) else 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
