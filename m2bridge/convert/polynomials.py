@@ -270,16 +270,13 @@ def _bits(polynomial: PolyElement) -> int:
 _NUMBER = re.compile(r"(\d+)(?:/([1-9]\d*))?")
 
 
-@dataclass(slots=True)
 class GeneratorReader:
     """Reads nonzero polynomials of one ring."""
 
-    ring: PolynomialRing
-    places: dict[str, int] = field(init=False)
-    coefficients: dict[str, Any] = field(init=False, default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.places = {name: place for place, name in enumerate(self.ring.variables)}
+    def __init__(self, ring: PolynomialRing) -> None:
+        self.ring = ring
+        self.places = {name: place for place, name in enumerate(ring.variables)}
+        self.coefficients: dict[str, Any] = {}
 
     def polynomial(self, text: str) -> PolyElement:
         """The inverse of :func:`m2bridge.convert.notation.polynomial_text`.
@@ -290,9 +287,8 @@ class GeneratorReader:
             If a term is not one, occurs twice or is zero.
         """
         polynomial = self.ring.sympy_ring.zero
-        negative = text.startswith("-")
-        first, *rest = text[negative:].replace("**", "^").split(" ")
-        signs, terms = ["-" if negative else "+", *rest[::2]], [first, *rest[1::2]]
+        words = (f"- {text[1:]}" if text.startswith("-") else f"+ {text}").replace("**", "^").split(" ")
+        signs, terms = words[::2], words[1::2]
         if len(signs) != len(terms) or not {"+", "-"}.issuperset(signs):
             raise ConversionError(f"not a sum of terms: {text[:120]}")
         for sign, term in zip(signs, terms, strict=True):
@@ -306,37 +302,35 @@ class GeneratorReader:
         exponents = [0] * len(self.places)
         coefficient = self.ring.sympy_ring.domain.one
         for factor in text.split("*"):
-            place = self.places.get(factor)
-            if place is not None:  # nearly always
-                exponents[place] += 1
-            elif "^" in factor:
-                place, power = self._power(factor)
-                exponents[place] += power
-            else:
+            name, hat, power = factor.partition("^")
+            place = self.places.get(name)
+            if place is None:
                 coefficient = coefficient * self._coefficient(factor)
+            elif not hat:
+                exponents[place] += 1
+            elif power.isascii() and power.isdigit() and len(power) <= 4:
+                exponents[place] += int(power)
+            else:
+                raise ConversionError(f"not a power of a variable of the ring: {factor[:120]}")
         return tuple(exponents), coefficient
 
-    def _power(self, factor: str) -> tuple[int, int]:
-        name, _, power = factor.partition("^")
-        if name not in self.places or not (power.isascii() and power.isdigit() and len(power) <= 4):
-            raise ConversionError(f"not a power of a variable of the ring: {factor[:120]}")
-        return self.places[name], int(power)
-
     def _coefficient(self, text: str) -> Any:
-        number = self.coefficients.get(text)
-        if number is None:
+        if text not in self.coefficients:
             match = _NUMBER.fullmatch(text)
             if match is None or not text.isascii():
                 raise ConversionError(f"not a number, and not a variable of the ring: {text[:120]}")
-            domain = self.ring.sympy_ring.domain
-            number = domain(integer(match[1]))
-            if match[2]:
-                divisor = domain(integer(match[2]))
-                if not divisor:
-                    raise ConversionError(f"a number that has no meaning over {self.ring.field}: {text[:120]}")
-                number = number / divisor
-            self.coefficients[text] = number
-        return number
+            self.coefficients[text] = _in_field(self.ring, Fraction(integer(match[1]), integer(match[2] or "1")))
+        return self.coefficients[text]
+
+
+def _in_field(ring: PolynomialRing, number: Fraction) -> Any:
+    """A number as an element of the field of a ring."""
+    domain = ring.sympy_ring.domain
+    divisor = domain(number.denominator)
+    if not divisor:
+        p = ring.field.characteristic
+        raise ConversionError(f"a coefficient with a denominator divisible by {p} has no meaning over {ring.field}")
+    return domain(number.numerator) / divisor
 
 
 _Flint = flint.fmpz_mpoly | flint.fmpq_mpoly | flint.nmod_mpoly | flint.fmpz_mod_mpoly
@@ -364,9 +358,9 @@ def element(ring: PolynomialRing, value: Any) -> PolyElement:
     if isinstance(value, PolyElement):
         if value.ring == ring.sympy_ring:
             return value
-        return _from_terms(ring, _names(value), ((m, _number(value.ring.domain, c)) for m, c in value.items()))
+        return _from_terms(ring, ring_variables(value), ((m, _number(value.ring.domain, c)) for m, c in value.items()))
     if isinstance(value, _Flint):
-        return _from_terms(ring, _names(value), ((m, _flint_number(c)) for m, c in value.to_dict().items()))
+        return _from_terms(ring, ring_variables(value), ((m, _flint_number(c)) for m, c in value.to_dict().items()))
     rational = PolynomialRing(QQ, ring.variables)
     if isinstance(value, str):
         polynomial = read_polynomial(value, rational)
@@ -385,9 +379,13 @@ def flat(items: Iterable[Any]) -> Iterator[Any]:
             yield item
 
 
-def ring_variables(value: Any) -> tuple[str, ...] | None:
-    """The variables of the ring of a polynomial; ``None`` if it belongs to no ring."""
-    return _names(value) if isinstance(value, PolyElement | Poly | _Flint) else None
+def ring_variables(value: Any) -> tuple[str, ...]:
+    """The variables of the ring of a polynomial; none if it belongs to no ring."""
+    if isinstance(value, PolyElement):
+        return tuple(map(str, value.ring.symbols))
+    if isinstance(value, _Flint):
+        return tuple(map(str, value.context().names()))
+    return tuple(map(str, value.gens)) if isinstance(value, Poly) else ()
 
 
 def occurring_names(value: Any) -> Iterable[str]:
@@ -395,13 +393,6 @@ def occurring_names(value: Any) -> Iterable[str]:
     if isinstance(value, str):
         return names_in(value)
     return (str(symbol) for symbol in value.free_symbols) if isinstance(value, Expr) else ()
-
-
-def _names(polynomial: Any) -> tuple[str, ...]:
-    """The variables of the ring of a polynomial."""
-    if isinstance(polynomial, PolyElement):
-        return tuple(map(str, polynomial.ring.symbols))
-    return tuple(map(str, polynomial.gens if isinstance(polynomial, Poly) else polynomial.context().names()))
 
 
 def own_field(value: Any) -> CoefficientField | None:
@@ -432,7 +423,6 @@ def _from_terms(
 ) -> PolyElement:
     """The polynomial with these terms in variables of these names."""
     places = {name: place for place, name in enumerate(ring.variables)}
-    domain = ring.sympy_ring.domain
     coefficients = {}
     for monomial, coefficient in terms:
         exponents = [0] * len(places)
@@ -441,10 +431,7 @@ def _from_terms(
                 if name not in places:
                     raise ConversionError(f"{name!r:.60} is not a variable of {ring}")
                 exponents[places[name]] = int(exponent)
-        divisor = domain(coefficient.denominator)
-        if not divisor:
-            raise ConversionError(f"the coefficient {coefficient} has no meaning over {ring.field}")
-        coefficients[tuple(exponents)] = domain(coefficient.numerator) / divisor
+        coefficients[tuple(exponents)] = _in_field(ring, coefficient)
     return ring.sympy_ring.from_dict({m: c for m, c in coefficients.items() if c})
 
 
