@@ -26,6 +26,7 @@ from .errors import (
     ValueTypeError,
     WorkspaceLostError,
 )
+from .families.attention.all_sizes.closures import AllClosures, closures_of_all_sizes
 from .families.attention.all_sizes.family import AllSizes, cross_check_all_sizes
 from .families.attention.fibres import Fibre, fibres
 from .families.attention.figures import OrbitDiagram, orbit_diagram
@@ -34,7 +35,6 @@ from .families.attention.model import SingleLayerAttention
 from .families.attention.observation import observe
 from .families.attention.observed import Observations, OrbitFacts
 from .families.attention.orbits import Orbit
-from .families.attention.weights import Weights, weights
 from .families.deep_attention.all_sizes.family import DeepAttentionAllSizes, cross_check_deep_attention
 from .families.deep_attention.model import DeepAttention
 from .families.polynomial_network.model import PolynomialNetwork
@@ -56,6 +56,7 @@ from .workspace.macaulay2 import Macaulay2, Workspace
 
 __all__ = [
     "QQ",
+    "AllClosures",
     "AllSizes",
     "Chain",
     "Closure",
@@ -105,12 +106,12 @@ __all__ = [
     "UnknownSymbolError",
     "ValueTypeError",
     "Verdict",
-    "Weights",
     "Workspace",
     "WorkspaceLostError",
     "__version__",
     "certify",
     "closure",
+    "closures_of_all_sizes",
     "cross_check",
     "cross_check_all_sizes",
     "cross_check_deep_attention",
@@ -133,7 +134,6 @@ __all__ = [
     "singular_locus",
     "slice_surface",
     "verify",
-    "weights",
 ]
 
 def load_ipython_extension(shell: object) -> None: ...

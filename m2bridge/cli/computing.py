@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -36,6 +34,8 @@ from m2bridge.results.sheet import name_with_part, printable
 from m2bridge.system import importing
 
 if TYPE_CHECKING:
+    from sympy import Matrix
+
     from m2bridge.maps.statement import Statement
 
 
@@ -78,10 +78,19 @@ def dimension_command(method: Any, **options: Any) -> int:
 @click.option(
     "--weights", type=click.Choice(WEIGHTS), default="attention", show_default=True, help="(A, V) or (Q, K, V)."
 )
+@click.option("--all-sizes", is_flag=True, help="For all sizes at once, generators as representations.")
 @shared.all_option
 @shared.run_options
-def closure_command(strategy: Any, max_degree: int | None, weights: Any = None, **options: Any) -> int:
-    """Ideal, dimension, degree and Hilbert series of the Zariski closure."""
+def closure_command(
+    strategy: Any, max_degree: int | None, all_sizes: bool = False, weights: Any = None, **options: Any
+) -> int:
+    """Ideal, dimension, degree and Hilbert series of the Zariski closure.
+
+    With --all-sizes for all sizes with small cores at once: generators as representations, and formulas.
+    """
+    if all_sizes:
+        chosen = {"strategy": strategy if strategy != "auto" else None, "max_degree": max_degree}
+        return _closures_of_all_sizes(options | chosen, weights)
     request = shared.case_request(options)
     eliminates = strategy != "multigraded" and max_degree is None
     with request.computing(f"Zariski closure of the {request.model.title}", early=eliminates) as (clock, engine):
@@ -93,6 +102,23 @@ def closure_command(strategy: Any, max_degree: int | None, weights: Any = None, 
         )
     return show(result, request.form, clock, request.everything)
 
+
+def _closures_of_all_sizes(options: dict[str, Any], weights: str | None) -> int:
+    field = None if options["field"] == QQ else options["field"]
+    others = options | {"field": field, "weights": weights if weights != "attention" else None}
+    every_size(options.get("family") or DEFAULT, others, ("file", "named_file", "field", "coordinates", *CHOICES))
+    if "closures_of_all_sizes" not in (chosen := family(options.get("family") or DEFAULT)).commands:
+        raise InvalidCaseError("all_sizes", f"closures of {chosen.title} are computed case by case")
+    request = shared.Run.of(options)
+    with request.computing("Zariski closures for all sizes", early=False) as (clock, _):
+        with importing():
+            closures_of_all_sizes = chosen.command("closures_of_all_sizes")
+
+        result = closures_of_all_sizes()
+    return show(result, request.form, clock, request.everything)
+
+
+CHOICES = ("strategy", "max_degree", "weights", "outputs")
 
 OF_AN_IDEAL = frozenset({"ideal_file", "field", "timeout", "memory", "program", "form", "everything"})
 """The options of ``singular-locus`` that have a meaning for an ideal."""
@@ -184,8 +210,8 @@ MOST_BYTES = 10_000_000
 
 _KINDS = {bool: "true or false", type(None): "null", list: "a list", dict: "an object"}
 
-HILBERT = "hilbert"
-"""A prediction and no theorem, which takes a computation of its own: not part of ``all``."""
+OWN = {"hilbert": "hilbert_check", "generators": "generator_check"}
+"""Predictions and no theorems of the paper, each with a computation of its own: not part of ``all``."""
 
 
 @click.command("cross-check", cls=FamilyCommand, epilog="Example: m2bridge cross-check 3.4 --d 3 --d-out 2 --a 2")
@@ -199,14 +225,16 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
     """Decide statements of the paper for one case, all of them or those with one number, or one part: '3.4 (iii)'.
 
     With --all-sizes for every case at once: where they hold, and where they fail. 'hilbert' compares a predicted
-    Hilbert function with the computed one; it is not part of 'all'.
+    Hilbert function with the computed one, 'generators' the representations that generate the ideal for all sizes with
+    the ideal of the case; they are not part of 'all'.
 
     Exit code 0 when nothing is refuted or undecided, 1 when something is refuted (0 with --exit-zero), 3 when
     something is undecided.
     """
     family = options.get("family") or DEFAULT
-    if all_sizes and statement == HILBERT and family == DEFAULT:
-        raise InvalidCaseError("all_sizes", "the Hilbert function is compared case by case: give --d and --d-out")
+    if all_sizes and statement in OWN and family == DEFAULT:
+        what = "Hilbert function is" if statement == "hilbert" else "generators are"
+        raise InvalidCaseError("all_sizes", f"the {what} compared case by case: give --d and --d-out")
     if all_sizes:
         return _cross_check_all_sizes(statement, family, options, exit_zero)
     if _is_every_size(family):
@@ -215,12 +243,12 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
     request = shared.case_request(options)
     if request.field != QQ:
         raise InvalidCaseError("field", "statements are about characteristic 0: cross-checks are over QQ")
-    needs_engine = statement == HILBERT or request.model.needs_engine(request.model.observables(chosen))
+    needs_engine = statement in OWN or request.model.needs_engine(request.model.observables(chosen))
     with request.computing(f"cross-check of the {request.model.title}", early=needs_engine) as (clock, engine):
-        if statement == HILBERT:
+        if statement in OWN:
             with importing():
-                hilbert_check = tool("hilbert_check")
-            result = hilbert_check(request.model, engine=engine)
+                check = tool(OWN[statement])
+            result = check(request.model, engine=engine)
         else:
             with importing():
                 from m2bridge.crosscheck import cross_check
@@ -238,7 +266,7 @@ def _is_every_size(name: str) -> bool:
 def _chosen(statement: str, name: str) -> list[Statement]:
     """The statements about a family with this key, or the name that results and reports have for one of its parts.
 
-    There are none for the Hilbert function, which is no statement.
+    There are none for the Hilbert function and the generators, which are compared in their own way.
 
     Raises
     ------
@@ -251,7 +279,7 @@ def _chosen(statement: str, name: str) -> list[Statement]:
     if not statements:
         raise InvalidCaseError("family", f"there are no statements about {family(name).title}")
     chosen = [one for one in statements if statement in (ALL, one.key, name_with_part(one.key, one.part))]
-    own = (HILBERT,) if name == DEFAULT else ()
+    own = tuple(OWN) if name == DEFAULT else ()
     if not chosen and statement not in own:
         keys = ", ".join((*dict.fromkeys(one.key for one in statements), *own, ALL))
         raise click.BadParameter(f"'{statement:.60}' is not one of {keys}.", param_hint="'STATEMENT'")
@@ -279,34 +307,29 @@ def _cross_check_all_sizes(statement: str, name: str, options: dict[str, Any], e
 )
 @click.option("--function", "function", help='Reduced coordinates as JSON, or a JSON file: {"c_1_1_1_1": "3/2", …}.')
 @click.option("--A", "A", help="Weights A as a JSON list of rows; with --V instead of --function.")
-@click.option("--K", "K", help="Weights K, with --Q and --V in place of --A: A = KᵀQ is multiplied out exactly.")
-@click.option("--Q", "Q", help="Weights Q.")
 @click.option("--V", "V", help="Weights V as a JSON list of rows.")
 @shared.case_options
 @shared.run_options
-def membership_command(
-    function: str | None, A: str | None, K: str | None, Q: str | None, V: str | None, **options: Any
-) -> int:
+def membership_command(function: str | None, A: str | None, V: str | None, **options: Any) -> int:
     """Say whether a function is in the neuromanifold, in its Zariski closure, or outside; its orbit and weights."""
     request = shared.case_request(options)
     if request.field != QQ:
         raise InvalidCaseError("field", "membership asks for real weights: it is decided over QQ")
-    texts = {letter: text for letter, text in {"K": K, "Q": Q, "A": A, "V": V}.items() if text is not None}
-    if (function is None) != bool(texts) or (texts and "".join(texts) not in ("AV", "KQV")):
-        raise InvalidCaseError("function", "give either --function, or --K, --Q and --V, or --A and --V")
+    if (function is None) == (A is None) or (A is None) != (V is None):
+        raise InvalidCaseError("function", "give either --function, or both --A and --V")
     model = request.model
-    rows = {"K": model.a, "Q": model.a, "A": model.d, "V": model.d_out}
+    weights = None
     with shared.within(timeout=request.timeout) as clock:
-        values = None if function is None else _function(function)
-        weights = {letter: _matrix(letter, text, rows[letter], model.d) for letter, text in texts.items()}
+        if function is not None:
+            values = _function(function)
+        else:
+            rows = _matrix("A", A, model.d, model.d), _matrix("V", V, model.d_out, model.d)
+            values, weights = _of_weights(model, *rows)
         with request.engine() as engine, progress(f"membership for {model}"):
             with importing():
                 membership = tool("membership")
 
-            result = membership(model, values, engine=engine, **weights)
-    if any(re.search(r"\d[.eE]", text) for text in texts.values()):
-        taken = "decimals are taken exactly as they are written"
-        result = replace(result, remark=f"{taken}; {result.remark}" if result.remark else taken)
+            result = membership(model, values, engine=engine, weights=weights)
     return show(result, request.form, clock)
 
 
@@ -337,6 +360,19 @@ def _matrix(option: str, text: str | None, rows: int, columns: int) -> list[list
     return [[_rational(option, entry) for entry in row] for row in data]
 
 
+def _of_weights(model: Any, *rows: list[list[Fraction]]) -> tuple[dict[str, Fraction], tuple[Matrix, ...]]:
+    """The function of weights A and V, by its coordinates, and the weights as matrices."""
+    with importing():
+        from sympy import Matrix, Rational
+
+        from m2bridge.algebra.numbers import fraction
+
+        function_of, check_coordinates = tool("function_of"), tool("check_coordinates")
+    A, V = (Matrix([[Rational(entry) for entry in row] for row in matrix]) for matrix in rows)
+    check_coordinates(model, "reduced")
+    return {name: fraction(value) for name, value in function_of(A, V).items()}, (A, V)
+
+
 _ROWS = """'[[1, 2], [3, "1/2"]]'"""
 
 
@@ -347,7 +383,7 @@ def _json(option: str, text: str) -> Any:
         raise InvalidCaseError(option, f"{reason}; write, in quotes for the shell, {_WRITTEN[option]}") from None
 
 
-_WRITTEN = {"function": """'{"c_1_1_1_1": 1, "c_1_1_2_2": "1/2"}'""", **dict.fromkeys("AKQV", _ROWS)}
+_WRITTEN = {"function": """'{"c_1_1_1_1": 1, "c_1_1_2_2": "1/2"}'""", "A": _ROWS, "V": _ROWS}
 
 
 def _rational(option: str, value: Any) -> Fraction:

@@ -11,8 +11,8 @@ from sympy.polys.rings import PolyElement, PolyRing
 
 from m2bridge.algebra.linear_algebra import Vector
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
-from m2bridge.algebra.sparse_polynomial import Monomial, Terms, exponents_of
-from m2bridge.errors import InvalidCaseError, TimeLimitError
+from m2bridge.algebra.sparse_polynomial import Terms, exponents_of
+from m2bridge.errors import InvalidCaseError
 from m2bridge.implicitization import elimination
 from m2bridge.implicitization.generators import Context, compute_piece
 from m2bridge.implicitization.graded_pieces import Degree, GradedPiece, complete_degrees
@@ -179,94 +179,40 @@ def implicitize(source: MultigradedMap, max_degree: int, *, seed: int = 0) -> Im
     >>> implicitize(multigraded(cubic), 3).generator_counts
     {2: 3}
     """
-    computation = _Computation.of(source, max_degree, seed)
-    return computation.result(computation.degrees(max_degree, keep_last=False), max_degree)
+    if max_degree < 0:
+        raise InvalidCaseError("max_degree", f"must be at least 0, not {max_degree}")
+    part = elimination.linear_part(source)
+    independent = elimination.in_independent_coordinates(source, part)
+    size = len(source.grading.degrees)
+    symmetries = tuple(elimination.extended(permutation, part, size) for permutation in watched(independent.symmetries))
+    context = Context.of(independent, max_degree, seed)
+
+    def compute(multidegree: int, degree: int, lower: Mapping[int, Degree], orbit_size: int) -> GradedPiece:
+        return compute_piece(multidegree, degree, lower, orbit_size, context, keep_ideal=degree < max_degree)
+
+    completed = complete_degrees(context.grading, max_degree, compute)
+    return _result(source, max_degree, completed, (*_generator_orbits(part, symmetries, completed),), part)
 
 
-def implicitize_and_look_ahead(
-    source: MultigradedMap, max_degree: int, monomial: Monomial, *, seed: int = 0
-) -> tuple[Implicitization, int | None]:
-    """As :func:`implicitize`, with the number of minimal generators in one multidegree of the next degree.
-
-    Parameters
-    ----------
-    source : MultigradedMap
-        In the standard grading; its coordinates are linearly independent.
-    monomial : tuple of int
-        Of degree ``max_degree`` + 1: the numbers of its coordinates, increasing. It has the multidegree.
-
-    Returns
-    -------
-    Implicitization
-    int or None
-        The number; ``None`` if the time ended before.
-
-    Raises
-    ------
-    InvalidCaseError, TimeLimitError
-        As :func:`implicitize`.
-    """
-    computation = _Computation.of(source, max_degree + 1, seed)
-    lower = computation.degrees(max_degree, keep_last=True)
-    result = computation.result(lower, max_degree)
-    if result.stopped_early:
-        return result, None
-    context = computation.context
-    multidegree = sum(context.grading.packed[j] for j in monomial)
-    try:
-        piece = compute_piece(multidegree, max_degree + 1, lower, 1, context, keep_ideal=False)
-    except TimeLimitError:
-        return result, None
-    return result, len(piece.generators)
-
-
-@dataclass(frozen=True, slots=True)
-class _Computation:
-    """A map, its linear relations and its symmetries, and what the multidegrees in independent coordinates share."""
-
-    source: MultigradedMap
-    part: elimination.LinearPart
-    symmetries: tuple[Permutation, ...]
-    context: Context
-
-    @classmethod
-    def of(cls, source: MultigradedMap, last_degree: int, seed: int) -> _Computation:
-        if last_degree < 0:
-            raise InvalidCaseError("max_degree", f"must be at least 0, not {last_degree}")
-        part = elimination.linear_part(source)
-        independent = elimination.in_independent_coordinates(source, part)
-        size = len(source.grading.degrees)
-        symmetries = tuple(
-            elimination.extended(permutation, part, size) for permutation in watched(independent.symmetries)
-        )
-        return cls(source, part, symmetries, Context.of(independent, last_degree, seed))
-
-    def degrees(self, max_degree: int, *, keep_last: bool) -> dict[int, Degree]:
-        """Degree by degree; the ideal in the last one is stored only if it is to be kept."""
-
-        def compute(multidegree: int, degree: int, lower: Mapping[int, Degree], orbit_size: int) -> GradedPiece:
-            keep_ideal = keep_last or degree < max_degree
-            return compute_piece(multidegree, degree, lower, orbit_size, self.context, keep_ideal=keep_ideal)
-
-        return complete_degrees(self.context.grading, max_degree, compute)
-
-    def result(self, completed: Mapping[int, Degree], requested: int) -> Implicitization:
-        source, part = self.source, self.part
-        pieces = [degree.pieces.values() for degree in completed.values()]
-        hilbert_values = tuple(sum(piece.rank * piece.orbit_size for piece in degree) for degree in pieces)
-        monomials = monomial_counts(source.grading.degrees, max(completed))
-        return Implicitization(
-            source=source,
-            max_degree=max(completed),
-            requested_degree=requested,
-            hilbert_function=hilbert_values,
-            ideal_dimensions=tuple(count - h for count, h in zip(monomials, hilbert_values, strict=True)),
-            orbits=(
-                *_linear_orbits(source, part, max(completed)),
-                *_generator_orbits(part, self.symmetries, completed),
-            ),
-            exact=all(piece.exact for degree in pieces for piece in degree),
-        )
+def _result(
+    source: MultigradedMap,
+    requested: int,
+    completed: Mapping[int, Degree],
+    orbits: tuple[GeneratorOrbit, ...],
+    part: elimination.LinearPart,
+) -> Implicitization:
+    pieces = [degree.pieces.values() for degree in completed.values()]
+    hilbert_values = tuple(sum(piece.rank * piece.orbit_size for piece in degree) for degree in pieces)
+    monomials = monomial_counts(source.grading.degrees, max(completed))
+    return Implicitization(
+        source=source,
+        max_degree=max(completed),
+        requested_degree=requested,
+        hilbert_function=hilbert_values,
+        ideal_dimensions=tuple(count - h for count, h in zip(monomials, hilbert_values, strict=True)),
+        orbits=(*_linear_orbits(source, part, max(completed)), *orbits),
+        exact=all(piece.exact for degree in pieces for piece in degree),
+    )
 
 
 def _linear_orbits(source: MultigradedMap, part: elimination.LinearPart, max_degree: int) -> Iterator[GeneratorOrbit]:

@@ -9,6 +9,7 @@ from m2bridge.algebra.jacobian import random_point
 from m2bridge.algebra.linear_algebra import sparse_rank
 from m2bridge.algebra.polynomial_map import LinearReduction, reduce_linearly
 from m2bridge.algebra.ring import GeneratingSet
+from m2bridge.algebra.schur import Representation
 from m2bridge.algebra.sparse_polynomial import gradient_of_terms, value_at
 from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.script import Script, render
@@ -188,7 +189,29 @@ def _multigraded(
         clock().seconds,
         equations.unfinished,
         equations.remark,
+        equations.all_generators,
+        _representations(equations, model),
     )
+
+
+def _representations(equations: completeness.Equations, model: Model) -> tuple[Representation, ...] | None:
+    """All that are proved, or those of the generators found.
+
+    Raises
+    ------
+    ContradictionError
+        If they are different in the degrees that are known.
+    """
+    known = equations.representations
+    orbits = equations.implicitization.orbits
+    found = model.representations({(orbit.degree, orbit.multidegree): len(orbit.polynomials) for orbit in orbits})
+    if known is None or found is None:
+        return found
+    if set(found) != {part for part in known if part.degree <= equations.implicitization.max_degree}:
+        raise errors.ContradictionError(
+            "the representations of the core are not those of the generators in each multidegree"
+        )
+    return known
 
 
 def _multigraded_dimension(equations: completeness.Equations, bound: Bound) -> Bound:

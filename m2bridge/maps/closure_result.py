@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field as dataclass_field
+from itertools import groupby
 from typing import Any, Literal
 
 from sympy import Expr, latex
@@ -10,6 +11,7 @@ from sympy import Expr, latex
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_homogeneous
+from m2bridge.algebra.schur import Representation
 from m2bridge.convert.notation import degree_summary, expression_text, ideal_macaulay2, polynomial_text, sparse_text
 from m2bridge.errors import MethodUnavailableError, TimeLimitError
 from m2bridge.ideals.ideal import Ideal
@@ -74,6 +76,11 @@ class Closure(Result):
         Empty, or the limit that was reached; then the fields that were not found are ``None``.
     completeness_reason : str
         How it is known that these are all generators, or up to which degree they are.
+    all_generators : bool
+        Whether generators that were found degree by degree are proved to be all.
+    representations : tuple of Representation, optional
+        What the minimal generators form where a group acts by linear changes of coordinates: all of them where that is
+        proved, also those that are not written out, else those found.
 
     Examples
     --------
@@ -98,6 +105,8 @@ class Closure(Result):
     seconds: float
     unfinished: str = ""
     completeness_reason: str = ""
+    all_generators: bool = False
+    representations: tuple[Representation, ...] | None = None
     _ideals: list[Ideal] = dataclass_field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
@@ -178,7 +187,7 @@ class Closure(Result):
     @property
     def completeness(self) -> Completeness:
         """Whether these are all generators."""
-        if isinstance(self.equations, Implicitization) and self.hilbert_series is None:
+        if isinstance(self.equations, Implicitization) and not self.all_generators:
             return Completeness(False, self.equations.max_degree, self.completeness_reason)
         return Completeness(self.equations is not None, reason=self.completeness_reason)
 
@@ -214,6 +223,7 @@ class Closure(Result):
             "degree_by_fibres": self.fibre_degree,
             "generators": None if self.equations is None else list(self.generator_texts()),
             "generator_degrees": None if degrees is None else {str(d): count for d, count in degrees.items()},
+            "representations": None if self.representations is None else [r.to_json() for r in self.representations],
             "complete": str(self.completeness),
             "completeness": self.completeness.reason or None,
             "homogeneous": self.homogeneous,
@@ -244,6 +254,7 @@ def _facts(closure: Closure) -> list[tuple[str, object]]:
             "minimal generators" if closure.homogeneous else "generators",
             None if degrees is None else degree_summary(degrees),
         ),
+        *_representations(closure),
         ("Hilbert series", None if series is None else _hilbert(closure, series.expression)),
         ("Hilbert polynomial", None if series is None else _hilbert(closure, series.polynomial)),
         ("Hilbert function", None if values is None else f"{', '.join(map(str, values))}, …"),
@@ -267,6 +278,14 @@ def _formulas(closure: Closure) -> list[str]:
         names = rf"f_1, \ldots, f_{{{number}}}" if number > 1 else "f_1" if number else "0"
         formulas.append(rf"{ideal} = \langle {names} \rangle")
     return formulas
+
+
+def _representations(closure: Closure) -> Iterator[tuple[str, object]]:
+    """A line for each degree."""
+    for degree, parts in groupby(closure.representations or (), lambda part: part.degree):
+        listed = list(parts)
+        text = ", ".join(f"{part} ({part.dimension})" for part in listed)
+        yield f"of degree {degree}", Formula(text, r" \oplus ".join(part.latex for part in listed))
 
 
 def _dimension(closure: Closure) -> str | None:

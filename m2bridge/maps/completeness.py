@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -13,6 +14,7 @@ from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.numbers import primes_from
 from m2bridge.algebra.polynomial_map import PolynomialMap, in_sparse_coordinates, reduce_linearly
+from m2bridge.algebra.schur import Representation
 from m2bridge.convert import macaulay2
 from m2bridge.convert.macaulay2 import all_to_macaulay2
 from m2bridge.engine import Engine
@@ -24,9 +26,10 @@ from m2bridge.errors import (
     MemoryLimitError,
     MethodUnavailableError,
     TimeLimitError,
+    TooLargeError,
 )
 from m2bridge.implicitization.elimination import linear_part
-from m2bridge.implicitization.implicitize import Implicitization, implicitize, implicitize_and_look_ahead
+from m2bridge.implicitization.implicitize import Implicitization, implicitize
 from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
 from m2bridge.limits import clock, share, watched
 from m2bridge.maps.model import Core, Model
@@ -92,7 +95,7 @@ def prove_complete(equations: Equations, model: Model, *, engine: Engine) -> Equ
     K is found by elimination, in linear coordinates with few terms: the closures of a map in two systems of linear
     coordinates correspond, with their Hilbert functions, and the above is about any of them. Where the model knows a
     core, linear algebra proves it instead, or nothing does: then elimination, in more coordinates, would take longer
-    still; see :class:`m2bridge.maps.completeness.Core`.
+    still; see :class:`m2bridge.maps.model.Core`.
 
     Where it is seen that generators are missing, those of higher degree are found too, as far as the time goes.
 
@@ -134,7 +137,7 @@ def _by_elimination(equations: Equations, model: Model, engine: Engine) -> Equat
             generated = f"generators of degree ≤ {largest} and the same Hilbert function there"
             elimination = f"elimination modulo {field.characteristic} gives{besides}"
             remark = f"all generators: {elimination} {generated if largest else 'no generators'}"
-            return replace(equations, series=series, remark=remark, unfinished="")
+            return replace(equations, series=series, all_generators=True, remark=remark, unfinished="")
         unlucky.append(str(field.characteristic))
     primes = ", ".join(unlucky)
     return replace(equations, unfinished=f"the primes {primes} are unlucky for this map; elimination needs none")
@@ -171,113 +174,56 @@ def _primes(parametrization: PolynomialMap) -> Iterator[int]:
 
 
 MOST_MONOMIALS = 10_000_000
-"""Of the degree of the bound: more take longer than minutes."""
-
-
-@dataclass(frozen=True, slots=True)
-class CoreIdeal:
-    """All generators of the ideal of a core.
-
-    Parameters
-    ----------
-    largest_degree : int
-        Of a generator.
-    sections_from : int
-        From this degree on the Hilbert function is the number of sections; in the degree before it is smaller.
-    """
-
-    largest_degree: int
-    sections_from: int
-
-
-def within_reach(core: Core, most: int = MOST_MONOMIALS) -> bool:
-    """Whether there are at most so many monomials of the degree of the bound."""
-    return monomial_count(len(core.source.polynomial_map.coordinates), core.bound) <= most
+"""Of one degree, in which all generators are written out: more take longer than minutes."""
 
 
 def prove_by_core(equations: Equations, core: Core) -> Equations:
-    """Compute the ideal of the core up to the bound, and that of the closure as far as it shows to be necessary.
+    """The Hilbert series and all representations by the core, and generators as far as these show to be necessary.
 
     Raises
     ------
     ContradictionError
-        If a Hilbert function is not what the family vouches for.
+        If they are not what was computed in the degrees that are known.
     """
-    if not within_reach(core):
-        missing = f"all of the ideal of {core.name} up to degree {core.bound} would have to be computed"
-        return replace(equations, unfinished=f"{missing}, which is too much; --strategy elimination has no such bound")
     try:
-        implicitization = up_to_the_bound(core)
-    except TimeLimitError as limit:
+        coordinates = len(linear_part(equations.implicitization.source).independent)
+        equations = replace(equations, series=core.hilbert_series())
+        check_representations(equations := replace(equations, representations=core.representations()))
+    except (TimeLimitError, MethodUnavailableError, TooLargeError) as limit:
         return replace(equations, unfinished=str(limit))
-    ideal = core_ideal(implicitization, core)
-    if ideal is None:
-        undecided = f"the Hilbert function of {core.name} in degree {core.bound - 1} decides nothing"
-        return replace(equations, unfinished=undecided)
-    needed = max(ideal.largest_degree, core.least_degree, ideal.sections_from - 1)
-    equations = up_to(needed, equations)
-    if equations.implicitization.max_degree < needed:
-        return replace(equations, unfinished=str(clock().late(f"degree {needed}")))
-    series = hilbert_series(equations.implicitization.hilbert_function, ideal.sections_from, core)
-    if any(series.value(n) != value for n, value in enumerate(equations.implicitization.hilbert_function)):
-        raise ContradictionError(f"the Hilbert series {series.expression} does not continue the values computed")
-    return replace(equations, series=series, remark=_remark(ideal, core), unfinished="")
+    needed = max((part.degree for part in equations.representations or ()), default=0)
+    reachable = monomial_count(coordinates, needed) <= MOST_MONOMIALS
+    if reachable and needed > equations.implicitization.max_degree:
+        check_representations(equations := up_to(needed, equations))
+    last = equations.implicitization.max_degree
+    if last >= needed:
+        generated = (
+            f"{core.name} show that they have degree ≤ {needed}" if needed else f"{core.name} satisfy no equation"
+        )
+        remark = f"all generators: {generated} (docs/representations.md)"
+        return replace(equations, all_generators=True, remark=remark, unfinished="")
+    remark = f"all generators as representations, by {core.name}; as polynomials those of degree ≤ {last}"
+    late = str(clock().late(f"degree {last + 1}")) if reachable else ""
+    return replace(equations, remark=remark, unfinished=late)
 
 
-def up_to_the_bound(core: Core) -> Implicitization:
-    """The ideal of the core up to the degree before the bound, and further if there are generators of that degree.
-
-    Raises
-    ------
-    TimeLimitError
-        If the limit was reached.
-    """
-    implicitization, beyond = implicitize_and_look_ahead(core.source, core.bound - 1, core.balanced(core.bound))
-    if beyond:
-        implicitization = implicitize(core.source, core.bound)
-    if implicitization.stopped_early or beyond is None:
-        raise clock().late(f"degree {implicitization.max_degree + 1} of {core.name}")
-    return implicitization
-
-
-def core_ideal(implicitization: Implicitization, core: Core) -> CoreIdeal | None:
-    """Conclude from the ideal up to the bound about all generators of the core; ``None`` if it does not decide.
-
-    In the degree of the bound ``found`` may be missing if there are no generators in it.
+def check_representations(equations: Equations) -> None:
+    """Compare series and representations with what is known of low degrees.
 
     Raises
     ------
     ContradictionError
-        If the Hilbert function is larger than the number of sections.
+        If they differ.
     """
-    excess = [core.sections(n) - value for n, value in enumerate(implicitization.hilbert_function)]
-    if min(excess) < 0:
-        raise ContradictionError(f"{core.name} have a Hilbert function larger than their number of sections")
-    if not implicitization.exact or implicitization.max_degree < core.bound - 1 or any(excess[core.bound - 1 :]):
-        return None
-    sections_from = max((n + 1 for n, number in enumerate(excess) if number), default=0)
-    return CoreIdeal(max(implicitization.generator_counts, default=0), sections_from)
-
-
-def hilbert_series(values: tuple[int, ...], start: int, core: Core) -> HilbertSeries:
-    """The Hilbert series with these values in degrees below ``start``, and the number of sections from there on.
-
-    The numerator has degree less than the dimension plus the degree from which on a polynomial gives the values.
-    """
-    count = core.dimension + max(start, 1)
-    value = [values[n] if n < start else core.whole_sections(n) for n in range(count)]
-    return HilbertSeries.from_values(value, core.dimension)
-
-
-def _remark(ideal: CoreIdeal, core: Core) -> str:
-    generated = f"those of {core.name} have degree ≤ {ideal.largest_degree}"
-    if not ideal.largest_degree:
-        generated = f"{core.name} satisfy no equation"
-    sections = f"and the Hilbert function is the number of sections from degree {ideal.sections_from} on"
-    return (
-        f"all generators: {generated}, as their ideal up to degree {core.bound} shows, {sections} "
-        "(docs/completeness.md)"
-    )
+    implicitization, series = equations.implicitization, equations.series
+    if series and any(series.value(n) != value for n, value in enumerate(implicitization.hilbert_function)):
+        raise ContradictionError(f"the Hilbert series {series.expression} does not continue the values computed")
+    counts: Counter[int] = Counter()
+    for part in equations.representations or ():
+        counts[part.degree] += part.dimension
+    for n in range(2, implicitization.max_degree + 1):
+        if counts[n] != (computed := implicitization.generator_counts.get(n, 0)):
+            raise ContradictionError(f"representations have {counts[n]} generators of degree {n}, not {computed}")
 
 
 LARGEST_DEGREE = 4
@@ -292,7 +238,11 @@ class Equations:
     ----------
     implicitization : Implicitization
     series : HilbertSeries or None
-        Set exactly when it is proved that these are all generators.
+        Of the whole ideal, where it is proved.
+    all_generators : bool
+        Whether it is proved that there are none of higher degree.
+    representations : tuple of Representation, optional
+        All minimal generators but linear forms, where they are proved to be these.
     engine_version : str
         Of the Macaulay2 that took part in the proof; empty if none was asked.
     remark : str
@@ -303,6 +253,8 @@ class Equations:
 
     implicitization: Implicitization
     series: HilbertSeries | None = None
+    all_generators: bool = False
+    representations: tuple[Representation, ...] | None = None
     engine_version: str = ""
     remark: str = ""
     unfinished: str = ""

@@ -19,9 +19,10 @@ from m2bridge.maps.statement import Observed, Statement
 if TYPE_CHECKING:
     from sympy.polys.rings import PolyElement
 
+    from m2bridge.algebra.hilbert_series import HilbertSeries
     from m2bridge.algebra.polynomial_map import PolynomialMap
+    from m2bridge.algebra.schur import Representation
     from m2bridge.engine import Engine
-    from m2bridge.implicitization.multigraded_map import MultigradedMap
     from m2bridge.maps.statement import OrbitMethods
 
 
@@ -169,42 +170,24 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class Core:
-    """A map of the same kind with fewer coordinates, and a bound on the degrees of its generators.
+    """The ideal of a closure by that of a smaller case, computed when it is asked for.
 
-    Let I be the ideal of the closure and C that of the core's. The family vouches for this, by proofs in its
-    documentation:
-
-    * If C is generated in degrees ≤ N and N ≥ ``least_degree``, then I is generated in degrees ≤ N.
-    * The Hilbert function of the core is at most ``sections``. If both agree in degree ``bound`` − 1, they agree in all
-      higher ones, and C is generated in degrees ≤ ``bound``.
-    * If there is a minimal generator of degree n, there is one of the weight of ``balanced(n)``.
-    * If the Hilbert function of the core is ``sections`` in a degree, that of the closure is ``whole_sections`` there.
+    The family vouches for both, by proofs in its documentation. They raise TimeLimitError at the limit,
+    MethodUnavailableError where the smaller case decides nothing, and TooLargeError where it is not small enough.
 
     Parameters
     ----------
     name : str
-        In words, for people.
-    source : MultigradedMap
-    bound : int
-    sections : callable
-        The number of independent sections of degree n over the image of the core.
-    balanced : callable
-        A monomial of degree n: the numbers of its coordinates.
-    least_degree : int
-    whole_sections : callable
-        The same for the closure.
-    dimension : int
-        Of the closure, as a cone; in degrees n ≥ 1 ``whole_sections`` is a polynomial of this degree less one.
+        The smaller case in words, for people.
+    hilbert_series : callable
+        The Hilbert series of the closure.
+    representations : callable
+        All minimal generators of its ideal, besides linear forms.
     """
 
     name: str
-    source: MultigradedMap
-    bound: int
-    sections: Callable[[int], int]
-    balanced: Callable[[int], tuple[int, ...]]
-    least_degree: int
-    whole_sections: Callable[[int], int]
-    dimension: int
+    hilbert_series: Callable[[], HilbertSeries]
+    representations: Callable[[], tuple[Representation, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,6 +314,13 @@ class Model(ABC):
 
     def grading(self) -> Multigrading | None:
         """Return the finest multigrading of the free parametrization, in legible degrees, where one is known."""
+        return None
+
+    def representations(self, counts: Mapping[tuple[int, Vector], int]) -> tuple[Representation, ...] | None:
+        """The representations that minimal generators form, from their numbers in each degree and multidegree.
+
+        One multidegree of each orbit of the symmetries is enough. ``None`` where no group is known.
+        """
         return None
 
     def symmetries(self) -> tuple[Symmetry, ...]:

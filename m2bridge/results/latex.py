@@ -44,7 +44,7 @@ def _lines(block: Block, most: int | None) -> Iterator[str]:
             yield from _table([], [[latex(name), _value(value)] for name, value in block.pairs], _shares(_FACTS))
         case Table():
             cells = [[str(cell) for cell in row] for row in block.rows]
-            rows = [[latex(cell) for cell in row] for row in cells]
+            rows = [[_value(cell) for cell in row] for row in block.rows]
             yield from _table(
                 [latex(name) for name in block.header], rows, _columns(block.header, cells), block.caption
             )
@@ -157,7 +157,7 @@ def _formula_lines(block: Block, most: int) -> list[str]:
             cells = [[str(cell) for cell in row] for row in block.rows]
             columns = "".join("r" if right else "l" for right in numeric(cells))
             header = " & ".join(map(_words, block.header)) + r" \\ \hline"
-            rows = [" & ".join(map(_words, row)) for row in cells]
+            rows = [" & ".join(map(_formula_value, row)) for row in block.rows]
             return [_words(block.caption)][: bool(block.caption)] + _block(rows, most, columns, header)
         case Polynomials():
             return _formula_polynomials(block, most)

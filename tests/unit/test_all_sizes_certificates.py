@@ -50,7 +50,7 @@ from tests.all_sizes import basis, points
 # Certificates for all sizes: a round trip, every change and mistakes on both sides noticed, how they are shown.
 
 SAMPLES = Path(__file__).parents[1] / "certificates" / "all-sizes"
-KEYS = tuple(questions("attention-all-sizes"))
+KEYS = tuple(key for key in questions("attention-all-sizes") if key != "closures")
 
 
 @pytest.fixture(scope="module")

@@ -1,42 +1,32 @@
 """The core of a closure: its theorem's finite checks, its section counts against ranks, and planted mistakes."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from itertools import combinations, product
+from itertools import combinations, combinations_with_replacement, product
 from math import comb
 
 import flint
 import pytest
 
+from m2bridge.algebra.field import QQ
 from m2bridge.algebra.linear_algebra import sparse_rank
 from m2bridge.algebra.numbers import LARGE_PRIME
+from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ContradictionError
-from m2bridge.families.attention.completeness import (
-    CoreSize,
-    balanced_monomial,
-    core,
-    core_map,
-    core_symmetries,
-    least_degree,
-    section_count,
-    sections_of,
-)
+from m2bridge.families.attention import multiplicity_spaces, representations
+from m2bridge.families.attention.completeness import CoreSize, least_degree, section_count, sections_of
+from m2bridge.families.attention.covariants import Shapes
 from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.families.attention.multiplicity_spaces import MultiplicitySpaces
+from m2bridge.families.attention.parametrization import coordinate, entries, reduced_name
+from m2bridge.families.attention.representations import core
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
-from m2bridge.implicitization.implicitize import implicitize, implicitize_and_look_ahead
 from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
 from m2bridge.limits import limited
 from m2bridge.maps.closure import _multigraded_dimension
-from m2bridge.maps.completeness import (
-    Core,
-    Equations,
-    core_ideal,
-    graded_source,
-    low_degree_equations,
-    prove_by_core,
-    within_reach,
-)
+from m2bridge.maps.completeness import Core, Equations, graded_source, low_degree_equations, prove_by_core
 from m2bridge.maps.map_model import as_model
 from tests.exact_ideals import series_of
 from tests.hilbert_by_ranks import hilbert_function
@@ -174,7 +164,18 @@ def test_antisymmetric_functions_have_linear_relations() -> None:
 
 
 def map_of(size: CoreSize) -> MultigradedMap:
-    return multigraded(core_map(size), core_symmetries(size))
+    """The coefficients c_k_i_p_q of l_i·v_k."""
+    m = size.variables
+    source = PolynomialRing(QQ, entries("A", m, size.columns) + entries("V", size.rows, m))
+    value = dict(zip(source.variables, source.sympy_ring.gens, strict=True))
+    images = {
+        reduced_name((k, i, p, q)): coordinate(
+            (k, i, p, q), lambda p, i: value[f"A_{p + 1}_{i + 1}"], lambda k, p: value[f"V_{k + 1}_{p + 1}"]
+        )
+        for k, i in product(range(size.rows), range(size.columns))
+        for p, q in combinations_with_replacement(range(m), 2)
+    }
+    return multigraded(PolynomialMap(source, tuple(images), tuple(images.values()), (), prime=True))
 
 
 @pytest.mark.parametrize(
@@ -207,36 +208,17 @@ def test_sections_have_the_degree_of_the_closure(case: tuple[int, int, int]) -> 
     assert value == degree_formula(model)
 
 
-# One weight is enough.
-
-
-@pytest.mark.parametrize("size", [CoreSize(2, 2, 2), CoreSize(3, 2, 1), CoreSize(3, 2, 2)], ids=str)
-def test_generators_are_seen_in_the_balanced_weight(size: CoreSize) -> None:
-    source = map_of(size)
-    counts = implicitize(source, 5).generator_counts
-    for degree in range(2, 6):
-        monomial = balanced_monomial(size, source.polynomial_map.coordinates, degree)
-        found, beyond = implicitize_and_look_ahead(source, degree - 1, monomial)
-        assert bool(beyond) == (degree in counts)
-        assert found.generator_counts == {n: count for n, count in counts.items() if n < degree}
+# Multiplicity spaces.
 
 
 @pytest.mark.parametrize("size", [(2, 1, 1), (2, 2, 1), (2, 1, 2), (2, 2, 2), (3, 2, 1), (3, 3, 1)], ids=str)
 def test_no_generators_just_above_the_bound(size: tuple[int, int, int]) -> None:
     """What the theorem says and the program does not look for: in degree B + 1 there are none."""
     core_size = CoreSize(*size)
-    source = map_of(core_size)
-    monomial = balanced_monomial(core_size, source.polynomial_map.coordinates, core_size.bound + 1)
-    assert implicitize_and_look_ahead(source, core_size.bound, monomial)[1] == 0
-
-
-def test_indices_of_a_balanced_monomial() -> None:
-    size = CoreSize(4, 3, 2)
-    names = core_map(size).coordinates
-    indices = [names[j].split("_")[1:] for j in balanced_monomial(size, names, 6)]
-    for place, each in ((0, 3), (1, 2)):
-        assert set(Counter(index[place] for index in indices).values()) == {each}
-    assert set(Counter(p for index in indices for p in index[2:]).values()) == {3}
+    spaces = MultiplicitySpaces.of(core_size, core_size.bound + 1)
+    for _ in range(core_size.bound + 1):
+        spaces.next_degree()
+    assert not spaces.generators[-1]
 
 
 # The proof.
@@ -272,63 +254,60 @@ def test_generators_of_higher_degree_are_found() -> None:
     assert (proved.series.dimension, proved.series.degree) == (13, degree_formula(model))
 
 
-WRONG: dict[str, Callable[[Core], Core]] = {
-    "too few sections": lambda right: replace(right, sections=lambda n: right.sections(n) - (n == 2)),
-    "other values for the closure": lambda right: replace(right, whole_sections=lambda n: right.whole_sections(n) + 1),
-    "a core of another size": lambda right: replace(right, source=core_of(SingleLayerAttention(3, 1, 2)).source),
-}
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_planted_mistakes_are_contradictions(name: str) -> None:
+def test_planted_mistakes_are_contradictions() -> None:
     model = SingleLayerAttention(2, 2)
-    wrong = WRONG[name](core_of(model))
-    with pytest.raises(ContradictionError):
-        prove_by_core(known(model, 4), wrong)
+    right, other = core_of(model), core_of(SingleLayerAttention(2, 3))
+    wrong = [replace(right, hilbert_series=other.hilbert_series), replace(right, representations=other.representations)]
+    wrong += [replace(right, representations=lambda: right.representations()[1:])]
+    for planted in wrong:
+        with pytest.raises(ContradictionError):
+            prove_by_core(known(model, 4), planted)
 
 
-def test_too_many_sections_prove_nothing() -> None:
-    model = SingleLayerAttention(2, 2)
-    right = core_of(model)
-    wrong = replace(right, sections=lambda n: right.sections(n) + (n == 3))
-    found = prove_by_core(known(model, 4), wrong)
-    assert found.series is None
+def test_what_decides_nothing_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sections that are too many: the Hilbert function in the degree before the bound is not theirs."""
+    model, right = SingleLayerAttention(2, 2), multiplicity_spaces.section_multiplicities
+
+    def more(size: CoreSize, n: int) -> dict[Shapes, int]:
+        return {kind: number + (n == 3 and kind == ((3,), (3,), (6,))) for kind, number in right(size, n).items()}
+
+    for module in (multiplicity_spaces, representations):
+        monkeypatch.setattr(module, "section_multiplicities", more)
+    forget()
+    found = prove_by_core(known(model, 4), core_of(model))
+    assert (found.series, found.all_generators) == (None, False)
     assert "in degree 3 decides nothing" in found.unfinished
-    assert core_ideal(replace(implicitize(right.source, 4), exact=False), right) is None
-    assert core_ideal(implicitize(right.source, 2), right) is None
 
 
-def test_values_are_computed_up_to_where_the_sections_begin() -> None:
-    """Also where the generators are of lower degree: a core whose sections are too many in degree 5, with B = 7."""
-    model = SingleLayerAttention(2, 2)
-    right = core_of(model)
-    wrong = replace(right, sections=lambda n: right.sections(n) + (n == 5), bound=7)
-    proved = prove_by_core(known(model, 1), wrong)
-    assert proved.implicitization.max_degree == 5
-    assert proved.series == prove_by_core(known(model, 1), right).series
+def forget() -> None:
+    for cached in (representations.coordinate_ring, representations.core_types, representations.generators):
+        cached.cache_clear()
 
 
 def test_a_limit_leaves_what_was_known() -> None:
     """Whenever it ends the proof: nothing is claimed, and what is missing is said."""
     model = SingleLayerAttention(2, 2)
     start, right, looks = known(model, 2), core_of(model), Looks()
+    forget()
     with limited(1e9, now=looks):
-        assert prove_by_core(start, right).series is not None
+        assert prove_by_core(start, right).all_generators
     for number in range(1, looks.number - 1, max(looks.number // 30, 1)):
+        forget()
         with limited(number, now=Looks()):
             found = prove_by_core(start, right)
-        assert found.series is None
+        assert not found.all_generators
         assert "timeout=" in found.unfinished
         assert found.implicitization.max_degree >= 2
 
 
-def test_what_is_out_of_reach() -> None:
-    assert within_reach(core_of(SingleLayerAttention(4, 1)))
-    model = SingleLayerAttention(4, 2, 2)
-    assert not within_reach(core_of(model))
+def test_what_is_not_written_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Generators that are too many to be written out are representations all the same."""
+    model = SingleLayerAttention(2, 2)
+    monkeypatch.setattr("m2bridge.maps.completeness.MOST_MONOMIALS", 1000)
     found = prove_by_core(known(model, 2), core_of(model))
-    assert (found.series, found.implicitization.max_degree) == (None, 2)
-    assert "up to degree 8 would have to be computed" in found.unfinished
+    assert (found.all_generators, found.implicitization.max_degree, found.unfinished) == (False, 2, "")
+    assert found.series is not None
+    assert [part.dimension for part in found.representations or ()] == [5, 5, 5]
     assert core(SingleLayerAttention(2, 1, 2, 1), "full") is None
 
 
@@ -337,7 +316,7 @@ def test_full_coordinates_have_the_same_core(monkeypatch: pytest.MonkeyPatch) ->
     full = core(model, "full")
     assert full is not None
     assert full.name == core_of(model).name
-    monkeypatch.setattr("m2bridge.families.attention.completeness.linear_isomorphism", lambda *_: None)
+    monkeypatch.setattr("m2bridge.families.attention.representations.linear_isomorphism", lambda *_: None)
     assert core(model, "full") is None
 
 

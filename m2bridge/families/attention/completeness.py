@@ -19,30 +19,14 @@ dimensions. There a bound on the degrees follows from the sections. Proofs are i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import combinations_with_replacement, product
+from itertools import product
 from math import comb
-from typing import get_args
 
 from m2bridge.algebra.determinantal import determinantal_hilbert_function, monomial_count
-from m2bridge.algebra.field import QQ
 from m2bridge.algebra.hilbert_series import HilbertSeries
-from m2bridge.algebra.polynomial_map import PolynomialMap, linear_isomorphism
-from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.families.attention.parametrization import (
-    Places,
-    coordinate,
-    entries,
-    parametrization,
-    reduced_name,
-    renamed,
-)
-from m2bridge.families.attention.shape import Coordinates, Shape, dimension_formula
+from m2bridge.families.attention.shape import Shape
 from m2bridge.families.attention.statements import several_tokens
-from m2bridge.implicitization.multigraded_map import multigraded
-from m2bridge.maps.model import Core
 
 FEWER_FORMS = {2: 3, 3: 8}
 """The correction for d = 3, α ≥ 2, d' ≥ 2, by degree, in multiples of dim S_(n−1, 1) X · dim S_(n−1, 1) H."""
@@ -160,76 +144,3 @@ def least_degree(shape: Shape) -> int:
         (size.variables < shape.d, size.columns + size.rows + 1),
     ]
     return max([1, *(degree for drops, degree in dropped if drops)])
-
-
-def core(shape: Shape, coordinates: Coordinates) -> Core | None:
-    """The core of a closure; ``None`` for one token, whose functions are no products.
-
-    In full coordinates the closure is the same up to a linear isomorphism, which is computed.
-    """
-    if shape.t == 1:
-        return None
-    if coordinates == "full":
-        maps = (parametrization(shape, system, "attention") for system in get_args(Coordinates))
-        if linear_isomorphism(*maps) is None:
-            return None
-    size = CoreSize.of(shape)
-    source = multigraded(core_map(size), core_symmetries(size))
-    return Core(
-        str(size),
-        source,
-        size.bound,
-        partial(section_count, size.columns, size.rows, size.variables, size.columns),
-        partial(balanced_monomial, size, source.polynomial_map.coordinates),
-        least_degree(shape),
-        partial(sections_of, shape),
-        dimension_formula(shape),
-    )
-
-
-def core_map(size: CoreSize) -> PolynomialMap:
-    """The coefficients c_k_i_p_q of l_i·v_k, for l_i = Σ A_pi y_p and v_k = Σ V_kp y_p."""
-    source = PolynomialRing(QQ, _weights(size))
-    value = dict(zip(source.variables, source.sympy_ring.gens, strict=True))
-    images = {
-        reduced_name((k, i, p, q)): coordinate(
-            (k, i, p, q), lambda p, i: value[f"A_{p + 1}_{i + 1}"], lambda k, p: value[f"V_{k + 1}_{p + 1}"]
-        )
-        for k, i in product(range(size.rows), range(size.columns))
-        for p, q in combinations_with_replacement(range(size.variables), 2)
-    }
-    return PolynomialMap(source, tuple(images), tuple(images.values()), (), prime=True)
-
-
-def _weights(size: CoreSize) -> tuple[str, ...]:
-    return entries("A", size.variables, size.columns) + entries("V", size.rows, size.variables)
-
-
-def balanced_monomial(size: CoreSize, coordinates: Sequence[str], degree: int) -> tuple[int, ...]:
-    """A monomial in which the indices of each kind occur equally often, as far as that can be.
-
-    Its weight is below all other dominant ones, so it occurs in every representation of this degree.
-    """
-    place = {name: number for number, name in enumerate(coordinates)}
-    names = []
-    for n in range(degree):
-        p, q = sorted((2 * n % size.variables + 1, (2 * n + 1) % size.variables + 1))
-        names.append(f"c_{n % size.rows + 1}_{n % size.columns + 1}_{p}_{q}")
-    return tuple(sorted(place[name] for name in names))
-
-
-def core_symmetries(size: CoreSize) -> list[dict[str, str]]:
-    """Permutations of the weights that permute the products: of columns, of rows, of variables, and A with Vᵀ."""
-    moves: list[Places] = [{"A": (None, s)} for s in range(1, size.columns)]
-    moves += [{"V": (s, None)} for s in range(1, size.rows)]
-    moves += [{"A": (s, None), "V": (None, s)} for s in range(1, size.variables)]
-    names = _weights(size)
-    symmetries = [{name: renamed(name, places) for name in names} for places in moves]
-    if size.rows == size.columns:
-        symmetries.append({name: _exchanged(name) for name in names})
-    return symmetries
-
-
-def _exchanged(name: str) -> str:
-    letter, first, second = name.split("_")
-    return f"{'V' if letter == 'A' else 'A'}_{second}_{first}"

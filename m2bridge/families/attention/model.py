@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from m2bridge.algebra.field import CoefficientField
     from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.algebra.ring import GeneratingSet
+    from m2bridge.algebra.schur import Representation
     from m2bridge.engine import Engine
     from m2bridge.families.attention.observed import Observations
     from m2bridge.families.attention.orbits import Orbit
@@ -158,6 +159,12 @@ class SingleLayerAttention(Shape, Model):
 
         return grading(self, self.free_parametrization()) if self.coordinates == "reduced" else None
 
+    def representations(self, counts: Mapping[tuple[int, tuple[int, ...]], int]) -> tuple[Representation, ...] | None:
+        """The representations of GL(X) × GL(H) × GL(Y); none in full coordinates, whose multidegrees are not chosen."""
+        from m2bridge.families.attention.representations import from_multidegrees
+
+        return from_multidegrees(self, counts) if self.coordinates == "reduced" else None
+
     def symmetries(self) -> tuple[Symmetry, ...]:
         """The permutations of the indices."""
         from m2bridge.families.attention.parametrization import symmetries
@@ -201,7 +208,7 @@ class SingleLayerAttention(Shape, Model):
 
     def core(self) -> Core | None:
         """The products of as few linear forms in as few variables as decide."""
-        from m2bridge.families.attention.completeness import core
+        from m2bridge.families.attention.representations import core
 
         return core(self, self.coordinates)
 

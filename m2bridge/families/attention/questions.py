@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, Literal
 
+from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.jacobian import tangent_dimension
@@ -16,7 +17,8 @@ from m2bridge.engine.script import Script
 from m2bridge.engine.wire import parse
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, NotApplicableError, ParseError, TooLargeError
 from m2bridge.families.attention.completeness import (
-    core,
+    CoreSize,
+    least_degree,
     no_prediction,
     predicted_hilbert_function,
     predicted_series,
@@ -26,6 +28,7 @@ from m2bridge.families.attention.fibres import fibres_script
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import flatten, orbits, representative
 from m2bridge.families.attention.parametrization import multigraded_attention
+from m2bridge.families.attention.representations import coordinate_ring, hilbert_series, representations
 from m2bridge.families.attention.shape import Coordinates, dimension_formula
 from m2bridge.families.attention.statements import WORDS, several_tokens
 from m2bridge.families.attention.tangents import orbit_script
@@ -34,7 +37,7 @@ from m2bridge.implicitization.implicitize import Implicitization, implicitize
 from m2bridge.limits import clock, limited
 from m2bridge.maps.closure import closure, closure_script, read_closure
 from m2bridge.maps.closure_result import Closure
-from m2bridge.maps.completeness import core_ideal, default_max_degree, hilbert_series, up_to_the_bound, within_reach
+from m2bridge.maps.completeness import Equations as Known, check_representations, default_max_degree
 from m2bridge.maps.map_model import as_model
 from m2bridge.maps.singular_locus import jacobian_script
 from m2bridge.results.base import Result
@@ -243,14 +246,13 @@ def observe_equations(model: SingleLayerAttention, engine: Engine | None) -> Equ
 
 def _beyond(model: SingleLayerAttention, equations: Implicitization) -> tuple[HilbertSeries | None, bool]:
     """The Hilbert series, and whether the generators are all, by the core (docs/completeness.md)."""
-    smaller, last = core(model, "reduced"), equations.max_degree
-    if smaller is None or not within_reach(smaller, MOST_CORE_MONOMIALS):
+    size, last = CoreSize.of(model), equations.max_degree
+    coordinates = size.columns * size.rows * monomial_count(size.variables, 2)
+    if monomial_count(coordinates, size.bound) > MOST_CORE_MONOMIALS or coordinate_ring(size).sections_from > last + 1:
         return None, False
-    ideal = core_ideal(up_to_the_bound(smaller), smaller)
-    if ideal is None or ideal.sections_from > last + 1:
-        return None, False
-    series = hilbert_series(equations.hilbert_function, ideal.sections_from, smaller)
-    return series, last >= max(ideal.largest_degree, smaller.least_degree)
+    series, parts = hilbert_series(model), representations(model)
+    check_representations(Known(equations, series, representations=parts))
+    return series, last >= max(least_degree(model), *(part.degree for part in parts), 0)
 
 
 def equations_content(model: SingleLayerAttention, found: Equations) -> Content:

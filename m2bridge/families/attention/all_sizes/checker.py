@@ -29,6 +29,7 @@ from m2bridge.families.attention.checker.case import (
     representative,
     weights,
 )
+from m2bridge.families.attention.checker.representations import closures
 
 Base = tuple[Orbit, int]  # an orbit, and d; d' = s and a = r
 Basis = list[list[list[Any]]]  # polynomials as terms: exponents and coefficient, in decreasing order
@@ -305,7 +306,9 @@ def _stored(key: str, certificate: Certificate) -> Content:
     return content(key)
 
 
-CHECKER = FamilyChecker("attention-all-sizes", name, {key: partial(_stored, key) for key, _ in STATED})
+CHECKER = FamilyChecker(
+    "attention-all-sizes", name, {key: partial(_stored, key) for key, _ in STATED} | {"closures": closures}
+)
 
 
 def _verdict(words: Words) -> Json:

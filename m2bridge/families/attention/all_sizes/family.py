@@ -18,6 +18,7 @@ from m2bridge.families.all_sizes import (
     all_sizes_questions,
     with_a_form,
 )
+from m2bridge.families.attention.all_sizes.closures import QUESTION
 from m2bridge.families.attention.all_sizes.facts import Basis, Facts, base_ideals, base_ideals_script
 from m2bridge.families.attention.all_sizes.fibre_theorem import Stratum, fibre_theorem
 from m2bridge.families.attention.all_sizes.predictions import PREDICTIONS, Conclusion, Prediction
@@ -444,11 +445,14 @@ def _row(key: str, data: dict[str, Any]) -> Row:
 FAMILY = all_sizes_family(
     EverySize,
     "lightning self-attention for all sizes",
-    all_sizes_questions(
-        ((statement.key, statement.part) for statement in REGISTRY if is_stated(statement)),
-        observe=_observe,
-        row=_row,
-        script=lambda case: base_ideals_script(),
+    (
+        *all_sizes_questions(
+            ((statement.key, statement.part) for statement in REGISTRY if is_stated(statement)),
+            observe=_observe,
+            row=_row,
+            script=lambda case: base_ideals_script(),
+        ),
+        QUESTION,
     ),
     paper=LIGHTNING,
     orbits="rk A, rk V, dim of the intersection of column space and row space",

@@ -1,0 +1,314 @@
+"""Zariski closures for all sizes at once: generators as representations, Hilbert function, dimension and degree.
+
+For each core the sizes that have it are a range of (d, d', a); what holds for the core holds in all of it
+(docs/representations.md).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from math import prod
+from typing import Any
+
+from sympy import Expr, Integer, Symbol, binomial, factor, factorial, latex
+
+from m2bridge.algebra.schur import Representation, columns
+from m2bridge.certificates.schema import Certificate, Content
+from m2bridge.convert.notation import expression_text
+from m2bridge.engine import Engine
+from m2bridge.errors import MethodUnavailableError, TimeLimitError
+from m2bridge.families.attention.completeness import CoreSize
+from m2bridge.families.attention.covariants import Shapes
+from m2bridge.families.attention.multiplicity_spaces import total_dimension
+from m2bridge.families.attention.representations import (
+    SPACES,
+    CoordinateRing,
+    Generators,
+    Type,
+    coordinate_ring,
+    generators,
+)
+from m2bridge.families.attention.shape import Shape
+from m2bridge.families.attention.statements import WORDS
+from m2bridge.families.definition import Question, Row, never
+from m2bridge.limits import each, limited
+from m2bridge.results.base import Result
+from m2bridge.results.sheet import Block, Facts, Formula, Sheet, Table, duration
+
+CORES = tuple(
+    CoreSize(m, e, f)
+    for e, f in ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2), (2, 3), (3, 2))
+    for m in range(max(e, f), (4 if {e, f} == {2, 3} else e + f + 1))
+)
+"""Those for min(a, d) ≤ 2 and min(d, d') ≤ 2, for min(a, d) = 3 and d' = 1 or the other way round, and for d = 3."""
+
+D, D_OUT = Symbol("d", integer=True, positive=True), Symbol("d'", integer=True, positive=True)
+SECTIONS = (
+    "h(n) = dim C[D_e]_n · C(n + d d' − 1, n) − dim S_n X · dim S_n H · C(dim S_n Y, 2) "
+    "− Σ dim S_(n−i, 1^i) X · dim S_(n−j, 1^j) H · dim S_(2n−i−j−1, 1^(i+j+1)) Y over i < e, j < d', 1 ≤ i + j ≤ d − 2"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ClosureOfSizes:
+    """The closures with one core.
+
+    Parameters
+    ----------
+    generators : Generators
+    ring : CoordinateRing
+    """
+
+    generators: Generators
+    ring: CoordinateRing
+
+    @property
+    def core(self) -> CoreSize:
+        """The core that they have."""
+        return self.generators.size
+
+    @property
+    def condition(self) -> str:
+        """The sizes, such as ``d ≥ 4, d' = 2, a = 2``."""
+        e, f, m = self.core.columns, self.core.rows, self.core.variables
+        return f"d {'≥' if m == e + f else '='} {m}, d' {'=' if f < m else '≥'} {f}, a {'=' if e < m else '≥'} {e}"
+
+    @property
+    def sizes(self) -> tuple[Expr, Expr]:
+        """d and d' as numbers where they are fixed, else as symbols."""
+        e, f, m = self.core.columns, self.core.rows, self.core.variables
+        return D if m == e + f else Integer(m), D_OUT if f == m else Integer(f)
+
+    def contains(self, shape: Shape) -> bool:
+        """Whether a size is one of these."""
+        return CoreSize.of(shape) == self.core
+
+    @property
+    def dimension(self) -> Expr:
+        """The dimension, as a polynomial."""
+        (d, d_out), e = self.sizes, self.core.columns
+        return (e * (2 * d - e) + d * d_out - 1).expand()
+
+    @property
+    def degree(self) -> Expr:
+        """The degree, that of the source or half of it; see docs/mathematics.md."""
+        (d, d_out), e = self.sizes, self.core.columns
+        matrices = prod(
+            (factorial(2 * d - e - 1 - j) * factorial(e - 1 - j) / factorial(d - 1 - j) ** 2 for j in range(e)),
+            start=Integer(1),
+        )
+        ambient = e * (2 * d - e) + d * d_out - 2
+        half = e == self.core.rows == 1 < self.core.variables
+        return binomial(ambient, d * d_out - 1) * matrices / (2 if half else 1)
+
+    def number(self, shapes: Shapes) -> Expr:
+        """The dimension of a type, as a polynomial."""
+        d, d_out = self.sizes
+        return factor(prod(map(_dimension, shapes, (d, d_out, d)), start=Integer(1)))
+
+    def table(self) -> Table:
+        """The generators."""
+        rows = [(kind[0], _written(kind), _formula(kind[2] * self.number(kind[1]))) for kind in self._types()]
+        return Table(("degree", "generators", "how many"), rows, f"{self.condition}: {self.core}")
+
+    def _types(self) -> Iterator[Type]:
+        return (kind for kind in self.generators.types if self.number(kind[1]) != 0)
+
+    def facts(self) -> Facts:
+        """Dimension, degree and Hilbert function."""
+        start, missing = self.ring.sections_from, self.ring.missing
+        less = "; ".join(f"H({n}) = h({n}) − dim {_named(n, shapes, number)}" for n, shapes, number in missing)
+        values = "h(n) for all n" if not start else f"h(n) for n ≥ {start}" + (f"; {less}" if less else "")
+        return Facts(
+            [
+                ("dimension", _formula(self.dimension)),
+                ("degree", _formula(self.degree)),
+                ("Hilbert function", f"{values}, where e = {self.core.columns}"),
+            ]
+        )
+
+    def to_certificate(self) -> dict[str, Any]:
+        """Return what a certificate holds of these closures."""
+        core = self.core
+        sizes = core.columns, core.rows, core.variables
+        bound = core.bound if core.variables > 1 else 1
+        return {
+            "core": {"variables": core.variables, "columns": core.columns, "rows": core.rows},
+            "bound": bound,
+            "hilbert_function": [total_dimension(self.ring.multiplicities[n], sizes) for n in range(bound)],
+            "sections_from": self.ring.sections_from,
+            "representations": [_type_json(kind) for kind in self.generators.types],
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the sizes, the types of generators and the formulas."""
+        core = self.core
+        return {
+            "sizes": self.condition,
+            "core": {"variables": core.variables, "columns": core.columns, "rows": core.rows},
+            "representations": [
+                _type_json(kind) | {"dimension": str(kind[2] * self.number(kind[1]))} for kind in self._types()
+            ],
+            "generated_in_degrees_at_most": max((kind[0] for kind in self._types()), default=0),
+            "dimension": str(self.dimension),
+            "degree": str(self.degree),
+            "bound": core.bound if core.variables > 1 else 1,
+            "sections_from": self.ring.sections_from,
+            "less_than_sections": [_type_json(kind) for kind in self.ring.missing],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class AllClosures(Result):
+    """Zariski closures of attention for all sizes at once.
+
+    Parameters
+    ----------
+    ranges : tuple of ClosureOfSizes
+    seconds : float
+    unfinished : str
+        Empty, or the limit that was reached.
+
+    Examples
+    --------
+    >>> found = closures_of_all_sizes(CORES[:3])
+    >>> [part.condition for part in found.ranges]
+    ["d = 1, d' ≥ 1, a ≥ 1", "d ≥ 2, d' = 1, a = 1", "d = 2, d' ≥ 2, a = 1"]
+    """
+
+    ranges: tuple[ClosureOfSizes, ...]
+    seconds: float
+    unfinished: str = ""
+
+    def to_sheet(self) -> Sheet:
+        """For each range of sizes a table of generators, and formulas."""
+        blocks: list[Block] = [
+            Facts(
+                [
+                    ("spaces", "X and Y of dimension d (indices i of x_i, and y), H of dimension d' (the outputs)"),
+                    ("sections", SECTIONS),
+                    ("proved by", "ranks of covariants over QQ and the bound on degrees (docs/representations.md)"),
+                    ("computed by", f"exact linear algebra (FLINT), {duration(self.seconds)}"),
+                    ("not finished", self.unfinished or None),
+                ]
+            )
+        ]
+        for part in self.ranges:
+            blocks += [part.table(), part.facts()]
+        return Sheet("Zariski closures of lightning self-attention for all sizes, t ≥ 2, over QQ", blocks)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the ranges of sizes, and what holds in them."""
+        return {
+            "scope": "t ≥ 2, in characteristic 0",
+            "field": "QQ",
+            "seconds": round(self.seconds, 3),
+            "sections": SECTIONS,
+            "closures": [part.to_json() for part in self.ranges],
+            "unfinished": self.unfinished or None,
+        }
+
+    def to_macaulay2(self) -> str:
+        """Return for each range the largest degree of a generator, as a Macaulay2 hash table."""
+        entries = (f'"{part.condition}" => {part.to_json()["generated_in_degrees_at_most"]}' for part in self.ranges)
+        return f"generatedInDegreesAtMost = hashTable {{{', '.join(entries)}}}"
+
+
+def closures_of_all_sizes(cores: tuple[CoreSize, ...] = CORES, *, timeout: float | None = None) -> AllClosures:
+    """Compute the closures for all sizes with these cores; at the limit on time those so far.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If something was not decided.
+    TimeLimitError
+        If the limit was reached before the first result.
+    """
+    with limited(timeout) as running:
+        found, late = each((str(size), partial(_closure_of_sizes, size)) for size in cores)
+        return AllClosures(found, running.seconds, late)
+
+
+def _closure_of_sizes(size: CoreSize) -> ClosureOfSizes:
+    return ClosureOfSizes(generators(size), coordinate_ring(size))
+
+
+def closure_of(shape: Shape) -> ClosureOfSizes:
+    """The closures of all sizes with the core of a model, t ≥ 2.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If t = 1, or it was not decided.
+    """
+    if shape.t == 1:
+        raise MethodUnavailableError("closures for all sizes are for t ≥ 2")
+    return _closure_of_sizes(CoreSize.of(shape))
+
+
+def _dimension(shape: tuple[int, ...], size: Expr) -> Expr:
+    """The dimension of a Schur functor, by contents and hooks."""
+    legs = columns(shape)
+    cells = [(i, j) for i, part in enumerate(shape) for j in range(part)]
+    hooks = prod(shape[i] - j + legs[j] - i - 1 for i, j in cells)
+    return prod((size + j - i for i, j in cells), start=Integer(1)) / hooks
+
+
+def _named(n: int, shapes: Shapes, number: int) -> Representation:
+    return Representation(n, SPACES, (0, 0, 0), shapes, number)
+
+
+def _written(kind: Type) -> Formula:
+    named = _named(*kind)
+    return Formula(str(named), named.latex)
+
+
+def _type_json(kind: Type) -> dict[str, Any]:
+    found = _named(*kind).to_json()
+    del found["dimension"]
+    return found
+
+
+def _formula(expression: Expr) -> Formula:
+    return Formula(expression_text(expression), latex(expression))
+
+
+CERTIFIED = tuple(core for core in CORES if {core.columns, core.rows} != {2, 3} and core != CoreSize(4, 2, 2))
+"""The cores whose ideals are small enough for the weight spaces of the checker."""
+TEXT = (
+    "Minimal generators of the ideal of the Zariski closure as representations, with the Hilbert function of the core, "
+    "for all sizes with one of the cores that are small enough to be verified."
+)
+
+
+def _observe(case: object, engine: Engine | None) -> AllClosures:
+    found = closures_of_all_sizes(CERTIFIED)
+    if found.unfinished:
+        raise TimeLimitError(found.unfinished)
+    return found
+
+
+def _content(case: object, found: AllClosures) -> Content:
+    lemmas = tuple(WORDS.lemmas[name] for name in WORDS.closure["for-all-sizes"])
+    return Content({"closures": [part.to_certificate() for part in found.ranges]}, {}, lemmas)
+
+
+def _rows(certificate: Certificate) -> list[Row]:
+    parts = certificate.answer["closures"]
+    types = sum(len(part["representations"]) for part in parts)
+    largest = max(kind["degree"] for part in parts for kind in part["representations"])
+    reason = f"{len(parts)} cores, {types} representations of generators, of degree ≤ {largest}; these are all"
+    return [Row("closures", TEXT, "COMPUTED", reason)]
+
+
+QUESTION = Question(
+    "closures",
+    observation="closures",
+    observe=_observe,
+    content=_content,
+    script=lambda case: None,
+    rows=_rows,
+    names=lambda: ("closures",),
+    usual=never,
+    needs_engine=never,
+)

@@ -1,0 +1,98 @@
+"""The checker of closures for all sizes: representations from the weights of the ideal of a small case.
+
+For each core the ideal is computed weight by weight, and in the degrees of minors where X, H or Y has one dimension
+more (docs/representations.md). From the numbers of generators in all weights the representations follow, by tableaux.
+The Hilbert function in the degree before the bound, and one weight in each degree after the last one with generators,
+show that there are no others (docs/completeness.md).
+"""
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
+from math import prod
+from typing import Any
+
+from m2bridge.certificates.schema import Certificate, Content, Difference
+from m2bridge.families.attention.checker.equations import Products, Weight, balanced, is_above, number_of_sections
+from m2bridge.families.attention.checker.statements import WORDS
+
+CORES = ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2))
+"""e and f; for each of them m = max(e, f), …, e + f."""
+TOO_LARGE = {(4, 2, 2)}
+"""Cores with too many monomials of the degree of the bound."""
+
+
+def closures(certificate: Certificate) -> Content | Difference:
+    """Compute the content of the certificate anew."""
+    sizes = ((m, e, f) for e, f in CORES for m in range(max(e, f), e + f + 1) if (m, e, f) not in TOO_LARGE)
+    answer = {"closures": [closure(*size) for size in sizes]}
+    return Content(answer, {}, tuple(WORDS.lemmas[lemma] for lemma in WORDS.closure["for-all-sizes"]))
+
+
+def closure(m: int, e: int, f: int) -> dict[str, Any]:
+    """All that a certificate says of the closures with a core."""
+    core, h = Products(f, e, m, e), number_of_sections(f, e, m, e)
+    bound = max(m * min(e, f), min(max(e, f) - 1, m - 2) + 4) if m > 1 else 1
+    values = [core.hilbert_function(n) for n in range(bound)]
+    start = bound
+    while start and values[start - 1] == h(start - 1):
+        start -= 1
+    found = [kind for n in range(2, bound + 1) for kind in types(core, n)]
+    found += [kind for n, products in minors(m, e, f) for kind in types(products, n) if has_more(kind, m, e, f)]
+    return {
+        "core": {"variables": m, "columns": e, "rows": f},
+        "bound": bound,
+        "hilbert_function": values,
+        "sections_from": start if start < bound or not bound else None,
+        "representations": sorted(found, key=lambda kind: [kind[name] for name in ("degree", "X", "H", "Y")]),
+    }
+
+
+def minors(m: int, e: int, f: int) -> Iterator[tuple[int, Products]]:
+    """The degrees of the minors that leave no trace in the core, and the least products for which they are not zero."""
+    if e < m:
+        yield e + 1, Products(f, e + 1, m, e)
+    if f == m:
+        yield f + 1, Products(f + 1, e, m, e)
+    if m == e + f:
+        yield m + 1, Products(f, e, m + 1, e)
+
+
+def has_more(kind: dict[str, Any], m: int, e: int, f: int) -> bool:
+    """Whether some partition has more parts than there are in the core."""
+    return any(len(kind[name]) > most for name, most in (("X", e), ("H", f), ("Y", m)))
+
+
+def types(products: Products, n: int) -> Iterator[dict[str, Any]]:
+    """The representations of minimal generators of degree n."""
+    if not products.generators(balanced(n, products.sizes)):
+        return
+    left = numbers(products, n)
+    for weight in sorted(left, reverse=True):
+        if number := left[weight]:
+            for lower in left:
+                left[lower] -= number * prod(tableaux(a, b) for a, b in zip(weight, lower, strict=True))
+            h, x, y = (list(filter(None, part)) for part in weight)
+            yield {"degree": n, "X": x, "H": h, "Y": y, "multiplicity": number}
+
+
+def numbers(products: Products, n: int) -> dict[Weight, int]:
+    """The numbers of minimal generators of all decreasing weights; none where a lower weight has none."""
+    found: dict[Weight, int] = {}
+    without = list[Weight]()
+    for weight in sorted(products.weights(n), key=lambda w: sum(x * x for counts in w for x in counts)):
+        none = any(is_above(weight, lower) for lower in without)
+        found[weight] = 0 if none else products.generators(weight)
+        without += [weight] if not none and not found[weight] else []
+    return found
+
+
+@cache
+def tableaux(shape: tuple[int, ...], weight: tuple[int, ...]) -> int:
+    """Semistandard tableaux of a shape and a weight: the entries that are largest form a horizontal strip."""
+    if not weight:
+        return int(not any(shape))
+    bounds = zip(shape, (*shape[1:], 0), strict=True)
+    smaller = product(*(range(low, high + 1) for high, low in bounds))
+    fitting = (inner for inner in smaller if sum(shape) - sum(inner) == weight[-1])
+    return sum(tableaux(inner, weight[:-1]) for inner in fitting)

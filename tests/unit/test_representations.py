@@ -1,0 +1,318 @@
+"""Closures as representations: characters, covariants, multiplicity spaces, closures for all sizes."""
+
+from collections import Counter
+from functools import cache, partial
+from itertools import product
+from pathlib import Path
+from random import Random
+
+import numpy
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from m2bridge.algebra.schur import (
+    Partition,
+    Shapes,
+    columns,
+    dimension,
+    from_weights,
+    littlewood_richardson,
+    partitions,
+    strips_added,
+    strips_removed,
+)
+from m2bridge.errors import ContradictionError, MethodUnavailableError, TimeLimitError
+from m2bridge.families.attention import multiplicity_spaces
+from m2bridge.families.attention.all_sizes.closures import (
+    CORES,
+    D_OUT,
+    ClosureOfSizes,
+    D,
+    closure_of,
+    closures_of_all_sizes,
+)
+from m2bridge.families.attention.checker.representations import closure
+from m2bridge.families.attention.completeness import CoreSize
+from m2bridge.families.attention.covariants import FIRST, GENERIC, Covariant, Points
+from m2bridge.families.attention.generator_check import generator_check
+from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.families.attention.multiplicity_spaces import MultiplicitySpaces, alternating, boundary
+from m2bridge.families.attention.representations import (
+    Generators,
+    coordinate_ring,
+    core_types,
+    from_counts,
+    generators,
+    hilbert_series,
+    representations,
+)
+from m2bridge.families.attention.shape import degree_formula, dimension_formula
+from m2bridge.implicitization.implicitize import implicitize
+from m2bridge.maps.completeness import graded_source
+from tests.limits import RecordedEngine
+
+shapes = st.integers(0, 6).flatmap(lambda n: st.sampled_from(list(partitions(n, 3))))
+
+
+@cache
+def tableaux(shape: Partition, size: int) -> Counter[Partition]:
+    """The weights of S_λ, by removing the entries ``size``, ``size`` − 1, … of semistandard tableaux."""
+    if size == 0:
+        return Counter({(): 1} if not shape else {})
+    found: Counter[Partition] = Counter()
+    for n in range(sum(shape) + 1):
+        for smaller in strips_removed(shape, n):
+            for weight, number in tableaux(smaller, size - 1).items():
+                found[(*weight, n)] += number
+    return found
+
+
+@given(shapes, st.integers(0, 4))
+def test_dimensions_count_tableaux(shape: Partition, size: int) -> None:
+    assert dimension(shape, size) == tableaux(shape, size).total()
+
+
+@given(shapes, shapes.filter(lambda shape: sum(shape) < 5))
+@settings(max_examples=30)
+def test_products_have_the_product_of_the_characters(first: Partition, second: Partition) -> None:
+    expected: Counter[Partition] = Counter()
+    for (a, x), (b, y) in product(tableaux(first, 3).items(), tableaux(second, 3).items()):
+        expected[tuple(i + j for i, j in zip(a, b, strict=True))] += x * y
+    found: Counter[Partition] = Counter()
+    for shape, number in littlewood_richardson(first, second, 3).items():
+        for weight, count in tableaux(shape, 3).items():
+            found[weight] += number * count
+    assert found == expected
+
+
+@given(shapes, st.integers(0, 3))
+def test_strips_are_added_and_removed(shape: Partition, size: int) -> None:
+    added = set(strips_added(shape, size, 4))
+    assert added == set(littlewood_richardson(shape, (size,) if size else (), 4))
+    assert all(shape in strips_removed(larger, size) for larger in added)
+
+
+@given(st.dictionaries(shapes, st.integers(1, 5), min_size=1, max_size=4))
+def test_representations_from_weights(multiplicities: dict[Partition, int]) -> None:
+    counts: Counter[Shapes] = Counter()
+    for shape, number in multiplicities.items():
+        for weight, count in tableaux(shape, 3).items():
+            if tuple(sorted(weight, reverse=True)) == weight:
+                counts[(tuple(part for part in weight if part),)] += number * count
+    assert from_weights(counts, (3,)) == {(shape,): number for shape, number in multiplicities.items()}
+
+
+def test_what_is_no_character_is_an_error() -> None:
+    with pytest.raises(ContradictionError, match="no weights"):
+        from_weights({((2,),): 1}, (2,))  # the weight (1, 1) is missing
+
+
+def moved(points: Points, random: Random) -> Points:
+    """The points moved by unipotent matrices of X, H and Y."""
+    x, h, y = points.columns, points.rows, points.variables
+    X, H, Y = (
+        numpy.array([[1 if i == j else random.randint(-2, 2) if i < j else 0 for j in range(n)] for i in range(n)])
+        for n in (x, h, y)
+    )
+    vectors = points.vectors.copy()
+    vectors[:x] = numpy.einsum("ij,ipq->jpq", X, points.vectors[:x])
+    vectors[x : x + h] = numpy.einsum("ij,ipq->jpq", H, points.vectors[x : x + h])
+    return Points(x, h, y, vectors @ Y, numpy.einsum("ij,kl,wikp->wjlp", X, H, points.scalars))
+
+
+@pytest.mark.parametrize("type_", [((2, 1), (2, 1), (4, 1, 1)), ((2, 2), (3, 1), (4, 3, 1)), ((3, 1), (4,), (5, 2, 1))])
+def test_covariants_are_invariant_under_unipotent_matrices(type_: tuple[Partition, Partition, Partition]) -> None:
+    random = Random(1)
+    points = Points.random((2, 2, 3), 2, 6, random)
+    covariants = [Covariant.random(type_, random) for _ in range(20)]
+    assert any(T is not None and T.values(points).any() for T in covariants)
+    for T in filter(None, covariants):
+        for factors in ((), (FIRST,), (GENERIC, FIRST)):
+            assert (T.values(points, factors) == T.values(moved(points, random), factors)).all()
+
+
+def test_boundaries_are_boundaries() -> None:
+    random, type_ = Random(2), ((2, 1), (2, 1), (3, 2, 1))
+    points = Points.random((2, 2, 3), 2, 6, random)
+    vectors, scalars = points.vectors.copy(), points.scalars.copy()
+    vectors[6:8], scalars[1] = vectors[4:6], scalars[0]  # w' = w
+    same = Points(2, 2, 3, vectors, scalars)
+    for _ in range(10):
+        T = Covariant.random(type_, random)
+        assert T is not None
+        assert not alternating(T, same).any()
+    # at a point with one product only, c is x ⊗ h ⊗ l v
+    vectors = points.vectors.copy()
+    vectors[1] = vectors[3] = 0
+    vectors[4:6] = vectors[[0, 2]]
+    scalars = numpy.zeros_like(points.scalars)
+    scalars[0, 0, 0] = 1
+    for type_ in (((3,), (3,), (4, 2)), ((3,), (3,), (6,))):
+        T = Covariant.random(type_, random)
+        assert T is not None
+        assert not boundary(T, Points(2, 2, 3, vectors, scalars)).any()
+
+
+SMALL = {
+    (2, 2, 1): {(4, (2, 2), (4,), (4, 4))},
+    (2, 2, 2): {(2, (1, 1), (1, 1), (4,)), (4, (4,), (2, 2), (4, 4)), (4, (2, 2), (4,), (4, 4))},
+    (3, 2, 1): {(3, (3,), (3,), (2, 2, 2)), (4, (2, 2), (4,), (4, 4))},
+    (3, 1, 3): {(3, (3,), (3,), (2, 2, 2)), (3, (3,), (1, 1, 1), (3, 3)), (4, (4,), (2, 2), (4, 4))},
+}
+
+
+@pytest.mark.parametrize("core", SMALL)
+def test_generators_of_small_cores(core: tuple[int, int, int]) -> None:
+    assert {(n, *kind) for n, kind, number in core_types(CoreSize(*core)) if number == 1} == SMALL[core]
+
+
+@pytest.mark.parametrize(
+    ("size", "last"), [((2, 2), 4), ((2, 3, 1), 4), ((2, 3), 3), ((3, 1, 2), 4), ((3, 1, 1), 4), ((4, 1, 1), 3)]
+)
+def test_representations_are_those_of_the_ideal_in_each_multidegree(size: tuple[int, ...], last: int) -> None:
+    model = SingleLayerAttention(*size)
+    found = implicitize(graded_source(model), last)
+    counts: Counter[tuple[int, Shapes]] = Counter()
+    for orbit in found.orbits:
+        h, x, y = (sorted(filter(None, part), reverse=True) for part in split(orbit.multidegree, model))
+        counts[orbit.degree, (tuple(x), tuple(h), tuple(y))] = len(orbit.polynomials)
+    seen = from_counts(counts, (model.d, model.d_out, model.d))
+    assert set(seen) == {part for part in representations(model) if part.degree <= last}
+    for n, count in found.generator_counts.items():
+        assert count == sum(part.dimension for part in seen if part.degree == n)
+    ring = coordinate_ring(CoreSize.of(model))
+    assert found.hilbert_function == tuple(ring.hilbert_function(model, n) for n in range(last + 1))
+
+
+def split(multidegree: tuple[int, ...], model: SingleLayerAttention) -> tuple[tuple[int, ...], ...]:
+    return (
+        multidegree[: model.d_out],
+        multidegree[model.d_out : model.d_out + model.d],
+        multidegree[model.d_out + model.d :],
+    )
+
+
+def test_the_coordinate_ring_is_less_than_the_sections_in_low_degrees() -> None:
+    assert coordinate_ring(CoreSize(3, 2, 2)).missing == [
+        (2, ((1, 1), (1, 1), (2, 1, 1)), 1),
+        (3, ((2, 1), (2, 1), (3, 2, 1)), 1),
+    ]
+    assert coordinate_ring(CoreSize(3, 2, 2)).sections_from == 4
+
+
+def test_hilbert_series_of_cases_by_elimination() -> None:
+    assert hilbert_series(SingleLayerAttention(2, 1)).degree == 4
+    assert hilbert_series(SingleLayerAttention(3, 2, 2)).degree == 2376
+    assert hilbert_series(SingleLayerAttention(3, 2)).degree == 1287
+
+
+def test_a_closure_for_all_sizes_has_the_values_of_single_cases() -> None:
+    for d, d_out, a in [(2, 5, 1), (2, 4, 2), (5, 1, 1), (4, 2, 1), (4, 1, 2), (3, 1, 3)]:
+        model = SingleLayerAttention(d, d_out, a)
+        found, numbers = closure_of(model), {D: d, D_OUT: d_out}
+        assert found.dimension.subs(numbers) == dimension_formula(model)
+        assert found.degree.subs(numbers) == degree_formula(model)
+        counted = {part.shapes: part.dimension for part in representations(model)}
+        formulas = {kind: int(number * found.number(kind).subs(numbers)) for _, kind, number in found.generators.types}
+        assert {kind: number for kind, number in formulas.items() if number} == counted
+
+
+def test_closures_for_all_sizes_in_all_forms() -> None:
+    found = closures_of_all_sizes(CORES[:5])
+    assert "d ≥ 2, d' = 1, a = 1" in str(found)
+    assert "S_11 X ⊗ S_2 H ⊗ S_31 Y" in str(found)
+    assert r"S_{11}X \otimes S_{2}H" in found.to_latex()
+    assert found.to_json()["closures"][4]["representations"] == [
+        {"degree": 4, "X": [2, 2], "H": [4], "Y": [4, 4], "multiplicity": 1, "dimension": "1"}
+    ]
+    generators.cache_clear()
+    with pytest.raises(TimeLimitError):
+        closures_of_all_sizes(CORES[5:], timeout=1e-9)
+
+
+def test_a_wrong_multiplicity_of_sections_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = multiplicity_spaces.section_multiplicities
+
+    def less(size: CoreSize, n: int) -> dict[tuple[Partition, Partition, Partition], int]:
+        found = right(size, n)
+        return {kind: number - (n == 2 and kind == ((2,), (2,), (4,))) for kind, number in found.items()}
+
+    monkeypatch.setattr(multiplicity_spaces, "section_multiplicities", less)
+    with pytest.raises(ContradictionError):
+        degrees(CoreSize(2, 2, 2))
+
+
+def test_a_missing_hook_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(multiplicity_spaces, "_hook", lambda n, legs: (n,))
+    with pytest.raises(ContradictionError):
+        degrees(CoreSize(3, 2, 2))
+
+
+def test_too_few_covariants_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = Covariant.random
+    first: dict[object, Covariant | None] = {}
+
+    def same(type_: tuple[Partition, Partition, Partition], random: Random) -> Covariant | None:
+        return first.setdefault(type_, right(type_, random))
+
+    monkeypatch.setattr(multiplicity_spaces.Covariant, "random", same)
+    monkeypatch.setattr(multiplicity_spaces, "MOST_TRIES", 20)
+    with pytest.raises(MethodUnavailableError, match="covariants of type"):
+        degrees(CoreSize(3, 2, 2))
+
+
+@pytest.mark.parametrize("rule", ["pieri", "times"])
+def test_a_wrong_product_of_representations_is_an_error(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = {"pieri": "strips_added", "times": "littlewood_richardson"}[rule]
+    right = getattr(multiplicity_spaces, name)
+
+    def wrong(shape: Partition, other: object, rows: int) -> object:
+        found = right(shape, other, rows)
+        return list(found)[:1] if rule == "pieri" else dict(list(found.items())[:1])
+
+    monkeypatch.setattr(multiplicity_spaces, name, wrong)
+    with pytest.raises(ContradictionError):
+        degrees(CoreSize(3, 2, 2))
+
+
+def degrees(size: CoreSize) -> MultiplicitySpaces:
+    spaces = MultiplicitySpaces.of(size, 4)
+    for _ in range(4):
+        spaces.next_degree()
+    return spaces
+
+
+def test_columns() -> None:
+    assert columns((3, 1)) == (2, 1, 1)
+    assert columns(()) == ()
+
+
+@pytest.mark.parametrize("core", CORES[:6])
+def test_the_checker_finds_the_same_by_weight_spaces(core: CoreSize) -> None:
+    found = closures_of_all_sizes((core,)).ranges[0]
+    assert closure(core.variables, core.columns, core.rows) == found.to_certificate()
+
+
+def test_a_certificate_with_another_generator_is_not_that_of_the_checker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A planted generator, in the maker or in the file, is seen by its weight."""
+    core = CORES[1]
+    right = generators(core)
+    planted = Generators(core, (*right.types[1:], (4, ((2, 2), (4,), (4, 4)), 1)))
+    wrong = ClosureOfSizes(planted, coordinate_ring(core)).to_certificate()
+    assert closure(core.variables, core.columns, core.rows) != wrong
+
+
+def _given(parts: object, model: object) -> object:
+    return parts
+
+
+def test_generators_of_a_case_by_weight_spaces_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = SingleLayerAttention(3, 2, 1)
+    found = generator_check(model, engine=RecordedEngine(Path()))
+    assert (found.computed, found.last) == ({2: 198, 3: 40, 4: 225}, 5)
+    assert [verdict.decision for verdict in found.verdicts] == ["UNDECIDED", "UNDECIDED"]
+    right = representations(model)
+    for wrong, decisions in ((right[1:], ["REFUTED", "UNDECIDED"]), (right[:-1], ["REFUTED", "REFUTED"])):
+        monkeypatch.setattr("m2bridge.families.attention.generator_check.representations", partial(_given, wrong))
+        verdicts = generator_check(model, engine=RecordedEngine(Path())).verdicts
+        assert [verdict.decision for verdict in verdicts] == decisions
