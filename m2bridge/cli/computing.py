@@ -36,6 +36,8 @@ from m2bridge.system import importing
 if TYPE_CHECKING:
     from sympy import Matrix
 
+    from m2bridge.algebra.field import CoefficientField
+    from m2bridge.ideals.ideal import Ideal
     from m2bridge.maps.statement import Statement
 
 
@@ -120,17 +122,22 @@ def _closures_of_all_sizes(options: dict[str, Any], weights: str | None) -> int:
 
 CHOICES = ("strategy", "max_degree", "weights", "outputs")
 
-OF_AN_IDEAL = frozenset({"ideal_file", "field", "timeout", "memory", "program", "form", "everything"})
+OF_AN_IDEAL = frozenset({"named_ideal", "projective", "field", "timeout", "memory", "program", "form", "everything"})
 """The options of ``singular-locus`` that have a meaning for an ideal."""
 
 
 def ideal_option(command: Command) -> Command:
-    """``--ideal FILE``."""
-    path = click.Path(exists=True, dir_okay=False, path_type=Path)
+    """``--ideal FILE|TEXT`` and ``--projective``."""
     help_ideal = (
-        'Of the variety of the ideal in a TOML file: [ideal], variables = ["x", "y"], generators = ["x^2 - y^3"].'
+        "Of the variety of an ideal: polynomials such as 'x^2 - y^2*z, x*y', or a TOML file: "
+        '[ideal], variables = ["x", "y"], generators = ["x^2 - y^3"].'
     )
-    return click.option("--ideal", "ideal_file", type=path, help=help_ideal)(command)
+    help_projective = "With --ideal: of the projective variety of a homogeneous ideal, with projective dimensions."
+    return shared.add_options(
+        command,
+        click.option("--ideal", "named_ideal", metavar="FILE|TEXT", help=help_ideal),
+        click.option("--projective", is_flag=True, help=help_projective),
+    )
 
 
 @click.command("singular-locus", cls=FamilyCommand, epilog="Example: m2bridge singular-locus --d 2 --d-out 1")
@@ -142,10 +149,12 @@ def ideal_option(command: Command) -> Command:
 @ideal_option
 @shared.all_option
 @shared.run_options
-def singular_locus_command(method: Any, ideals: bool, ideal_file: Path | None, **options: Any) -> int:
+def singular_locus_command(method: Any, ideals: bool, named_ideal: str | None, projective: bool, **options: Any) -> int:
     """Singular locus of the Zariski closure, orbit by orbit and by components; with --ideal, of any variety."""
-    if ideal_file is not None:
-        return _singular_locus_of_ideal(ideal_file, options)
+    if named_ideal is not None:
+        return _singular_locus_of_ideal(named_ideal, projective, options)
+    if projective:
+        raise click.UsageError("--projective needs --ideal, with homogeneous polynomials")
     request = shared.case_request(options)
     with request.computing(f"singular locus of the {request.model.title}") as (clock, engine):
         with importing():
@@ -155,7 +164,7 @@ def singular_locus_command(method: Any, ideals: bool, ideal_file: Path | None, *
     return show(result, request.form, clock, request.everything)
 
 
-def _singular_locus_of_ideal(file: Path, options: dict[str, Any]) -> int:
+def _singular_locus_of_ideal(named: str, projective: bool, options: dict[str, Any]) -> int:
     context = click.get_current_context()
     explicit = {name for name in context.params if context.get_parameter_source(name) == ParameterSource.COMMANDLINE}
     if foreign := sorted(explicit - OF_AN_IDEAL):
@@ -165,14 +174,35 @@ def _singular_locus_of_ideal(file: Path, options: dict[str, Any]) -> int:
     request = shared.Run.of(options)
     with shared.within(timeout=request.timeout) as clock, request.engine() as engine:
         with importing():
-            from m2bridge.ideals.construct import read_ideal_file
             from m2bridge.ideals.singular_locus import singular_locus
 
-        field = options["field"] if "field" in explicit else None
-        ideal, title = read_file(file, partial(read_ideal_file, field=field))
-        with progress(f"singular locus of {title or printable(file.name)}"):
-            result = singular_locus(ideal, engine=engine, title=title)
+        ideal, title = read_ideal(named, options["field"] if "field" in explicit else None)
+        with progress(f"singular locus of {title or printable(named):.60}"):
+            if projective:
+                result = ideal.projective().singular_locus(engine=engine, title=title)
+            else:
+                result = singular_locus(ideal, engine=engine, title=title)
     return show(result, request.form, clock, request.everything)
+
+
+def read_ideal(named: str, field: CoefficientField | None) -> tuple[Ideal, str]:
+    """The ideal in a file of this name, else that of the polynomials in the text; and its title.
+
+    Raises
+    ------
+    click.UsageError
+        If there is no such file, and the text is not that of polynomials.
+    """
+    from m2bridge.ideals.construct import ideal, read_ideal_file
+
+    if os.path.exists(named):
+        return read_file(Path(named), partial(read_ideal_file, field=field))
+    try:
+        return ideal(named, field=field), ""
+    except ConversionError as reason:
+        raise click.UsageError(
+            f"--ideal: there is no file '{printable(named):.60}', and it is not the text of polynomials: {reason}"
+        ) from None
 
 
 @click.command("implicitize", epilog="Example: m2bridge implicitize examples/twisted_cubic.toml")

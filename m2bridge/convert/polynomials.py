@@ -3,10 +3,11 @@
 Text is read by strict parsers, and never evaluated as a program; people write it by this grammar::
 
     sum     = product {("+" | "-") product}
-    product = factor {("*" | "/") factor}                a divisor must be a number, not zero
+    product = factor {("*" | "/" | "//") factor}         a divisor must be a number, not zero; Oscar writes 2//3
     factor  = {"+" | "-"} power                          so x + -3*y and 2*-x are read, and -x^2 is -(x^2)
     power   = atom [("^" | "**") integer]
     atom    = integer | name | "(" sum ")"
+    name    = letters and digits [index]                 x_(1,2), x_{1,2} and x[1, 2] are x_1_2, and x_(3) is x_3
 
 Polynomials that m2bridge wrote, whose terms are separated by blanks, have a faster reader, :class:`GeneratorReader`.
 """
@@ -32,7 +33,8 @@ from m2bridge.errors import ConversionError
 from m2bridge.system import integer
 
 _LETTERS = re.compile(r"\w*")
-_TOKEN = re.compile(r"\s*(?:(?P<integer>[0-9]+)|(?P<name>[^\W\d_]\w*)|(?P<sign>\*\*|[-+*/^()]))")
+_TOKEN = re.compile(r"\s*(?:(?P<integer>[0-9]+)|(?P<name>[^\W\d_]\w*)|(?P<sign>\*\*|//|[-+*/^()]))")
+_INDEX = re.compile(r"(?:(?<=_)[({]|(?<!_)\[)\s*([0-9]+(?:\s*,\s*[0-9]+)*)\s*[)}\]]")
 
 _DECIMAL = re.compile(r"[0-9]{1,20}\.[0-9]{0,20}|\.[0-9]{1,20}")
 
@@ -108,7 +110,10 @@ class _Reader:
             kind = match.lastgroup
             assert kind is not None
             position = match.end() if kind != "name" else _end_of_name(self.text, match.end())
-            self.tokens.append((kind, self.text[match.start(kind) : position], match.start(kind) + 1))
+            token = self.text[match.start(kind) : position]
+            if kind == "name" and (index := _INDEX.match(self.text, position)):
+                token, position = "_".join([token.removesuffix("_"), *re.findall("[0-9]+", index[1])]), index.end()
+            self.tokens.append((kind, token, match.start(kind) + 1))
         self.tokens.append(("end", "", end + 1))
 
     def whole(self) -> PolyElement:
@@ -137,11 +142,11 @@ class _Reader:
         total = self.factor()
         while True:
             start = self.place
-            operator = self.sign("*", "/")
+            operator = self.sign("*", "/", "//")
             if not operator:
                 return total
             factor = self.factor()
-            if operator == "/":
+            if operator != "*":
                 if not factor.is_ground or not factor:
                     self.fail("only numbers that are not zero can be divisors", start + 1)
                 total = total.quo_ground(factor.LC)

@@ -12,6 +12,7 @@ from m2bridge.algebra.ring import MOST_VARIABLES, PolynomialRing, is_name, varia
 from m2bridge.convert import polynomials
 from m2bridge.convert.documents import read_toml
 from m2bridge.convert.files import check_headings, check_keys, polynomial, strings
+from m2bridge.convert.lists import Listing, listing
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.interop import from_mrdi, sage_parts
@@ -27,10 +28,13 @@ def ideal(
     ----------
     generators : polynomials, or lists of them
         SymPy expressions, ``Poly`` or elements of its polynomial rings, multivariate polynomials of python-flint,
-        exact numbers, or text such as ``"x^2 - 2/3*y*z"``, which a strict parser reads; nothing is evaluated.
+        exact numbers, or text such as ``"x^2 - 2/3*y*z"``, ``"[x + -3*y, 2//3*x]"`` or what Macaulay2, SymPy, Sage and
+        Oscar print for lists and ideals (:mod:`m2bridge.convert.lists`), which a strict parser reads; nothing is
+        evaluated.
     variables : sequence of str or sympy.Symbol, or one string such as "x y z", optional
         Of the ring, in this order, which matters for Gröbner bases. When left out, those of the ring of the first
-        generator that has one; else all that occur, in alphabetical order, numbers in names by their value.
+        generator that has one, or that its text names; else all that occur, in alphabetical order, numbers in names by
+        their value.
     field : CoefficientField, optional
         When left out, that of the first generator that has one; else QQ.
 
@@ -49,13 +53,20 @@ def ideal(
     ideal(x**2 - y*z, x*y) of QQ[x, y, z]
     >>> print(ideal("x^2 - 1/2*y", variables=["y", "x"], field=CoefficientField(7)))
     ideal(x**2 + 3*y) of GF(7)[y, x]
+    >>> print(ideal("Ideal (x^2 + 4*y) of Multivariate Polynomial Ring in y, x over Finite Field of size 7"))
+    ideal(x**2 - 3*y) of GF(7)[y, x]
     """
-    listed = list(polynomials.flat(generators))
-    for item in listed:
+    items = list(polynomials.flat(generators))
+    for item in items:
         polynomials.check_polynomial(item)
     if field is not None:
         check_is_field(field)
-    ring = PolynomialRing(field or _field(listed), _variables(listed, variables))
+    texts = [listing(item) if isinstance(item, str) else Listing((item,)) for item in items]
+    listed = [polynomial for text in texts for polynomial in text.polynomials]
+    field = field or next((text.field for text in texts if text.field), None) or _field(listed)
+    if variables is None:
+        variables = next((text.variables for text in texts if text.variables), None)
+    ring = PolynomialRing(field, _variables(listed, variables))
     return Ideal(ring, tuple(filter(None, (polynomials.element(ring, given) for given in listed))))
 
 

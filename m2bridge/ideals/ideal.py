@@ -30,7 +30,8 @@ from m2bridge.engine import Engine
 from m2bridge.engine.wire import Answer
 from m2bridge.errors import ConversionError, MethodUnavailableError
 from m2bridge.ideals.interop import flint_polynomials, mrdi, sage_text
-from m2bridge.ideals.program import ask, map_values, order, same_small, tidy
+from m2bridge.ideals.program import ask, hilbert_polynomial, hilbert_series, map_values, order, same_small, tidy
+from m2bridge.ideals.projective import ProjectiveScheme
 from m2bridge.ideals.singular_locus import IdealSingularLocus, singular_locus
 from m2bridge.limits import watched
 from m2bridge.results.base import Result
@@ -243,9 +244,7 @@ class Ideal(Result, GeneratingSet):
         >>> ideal("x^2 - y*z").hilbert_series()
         HilbertSeries(numerator=(1, 1), dimension=2)
         """
-        libraries = ("wire", "invariants")
-        answer = ask("ideal_invariants", {"givenIdeal": self}, libraries=libraries, engine=engine, timeout=timeout)
-        return HilbertSeries.from_numerator(answer.integer_pairs("hilbert_numerator"), len(self.ring.variables))
+        return hilbert_series(self, engine=engine, timeout=timeout)
 
     def hilbert_polynomial(self, *, engine: Engine | None = None, timeout: float | None = None) -> HilbertPolynomial:
         """The Hilbert polynomial: the values of the Hilbert function in all large degrees, see :meth:`hilbert_series`.
@@ -256,9 +255,7 @@ class Ideal(Result, GeneratingSet):
         >>> print(cubic.hilbert_polynomial(), cubic.hilbert_polynomial().to_sympy("n"))
         -2*P_0 + 3*P_1 3*n + 1
         """
-        coefficients = self.hilbert_series(engine=engine, timeout=timeout).hilbert_coefficients
-        signed = [(-1) ** i * e for i, e in enumerate(coefficients)]
-        return HilbertPolynomial(tuple((n, c) for n, c in enumerate(reversed(signed)) if c))
+        return hilbert_polynomial(self.hilbert_series(engine=engine, timeout=timeout))
 
     def betti_table(self, *, engine: Engine | None = None, timeout: float | None = None) -> BettiTable:
         """The graded Betti numbers of the quotient by a homogeneous ideal; raises MethodUnavailableError for others.
@@ -379,6 +376,18 @@ class Ideal(Result, GeneratingSet):
         True
         """
         return singular_locus(self, engine=engine, timeout=timeout)
+
+    def projective(self) -> ProjectiveScheme[Ideal]:
+        """The projective scheme that the ideal defines, if its generators are homogeneous.
+
+        Dimensions are then those of projective varieties, and the irrelevant ideal, of all variables, is left out.
+        Raises MethodUnavailableError if a generator is not homogeneous.
+
+        >>> cayley = ideal("x*y*z + x*y*w + x*z*w + y*z*w").projective()
+        >>> cayley.dimension(), [node.dimension for node in cayley.singular_locus().components]
+        (2, [0, 0, 0, 0])
+        """
+        return ProjectiveScheme(self)
 
     def image(
         self, polynomial_map: PolynomialMap, *, engine: Engine | None = None, timeout: float | None = None

@@ -7,6 +7,8 @@ import flint
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ
+from m2bridge.algebra.hilbert_series import HilbertSeries
+from m2bridge.algebra.modules import HilbertPolynomial
 from m2bridge.algebra.numbers import integer_coefficients
 from m2bridge.algebra.polynomial_map import PolynomialMap, images_over
 from m2bridge.algebra.ring import GeneratingSet, check_one_ring, total_degree
@@ -42,6 +44,20 @@ def ask(
     script = question(name, ideals, values, libraries)
     with limited(timeout), engine_or_own(engine_or_shared(engine)) as engine:
         return answer_to(script, engine=engine)
+
+
+def hilbert_series(ideal: GeneratingSet, *, engine: Engine | None, timeout: float | None) -> HilbertSeries:
+    """The Hilbert series of the quotient by the ideal, or by its leading forms where it is not homogeneous."""
+    answer = ask(
+        "ideal_invariants", {"givenIdeal": ideal}, None, ("wire", "invariants"), engine=engine, timeout=timeout
+    )
+    return HilbertSeries.from_numerator(answer.integer_pairs("hilbert_numerator"), len(ideal.ring.variables))
+
+
+def hilbert_polynomial(series: HilbertSeries) -> HilbertPolynomial:
+    """The Hilbert polynomial of the module that has this Hilbert series."""
+    signed = [(-1) ** i * e for i, e in enumerate(series.hilbert_coefficients)]
+    return HilbertPolynomial(tuple((n, c) for n, c in enumerate(reversed(signed)) if c))
 
 
 def question(

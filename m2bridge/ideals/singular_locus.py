@@ -37,7 +37,7 @@ class IrreducibleComponent(Generic[Kind]):
     ideal : Ideal
         Its prime ideal.
     dimension, degree : int
-        Affine dimension, and degree of the closure in projective space.
+        Affine dimension, or projective one in a projective scheme; degree of the closure in projective space.
 
     Examples
     --------
@@ -70,6 +70,8 @@ class IdealSingularLocus(Result, Generic[Kind]):
     seconds : float
     unfinished : str
         Empty, or the limit that was reached.
+    projective : bool
+        Whether it is about the projective variety: then all dimensions are those of projective varieties.
 
     Examples
     --------
@@ -86,21 +88,23 @@ class IdealSingularLocus(Result, Generic[Kind]):
     engine_version: str
     seconds: float
     unfinished: str = ""
+    projective: bool = False
 
     @property
     def variety_dimension(self) -> int | None:
-        """Affine dimension of V(I); −1 if it is empty."""
+        """Dimension of V(I); −1 if it is empty."""
         return _dimension(self.variety)
 
     @property
     def dimension(self) -> int | None:
-        """Affine dimension of the singular locus; −1 if it is empty."""
+        """Dimension of the singular locus; −1 if it is empty."""
         return _dimension(self.components)
 
     def to_json(self) -> dict[str, Any]:
         """The given ideal, the components of its variety, and those of the singular locus."""
         return result_json(None, self.given.ring.field, self.engine_version, self.seconds) | {
             "title": self.title or None,
+            "projective": self.projective,
             "coordinates": list(self.given.ring.variables),
             "given": [polynomial_text(generator) for generator in self.given.generators],
             "variety_dimension": self.variety_dimension,
@@ -207,6 +211,7 @@ def _dimension(components: Sequence[IrreducibleComponent[Any]] | None) -> int | 
     return None if components is None else max((component.dimension for component in components), default=-1)
 
 
+_PROJECTIVE = "dimensions of projective varieties; the irrelevant ideal is left out"
 FEW, SHORT = 6, 60
 """Equations of a component that a table shows, and characters of each."""
 
@@ -228,6 +233,7 @@ def _facts(locus: IdealSingularLocus[Any]) -> list[tuple[str, object]]:
     return [
         ("singular locus", _shape(locus.components, "empty: the variety is smooth") or "not decided"),
         ("variety", _shape(locus.variety, "empty")),
+        ("projective", _PROJECTIVE if locus.projective else None),
         ("irreducible", f"means over {locus.given.ring.field}; over a larger field components can decompose"),
         ("computed by", computed_by(locus.engine_version, locus.seconds, "Jacobian criterion")),
         ("not finished", locus.unfinished or None),
