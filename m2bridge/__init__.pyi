@@ -4,6 +4,7 @@ from ._version import __version__
 from .algebra.field import QQ, CoefficientField
 from .algebra.polynomial_map import PolynomialMap
 from .algebra.ring import PolynomialRing
+from .batch.many import Outcome, run_many
 from .batch.plan import Plan, plan
 from .convert.files import read_map
 from .crosscheck import CrossCheck, Decision, Verdict, cross_check
@@ -40,6 +41,7 @@ from .families.deep_attention.model import DeepAttention
 from .families.polynomial_network.model import PolynomialNetwork
 from .ideals.construct import ideal, read_ideal, read_ideal_file, read_mrdi, read_sage_text
 from .ideals.ideal import Ideal
+from .ideals.projective import ProjectiveScheme
 from .ideals.singular_locus import IdealSingularLocus, IrreducibleComponent
 from .maps.chain import Chain, Layer
 from .maps.closure import closure
@@ -90,11 +92,13 @@ __all__ = [
     "OrbitDiagram",
     "OrbitFacts",
     "OrbitStatus",
+    "Outcome",
     "PackageError",
     "Plan",
     "PolynomialMap",
     "PolynomialNetwork",
     "PolynomialRing",
+    "ProjectiveScheme",
     "Script",
     "ScriptError",
     "SingleLayerAttention",
@@ -131,6 +135,7 @@ __all__ = [
     "read_model",
     "read_mrdi",
     "read_sage_text",
+    "run_many",
     "singular_locus",
     "slice_surface",
     "verify",

@@ -118,9 +118,9 @@ def watched(items: Iterable[Item]) -> Iterator[Item]:
         yield item
 
 
-def start() -> None:
+def start(option: str = "--timeout") -> None:
     """A command begins here: a limit that it sets later counts from now on; see ``begin`` of :func:`limited`."""
-    _current.set(Clock(begin=time.monotonic(), option="--timeout"))
+    _current.set(Clock(begin=time.monotonic(), option=option))
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import atexit
 import logging
 import os
+import pickle
 import threading
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,12 +11,12 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import Any, Protocol, Self
+from typing import Any, Generic, Protocol, Self
 
 import psutil
 
 from m2bridge import errors
-from m2bridge.batch.pool import Pool, check_files, interrupts_held, prepare
+from m2bridge.batch.pool import Item, Performer, Pool, Result, check_files, interrupts_held, prepare
 from m2bridge.batch.store import NO_ROOM, Store, Task, TaskReport, Unanswered, case_lock, kind_of, reason_of, versions
 from m2bridge.certificates.schema import Certificate
 from m2bridge.crosscheck.certify import certify_all
@@ -278,16 +279,17 @@ _AHEAD = 4
 _LEAST_FILES = 64
 """Open files that a local cluster needs."""
 
-_certifiers: dict[tuple[int, Settings], Certifier] = {}
-"""The one Macaulay2 that each thread of a Dask worker keeps."""
+_performers: dict[tuple[int, bytes], Performer[Any, Any]] = {}
+"""The performer that each thread of a Dask worker keeps, with its Macaulay2, by how it was begun."""
 
 
-class Dask:
-    """Tasks go to a Dask cluster in small numbers ahead of need; certificates are written by the workers.
+class Cluster(Generic[Item, Result]):
+    """Items go to a Dask cluster in small numbers ahead of need.
 
     Parameters
     ----------
-    settings : Settings
+    begin, lost : callable
+        As of :class:`~m2bridge.batch.pool.Pool`.
     scheduler : str, optional
         Address such as ``tcp://host:8786``; a local cluster of processes when left out.
     workers : int, optional
@@ -303,7 +305,13 @@ class Dask:
         If this process may not have as many open files as a local cluster takes.
     """
 
-    def __init__(self, settings: Settings, scheduler: str | None = None, workers: int | None = None) -> None:
+    def __init__(
+        self,
+        begin: Callable[[], Performer[Item, Result]],
+        lost: Callable[[Item, int | None], Result],
+        scheduler: str | None = None,
+        workers: int | None = None,
+    ) -> None:
         try:
             from dask import config
             from distributed import Client, LocalCluster
@@ -311,8 +319,7 @@ class Dask:
             raise errors.MethodUnavailableError(
                 "the executor dask needs the package distributed: pip install 'm2bridge[cluster]'"
             ) from None
-        make_folder(settings.store)
-        self._settings = settings
+        self._begin, self._lost = pickle.dumps(begin), lost
         with ExitStack() as stack:
             if scheduler is None:
                 number = workers or cores()
@@ -336,32 +343,30 @@ class Dask:
                 ) from None
             self._stack = stack.pop_all()
 
-    def run(self, tasks: Iterable[Task], started: Started) -> Iterator[TaskReport]:
-        """Perform tasks, as :meth:`~m2bridge.batch.executors.Executor.run`; it starts when submitted."""
+    def run(self, items: Iterable[Item], started: Callable[[Item], None]) -> Iterator[Result]:
+        """Perform items; the results in the order in which they arrive. An item starts when it is submitted."""
         from distributed import as_completed
         from distributed.scheduler import KilledWorker
 
-        waiting = iter(tasks)
+        waiting = iter(items)
         threads = max(sum(self._client.nthreads().values()), 1)
         arriving = as_completed()
-        tasks_by_key: dict[str, Task] = {}
+        items_by_key: dict[str, Item] = {}
 
         def submit(number: int) -> None:
-            for task in islice(waiting, number):
-                started(task)
-                future = self._client.submit(perform, task, self._settings, pure=False)
-                tasks_by_key[future.key] = task
+            for item in islice(waiting, number):
+                started(item)
+                future = self._client.submit(perform, item, self._begin, pure=False)
+                items_by_key[future.key] = item
                 arriving.add(future)
 
         submit(_AHEAD * threads)
         for future in arriving:
-            task = tasks_by_key.pop(future.key)
+            item = items_by_key.pop(future.key)
             try:
                 yield future.result()
             except KilledWorker:
-                yield give_up(
-                    self._settings, task, errors.EngineDiedError("several Dask workers ended at this case"), "unknown"
-                )
+                yield self._lost(item, 0)
             submit(1)
 
     def __enter__(self) -> Self:
@@ -376,16 +381,26 @@ class Dask:
             sweep()
 
 
-def perform(task: Task, settings: Settings) -> TaskReport:
-    """Perform a task in a Dask worker, with the Macaulay2 of this thread."""
-    key = threading.get_ident(), settings
-    if key not in _certifiers:
-        _certifiers[key] = Certifier(settings)
-    return _certifiers[key].perform(task)
+class Dask(Cluster[Task, TaskReport]):
+    """Tasks go to a Dask cluster; certificates are written by the workers. Parameters and errors as there."""
+
+    def __init__(self, settings: Settings, scheduler: str | None = None, workers: int | None = None) -> None:
+        error = errors.EngineDiedError("several Dask workers ended at this case")
+        lost = lambda task, status: give_up(settings, task, error, "unknown")  # noqa: E731  (it needs the settings)
+        super().__init__(partial(Certifier, settings), lost, scheduler, workers)
+        make_folder(settings.store)
+
+
+def perform(item: Item, begin: bytes) -> Any:
+    """Perform an item in a Dask worker, with the performer of this thread."""
+    key = threading.get_ident(), begin
+    if key not in _performers:
+        _performers[key] = pickle.loads(begin)().__enter__()  # what whoever submitted the item has written
+    return _performers[key].perform(item)
 
 
 @atexit.register
 def close_all() -> None:
     """End every Macaulay2 that a Dask worker keeps."""
-    while _certifiers:
-        _certifiers.popitem()[1].close()
+    while _performers:
+        _performers.popitem()[1].__exit__(None, None, None)

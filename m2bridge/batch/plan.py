@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
-from m2bridge.batch.executors import Executor, Started
-from m2bridge.batch.store import KINDS, Store, Task, TaskReport, counted
+from m2bridge.batch.executors import Executor
+from m2bridge.batch.store import KINDS, Store, Task, counted
 from m2bridge.certificates.schema import file_name
 from m2bridge.results.sheet import duration
 
@@ -90,6 +90,41 @@ def plan(tasks: Sequence[Task], store: Store) -> Plan:
     return Plan(tuple(tasks), tuple(left), answers, tuple(unusable))
 
 
+class Named(Protocol):
+    """A task, as a display of progress sees it."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def effort(self) -> int: ...
+
+
+class Reported(Protocol):
+    """The report on a task."""
+
+    @property
+    def task(self) -> Any: ...
+    @property
+    def counts(self) -> Counter[str]: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def held(self) -> bool: ...
+
+
+class Planned(Protocol):
+    """Tasks, parted by what is done."""
+
+    @property
+    def tasks(self) -> Sequence[Named]: ...
+    @property
+    def left(self) -> Sequence[Any]: ...
+    @property
+    def answers(self) -> Counter[str]: ...
+    @property
+    def done(self) -> int: ...
+
+
 class Progress:
     """A display of the progress of a batch; this one counts and shows nothing."""
 
@@ -97,15 +132,15 @@ class Progress:
         self._done = self._number = 0
 
     @contextmanager
-    def of(self, plan: Plan) -> Iterator[None]:
+    def of(self, plan: Planned) -> Iterator[None]:
         """Show the progress of a plan during the block."""
         self._done, self._number = plan.done, len(plan.tasks)
         yield
 
-    def started(self, task: Task) -> None:
+    def started(self, task: Named) -> None:
         """Take note that a worker began with a task."""
 
-    def finished(self, report: TaskReport) -> None:
+    def finished(self, report: Reported) -> None:
         """Take note that a task is done."""
         self._done += 1
 
@@ -117,7 +152,7 @@ class Lines(Progress):
         super().__init__()
         self._stream = stream or sys.stderr
 
-    def finished(self, report: TaskReport) -> None:
+    def finished(self, report: Reported) -> None:
         """Print a line about the task."""
         super().finished(report)
         name, answers = report.task.name, _counted(report.counts)
@@ -132,12 +167,12 @@ class Live(Progress):
     def __init__(self) -> None:
         super().__init__()
         self._answers: Counter[str] = Counter()
-        self._running: dict[Task, float] = {}
+        self._running: dict[Named, float] = {}
         self._effort_done = self._effort = 0
         self._begin = 0.0
 
     @contextmanager
-    def of(self, plan: Plan) -> Iterator[None]:
+    def of(self, plan: Planned) -> Iterator[None]:
         """Show the progress of a plan during the block."""
         from rich.console import Console
         from rich.live import Live as Display
@@ -149,11 +184,11 @@ class Live(Progress):
         with super().of(plan), display:
             yield
 
-    def started(self, task: Task) -> None:
+    def started(self, task: Named) -> None:
         """Take note that a worker began with a task."""
         self._running[task] = time.monotonic()
 
-    def finished(self, report: TaskReport) -> None:
+    def finished(self, report: Reported) -> None:
         """Take note that a task is done."""
         super().finished(report)
         self._running.pop(report.task, None)
@@ -257,15 +292,21 @@ def run(plan: Plan, start: Callable[[], Executor], progress: Progress) -> Summar
         If results cannot be stored or workers do not start.
     """
     begin, answers = time.monotonic(), plan.answers.copy()
-    if plan.left:
-        with start() as executor, progress.of(plan):
-            for report in _reports(plan.left, executor, progress.started):
-                answers += report.counts
-                progress.finished(report)
+    for report in performed(plan, start, progress):
+        answers += report.counts
     return Summary(len(plan.tasks), plan.done, answers, time.monotonic() - begin)
 
 
-def _reports(tasks: tuple[Task, ...], executor: Executor, started: Started) -> Iterator[TaskReport]:
+def performed(plan: Planned, start: Callable[[], Any], progress: Progress) -> Iterator[Any]:
+    """The reports on what a plan says is left, as :func:`run` performs it."""
+    if plan.left:
+        with start() as executor, progress.of(plan):
+            for report in _reports(plan.left, executor, progress.started):
+                progress.finished(report)
+                yield report
+
+
+def _reports(tasks: Sequence[Any], executor: Any, started: Callable[[Any], None]) -> Iterator[Any]:
     while tasks:
         held = []
         for report in executor.run(tasks, started):
@@ -273,6 +314,6 @@ def _reports(tasks: tuple[Task, ...], executor: Executor, started: Started) -> I
                 held.append(report.task)
             else:
                 yield report
-        tasks = tuple(held)
+        tasks = held
         if tasks:
             time.sleep(_PATIENCE)

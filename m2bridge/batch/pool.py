@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import resource
 import signal
+import sys
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import Any, Generic, NoReturn, Protocol, Self, TypeVar
 
 from m2bridge import limits
@@ -103,7 +104,7 @@ class Worker(Generic[Item, Result]):
         prepare()
         self.connection, theirs = CONTEXT.Pipe()
         self.process = CONTEXT.Process(target=serve, args=(theirs, begin, memory), daemon=True)
-        with interrupts_held(*ENDING):  # half a start makes the fork server complain
+        with interrupts_held(*ENDING), _without_script():  # half a start makes the fork server complain
             try:
                 self.process.start()
             except (EOFError, OSError) as reason:
@@ -305,6 +306,17 @@ def interrupts_held(*more: signal.Signals) -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _without_script() -> Iterator[None]:
+    """Let workers not run the script of this process once more, which may start workers in its turn."""
+    script = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = script
 
 
 def prepare(module: str | None = None) -> None:

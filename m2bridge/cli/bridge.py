@@ -1,7 +1,9 @@
 """Commands about Macaulay2 (any code, programs of computations, which one is used), and how to cite."""
 
 import json
+import os
 import platform
+from glob import glob
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,8 @@ import click
 from m2bridge._version import __version__
 from m2bridge.citation import WORKS
 from m2bridge.cli import DONE, NO_ENGINE, options as shared
-from m2bridge.cli.families import tool
-from m2bridge.cli.output import echo_json, fitted
+from m2bridge.cli.families import complete_kinds, outcome_kinds, results_folder, tool
+from m2bridge.cli.output import echo_json, exit_code, fitted
 from m2bridge.convert.documents import read_bytes, read_open
 from m2bridge.engine import Candidate, Limits, candidates, locate
 from m2bridge.engine.conversation import quoted
@@ -26,17 +28,31 @@ MOST_BYTES = 100_000_000
 @click.command("run", epilog="Example: m2bridge run code.m2 --json --timeout 60")
 @shared.file_argument(allow_dash=True)
 @click.option("--packages", default="", metavar="A,B,…", help="Packages to load besides those that M2 loads by itself.")
+@click.option("--each", metavar="GLOB", help="Run it for each of these files, such as 'ideals/*.toml', in processes.")
+@click.option("--out", type=shared.NewPath(path_type=Path), help="With --each: the folder of results.")
+@click.option("--workers", type=click.IntRange(min=1), help="With --each: processes; one for each core when left out.")
+@click.option("--executor", type=click.Choice(["processes", "dask"]), help="With --each: processes when left out.")
+@click.option("--retry", shell_complete=complete_kinds, help="With --each: outcomes to try again: timed-out,died,….")
+@click.option("--quiet", is_flag=True, help="With --each: print errors only.")
 @shared.timeout_option
 @shared.memory_option
 @shared.engine_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object: value, text, output, seconds.")
-def run_command(file: Path, packages: str, as_json: bool, **options: Any) -> int:
+def run_command(file: Path, packages: str, as_json: bool, each: str | None, **options: Any) -> int:
     """Run the Macaulay2 code in FILE (- for standard input): what it prints, and the value of its last statement.
 
     The value is written as Macaulay2 writes it; nothing if the statement ends with a semicolon. With --json it is in
     m2bridge's wire format besides, exact and with its rings. An error in the code says file, line and column.
+
+    With --each the code runs once for each file, in which 'item' is the ideal of a file in TOML, JSON or .mrdi, and the
+    text of any other file. Limits are for each of them. The folder has a result or an outcome for each, and the same
+    command goes on from what is there. Exit code 3 if some have no result.
     """
     name = "standard input" if str(file) == "-" else str(file)
+    if each is not None:
+        return _run_each(_code(file, name), name, file, packages, each, as_json, **options)
+    if extra := [option for option in _OF_EACH if options.pop(option)]:
+        raise click.UsageError(f"--{extra[0]} needs --each")
     request = shared.Run.of(options)
     with shared.within(timeout=request.timeout):
         with importing():
@@ -64,6 +80,55 @@ def run_command(file: Path, packages: str, as_json: bool, **options: Any) -> int
         _print(shown.output)
         _print(shown.text)
     return DONE
+
+
+_OF_EACH = ("out", "workers", "executor", "retry", "quiet")
+"""The options of ``run`` that have a meaning with ``--each`` only."""
+
+
+def _run_each(
+    code: str,
+    name: str,
+    file: Path,
+    packages: str,
+    each: str,
+    as_json: bool,
+    *,
+    out: Path | None,
+    workers: int | None,
+    executor: str | None,
+    retry: str | None,
+    quiet: bool,
+    program: str | None,
+    timeout: float | None,
+    memory: int | None,
+) -> int:
+    paths = [Path(found) for found in sorted(glob(each, recursive=True)) if os.path.isfile(found)]
+    if not paths:
+        raise click.UsageError(f"--each: there is no file '{each}'")
+    if out is None:
+        raise click.UsageError("--each needs --out, the folder of results")
+    with importing():
+        from m2bridge.batch.many import Work, file_jobs, run_jobs
+        from m2bridge.batch.plan import shown
+
+    work = Work(
+        code,
+        file=name,
+        packages=tuple(packages.replace(",", " ").split()),
+        beside="" if str(file) == "-" else str(file.resolve().parent),
+        program=program,
+        timeout=timeout,
+        memory=memory,
+        folder=results_folder(out),
+        retry=outcome_kinds(retry or ""),
+    )
+    _, summary = run_jobs(work, file_jobs(work, paths), workers, executor or "processes", None, shown(quiet))
+    if as_json:
+        echo_json(json.dumps(summary.to_json()))
+    elif not quiet:
+        click.echo(summary.to_text())
+    return exit_code(summary)
 
 
 def _code(file: Path, name: str) -> str:

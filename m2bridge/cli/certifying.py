@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from m2bridge.cli import DONE, FAILED, REFUTED, UNDECIDED
-from m2bridge.cli.families import FamilyBatch, complete_families, complete_questions, every_size
+from m2bridge.cli.families import (
+    FamilyBatch,
+    complete_families,
+    complete_questions,
+    every_size,
+    outcome_kinds,
+    results_folder,
+)
 from m2bridge.cli.options import MemorySize, NewPath, Seconds, batch_options, exit_zero_option
 from m2bridge.cli.output import echo_json, exit_code, fitted, progress
 from m2bridge.engine import locate
@@ -78,7 +85,7 @@ def certify_command(
 
     _check_workers(**options)
     questions = tasks(ordered(_cases(family, options)), check)
-    store = Store(_folder(out), _kinds(retry))
+    store = Store(results_folder(out), outcome_kinds(retry))
     planned = plan(questions, store)
     if not quiet:
         click.echo(planned.to_text(), err=as_json)
@@ -102,25 +109,6 @@ def _check_workers(executor: str, scheduler: str | None, workers: int | None, **
         raise InvalidCaseError("workers", "the cluster of the scheduler has as many as it has")
     if executor == "serial" and workers not in (None, 1):
         raise InvalidCaseError("workers", "--executor serial works in one process, this one")
-
-
-def _folder(path: Path) -> Path:
-    """The folder of results, which is made if it is not there.
-
-    Raises
-    ------
-    InvalidCaseError
-        If there cannot be a folder of this name.
-    """
-    from m2bridge.batch.store import NO_ROOM
-
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as reason:
-        if reason.errno in NO_ROOM:
-            raise
-        raise InvalidCaseError("out", f"'{path}' cannot be made a folder: {reason.strerror}") from None
-    return path.absolute()
 
 
 def _cases(name: str, options: dict[str, Any]) -> Iterable[Any]:
@@ -161,15 +149,6 @@ def _executor(store: Store, planned: Plan, options: dict[str, Any]) -> Executor:
     if options["executor"] == "serial":
         return Serial(settings)
     return Processes(settings, options["workers"])
-
-
-def _kinds(text: str) -> frozenset[Any]:
-    from m2bridge.batch.store import KINDS
-
-    kinds = frozenset(part.strip() for part in text.split(",") if part.strip())
-    if unknown := sorted(kinds - set(KINDS)):
-        raise InvalidCaseError("retry", f"unknown kind '{unknown[0]}': use {', '.join(KINDS)}")
-    return kinds
 
 
 _CODES = {"accepted": DONE, "program-not-checked": UNDECIDED, "too-expensive": UNDECIDED, "failed": FAILED}

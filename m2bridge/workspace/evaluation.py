@@ -127,12 +127,12 @@ class Evaluator(Conversation):
         self, code: str, inputs: Mapping[str, Any], form: str, file: str, *, timeout: float | None
     ) -> Evaluation:
         """The value of the last statement, what was printed, and the time; see :meth:`Macaulay2.evaluate`."""
-        fields, transcript = self.answer(code, form, file, _bindings(inputs), output=True, timeout=timeout)
+        fields, transcript = self.answer(code, form, file, bindings_of(inputs), output=True, timeout=timeout)
         return Evaluation(value_of(fields), transcript.output, transcript.seconds)
 
-    def show(self, code: str, file: str, *, timeout: float | None) -> Display:
+    def show(self, code: str, file: str, given: str = "", *, timeout: float | None) -> Display:
         """The value as text; empty if there is none."""
-        fields, transcript = self.answer(code, "text", file, output=True, timeout=timeout)
+        fields, transcript = self.answer(code, "text", file, given, output=True, timeout=timeout)
         return Display(value_of(fields, "text") or "", fields.get("value"), transcript.output, transcript.seconds)
 
     def answer(
@@ -180,7 +180,7 @@ class Evaluator(Conversation):
             raise ParseError("the answer does not follow the wire format") from reason
 
 
-def _bindings(inputs: Mapping[str, Any]) -> str:
+def bindings_of(inputs: Mapping[str, Any]) -> str:
     """Code that binds inputs to their names."""
     if not inputs:
         return ""

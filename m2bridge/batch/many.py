@@ -1,0 +1,497 @@
+"""One function, or one piece of Macaulay2 code, for many items: by the processes of a batch or by Dask, resumable."""
+
+import hashlib
+import inspect
+import json
+import os
+import pickle
+import signal
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from m2bridge.batch.executors import GRACE, MEMORY_MARK, Cluster, resident_memory
+from m2bridge.batch.plan import Progress, Summary, performed, shown
+from m2bridge.batch.pool import Pool, prepare
+from m2bridge.batch.store import NO_ROOM, SUFFIX, Kind, case_lock, kind_of, reason_of, versions
+from m2bridge.certificates.schema import write_aside
+from m2bridge.convert.documents import read_json, read_text
+from m2bridge.engine import Limits, locate
+from m2bridge.engine.conversation import quoted
+from m2bridge.errors import ConversionError, EngineDiedError, InvalidCaseError, M2BridgeError
+from m2bridge.ideals.construct import read_ideal, read_ideal_file, read_mrdi
+from m2bridge.limits import alarm, check_timeout, clock, limit_of, limited, start
+from m2bridge.system import exit_text
+from m2bridge.workspace.evaluation import Evaluator, bindings_of, value_of
+
+PATIENCE = 5.0
+"""Seconds after the limit of an item, when its worker is killed: it sits in code that cannot be interrupted."""
+_FAREWELL = 5.0
+MOST_BYTES = 100_000_000
+"""The size of a file that is an item, or holds an outcome."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of an item.
+
+    Parameters
+    ----------
+    name : str
+        That of the item.
+    kind : str
+        ``computed``, or why there is no value: ``timed-out``, ``out-of-memory``, ``failed`` (an error, see ``reason``),
+        ``died`` (the worker, or Macaulay2, ended twice while at this item), ``refused`` (the item is none that there
+        are methods for) or ``not-applicable``.
+    value : object
+        What the function returned, or the value of the last statement of the code as a Python object.
+    text : str
+        That value as Macaulay2 writes it; empty for functions.
+    output : str
+        What the code printed.
+    reason, details : str
+        One line for a person; the traceback of an error that m2bridge does not name.
+    seconds : float
+
+    Examples
+    --------
+    >>> run_many("degree item", [ideal("x^2 - y"), ideal("x*y*z")], workers=1)[1].value
+    3
+    """
+
+    name: str
+    kind: Literal["computed"] | Kind
+    value: Any = None
+    text: str = ""
+    output: str = ""
+    reason: str = ""
+    details: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ItemFile:
+    """An item that a worker reads from a file."""
+
+    path: Path
+
+    def read(self) -> Any:
+        """The ideal in a file in TOML, JSON or ``.mrdi``; the text of any other one."""
+        if self.path.suffix == ".mrdi":
+            return read_mrdi(self.path)
+        text = read_text(self.path, MOST_BYTES)
+        if self.path.suffix == ".toml":
+            return read_ideal_file(text)[0]
+        return read_ideal(read_json(text)) if self.path.suffix == ".json" else text
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """An item on its way to a worker.
+
+    Parameters
+    ----------
+    number : int
+        Its place.
+    name : str
+    item : bytes
+        The item, pickled.
+    digest : str
+        Of the item and what is done with it.
+    """
+
+    number: int
+    name: str = field(compare=False)
+    item: bytes = field(compare=False, repr=False)
+    digest: str = field(compare=False)
+    effort: int = field(default=1, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The outcome of a job, pickled, as its value may be anything."""
+
+    task: Job
+    kind: str
+    outcome: bytes
+    seconds: float
+    held: bool = False
+
+    @property
+    def counts(self) -> Counter[str]:
+        """One of its kind."""
+        return Counter([self.kind])
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is done with each item, within which limits, and where the outcomes are kept.
+
+    Parameters
+    ----------
+    code : str
+        Macaulay2 code; or empty, and there is a function.
+    function : bytes
+        Pickled.
+    file : str
+        What errors call the code.
+    packages : tuple of str
+        Of Macaulay2, for the code.
+    beside : str
+        The folder in which Macaulay2 looks first for what the code loads.
+    program : str or None
+    timeout : float or None
+    memory : int or None
+    folder : Path or None
+    retry : frozenset of str
+        Kinds of outcomes in the folder that count as not done...
+    since : float
+        ...if they were written before this time.
+    option : str
+        How whoever asked gives more time.
+    """
+
+    code: str
+    function: bytes = b""
+    file: str = "the code"
+    packages: tuple[str, ...] = ()
+    beside: str = ""
+    program: str | None = None
+    timeout: float | None = None
+    memory: int | None = None
+    folder: Path | None = None
+    retry: frozenset[str] = frozenset()
+    since: float = field(default_factory=time.time)
+    option: str = field(default_factory=lambda: clock().option)
+
+    def stored(self, job: Job) -> Outcome | None:
+        """The outcome in the folder, if it is that of this item, and of what is done with it."""
+        if self.folder is None:
+            return None
+        for suffix in (".json", SUFFIX):
+            path = self.folder / f"{job.name}{suffix}"
+            try:
+                data = read_json(read_text(path, MOST_BYTES))
+                outcome = Outcome(**{name: data[name] for name in Outcome.__dataclass_fields__})
+                again = outcome.kind in self.retry and path.stat().st_mtime < self.since
+                if data["digest"] == job.digest and (outcome.kind == "computed") == (suffix == ".json") and not again:
+                    return outcome
+            except (OSError, ConversionError, KeyError, TypeError):  # none, or half of one, or another file
+                continue
+        return None
+
+    def store(self, job: Job, outcome: Outcome) -> Outcome:
+        """Write the outcome to the folder, if there is one; the outcome as it is read from there."""
+        if self.folder is None:
+            return outcome
+        try:
+            text = json.dumps(outcome.value)
+        except (TypeError, ValueError) as reason:
+            why = f"the value is kept in a folder as JSON, and it is none: {reason}"
+            outcome = replace(outcome, kind="failed", reason=why, value=None)
+        else:
+            outcome = replace(outcome, value=json.loads(text))
+        about = {"digest": job.digest, "timeout": self.timeout, "memory": self.memory}
+        data = asdict(outcome) | about | {"versions": versions(locate(self.program).version if self.code else "")}
+        good = outcome.kind == "computed"
+        write_aside(
+            json.dumps(data, ensure_ascii=False) + "\n", self.folder / f"{job.name}{'.json' if good else SUFFIX}"
+        )
+        (self.folder / f"{job.name}{SUFFIX if good else '.json'}").unlink(missing_ok=True)
+        return outcome
+
+    def report(self, job: Job, outcome: Outcome) -> Report:
+        """The report, after the outcome is stored."""
+        import cloudpickle
+
+        outcome = self.store(job, outcome)
+        try:
+            data = cloudpickle.dumps(outcome)
+        except Exception as reason:  # a value such as a file or a thread
+            why = f"the value cannot be sent from the worker: {reason_of(reason)}"
+            outcome = Outcome(outcome.name, "failed", reason=why, seconds=outcome.seconds)
+            data = cloudpickle.dumps(outcome)
+        return Report(job, outcome.kind, data, outcome.seconds)
+
+    def lost(self, job: Job, status: int | None) -> Report:
+        """The report on an item at which workers ended with this status, or which was not done in time."""
+        reason = f"the worker {exit_text(status or 0)} at this item, twice"
+        kind: Kind = "out-of-memory" if status == -signal.SIGABRT and self.memory is not None else "died"
+        if status is None and self.timeout is not None:
+            kind, reason = "timed-out", f"the item did not finish within {limit_of(self.timeout)}; {clock().more}"
+        return self.report(job, Outcome(job.name, kind, reason=reason))
+
+
+class Performance:
+    """The part of a worker: performs jobs one after the other, with one Macaulay2."""
+
+    def __init__(self, work: Work) -> None:
+        self._work = work
+        self._function = pickle.loads(work.function) if work.function else None  # the parent wrote it
+        program = cache(partial(locate, work.program))
+        self._engine = Evaluator(program, Limits(memory=work.memory), passing=True)
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether this process and its Macaulay2 hold too much memory."""
+        process = self._engine.process
+        return resident_memory(os.getpid(), process.pid if process else None) > MEMORY_MARK
+
+    def perform(self, job: Job) -> Report:
+        """Perform a job, unless another process is at it, or has done it."""
+        if self._work.folder is None:
+            return self._work.report(job, self._outcome(job))
+        with case_lock(self._work.folder, job.name) as mine:
+            if not mine:
+                return Report(job, "", b"", 0.0, held=True)
+            if done := self._work.stored(job):
+                return Report(job, done.kind, pickle.dumps(done), done.seconds)
+            return self._work.report(job, self._outcome(job))
+
+    def _outcome(self, job: Job) -> Outcome:
+        """What becomes of an item; once more if Macaulay2 was killed, perhaps by chance."""
+        begin = time.monotonic()
+        for last in (False, True):
+            try:
+                self._start()
+                with limited(self._work.timeout) as running, alarm(running, GRACE):
+                    begin = running.begin
+                    found = self._computed(job)
+                return replace(found, seconds=round(running.seconds, 6))
+            except Exception as error:  # whatever it is, it becomes the outcome of this item
+                if isinstance(error, OSError) and error.errno in NO_ROOM:
+                    raise
+                if last or not isinstance(error, EngineDiedError):
+                    return _failure(job, error, time.monotonic() - begin)
+        raise AssertionError("unreachable")
+
+    def _start(self) -> None:
+        """Let Macaulay2 run, if it is needed: no item pays for its start."""
+        if self._work.code and self._engine.process is None:
+            self._engine.answer("")
+
+    def _computed(self, job: Job) -> Outcome:
+        item = pickle.loads(job.item)  # the parent wrote it
+        item = item.read() if isinstance(item, ItemFile) else item
+        if self._function is not None:
+            return Outcome(job.name, "computed", self._function(item))
+        inputs = item if isinstance(item, Mapping) else {"item": item}
+        beside = f"path = prepend({quoted(self._work.beside + '/')}, path);\n" if self._work.beside else ""
+        packages = "".join(f"needsPackage {quoted(package)};\n" for package in self._work.packages)
+        prelude = beside + packages + bindings_of(inputs)
+        shown = self._engine.show(self._work.code, self._work.file, prelude, timeout=None)
+        return Outcome(job.name, "computed", shown.wire, shown.text, shown.output)
+
+    def __enter__(self) -> Self:
+        start(self._work.option)
+        self._start()
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        self._engine.remove()
+
+
+def _failure(job: Job, error: Exception, seconds: float) -> Outcome:
+    kind = kind_of(error)
+    details = "" if isinstance(error, M2BridgeError) else "".join(traceback.format_exception(error))
+    return Outcome(job.name, kind, reason=reason_of(error), details=details, seconds=round(seconds, 6))
+
+
+class Processes(Pool[Job, Report]):
+    """A pool of worker processes, each with one Macaulay2 of its own."""
+
+    def __init__(self, work: Work, workers: int | None) -> None:
+        prepare(__name__)
+        limit = None if work.timeout is None else work.timeout + GRACE + PATIENCE
+        limits: dict[str, Any] = {"timeout": limit, "memory": work.memory, "farewell": _FAREWELL}
+        super().__init__(partial(Performance, work), work.lost, workers=workers, **limits)
+
+    def run(self, jobs: Iterable[Job], started: Callable[[Job], None]) -> Iterator[Report]:
+        """Perform jobs; the reports in the order in which they arrive."""
+        return (report for _, report in self.results([[job] for job in jobs], started))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The jobs, and the outcomes that are there."""
+
+    tasks: tuple[Job, ...]
+    left: tuple[Job, ...]
+    outcomes: dict[int, Outcome]
+
+    @property
+    def answers(self) -> Counter[str]:
+        """How often each kind of outcome is there."""
+        return Counter(outcome.kind for outcome in self.outcomes.values())
+
+    @property
+    def done(self) -> int:
+        """The number of items that need nothing more."""
+        return len(self.outcomes)
+
+
+def run_jobs(
+    work: Work, jobs: Sequence[Job], workers: int | None, executor: str, scheduler: str | None, progress: Progress
+) -> tuple[list[Outcome], Summary]:
+    """The outcomes of jobs, in their order, and the whole in numbers."""
+    begin = time.monotonic()
+    if work.folder is not None:
+        work.folder.mkdir(parents=True, exist_ok=True)
+    done = {job.number: outcome for job in jobs if (outcome := work.stored(job)) is not None}
+    plan = Plan(tuple(jobs), tuple(job for job in jobs if job.number not in done), done)
+
+    def begun() -> Any:
+        if executor == "dask":
+            return Cluster(partial(Performance, work), work.lost, scheduler, workers)
+        return Processes(work, workers)
+
+    found = dict(done)
+    for report in performed(plan, begun, progress):
+        found[report.task.number] = pickle.loads(report.outcome)  # a worker wrote it
+    outcomes = [found[job.number] for job in jobs]
+    counts = Counter[str](outcome.kind for outcome in outcomes)
+    return outcomes, Summary(len(jobs), plan.done, counts, time.monotonic() - begin)
+
+
+def run_many(
+    work: str | Callable[[Any], Any],
+    items: Iterable[Any],
+    *,
+    workers: int | None = None,
+    timeout: float | None = None,
+    memory: int | None = None,
+    executor: Literal["processes", "dask"] = "processes",
+    scheduler: str | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    retry: Iterable[Kind] = (),
+    progress: bool = False,
+) -> list[Outcome]:
+    """Perform Macaulay2 code, or a function, for each item, in processes; the outcomes, in the order of the items.
+
+    Whatever an item does to the process that is at it, it gets an outcome, and the others get theirs. When this
+    returns or raises, at Ctrl-C too, all processes have ended.
+
+    Parameters
+    ----------
+    work : str or callable
+        Macaulay2 code, in which each item is bound to the symbol ``item``, or an item that is a mapping to the names
+        that it has. Symbols are forgotten after each item; other state of Macaulay2, such as methods that the code
+        installs, stays for the next items of the worker. Or a function of the item, any that ``cloudpickle`` takes;
+        methods of ideals that it calls without an engine share one Macaulay2 for each worker.
+    items : iterable
+        Values that Macaulay2 takes (ideals, numbers, polynomials, …), or anything that the function takes.
+    workers : int, optional
+        Processes; one for each core that this process may use, when left out.
+    timeout : float, optional
+        Seconds for each item.
+    memory : int, optional
+        Bytes of address space, of each worker and of each Macaulay2.
+    executor : {"processes", "dask"}
+        A local Dask cluster, or the one of the ``scheduler``, needs ``m2bridge[cluster]``; there ``memory`` holds for
+        the Macaulay2 of code only, and ``timeout`` in Python only where it looks at the clock (:mod:`m2bridge.limits`).
+    folder : path, optional
+        Where each outcome is kept in a file of JSON; what is there for the same item and work is not done once more.
+        Then a function has to return what JSON holds.
+    retry : iterable of str
+        Kinds of outcomes in the folder to try again, such as ``timed-out``.
+    progress : bool
+        Whether progress is shown on standard error.
+
+    Raises
+    ------
+    InvalidCaseError
+        If an argument is none of these.
+    BatchError
+        If workers do not start, or results cannot be stored.
+
+    Examples
+    --------
+    >>> [outcome.value for outcome in run_many("item^2", [1, 2, 3], workers=2)]
+    [1, 4, 9]
+    >>> primes = run_many(Ideal.minimal_primes, [ideal("x*y"), ideal("x^2")], workers=1)
+    >>> [len(outcome.value) for outcome in primes]
+    [2, 1]
+    >>> run_many("1/item", [0], workers=1)[0].kind
+    'failed'
+    """
+    import cloudpickle
+
+    check_timeout(timeout)
+    if executor not in ("processes", "dask"):
+        raise InvalidCaseError("executor", f"'{executor!s:.40}' is none: use processes or dask")
+    if workers is not None and workers < 1:
+        raise InvalidCaseError("workers", f"must be at least 1, not {workers}")
+    if not (isinstance(work, str) or callable(work)):
+        raise InvalidCaseError("work", f"must be Macaulay2 code as text, or a function, not a {type(work).__name__}")
+    code, function = (work, b"") if isinstance(work, str) else ("", cloudpickle.dumps(work))
+    kept = None if folder is None else Path(folder).absolute()
+    todo = Work(code, function, timeout=timeout, memory=memory, folder=kept, retry=frozenset(retry))
+    Limits(memory=memory)  # raises an error for what is no limit
+    same = code or _source(work)
+    jobs = []
+    for number, item in enumerate(items):
+        try:
+            data = cloudpickle.dumps(item)
+        except Exception as reason:
+            raise InvalidCaseError("items", f"item {number} cannot be sent to a worker: {reason_of(reason)}") from None
+        jobs.append(Job(number, f"item-{number:05d}", data, _digest(same, _identity(item, data))))
+    outcomes, _ = run_jobs(todo, jobs, workers, executor, scheduler, shown(not progress))
+    return [_decoded(outcome) for outcome in outcomes] if code else outcomes
+
+
+def file_jobs(work: Work, paths: Sequence[Path]) -> list[Job]:
+    """A job for each file, named after it.
+
+    Raises
+    ------
+    InvalidCaseError
+        If a file cannot be read.
+    """
+    short = len({path.stem for path in paths}) == len(paths)
+    jobs = []
+    for number, path in enumerate(paths):
+        try:
+            digest = _digest(work.code, *work.packages, path.read_bytes())
+        except OSError as reason:
+            raise InvalidCaseError("each", f"'{path}' cannot be read: {reason.strerror}") from None
+        name = path.stem if short else str(path).strip("/.").replace("/", "-")
+        jobs.append(Job(number, name, pickle.dumps(ItemFile(path.absolute())), digest))
+    return jobs
+
+
+def _decoded(outcome: Outcome) -> Outcome:
+    """The outcome of code with its value as a Python object."""
+    try:
+        return replace(outcome, value=value_of({"value": outcome.value}))
+    except M2BridgeError as error:
+        return replace(outcome, kind="failed", value=None, reason=reason_of(error))
+
+
+def _digest(*parts: str | bytes) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part
+        digest.update(len(data).to_bytes(8) + data)
+    return digest.hexdigest()
+
+
+def _identity(item: Any, data: bytes) -> bytes:
+    """What says in the folder whether an item is the same: its JSON, where it has one, else how it is pickled."""
+    try:
+        return json.dumps(item.to_json() if hasattr(item, "to_json") else item, sort_keys=True).encode()
+    except (TypeError, ValueError):
+        return data
+
+
+def _source(function: Any) -> str:
+    """What says in the folder whether a function is the same: its name and its source."""
+    name = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', type(function).__qualname__)}"
+    try:
+        return f"{name}\n{inspect.getsource(function)}"
+    except (OSError, TypeError):
+        return name
