@@ -39,7 +39,7 @@ from .families.attention.orbits import Orbit
 from .families.deep_attention.all_sizes.family import DeepAttentionAllSizes, cross_check_deep_attention
 from .families.deep_attention.model import DeepAttention
 from .families.polynomial_network.model import PolynomialNetwork
-from .ideals.construct import ideal, read_ideal, read_ideal_file, read_mrdi, read_sage_text
+from .ideals.construct import from_sage, ideal, read_ideal, read_ideal_file, read_mrdi, read_sage_text
 from .ideals.ideal import Ideal
 from .ideals.projective import ProjectiveScheme
 from .ideals.singular_locus import IdealSingularLocus, IrreducibleComponent
@@ -121,6 +121,7 @@ __all__ = [
     "cross_check_deep_attention",
     "dimension",
     "fibres",
+    "from_sage",
     "hilbert_function",
     "ideal",
     "image",

@@ -220,7 +220,7 @@ class Work:
 
     def lost(self, job: Job, status: int | None) -> Report:
         """The report on an item at which workers ended with this status, or which was not done in time."""
-        reason = f"the worker {exit_text(status or 0)} at this item, twice"
+        reason = f"the worker {exit_text(status)} at this item, twice" if status else "workers ended at this item"
         kind: Kind = "out-of-memory" if status == -signal.SIGABRT and self.memory is not None else "died"
         if status is None and self.timeout is not None:
             kind, reason = "timed-out", f"the item did not finish within {limit_of(self.timeout)}; {clock().more}"

@@ -15,7 +15,7 @@ from m2bridge.convert.files import check_headings, check_keys, polynomial, strin
 from m2bridge.convert.lists import Listing, listing
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.ideals.ideal import Ideal
-from m2bridge.ideals.interop import from_mrdi, sage_parts
+from m2bridge.ideals.interop import from_mrdi, sage_generators, sage_parts
 from m2bridge.system import collection_paused
 
 
@@ -152,6 +152,22 @@ def read_mrdi(source: Path | str | Mapping[str, Any]) -> Ideal:
     ideal(x**2 - 2/3*y) of QQ[x, y]
     """
     return Ideal.of(from_mrdi(source))
+
+
+def from_sage(source: Any) -> Ideal:
+    """The ideal that is an object of Sage, or that a list of Sage's polynomials generates, over QQ or GF(p).
+
+    Raises
+    ------
+    ConversionError
+        If it is something else, or polynomials are of several rings.
+
+    Examples
+    --------
+    >>> from_sage(ideal("x^2 - 2/3*y").to_sage())  # doctest: +SKIP
+    ideal(x**2 - 2/3*y) of QQ[x, y]
+    """
+    return Ideal.of(sage_generators(source))
 
 
 def read_sage_text(text: str) -> Ideal:

@@ -29,7 +29,7 @@ from m2bridge.convert.polynomials import element, flat
 from m2bridge.engine import Engine
 from m2bridge.engine.wire import Answer
 from m2bridge.errors import ConversionError, MethodUnavailableError
-from m2bridge.ideals.interop import flint_polynomials, mrdi, sage_text
+from m2bridge.ideals.interop import flint_polynomials, mrdi, sage_ideal, sage_text
 from m2bridge.ideals.program import ask, hilbert_polynomial, hilbert_series, map_values, order, same_small, tidy
 from m2bridge.ideals.projective import ProjectiveScheme
 from m2bridge.ideals.singular_locus import IdealSingularLocus, singular_locus
@@ -442,15 +442,27 @@ class Ideal(Result, GeneratingSet):
         """
         return flint_polynomials(self)
 
+    def to_sage(self) -> Any:
+        """The ideal as an object of Sage, in a ring with the order degrevlex; :func:`m2bridge.from_sage` goes back.
+
+        Raises MethodUnavailableError where Sage, or those parts of passagemath that know polynomial rings, are not in
+        this Python; ConversionError if a name is none that Sage takes.
+
+        >>> umbrella = ideal("x^2 - y^2*z").to_sage()  # doctest: +SKIP
+        >>> umbrella.groebner_basis()  # doctest: +SKIP
+        [x^2 - y^2*z]
+        """
+        return sage_ideal(self)
+
     def to_sage_text(self) -> str:
         """A Python program for Sage, with its preparser or without, that defines the ring ``R`` and the ideal ``I``.
 
         Raises ConversionError if a name is none that Sage takes.
 
-        >>> print(ideal("x^2 - 2/3*y").to_sage_text())
-        from sage.all import GF, QQ, PolynomialRing
-        R = PolynomialRing(QQ, names=["x", "y"], order="degrevlex")
-        I = R.ideal([R(f) for f in [
+        >>> print(*ideal("x^2 - 2/3*y").to_sage_text().splitlines()[-5:], sep="\\n")
+        R = PolynomialRing(QQ, 2, names=["x", "y"], order="degrevlex")
+        read = Parser(make_int=ZZ, make_var=R.gens_dict()).parse_expression
+        I = R.ideal([R(read(f)) for f in [
             "x^2 - 2/3*y",
         ]])
         """

@@ -9,6 +9,8 @@ import json
 import re
 import uuid
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from importlib import import_module
 from keyword import iskeyword
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,7 @@ from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_name
 from m2bridge.convert.documents import read_json, read_text
 from m2bridge.convert.macaulay2 import from_macaulay2, plain_to_macaulay2
 from m2bridge.convert.notation import polynomial_text
-from m2bridge.errors import ConversionError, InvalidCaseError, M2BridgeError
+from m2bridge.errors import ConversionError, InvalidCaseError, M2BridgeError, MethodUnavailableError
 from m2bridge.system import decimal, integer
 
 _NAMESPACES = {
@@ -142,24 +144,87 @@ def _polynomial(ring: PolynomialRing, terms: Any) -> PolyElement:
     return ring.sympy_ring.from_dict({monomial: c for monomial, c in coefficients.items() if c})
 
 
+_IMPORTS = """\
+try:
+    from sage.all import GF, QQ, PolynomialRing
+except ImportError:  # passagemath in parts
+    from sage.rings.finite_rings.finite_field_constructor import GF
+    from sage.rings.polynomial.polynomial_ring_constructor import PolynomialRing
+    from sage.rings.rational_field import QQ
+from sage.misc.parser import Parser
+from sage.rings.integer_ring import ZZ
+"""
 _PROGRAM = re.compile(
-    r"from sage\.all import GF, QQ, PolynomialRing\n"
-    r"R = PolynomialRing\((?P<field>QQ|GF\(\d+\)), names=(?P<names>\[.*\]), order=\"degrevlex\"\)\n"
-    r"I = R\.ideal\(\[R\(f\) for f in \[\n(?P<generators>(?:    \".*\",\n)*)\]\]\)\n?"
+    r"(?:.*\n)*?R = PolynomialRing\((?P<field>QQ|GF\(\d+\)), (?:\d+, )?names=(?P<names>\[.*\]), order=\"degrevlex\"\)\n"
+    r"(?:read = Parser\(.*\n)?"
+    r"I = R\.ideal\(\[R\((?:f|read\(f\))\) for f in \[\n(?P<generators>(?:    \".*\",\n)*)\]\]\)\n?"
 )
+"""What :func:`sage_text` writes, and what it wrote in 0.1."""
 
 
 def sage_text(ideal: GeneratingSet) -> str:
     """The program; polynomials are in strings, which Sage's preparser leaves alone."""
-    if refused := [name for name in ideal.ring.variables if not is_name(name) or iskeyword(name)]:
-        raise ConversionError(f"Sage takes no variable of the name {refused[0]!r:.60}")
+    _check_names_for_sage(ideal)
     names = ", ".join(f'"{name}"' for name in ideal.ring.variables)
     generators = "".join(f'    "{polynomial_text(g).replace("**", "^")}",\n' for g in ideal.generators)
     return (
-        "from sage.all import GF, QQ, PolynomialRing\n"
-        f'R = PolynomialRing({ideal.ring.field}, names=[{names}], order="degrevlex")\n'
-        f"I = R.ideal([R(f) for f in [\n{generators}]])"
+        f"{_IMPORTS}"
+        f'R = PolynomialRing({ideal.ring.field}, {len(ideal.ring.variables)}, names=[{names}], order="degrevlex")\n'
+        "read = Parser(make_int=ZZ, make_var=R.gens_dict()).parse_expression\n"
+        f"I = R.ideal([R(read(f)) for f in [\n{generators}]])"
     )
+
+
+def _check_names_for_sage(ideal: GeneratingSet) -> None:
+    if refused := [name for name in ideal.ring.variables if not is_name(name) or iskeyword(name)]:
+        raise ConversionError(f"Sage takes no variable of the name {refused[0]!r:.60}")
+
+
+def sage_ideal(ideal: GeneratingSet) -> Any:
+    """The ideal as an object of the Sage in this Python, whole or in parts."""
+    _check_names_for_sage(ideal)
+    p, names = ideal.ring.field.characteristic, list(ideal.ring.variables)
+    try:
+        with suppress(ModuleNotFoundError):
+            import_module("sage.all")  # whole Sage wants to be imported as a whole, and parts do not have it
+        finite = import_module("sage.rings.finite_rings.finite_field_constructor")  # before what imports it in a circle
+        field = finite.GF(p) if p else import_module("sage.rings.rational_field").QQ
+        constructor = import_module("sage.rings.polynomial.polynomial_ring_constructor")
+    except ImportError as reason:
+        raise MethodUnavailableError(
+            f"there is no Sage in this Python ({reason}): pip install passagemath-singular, or give another Python the "
+            "program of to_sage_text()"
+        ) from None
+    ring = constructor.PolynomialRing(field, len(names), names=names, order="degrevlex")
+
+    def number(c: Any) -> Any:
+        numerator, denominator = (ideal.ring.field.domain.to_int(c), 1) if p else (c.numerator, c.denominator)
+        return field(int(numerator)) / field(int(denominator))
+
+    return ring.ideal([ring({m: number(c) for m, c in g.items()}) for g in ideal.generators_or_zero])
+
+
+def sage_generators(ideal: Any) -> GeneratingSet:
+    """The generators of an ideal of Sage, or the polynomials in a list."""
+    try:
+        listed = ideal if isinstance(ideal, list | tuple) else ideal.gens()
+        (parent,) = {polynomial.parent() for polynomial in listed}
+        base, names = parent.base_ring(), tuple(map(str, parent.variable_names()))
+        if not (base.is_field() and base.is_prime_field() and base.is_exact()):
+            raise ConversionError(f"coefficients in {base!s:.60}; they must be in QQ or GF(p)")
+        ring = PolynomialRing(CoefficientField(int(base.characteristic())), names)
+        return GeneratingSet(ring, tuple(filter(None, (_from_sage(ring, polynomial) for polynomial in listed))))
+    except (AttributeError, TypeError, ValueError) as reason:
+        raise ConversionError(f"not an ideal of one polynomial ring of Sage: {reason!r:.120}") from None
+
+
+def _from_sage(ring: PolynomialRing, polynomial: Any) -> PolyElement:
+    domain: Any = ring.sympy_ring.domain
+    terms = {}
+    for m, c in polynomial.dict().items():
+        number = domain(int(c)) if ring.field != QQ else domain(int(c.numerator())) / domain(int(c.denominator()))
+        terms[(m,) if isinstance(m, int) else tuple(map(int, m))] = number
+    return ring.sympy_ring.from_dict(terms)
 
 
 def sage_parts(text: str) -> tuple[list[str], list[str], CoefficientField]:

@@ -83,7 +83,14 @@ class Dimension(Result):
     def to_sheet(self) -> Sheet:
         """The value, and a table of the methods."""
         rows = [(f.method, "–" if f.value is None else f.value, f.status, f.remark) for f in self.findings]
-        facts = [("dimension", f"{self.dimension} affine ({self.status})"), ("", _verdict(self)), *_around(self)]
+        eliminates = any(finding.method == "elimination" for finding in self.findings)
+        proof = "--method all (in Python method='all') eliminates besides, which proves the dimension if it ends"
+        facts = [
+            ("dimension", f"{self.dimension} affine ({self.status})"),
+            ("to prove it", proof if self.status == "lower bound" and not eliminates else None),
+            ("", _verdict(self)),
+            *_around(self),
+        ]
         relation = r"\ge" if self.status == "lower bound" else "="
         return Sheet(
             f"Dimension of the {self.model.title}, over {self.field}",
