@@ -10,7 +10,6 @@ import re
 import uuid
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from importlib import import_module
 from keyword import iskeyword
 from pathlib import Path
 from typing import Any
@@ -186,16 +185,17 @@ def sage_ideal(ideal: GeneratingSet) -> Any:
     p, names = ideal.ring.field.characteristic, list(ideal.ring.variables)
     try:
         with suppress(ModuleNotFoundError):
-            import_module("sage.all")  # whole Sage wants to be imported as a whole, and parts do not have it
-        finite = import_module("sage.rings.finite_rings.finite_field_constructor")  # before what imports it in a circle
-        field = finite.GF(p) if p else import_module("sage.rings.rational_field").QQ
-        constructor = import_module("sage.rings.polynomial.polynomial_ring_constructor")
+            import sage.all  # whole Sage wants to be imported as a whole, and parts do not have it  # noqa: F401
+        from sage.rings.finite_rings.finite_field_constructor import GF  # before what imports it in a circle
+        from sage.rings.polynomial.polynomial_ring_constructor import PolynomialRing as SageRing
+        from sage.rings.rational_field import QQ as SAGE_QQ
     except ImportError as reason:
         raise MethodUnavailableError(
             f"there is no Sage in this Python ({reason}): pip install passagemath-singular, or give another Python the "
             "program of to_sage_text()"
         ) from None
-    ring = constructor.PolynomialRing(field, len(names), names=names, order="degrevlex")
+    field = GF(p) if p else SAGE_QQ
+    ring = SageRing(field, len(names), names=names, order="degrevlex")
 
     def number(c: Any) -> Any:
         numerator, denominator = (ideal.ring.field.domain.to_int(c), 1) if p else (c.numerator, c.denominator)
