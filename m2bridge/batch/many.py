@@ -293,7 +293,7 @@ class Performance:
         return self
 
     def __exit__(self, *reason: object) -> None:
-        self._engine.remove()
+        self._engine.remove("its worker has ended")
 
 
 def _failure(job: Job, error: Exception, seconds: float) -> Outcome:

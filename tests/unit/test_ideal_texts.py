@@ -152,7 +152,9 @@ def test_only_homogeneous_ideals_are_projective() -> None:
         (("--each", "*.m2", "--out", "results", "--retry", "late"), "unknown kind"),
     ],
 )
-def test_wrong_uses_of_run_each(arguments: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+def test_wrong_uses_of_run_each(
+    arguments: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("code.m2").write_text("item")
     refused = CliRunner().invoke(cli, ["run", "code.m2", *arguments], standalone_mode=False)
