@@ -32,7 +32,7 @@ from m2bridge.errors import ConversionError, MethodUnavailableError
 from m2bridge.ideals.interop import flint_polynomials, mrdi, sage_ideal, sage_text
 from m2bridge.ideals.program import ask, hilbert_polynomial, hilbert_series, map_values, order, same_small, tidy
 from m2bridge.ideals.projective import ProjectiveScheme
-from m2bridge.ideals.singular_locus import IdealSingularLocus, singular_locus
+from m2bridge.ideals.singular_locus import IdealSingularLocus, Minors, singular_locus
 from m2bridge.limits import watched
 from m2bridge.results.base import Result
 from m2bridge.results.sheet import Sheet
@@ -364,18 +364,19 @@ class Ideal(Result, GeneratingSet):
         return self._ask("ideal_is_radical", engine, timeout).boolean("radical")
 
     def singular_locus(
-        self, *, engine: Engine | None = None, timeout: float | None = None
+        self, *, engine: Engine | None = None, timeout: float | None = None, minors: Minors = "auto"
     ) -> IdealSingularLocus[Ideal]:
         """The singular locus of the variety V(I): the points of which the local ring is not regular.
 
-        V(I) is taken as a reduced variety. Raises TooLargeError if a component has too many minors.
+        V(I) is taken as a reduced variety. ``minors`` of the Jacobian matrices: ``"selected"``, until the components are
+        proved; ``"all"`` at once; ``"auto"``, all where they are few.
         Source: Hartshorne, *Algebraic Geometry*, Theorem I.5.1; Eisenbud, *Commutative Algebra*, Corollary 16.20.
 
         >>> umbrella = ideal("x^2 - y^2*z")
         >>> umbrella.singular_locus().ideal == ideal("x", "y", variables="x y z")
         True
         """
-        return singular_locus(self, engine=engine, timeout=timeout)
+        return singular_locus(self, engine=engine, timeout=timeout, minors=minors)
 
     def projective(self) -> ProjectiveScheme[Ideal]:
         """The projective scheme that the ideal defines, if its generators are homogeneous.

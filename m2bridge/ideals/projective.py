@@ -11,7 +11,7 @@ from m2bridge.convert.notation import polynomial_text
 from m2bridge.engine import Engine
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.ideals.program import ask, hilbert_polynomial, hilbert_series, order, tidy
-from m2bridge.ideals.singular_locus import IdealSingularLocus, IrreducibleComponent, Kind, singular_locus
+from m2bridge.ideals.singular_locus import IdealSingularLocus, IrreducibleComponent, Kind, Minors, singular_locus
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +97,19 @@ class ProjectiveScheme(Generic[Kind]):
         return tuple(sorted((prime for prime in primes if not _is_irrelevant(prime)), key=order))
 
     def singular_locus(
-        self, *, engine: Engine | None = None, timeout: float | None = None, title: str = ""
+        self,
+        *,
+        engine: Engine | None = None,
+        timeout: float | None = None,
+        title: str = "",
+        minors: Minors = "auto",
     ) -> IdealSingularLocus[Kind]:
         """The singular locus of the projective variety X of the ideal, taken as reduced.
 
         The affine cone without its apex is locally a product of X and a line without a point, so that it is singular
         above the singular points of X and nowhere else: the locus of X is that of the cone, the apex left out.
         """
-        cone = singular_locus(self.ideal, engine=engine, timeout=timeout, title=title)
+        cone = singular_locus(self.ideal, engine=engine, timeout=timeout, title=title, minors=minors)
         smooth = cone.components is not None and not _projective(cone.components)
         return replace(
             cone,
@@ -112,6 +117,8 @@ class ProjectiveScheme(Generic[Kind]):
             components=_projective(cone.components),
             ideal=replace(self.ideal, generators=(self.ideal.ring.sympy_ring.one,)) if smooth else cone.ideal,
             projective=True,
+            proved=_projective(cone.proved) or (),
+            rest_dimension=None if cone.rest_dimension is None else max(cone.rest_dimension - 1, -1),
         )
 
     def _irrelevant(self) -> GeneratingSet:

@@ -1,8 +1,8 @@
 """The singular locus of the variety of any ideal."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar, get_args
 
 from m2bridge.algebra.ring import GeneratingSet
 from m2bridge.convert.notation import (
@@ -15,7 +15,7 @@ from m2bridge.convert.notation import (
 )
 from m2bridge.engine import Engine, engine_or_own, engine_or_shared
 from m2bridge.engine.wire import Answer, answer_to, parse
-from m2bridge.errors import MemoryLimitError, TimeLimitError, TooLargeError
+from m2bridge.errors import InvalidCaseError, MemoryLimitError, TimeLimitError
 from m2bridge.ideals.program import order, question, tidy
 from m2bridge.limits import clock, limited
 from m2bridge.results.base import Result, computed_by, result_json
@@ -24,8 +24,9 @@ from m2bridge.results.sheet import Block, Facts, Sheet, Table, plural, printable
 Kind = TypeVar("Kind", bound=GeneratingSet)
 """The class of ideals in a result, that of the given one."""
 
-MOST_MINORS = 20_000
-"""Minors of the Jacobian matrix of one component."""
+Minors = Literal["auto", "selected", "all"]
+FEW_MINORS = 60
+"""``auto`` takes all minors of the Jacobian matrix of a component if there are at most so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,10 @@ class IdealSingularLocus(Result, Generic[Kind]):
         Empty, or the limit that was reached.
     projective : bool
         Whether it is about the projective variety: then all dimensions are those of projective varieties.
+    proved : tuple of IrreducibleComponent
+        If a limit was reached: components of the singular locus, proved until then.
+    rest_dimension : int or None
+        If a limit was reached: an upper bound for the dimension of the others, −1 if there are none.
 
     Examples
     --------
@@ -89,6 +94,8 @@ class IdealSingularLocus(Result, Generic[Kind]):
     seconds: float
     unfinished: str = ""
     projective: bool = False
+    proved: tuple[IrreducibleComponent[Kind], ...] = ()
+    rest_dimension: int | None = None
 
     @property
     def variety_dimension(self) -> int | None:
@@ -113,19 +120,19 @@ class IdealSingularLocus(Result, Generic[Kind]):
             "components": _components_json(self.components),
             "generators": None if self.ideal is None else [polynomial_text(g) for g in self.ideal.generators],
             "unfinished": self.unfinished or None,
+            "proved": _components_json(self.proved),
+            "rest_dimension": self.rest_dimension,
         }
 
     def to_sheet(self) -> Sheet:
         """Dimensions, a table of the components, and their equations where the table has not all of them."""
         field = self.given.ring.field
         blocks: list[Block] = [Facts(_facts(self))]
-        if self.components:
+        if components := self.components or self.proved:
             columns = ("component of the singular locus", "dimension", "degree")
-            blocks.append(Table(columns, [(_variety(c), c.dimension, c.degree) for c in self.components]))
+            blocks.append(Table(columns, [(_variety(c), c.dimension, c.degree) for c in components]))
             blocks += [
-                generator_lines(c.ideal, f"{_variety(c)}:")
-                for c in self.components
-                if generator_texts(c.ideal) != _short(c)
+                generator_lines(c.ideal, f"{_variety(c)}:") for c in components if generator_texts(c.ideal) != _short(c)
             ]
         elif self.components is None and self.variety:
             rows = [(_variety(c), c.dimension, c.degree) for c in self.variety]
@@ -144,7 +151,7 @@ class IdealSingularLocus(Result, Generic[Kind]):
 
 
 def singular_locus(
-    ideal: Kind, *, engine: Engine | None = None, timeout: float | None = None, title: str = ""
+    ideal: Kind, *, engine: Engine | None = None, timeout: float | None = None, title: str = "", minors: Minors = "auto"
 ) -> IdealSingularLocus[Kind]:
     """The singular locus of V(I), where I is any ideal over the perfect field QQ or GF(p).
 
@@ -154,23 +161,31 @@ def singular_locus(
       a prime ideal over a perfect field, so the Jacobian criterion applies;
     * of several V(P_i): the local ring has several minimal primes, so it is no domain, and not regular.
 
-    So the locus is the union of the V(P_i + minors) and the V(P_i + P_j).
+    So the locus is the union of the V(P_i + minors) and the V(P_i + P_j). Of the minors of P_i some are enough: V(Q) is
+    in the locus if the matrix has a rank below the codimension modulo the prime ideal Q; else a minor is not in Q, and
+    cuts V(Q) down. See ``templates/_singular_locus.m2.j2``.
+
+    Parameters
+    ----------
+    minors : {"auto", "selected", "all"}
+        Whether all minors are taken at once; ``auto`` does so where there are at most :data:`FEW_MINORS`.
 
     Raises
     ------
-    TooLargeError
-        If there are more than :data:`MOST_MINORS` minors of one component.
+    InvalidCaseError
+        If there is no such choice of minors.
 
     Source: Hartshorne, *Algebraic Geometry*, Theorem I.5.1; Eisenbud, *Commutative Algebra*, Corollaries 10.14, 16.20.
     """
-    script = question("ideal_singular_locus", {"givenIdeal": ideal}, {"most_minors": str(MOST_MINORS)})
+    values = {"most_minors": most_minors(minors)}
+    script = question("ideal_singular_locus", {"givenIdeal": ideal}, values)
     with limited(timeout), engine_or_own(engine_or_shared(engine)) as engine:
         late = ""
         try:
             answer = answer_to(script, engine=engine)
         except (TimeLimitError, MemoryLimitError) as limit:
             answer, late = parse(limit.records), str(limit)
-        _check_minors(answer)
+        proved, rest = proved_until(answer) if late else ((), None)
         return IdealSingularLocus(
             ideal,
             printable(title),
@@ -180,25 +195,49 @@ def singular_locus(
             engine.version,
             clock().seconds,
             late,
+            proved=_sorted(ideal, proved),
+            rest_dimension=rest,
         )
 
 
-def _check_minors(answer: Answer) -> None:
-    most = max(answer.integers("minors"), default=0) if "minors" in answer else 0
-    if most > MOST_MINORS:
-        raise TooLargeError(
-            f"the Jacobian criterion takes {most} minors for one component here, more than {MOST_MINORS}: give fewer "
-            "generators, or eliminate variables first"
-        )
+def most_minors(minors: Minors) -> str:
+    """The number up to which all minors of a component are taken at once, for Macaulay2."""
+    if minors not in get_args(Minors):
+        raise InvalidCaseError("minors", f"unknown choice '{minors}': use {', '.join(get_args(Minors))}")
+    return {"auto": str(FEW_MINORS), "selected": "0", "all": "infinity"}[minors]
+
+
+Measured = tuple[GeneratingSet, int, int]
+"""A prime ideal with the dimension and the degree of its variety."""
+
+
+def measured(answer: Answer, primes: str, dimensions: str, degrees: str) -> list[Measured]:
+    """The prime ideals in an answer, with dimensions and degrees."""
+    return list(zip(answer.ideals(primes), answer.integers(dimensions), answer.integers(degrees), strict=True))
+
+
+def proved_until(answer: Answer) -> tuple[list[Measured], int | None]:
+    """Components of the locus that were proved before a limit, and a bound for the dimension of the others."""
+    steps = 0
+    proved: list[Measured] = []
+    while f"bound_{steps}" in answer:
+        if f"proved_{steps}" in answer:
+            proved = measured(
+                answer, *(f"{name}_{steps}" for name in ("proved", "proved_dimensions", "proved_degrees"))
+            )
+        steps += 1
+    return proved, answer.integer(f"bound_{steps - 1}") if steps else None
 
 
 def _components(given: Kind, answer: Answer, *names: str) -> tuple[IrreducibleComponent[Kind], ...] | None:
     """The components whose primes, dimensions and degrees have these names, the largest first."""
     if names[-1] not in answer:
         return None
-    primes, dimensions, degrees = names
-    measured = zip(answer.ideals(primes), answer.integers(dimensions), answer.integers(degrees), strict=True)
-    listed = [IrreducibleComponent(_of_kind(given, prime), dimension, degree) for prime, dimension, degree in measured]
+    return _sorted(given, measured(answer, *names))
+
+
+def _sorted(given: Kind, primes: Iterable[Measured]) -> tuple[IrreducibleComponent[Kind], ...]:
+    listed = [IrreducibleComponent(_of_kind(given, prime), dimension, degree) for prime, dimension, degree in primes]
     return tuple(sorted(listed, key=lambda component: (-component.dimension, component.degree, order(component.ideal))))
 
 
@@ -232,12 +271,20 @@ def _components_json(components: tuple[IrreducibleComponent[Any], ...] | None) -
 def _facts(locus: IdealSingularLocus[Any]) -> list[tuple[str, object]]:
     return [
         ("singular locus", _shape(locus.components, "empty: the variety is smooth") or "not decided"),
+        ("not decided", bound_text(locus.rest_dimension)),
         ("variety", _shape(locus.variety, "empty")),
         ("projective", _PROJECTIVE if locus.projective else None),
         ("irreducible", f"means over {locus.given.ring.field}; over a larger field components can decompose"),
         ("computed by", computed_by(locus.engine_version, locus.seconds, "Jacobian criterion")),
         ("not finished", locus.unfinished or None),
     ]
+
+
+def bound_text(rest_dimension: int | None) -> str | None:
+    """The bound for components that were not found until a limit, in words."""
+    if rest_dimension is None:
+        return None
+    return f"components of dimension ≤ {rest_dimension}" if rest_dimension >= 0 else "nothing: these are all components"
 
 
 def _shape(components: tuple[IrreducibleComponent[Any], ...] | None, empty: str) -> str | None:

@@ -13,16 +13,16 @@ from m2bridge.convert.macaulay2 import all_to_macaulay2
 from m2bridge.convert.notation import degree_summary, generator_lines, ideal_macaulay2, polynomial_text
 from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.script import Script, render
-from m2bridge.engine.wire import answer_to
+from m2bridge.engine.wire import answer_to, parse
 from m2bridge.errors import (
     ContradictionError,
     InvalidCaseError,
     MemoryLimitError,
     MethodUnavailableError,
     TimeLimitError,
-    TooLargeError,
 )
 from m2bridge.ideals.ideal import Ideal
+from m2bridge.ideals.singular_locus import Measured, bound_text, measured, most_minors, proved_until
 from m2bridge.limits import clock, limited
 from m2bridge.maps.closure import closure
 from m2bridge.maps.completeness import elimination_values
@@ -57,6 +57,10 @@ class SingularLocus(Result):
     seconds : float
     unfinished : str
         Empty, or the limit that was reached, or the orbits that are undecided.
+    proved : tuple of Component
+        If the Jacobian criterion reached a limit: components that were proved until then.
+    rest_dimension : int or None
+        In that case an upper bound for the dimension of the others; −1 if there are none.
 
     Examples
     --------
@@ -78,6 +82,8 @@ class SingularLocus(Result):
     engine_version: str
     seconds: float
     unfinished: str = ""
+    proved: tuple[Component, ...] = ()
+    rest_dimension: int | None = None
 
     @property
     def dimension(self) -> int | None:
@@ -98,11 +104,11 @@ class SingularLocus(Result):
             orbit = self.orbits[0].orbit
             header = (*orbit.HEADER, "dimension", "tangent dimension", "")
             blocks.append(Table(header, [_orbit_row(status) for status in self.orbits], orbit.LEGEND))
-        if self.components:
+        if components := self.components or self.proved:
             columns = ("component of the singular locus", "dimension", "degree", "equations")
-            shown = 4 if any(component.ideal for component in self.components) else 3
-            blocks.append(Table(columns[:shown], [_component_row(c)[:shown] for c in self.components]))
-            blocks += [generator_lines(c.ideal, f"{c.description}:") for c in self.components if c.ideal]
+            shown = 4 if any(component.ideal for component in components) else 3
+            blocks.append(Table(columns[:shown], [_component_row(c)[:shown] for c in components]))
+            blocks += [generator_lines(c.ideal, f"{c.description}:") for c in components if c.ideal]
         return Sheet(title, blocks, _formulas(self))
 
     def to_json(self) -> dict[str, Any]:
@@ -116,6 +122,8 @@ class SingularLocus(Result):
             "components": None if self.components is None else [_component_json(c) for c in self.components],
             "remarks": list(self.remarks),
             "unfinished": self.unfinished or None,
+            "proved": [_component_json(c) for c in self.proved],
+            "rest_dimension": self.rest_dimension,
         }
 
     def to_macaulay2(self) -> str:
@@ -147,6 +155,7 @@ def _facts(locus: SingularLocus) -> list[tuple[str, object]]:
         ("computed by", computed_by(locus.engine_version, locus.seconds, locus.method)),
         *(("remark", remark) for remark in locus.remarks),
         ("not finished", locus.unfinished or None),
+        ("not decided", bound_text(locus.rest_dimension)),
     ]
 
 
@@ -204,8 +213,6 @@ def _component_latex(component: Component, number: int) -> str:
 
 Method = Literal["auto", "fibres", "orbits", "jacobian", "all"]
 
-MAX_MINORS = 20_000
-"""The Jacobian criterion takes at most this many minors."""
 FEW_COORDINATES = 12
 """``auto`` computes the ideal too, as a second opinion, when there are at most this many coordinates;"""
 MOST_ELIMINATED = 20
@@ -236,7 +243,7 @@ def singular_locus(
         whose fibres decide smoothness. ``orbits``: the Jacobian criterion at one point of each orbit; over QQ, with
         more than 12 coordinates, by tangent vectors and equations of low degree, by the whole ideal with at most 20
         independent coordinates, and over GF(p). ``jacobian``: the Jacobian criterion on the whole variety, decomposed
-        into minimal primes; only for the smallest cases. ``auto``: the first of these that applies, with the others as
+        into irreducible components. ``auto``: the first of these that applies, with the others as
         second opinions where they are cheap. ``all``: all that apply.
     ideals : bool
         Compute the ideals of the components too.
@@ -338,7 +345,7 @@ def _minor_count(ideal: Ideal, dimension: int) -> int:
 
 
 def _by_jacobian(model: Model, ideal: Ideal, dimension: int, *, engine: Engine) -> LocusFindings:
-    """Findings from the minimal primes of I + minors(codimension, Jacobian of I).
+    """Findings by the Jacobian criterion, with selected minors of the Jacobian matrix, or all if they are few.
 
     Hypothesis: I is prime, so the variety is equidimensional and reduced. It is so where I is the kernel of a ring map
     to a domain; where relations of the source leave that open, Macaulay2 decides first.
@@ -347,16 +354,9 @@ def _by_jacobian(model: Model, ideal: Ideal, dimension: int, *, engine: Engine) 
     ------
     MethodUnavailableError
         If the variety is reducible.
-    TooLargeError
-        If there are too many minors.
     ContradictionError
         If the orbits of the model are known, and a component of the singular locus is not an orbit closure.
     """
-    count = _minor_count(ideal, dimension)
-    if count > MAX_MINORS:
-        instead = "orbits" if model.no_fibres(ideal.ring.field) else "fibres"
-        instead = "" if model.orbit_methods() is None else f"; use --method {instead}"
-        raise TooLargeError(f"the Jacobian criterion takes {count} minors here, more than {MAX_MINORS}{instead}")
     if dimension == len(ideal.ring.variables):
         return LocusFindings("jacobian", dimension, (), ())
     try:
@@ -367,18 +367,23 @@ def _by_jacobian(model: Model, ideal: Ideal, dimension: int, *, engine: Engine) 
             )
         answer = answer_to(_criterion_script(ideal, model.title), engine=engine)
     except (TimeLimitError, MemoryLimitError) as limit:
-        return LocusFindings("jacobian", dimension, (), None, str(limit))
-    primes = map(Ideal.of, answer.ideals("minimal_primes"))
-    numbers = zip(primes, answer.integers("dimensions"), answer.integers("degrees"), strict=True)
-    components = [_component(model, *number) for number in numbers]
-    components.sort(key=lambda component: (-component.dimension, component.description))
-    return LocusFindings("jacobian", dimension, (), tuple(components))
+        primes, rest = proved_until(parse(limit.records))
+        proved = _components(model, primes)
+        return LocusFindings("jacobian", dimension, (), None, str(limit), proved=proved, rest_dimension=rest)
+    found = _components(model, measured(answer, "minimal_primes", "dimensions", "degrees"))
+    return LocusFindings("jacobian", dimension, (), found)
+
+
+def _components(model: Model, primes: Iterable[Measured]) -> tuple[Component, ...]:
+    components = [_component(model, Ideal.of(prime), dimension, degree) for prime, dimension, degree in primes]
+    return tuple(sorted(components, key=lambda component: (-component.dimension, component.description)))
 
 
 def jacobian_script(model: Model, *, field: CoefficientField) -> Script:
     """Return the complete Macaulay2 program, elimination included."""
     independent = reduce_linearly(model.polynomial_map, field=field).reduced
-    return render("jacobian_criterion", values=elimination_values(independent, field=field) | {"title": model.title})
+    values = elimination_values(independent, field=field) | {"title": model.title, "most_minors": most_minors("auto")}
+    return render("jacobian_criterion", values=values)
 
 
 def _criterion_script(ideal: Ideal, title: str) -> Script:
@@ -388,6 +393,7 @@ def _criterion_script(ideal: Ideal, title: str) -> Script:
         "field": macaulay2.field(ideal.ring.field),
         "coordinates": ", ".join(names),
         "generators": macaulay2.sequence(macaulay2.polynomial(g, names) for g in ideal.generators),
+        "most_minors": most_minors("auto"),
     }
     return render("jacobian_criterion", values=values)
 
@@ -429,6 +435,7 @@ def _result(
     excused = second_opinion and bool(finished)
     remarks = [f"{' and '.join(f.method for f in finished)} agree"] if len(finished) > 1 else []
     components = finished[-1].components if finished else None
+    partial = next((f for f in findings if components is None and f.rest_dimension is not None), None)
     if components is not None and model.orbit_methods() is None:
         ideals = True
     elif components is not None and ideals:
@@ -446,6 +453,8 @@ def _result(
         engine.version if ideals or any(f.uses_engine for f in findings) else "",
         clock().seconds,
         "" if excused else "; ".join(limits),
+        () if partial is None else partial.proved,
+        None if partial is None else partial.rest_dimension,
     )
 
 

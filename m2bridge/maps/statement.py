@@ -154,6 +154,10 @@ class LocusFindings:
     unfinished : str
         The limit that was reached, or the orbits that are undecided, or empty.
     uses_engine : bool
+    proved : tuple of Component
+        Some components, if it did not find all.
+    rest_dimension : int or None
+        An upper bound for the dimension of the others.
     """
 
     method: str
@@ -162,6 +166,8 @@ class LocusFindings:
     components: Components | None
     unfinished: str = ""
     uses_engine: bool = True
+    proved: Components = ()
+    rest_dimension: int | None = None
 
 
 def compare(first: LocusFindings, second: LocusFindings) -> None:

@@ -15,8 +15,8 @@ from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.cli import UNDECIDED
 from m2bridge.cli.output import show
 from m2bridge.engine.script import Script
-from m2bridge.errors import TimeLimitError, TooLargeError
-from m2bridge.ideals import singular_locus as module
+from m2bridge.errors import TimeLimitError
+from m2bridge.ideals.singular_locus import singular_locus
 from m2bridge.limits import Clock
 from tests.conftest import Invoke
 from tests.limits import HOUR, limit_after
@@ -140,23 +140,18 @@ def _zeros(given_ideal: Ideal) -> set[tuple[int, ...]]:
     }
 
 
-def test_too_many_minors(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_MINORS", 2)
-    with pytest.raises(TooLargeError, match="18 minors"):
-        ideal("x*z - y^2", "y*w - z^2", "x*w - y*z").singular_locus(engine=engine)
-
-
 class Late:
-    """An engine that reaches its limit when the components of the variety are known."""
+    """An engine that reaches its limit after some answers; the first three are the components of the variety."""
 
     version = "0"
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(self, engine: Engine, count: int = 3) -> None:
+        self._engine, self._count, self.complete = engine, count, False
 
     def run(self, script: Script, *, timeout: float | None = None) -> None:
         records = self._engine.run(script, timeout=timeout).records
-        raise TimeLimitError("the limit", records=records[:3])
+        self.complete = len(records) <= self._count
+        raise TimeLimitError("the limit", records=records[: self._count])
 
 
 def test_what_was_found_until_the_limit_is_kept(engine: Engine) -> None:
@@ -183,6 +178,27 @@ def test_at_the_limit_the_components_so_far_are_shown_with_exit_code_3(
     assert "singular locus   not decided" in text
 
 
+def test_components_proved_until_the_limit_are_shown_with_a_bound_for_the_others(engine: Engine) -> None:
+    """A cone over the twisted cubic and a cusp beside it: where the cone is done, the cusp is left."""
+    names = "x y z w u"
+    cone = ideal("x*z - y^2", "y*w - z^2", "x*w - y*z", "u", variables=names)
+    both = cone.intersect(ideal("x^2 - y^3", "u - 1", variables=names), engine=engine)
+    whole = both.singular_locus(engine=engine, minors="selected")
+    assert whole.components is not None
+    seen = set()
+    for count in range(4, 40):
+        limited = Late(engine, count)
+        part = both.singular_locus(engine=limited, minors="selected")  # type: ignore[arg-type]
+        assert part.unfinished
+        assert {c.ideal for c in part.proved} <= {c.ideal for c in whole.components}
+        rest = [c.dimension for c in whole.components if c.ideal not in {c.ideal for c in part.proved}]
+        assert part.rest_dimension is None or max(rest, default=-1) <= part.rest_dimension
+        seen.add((len(part.proved), part.rest_dimension))
+        if limited.complete:
+            break
+    assert len(seen) > 2
+
+
 # file: dimension of the variety, its components, dimension of the singular locus, its components
 SHOWN = {
     "whitney_umbrella": (2, 1, 1, [["x", "y"]]),
@@ -199,7 +215,7 @@ def test_every_example_is_tested() -> None:
 @pytest.mark.parametrize("name", SHOWN)
 def test_examples(engine: Engine, name: str) -> None:
     given_ideal, title = read_ideal_file((EXAMPLES / f"{name}.toml").read_text(encoding="utf-8"))
-    record = json.loads(json.dumps(module.singular_locus(given_ideal, engine=engine, title=title).to_json()))
+    record = json.loads(json.dumps(singular_locus(given_ideal, engine=engine, title=title).to_json()))
     found = (record["variety_dimension"], len(record["variety"]), record["dimension"])
     assert (*found, [component["generators"] for component in record["components"]]) == SHOWN[name]
 

@@ -1,0 +1,123 @@
+"""Singular loci by selected minors, against all minors, for varieties from books and papers."""
+
+from itertools import combinations
+
+import pytest
+
+from m2bridge import CoefficientField, Engine, ideal
+from m2bridge.algebra.field import QQ
+
+pytestmark = pytest.mark.macaulay2("any")
+
+
+@pytest.fixture
+def engine(remembering: Engine) -> Engine:
+    return remembering
+
+
+def minors(rows: list[list[str]], size: int = 2) -> list[str]:
+    """The minors of size 2 or 3 of a matrix, as text."""
+
+    def determinant(matrix: list[list[str]]) -> str:
+        if len(matrix) == 1:
+            return f"({matrix[0][0]})"
+        terms = [
+            f"{'-' if j % 2 else '+'}({entry})*({determinant([row[:j] + row[j + 1 :] for row in matrix[1:]])})"
+            for j, entry in enumerate(matrix[0])
+        ]
+        return "".join(terms)
+
+    return [
+        determinant([[rows[i][j] for j in columns] for i in chosen])
+        for chosen in combinations(range(len(rows)), size)
+        for columns in combinations(range(len(rows[0])), size)
+    ]
+
+
+def hankel(entries: str, height: int) -> list[list[str]]:
+    listed = list(entries)
+    return [listed[i : len(listed) - height + 1 + i] for i in range(height)]
+
+
+# source: generators, variables, (dimension, degree) of each component of the singular locus where the source or a
+# calculation by hand gives them.
+VARIETIES: dict[str, tuple[list[str], str, list[tuple[int, int]]]] = {
+    "Hartshorne, Exercise I.5.1(a), tacnode": (["x^2 - x^4 - y^4"], "x y", [(0, 1)]),
+    "Hartshorne, Exercise I.5.1(b), node": (["x*y - x^6 - y^6"], "x y", [(0, 1)]),
+    "Hartshorne, Exercise I.5.1(c), cusp": (["x^3 - y^2 - x^4 - y^4"], "x y", [(0, 1)]),
+    "Hartshorne, Exercise I.5.1(d), triple point": (["x^2*y + x*y^2 - x^4 - y^4"], "x y", [(0, 1)]),
+    "Hartshorne, Exercise I.5.2(a), pinch point": (["x*y^2 - z^2"], "x y z", [(1, 1)]),
+    "Hartshorne, Exercise I.5.2(b), conical double point": (["x^2 + y^2 - z^2"], "x y z", [(0, 1)]),
+    "Hartshorne, Exercise I.5.2(c), double line": (["x*y + x^3 + y^3"], "x y z", [(1, 1)]),
+    "Hartshorne, Exercise I.2.9, twisted cubic": (["y - x^2", "z - x^3"], "x y z", []),
+    "Cox, Little, O'Shea, section 3.3, tangent surface of it": (
+        ["4*x^3*z - 3*x^2*y^2 - 6*x*y*z + 4*y^3 + z^2"],
+        "x y z",
+        [(1, 3)],
+    ),
+    "Cox, Little, O'Shea, section 3.4, four-leaved rose": (["(x^2 + y^2)^3 - 4*x^2*y^2"], "x y", [(0, 1)]),
+    "Cox, Little, O'Shea, section 1.3, Whitney umbrella": (["x^2 - y^2*z"], "x y z", [(1, 1)]),
+    "Eisenbud, section 1.9, cuspidal cubic": (["y^2 - x^3"], "x y", [(0, 1)]),
+    "Harris, Lecture 1, cone over the twisted cubic": (minors(hankel("abcd", 2)), "a b c d", [(0, 1)]),
+    "Harris, Lecture 1, cone over the rational normal quartic": (minors(hankel("abcde", 2)), "a b c d e", [(0, 1)]),
+    "Harris, Lecture 2, scroll S(1, 2)": (minors([list("abd"), list("bce")]), "a b c d e", [(0, 1)]),
+    "Harris, Lecture 2, scroll S(2, 2)": (minors([list("abde"), list("bcef")]), "a b c d e f", [(0, 1)]),
+    "Harris, Lecture 2, cone S(0, 3)": (minors(hankel("abcd", 2)), "a b c d e", [(1, 1)]),
+    "Harris, Lecture 2, Segre P1 x P2": (minors([list("abc"), list("def")]), "a b c d e f", [(0, 1)]),
+    "Harris, Lecture 2, Veronese surface": (minors(["abc", "bde", "cef"]), "a b c d e f", [(0, 1)]),  # type: ignore[list-item]
+    "Harris, Lecture 9, secants of the quartic": (minors(hankel("abcde", 3), 3), "a b c d e", [(2, 4)]),
+    "Harris, Lecture 9, 3 x 3 determinant": (minors(["abc", "def", "ghi"], 3), "a b c d e f g h i", [(5, 6)]),  # type: ignore[list-item]
+    "Harris, Lecture 9, symmetric 3 x 3 determinant": (minors(["abc", "bde", "cef"], 3), "a b c d e f", [(3, 4)]),  # type: ignore[list-item]
+    "Fulton, Algebraic Curves, 3.1, cusp and double points": (["y^2 - x^3 - x^2"], "x y", [(0, 1)]),
+    "Fulton, Algebraic Curves, 3.1, three leaves": (["(x^2 + y^2)^2 + 3*x^2*y - y^3"], "x y", [(0, 1)]),
+    "Greuel, Pfister, surface singularity E8": (["x^2 + y^3 + z^5"], "x y z", [(0, 1)]),
+    "Greuel, Pfister, surface singularity D4": (["x^2 + y^2*z + z^3"], "x y z", [(0, 1)]),
+    "Reid, Undergraduate Algebraic Geometry, Cayley cubic": (
+        ["a*b*c + a*b*d + a*c*d + b*c*d"],
+        "a b c d",
+        [(1, 1)] * 4,
+    ),
+    "Clebsch cubic": (["a^3 + b^3 + c^3 + d^3 - (a + b + c + d)^3"], "a b c d", [(0, 1)]),
+    "Sturmfels, Solving Systems, section 8.2, twisted cubic and a line": (
+        ["a*c - b^2", "a*d - b*c"],
+        "a b c d",
+        [(1, 1)],
+    ),
+    "Harris, Lecture 6, Grassmannian G(2, 4)": (["a*f - b*e + c*d"], "a b c d e f", [(0, 1)]),
+    "nodal quartic curve, intersection of two quadrics": (["a^2 + b^2 - c^2", "c*d - a*b"], "a b c d", [(1, 1)]),
+    "Macaulay's curve": (["b*c - a*d", "c^3 - b*d^2", "a*c^2 - b^2*d", "b^3 - a^2*c"], "a b c d", [(0, 1)]),
+    "Cartan umbrella": (["z*(x^2 + y^2) - x^3"], "x y z", [(1, 1)]),
+    "Steiner's Roman surface": (["x^2*y^2 + y^2*z^2 + z^2*x^2 - x*y*z"], "x y z", [(1, 1)] * 3),
+    "three coordinate axes": (["x*y", "x*z", "y*z"], "x y z", [(0, 1)]),
+    "a plane and a line beside": (["z*(z - 1)", "x*z"], "x y z", []),
+    "a surface and a curve through its singular point": (
+        ["y*(x^2 - y^2*z)", "(z - 1)*(x^2 - y^2*z)"],
+        "x y z",
+        [(1, 1)],
+    ),
+    "conjugate lines": (["x^2 + y^2"], "x y z", [(1, 1)]),
+    "complete intersection of two quadrics": (["a*b - c*d", "a^2 - b*c"], "a b c d", [(1, 1)]),
+    "commuting 2 x 2 matrices": (
+        ["b*g - c*f", "a*f + b*h - b*e - d*f", "c*e + d*g - a*g - c*h"],
+        "a b c d e f g h",
+        [(2, 1)],
+    ),
+    "swallowtail": (["16*x^4*z - 4*x^3*y^2 - 128*x^2*z^2 + 144*x*y^2*z - 27*y^4 + 256*z^3"], "x y z", [(1, 2), (1, 4)]),
+}
+
+
+@pytest.mark.parametrize(
+    ("source", "p"), [*((source, 0) for source in VARIETIES), *((source, 32003) for source in list(VARIETIES)[::3])]
+)
+def test_selected_minors_and_all_minors_give_the_same_components(engine: Engine, source: str, p: int) -> None:
+    generators, variables, expected = VARIETIES[source]
+    variety = ideal(generators, variables=variables, field=CoefficientField(p) if p else QQ)
+    selected = variety.singular_locus(engine=engine, minors="selected")
+    every = variety.singular_locus(engine=engine, minors="all")
+    assert selected.components is not None and every.components is not None
+    assert not selected.unfinished
+    assert selected.ideal is not None and every.ideal is not None
+    assert selected.ideal.equals(every.ideal, engine=engine)  # both are radical
+    assert len(selected.components) == len(every.components)
+    if not p:
+        assert sorted((c.dimension, c.degree) for c in selected.components) == sorted(expected)
