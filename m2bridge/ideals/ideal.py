@@ -368,8 +368,8 @@ class Ideal(Result, GeneratingSet):
     ) -> IdealSingularLocus[Ideal]:
         """The singular locus of the variety V(I): the points of which the local ring is not regular.
 
-        V(I) is taken as a reduced variety. ``minors`` of the Jacobian matrices: ``"selected"``, until the components are
-        proved; ``"all"`` at once; ``"auto"``, all where they are few.
+        V(I) is taken as a reduced variety. Of the ``minors`` of the Jacobian matrices, ``"selected"`` takes some until the
+        components are proved, ``"all"`` takes all at once, and ``"auto"`` does that where they are few.
         Source: Hartshorne, *Algebraic Geometry*, Theorem I.5.1; Eisenbud, *Commutative Algebra*, Corollary 16.20.
 
         >>> umbrella = ideal("x^2 - y^2*z")

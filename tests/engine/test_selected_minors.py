@@ -114,9 +114,11 @@ def test_selected_minors_and_all_minors_give_the_same_components(engine: Engine,
     variety = ideal(generators, variables=variables, field=CoefficientField(p) if p else QQ)
     selected = variety.singular_locus(engine=engine, minors="selected")
     every = variety.singular_locus(engine=engine, minors="all")
-    assert selected.components is not None and every.components is not None
+    assert selected.components is not None
+    assert every.components is not None
     assert not selected.unfinished
-    assert selected.ideal is not None and every.ideal is not None
+    assert selected.ideal is not None
+    assert every.ideal is not None
     assert selected.ideal.equals(every.ideal, engine=engine)  # both are radical
     assert len(selected.components) == len(every.components)
     if not p:

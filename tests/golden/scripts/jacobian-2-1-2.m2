@@ -20,11 +20,111 @@ kernelIdeal = trim kernel map(sourceRing, targetRing, images)
 coordinateRing = QQ[c_(1,1,1,1), c_(1,1,1,2), c_(1,1,2,2), c_(1,2,1,1), c_(1,2,1,2), c_(1,2,2,2)]
 closureIdeal = sub(kernelIdeal, coordinateRing)
 
--- Where the Jacobian matrix has rank below the codimension. Hartshorne, Algebraic Geometry, I.5.
-singularIdeal = closureIdeal + minors(codim closureIdeal, jacobian closureIdeal)
+-- The singular locus of a variety by the Jacobian criterion, with as few minors as prove it.
+--
+-- Let J be the Jacobian matrix of a prime ideal P of codimension c, over a perfect field. For a prime ideal Q that
+-- contains P, V(Q) lies in the singular locus of V(P) if the rank of J over the fraction field of R/Q is less than c.
+-- Otherwise some minor of size c is not in Q, and what the locus has in V(Q) lies in the V(Q'), Q' the minimal primes
+-- of Q and that minor and others. So V(P) is the root of a tree, which is finite because R is noetherian, and the
+-- locus is the union of its leaves. Which minors are added besides decides about time only.
 
--- The irreducible components of the locus.
-primes = if singularIdeal == 1 then {} else minimalPrimes singularIdeal
+-- A minor of size c that is not in the prime Q, or null if there is none. A minor grows by a row and a column as long
+-- as one of those that contain it is not in Q; if none is, the rank is its size (Kronecker), because R/Q is a domain.
+minorOutside = (J, c, Q) -> (
+    reduced' := matrix(ring Q, apply(entries J, row -> apply(row, f -> f % Q)));
+    rows' := {};
+    columns' := {};
+    minor' := 1_(ring Q);
+    while #rows' < c do (
+        places := sort flatten for i from 0 to numrows J - 1 list if member(i, rows') then continue else
+            for j from 0 to numcols J - 1 list if member(j, columns') then continue else (size reduced'_(i,j), i, j);
+        next := scan(places, (terms, i, j) -> (
+            larger := det(submatrix(reduced', append(rows', i), append(columns', j)), Strategy => Cofactor) % Q;
+            if larger != 0 then break (i, j, larger)));
+        if next === null then return null;
+        rows' = append(rows', next#0);
+        columns' = append(columns', next#1);
+        minor' = next#2);
+    minor')
+
+-- The locus in V(Q) as the variety of an ideal: Q, the given minor, and minors that FastMinors chooses, ten at a time
+-- until the dimension stays the same twice, or is that of the points where J is zero.
+cutByMinors = (J, c, Q, minor') -> (
+    fastMinors := (needsPackage "FastMinors").Dictionary;
+    chosenMinors := value fastMinors#"chooseGoodMinors";
+    smallest := value fastMinors#"StrategyGRevLexSmallest";
+    least := dim(Q + ideal J);
+    cut := trim(Q + ideal minor');
+    size' := dim cut;
+    same := 0;
+    while same < 2 and size' > least do (
+        further := first entries gens chosenMinors(10, c, J, Q, Strategy => smallest);
+        cut = trim(cut + ideal apply(further, f -> f % Q));
+        if dim cut == size' then same = same + 1 else (size' = dim cut; same = 0));
+    cut)
+
+primesOf = I -> if I == 1 then {} else minimalPrimes I
+
+-- The smallest of some prime ideals, each once.
+smallest = primes' -> (
+    smallest := {};
+    scan(primes', Q -> if not any(smallest, other -> isSubset(other, Q)) then
+        smallest = append(select(smallest, other -> not isSubset(Q, other)), Q));
+    smallest)
+
+-- The primes of the components of the singular locus of V(P). After each step report(leaves, rest) gets the primes of
+-- subvarieties of the locus, and those of varieties that contain the rest of it.
+singularPart = (P, report) -> (
+    J := jacobian P;
+    c := codim P;
+    leaves := {};
+    rest := if c == 0 then {} else {P};
+    while #rest > 0 do (
+        rest = apply(rsort apply(#rest, i -> (dim rest#i, -i)), (d, i) -> rest#(-i));
+        Q := first rest;
+        rest = drop(rest, 1);
+        minor' := minorOutside(J, c, Q);
+        if minor' === null then leaves = smallest append(leaves, Q)
+        else rest = smallest join(rest, primesOf cutByMinors(J, c, Q, minor'));
+        rest = select(rest, Q' -> not any(leaves, leaf -> isSubset(leaf, Q')));
+        report(leaves, rest));
+    leaves)
+
+-- The same by all minors at once.
+singularPartByAll = P -> primesOf(P + minors(codim P, jacobian P))
+
+-- The primes of the components of the singular locus of the union of the V(P), P in a list of minimal primes: where
+-- two components meet no local ring is a domain. With at most so many minors for a component, all are taken.
+--
+-- After each step "proved_n" are components of the locus, and "bound_n" bounds the dimension of what else it has.
+singularPrimes = (varietyPrimes, most) -> (
+    steps := 0;
+    proved := {};
+    undone := varietyPrimes;
+    emitted := {};
+    report := (leaves, rest) -> (
+        certain := smallest join(proved, leaves);
+        certain = select(certain, Q -> not any(join(rest, undone), other -> isSubset(other, Q)));
+        if steps == 0 or certain =!= emitted then (
+            mbEmit("proved_" | toString steps, certain);
+            mbEmit("proved_dimensions_" | toString steps, apply(certain, dim));
+            mbEmit("proved_degrees_" | toString steps, apply(certain, degree)));
+        emitted = certain;
+        mbEmit("bound_" | toString steps, max join({-1}, apply(rest, dim), apply(undone, P -> dim P - 1)));
+        steps = steps + 1);
+    report({}, {});
+    proved = smallest flatten apply(subsets(varietyPrimes, 2), pair -> primesOf sum pair);
+    while #undone > 0 do (
+        P := first undone;
+        undone = drop(undone, 1);
+        count := binomial(numgens P, codim P) * binomial(numgens ring P, codim P);
+        part := if count <= most then singularPartByAll P else singularPart(P, report);
+        proved = smallest join(proved, part));
+    proved)
+
+-- The irreducible components of the locus, where the Jacobian matrix has rank below the codimension; all minors where
+-- there are at most so many. Hartshorne, Algebraic Geometry, I.5.
+primes = singularPrimes({closureIdeal}, 60)
 mbEmit("minimal_primes", primes)
 mbEmit("dimensions", apply(primes, dim))
 mbEmit("degrees", apply(primes, degree))
