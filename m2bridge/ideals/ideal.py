@@ -368,7 +368,7 @@ class Ideal(Result, GeneratingSet):
     ) -> IdealSingularLocus[Ideal]:
         """The singular locus of the variety V(I): the points of which the local ring is not regular.
 
-        V(I) is taken as a reduced variety. Of the ``minors`` of the Jacobian matrices, ``"selected"`` takes some until the
+        V(I) is taken as a reduced variety. Of the ``minors`` of Jacobian matrices, ``"selected"`` takes some until the
         components are proved, ``"all"`` takes all at once, and ``"auto"`` does that where they are few.
         Source: Hartshorne, *Algebraic Geometry*, Theorem I.5.1; Eisenbud, *Commutative Algebra*, Corollary 16.20.
 
