@@ -97,12 +97,7 @@ class ProjectiveScheme(Generic[Kind]):
         return tuple(sorted((prime for prime in primes if not _is_irrelevant(prime)), key=order))
 
     def singular_locus(
-        self,
-        *,
-        engine: Engine | None = None,
-        timeout: float | None = None,
-        title: str = "",
-        minors: Minors = "auto",
+        self, *, engine: Engine | None = None, timeout: float | None = None, title: str = "", minors: Minors = "auto"
     ) -> IdealSingularLocus[Kind]:
         """The singular locus of the projective variety X of the ideal, taken as reduced.
 
