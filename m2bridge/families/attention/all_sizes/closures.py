@@ -171,8 +171,9 @@ class AllClosures(Result):
 
     Examples
     --------
-    >>> found = closures_of_all_sizes(CORES[:3])
-    >>> [part.condition for part in found.ranges]
+    >>> from m2bridge.families.attention.all_sizes.closures import CORES
+    >>> result = closures_of_all_sizes(CORES[:3])
+    >>> [part.condition for part in result.ranges]
     ["d = 1, d' ≥ 1, a ≥ 1", "d ≥ 2, d' = 1, a = 1", "d = 2, d' ≥ 2, a = 1"]
     """
 
@@ -223,6 +224,12 @@ def closures_of_all_sizes(cores: tuple[CoreSize, ...] = CORES, *, timeout: float
         If something was not decided.
     TimeLimitError
         If the limit was reached before the first result.
+
+    Examples
+    --------
+    >>> from m2bridge.families.attention.all_sizes.closures import CORES
+    >>> print(closures_of_all_sizes(CORES[1:2]).ranges[0].generators.types[0])
+    (2, ((1, 1), (2,), (3, 1)), 1)
     """
     with limited(timeout) as running:
         found, late = each((str(size), partial(_closure_of_sizes, size)) for size in cores)
