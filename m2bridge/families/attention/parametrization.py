@@ -5,7 +5,7 @@ It is A_pi V_kq + A_qi V_kp for p < q, and A_pi V_kp for p = q. Indices begin wi
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache, partial
 from itertools import chain, combinations, product
 from math import comb
@@ -236,10 +236,6 @@ def _determinant(matrix: Matrix) -> PolyElement:
     return DomainMatrix(matrix, (len(matrix), len(matrix)), ring.to_domain()).det()
 
 
-Places = Mapping[str, tuple[int | None, int | None]]
-"""The index s of rows and of columns of each matrix that is exchanged with s + 1; ``None`` exchanges nothing."""
-
-
 def free_parametrization(shape: Shape, coordinates: Coordinates) -> PolynomialMap:
     """The map from weights without relations, as few as there can be: A = KᵀQ is any matrix of rank ≤ α for a = α."""
     return _free_parametrization(Shape(shape.d, shape.d_out, shape.alpha, shape.t), coordinates)
@@ -258,36 +254,29 @@ def multigraded_attention(shape: Shape, coordinates: Coordinates | None = None) 
     return multigraded(free, renamings, grading(shape, free).coordinates if system == "reduced" else None)
 
 
+ROLES = {"V": "kp", "A": "pi", "Q": "ei", "K": "ep", "c": "kipp"}
+"""The kinds of the indices of a weight, or of a reduced coordinate; V_k_p, for example."""
+
+
 def grading(shape: Shape, free: PolynomialMap) -> Multigrading:
     """The grading by Z^d' × Z^d × Z^d; the coordinate c_k_i_p_q has degree (e_k, e_i, e_p + e_q).
 
     V_k_p has degree (e_k, 0, e_p), A_p_i has (0, e_i, e_p), Q_e_i has (0, e_i, 0), and K_e_p has (0, 0, e_p).
     """
+    first = {"k": 0, "i": shape.d_out, "p": shape.d_out + shape.d}
+
+    def degree(name: str) -> Vector:
+        degree = [0] * (shape.d_out + 2 * shape.d)
+        letter, *indices = name.split("_")
+        for role, index in zip(ROLES[letter], indices, strict=True):
+            if role in first:
+                degree[first[role] + int(index) - 1] += 1
+        return tuple(degree)
+
     return Multigrading(
-        tuple(_parameter_degree(name, shape) for name in watched(free.source.variables)),
-        tuple(_coordinate_degree(name, shape) for name in watched(free.coordinates)),
+        tuple(degree(name) for name in watched(free.source.variables)),
+        tuple(degree(name) for name in watched(free.coordinates)),
     )
-
-
-def _parameter_degree(name: str, shape: Shape) -> Vector:
-    letter, first, second = _parts(name)
-    d_out, d = shape.d_out, shape.d
-    i, p = d_out - 1, d_out + d - 1
-    places = {"V": (first - 1, p + second), "A": (i + second, p + first), "Q": (i + second,), "K": (p + second,)}
-    return _degree(places[letter], shape)
-
-
-def _coordinate_degree(name: str, shape: Shape) -> Vector:
-    k, i, p, q = (int(index) for index in name.split("_")[1:])
-    d, d_out = shape.d, shape.d_out
-    return _degree((k - 1, d_out + i - 1, d_out + d + p - 1, d_out + d + q - 1), shape)
-
-
-def _degree(places: Sequence[int], shape: Shape) -> Vector:
-    degree = [0] * (shape.d_out + 2 * shape.d)
-    for place in places:
-        degree[place] += 1
-    return tuple(degree)
 
 
 def symmetries(shape: Shape, free: PolynomialMap) -> tuple[Symmetry, ...]:
@@ -295,54 +284,30 @@ def symmetries(shape: Shape, free: PolynomialMap) -> tuple[Symmetry, ...]:
 
     Permuting columns alone is a symmetry of reduced coordinates only; for full coordinates it is left out.
     """
-    reduced = free.coordinates[0].startswith("c_")
-    moves: list[Places] = [{"V": (s, None)} for s in range(1, shape.d_out)]
-    for s in range(1, shape.d):
-        columns: Places = {"A": (None, s), "Q": (None, s)}
-        rows: Places = {"A": (s, None), "K": (None, s), "V": (None, s)}
-        both: Places = {"A": (s, s), "Q": (None, s), "K": (None, s), "V": (None, s)}
-        moves += [columns, rows] if reduced else [both]
-    return tuple(_symmetry(free, move) for move in moves)
+    roles = ("i", "p") if free.coordinates[0].startswith("c_") else ("ip",)
+    moves = [("k", s) for s in range(1, shape.d_out)] + [(role, s) for s in range(1, shape.d) for role in roles]
+    return tuple(_symmetry(free, *move) for move in moves)
 
 
-def _symmetry(free: PolynomialMap, places: Places) -> Symmetry:
-    variables = free.source.variables
-    renaming = {name: renamed(name, places) for name in watched(variables)}
-    place = {name: number for number, name in enumerate(variables)}
-    moved = tuple(place[renaming[name]] for name in variables)
-    return Symmetry(moved, _moved_coordinates(free, places, renaming))
-
-
-def _moved_coordinates(free: PolynomialMap, places: Places, renaming: Mapping[str, str]) -> Permutation:
-    """Reduced coordinates by their indices; full ones by their images."""
+def _symmetry(free: PolynomialMap, roles: str, s: int) -> Symmetry:
+    """The exchange of s and s + 1 among these indices; what it does to full coordinates is seen from their images."""
+    renaming = {name: renamed(name, roles, s) for name in watched(free.source.variables)}
     if not free.coordinates[0].startswith("c_"):
-        return coordinate_permutation(free, renaming)
-    k, i, p = places.get("V", (None, None))[0], places.get("A", (None, None))[1], places.get("V", (None, None))[1]
-    place = {name: number for number, name in enumerate(free.coordinates)}
-    return tuple(place[_moved_name(name, k, i, p)] for name in watched(free.coordinates))
+        return Symmetry(_moved(renaming), coordinate_permutation(free, renaming))
+    return Symmetry(_moved(renaming), _moved({name: renamed(name, roles, s) for name in watched(free.coordinates)}))
 
 
-def _moved_name(name: str, k: int | None, i: int | None, p: int | None) -> str:
-    output, column, *pair = (int(index) for index in name.split("_")[1:])
-    first, second = sorted(_swap(index, p) for index in pair)
-    return f"c_{_swap(output, k)}_{_swap(column, i)}_{first}_{second}"
+def _moved(renaming: Mapping[str, str]) -> Permutation:
+    place = {name: number for number, name in enumerate(renaming)}
+    return tuple(place[name] for name in renaming.values())
 
 
-def renamed(name: str, places: Places) -> str:
-    """The name of a weight after indices were exchanged."""
-    letter, *indices = _parts(name)
-    chosen = places.get(letter, (None, None))
-    first, second = (_swap(index, s) for index, s in zip(indices, chosen, strict=True))
-    return f"{letter}_{first}_{second}"
-
-
-def _parts(name: str) -> tuple[str, int, int]:
-    letter, first, second = name.split("_")
-    return letter, int(first), int(second)
-
-
-def _swap(index: int, s: int | None) -> int:
-    return index if s is None else {s: s + 1, s + 1: s}.get(index, index)
+def renamed(name: str, roles: str, s: int) -> str:
+    """The name of a weight or reduced coordinate after s and s + 1 were exchanged among its indices of these kinds."""
+    letter, *indices = name.split("_")
+    exchange = {str(s): str(s + 1), str(s + 1): str(s)}
+    moved = [exchange.get(n, n) if role in roles else n for role, n in zip(ROLES[letter], indices, strict=True)]
+    return "_".join([letter, *moved[:2], *sorted(moved[2:], key=int)])
 
 
 _SEED = 20240817
