@@ -254,7 +254,20 @@ def every_orbit(orbit: Any) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class GlobalStatement(Generic[M]):
+class _Statement(Generic[M]):
+    key: str
+    part: str
+    text: str
+    source: str
+    observable: str
+    predict: Callable[..., Value | None]
+    hypotheses: Callable[[M], str]
+    computed: tuple[str, ...] = ()
+    trusted: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalStatement(_Statement[M]):
     """A statement about the closure of the image of every model of a family; it predicts and never computes.
 
     Parameters
@@ -278,35 +291,19 @@ class GlobalStatement(Generic[M]):
         The value whose observation means that there is nothing in a case that the statement is about.
     """
 
-    key: str
-    part: str
-    text: str
-    source: str
-    observable: str
     predict: Callable[[M], Value | None]
-    hypotheses: Callable[[M], str]
-    computed: tuple[str, ...] = ()
-    trusted: tuple[str, ...] = ()
     nothing: Value | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class OrbitStatement(Generic[M, O]):
+class OrbitStatement(_Statement[M], Generic[M, O]):
     """A statement about every function of a model whose functions fall into finitely many orbits, or about some orbits.
 
     Fields as in :class:`GlobalStatement`; ``predict`` takes an orbit and the model. ``concerns`` says whether the
     statement is about an orbit. Where it is about none of a case, it holds, and says nothing.
     """
 
-    key: str
-    part: str
-    text: str
-    source: str
-    observable: str
     predict: Callable[[O, M], Value]
-    hypotheses: Callable[[M], str]
-    computed: tuple[str, ...] = ()
-    trusted: tuple[str, ...] = ()
     concerns: Callable[[O], bool] = every_orbit
 
 
