@@ -47,6 +47,8 @@ class Wording:
         By name what a Zariski closure rests on.
     phrases : dict of str to str
         Sets of cases in words, and the conditions that they are short for.
+    remarks : dict of str to str
+        By name: what independent methods agree on, how a formula is called, and the like.
     """
 
     statements: tuple[Words, ...]
@@ -56,6 +58,7 @@ class Wording:
     lemmas: dict[str, str]
     closure: dict[str, Any]
     phrases: dict[str, str]
+    remarks: dict[str, str]
 
     def about(self, key: str) -> tuple[Words, ...]:
         """The statements with this key, in their order."""
@@ -87,4 +90,5 @@ def wording(path: Path) -> Wording:
         lemmas,
         data.get("closure", {}),
         data.get("phrases", {}),
+        data.get("remarks", {}),
     )

@@ -38,6 +38,7 @@ from m2bridge.families.attention.orbits import (
 )
 from m2bridge.families.attention.parametrization import Index, coordinate, parametrization, reduced_indices as indices
 from m2bridge.families.attention.shape import Shape
+from m2bridge.families.attention.statements import WORDS
 from m2bridge.families.attention.tangents import OrbitTangents, orbit_tangents, source_tangent_dimension
 from m2bridge.limits import clock, limited, share
 from m2bridge.maps.closure import closure_script
@@ -159,12 +160,8 @@ def _value(index: Index, shape: Shape, factors: Sequence[Factor]) -> Any:
     return coordinate(index, A, V)
 
 
-AGREEMENTS = (
-    "fibres (Macaulay2), their points (solved) and ranks of the differential (FLINT) agree on all orbits",
-    "every orbit that has more tangent vectors than the dimension is singular by its fibre",
-    "every orbit that is smooth by proved equations is smooth by its fibre",
-)
-BY_SECTION = "the degree by the projection formula is also that of a linear section, counted in the weights"
+AGREEMENTS = tuple(WORDS.remarks[name] for name in ("fibres", "tangents", "equations"))
+BY_SECTION, BY_ELIMINATION = WORDS.remarks["section"], WORDS.remarks["elimination"]
 
 
 def deduce(
@@ -283,8 +280,6 @@ def late(done: Sequence[Orbit] | Mapping[Orbit, OrbitTangents], model: Shape) ->
 
 FEW_COORDINATES = 12
 """The degree is computed by elimination too for cases with at most this many coordinates."""
-
-BY_ELIMINATION = "the degree is also that of the ideal computed by elimination"
 
 
 def observe(

@@ -217,24 +217,13 @@ DIMENSIONS = (
 
 STATEMENTS: tuple[Stated, ...] = (*WEIGHTS, *DIMENSIONS)
 
-_NAMES = {
-    "3.8": "Eq. 14 (Corollary 3.8)",
-    "3.9": "Theorem 3.9",
-    "3.10": "Eq. 16 (Conjecture 3.10)",
-    "L": "Theorem L of m2bridge",
-    "S": "Theorem S of m2bridge",
-    "skip": "a conjecture of m2bridge on skip connections",
-    "heads, separate heads": "the paper's symmetries of heads",
-    "heads": "a conjecture of m2bridge on heads",
-}
-
 
 def expectations(network: Shape) -> tuple[Expectation, ...]:
     """Return the dimension by all statements that apply, and by the paper's formula also where it does not."""
     paper, formula = (CONJECTURE_3_10, equation_16) if network.softmax else (COROLLARY_3_8, equation_14)
     dimensions = []
     for statement in DIMENSIONS:
-        name = _NAMES.get(f"{statement.key}, {statement.part}") or _NAMES[statement.key]
+        name = WORDS.remarks.get(f"{statement.key}, {statement.part}") or WORDS.remarks[statement.key]
         fails, predicted = statement.hypotheses(network), statement.predict(network)
         if not fails and isinstance(predicted, int):
             dimensions.append(Expectation(predicted, name))
