@@ -8,9 +8,9 @@ from m2bridge.families import family
 from m2bridge.families.attention.all_sizes import predictions as one_layer
 from m2bridge.families.attention.all_sizes.sizes import WORDS as ONE_LAYER
 from m2bridge.families.attention.questions import COMPUTED, TEXT
-from m2bridge.families.deep_attention.all_sizes import layer_numbers as deep
+from m2bridge.families.deep_attention.all_sizes import layers as deep
 from m2bridge.families.deep_attention.all_sizes.family import NORMAL_FORM
-from m2bridge.families.deep_attention.all_sizes.layer_numbers import WORDS
+from m2bridge.families.deep_attention.all_sizes.layers import WORDS
 from m2bridge.results.sheet import name_with_part
 
 Row = tuple[str, str, str]

@@ -19,7 +19,7 @@ from m2bridge.cli import commands
 from m2bridge.crosscheck.certify import certify_all, question_of, questions
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError, TimeLimitError
 from m2bridge.families import family
-from m2bridge.families.deep_attention.all_sizes import checker as checked, family as every_size, layer_numbers
+from m2bridge.families.deep_attention.all_sizes import checker as checked, family as every_size, layers
 from m2bridge.families.deep_attention.all_sizes.family import (
     EveryNetwork,
     cross_check_deep_attention,
@@ -27,15 +27,16 @@ from m2bridge.families.deep_attention.all_sizes.family import (
     small_networks,
     stated_for_all_sizes,
 )
-from m2bridge.families.deep_attention.all_sizes.layer_identities import blocks, layer_identities
-from m2bridge.families.deep_attention.all_sizes.layer_numbers import (
+from m2bridge.families.deep_attention.all_sizes.layers import (
     END,
     LAYER,
     LAYERS,
     PREDICTIONS,
     WHOLE,
     Prediction,
+    blocks,
     equation,
+    layer_identities,
     symmetric_matrices,
     total,
     variables,
@@ -185,7 +186,7 @@ def test_the_checker_notices_another_formula(key: str, monkeypatch: pytest.Monke
 
 def test_a_number_counted_wrongly_is_found_by_a_rank(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = tuple((where, f"{number} + 1") for where, number in LAYERS["lightning"])
-    monkeypatch.setattr(every_size, "counted", lambda what: (layer_numbers.counted(what)[0], LAYER.function(wrong)))
+    monkeypatch.setattr(every_size, "counted", lambda what: (layers.counted(what)[0], LAYER.function(wrong)))
     with pytest.raises(ContradictionError, match="counted layer by layer"):
         every_size.decide(STATED["L"], PREDICTIONS["L"])
 
@@ -199,7 +200,7 @@ def test_an_identity_that_does_not_hold_proves_nothing(monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("name", ["_moved", "_form", "_determinant", "_transposed"])
 def test_identities_can_fail(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from m2bridge.families.deep_attention.all_sizes import layer_identities as module
+    from m2bridge.families.deep_attention.all_sizes import layers as module
 
     right = getattr(module, name)
     planted = {
@@ -298,7 +299,7 @@ def test_at_the_limit_the_verdicts_so_far_are_shown_and_none_is_certified(
 
 
 def test_predictions_are_of_known_kinds() -> None:
-    assert {prediction.counts for prediction in layer_numbers.PREDICTIONS.values()} == set(LAYERS)
+    assert {prediction.counts for prediction in layers.PREDICTIONS.values()} == set(LAYERS)
 
 
 # Certificates about deep attention for all sizes: accepted as they come, and rejected when anything is changed.

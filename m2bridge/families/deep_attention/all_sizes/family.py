@@ -19,14 +19,16 @@ from m2bridge.families.all_sizes import (
     all_sizes_questions,
     with_a_form,
 )
-from m2bridge.families.deep_attention.all_sizes.layer_identities import BlockRank, block_ranks, layer_identities
-from m2bridge.families.deep_attention.all_sizes.layer_numbers import (
+from m2bridge.families.deep_attention.all_sizes.layers import (
     END,
     LAYER,
     PREDICTIONS,
     WORDS,
+    BlockRank,
     Prediction,
+    block_ranks,
     counted,
+    layer_identities,
     spans,
     total,
 )
