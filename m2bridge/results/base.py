@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
-from m2bridge.results import html, latex
 from m2bridge.results.sheet import SHOWN, Sheet, duration, shortened
+from m2bridge.results.writers import formula, html, paper
 
 MOST_TEXT = 30_000
 """Characters that a notebook shows of a text."""
@@ -40,16 +40,16 @@ class Result(ABC):
 
     def to_latex(self, most: int | None = SHOWN) -> str:
         r"""Return text for a paper, for ``\\input``, whose lines fit; what the preamble needs is said at the top."""
-        return latex.paper(self.to_sheet(), most)
+        return paper(self.to_sheet(), most)
 
     def __str__(self) -> str:
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        return html.written(self.to_sheet())
+        return html(self.to_sheet())
 
     def _repr_latex_(self) -> str:
-        return latex.formula(self.to_sheet())
+        return formula(self.to_sheet())
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """Print text in IPython, in place of ``repr``, which holds all polynomials."""

@@ -19,7 +19,7 @@ from m2bridge.certificates import schema as files
 from m2bridge.cli import commands
 from m2bridge.cli.output import progress
 from m2bridge.convert.notation import polynomial_text
-from m2bridge.results import html, latex, markup, markup as escape
+from m2bridge.results import markup, markup as escape, writers
 from m2bridge.results.sheet import Facts, Finding, Findings, Formula, Polynomials, Sheet, Table
 
 # A sheet in every form: what it shows is there, nothing is markup that should be text, and nothing is too long.
@@ -64,11 +64,11 @@ def sheet_of(text: str) -> Sheet:
 
 @pytest.mark.parametrize("text", [SIGNS, "'; DROP", "$$", "\\end{array}", "\\"])
 def test_words_stay_words(text: str) -> None:
-    page = Reader(html.written(sheet_of(text)))
+    page = Reader(writers.html(sheet_of(text)))
     assert page.open == []
     assert page.names <= KNOWN
     assert page.text.count(text) == 11
-    typed = re.sub(r"\\text\{[^{}\\$&#%_^~`]*\}", "", latex.formula(sheet_of(text)))
+    typed = re.sub(r"\\text\{[^{}\\$&#%_^~`]*\}", "", writers.formula(sheet_of(text)))
     assert "alert" not in typed  # all words are in \text, without a sign that has a meaning there
     assert typed.count("$") - typed.count(r"\$") == 2
 
@@ -77,27 +77,27 @@ def test_words_stay_words(text: str) -> None:
 def test_long_outputs_fold_and_end(number: int) -> None:
     texts = [f"x**{n} - {n}*c_1_1_1_2" for n in range(1, number + 1)]
     sheet = Sheet("title", [generators(texts), Table(("n", "word"), [(n, "word" * 99) for n in range(number)])])
-    page = Reader(html.written(sheet))
-    assert len(html.written(sheet).encode()) <= html.MOST_BYTES
+    page = Reader(writers.html(sheet))
+    assert len(writers.html(sheet).encode()) <= writers.MOST_BYTES
     assert ("details" in page.names) == (number > 12)
     missing = sum(int(found) for found in re.findall(r"(\d+) more are left out", page.text))
     shown = len(re.findall(r"x\d+ − \d+", page.text)) + page.text.count("word" * 99)
     assert shown + missing == 2 * number
-    assert len(latex.formula(sheet).encode()) <= latex.MOST_BYTES
+    assert len(writers.formula(sheet).encode()) <= writers.MOST_BYTES
     assert len(sheet.text(None).splitlines()) == 1 + number + (3 + number)
-    assert len(latex.paper(sheet, None).splitlines()) > 2 * number
+    assert len(writers.paper(sheet, None).splitlines()) > 2 * number
 
 
 def test_one_polynomial_of_a_megabyte() -> None:
     text = " + ".join(f"c_1_1_1_2**{n}" for n in range(2, 70_000))
     sheet = Sheet("title", [generators([text])])
     assert len(text) > 1_000_000
-    page = Reader(html.written(sheet))
+    page = Reader(writers.html(sheet))
     assert "69998 terms" in page.text
-    assert len(html.written(sheet)) < 10_000
-    assert len(latex.formula(sheet)) < 10_000
-    assert latex.paper(sheet, None).count("c_{1,1,1,2}") == 69_998
-    medium = Reader(html.written(Sheet("", [generators([text[:3990].rpartition(" + ")[0]])])))
+    assert len(writers.html(sheet)) < 10_000
+    assert len(writers.formula(sheet)) < 10_000
+    assert writers.paper(sheet, None).count("c_{1,1,1,2}") == 69_998
+    medium = Reader(writers.html(Sheet("", [generators([text[:3990].rpartition(" + ")[0]])])))
     assert "details" in medium.names
 
 
@@ -112,7 +112,7 @@ def test_polynomials_are_read_back_from_html_and_latex(terms: dict[tuple[int, ..
     ring = PolynomialRing(QQ, NAMES)
     polynomial = ring.sympy_ring.from_dict({monomial: ring.field.domain.convert(c) for monomial, c in terms.items()})
     text = polynomial_text(polynomial)
-    page = html.written(Sheet("", [generators([text])]))
+    page = writers.html(Sheet("", [generators([text])]))
     shown = page.partition('<span class="polynomial">')[2].partition("</span>")[0]
     shown = re.sub(r"<sub>(.*?)</sub>", lambda m: "_" + m[1].replace(",", "_"), shown)
     shown = re.sub(r"<sup>(.*?)</sup>", r"**\1", shown).replace("<var>", "*").replace("</var>", "")
@@ -144,10 +144,10 @@ def test_latex_fits() -> None:
         assert markup.BREAK in markup.polynomial_latex(text)
         assert "penalty" not in "".join(markup.latex_lines(text, 30))
     assert markup.polynomial_latex("1/2*c_1_12**2 - x") == r"\tfrac{1}{2} c_{1,12}^{2} - x"
-    written = latex.paper(Sheet("T", [Facts([("series", Formula("1/(1 - T)", r"\frac{1}{1-T}"))]), Table(["n"], [])]))
+    written = writers.paper(Sheet("T", [Facts([("series", Formula("1/(1 - T)", r"\frac{1}{1-T}"))]), Table(["n"], [])]))
     assert r"$\displaystyle \frac{1}{1-T}$" in written
     wide = [("word " * 30, "a-long-word", 1)]
-    assert latex.paper(Sheet("T", [Table(("a", "b", "n"), wide)])).count(r"\linewidth") == 3
+    assert writers.paper(Sheet("T", [Table(("a", "b", "n"), wide)])).count(r"\linewidth") == 3
 
 
 def test_escapes_of_formulas() -> None:

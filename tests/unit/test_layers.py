@@ -183,9 +183,9 @@ def test_every_kind_of_import_is_counted(tmp_path: Path) -> None:
         "from m2bridge.engine.session import Session\n"
         "if TYPE_CHECKING:\n    from m2bridge.maps.chain import Chain\n"
         "def later():\n    from m2bridge.ideals.construct import ideal\n"
-        "presentation = 'm2bridge.results.html'\nother = 'reports.report.name'\n"
+        "presentation = 'm2bridge.results.writers'\nother = 'reports.report.name'\n"
     )
-    expected = {"limits", "algebra.field", "engine.session", "maps.chain", "ideals.construct", "results.html"}
+    expected = {"limits", "algebra.field", "engine.session", "maps.chain", "ideals.construct", "results.writers"}
     found = every_import("m2bridge.planted", planted, {*names, "m2bridge.reports.report"})
     assert found == {f"m2bridge.{name}" for name in (*expected, "reports.report")}
     assert circle({"a": {"b"}, "b": {"c"}, "c": {"a"}}) != [] == circle({"a": {"b"}, "b": {"c"}})

@@ -1,18 +1,22 @@
-r"""A result in LaTeX: for a paper, and as one formula for notebooks.
+r"""A result in LaTeX, for a paper and as one formula for notebooks, and in HTML for notebooks.
 
 For a paper it is text for ``\input``, in lines that end where the column ends, whatever its width. The formula is one
-that MathJax, KaTeX and LaTeX set: an ``array`` with words in ``\text``, lines broken.
+that MathJax, KaTeX and LaTeX set: an ``array`` with words in ``\text``, lines broken. The HTML is complete where it is
+short, and folded where it is long.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
+from m2bridge.engine.script import page
 from m2bridge.results import markup as escape
-from m2bridge.results.markup import latex, latex_lines, polynomial_latex
+from m2bridge.results.markup import Part, latex, latex_lines, parts, polynomial_latex
 from m2bridge.results.sheet import (
     SHOWN,
     WIDTH,
     Block,
     Facts,
+    Finding,
     Findings,
     Formula,
     Picture,
@@ -120,7 +124,7 @@ FORMULA_LINE = 100
 """Characters of a polynomial in one line, as they are typed."""
 
 MOST_BYTES = 100_000
-"""Of the formula of one result."""
+"""Of the formula, or the HTML, of one result."""
 
 MOST_LINES = 256
 """Of one block, before it is seen whether they fit."""
@@ -134,8 +138,12 @@ MOST_CELL = 300
 
 def formula(sheet: Sheet) -> str:
     """The formula between dollars; where it would be too long it has fewer lines, and dots for those missing."""
-    most = MOST_LINES
-    while len((text := _formula(sheet, most)).encode()) > MOST_BYTES and most:
+    return _fitting(lambda most: _formula(sheet, most), MOST_LINES)
+
+
+def _fitting(write: Callable[[int], str], most: int) -> str:
+    """What is written with as many rows of each block as fit."""
+    while len((text := write(most)).encode()) > MOST_BYTES and most:
         most //= 2
     return text
 
@@ -195,3 +203,80 @@ def _formula_value(value: object) -> str:
 
 def _words(text: str) -> str:
     return escape.formula(shortened(line(text), MOST_CELL))
+
+
+MOST_PICTURE = 80_000
+"""Bytes of a picture in HTML."""
+
+MOST_ITEMS = 1024
+"""Rows of each block, before it is seen whether they fit."""
+
+OPEN = {"polynomials": 12, "facts": 25, "table": 25, "findings": 25}
+"""Rows of a block that are not folded."""
+
+LONGEST_CELL = 600
+"""Characters of one fact in HTML."""
+
+MOST_TERMS = 4000
+"""Characters of a polynomial that is unfolded."""
+
+FOLDED_WIDTH = 400
+"""Characters of a polynomial before it is unfolded."""
+
+
+def html(sheet: Sheet) -> str:
+    """A ``<div>`` without scripts; where it would be too long it has fewer rows, and says how many are missing."""
+    title = [_cell(line) for line in sheet.title.splitlines()[:3]]
+
+    def write(most: int) -> str:
+        return page("result", {"title": title, "blocks": [_items(block, most) for block in sheet.blocks], "open": OPEN})
+
+    return _fitting(lambda most: write(most).strip(), MOST_ITEMS)
+
+
+def _items(block: Block, most: int) -> dict[str, Any]:
+    """The values of a block for the template: its kind, its rows, and the number of those left out."""
+    match block:
+        case Facts():
+            return _rows("facts", [(name, _cell(value)) for name, value in block.pairs], most)
+        case Table():
+            rows = [tuple(map(_cell, row)) for row in block.rows]
+            named = {"header": block.header, "numeric": numeric(rows), "caption": _cell(block.caption)}
+            return _rows("table", rows, most) | named
+        case Polynomials():
+            return _folded(block, most)
+        case Findings():
+            return _rows("findings", [_finding(finding) for finding in block.rows], most)
+        case Picture():
+            svg = block.svg()
+            return {"kind": "picture", "svg": svg if most and len(svg) < MOST_PICTURE else ""}
+
+
+def _rows(kind: str, rows: list[Any], most: int) -> dict[str, Any]:
+    return {"kind": kind, "rows": rows[:most], "missing": len(rows[most:]), "caption": ""}
+
+
+def _cell(value: object) -> str:
+    return shortened(str(value), LONGEST_CELL)
+
+
+def _folded(block: Polynomials, most: int) -> dict[str, Any]:
+    shown = [_polynomial(text) for text in block.first(most)]
+    missing = block.number - len(shown)
+    return {"kind": "polynomials", "rows": shown, "missing": missing, "caption": _cell(block.caption)}
+
+
+def _polynomial(text: str) -> tuple[list[Part], str, list[Part]]:
+    """Its first terms, how many there are where these are not all, and all, where these are not too many."""
+    head, _, number = first_terms(text, FOLDED_WIDTH).partition(" …  ")
+    whole = list(parts(text)) if number and len(text) <= MOST_TERMS else []
+    return list(parts(head)), number, whole
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "verdict": finding.verdict,
+        "name": finding.name,
+        "sentence": _cell(finding.sentence),
+        "more": [_cell(line) for line in (*finding.grounds, *finding.remarks)],
+    }
