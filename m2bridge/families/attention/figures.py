@@ -7,7 +7,6 @@ v_1 l_1 = y_1² − w y_2² and v_1 l_2 = v y_1 y_2 + c y_2²; the slice is the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -22,7 +21,6 @@ from m2bridge.engine import Engine
 from m2bridge.errors import ConversionError, MethodUnavailableError, TooLargeError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.observation import observe
-from m2bridge.families.attention.observed import Observations
 from m2bridge.families.attention.orbits import Orbit, orbit_count
 from m2bridge.families.attention.shape import zero_tangent_dimension
 from m2bridge.families.definition import CaseOption, Figure, integer
@@ -119,11 +117,16 @@ class OrbitDiagram(PictureResult):
     seconds: float
     unfinished: str = ""
 
+    def rows(self, separator: str) -> list[tuple[str, int, bool | None, bool | None, str]]:
+        """Return the orbits, each with the names of those that it covers."""
+        covered = {node: [low.name for low, high in self.covers if high == node] for node in self.nodes}
+        return [(n.name, n.dimension, n.singular, n.boundary, separator.join(covered[n])) for n in self.nodes]
+
     def to_sheet(self) -> Sheet:
         """A table of orbits, with those that each one covers."""
         rows = [
-            (n.name, n.dimension, value_text(n.singular), value_text(n.boundary), ", ".join(_covered(self, n)) or "–")
-            for n in self.nodes
+            (name, dimension, value_text(singular), value_text(boundary), covered or "–")
+            for name, dimension, singular, boundary, covered in self.rows(", ")
         ]
         lines = [
             ("not finished", self.unfinished or None),
@@ -158,9 +161,7 @@ class OrbitDiagram(PictureResult):
 
     def to_csv(self) -> str:
         """The orbits, and for each those that it covers."""
-        covered = ("; ".join(_covered(self, node)) for node in self.nodes)
-        rows = ((n.name, n.dimension, n.singular, n.boundary, c) for n, c in zip(self.nodes, covered, strict=True))
-        return csv_text(HEADER, rows)
+        return csv_text(HEADER, self.rows("; "))
 
     def figure(self) -> Any:
         """The orbits in layers by dimension, as a ``matplotlib.figure.Figure``."""
@@ -212,20 +213,16 @@ def orbit_diagram(
     observations = observe(model, engine=engine, timeout=timeout, degree=False)
     # the apex of the cone is a limit of the boundary points unless d = 1
     apex = OrbitNode(None, 0, zero_tangent_dimension(model) > observations.dimension, model.d > 1)
-    others = sorted(_nodes(observations), key=lambda node: (node.dimension, node.orbit))
-    nodes = (apex, *others)
+    decided = observations.at_orbits("boundary")
+    nodes = (
+        apex,
+        *(
+            OrbitNode(fact.orbit, fact.dimension, fact.singular, None if decided[fact.orbit] is None else fact.boundary)
+            for fact in sorted(observations.orbits, key=lambda fact: (fact.dimension, fact.orbit))
+        ),
+    )
     how = observations.engine_version, observations.seconds, observations.unfinished
     return OrbitDiagram(model, nodes, covers(nodes), *how)
-
-
-def _nodes(observations: Observations) -> Iterable[OrbitNode]:
-    singular, boundary = observations.at_orbits("singular"), observations.at_orbits("boundary")
-    for fact in observations.orbits:
-        yield OrbitNode(fact.orbit, fact.dimension, _truth(singular[fact.orbit]), _truth(boundary[fact.orbit]))
-
-
-def _truth(value: object) -> bool | None:
-    return value if isinstance(value, bool) else None
 
 
 def covers(nodes: tuple[OrbitNode, ...]) -> tuple[tuple[OrbitNode, OrbitNode], ...]:
@@ -239,10 +236,6 @@ def covers(nodes: tuple[OrbitNode, ...]) -> tuple[tuple[OrbitNode, OrbitNode], .
 
 
 HEADER = ("orbit", "dimension", "singular", "boundary", "covers")
-
-
-def _covered(diagram: OrbitDiagram, node: OrbitNode) -> list[str]:
-    return [low.name for low, high in diagram.covers if high == node]
 
 
 MARKS = {
@@ -355,7 +348,6 @@ def _slice(
 
 
 def _orbits(engine: Engine, **case: Any) -> OrbitDiagram:
-
     return orbit_diagram(SingleLayerAttention(**case), engine=engine)
 
 
