@@ -3,7 +3,7 @@
 The SymPy expressions among them are polynomials of one ring."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
@@ -73,41 +73,25 @@ class Code:
 def in_one_ring(inputs: Iterable[Any]) -> list[Any]:
     """The values, with the SymPy expressions among them as polynomials."""
     listed = list(inputs)
-    leaves = list(_leaves(listed))
+    leaves: list[Any] = []
+    for value in listed:
+        _mapped(value, lambda leaf: leaves.extend(leaf.flat() if isinstance(leaf, MatrixBase) else [leaf]))
     names = {str(symbol) for leaf in leaves if isinstance(leaf, Expr) for symbol in leaf.free_symbols}
-    if not names:
-        return [_prepared(value, None, False) for value in listed]
     rings = [ring for ring in _rings(leaves) if names <= set(map(str, ring.symbols))]
-    if len(rings) == 1:
-        return [_prepared(value, rings[0], False) for value in listed]
-    own = PolynomialRing(QQ, tuple(sorted(names))).sympy_ring
-    return [_prepared(value, own, True) for value in listed]
+    typed = len(rings) != 1
+    over = PolynomialRing(QQ, tuple(sorted(names))).sympy_ring if typed else rings[0]
+    return [_mapped(value, lambda leaf: _prepared(leaf, over, typed)) for value in listed]
 
 
-def _parts(value: Any) -> list[Any] | None:
-    """List the items of a container, of a table keys and values in turn; ``None`` for anything else."""
+def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
+    """The value, with a function applied to all that is no container."""
+    if type(value) is dict or isinstance(value, values.HashTable):
+        return type(value)((_mapped(k, change), _mapped(v, change)) for k, v in value.items())
+    if isinstance(value, values.Option):
+        return values.Option(_mapped(value.key, change), _mapped(value.value, change))
     if type(value) in _PLAIN or isinstance(value, values.Array | values.MutableList | values.Set):
-        return list(value)
-    if type(value) is dict or isinstance(value, values.HashTable):
-        return [part for pair in value.items() for part in pair]
-    return [value.key, value.value] if isinstance(value, values.Option) else None
-
-
-def _of_parts(value: Any, parts: list[Any]) -> Any:
-    """A container of the same kind."""
-    if type(value) is dict or isinstance(value, values.HashTable):
-        return type(value)(zip(parts[::2], parts[1::2], strict=True))
-    return values.Option(*parts) if isinstance(value, values.Option) else type(value)(tuple(parts))
-
-
-def _leaves(items: Iterable[Any]) -> Iterable[Any]:
-    for item in items:
-        if (parts := _parts(item)) is not None:
-            yield from _leaves(parts)
-        elif isinstance(item, MatrixBase):
-            yield from item.flat()
-        else:
-            yield item
+        return type(value)(tuple(_mapped(item, change) for item in value))
+    return change(value)
 
 
 def _rings(leaves: Iterable[Any]) -> list[PolyRing]:
@@ -121,19 +105,17 @@ def _rings(leaves: Iterable[Any]) -> list[PolyRing]:
     return rings
 
 
-def _prepared(value: Any, over: PolyRing | None, typed: bool) -> Any:
-    """The value with its SymPy expressions in a ring."""
-    if (parts := _parts(value)) is not None:
-        return _of_parts(value, [_prepared(part, over, typed) for part in parts])
-    if isinstance(value, Expr) and value.free_symbols:
-        element = _polynomial(value, over)
-        return _typed(element.ring, _element(element)) if typed else element
+def _prepared(value: Any, over: PolyRing, typed: bool) -> Any:
+    """The value, in a ring if it is an expression or a matrix of SymPy."""
     if isinstance(value, MatrixBase):
         return _matrix(value, over, typed)
-    return value
+    if not isinstance(value, Expr) or not value.free_symbols:
+        return value
+    element = _polynomial(value, over)
+    return _typed(over, _element(element)) if typed else element
 
 
-def _polynomial(value: Expr, over: Any) -> PolyElement:
+def _polynomial(value: Expr, over: PolyRing) -> PolyElement:
     if not all(atom.is_Rational for atom in value.atoms() if atom.is_number):
         _refuse_number(value)
     try:
@@ -148,7 +130,7 @@ def _refuse_number(value: Any) -> None:
     raise ConversionError(f"'{value}' is not a polynomial with rational coefficients")
 
 
-def _matrix(value: MatrixBase, over: Any, typed: bool) -> values.Matrix | Code:
+def _matrix(value: MatrixBase, over: PolyRing, typed: bool) -> values.Matrix | Code:
     if not value.free_symbols:
         return _number_matrix([[number(x) for x in row] for row in value.tolist()], value.cols)
     rows = [[_polynomial(x, over) for x in row] for row in value.tolist()]
