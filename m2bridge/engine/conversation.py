@@ -35,22 +35,17 @@ class Conversation:
     limits : Limits
     options, scripts : tuple of str
         Of the command line, besides :data:`OPTIONS`; names of the shared scripts.
-    memory : int
-        Codes that are kept, to show where in them a function failed that a later one calls.
     """
 
+    codes = 1
+    """The number of codes that are kept, to show where in them a function failed that a later one calls."""
     over = ""
     """Why no process may begin any more; empty while one may."""
 
     def __init__(
-        self,
-        locate: Callable[[], Candidate],
-        limits: Limits,
-        options: tuple[str, ...],
-        scripts: tuple[str, ...],
-        memory: int = 1,
+        self, locate: Callable[[], Candidate], limits: Limits, options: tuple[str, ...], scripts: tuple[str, ...]
     ) -> None:
-        self._locate, self.limits, self._memory = locate, limits, memory
+        self._locate, self.limits = locate, limits
         self.ended = ""
         """Why the process that ran last has ended, in words; empty while none has."""
         self.first_column = 0
@@ -152,7 +147,7 @@ class Conversation:
             else:
                 raise EngineError(f"Macaulay2 does not take {source.name}")
             records, output, seconds = reply
-            if len(self._sources) >= self._memory:
+            if len(self._sources) >= self.codes:
                 del self._sources[next(iter(self._sources))]
             self._sources[nonce] = source
             closing = json.dumps({"end": nonce, "records": len(records) - 1}, separators=(",", ":"))

@@ -25,6 +25,7 @@ from m2bridge.workspace.encode import (
     braces,
     encode,
     inexact,
+    literal,
     plain_matrix,
     polynomial,
     ring_of_sympy,
@@ -32,7 +33,7 @@ from m2bridge.workspace.encode import (
     sparse,
     string,
     terms,
-    variable_list,
+    variable_parts,
 )
 from m2bridge.workspace.values.rings import polynomial_ring
 
@@ -147,7 +148,7 @@ def _number_matrix(rows: list[list[int | Fraction]], columns: int) -> values.Mat
 def _typed(ring: PolyRing, made: str) -> Code:
     """Polynomials as if typed: in the ring that has all these variables in sight, else in one that is made."""
     over = ring_of_sympy(ring)
-    return Code(f"(mbTyped({variable_list(over.variables)}, () -> {encode(over)}, (R, places) -> {made}))")
+    return Code(f"(mbTyped({literal(variable_parts(over.variables))}, () -> {encode(over)}, (R, places) -> {made}))")
 
 
 def number(value: Any) -> int | Fraction:

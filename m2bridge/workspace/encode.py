@@ -66,6 +66,13 @@ def braces(items: Any) -> str:
     return "{" + ",".join(items) + "}"
 
 
+def literal(value: Any) -> str:
+    """A text, an integer, or a list of such."""
+    if isinstance(value, str):
+        return string(value)
+    return braces(map(literal, value)) if isinstance(value, tuple | list) else str(value)
+
+
 def items(listed: Iterable[Any]) -> str:
     """A list of values."""
     return grouped([encode(value) for value in listed])
@@ -143,7 +150,7 @@ def _(value: values.Factorization) -> str:
 
 @encode.register
 def _(value: values.BettiTable) -> str:
-    entries = (f"({i},{braces(map(str, d))},{w}) => {count}" for (i, d, w), count in value.entries)
+    entries = (f"({i},{literal(d)},{w}) => {count}" for (i, d, w), count in value.entries)
     return f"(mbBettiTable {braces(entries)})"
 
 
@@ -153,17 +160,17 @@ SYMBOL = re.compile(r"[^\W\d_][^\W_]*")
 
 @encode.register
 def _(value: values.Algebra) -> str:
-    order = braces(f"({string(name)},{_size(size)})" for name, size in value.order)
+    order = braces(f"({string(name)},{literal(size)})" for name, size in value.order)
     parts = [
         encode(value.coefficients),
-        variable_list(value.variables),
+        literal(variable_parts(value.variables)),
         str(value.rank),
-        braces(braces(map(str, degree)) for degree in value.degrees),
+        literal(value.degrees),
         order,
         encode(value.inverses),
         encode(value.joined),
         braces(f"({a},{b})" for a, b in value.weyl),
-        braces(map(str, value.skew)),
+        literal(value.skew),
     ]
     return _kept("mbAlgebra", parts)
 
@@ -187,12 +194,6 @@ def _kept(function: str, parts: list[str]) -> str:
     return f"(mbGiven({string(code)}, () -> {code}))"
 
 
-def _size(size: int | str | tuple[int, ...]) -> str:
-    if isinstance(size, tuple):
-        return braces(map(str, size))
-    return string(size) if isinstance(size, str) else str(size)
-
-
 def variable_parts(names: Sequence[str]) -> list[list[str | int]]:
     """Symbol and indices of each variable: ``x_1_a`` is Macaulay2's ``x_(1,a)``.
 
@@ -212,11 +213,6 @@ def _parts(name: str) -> list[str | int]:
     if SYMBOL.fullmatch(base) and all(re.fullmatch(r"0|-?[1-9]\d*", i) or SYMBOL.fullmatch(i) for i in indices):
         return [base, *(i if SYMBOL.fullmatch(i) else int(i) for i in indices)]
     return [escaped(name)]
-
-
-def variable_list(names: Sequence[str]) -> str:
-    """Write the list of the symbols and indices of variables."""
-    return braces(braces(string(p) if isinstance(p, str) else str(p) for p in parts) for parts in variable_parts(names))
 
 
 def ring_of_sympy(value: PolyRing) -> Any:
@@ -339,7 +335,7 @@ def _elements(items: Iterable[Any]) -> str:
 
 @encode.register
 def _(value: values.Module) -> str:
-    free = f"mbFree({encode(value.ring)}, {braces(braces(map(str, d)) for d in value.degrees)})"
+    free = f"mbFree({encode(value.ring)}, {literal(value.degrees)})"
     if value.is_free:
         return f"({free})"
     parts = ("null" if part is None else encode(part) for part in (value.generators, value.relations))
@@ -349,8 +345,7 @@ def _(value: values.Module) -> str:
 @encode.register
 def _(value: values.Matrix) -> str:
     rows = braces(_elements(row) for row in value.entries)
-    degree = braces(map(str, value.degree))
-    return f"(mbMap({encode(value.target)}, {encode(value.source)}, {degree}, {rows}))"
+    return f"(mbMap({encode(value.target)}, {encode(value.source)}, {literal(value.degree)}, {rows}))"
 
 
 @encode.register

@@ -59,8 +59,6 @@ def check_name(name: str) -> str:
 
 _LIBRARIES = ("wire", "values", "workspace", "session")
 _HEAP = "1g"
-_SOURCES = 1000
-"""Codes that are kept, to show where in them a function failed that a later one calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +109,7 @@ class Evaluator(Conversation):
     """
 
     def __init__(self, locate: Callable[[], Candidate], limits: Limits, passing: bool) -> None:
-        super().__init__(locate, limits, (), _LIBRARIES, memory=1 if passing else _SOURCES)
+        super().__init__(locate, limits, (), _LIBRARIES)
         self._passing = passing
         self._count = 0
 

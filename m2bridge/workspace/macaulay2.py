@@ -16,6 +16,7 @@ from m2bridge.workspace.evaluation import Display, Evaluation, Evaluator, check_
 class _Kept(Evaluator):
     """The process of a workspace, which is not replaced unasked: its symbols are in it."""
 
+    codes = 1000
     begun = False
 
     def check_open(self) -> None:
@@ -26,12 +27,12 @@ class _Kept(Evaluator):
             )
         self.begun = True
 
-    def answer(self, *code: str, **options: Any) -> tuple[dict[str, Any], Transcript]:
-        """The answer of :class:`Evaluator`; an error that has cost the symbols says so."""
+    def answer(self, code: str, form: str = "", *more: str, **options: Any) -> tuple[dict[str, Any], Transcript]:
+        """The answer of :class:`Evaluator`; an error that has cost the symbols says so, but where text is shown."""
         try:
-            return super().answer(*code, **options)
+            return super().answer(code, form, *more, **options)
         except errors.EngineError as error:
-            if self.process is None and not isinstance(error, errors.WorkspaceLostError):
+            if self.process is None and form != "text" and not isinstance(error, errors.WorkspaceLostError):
                 error.message += "; the symbols of this workspace are gone"
             raise
 

@@ -4,7 +4,6 @@ import operator
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Set as AbstractSet
 from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
-from functools import reduce
 from math import prod
 from typing import Any
 
@@ -298,8 +297,8 @@ class Set(AbstractSet[Any]):
 
 
 _OPERATIONS: dict[str, Callable[..., Any]] = {
-    "Sum": lambda *parts: reduce(operator.add, parts, 0),
-    "Product": lambda *parts: reduce(operator.mul, parts, 1),
+    "Sum": lambda *parts: sum(parts),
+    "Product": lambda *parts: prod(parts),
     "Power": operator.pow,
     "Divide": operator.truediv,
     "Minus": operator.neg,
@@ -323,7 +322,7 @@ def evaluate(expression: Any) -> Any:
             raise ConversionError(f"an expression of the class {expression.kind} is not arithmetic")
         return _OPERATIONS[expression.kind](*map(evaluate, expression.parts))
     if isinstance(expression, Factorization):
-        return reduce(operator.mul, (evaluate(base) ** exponent for base, exponent in expression), 1)
+        return prod(evaluate(base) ** exponent for base, exponent in expression)
     if isinstance(expression, PolyElement) or (isinstance(expression, RingElement) and _has_numbers(expression.ring)):
         return expression.as_expr()
     if isinstance(expression, int | Fraction) and not isinstance(expression, bool):
