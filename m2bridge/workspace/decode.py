@@ -21,18 +21,20 @@ from m2bridge.workspace.values.rings import coefficient_ring, ring_variables
 Reader = Callable[[Any], Any]
 
 
-class Rings:
-    """The rings of one record, each made once, with a reader of elements."""
+class Record:
+    """Reads the value of one record, whose rings are made once, with a reader of elements for each."""
 
     def __init__(self, descriptions: list[list[Any]]) -> None:
         self.rings: list[Any] = []
         self._readers: list[Reader] = []
         for tag, *arguments in descriptions:
-            if tag == "Unknown":
-                raise ValueTypeError(arguments[0])
-            ring = _FIELDS[tag](*arguments) if tag in _FIELDS else _MAKERS[tag](self, *arguments)
+            ring = _RINGS[tag](self, *arguments)
             self.rings.append(ring)
             self._readers.append(self._reader(ring))
+
+    def ring(self, place: int) -> Any:
+        """The ring at this place."""
+        return self.rings[place]
 
     def element(self, place: int, data: Any) -> Any:
         """The element of the ring at this place with these data."""
@@ -59,7 +61,8 @@ class Rings:
         if isinstance(ring, values.IntegerRing):
             return integer
         if isinstance(ring, CoefficientField):
-            return (lambda data: ring.domain(integer(data))) if ring.characteristic else rational
+            domain = ring.domain
+            return (lambda data: domain(integer(data))) if ring.characteristic else rational
         if isinstance(ring, values.RealField):
             return real
         if isinstance(ring, values.ComplexField):
@@ -77,20 +80,59 @@ class Rings:
         number = self._readers[self.rings.index(coefficient_ring(ring))]
         return lambda data: values.RingElement(ring, tuple((m, number(c)) for m, c in _dense_terms(data, width)))
 
+    def read(self, value: Any) -> Any:
+        if value is None or isinstance(value, bool | str):
+            return value
+        tag, *arguments = value
+        if tag in _SIMPLE:
+            return _SIMPLE[tag](*arguments)
+        if tag in _ITEMS:
+            return _ITEMS[tag]([self.read(item) for item in arguments[0]])
+        if tag in _PAIRS:
+            return _PAIRS[tag]([(self.read(k), self.read(v)) for k, v in arguments[0]])
+        return _METHODS[tag](self, *arguments)
 
-_FIELDS: dict[str, Callable[..., Any]] = {
-    "ZZ": values.IntegerRing,
-    "QQ": lambda: QQ,
-    "ZZ/p": lambda p: _prime_field(integer(p)),
-    "RR": values.RealField,
-    "CC": values.ComplexField,
-}
+    def expression(self, kind: str, items: list[Any]) -> Any:
+        parts = tuple(map(self.read, items))
+        if kind == "Product" and all(isinstance(p, values.Expression) and p.kind == "Power" for p in parts):
+            product = values.Factorization(tuple(part.parts for part in parts))
+            if all(type(exponent) is int for _, exponent in product) and not product.is_negative:
+                return product
+        if kind == "Minus" and isinstance(parts[0], values.Factorization) and not parts[0].is_negative:
+            return values.Factorization((SIGN, *parts[0]))
+        return values.Expression(kind, parts)
 
-_MAKERS: dict[str, Callable[..., Any]] = {
-    "GF": lambda rings, place, data: values.GaloisField(rings.rings[place], rings.element(place, data)),
-    "Fraction": lambda rings, place: values.FractionField(rings.rings[place]),
-    "Quotient": lambda rings, place, data: values.QuotientRing(rings.rings[place], rings.elements(place, data)),
-    "Algebra": Rings.algebra,
+    def ideal(self, place: int, generators: list[Any]) -> Ideal | values.GeneralIdeal:
+        ring, elements = self.ring(place), self.elements(place, generators)
+        if isinstance(ring, PolynomialRing) and ring.variables:
+            return Ideal(ring, tuple(g for g in elements if g))
+        return values.GeneralIdeal(ring, elements)
+
+    def module(self, data: list[Any]) -> values.Module:
+        place, degrees, generators, relations = data
+        parts = [None if part is None else self.matrix(part) for part in (generators, relations)]
+        return values.Module(self.ring(place), tuple(map(tuple, degrees)), *parts)
+
+    def matrix(self, data: list[Any]) -> values.Matrix:
+        target, source, degree, rows = data
+        entries = tuple(self.elements(target[0], row) for row in rows)
+        return values.Matrix(self.module(target), self.module(source), entries, tuple(degree))
+
+    def complex(self, place: int, low: int, modules: list[Any], maps: list[Any]) -> values.Complex:
+        return values.Complex(self.ring(place), low, tuple(map(self.module, modules)), tuple(map(self.matrix, maps)))
+
+
+_RINGS: dict[str, Callable[..., Any]] = {
+    "ZZ": lambda record: values.IntegerRing(),
+    "QQ": lambda record: QQ,
+    "ZZ/p": lambda record, p: _prime_field(integer(p)),
+    "RR": lambda record, precision: values.RealField(precision),
+    "CC": lambda record, precision: values.ComplexField(precision),
+    "Unknown": lambda record, kind: _unknown(kind),
+    "GF": lambda record, place, data: values.GaloisField(record.ring(place), record.element(place, data)),
+    "Fraction": lambda record, place: values.FractionField(record.ring(place)),
+    "Quotient": lambda record, place, data: values.QuotientRing(record.ring(place), record.elements(place, data)),
+    "Algebra": Record.algebra,
 }
 
 
@@ -142,60 +184,11 @@ def decode(value: Any) -> Any:
         tag, descriptions, content = value
         if tag != "Value":
             raise ParseError(f"not a value of a workspace: {json.dumps(value)[:120]}")
-        return _Reader(Rings(descriptions)).read(content)
+        return Record(descriptions).read(content)
     except M2BridgeError:
         raise
     except FAULTS as reason:
         raise ParseError(f"not a value of the wire format: {json.dumps(value)[:120]}") from reason
-
-
-class _Reader:
-    def __init__(self, rings: Rings) -> None:
-        self.rings, self.elements = rings, rings.elements
-
-    def read(self, value: Any) -> Any:
-        if value is None or isinstance(value, bool | str):
-            return value
-        tag, *arguments = value
-        if tag in _SIMPLE:
-            return _SIMPLE[tag](*arguments)
-        if tag in _ITEMS:
-            return _ITEMS[tag]([self.read(item) for item in arguments[0]])
-        if tag in _PAIRS:
-            return _PAIRS[tag]([(self.read(k), self.read(v)) for k, v in arguments[0]])
-        return _METHODS[tag](self, *arguments)
-
-    def expression(self, kind: str, items: list[Any]) -> Any:
-        parts = tuple(map(self.read, items))
-        if kind == "Product" and all(isinstance(p, values.Expression) and p.kind == "Power" for p in parts):
-            product = values.Factorization(tuple(part.parts for part in parts))
-            if all(type(exponent) is int for _, exponent in product) and not product.is_negative:
-                return product
-        if kind == "Minus" and isinstance(parts[0], values.Factorization) and not parts[0].is_negative:
-            return values.Factorization((SIGN, *parts[0]))
-        return values.Expression(kind, parts)
-
-    def ring(self, place: int) -> Any:
-        return self.rings.rings[place]
-
-    def ideal(self, place: int, generators: list[Any]) -> Ideal | values.GeneralIdeal:
-        ring, elements = self.ring(place), self.elements(place, generators)
-        if isinstance(ring, PolynomialRing) and ring.variables:
-            return Ideal(ring, tuple(g for g in elements if g))
-        return values.GeneralIdeal(ring, elements)
-
-    def module(self, data: list[Any]) -> values.Module:
-        place, degrees, generators, relations = data
-        parts = [None if part is None else self.matrix(part) for part in (generators, relations)]
-        return values.Module(self.ring(place), tuple(map(tuple, degrees)), *parts)
-
-    def matrix(self, data: list[Any]) -> values.Matrix:
-        target, source, degree, rows = data
-        entries = tuple(self.elements(target[0], row) for row in rows)
-        return values.Matrix(self.module(target), self.module(source), entries, tuple(degree))
-
-    def complex(self, place: int, low: int, modules: list[Any], maps: list[Any]) -> values.Complex:
-        return values.Complex(self.ring(place), low, tuple(map(self.module, modules)), tuple(map(self.matrix, maps)))
 
 
 def _unknown(kind: Any) -> Any:
@@ -237,25 +230,25 @@ _PAIRS: dict[str, Callable[[list[tuple[Any, Any]]], Any]] = {
 }
 
 _METHODS: dict[str, Callable[..., Any]] = {
-    "Expression": _Reader.expression,
-    "Symbol": lambda reader, name, *index: values.Symbol(text(name), *map(reader.read, index)),
-    "Ring": _Reader.ring,
-    "Element": lambda reader, place, data: reader.rings.element(place, data),
-    "Ideal": _Reader.ideal,
-    "MonomialIdeal": lambda reader, place, data: values.MonomialIdeal(reader.ring(place), reader.elements(place, data)),
-    "Module": _Reader.module,
-    "Matrix": _Reader.matrix,
-    "MutableMatrix": lambda reader, data: values.MutableMatrix(reader.matrix(data)),
-    "Vector": lambda reader, module, data: values.Vector(reader.module(module), reader.elements(module[0], data)),
-    "GroebnerBasis": lambda reader, data: values.GroebnerBasis(reader.matrix(data)),
-    "RingMap": lambda reader, target, source, images: values.RingMap(
-        reader.ring(target), reader.ring(source), reader.elements(target, images)
+    "Expression": Record.expression,
+    "Symbol": lambda record, name, *index: values.Symbol(text(name), *map(record.read, index)),
+    "Ring": Record.ring,
+    "Element": lambda record, place, data: record.element(place, data),
+    "Ideal": Record.ideal,
+    "MonomialIdeal": lambda record, place, data: values.MonomialIdeal(record.ring(place), record.elements(place, data)),
+    "Module": Record.module,
+    "Matrix": Record.matrix,
+    "MutableMatrix": lambda record, data: values.MutableMatrix(record.matrix(data)),
+    "Vector": lambda record, module, data: values.Vector(record.module(module), record.elements(module[0], data)),
+    "GroebnerBasis": lambda record, data: values.GroebnerBasis(record.matrix(data)),
+    "RingMap": lambda record, target, source, images: values.RingMap(
+        record.ring(target), record.ring(source), record.elements(target, images)
     ),
-    "Complex": _Reader.complex,
-    "ComplexMap": lambda reader, source, target, degree, maps: values.ComplexMap(
-        reader.complex(*source), reader.complex(*target), degree, tuple(map(reader.matrix, maps))
+    "Complex": Record.complex,
+    "ComplexMap": lambda record, source, target, degree, maps: values.ComplexMap(
+        record.complex(*source), record.complex(*target), degree, tuple(map(record.matrix, maps))
     ),
-    "Net": lambda reader, height, lines: values.Net(tuple(map(text, lines)), height),
+    "Net": lambda record, height, lines: values.Net(tuple(map(text, lines)), height),
 }
 
 
