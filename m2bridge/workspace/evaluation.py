@@ -122,7 +122,7 @@ class Evaluator(Conversation):
         return {} if limited else {"GC_INITIAL_HEAP_SIZE": _HEAP}
 
     def evaluate(
-        self, code: str, inputs: Mapping[str, Any], form: str, file: str, *, timeout: float | None
+        self, code: str, inputs: Mapping[str, Any], form: str, file: str, *, timeout: float | None = None
     ) -> Evaluation:
         """The value of the last statement, what was printed, and the time; see :meth:`Macaulay2.evaluate`."""
         fields, transcript = self.answer(code, form, file, bindings_of(inputs), output=True, timeout=timeout)

@@ -77,7 +77,7 @@ class Workspace:
         ...     work.run('print "hello"')
         'hello\\n'
         """
-        return self._evaluated(code, inputs, "", file, timeout=timeout).output
+        return self._process.evaluate(code, inputs, "", file, timeout=timeout).output
 
     def value(
         self, code: str, /, *, timeout: float | None = None, references: bool = False, file: str = "", **inputs: Any
@@ -92,7 +92,7 @@ class Workspace:
         ...     work.value("n^2", n=12), work.value("n + 1")
         (144, 13)
         """
-        return self._evaluated(code, inputs, form(references), file, timeout=timeout).value
+        return self._process.evaluate(code, inputs, form(references), file, timeout=timeout).value
 
     def evaluate(
         self, code: str, /, *, timeout: float | None = None, references: bool = False, file: str = "", **inputs: Any
@@ -105,7 +105,7 @@ class Workspace:
         ...     work.evaluate("print 1; 2").output
         '1\\n'
         """
-        return self._evaluated(code, inputs, form(references), file, timeout=timeout)
+        return self._process.evaluate(code, inputs, form(references), file, timeout=timeout)
 
     def show(self, code: str, /, *, timeout: float | None = None, file: str = "") -> Display:
         """The value of the last statement as Macaulay2 writes it, whether or not it has a counterpart in Python."""
@@ -133,7 +133,7 @@ class Workspace:
 
     def __setitem__(self, name: str, value: Any) -> None:
         """Bind an object to a symbol."""
-        self._evaluated("", {name: value}, "", f"the symbol {name}")
+        self._process.evaluate("", {name: value}, "", f"the symbol {name}")
 
     def __delitem__(self, name: str) -> None:
         """Forget a symbol; if it hid one of Macaulay2's own, that one is seen again.
@@ -145,7 +145,7 @@ class Workspace:
         """
         if name not in self:
             raise errors.UnknownSymbolError(f"the symbol '{name}' has no value in this workspace")
-        self._evaluated(f"{name} = null; erase symbol {name};", {}, "", f"the symbol {name}")
+        self._process.evaluate(f"{name} = null; erase symbol {name};", {}, "", f"the symbol {name}")
 
     def __contains__(self, name: str) -> bool:
         """Whether a symbol has a value."""
@@ -176,11 +176,6 @@ class Workspace:
         """The value of an expression that sees the shared functions."""
         fields, _ = self._process.answer("", given=f'mbEmit("value", {expression})\n')
         return value_of(fields)
-
-    def _evaluated(
-        self, code: str, inputs: dict[str, Any], form: str, file: str, *, timeout: float | None = None
-    ) -> Evaluation:
-        return self._process.evaluate(code, inputs, form, file, timeout=timeout)
 
     def _begin(self) -> None:
         self._process.start()
