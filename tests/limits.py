@@ -96,8 +96,8 @@ def answers_so_far(session: Macaulay2) -> list[str]:
 
 
 def _files(session: Macaulay2) -> list[Path]:
-    folder = session._runs.folder
-    return [] if folder is None else list(folder.glob("*.jsonl"))
+    scratch = session._runs._scratch
+    return [] if scratch is None else list(scratch.path.glob("*.jsonl"))
 
 
 # Engines for tests: one Macaulay2 that is asked each question once, and transcripts that stand for one.

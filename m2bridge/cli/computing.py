@@ -380,13 +380,9 @@ def _function(text: str) -> dict[str, Fraction]:
 
 def _matrix(option: str, text: str | None, rows: int, columns: int) -> list[list[Fraction]]:
     data = _json(option, text or "")
-    shape = f"a JSON list of {rows} rows with {columns} numbers each"
-    if (
-        not isinstance(data, list)
-        or len(data) != rows
-        or any(not isinstance(r, list) or len(r) != columns for r in data)
-    ):
-        raise InvalidCaseError(option, f"not {shape}")
+    listed = isinstance(data, list) and all(isinstance(row, list) for row in data)
+    if not listed or list(map(len, data)) != [columns] * rows:
+        raise InvalidCaseError(option, f"not a JSON list of {rows} rows with {columns} numbers each")
     return [[_rational(option, entry) for entry in row] for row in data]
 
 

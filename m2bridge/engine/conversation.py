@@ -66,11 +66,6 @@ class Conversation:
         return self._locate()
 
     @property
-    def folder(self) -> Path | None:
-        """The folder for its files, once there is one."""
-        return self._scratch.path if self._scratch else None
-
-    @property
     def pid(self) -> int | None:
         """Process id of Macaulay2, if it runs."""
         return self.process.pid if self.process else None

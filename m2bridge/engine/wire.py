@@ -14,7 +14,7 @@ Matrix over a polynomial ring    m2bridge.engine.wire.PolynomialMatrix
 ===============================  ==================================================
 
 Values of a workspace have a reader of their own, :mod:`m2bridge.workspace.decode`; in ``m2scripts/values.m2`` their
-polynomials are lists of terms, or the text of the engine, which :func:`sparse_terms` reads.
+polynomials are lists of terms, or the text of the engine, which :func:`dense_terms` reads.
 """
 
 import json
@@ -46,25 +46,25 @@ _PARTS = re.compile(rf"({_NAME})(?:\^?([0-9]+))?")
 _TERM = re.compile(r"(-?)([0-9]+(?:/[0-9]+)?)?(.*)")
 
 
-def sparse_terms(data: list[Any]) -> Iterator[tuple[Any, Powers]]:
-    """The coefficient of each term, as it is on the wire, and its powers.
+def dense_terms(data: list[Any], width: int) -> list[tuple[tuple[int, ...], Any]]:
+    """The exponents of all variables in each term, and its coefficient, as it is on the wire.
 
     Raises
     ------
     ParseError
         If a text says something else.
     """
-    if data and data[0] == "Text":
-        return _of_text(*data[1:])
-    return ((term[0], zip(term[1::2], term[2::2], strict=True)) for term in data)
-
-
-def dense_exponents(powers: Powers, width: int) -> tuple[int, ...]:
-    """The exponents of all variables."""
-    exponents = [0] * width
-    for place, exponent in powers:
-        exponents[place] = exponent
-    return tuple(exponents)
+    of_text = data and data[0] == "Text"
+    sparse: Iterable[tuple[Any, Powers]] = (
+        _of_text(*data[1:]) if of_text else ((term[0], zip(term[1::2], term[2::2], strict=True)) for term in data)
+    )
+    terms = []
+    for coefficient, powers in sparse:
+        exponents = [0] * width
+        for place, exponent in powers:
+            exponents[place] = exponent
+        terms.append((tuple(exponents), coefficient))
+    return terms
 
 
 def _of_text(names: list[str], size: int, text: str) -> Iterator[tuple[str, Powers]]:

@@ -10,7 +10,7 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert.macaulay2 import CONSTANTS, from_macaulay2
-from m2bridge.engine.wire import FAULTS, dense_exponents, polynomial_reader, rational, sparse_terms
+from m2bridge.engine.wire import FAULTS, dense_terms, polynomial_reader, rational
 from m2bridge.errors import M2BridgeError, ParseError, ValueTypeError
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.system import integer
@@ -76,9 +76,9 @@ class Record:
         over = ring.sympy_ring if isinstance(ring, PolynomialRing | values.Algebra) else None
         if over is not None:
             read = polynomial_reader(over)
-            return lambda data: read(_dense_terms(data, width))
+            return lambda data: read(dense_terms(data, width))
         number = self._readers[self.rings.index(coefficient_ring(ring))]
-        return lambda data: values.RingElement(ring, tuple((m, number(c)) for m, c in _dense_terms(data, width)))
+        return lambda data: values.RingElement(ring, tuple((m, number(c)) for m, c in dense_terms(data, width)))
 
     def read(self, value: Any) -> Any:
         if value is None or isinstance(value, bool | str):
@@ -164,10 +164,6 @@ def complex_number(data: list[Any]) -> values.ComplexNumber:
 
 
 _SPECIAL = {"infinity": "inf", "-infinity": "-inf", "NotANumber": "nan", "0": "", "-0": "-0"}
-
-
-def _dense_terms(data: list[Any], width: int) -> list[tuple[tuple[int, ...], Any]]:
-    return [(dense_exponents(powers, width), coefficient) for coefficient, powers in sparse_terms(data)]
 
 
 def decode(value: Any) -> Any:

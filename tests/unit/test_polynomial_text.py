@@ -16,7 +16,7 @@ from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert.files import read_map
 from m2bridge.convert.notation import polynomial_text
 from m2bridge.convert.polynomials import read_polynomial
-from m2bridge.engine.wire import decode, dense_exponents as dense, parse, sparse_terms as terms
+from m2bridge.engine.wire import decode, dense_terms as terms, parse
 from m2bridge.errors import ConversionError, ParseError
 from m2bridge.workspace.decode import decode as decode_value
 
@@ -181,7 +181,7 @@ NAMES = ["x", "y", "z", "e'", "x_1", "x_12", "y_(1,2)", "y_(1,12)"]
 
 
 def read(text: str, size: int) -> list[tuple[str, tuple[int, ...]]]:
-    return [(number, dense(powers, len(NAMES))) for number, powers in terms(["Text", NAMES, size, text])]
+    return [(number, exponents) for exponents, number in terms(["Text", NAMES, size, text], len(NAMES))]
 
 
 def test_a_text_of_all_kinds_of_terms() -> None:
