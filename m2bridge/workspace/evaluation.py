@@ -165,7 +165,7 @@ class Evaluator(Conversation):
         """
         if not isinstance(code, str):
             raise InvalidCaseError("code", f"must be Macaulay2 code as text, not a {type(code).__name__}")
-        self._count += 1
+        self._count += not file
         source = Source(file or ("the code" if self._passing else f"input {self._count}"), code)
         form = "" if is_silent(code) else form
         flags = (self._passing, bool(given), output and not self._passing)
