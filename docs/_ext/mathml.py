@@ -55,9 +55,11 @@ def pieces(text: str) -> list[nodes.Node]:
 
 
 def latex(base: str, scripts: str) -> str:
-    """Return a letter with its scripts as LaTeX."""
-    marks = [f"{mark[0]}{{{mark[1:].strip('{}()')}}}" for mark in re.findall(rf"[_^]{PART}", scripts)]
-    return base.replace("’", "'") + "".join(marks).replace("−", "-")
+    """Return a letter with its scripts as LaTeX; several indices are one subscript."""
+    marks = re.findall(rf"[_^]{PART}", scripts)
+    parts = {sign: [mark[1:].strip("{}()") for mark in marks if mark[0] == sign] for sign in "_^"}
+    written = "".join(f"{sign}{{{','.join(names)}}}" for sign, names in parts.items() if names)
+    return (base.replace("’", "'") + written).replace("−", "-")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
