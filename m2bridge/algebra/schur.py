@@ -111,6 +111,20 @@ def signed_permutations(size: int) -> tuple[tuple[tuple[int, ...], int], ...]:
     )
 
 
+@lru_cache(maxsize=100_000)
+def tableaux(shape: Partition, weight: tuple[int, ...]) -> int:
+    """Kostka's number: semistandard tableaux in which each entry occurs as often as the weight says.
+
+    Examples
+    --------
+    >>> tableaux((2, 1), (1, 1, 1))
+    2
+    """
+    if not weight:
+        return int(not shape)
+    return sum(tableaux(smaller, weight[:-1]) for smaller in strips_removed(shape, weight[-1]))
+
+
 Shapes = tuple[Partition, ...]
 
 

@@ -88,7 +88,8 @@ def closure_command(
 ) -> int:
     """Ideal, dimension, degree and Hilbert series of the Zariski closure.
 
-    With --all-sizes for all sizes with small cores at once: generators as representations, and formulas.
+    With --all-sizes for all sizes with small cores at once: generators as representations, and formulas; with --all
+    besides a polynomial for each representation.
     """
     if all_sizes:
         chosen = {"strategy": strategy if strategy != "auto" else None, "max_degree": max_degree}
@@ -116,7 +117,7 @@ def _closures_of_all_sizes(options: dict[str, Any], weights: str | None) -> int:
         with importing():
             closures_of_all_sizes = chosen.command("closures_of_all_sizes")
 
-        result = closures_of_all_sizes()
+        result = closures_of_all_sizes(vectors=request.everything)
     return show(result, request.form, clock, request.everything)
 
 

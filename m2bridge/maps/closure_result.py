@@ -12,6 +12,7 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_homogeneous
 from m2bridge.algebra.schur import Representation
+from m2bridge.algebra.sparse_polynomial import exponents_of
 from m2bridge.convert.notation import degree_summary, expression_text, ideal_macaulay2, polynomial_text, sparse_text
 from m2bridge.errors import MethodUnavailableError, TimeLimitError
 from m2bridge.ideals.ideal import Ideal
@@ -121,6 +122,32 @@ class Closure(Result):
                 self._ideals.append(Ideal.of(self.equations.ideal()))
             return self._ideals[0]
         return self.equations
+
+    def whole_ideal(self) -> Ideal:
+        """All of the vanishing ideal, also where ``ideal`` has its generators of low degree only.
+
+        The others are expanded from highest weight vectors of ``representations``; there may be very many.
+
+        Raises
+        ------
+        MethodUnavailableError
+            If the generators are not known to be all.
+        TimeLimitError
+            If the limit was reached.
+        """
+        parts = self.representations or ()
+        if self.ideal is not None and self.completeness.proved:
+            return self.ideal
+        if not isinstance(self.equations, Implicitization) or self.equations.max_degree >= max(
+            (part.degree for part in parts), default=0
+        ):
+            raise MethodUnavailableError("generators are not known to be all")
+        ring = self.equations.ring.sympy_ring
+        more = tuple(
+            ring.from_dict({exponents_of(monomial, ring.ngens): ring.domain(c) for monomial, c in terms})
+            for terms in watched(self.model.generators_above(self.equations.max_degree))
+        )
+        return Ideal(self.equations.ring, self.equations.generators() + more)
 
     @property
     def homogeneous(self) -> bool:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from m2bridge.algebra.hilbert_series import HilbertSeries
     from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.algebra.schur import Representation
+    from m2bridge.algebra.sparse_polynomial import Terms
     from m2bridge.engine import Engine
     from m2bridge.maps.statement import OrbitMethods
 
@@ -322,6 +323,10 @@ class Model(ABC):
         One multidegree of each orbit of the symmetries is enough. ``None`` where no group is known.
         """
         return None
+
+    def generators_above(self, degree: int) -> Iterator[Terms]:
+        """The minimal generators of higher degree, where representations are proved to be all; else none."""
+        yield from ()
 
     def symmetries(self) -> tuple[Symmetry, ...]:
         """Return generators of a group of permutations of the free parametrization."""

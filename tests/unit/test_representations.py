@@ -2,14 +2,17 @@
 
 from collections import Counter
 from functools import cache, partial
-from itertools import product
+from itertools import combinations_with_replacement, product
 from pathlib import Path
 from random import Random
 
 import numpy
 import pytest
 from hypothesis import given, settings, strategies as st
+from sympy import Matrix, Symbol, cancel, symbols, sympify
 
+from m2bridge.algebra.linear_algebra import sparse_rank
+from m2bridge.algebra.polynomial_map import vanishes_on_image
 from m2bridge.algebra.schur import (
     Partition,
     Shapes,
@@ -22,7 +25,7 @@ from m2bridge.algebra.schur import (
     strips_removed,
 )
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TimeLimitError
-from m2bridge.families.attention import multiplicity_spaces
+from m2bridge.families.attention import highest_weights, multiplicity_spaces
 from m2bridge.families.attention.all_sizes.closures import (
     CORES,
     D_OUT,
@@ -48,6 +51,7 @@ from m2bridge.families.attention.representations import (
 )
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.implicitization.implicitize import implicitize
+from m2bridge.maps.closure import closure as closure_of_model
 from m2bridge.maps.completeness import graded_source
 from tests.limits import RecordedEngine
 
@@ -316,3 +320,51 @@ def test_generators_of_a_case_by_weight_spaces_are_compared(monkeypatch: pytest.
         monkeypatch.setattr("m2bridge.families.attention.generator_check.representations", partial(_given, wrong))
         verdicts = generator_check(model, engine=RecordedEngine(Path())).verdicts
         assert [verdict.decision for verdict in verdicts] == decisions
+
+
+def spanned(polynomials: list[dict[tuple[int, ...], int]], size: int, degree: int) -> int:
+    """The dimension of the part of this degree of the ideal that they generate."""
+    rows: list[dict[tuple[int, ...], int]] = []
+    for terms in polynomials:
+        if (more := degree - len(next(iter(terms)))) >= 0:
+            rows += [
+                {tuple(sorted((*monomial, *factor))): c for monomial, c in terms.items()}
+                for factor in combinations_with_replacement(range(size), more)
+            ]
+    return sparse_rank(rows)
+
+
+@pytest.mark.parametrize("size", [(2, 2), (2, 1), (2, 2, 1), (3, 1, 1)], ids=str)
+def test_lowered_highest_weight_vectors_generate_the_ideal(size: tuple[int, ...]) -> None:
+    """They lie in it, and span as much in each degree: the ideal by weight spaces, which knows no representations."""
+    model = SingleLayerAttention(*size)
+    last = max(part.degree for part in representations(model))
+    found = implicitize(graded_source(model), last)
+    lowered = [terms for part, polynomials in highest_weights.generators(model) for terms in polynomials]
+    known = [dict(terms) for terms in found.sparse_generators()]
+    assert len(lowered) == len(known)
+    for n in {len(next(iter(terms))) for terms in lowered}:
+        dimensions = {spanned(kind, model.coordinate_count, n) for kind in (lowered, known, lowered + known)}
+        assert dimensions == {found.ideal_dimensions[n]}
+
+
+def test_generators_that_are_not_written_out_are_expanded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("m2bridge.maps.completeness.MOST_MONOMIALS", 1000)
+    monkeypatch.setattr("m2bridge.maps.completeness.MOST_MONOMIALS_OF_A_DEGREE", 100)
+    monkeypatch.setattr("m2bridge.maps.completeness.default_max_degree", lambda *_: 2)
+    model = SingleLayerAttention(2, 2)
+    found = closure_of_model(model, engine=RecordedEngine(Path()))
+    assert (str(found.completeness), found.generator_degrees) == ("up to degree 2", {2: 5})
+    assert found.whole_ideal().generator_degrees == {2: 5, 4: 10}
+    assert vanishes_on_image(found.whole_ideal(), model.parametrization())
+
+
+def test_highest_weight_vectors_are_written_for_all_sizes() -> None:
+    found = closures_of_all_sizes(CORES[1:2], vectors=True)
+    assert "highest weight vectors" in str(found)
+    first, second = (kind["highest_weight_vectors"] for kind in found.to_json()["closures"][0]["representations"])
+    assert first in (["c_1_1_1_2*c_1_2_1_1 - c_1_1_1_1*c_1_2_1_2"], ["-c_1_1_1_2*c_1_2_1_1 + c_1_1_1_1*c_1_2_1_2"])
+    form = [[2 * Symbol("c_1_1_1_1"), *symbols("c_1_1_1_2 c_1_1_1_3")], [0] * 3, [0] * 3]
+    form[1] = [form[0][1], 2 * Symbol("c_1_1_2_2"), Symbol("c_1_1_2_3")]
+    form[2] = [form[0][2], form[1][2], 2 * Symbol("c_1_1_3_3")]
+    assert cancel(Matrix(form).det() / sympify(second[0])) in (2, -2)

@@ -127,6 +127,11 @@ class Covariant:
         return sum(self.shapes[0])
 
     @cached_property
+    def symmetric_factors(self) -> int:
+        """How many factors of W have both factors of Y in columns of length 1: their orders are not summed over."""
+        return self.degree - (len(self._orders).bit_length() - 1)
+
+    @cached_property
     def _terms(self) -> tuple[Any, Any, Any]:
         """For each term the index i and k of each factor, and a sign."""
         (i, first), (k, second) = (_words(self.shapes[j], self.places[j]) for j in (0, 1))

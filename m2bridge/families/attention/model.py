@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.algebra.ring import GeneratingSet
     from m2bridge.algebra.schur import Representation
+    from m2bridge.algebra.sparse_polynomial import Terms
     from m2bridge.engine import Engine
     from m2bridge.families.attention.observed import Observations
     from m2bridge.families.attention.orbits import Orbit
@@ -164,6 +165,14 @@ class SingleLayerAttention(Shape, Model):
         from m2bridge.families.attention.representations import from_multidegrees
 
         return from_multidegrees(self, counts) if self.coordinates == "reduced" else None
+
+    def generators_above(self, degree: int) -> Iterator[Terms]:
+        """The minimal generators of higher degree in reduced coordinates, by lowering operators."""
+        from m2bridge.families.attention.highest_weights import generators
+
+        if self.coordinates == "reduced":
+            for _, polynomials in generators(self, degree):
+                yield from (tuple(polynomial.items()) for polynomial in polynomials)
 
     def symmetries(self) -> tuple[Symmetry, ...]:
         """The permutations of the indices."""

@@ -17,6 +17,7 @@ from m2bridge.certificates.schema import Certificate, Content
 from m2bridge.convert.notation import expression_text
 from m2bridge.engine import Engine
 from m2bridge.errors import MethodUnavailableError, TimeLimitError
+from m2bridge.families.attention import highest_weights
 from m2bridge.families.attention.completeness import CoreSize
 from m2bridge.families.attention.covariants import Shapes
 from m2bridge.families.attention.multiplicity_spaces import total_dimension
@@ -33,7 +34,7 @@ from m2bridge.families.attention.statements import WORDS
 from m2bridge.families.definition import Question, Row, never
 from m2bridge.limits import each, limited
 from m2bridge.results.base import Result
-from m2bridge.results.sheet import Block, Facts, Formula, Sheet, Table, duration
+from m2bridge.results.sheet import Block, Facts, Formula, Polynomials, Sheet, Table, duration
 
 CORES = tuple(
     CoreSize(m, e, f)
@@ -57,10 +58,13 @@ class ClosureOfSizes:
     ----------
     generators : Generators
     ring : CoordinateRing
+    vectors : tuple of tuples of str
+        For each type of generators highest weight vectors, if they were asked for.
     """
 
     generators: Generators
     ring: CoordinateRing
+    vectors: tuple[tuple[str, ...], ...] = ()
 
     @property
     def core(self) -> CoreSize:
@@ -114,6 +118,14 @@ class ClosureOfSizes:
     def _types(self) -> Iterator[Type]:
         return (kind for kind in self.generators.types if self.number(kind[1]) != 0)
 
+    def _vectors(self, kind: Type) -> list[str] | None:
+        return list(self.vectors[self.generators.types.index(kind)]) if self.vectors else None
+
+    def polynomials(self) -> list[Polynomials]:
+        """The highest weight vectors, in the order of the table."""
+        texts = [text for kind in self._types() for text in self._vectors(kind) or ()]
+        return [Polynomials(len(texts), lambda: texts, "highest weight vectors")] if texts else []
+
     def facts(self) -> Facts:
         """Dimension, degree and Hilbert function."""
         start, missing = self.ring.sections_from, self.ring.missing
@@ -147,7 +159,9 @@ class ClosureOfSizes:
             "sizes": self.condition,
             "core": {"variables": core.variables, "columns": core.columns, "rows": core.rows},
             "representations": [
-                _type_json(kind) | {"dimension": str(kind[2] * self.number(kind[1]))} for kind in self._types()
+                _type_json(kind)
+                | {"dimension": str(kind[2] * self.number(kind[1])), "highest_weight_vectors": self._vectors(kind)}
+                for kind in self._types()
             ],
             "generated_in_degrees_at_most": max((kind[0] for kind in self._types()), default=0),
             "dimension": str(self.dimension),
@@ -195,7 +209,7 @@ class AllClosures(Result):
             )
         ]
         for part in self.ranges:
-            blocks += [part.table(), part.facts()]
+            blocks += [part.table(), *part.polynomials(), part.facts()]
         return Sheet("Zariski closures of lightning self-attention for all sizes, t ≥ 2, over QQ", blocks)
 
     def to_json(self) -> dict[str, Any]:
@@ -215,8 +229,17 @@ class AllClosures(Result):
         return f"generatedInDegreesAtMost = hashTable {{{', '.join(entries)}}}"
 
 
-def closures_of_all_sizes(cores: tuple[CoreSize, ...] = CORES, *, timeout: float | None = None) -> AllClosures:
+def closures_of_all_sizes(
+    cores: tuple[CoreSize, ...] = CORES, *, vectors: bool = False, timeout: float | None = None
+) -> AllClosures:
     """Compute the closures for all sizes with these cores; at the limit on time those so far.
+
+    Parameters
+    ----------
+    cores : tuple of CoreSize
+    vectors : bool
+        Whether to write a polynomial for each representation.
+    timeout : float, optional
 
     Raises
     ------
@@ -232,12 +255,17 @@ def closures_of_all_sizes(cores: tuple[CoreSize, ...] = CORES, *, timeout: float
     (2, ((1, 1), (2,), (3, 1)), 1)
     """
     with limited(timeout) as running:
-        found, late = each((str(size), partial(_closure_of_sizes, size)) for size in cores)
+        found, late = each((str(size), partial(_closure_of_sizes, size, vectors)) for size in cores)
         return AllClosures(found, running.seconds, late)
 
 
-def _closure_of_sizes(size: CoreSize) -> ClosureOfSizes:
-    return ClosureOfSizes(generators(size), coordinate_ring(size))
+def _closure_of_sizes(size: CoreSize, vectors: bool = False) -> ClosureOfSizes:
+    found = generators(size)
+    written = tuple(
+        tuple(highest_weights.written(vector, kind[1]) for vector in polynomials)
+        for kind, polynomials in highest_weights.vectors(size, found.types if vectors else ())
+    )
+    return ClosureOfSizes(found, coordinate_ring(size), written)
 
 
 def closure_of(shape: Shape) -> ClosureOfSizes:
