@@ -15,7 +15,9 @@ from sphinx.writers.html5 import HTML5Translator
 
 PART = r"(?:\{[^{}]+\}|\([^()]+\)|[0-9]+|[A-Za-zα-ωΑ-Ω∞]{1,4}(?![A-Za-z])|\*)"
 """A subscript or an exponent: in braces or parentheses, a number, or a few letters."""
-SCRIPTED = re.compile(rf"(?<![A-Za-z_`/.-])(?P<base>\d+|GL|[A-Za-zα-ωΑ-Ω]['’]?|\))(?P<scripts>(?:[_^]{PART})+)(?!_)")
+SCRIPTED = re.compile(
+    rf"(?P<base>(?<![A-Za-z_`/.-])(?:\d+|GL|[A-Za-zα-ωΑ-Ω]['’]?)|\))(?P<scripts>(?:[_^]{PART})+)(?!_)"
+)
 LITERAL = (nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.raw, nodes.comment)
 
 
