@@ -36,6 +36,7 @@ from .families.attention.model import SingleLayerAttention
 from .families.attention.observation import observe
 from .families.attention.observed import Observations, OrbitFacts
 from .families.attention.orbits import Orbit
+from .families.attention.weights import Weights, weights
 from .families.deep_attention.all_sizes.family import DeepAttentionAllSizes, cross_check_deep_attention
 from .families.deep_attention.model import DeepAttention
 from .families.polynomial_network.model import PolynomialNetwork
@@ -110,6 +111,7 @@ __all__ = [
     "UnknownSymbolError",
     "ValueTypeError",
     "Verdict",
+    "Weights",
     "Workspace",
     "WorkspaceLostError",
     "__version__",
@@ -140,6 +142,7 @@ __all__ = [
     "singular_locus",
     "slice_surface",
     "verify",
+    "weights",
 ]
 
 def load_ipython_extension(shell: object) -> None: ...

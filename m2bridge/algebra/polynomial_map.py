@@ -9,13 +9,14 @@ from functools import cache
 from itertools import islice
 from math import prod
 from numbers import Rational
+from typing import Any
 
 from sympy import Expr, Symbol
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.linear_algebra import Row, connected, pivot_columns
-from m2bridge.algebra.numbers import without_denominators
+from m2bridge.algebra.linear_algebra import connected, pivot_columns
+from m2bridge.algebra.numbers import fraction, without_denominators
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_homogeneous, total_degree, variable_name
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.limits import watched
@@ -122,20 +123,34 @@ class PolynomialMap:
         degrees = tuple(total_degree(image) for image in self.images)
         return degrees if min(degrees, default=1) > 0 else None
 
-    def evaluate(self, point: Row) -> tuple[int, ...]:
-        """Values of the coordinates at an integer point of the source (in the order of ``source.variables``).
+    def evaluate(self, point: Sequence[Rational | int]) -> tuple[Any, ...]:
+        """Values of the coordinates at a rational point of the source (in the order of ``source.variables``).
+
+        Values that are integers are of type ``int``, others fractions.
 
         Raises
         ------
         ConversionError
-            If a value is not an integer, or the point does not satisfy the relations.
+            If a number is not exact, there are more or fewer of them than variables, or the point does not satisfy the
+            relations.
+
+        Examples
+        --------
+        >>> from sympy import symbols
+        >>> s, t = symbols("s t")
+        >>> PolynomialMap.from_expressions([s, t], {"x": s**2, "y": s * t}).evaluate((Fraction(1, 2), 4))
+        (Fraction(1, 4), 2)
         """
-        if any(evaluate(relation, point) for relation in self.relations):
+        if len(point) != len(self.source.variables):
+            raise ConversionError(f"{len(point)} numbers for the {len(self.source.variables)} variables of the source")
+        if inexact := [entry for entry in point if not isinstance(entry, int) and not hasattr(entry, "numerator")]:
+            raise ConversionError(f"{inexact[0]!r:.60} is not exact: give integers or fractions")
+        domain = self.source.sympy_ring.domain
+        exact = [domain(int(entry.numerator), int(entry.denominator)) for entry in point]
+        if any(evaluate(relation, exact) for relation in self.relations):
             raise ConversionError("the point does not satisfy the relations of the source")
-        values = tuple(evaluate(image, point) for image in self.images)
-        if any(value.denominator != 1 for value in values):
-            raise ConversionError("a coordinate of this point is not an integer")
-        return tuple(int(value.numerator) for value in values)
+        values = (fraction(evaluate(image, exact)) for image in self.images)
+        return tuple(int(value) if value.denominator == 1 else value for value in values)
 
     def restricted_to(self, indices: Sequence[int]) -> PolynomialMap:
         """The map followed by the projection to some of the coordinates."""
@@ -158,8 +173,8 @@ class PolynomialMap:
                 raise InvalidCaseError("field", f"{part} has no meaning over {field}: {p} divides a denominator")
 
 
-def evaluate(polynomial: PolyElement, point: Row) -> PolyElement:
-    """Value of a polynomial at an integer point, as an element of the polynomial's domain."""
+def evaluate(polynomial: PolyElement, point: Sequence[Any]) -> PolyElement:
+    """Value of a polynomial at a point with exact entries, as an element of the polynomial's domain."""
     domain = polynomial.ring.domain
     values = (
         c * domain(prod(x**e for x, e in zip(point, monomial, strict=True) if e))

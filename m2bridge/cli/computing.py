@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -34,8 +36,6 @@ from m2bridge.results.sheet import name_with_part, printable
 from m2bridge.system import importing
 
 if TYPE_CHECKING:
-    from sympy import Matrix
-
     from m2bridge.algebra.field import CoefficientField
     from m2bridge.ideals.ideal import Ideal
     from m2bridge.maps.statement import Statement
@@ -338,29 +338,34 @@ def _cross_check_all_sizes(statement: str, name: str, options: dict[str, Any], e
 )
 @click.option("--function", "function", help='Reduced coordinates as JSON, or a JSON file: {"c_1_1_1_1": "3/2", …}.')
 @click.option("--A", "A", help="Weights A as a JSON list of rows; with --V instead of --function.")
+@click.option("--K", "K", help="Weights K, with --Q and --V in place of --A: A = KᵀQ is multiplied out exactly.")
+@click.option("--Q", "Q", help="Weights Q.")
 @click.option("--V", "V", help="Weights V as a JSON list of rows.")
 @shared.case_options
 @shared.run_options
-def membership_command(function: str | None, A: str | None, V: str | None, **options: Any) -> int:
+def membership_command(
+    function: str | None, A: str | None, K: str | None, Q: str | None, V: str | None, **options: Any
+) -> int:
     """Say whether a function is in the neuromanifold, in its Zariski closure, or outside; its orbit and weights."""
     request = shared.case_request(options)
     if request.field != QQ:
         raise InvalidCaseError("field", "membership asks for real weights: it is decided over QQ")
-    if (function is None) == (A is None) or (A is None) != (V is None):
-        raise InvalidCaseError("function", "give either --function, or both --A and --V")
+    texts = {letter: text for letter, text in {"K": K, "Q": Q, "A": A, "V": V}.items() if text is not None}
+    if (function is None) != bool(texts) or (texts and "".join(texts) not in ("AV", "KQV")):
+        raise InvalidCaseError("function", "give either --function, or --K, --Q and --V, or --A and --V")
     model = request.model
-    weights = None
+    rows = {"K": model.a, "Q": model.a, "A": model.d, "V": model.d_out}
     with shared.within(timeout=request.timeout) as clock:
-        if function is not None:
-            values = _function(function)
-        else:
-            rows = _matrix("A", A, model.d, model.d), _matrix("V", V, model.d_out, model.d)
-            values, weights = _of_weights(model, *rows)
+        values = None if function is None else _function(function)
+        weights = {letter: _matrix(letter, text, rows[letter], model.d) for letter, text in texts.items()}
         with request.engine() as engine, progress(f"membership for {model}"):
             with importing():
                 membership = tool("membership")
 
-            result = membership(model, values, engine=engine, weights=weights)
+            result = membership(model, values, engine=engine, **weights)
+    if any(re.search(r"\d[.eE]", text) for text in texts.values()):
+        taken = "decimals are taken exactly as they are written"
+        result = replace(result, remark=f"{taken}; {result.remark}" if result.remark else taken)
     return show(result, request.form, clock)
 
 
@@ -387,19 +392,6 @@ def _matrix(option: str, text: str | None, rows: int, columns: int) -> list[list
     return [[_rational(option, entry) for entry in row] for row in data]
 
 
-def _of_weights(model: Any, *rows: list[list[Fraction]]) -> tuple[dict[str, Fraction], tuple[Matrix, ...]]:
-    """The function of weights A and V, by its coordinates, and the weights as matrices."""
-    with importing():
-        from sympy import Matrix, Rational
-
-        from m2bridge.algebra.numbers import fraction
-
-        function_of, check_coordinates = tool("function_of"), tool("check_coordinates")
-    A, V = (Matrix([[Rational(entry) for entry in row] for row in matrix]) for matrix in rows)
-    check_coordinates(model, "reduced")
-    return {name: fraction(value) for name, value in function_of(A, V).items()}, (A, V)
-
-
 _ROWS = """'[[1, 2], [3, "1/2"]]'"""
 
 
@@ -410,7 +402,7 @@ def _json(option: str, text: str) -> Any:
         raise InvalidCaseError(option, f"{reason}; write, in quotes for the shell, {_WRITTEN[option]}") from None
 
 
-_WRITTEN = {"function": """'{"c_1_1_1_1": 1, "c_1_1_2_2": "1/2"}'""", "A": _ROWS, "V": _ROWS}
+_WRITTEN = {"function": """'{"c_1_1_1_1": 1, "c_1_1_2_2": "1/2"}'""", **dict.fromkeys("AKQV", _ROWS)}
 
 
 def _rational(option: str, value: Any) -> Fraction:

@@ -119,11 +119,13 @@ def value_of(option: str, args: Sequence[str]) -> str | None:
     return None
 
 
-def as_parameter(option: CaseOption, several: bool = False) -> click.Option:
+def as_parameter(option: CaseOption, several: bool = False) -> click.Parameter:
     """An option of a family on the command line; what is given for it is read by the family.
 
     Where ``several`` values may be given, defaults come in later.
     """
+    if option.positional:
+        return click.Argument([option.name])
     flag: dict[str, Any] = {"flag_value": "true"} if option.flag else {}  # with any, a value may be left out
     return click.Option(
         [f"--{option.name.replace('_', '-')}"],

@@ -258,11 +258,13 @@ def case_options(command: Command) -> Command:
 
 def run_options(command: Command) -> Command:
     """``--timeout --memory --m2 --format --json``."""
+    return add_options(command, timeout_option, memory_option, engine_option, form_options)
+
+
+def form_options(command: Command) -> Command:
+    """``--format --json``."""
     return add_options(
         command,
-        timeout_option,
-        memory_option,
-        engine_option,
         click.option(
             "--format",
             "form",

@@ -199,6 +199,8 @@ class CaseOption:
     several : callable, optional
         From the name and text such as ``1..3`` to the values that are meant, for batches; raises InvalidCaseError. One
         value when left out.
+    positional : bool
+        Whether it is given without its name, as a file is.
     """
 
     name: str
@@ -209,6 +211,7 @@ class CaseOption:
     flag: bool = False
     symbol: str = ""
     several: Callable[[str, str], Iterable[Any]] | None = None
+    positional: bool = False
 
     @property
     def heading(self) -> str:

@@ -5,9 +5,9 @@ from fractions import Fraction
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
-from sympy import I, Matrix, Rational, latex, zeros
+from sympy import I, Matrix, Rational, Symbol, latex, zeros
 
-from m2bridge import Macaulay2, Orbit, SingleLayerAttention, closure, cross_check, singular_locus
+from m2bridge import Macaulay2, Orbit, PolynomialMap, SingleLayerAttention, closure, cross_check, singular_locus
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.jacobian import tangent_dimension
 from m2bridge.engine.wire import parse
@@ -22,6 +22,7 @@ from m2bridge.families.attention.membership import (
     orbit_of,
 )
 from m2bridge.families.attention.shape import Coordinates
+from m2bridge.families.attention.weights_head import HeadShape
 from m2bridge.maps.image import base_locus_script
 from tests.conftest import Invoke
 
@@ -214,3 +215,39 @@ def test_long_numbers_on_the_command_line(invoke: Invoke, m2: str, number: str) 
     done = invoke("membership", "--d", "2", "--d-out", "1", "--m2", m2, "--json", *function)
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["place"] == INSIDE
+
+
+def test_weights_take_the_place_of_a_function(engine: Macaulay2) -> None:
+    """K, Q and V are multiplied out exactly; floats are taken as the dyadic rationals that they are."""
+    model = SingleLayerAttention(3, 2, 1)
+    K, Q, V = [[0.5, 0.1, 2.0]], [[1.0, 0.3, 0.0]], [[1.0, 0.7, 0.0], [0.0, 1.0, 1.0]]
+    found = membership(model, K=K, Q=Q, V=V, engine=engine)
+    A = Matrix([[Rational(*x.as_integer_ratio()) * Rational(*y.as_integer_ratio()) for y in Q[0]] for x in K[0]])
+    same = locate(engine, (3, 2, 1), A, Matrix(2, 3, lambda i, j: Rational(*V[i][j].as_integer_ratio())))
+    assert (found.place, found.orbit, found.weights) == (INSIDE, Orbit(1, 2, 0), same.weights)
+    assert found.remark.startswith("the floating-point numbers are taken exactly")
+    assert membership(model, weights=(K, Q, V), engine=engine).weights == found.weights
+    rounded = [[x * y for y in Q[0]] for x in K[0]]
+    outside = membership(model, A=rounded, V=V, engine=engine)
+    assert outside.place == OUTSIDE
+    assert "within rounding of rank 1" in outside.remark
+    assert "give K and Q" in outside.remark
+
+
+@pytest.mark.parametrize("case", [(2, 2, 1, 1), (2, 2, 2, 1)])
+def test_heads_with_an_output_matrix(engine: Macaulay2, case: tuple[int, int, int, int]) -> None:
+    """Dimension and singular points of {rk A ≤ a} × {V = O·W, O with v columns}, by the ideal of the closure."""
+    d, d_out, a, v = case
+    K, Q, W = (Matrix(n, d, lambda i, j, x=x: Symbol(f"{x}_{i}_{j}")) for x, n in (("K", a), ("Q", a), ("W", v)))
+    O = Matrix(d_out, v, lambda i, j: Symbol(f"O_{i}_{j}"))
+    heads = PolynomialMap.from_expressions([*K, *Q, *O, *W], function_of(K.T * Q, O * W))
+    found, shape = closure(heads, engine=engine), HeadShape(d, d_out, a, v, True, False)
+    assert found.dimension == shape.dimension
+    assert found.ideal is not None
+    k, w, q, h = Matrix([2, 3]), Matrix([1, -1]), Matrix([1, 4]), Matrix([3, 1])
+    points = {(1, 1, 0): k * q.T, (1, 1, 1): w * q.T} | ({(2, 1, 1): Matrix([[1, 2], [0, 3]])} if a == 2 else {})
+    for orbit, A in points.items():
+        values = function_of(A, h * w.T)
+        point = [int(values.get(name, 0)) for name in heads.coordinates]
+        singular = tangent_dimension(found.ideal.generators, point) > shape.dimension
+        assert singular == shape.is_singular(*orbit)

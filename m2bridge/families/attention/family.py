@@ -75,14 +75,14 @@ FAMILY = Family(
     orbits="rk A, rk V, dim of the intersection of column space and row space",
     all_sizes="attention-all-sizes",
     commands={
-        "check_coordinates": "m2bridge.families.attention.parametrization:check_coordinates",
+        "contents": "m2bridge.families.attention.weights:contents",
         "closures_of_all_sizes": "m2bridge.families.attention.all_sizes.closures:closures_of_all_sizes",
         "cross_check_all_sizes": "m2bridge.families.attention.all_sizes.family:cross_check_all_sizes",
-        "function_of": "m2bridge.families.attention.membership:function_of",
         "generator_check": "m2bridge.families.attention.generator_check:generator_check",
         "hilbert_check": "m2bridge.families.attention.questions:hilbert_check",
         "membership": "m2bridge.families.attention.membership:membership",
         "standalone": "m2bridge.families.attention.questions:standalone",
+        "weights": "m2bridge.families.attention.weights:weights",
     },
     prefix="",
 )

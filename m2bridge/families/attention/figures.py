@@ -355,6 +355,23 @@ def _hilbert(degree: int, engine: Engine, **case: Any) -> HilbertFunction:
     return hilbert_function(SingleLayerAttention(**case), engine=engine, degree=degree)
 
 
+def _weights(file: str, **options: Any) -> Any:
+    from m2bridge.families.attention.weights import weights
+
+    return weights(file, **options)
+
+
+_NAMED = tuple(
+    CaseOption(name, str, f"the array with {letter} (* stands for what differs from layer to layer)", required=False)
+    for name, letter in (("query", "Q"), ("key", "K"), ("value", "V"), ("output", "the output matrix"))
+)
+_FILE = (
+    CaseOption("file", str, "a file of weights", positional=True),
+    *_NAMED,
+    CaseOption("heads", integer, "heads of each layer; what config.json beside the file says, or 1", required=False),
+)
+
+
 def figures(case: tuple[CaseOption, ...]) -> tuple[Figure, ...]:
     """The pictures of the family; ``case`` are the options that name one."""
     umbrella = "Figure 1: the Whitney umbrella in the closure for (d, d', a) = (2, 1, 2), with its singular curve"
@@ -366,5 +383,6 @@ def figures(case: tuple[CaseOption, ...]) -> tuple[Figure, ...]:
         Figure("1", umbrella, _VIEW, figure_1, needs_engine=True),
         Figure("slice", space, (*case, fixed, box, *_VIEW), _slice, needs_engine=True),
         Figure("orbits", "The orbits of a case, ordered by their closures", case, _orbits, needs_engine=True),
+        Figure("weights", "Singular values of trained weights, and how near singular functions are", _FILE, _weights),
         Figure("hilbert", "The Hilbert function beside its polynomial", (*case, last), _hilbert, needs_engine=True),
     )

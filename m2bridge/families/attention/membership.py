@@ -17,11 +17,13 @@ from sympy.polys.matrices import DomainMatrix
 
 from m2bridge.algebra.determinantal import matrices_of_rank
 from m2bridge.algebra.field import QQ
+from m2bridge.algebra.numbers import fraction
 from m2bridge.convert.notation import polynomial_text
 from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.script import Script, render
 from m2bridge.engine.wire import answer_to
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError
+from m2bridge.families.attention.exact_weights import exact_weights
 from m2bridge.families.attention.fibres import matrix_program
 from m2bridge.families.attention.orbits import Orbit
 from m2bridge.families.attention.parametrization import (
@@ -323,28 +325,36 @@ class Membership(Result):
 
 def membership(
     model: Shape,
-    function: Mapping[str, Fraction | int],
+    function: Mapping[str, Fraction | int] | None = None,
     *,
+    A: Any = None,
+    K: Any = None,
+    Q: Any = None,
+    V: Any = None,
+    weights: Sequence[Any] | None = None,
     engine: Engine | None = None,
     timeout: float | None = None,
-    weights: Weights | None = None,
 ) -> Membership:
     """Decide where a function lies, exactly.
 
     Parameters
     ----------
-    function : mapping from coordinate name to rational number
-        Reduced coordinates ``c_k_i_p_q``; those left out are zero.
+    function : mapping from coordinate name to rational number, optional
+        Reduced coordinates ``c_k_i_p_q``; those left out are zero. The function of the weights when it is left out.
+    A, V, or K, Q, V : matrices, optional
+        Weights of the function, as lists of rows, arrays or SymPy matrices; A = KᵀQ is multiplied out exactly. Floats
+        are taken exactly, which a remark says. An A with rk A > a is no weight of the model, which one says too, with
+        what to give instead where A is a rounded product. Weights are kept as witness where the function is zero.
+    weights : (A, V) or (K, Q, V), optional
+        The same.
     engine : Engine, optional
         A Macaulay2 of its own is started, and ended, where none is given.
-    weights : (A, V), optional
-        Weights of the function, where they are known; kept as witness where the function is zero. They are weights of
-        the model only if rk A ≤ a; if not, a remark says so.
 
     Raises
     ------
     InvalidCaseError
-        If a name is not a coordinate of the model, or the given weights do not have this function.
+        If a name is not a coordinate of the model, the given weights do not have this function or do not have the
+        shapes of the model, or neither a function nor weights are given.
     MethodUnavailableError
         If t = 1.
     ContradictionError
@@ -355,24 +365,37 @@ def membership(
     >>> function = {"c_1_1_1_1": 1, "c_1_1_2_2": 1}
     >>> membership(SingleLayerAttention(d=2, d_out=1), function).place
     'only in the Zariski closure'
+    >>> membership(SingleLayerAttention(d=2, d_out=1, a=1), K=[[0.5, 1.0]], Q=[[1.0, 0.1]], V=[[1.0, 2.0]]).orbit
+    Orbit(r=1, s=1, m=1)
     """
     if model.t == 1:
         raise MethodUnavailableError("membership is decided in reduced coordinates, which need t ≥ 2")
-    with limited(timeout), engine_or_own(engine) as engine:
-        return _membership(model, function, engine, weights)
+    given = {"K": K, "Q": Q, "A": A, "V": V}
+    some = weights is not None or any(value is not None for value in given.values())
+    if function is None and not some:
+        raise InvalidCaseError("function", "give a function, or weights: K, Q and V, or A and V")
+    with limited(timeout):
+        pair, remark = None, ""
+        if some:
+            check_coordinates(model, "reduced")
+            *matrices, remark = exact_weights(model, given, weights)
+            pair = (matrices[0], matrices[1])
+        with engine_or_own(engine) as engine:
+            return _membership(model, function, engine, pair, remark)
 
 
 def _membership(
-    model: Shape, function: Mapping[str, Fraction | int], engine: Engine, weights: Weights | None
+    model: Shape, function: Mapping[str, Fraction | int] | None, engine: Engine, weights: Weights | None, remark: str
 ) -> Membership:
+    if weights is not None and function is None:
+        function = {key: fraction(value) for key, value in function_of(*weights).items()}
+    assert function is not None
     chart = Chart.of(quadratic_forms(model, function))
     if weights is not None and not _give(weights, function):
         raise InvalidCaseError("weights", "these weights have another function")
-    remark = ""
-    if weights is not None and (rank := weights[0].rank()) > model.alpha:
-        remark = f"the given weights do not belong to this model: rk A = {rank} > a = {model.a}"
     if chart is None:
-        return _zero(model, None if remark else weights, remark)
+        belong = weights is not None and weights[0].rank() <= model.alpha
+        return _zero(model, weights if belong else None, remark)
     result = _nonzero(model, function, chart, engine)
     return replace(result, remark=remark)
 

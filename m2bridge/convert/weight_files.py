@@ -1,0 +1,293 @@
+"""Named arrays of numbers in files of NumPy, safetensors, PyTorch and JSON, and in Python.
+
+They are described first and read one by one. Nothing is unpickled: arrays of objects are refused, and PyTorch reads by
+``weights_only=True``.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy
+
+from m2bridge.algebra.numbers import fraction
+from m2bridge.convert.documents import LONGEST_NUMBER, read_json, read_rational, read_text
+from m2bridge.errors import ConversionError, InvalidCaseError, MethodUnavailableError, TooLargeError
+
+MOST_ENTRIES = 2**28
+"""Of one array: 2 GB of double precision."""
+MOST_JSON = 50_000_000
+"""Bytes."""
+
+EXACT = "exact"
+"""The kind of integers and fractions; other kinds are names of types of floating-point numbers."""
+PRECISIONS = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "float64": 2.0**-52, EXACT: 2.0**-52}
+"""The distance from 1 to the next number of a type."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tensor:
+    """An array with a name, which is read when it is needed.
+
+    Parameters
+    ----------
+    name : str
+    shape : tuple of int
+    kind : str
+        The type of its entries, in words.
+    read : callable
+        Returns the entries as a NumPy array, list, tensor, …
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    kind: str
+    read: Callable[[], Any]
+
+    @property
+    def size_text(self) -> str:
+        """``64 × 768``."""
+        return " × ".join(map(str, self.shape)) or "a number"
+
+    def array(self) -> Any:
+        """The entries as a NumPy array of floating-point numbers, or of integers and fractions as objects.
+
+        Raises
+        ------
+        TooLargeError
+            If there are more than :data:`MOST_ENTRIES`.
+        InvalidCaseError
+            If an entry is no finite real number.
+        """
+        if prod(self.shape) > MOST_ENTRIES:
+            raise TooLargeError(f"'{self.name}' is {self.size_text}; at most {MOST_ENTRIES} entries are read")
+        array, kind = as_array(self.name, self.read())
+        if kind == EXACT:
+            return array
+        # A sum is finite unless an entry is not, or it overflows: only then are all looked at.
+        if not numpy.isfinite(array.sum(dtype=float)) and not (finite := numpy.isfinite(array.astype(float))).all():
+            place = tuple(int(i) for i in numpy.argwhere(~finite)[0])
+            at = ", ".join(str(i + 1) for i in place)
+            raise InvalidCaseError("weights", f"entry ({at}) of '{self.name}' is {array[place]}: no finite number")
+        return array
+
+
+def tensor(name: str, value: Any) -> Tensor:
+    """A value of Python as a tensor; raises InvalidCaseError if it is none."""
+    array, kind = as_array(name, value)
+    return Tensor(name, array.shape, kind, lambda: value)
+
+
+def as_array(name: str, value: Any) -> tuple[Any, str]:
+    """A NumPy array, a tensor of PyTorch, or lists of numbers, as an array, and the type of its entries.
+
+    Raises
+    ------
+    InvalidCaseError
+        If it is something else, or its rows have different lengths.
+    """
+    if hasattr(value, "detach"):  # PyTorch
+        value = value.detach().cpu()
+        kind = str(value.dtype).removeprefix("torch.")
+        value = value.float() if kind == "bfloat16" else value  # exactly
+        return _checked(name, value.numpy(), kind)
+    if hasattr(value, "tolist") and not isinstance(value, numpy.ndarray):  # SymPy, FLINT
+        value = value.tolist()
+    if isinstance(value, numpy.ndarray) and value.dtype != object:
+        return _checked(name, value, value.dtype.name)
+    return _from_lists(name, value)
+
+
+def _checked(name: str, array: Any, kind: str) -> tuple[Any, str]:
+    if array.dtype.kind in "iu":
+        return array.astype(object), EXACT
+    if kind not in PRECISIONS:
+        raise InvalidCaseError("weights", f"'{name}' holds {kind}: give float16, bfloat16, float32 or float64")
+    return array, kind
+
+
+def _from_lists(name: str, value: Any) -> tuple[Any, str]:
+    """Floats alone are kept as they are; of other numbers fractions are made."""
+    try:
+        array = numpy.array(value, dtype=object)
+        if array.size and all(isinstance(entry, float) for entry in array.flat):
+            return array.astype(float), "float64"
+        entries = [_exact(entry) for entry in array.flat]
+    except (ValueError, TypeError, AttributeError, OverflowError, ConversionError) as reason:
+        said = f": {reason}" if isinstance(reason, ConversionError) else ""
+        raise InvalidCaseError(
+            "weights", f"'{name:.60}' is no list of rows of numbers, all of one length{said}"
+        ) from None
+    exact: Any = numpy.empty(len(entries), dtype=object)
+    exact[:] = entries
+    return exact.reshape(array.shape), EXACT
+
+
+def _exact(entry: Any) -> Fraction:
+    if isinstance(entry, str):
+        return read_rational(entry)
+    if isinstance(entry, bool):
+        raise TypeError
+    return Fraction(entry) if isinstance(entry, int | float) else fraction(entry)
+
+
+def tensors(source: Any) -> dict[str, Tensor]:
+    """The arrays of a file, of a folder of files, or of a mapping from names to arrays.
+
+    Raises
+    ------
+    ConversionError
+        If a file cannot be read, or holds something else.
+    InvalidCaseError
+        If the source is none of these, or its ending is not known.
+    """
+    if isinstance(source, Mapping):
+        return {name: tensor(name, value) for name, value in _flattened(source)}
+    if not isinstance(source, str | Path):
+        kind = type(source).__name__
+        raise InvalidCaseError("source", f"is a file or a dictionary from names to arrays, not a {kind}")
+    path = Path(source)
+    if not path.is_dir():
+        return _file(path)
+    files = [file for file in sorted(path.iterdir()) if file.suffix in (".safetensors", ".npy", ".npz")]
+    if not files:
+        raise ConversionError(f"'{path}' has no files .safetensors, .npz or .npy in it")
+    return {name: item for file in files for name, item in _file(file).items()}
+
+
+def _file(path: Path) -> dict[str, Tensor]:
+    """The arrays of a file."""
+    if not path.is_file():
+        raise ConversionError(f"'{path}' is not a file" if path.exists() else f"there is no file '{path}'")
+    reader = READERS.get(path.suffix.lower())
+    if reader is None:
+        raise ConversionError(f"'{path.name}' does not end in {', '.join(READERS)}")
+    if not path.stat().st_size:
+        raise ConversionError(f"'{path}' is empty")
+    try:
+        found = {item.name: item for item in reader(path)}
+    except (OSError, ValueError, zipfile.BadZipFile, ConversionError, EOFError) as reason:
+        said = str(reason).partition("\n")[0] or type(reason).__name__
+        raise ConversionError(f"'{path}' cannot be read: {said:.200}") from None
+    if not found:
+        raise ConversionError(f"'{path}' holds no arrays")
+    return found
+
+
+def _npy(path: Path) -> Iterator[Tensor]:
+    with path.open("rb") as stream:
+        shape, kind = _header(stream)
+    yield Tensor(path.stem, shape, kind, partial(numpy.load, path, mmap_mode="r", allow_pickle=False))
+
+
+def _npz(path: Path) -> Iterator[Tensor]:
+    with zipfile.ZipFile(path) as archive:
+        for member in archive.namelist():
+            with archive.open(member) as stream:
+                shape, kind = _header(stream)
+            name = member.removesuffix(".npy")
+            yield Tensor(name, shape, kind, partial(_member, path, name))
+
+
+def _member(path: Path, name: str) -> Any:
+    with numpy.load(path, allow_pickle=False) as archive:
+        return archive[name]
+
+
+def _header(stream: Any) -> tuple[tuple[int, ...], str]:
+    """Shape and type, without the entries."""
+    version, _ = numpy.lib.format.read_magic(stream)
+    read = numpy.lib.format.read_array_header_1_0 if version == 1 else numpy.lib.format.read_array_header_2_0
+    shape, _, dtype = read(stream)
+    if dtype.hasobject:
+        raise ConversionError("it holds Python objects, which are never unpickled")
+    return shape, dtype.name
+
+
+def _safetensors(path: Path) -> Iterator[Tensor]:
+    try:
+        import ml_dtypes  # noqa: F401  (NumPy knows bfloat16 then)
+        from safetensors import SafetensorError, safe_open
+    except ImportError:
+        message = "this file needs the packages safetensors and ml_dtypes: pip install 'm2bridge[weights]'"
+        raise MethodUnavailableError(message) from None
+
+    def load(name: str) -> Any:
+        with safe_open(path, framework="numpy") as file:
+            return file.get_tensor(name)
+
+    try:
+        with safe_open(path, framework="numpy") as file:
+            for name in file.keys():  # noqa: SIM118  (no mapping)
+                part = file.get_slice(name)
+                kind = part.get_dtype().replace("BF", "bfloat").replace("F", "float")
+                yield Tensor(name, tuple(part.get_shape()), kind, partial(load, name))
+    except SafetensorError as reason:
+        raise ConversionError(str(reason)) from None
+
+
+def _pytorch(path: Path) -> Iterator[Tensor]:
+    try:
+        import torch
+    except ImportError:
+        raise MethodUnavailableError(
+            "files of PyTorch need the package torch; or save as .safetensors or .npz"
+        ) from None
+    with path.open("rb") as stream:
+        begin = stream.read(2)
+    if begin not in (b"PK", b"\x80\x02"):
+        raise ConversionError("it is no file of torch.save")
+    try:
+        content = torch.load(path, map_location="cpu", weights_only=True, mmap=begin == b"PK" or None)
+    except Exception as reason:  # torch raises errors of many kinds
+        message = "torch.load(weights_only=True) refuses it: save model.state_dict(), which holds tensors alone"
+        raise ConversionError(f"{message} ({type(reason).__name__})") from None
+    for key in ("state_dict", "model"):
+        content = content[key] if isinstance(content, dict) and isinstance(content.get(key), dict) else content
+    if not isinstance(content, dict):
+        raise ConversionError(f"it holds a {type(content).__name__} and no state dict")
+    for name, value in _flattened(content):
+        if hasattr(value, "detach"):
+            kind = str(value.dtype).removeprefix("torch.")
+            yield Tensor(name, tuple(value.shape), kind, partial(_itself, value))
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+def _json(path: Path) -> Iterator[Tensor]:
+    """Decimals are taken as they are written."""
+    content = read_json(read_text(path, MOST_JSON), parse_float=str, digits=LONGEST_NUMBER)
+    if not isinstance(content, dict):
+        raise ConversionError('it is no JSON object from names to lists of rows: {"K": [[1, 2]], …}')
+    for name, value in _flattened(content):
+        yield tensor(name, value)
+
+
+def _flattened(content: Mapping[Any, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Names of parts are joined by dots; a list of objects has their numbers."""
+    for key, value in content.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, list) and value and all(isinstance(part, Mapping) for part in value):
+            value = dict(enumerate(value))
+        if isinstance(value, Mapping):
+            yield from _flattened(value, f"{name}.")
+        else:
+            yield name, value
+
+
+READERS: dict[str, Callable[[Path], Iterator[Tensor]]] = {
+    ".npz": _npz,
+    ".npy": _npy,
+    ".safetensors": _safetensors,
+    ".json": _json,
+    **dict.fromkeys((".pt", ".pth", ".bin", ".ckpt"), _pytorch),
+}

@@ -1,0 +1,702 @@
+"""From trained weights to a verdict: exact ranks, distances, files, names, and what is refused."""
+
+from __future__ import annotations
+
+import builtins
+import csv
+import json
+import sys
+from collections.abc import Iterator
+from fractions import Fraction
+from io import StringIO
+from itertools import product
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import flint
+import ml_dtypes
+import numpy
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import given, settings, strategies as st
+from mpmath import acos, eigsy, floor, log10, matrix, mp, mpf, sqrt, svd_r
+from safetensors.numpy import save_file
+
+import m2bridge
+from m2bridge import DeepAttention, SingleLayerAttention, dimension, weights
+from m2bridge.algebra.numbers import LARGE_PRIME
+from m2bridge.cli import commands
+from m2bridge.convert.weight_files import tensors
+from m2bridge.errors import ConversionError, InvalidCaseError, M2BridgeError, MethodUnavailableError, TooLargeError
+from m2bridge.families.attention.exact_weights import TAKEN, exact_weights
+from m2bridge.families.attention.orbits import orbits
+from m2bridge.families.attention.statements import REGISTRY
+from m2bridge.families.attention.weight_names import heads_in_configuration, left_out, usual_layers
+from m2bridge.families.attention.weights_exact import exact_ranks, integers, residues
+from m2bridge.families.attention.weights_head import HeadShape
+from m2bridge.families.attention.weights_numerical import rounded
+
+TYPES = [numpy.float16, ml_dtypes.bfloat16, numpy.float32, numpy.float64]
+
+
+def random_matrix(random: Any, rows: int, columns: int, kind: Any) -> Any:
+    return (random.standard_normal((rows, columns)) * 10.0 ** random.integers(-3, 3)).astype(kind)
+
+
+def fractions(array: Any) -> flint.fmpq_mat:
+    """The exact entries, over QQ."""
+    entries = [Fraction(float(entry)) for entry in array.flat]
+    return flint.fmpq_mat(*array.shape, [flint.fmpq(f.numerator, f.denominator) for f in entries])
+
+
+def planted(random: Any, rows: int, columns: int, kind: Any) -> Any:
+    """A matrix of a random rank: rows are repeated, doubled or zero."""
+    found = random_matrix(random, rows, columns, kind)
+    for row in range(rows):
+        choice = random.integers(0, 6)
+        if choice == 0:
+            found[row] = 0
+        elif choice == 1:
+            found[row] = found[random.integers(0, rows)] * kind(2)
+    return found
+
+
+def compare_with_flint(seed: int) -> None:
+    """The ranks of a head against those of products over QQ, with planted ranks and common directions."""
+    random = numpy.random.default_rng(seed)
+    kind = TYPES[seed % 4]
+    d, a, v, d_out = (int(n) for n in random.integers(1, 7, 4))
+    K, Q, V, O = (planted(random, *size, kind) for size in ((a, d), (a, d), (v, d), (d_out, v)))
+    for row in range(v):
+        if random.integers(0, 3) == 0:
+            V[row] = K[random.integers(0, a)]
+    given = {"K": K, "Q": Q, "V": V} | ({"O": O} if seed % 3 else {})
+    A, values = fractions(K).transpose() * fractions(Q), fractions(V)
+    values = fractions(O) * values if "O" in given else values
+    both = flint.fmpq_mat(d + values.nrows(), d, A.transpose().entries() + values.entries()).rank()
+    found = exact_ranks(given)
+    assert found.proved
+    assert (found.r, found.s, found.m) == (A.rank(), values.rank(), A.rank() + values.rank() - both)
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=60, deadline=None)
+def test_exact_ranks_are_those_over_qq(seed: int) -> None:
+    compare_with_flint(seed)
+
+
+def test_floats_are_dyadic_rationals() -> None:
+    random = numpy.random.default_rng(1)
+    for kind in TYPES:
+        array = random_matrix(random, 3, 4, kind)
+        exact = [Fraction(float(entry)) for entry in array.flat]
+        expected = [f.numerator * pow(f.denominator, -1, LARGE_PRIME) % LARGE_PRIME for f in exact]
+        assert [int(entry) for entry in residues(array).entries()] == expected
+        whole = [int(entry) for entry in integers(array).entries()]
+        assert all(w * exact[0] == f * whole[0] for w, f in zip(whole, exact, strict=True))
+
+
+def test_a_rounded_product_has_full_rank_and_is_not_used() -> None:
+    """The planted mistake: A by floating point."""
+    random = numpy.random.default_rng(2)
+    K, Q, V = (random.standard_normal(shape).astype(numpy.float32) for shape in ((1, 3), (1, 3), (2, 3)))
+    assert weights(K=K, Q=Q, V=V).heads[0].ranks.r == 1
+    head = weights(A=K.T @ Q, V=V, a=1).heads[0]
+    assert (head.ranks.r, head.point, head.singular, head.regular) == (3, "outside", None, None)
+    assert "within rounding of rank 1" in head.words()
+    assert "give K and Q" in head.words()
+    assert "rounding" not in weights(A=[[1, 2], [3, 4]], V=[[1, 0]], a=1).heads[0].words()
+
+
+@pytest.mark.parametrize("case", [(d, e, a) for d, e, a in product((2, 3, 4), (1, 2, 3), (1, 2, 3, 4)) if a <= d])
+def test_singular_and_boundary_points_are_those_of_the_statements(case: tuple[int, int, int]) -> None:
+    """Of heads without an output matrix, or one that bounds no rank; against the predictions, where they apply."""
+    model = SingleLayerAttention(*case)
+    named = {(s.key, s.part): s for s in REGISTRY}
+    singular, boundary = named["singular-locus", ""], named["3.4", "ii"]
+    for v in (None, 4):
+        shape = HeadShape(case[0], case[1], case[2], v, True, False)
+        assert shape.dimension == dimension(model, method="formula").dimension
+        assert shape.parameters - shape.dimension == sum(size for _, size in shape.redundant())
+        for orbit in orbits(model):
+            if not singular.hypotheses(model):
+                assert shape.is_singular(*orbit.cells) == singular.predict(orbit, model), orbit
+            assert shape.is_boundary(*orbit.cells) == boundary.predict(orbit, model)
+
+
+def coordinates(A: Any, V: Any) -> list[int]:
+    """Reduced coordinates by the formula of the paper."""
+    d = len(A)
+    return [
+        V[k][p] * A[q][i] + (V[k][q] * A[p][i] if p < q else 0)
+        for k, i, p, q in product(range(len(V)), range(d), range(d), range(d))
+        if p <= q
+    ]
+
+
+def differential_rank(given: dict[str, Any]) -> int:
+    """The rank over QQ of the differential with respect to all entries of K, Q, O and V, or A and V."""
+    rows = []
+    for letter, array in given.items():
+        for place in product(*map(range, array.shape)):
+            unit = numpy.zeros(array.shape, dtype=int)
+            unit[place] = 1
+            moved = given | {letter: unit}
+            A = [part["A"] if "A" in part else part["K"].T @ part["Q"] for part in (given, moved)]
+            V = [part["O"] @ part["V"] if "O" in part else part["V"] for part in (given, moved)]
+            rows.append(coordinates(A[letter in "KQA"].tolist(), V[letter in "OV"].tolist()))
+    return int(flint.fmpz_mat(rows).rank())
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=60, deadline=None)
+def test_regular_weights_have_a_differential_of_full_rank(seed: int) -> None:
+    random = numpy.random.default_rng(seed)
+    d, a, v, d_out = (int(n) for n in random.integers(1, 4, 4))
+    given = {"A": random.integers(-1, 2, (d, d))} if seed % 4 == 0 else {}
+    given = given or {"K": random.integers(-1, 2, (a, d)), "Q": random.integers(-1, 2, (a, d))}
+    given["V"] = random.integers(-1, 2, (v, d))
+    given |= {"O": random.integers(-1, 2, (d_out, v))} if seed % 3 else {}
+    head = weights(**given).heads[0]
+    if head.is_zero and head.shape.d == 1:  # the functions are a linear space, and 0 may be a regular point
+        return
+    assert head.regular is (differential_rank(given) == head.shape.dimension), given
+
+
+# Numerical, against mpmath at 50 digits.
+
+
+def correct(shown: float | None, true: Any) -> bool:
+    """Whether every digit that is shown is right: the error is at most one unit of the last one."""
+    if shown is None:
+        return True
+    if shown == 0:
+        return bool(abs(true) < mpf(10) ** -30)
+    digits = repr(shown).split("e")[0].replace(".", "").lstrip("0-").rstrip("0")
+    unit = mpf(10) ** (floor(log10(abs(mpf(shown)))) - len(digits) + 1)
+    return bool(abs(mpf(repr(shown)) - true) <= unit)
+
+
+def exact(array: Any) -> Any:
+    return matrix([[mpf(float(entry)) for entry in row] for row in array])
+
+
+def norm(values: Any) -> Any:
+    return sqrt(sum(value * value for value in values))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_every_digit_is_right(seed: int) -> None:
+    random = numpy.random.default_rng(seed)
+    d, d_out = (int(n) for n in random.integers(2, 5, 2))
+    a = int(random.integers(1, d + 1))
+    scales = numpy.exp(-random.uniform(0, 4) * numpy.arange(4))[:, None]
+    K, Q, V = (random.standard_normal((n, d)) * scales[:n] for n in (a, a, d_out))
+    K, Q, V = (array.astype(numpy.float32) for array in (K, Q, V))
+    found = weights(K=K, Q=Q, V=V).heads[0].numerical
+    with mp.workdps(50):
+        A, W = exact(K).T * exact(Q), exact(V)
+        left, S, _ = svd_r(A)
+        _, T, right = svd_r(W)
+        S, T = list(S)[:a], list(T)
+        assert all(map(correct, found.singular_values_A, S))
+        assert all(map(correct, found.singular_values_V, T))
+        near = [[norm(s[k:]) / norm(s) for k in range(len(s) + 1)] for s in (S, T)]
+        assert all(map(correct, found.distances_A, near[0]))
+        assert all(map(correct, found.distances_V, near[1]))
+        parts = [max(near[0][1], near[1][1])] + ([near[0][a - 1]] if 1 < a < d else [])
+        assert correct(found.to_singular, min(parts))
+        cosines = sorted(svd_r(right[: len(T), :] * left[:, :a], compute_uv=False), reverse=True)
+        if (found.effective_rank_A, found.effective_rank_V) == (len(S), len(T)):
+            pairs = zip(found.angles, cosines, strict=True)
+            assert all(correct(angle, acos(min(c, 1))) for angle, c in pairs if angle)
+        M, N = A * A.T / norm(S) ** 2, W.T * W / norm(T) ** 2
+        assert correct(found.to_boundary, sqrt(1 - least_largest_eigenvalue(M, N)))
+
+
+def least_largest_eigenvalue(M: Any, N: Any) -> Any:
+    """By golden sections, which the program does not use."""
+
+    def largest(x: Any) -> Any:
+        return max(eigsy(x * M + (1 - x) * N, eigvals_only=True))
+
+    low, high, golden = mpf(0), mpf(1), (sqrt(5) - 1) / 2
+    for _ in range(50):
+        x, y = high - golden * (high - low), low + golden * (high - low)
+        low, high = (low, y) if largest(x) < largest(y) else (x, high)
+    return min(largest((low + high) / 2), largest(mpf(0)), largest(mpf(1)))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_change_of_the_function_is_that_of_its_coefficients(seed: int) -> None:
+    """In double precision, by all coefficients; those of y_p y_q with p < q count half."""
+    random = numpy.random.default_rng(seed)
+    d, a, d_out = 4, 2 + seed % 3, 3
+    K, Q, V = (random.standard_normal((n, d)) for n in (a, a, d_out))
+    found = weights(K=K, Q=Q, V=V).heads[0].numerical
+    ranks = (a - 1, 3) if found.locus == f"rk A ≤ {a - 1}" else (1, 1)
+    cut = []
+    for array, rank in zip((K.T @ Q, V), ranks, strict=True):
+        u, s, w = numpy.linalg.svd(array)
+        cut.append((u[:, :rank] * s[:rank]) @ w[:rank])
+    places = [p < q for _, _, p, q in product(range(d_out), range(d), range(d), range(d)) if p <= q]
+    weight = numpy.where(places, 0.5, 1.0)
+    before, after = (numpy.array(coordinates(*pair)) for pair in ((K.T @ Q, V), cut))
+    expected = numpy.sqrt((weight * (before - after) ** 2).sum() / (weight * before**2).sum())
+    assert found.change == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_boundary_distance_is_that_of_the_best_direction() -> None:
+    """Of many directions, none is nearer, and one is nearly as near."""
+    random = numpy.random.default_rng(3)
+    K, Q, V = (random.standard_normal((2, 2)) for _ in range(3))
+    found = weights(K=K, Q=Q, V=V).heads[0].numerical.to_boundary
+    A, angles = K.T @ Q, numpy.linspace(0, numpy.pi, 10**6)
+    v = numpy.array([numpy.cos(angles), numpy.sin(angles)])
+    near = [1 - (array**2).sum(0) / (whole**2).sum() for array, whole in ((A.T @ v, A), (V @ v, V))]
+    assert found == pytest.approx(numpy.sqrt(numpy.maximum(*near).min()), rel=1e-5)
+
+
+def test_what_is_exact_makes_distances_exact() -> None:
+    head = weights(K=[[1, 2, 3]], Q=[[1, 0, 1]], V=[[1, 2, 3], [2, 4, 6]], O=[[1, 0], [0, 1]]).heads[0]
+    n = head.numerical
+    assert (head.ranks.r, head.ranks.s, head.ranks.m) == (1, 1, 1)
+    assert (head.point, n.to_singular, n.to_boundary, n.angles) == ("singular, boundary", 0.0, 0.0, [0.0])
+    assert rounded(1e-12, 1e-12) is None
+    assert rounded(1.23456, 1e-3) == 1.23
+
+
+def test_scales_do_not_matter() -> None:
+    random = numpy.random.default_rng(4)
+    K, Q, V = (random.standard_normal((3, 3)) for _ in range(3))
+    one, other = (weights(K=K * 2.0**e, Q=Q, V=V).heads[0].numerical for e in (0, 500))
+    assert (one.to_singular, one.to_boundary, one.change) == (other.to_singular, other.to_boundary, other.change)
+    huge = weights(K=[[10**400, 1], [0, 1]], Q=[[1, 0], [0, 1]], V=[[1, 1]]).heads[0]
+    assert huge.ranks.r == 2
+    assert huge.numerical.singular_values_A == [None, None]
+
+
+def test_softmax() -> None:
+    head = weights(K=[[1, 0]], Q=[[1, 1]], V=[[1, 2]], normalization="softmax").heads[0]
+    network = DeepAttention([2, 1], 1, normalization="softmax")
+    assert head.shape.dimension == dimension(network).dimension == 5
+    assert (head.singular, head.boundary, head.regular, head.numerical.to_singular) == (None, None, True, None)
+    assert head.words().startswith("A and V are determined by the function (t ≥ 2)")
+
+
+# Weights of one function, for membership.
+
+
+def test_exact_weights() -> None:
+    model = SingleLayerAttention(3, 2, 1)
+    random = numpy.random.default_rng(8)
+    K, Q, V = (random.standard_normal(shape).astype(numpy.float32) for shape in ((1, 3), (1, 3), (2, 3)))
+    A, values, remark = exact_weights(model, {"K": K, "Q": Q, "V": V}, None)
+    assert [Fraction(entry.p, entry.q) for entry in A] == [
+        Fraction(float(x)) * Fraction(float(y)) for x in K[0] for y in Q[0]
+    ]
+    assert remark == TAKEN
+    assert exact_weights(model, {}, (K, Q, V))[:2] == (A, values)
+    assert exact_weights(model, {"A": A, "V": [[1, 2, Fraction(1, 3)], [0, 0, 0]]}, None)[2] == ""
+    rounded_too = exact_weights(model, {"A": (K.T @ Q).tolist(), "V": V}, None)[2]
+    assert "within rounding of rank 1" in rounded_too
+    far = exact_weights(model, {"A": [[1, 0, 0], [0, 1e-3, 0], [0, 0, 0]], "V": V}, None)[2]
+    assert far.endswith("rk A = 2 > a = 1: not weights of this model")
+
+
+EXACT_MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
+    "K transposed": (
+        {"K": [[1], [2], [3]], "Q": [[1, 2, 3]], "V": numpy.eye(3)[:2]},
+        "K: is 3 × 1, not 1 × 3; is it transposed",
+    ),
+    "NaN": ({"A": numpy.eye(3) * numpy.nan, "V": numpy.eye(3)[:2]}, "A: nan is no finite number"),
+    "text": ({"A": [["1", 0, 0]] * 3, "V": numpy.eye(3)[:2]}, "A: '1' is not a number"),
+    "A alone": ({"A": numpy.eye(3)}, "give K, Q and V, or A and V; not A"),
+    "a number": ({"A": 3, "V": 2}, "A: a list of 3 rows with 3 numbers each, not 3"),
+    "ragged": ({"A": [[1, 2, 3], [1], [1, 2, 3]], "V": 2}, "A: is 3 × 1/3, not 3 × 3"),
+}
+
+
+@pytest.mark.parametrize("mistake", EXACT_MISTAKES)
+def test_exact_weights_that_are_refused(mistake: str) -> None:
+    weights_given, said = EXACT_MISTAKES[mistake]
+    with pytest.raises(InvalidCaseError, match=said):
+        exact_weights(SingleLayerAttention(3, 2, 1), weights_given, None)
+
+
+def test_evaluation_at_fractions() -> None:
+    parametrization = SingleLayerAttention(2, 1).parametrization()
+    values = parametrization.evaluate([Fraction(1, 2), 1, 2, 3, Fraction(2, 3), 5])
+    A, V = [[Fraction(1, 2), 1], [2, 3]], [[Fraction(2, 3), 5]]
+    assert list(values) == [
+        V[0][p] * A[q][i] + (V[0][q] * A[p][i] if p < q else 0) for i, p, q in product(range(2), repeat=3) if p <= q
+    ]
+    assert type(values[-1]) is int
+    for wrong, said in (([0.5] * 6, "0.5 is not exact"), ([1, 2], "2 numbers for the 6 variables")):
+        with pytest.raises(ConversionError, match=said):
+            parametrization.evaluate(wrong)
+
+
+# The network.
+
+
+def test_a_network_of_unbounded_values_is_that_of_deep_attention() -> None:
+    random = numpy.random.default_rng(5)
+    state = {f"{n}.{x}": random.standard_normal((3, 3)) for n in range(2) for x in "KQV"}
+    found = weights(state).network
+    assert found.regular
+    assert found.lower == dimension(DeepAttention([3, 3, 3], 3)).dimension == 3 * 3 + 9 + 9 - 2
+    assert found.gauge == ("GL(3) on K and Q (2 times)", "GL(3) between layers", "R* on A and V (2 times)")
+    skip = weights(state, skip=True).network
+    assert skip.regular
+    assert skip.upper.value == dimension(DeepAttention([3, 3, 3], 3, skip=True)).dimension
+
+
+def test_a_network_with_output_matrices() -> None:
+    """One layer of two heads: the differential against the sum of the dimensions of the heads."""
+    random = numpy.random.default_rng(6)
+    given = {x: random.integers(-9, 9, (4, 5)).astype(float) for x in "KQV"} | {
+        "O": random.integers(-9, 9, (5, 4)) * 1.0
+    }
+    found = weights(**given, heads=2)
+    assert found.network.regular
+    assert found.network.lower == sum(head.shape.dimension for head in found.heads) == 2 * 31
+    given["K"][0] = given["K"][1]
+    critical = weights(**given, heads=2)
+    assert critical.network.regular is None
+    assert critical.heads[0].regular is False
+    assert critical.heads[1].regular is True
+    assert weights(**{x: given[x] for x in "KQV"}, heads=2).network is None
+
+
+# Files and names.
+
+
+@pytest.fixture
+def attention() -> dict[str, Any]:
+    random = numpy.random.default_rng(7)
+    return {x: random.standard_normal((6, 6)).astype(numpy.float32) for x in "QKVO"}
+
+
+def named(template: dict[str, str], arrays: dict[str, Any]) -> dict[str, Any]:
+    return {name: arrays[letter] for letter, name in template.items()}
+
+
+NAMES = {
+    "LLaMA": {x: f"model.layers.0.self_attn.{x.lower()}_proj.weight" for x in "QKVO"},
+    "OPT": {x: f"layers.0.self_attn.{'out' if x == 'O' else x.lower()}_proj.weight" for x in "QKVO"},
+    "BERT": {
+        **{
+            x: f"bert.encoder.layer.0.attention.self.{w}.weight"
+            for x, w in zip("QKV", ("query", "key", "value"), strict=True)
+        },
+        "O": "bert.encoder.layer.0.attention.output.dense.weight",
+    },
+    "ViT": {
+        **{x: f"layer.0.attention.attention.{w}.weight" for x, w in zip("QKV", ("query", "key", "value"), strict=True)},
+        "O": "layer.0.attention.output.dense.weight",
+    },
+    "DistilBERT": {x: f"layer.0.attention.{'out' if x == 'O' else x.lower()}_lin.weight" for x in "QKVO"},
+    "T5": {x: f"encoder.block.0.layer.0.SelfAttention.{x.lower()}.weight" for x in "QKVO"},
+    "letters": {x: f"{x}_1" for x in "QKVO"},
+    "diffusers": {x: f"attn1.to_{'out.0' if x == 'O' else x.lower()}.weight" for x in "QKVO"},
+}
+
+
+@pytest.mark.parametrize("convention", NAMES)
+def test_usual_names(convention: str, attention: dict[str, Any]) -> None:
+    found = weights(named(NAMES[convention], attention), heads=2)
+    expected = weights(**attention, heads=2)
+    assert found.to_json()["heads"] == expected.to_json()["heads"]
+    assert (found.left_out, len(found.heads), found.heads[0].shape.v) == ((), 2, 3)
+
+
+def test_stacked_names(attention: dict[str, Any]) -> None:
+    expected = weights(**attention, heads=3).to_json()["heads"]
+    stacked = numpy.vstack([attention[x] for x in "QKV"])
+    for state in (
+        {"attn.in_proj_weight": stacked, "attn.out_proj.weight": attention["O"]},
+        {"blocks.0.attn.qkv.weight": stacked, "blocks.0.attn.proj.weight": attention["O"]},
+        {"h.0.attn.c_attn.weight": stacked.T, "h.0.attn.c_proj.weight": attention["O"].T, "h.0.attn.bias": stacked},
+    ):
+        found = weights(state, heads=3)
+        assert found.to_json()["heads"] == expected
+    assert found.left_out == ("masks (1)",)
+    heads = {x: numpy.stack(numpy.split(attention[x], 3)) for x in "QKV"}
+    heads["O"] = numpy.stack(numpy.split(attention["O"], 3, axis=1))
+    assert weights(heads).to_json()["heads"] == expected
+
+
+def test_keys_that_heads_share(attention: dict[str, Any]) -> None:
+    few = attention | {x: attention[x][:4] for x in "KV"}
+    found = weights(
+        named(
+            NAMES["LLaMA"],
+            few | {"Q": numpy.vstack([attention["Q"], attention["Q"][:2]]), "O": attention["O"][:, :4].repeat(2, 1)},
+        ),
+        heads=4,
+    )
+    head = weights(
+        K=few["K"][2:4], Q=attention["Q"][4:6], V=few["V"][2:4], O=attention["O"][:, :4].repeat(2, 1)[:, 4:6]
+    )
+    own = [{**part.to_json(), "head": 1} for part in found.heads]
+    assert own[2] == head.heads[0].to_json()
+    assert any("share their keys" in remark for remark in found.remarks)
+
+
+def test_layers_are_in_their_order_and_the_rest_is_named(attention: dict[str, Any]) -> None:
+    state = {}
+    for layer in (10, 2, 1):
+        state |= {
+            name.replace("layers.0", f"layers.{layer}"): array * layer
+            for name, array in named(NAMES["OPT"], attention).items()
+        }
+    state |= {
+        f"layers.1.{name}": attention["O"]
+        for name in ("fc1.weight", "self_attn_layer_norm.weight", "encoder_attn.q_proj.weight")
+    }
+    state["embed_positions.weight"] = state["what"] = attention["Q"]
+    layers = usual_layers(tensors(state))
+    assert [layer.name.split(".")[1] for layer in layers] == ["1", "2", "10"]
+    expected = {"MLPs (1)", "norms (1)", "attention to other tokens (1)", "positions (1)", "'what'"}
+    assert set(left_out(state, layers)) == expected
+    starred = weights(
+        state,
+        query="layers.*.self_attn.q_proj.weight",
+        key="layers.*.self_attn.k_proj.weight",
+        value="layers.*.self_attn.v_proj.weight",
+    )
+    assert [head.layer for head in starred.heads] == [1, 2, 3]
+    assert starred.heads[0].shape.v is None
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_safetensors(kind: Any, attention: dict[str, Any], tmp_path: Path) -> None:
+    state = {name: array.astype(kind) for name, array in named(NAMES["BERT"], attention).items()}
+    save_file(state, tmp_path / "model.safetensors")
+    (tmp_path / "config.json").write_text('{"num_attention_heads": 2}')
+    for source in (tmp_path / "model.safetensors", tmp_path):
+        found = weights(source)
+        assert len(found.heads) == 2
+        assert found.heads[0].numerical.kind == numpy.dtype(kind).name
+    exactly = weights(**{x: attention[x].astype(kind).astype(float) for x in "QKVO"}, heads=2)
+    assert [head.ranks for head in found.heads] == [head.ranks for head in exactly.heads]
+    assert [h.numerical.to_singular for h in found.heads] == [h.numerical.to_singular for h in exactly.heads]
+    assert heads_in_configuration(tmp_path / "elsewhere" / "x.npz") is None
+
+
+def test_json_and_npy(tmp_path: Path) -> None:
+    (tmp_path / "w.json").write_text('{"layers": [{"K": [[1, 0.1]], "Q": [["1/3", 1]], "V": [[2, 1]]}]}')
+    (head,) = weights(tmp_path / "w.json").heads
+    assert (head.ranks.r, head.numerical.kind) == (1, "exact")
+    numpy.save(tmp_path / "all.npy", numpy.arange(12.0).reshape(3, 2, 2))
+    (head,) = weights(tmp_path / "all.npy").heads
+    assert (head.shape.a, head.shape.d, head.ranks.r) == (2, 2, 2)
+
+
+class FakeTensor:
+    """What is used of a tensor of PyTorch."""
+
+    def __init__(self, array: Any) -> None:
+        self.array, self.shape, self.dtype = array, array.shape, f"torch.{array.dtype.name}"
+
+    def detach(self) -> FakeTensor:
+        return self
+
+    cpu = detach
+
+    def numpy(self) -> Any:
+        return self.array
+
+
+def test_pytorch(attention: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loaded with weights_only=True and nothing else; files that torch.save does not write are not opened by it."""
+    state = {
+        "state_dict": {name: FakeTensor(array) for name, array in named(NAMES["OPT"], attention).items()},
+        "epoch": 3,
+    }
+    content: list[Any] = [state]
+
+    def load(path: Path, *, map_location: str, weights_only: bool, mmap: bool | None) -> Any:
+        assert weights_only
+        if isinstance(content[0], Exception):
+            raise content[0]
+        return content[0]
+
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(load=load))
+    path = tmp_path / "model.pt"
+    path.write_bytes(b"PK")
+    assert len(weights(path, heads=2).heads) == 2
+    for refused, said in (
+        ([1], "a list and no state dict"),
+        (RuntimeError("a\nb"), "refuses it: save model.state_dict()"),
+    ):
+        content[0] = refused
+        with pytest.raises(ConversionError, match=said) as error:
+            weights(path)
+        assert "\n" not in str(error.value)
+    path.write_bytes(b"cos\nsystem\n(S'true'\ntR.")
+    with pytest.raises(ConversionError, match=r"no file of torch.save"):
+        weights(path)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MethodUnavailableError, match="need the package torch"):
+        weights(path)
+
+
+# What is refused.
+
+I = numpy.eye(3)
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "NaN": ({"K": I * numpy.nan, "Q": I, "V": I}, r"entry \(1, 1\) of 'K' is nan"),
+    "infinite": ({"A": I, "V": numpy.where(I > 0, numpy.inf, 0)}, r"entry \(1, 1\) of 'V' is inf"),
+    "K transposed": ({"K": I[:, :2], "Q": I[:2], "V": I}, "K is 3 × 2, Q is 2 × 3.*is one of them transposed"),
+    "V transposed": ({"K": I, "Q": I, "V": I[:, :2]}, "V is 3 × 2.*is V transposed"),
+    "A not square": ({"A": I[:2], "V": I}, "A is 2 × 3.*square"),
+    "O": ({"K": I, "Q": I, "V": I[:2], "O": I}, "O has as many columns as V has rows"),
+    "heads": ({"K": I, "Q": I, "V": I, "heads": 2}, "heads: Q has 3 rows, which are not those of 2 heads"),
+    "no heads": ({"K": I, "Q": I, "V": I, "heads": 0}, "heads: must be at least 1"),
+    "no V": ({"K": I, "Q": I}, "give K, Q and V, or A and V; not K, Q"),
+    "nothing": ({}, "give a file or a dictionary, or K, Q and V"),
+    "lengths": ({"A": [[1, 2], [3]], "V": I}, "'A' is no list of rows of numbers"),
+    "text": ({"A": [["a", 2], [3, 4]], "V": I}, "'A' is no list of rows of numbers"),
+    "complex": ({"A": I * 1j, "V": I}, "'A' holds complex128"),
+    "a number": ({"A": 1.0, "V": I}, "give matrices"),
+    "empty": ({"A": I, "V": I[:0]}, "a matrix has no entries"),
+    "normalization": ({"A": I, "V": I, "normalization": "max"}, "normalization: must be none or softmax"),
+    "unknown names": ({"source": {"x": I, "y": I}}, r"no usual names are in it.*'x' \(3 × 3\)"),
+    "missing": ({"source": {"x": I}, "query": "x", "key": "z", "value": "x"}, "key: there is no 'z'; there are 'x'"),
+    "one name": ({"source": {"x": I}, "query": "x"}, "key: is missing"),
+    "a source": ({"source": 5}, "a file or a dictionary from names to arrays, not a int"),
+}
+
+
+@pytest.mark.parametrize("mistake", WRONG)
+def test_what_is_refused(mistake: str) -> None:
+    given, said = WRONG[mistake]
+    with pytest.raises(InvalidCaseError, match=said) as error:
+        weights(**given)
+    assert "\n" not in str(error.value)
+
+
+def test_files_that_are_refused(tmp_path: Path) -> None:
+    def refused(name: str, content: bytes | None = None, kind: type[M2BridgeError] = ConversionError) -> str:
+        path = tmp_path / name
+        if content is not None:
+            path.write_bytes(content)
+        with pytest.raises(kind) as error:
+            weights(path)
+        assert "\n" not in str(error.value)
+        return str(error.value)
+
+    assert "there is no file" in refused("none.npz")
+    assert "is empty" in refused("empty.npz", b"")
+    assert "does not end in .npz" in refused("x.pkl", b"x")
+    numpy.savez(tmp_path / "objects.npz", K=numpy.array([None]))
+    assert "never unpickled" in refused("objects.npz")
+    numpy.savez(tmp_path / "good.npz", K=I)
+    assert "cannot be read" in refused("cut.npz", (tmp_path / "good.npz").read_bytes()[:-40])
+    assert "cannot be read" in refused("x.safetensors", b"\0" * 100)
+    assert "not JSON" in refused("x.json", b"[1")
+    for ending in ("npz", "npy", "safetensors", "pt", "json"):
+        with (tmp_path / f"sparse.{ending}").open("wb") as file:
+            file.truncate(10**10)
+        refused(f"sparse.{ending}", None, M2BridgeError)
+    header = numpy.lib.format.header_data_from_array_1_0(numpy.zeros((1, 1)))
+    with (tmp_path / "large.npy").open("wb") as file:
+        numpy.lib.format.write_array_header_1_0(file, header | {"shape": (3, 20000, 20000)})
+        file.truncate(10**10)
+    assert "at most" in refused("large.npy", None, TooLargeError)
+
+
+def test_without_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = builtins.__import__
+
+    def without(name: str, *rest: Any) -> Any:
+        if name == "numpy":
+            raise ImportError
+        return own(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(MethodUnavailableError, match=r"pip install 'm2bridge\[weights\]'"):
+        m2bridge.weights(A=[[1]], V=[[1]])
+
+
+# On the command line.
+
+
+@pytest.fixture
+def file(attention: dict[str, Any], tmp_path: Path) -> Path:
+    numpy.savez(tmp_path / "model.npz", **named(NAMES["BERT"], attention))
+    return tmp_path / "model.npz"
+
+
+def invoke(*arguments: object) -> Result:
+    return CliRunner().invoke(commands.cli, list(map(str, arguments)), standalone_mode=False)
+
+
+def test_the_command(file: Path) -> None:
+    shown = invoke("weights", file, "--heads", 2)
+    assert shown.return_value == 0
+    assert "Exact (" in shown.stdout
+    assert "Numerical (float32" in shown.stdout
+    content = json.loads(invoke("weights", file, "--heads", 2, "--json").stdout)
+    for number, head in enumerate(content["heads"], 1):
+        assert (head["layer"], head["head"], head["rank_A"], head["rank_V"], head["dim_intersection"]) == (
+            1,
+            number,
+            3,
+            3,
+            0,
+        )
+        assert (head["singular"], head["boundary"], head["regular"]) == (False, False, True)
+        assert head["redundant"] == head["parameters"] - head["dimension"] == 19
+        assert head["ranks"]["rank_A"] == "proved"
+        keys = {"singular_values_A", "singular_values_V", "distance_to_singular_locus", "distance_to_boundary"}
+        assert keys <= head["numerical"].keys()
+    assert content["network"]["regular"] is True
+    latex = invoke("weights", file, "--format", "latex")
+    assert latex.return_value == 0
+    assert "taken as one head" in latex.stdout
+
+
+def test_a_file_without_usual_names_lists_what_it_holds(tmp_path: Path) -> None:
+    numpy.savez(tmp_path / "odd.npz", first=I, second=I)
+    shown = invoke("weights", tmp_path / "odd.npz")
+    assert shown.return_value == 2
+    assert "first    3 × 3   float64" in shown.stdout
+    assert "--query NAME" in shown.stderr
+    asked = ("--query", "first", "--key", "second", "--value", "first")
+    assert invoke("weights", tmp_path / "odd.npz", *asked).return_value == 0
+
+
+def test_a_limit_on_time_shows_what_is_known(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("m2bridge.families.attention.weights_exact._MOST_SECONDS", -1.0)
+    given = {"K": [[1, 1, 2], [1, 1, 2], [2, 2, 4]], "Q": I, "V": [[1, 0, 0]]}
+    found = weights(**given)
+    head = found.heads[0]
+    assert (head.ranks.proved, head.singular, head.regular, head.point) == (False, None, None, "undecided")
+    assert found.unfinished == "the ranks of 1 head are not proved"
+    assert head.to_json()["ranks"]["rank_A"] == "lower bound"
+
+
+def artists(figure: Any) -> Iterator[tuple[str, Any]]:
+    for axes in figure.axes:
+        for line in axes.lines:
+            yield str(line.get_label()), line
+
+
+def test_the_picture(file: Path, tmp_path: Path) -> None:
+    found = weights(file, heads=2)
+    drawn = dict(artists(found.figure()))
+    relative = [v / h.numerical.singular_values_A[0] for h in found.heads for v in h.numerical.singular_values_A]
+    assert list(drawn["singular values of A"].get_ydata()) == relative
+    assert list(drawn["distance to the singular locus"].get_ydata()) == [h.numerical.to_singular for h in found.heads]
+    single = weights(A=I + numpy.diag([1, 2, 3]), V=I[:2])
+    drawn = dict(artists(single.figure()))
+    assert list(drawn["singular values of A"].get_ydata()) == [1.0, 0.75, 0.5]
+    rows = list(csv.DictReader(StringIO(found.to_csv())))
+    assert [row["head"] for row in rows] == ["1", "2"]
+    out = tmp_path / "w.svg"
+    assert invoke("figure", "weights", file, "--heads", 2, "--out", out).return_value == 0
+    assert out.read_text().startswith("<?xml")
