@@ -28,7 +28,7 @@ NAMES = ("query", "key", "value", "output")
 @click.option("--a", type=Number(), help="Where A = KᵀQ is given: its largest rank; d when left out.")
 @click.option("--skip", is_flag=True, help="The network has skip connections: each layer adds its input.")
 @click.option("--normalization", type=click.Choice(("none", "softmax")), default="none", show_default=True)
-@click.option("--tolerance", type=float, help="For effective ranks, times the largest singular value; the precision of the stored type.")
+@click.option("--tolerance", type=float, help="For effective ranks, relative; the precision of the stored type.")
 @timeout_option
 @form_options
 def weights_command(file: Path, timeout: float | None, form: str, **options: Any) -> int:

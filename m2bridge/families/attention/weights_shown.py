@@ -96,7 +96,8 @@ def _numerical(heads: Sequence[HeadWeights]) -> Table:
         rows.append((*_place(head), *largest, n.effective_rank_A, n.effective_rank_V, *distances, angle))
     loci = ", ".join(dict.fromkeys(head.numerical.locus for head in heads if head.numerical.locus))
     nearest = f"; singular: {loci}" if loci else ""
-    caption = f"Numerical ({first.kind}; σ: largest singular value; effective ranks above {first.tolerance:.2g}σ; relative distances{nearest})"
+    level = f"σ: largest singular value, effective ranks above {first.tolerance:.2g}σ"
+    caption = f"Numerical ({first.kind}; {level}; relative distances{nearest})"
     return Table(header, rows, caption)
 
 
