@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +36,6 @@ def weights_command(file: Path, timeout: float | None, form: str, **options: Any
     FILE is .npz, .npy, .safetensors, .json, a state dict of PyTorch, or a folder of such files. Usual names of arrays
     need not be given. Without them, and where no names are known, the arrays in FILE are listed.
     """
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for small matrices threads take longer than they save
     with within(timeout=timeout) as clock, progress(f"weights in {file.name}"):
         with importing():
             weights, contents = tool("weights"), tool("contents")

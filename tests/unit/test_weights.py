@@ -203,16 +203,16 @@ def test_every_digit_is_right(seed: int) -> None:
         assert all(map(correct, found.singular_values_A, S))
         assert all(map(correct, found.singular_values_V, T))
         near = [[norm(s[k:]) / norm(s) for k in range(len(s) + 1)] for s in (S, T)]
-        assert all(map(correct, found.distances_A, near[0]))
-        assert all(map(correct, found.distances_V, near[1]))
+        assert all(map(correct, found.distances_to_lower_rank_A, near[0]))
+        assert all(map(correct, found.distances_to_lower_rank_V, near[1]))
         parts = [max(near[0][1], near[1][1])] + ([near[0][a - 1]] if 1 < a < d else [])
-        assert correct(found.to_singular, min(parts))
+        assert correct(found.distance_to_singular_locus, min(parts))
         cosines = sorted(svd_r(right[: len(T), :] * left[:, :a], compute_uv=False), reverse=True)
         if (found.effective_rank_A, found.effective_rank_V) == (len(S), len(T)):
-            pairs = zip(found.angles, cosines, strict=True)
+            pairs = zip(found.principal_angles, cosines, strict=True)
             assert all(correct(angle, acos(min(c, 1))) for angle, c in pairs if angle)
         M, N = A * A.T / norm(S) ** 2, W.T * W / norm(T) ** 2
-        assert correct(found.to_boundary, sqrt(1 - least_largest_eigenvalue(M, N)))
+        assert correct(found.distance_to_boundary, sqrt(1 - least_largest_eigenvalue(M, N)))
 
 
 def least_largest_eigenvalue(M: Any, N: Any) -> Any:
@@ -235,7 +235,7 @@ def test_the_change_of_the_function_is_that_of_its_coefficients(seed: int) -> No
     d, a, d_out = 4, 2 + seed % 3, 3
     K, Q, V = (random.standard_normal((n, d)) for n in (a, a, d_out))
     found = weights(K=K, Q=Q, V=V).heads[0].numerical
-    ranks = (a - 1, 3) if found.locus == f"rk A ≤ {a - 1}" else (1, 1)
+    ranks = (a - 1, 3) if found.nearest_singular_locus == f"rk A ≤ {a - 1}" else (1, 1)
     cut = []
     for array, rank in zip((K.T @ Q, V), ranks, strict=True):
         u, s, w = numpy.linalg.svd(array)
@@ -244,14 +244,14 @@ def test_the_change_of_the_function_is_that_of_its_coefficients(seed: int) -> No
     weight = numpy.where(places, 0.5, 1.0)
     before, after = (numpy.array(coordinates(*pair)) for pair in ((K.T @ Q, V), cut))
     expected = numpy.sqrt((weight * (before - after) ** 2).sum() / (weight * before**2).sum())
-    assert found.change == pytest.approx(expected, rel=1e-5)
+    assert found.relative_change_of_function == pytest.approx(expected, rel=1e-5)
 
 
 def test_the_boundary_distance_is_that_of_the_best_direction() -> None:
     """Of many directions, none is nearer, and one is nearly as near."""
     random = numpy.random.default_rng(3)
     K, Q, V = (random.standard_normal((2, 2)) for _ in range(3))
-    found = weights(K=K, Q=Q, V=V).heads[0].numerical.to_boundary
+    found = weights(K=K, Q=Q, V=V).heads[0].numerical.distance_to_boundary
     A, angles = K.T @ Q, numpy.linspace(0, numpy.pi, 10**6)
     v = numpy.array([numpy.cos(angles), numpy.sin(angles)])
     near = [1 - (array**2).sum(0) / (whole**2).sum() for array, whole in ((A.T @ v, A), (V @ v, V))]
@@ -262,7 +262,12 @@ def test_what_is_exact_makes_distances_exact() -> None:
     head = weights(K=[[1, 2, 3]], Q=[[1, 0, 1]], V=[[1, 2, 3], [2, 4, 6]], O=[[1, 0], [0, 1]]).heads[0]
     n = head.numerical
     assert (head.ranks.r, head.ranks.s, head.ranks.m) == (1, 1, 1)
-    assert (head.point, n.to_singular, n.to_boundary, n.angles) == ("singular, boundary", 0.0, 0.0, [0.0])
+    assert (head.point, n.distance_to_singular_locus, n.distance_to_boundary, n.principal_angles) == (
+        "singular, boundary",
+        0.0,
+        0.0,
+        [0.0],
+    )
     assert rounded(1e-12, 1e-12) is None
     assert rounded(1.23456, 1e-3) == 1.23
 
@@ -271,7 +276,8 @@ def test_scales_do_not_matter() -> None:
     random = numpy.random.default_rng(4)
     K, Q, V = (random.standard_normal((3, 3)) for _ in range(3))
     one, other = (weights(K=K * 2.0**e, Q=Q, V=V).heads[0].numerical for e in (0, 500))
-    assert (one.to_singular, one.to_boundary, one.change) == (other.to_singular, other.to_boundary, other.change)
+    names = ("distance_to_singular_locus", "distance_to_boundary", "relative_change_of_function")
+    assert [getattr(one, name) for name in names] == [getattr(other, name) for name in names]
     huge = weights(K=[[10**400, 1], [0, 1]], Q=[[1, 0], [0, 1]], V=[[1, 1]]).heads[0]
     assert huge.ranks.r == 2
     assert huge.numerical.singular_values_A == [None, None]
@@ -281,8 +287,19 @@ def test_softmax() -> None:
     head = weights(K=[[1, 0]], Q=[[1, 1]], V=[[1, 2]], normalization="softmax").heads[0]
     network = DeepAttention([2, 1], 1, normalization="softmax")
     assert head.shape.dimension == dimension(network).dimension == 5
-    assert (head.singular, head.boundary, head.regular, head.numerical.to_singular) == (None, None, True, None)
+    assert (head.singular, head.boundary, head.regular, head.numerical.distance_to_singular_locus) == (
+        None,
+        None,
+        True,
+        None,
+    )
     assert head.words().startswith("A and V are determined by the function (t ≥ 2)")
+    mean = weights(A=[[0, 0], [0, 0]], V=[[1, 2]], normalization="softmax").heads[0]
+    assert (mean.is_zero, mean.regular) == (False, True)
+    assert mean.words() == "A and V are determined by the function (t ≥ 2)"
+    zero = weights(A=[[1, 0], [0, 0]], V=[[0, 0]], normalization="softmax").heads[0]
+    assert (zero.is_zero, zero.regular) == (True, False)
+    assert zero.words() == "the zero function: all weights with V = 0 have it"
 
 
 # Weights of one function, for membership.
@@ -482,7 +499,8 @@ def test_safetensors(kind: Any, attention: dict[str, Any], tmp_path: Path) -> No
         assert found.heads[0].numerical.kind == numpy.dtype(kind).name
     exactly = weights(**{x: attention[x].astype(kind).astype(float) for x in "QKVO"}, heads=2)
     assert [head.ranks for head in found.heads] == [head.ranks for head in exactly.heads]
-    assert [h.numerical.to_singular for h in found.heads] == [h.numerical.to_singular for h in exactly.heads]
+    values = [[h.numerical.singular_values_A for h in each.heads] for each in (found, exactly)]
+    assert values[0] == values[1]
     assert heads_in_configuration(tmp_path / "elsewhere" / "x.npz") is None
 
 
@@ -691,7 +709,8 @@ def test_the_picture(file: Path, tmp_path: Path) -> None:
     drawn = dict(artists(found.figure()))
     relative = [v / h.numerical.singular_values_A[0] for h in found.heads for v in h.numerical.singular_values_A]
     assert list(drawn["singular values of A"].get_ydata()) == relative
-    assert list(drawn["distance to the singular locus"].get_ydata()) == [h.numerical.to_singular for h in found.heads]
+    near = [h.numerical.distance_to_singular_locus for h in found.heads]
+    assert list(drawn["distance to the singular locus"].get_ydata()) == near
     single = weights(A=I + numpy.diag([1, 2, 3]), V=I[:2])
     drawn = dict(artists(single.figure()))
     assert list(drawn["singular values of A"].get_ydata()) == [1.0, 0.75, 0.5]

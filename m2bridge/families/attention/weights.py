@@ -201,7 +201,7 @@ def weights(
     >>> found = weights(K=[[1.0, 0.5, 0.0]], Q=[[0.0, 1.0, 0.25]], V=[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
     >>> found.heads[0].words()
     'A and V are determined by the function up to the scaling (A, V) → (λA, V/λ); K and Q by A up to GL(1)'
-    >>> found.heads[0].numerical.to_singular
+    >>> found.heads[0].numerical.distance_to_singular_locus
     0.707107
     """
     _check_available()
@@ -233,8 +233,10 @@ def weights(
 def _check_available() -> None:
     try:
         import numpy  # noqa: F401
-    except ImportError:
-        raise MethodUnavailableError("weights need the package numpy: pip install 'm2bridge[weights]'") from None
+        import threadpoolctl  # noqa: F401
+    except ImportError as missing:
+        message = f"weights need the package {missing.name or 'numpy'}: pip install 'm2bridge[weights]'"
+        raise MethodUnavailableError(message) from None
 
 
 def _layers(
@@ -276,11 +278,14 @@ def _heads(
     layers: Sequence[LayerTensors], count: int | None, a: int | None, softmax: bool, tolerance: float | None
 ) -> tuple[list[HeadWeights], str]:
     """All heads, or those that the time suffices for."""
+    from threadpoolctl import threadpool_limits
+
     from m2bridge.families.attention.weights_head import HeadWeights
 
     found: list[HeadWeights] = []
     try:
-        found.extend(HeadWeights.of(head, a, softmax, tolerance) for head in watched(_every(layers, count)))
+        with threadpool_limits(1):  # for small matrices threads take longer than they save
+            found.extend(HeadWeights.of(head, a, softmax, tolerance) for head in watched(_every(layers, count)))
     except TimeLimitError as limit:
         if not found:
             raise

@@ -159,6 +159,16 @@ class Ranks:
         """Whether the three numbers are proved."""
         return bool(self.method)
 
+    @property
+    def known(self) -> str:
+        """``proved``, or ``lower bound``."""
+        return "proved" if self.method else "lower bound"
+
+    @property
+    def numbers(self) -> tuple[int, int, int]:
+        """The three numbers."""
+        return self.r, self.s, self.m
+
 
 def factors(matrices: Mapping[str, Any]) -> tuple[Product, Product]:
     """Aᵀ = QᵀK and V (or OV), whose rows span the column space of A and the row space of V."""

@@ -7,7 +7,7 @@ for it with the same proofs, which are in ``docs/weights.md``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import comb, sqrt
 from typing import TYPE_CHECKING, Any, Self
 
@@ -116,16 +116,15 @@ class Numerical:
         For effective ranks, times the largest singular value; the precision of the type.
     singular_values_A, singular_values_V : list of float
     effective_rank_A, effective_rank_V : int
-    distances_A, distances_V : list of float
+    distances_to_lower_rank_A, distances_to_lower_rank_V : list of float
         To rank at most 0, 1, 2, …
-    angles : list of float
-        Principal angles between the column space of A and the row space of V, in radians.
-    to_singular, to_boundary : float
-        The distances to the singular locus and to the boundary.
-    locus : str
-        Which part of the singular locus is nearest.
-    change : float
-        The relative change of the function by the truncations that reach it.
+    principal_angles : list of float
+        Between the column space of A and the row space of V, in radians.
+    distance_to_singular_locus, distance_to_boundary : float
+    nearest_singular_locus : str
+        The nearest part of it.
+    relative_change_of_function : float
+        By the truncations that reach it.
     """
 
     kind: str
@@ -134,31 +133,13 @@ class Numerical:
     singular_values_V: list[float | None]
     effective_rank_A: int
     effective_rank_V: int
-    distances_A: list[float | None]
-    distances_V: list[float | None]
-    angles: list[float | None]
-    to_singular: float | None
-    to_boundary: float | None
-    locus: str
-    change: float | None
-
-    def to_json(self) -> dict[str, Any]:
-        """For ``json.dumps``."""
-        return {
-            "type": self.kind,
-            "tolerance": self.tolerance,
-            "singular_values_A": self.singular_values_A,
-            "singular_values_V": self.singular_values_V,
-            "effective_rank_A": self.effective_rank_A,
-            "effective_rank_V": self.effective_rank_V,
-            "distances_to_lower_rank_A": self.distances_A,
-            "distances_to_lower_rank_V": self.distances_V,
-            "principal_angles": self.angles,
-            "distance_to_singular_locus": self.to_singular,
-            "distance_to_boundary": self.to_boundary,
-            "nearest_singular_locus": self.locus,
-            "relative_change_of_function": self.change,
-        }
+    distances_to_lower_rank_A: list[float | None]
+    distances_to_lower_rank_V: list[float | None]
+    principal_angles: list[float | None]
+    distance_to_singular_locus: float | None
+    distance_to_boundary: float | None
+    nearest_singular_locus: str
+    relative_change_of_function: float | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -198,12 +179,12 @@ class HeadWeights:
         """``None`` for the zero function."""
         from m2bridge.families.attention.orbits import Orbit  # needs SymPy, which is slow to import
 
-        return None if self.is_zero else Orbit(*self._numbers)
+        return None if self.is_zero else Orbit(*self.ranks.numbers)
 
     @property
     def is_zero(self) -> bool:
-        """Whether A or V is 0."""
-        return not (self.ranks.r and self.ranks.s)
+        """Whether V is 0, or, for lightning attention, A."""
+        return not self.ranks.s or not (self.ranks.r or self.shape.softmax)
 
     @property
     def is_outside(self) -> bool:
@@ -218,12 +199,12 @@ class HeadWeights:
     @property
     def singular(self) -> bool | None:
         """Whether the function is a singular point of the Zariski closure."""
-        return self.shape.is_singular(*self._numbers) if self.is_decided else None
+        return self.shape.is_singular(*self.ranks.numbers) if self.is_decided else None
 
     @property
     def boundary(self) -> bool | None:
         """Whether it is a boundary point of the neuromanifold."""
-        return self.shape.is_boundary(*self._numbers) if self.is_decided else None
+        return self.shape.is_boundary(*self.ranks.numbers) if self.is_decided else None
 
     @property
     def regular(self) -> bool | None:
@@ -231,13 +212,9 @@ class HeadWeights:
         if not self.ranks.proved or self.is_outside:
             return None
         if self.is_zero:
-            return None if self.shape.d == 1 else False
-        critical = not self.shape.softmax and self._numbers == (1, 1, 1) and self.shape.d > 1
+            return None if self.shape.d == 1 and not self.shape.softmax else False
+        critical = not self.shape.softmax and self.ranks.numbers == (1, 1, 1) and self.shape.d > 1
         return False if critical else self.onto
-
-    @property
-    def _numbers(self) -> tuple[int, int, int]:
-        return self.ranks.r, self.ranks.s, self.ranks.m
 
     @property
     def point(self) -> str:
@@ -252,18 +229,20 @@ class HeadWeights:
     def words(self) -> str:
         """What the function says about the weights."""
         if self.is_outside:
-            return _outside(self.ranks.r, self.shape.alpha, self.numerical.distances_A, self.numerical.tolerance)
+            distances, most = self.numerical.distances_to_lower_rank_A, self.shape.alpha
+            distance, rounding = distances[most] or 0.0, ROUNDINGS * sqrt(len(distances)) * self.numerical.tolerance
+            return rank_words(self.ranks.r, most, distance, distance <= rounding)
         if self.is_zero:
-            return "the zero function: all weights with A = 0 or V = 0 have it"
+            return f"the zero function: all weights with {'' if self.shape.softmax else 'A = 0 or '}V = 0 have it"
         if not self.ranks.proved:
             return "not decided: exact ranks take too long here, and a generic function of these ranks is not assumed"
         pair = "A and OV" if self.shape.v is not None else "A and V"
         if self.shape.softmax:
             return f"{pair} are determined by the function (t ≥ 2){self._factors()}"
         scaling = "(A, V) → (λA, V/λ)"
-        if self._numbers == (1, 1, 0):
+        if self.ranks.numbers == (1, 1, 0):
             return f"two classes of weights up to {scaling}: A = kqᵀ, V = hvᵀ, and A = vqᵀ, V = hkᵀ{self._factors()}"
-        double = ", as a double point" if self._numbers == (1, 1, 1) and self.shape.d > 1 else ""
+        double = ", as a double point" if self.ranks.numbers == (1, 1, 1) and self.shape.d > 1 else ""
         return f"{pair} are determined by the function up to the scaling {scaling}{double}{self._factors()}"
 
     def _factors(self) -> str:
@@ -281,7 +260,7 @@ class HeadWeights:
 
     def to_json(self) -> dict[str, Any]:
         """For ``json.dumps``."""
-        shape, known = self.shape, "proved" if self.ranks.proved else "lower bound"
+        shape, known = self.shape, self.ranks.known
         return {
             "layer": self.layer,
             "head": self.head,
@@ -298,7 +277,7 @@ class HeadWeights:
                 "dim_intersection": known if self.ranks.proved else "not decided",
                 "method": self.ranks.method or None,
             },
-            "orbit": None if self.is_zero else dict(zip("rsm", self._numbers, strict=True)),
+            "orbit": None if self.is_zero else dict(zip("rsm", self.ranks.numbers, strict=True)),
             "singular": self.singular,
             "boundary": self.boundary,
             "regular": self.regular,
@@ -307,14 +286,8 @@ class HeadWeights:
             "dimension": shape.dimension,
             "redundant": shape.parameters - shape.dimension,
             "redundant_directions": [{"name": name, "dimension": size} for name, size in shape.redundant()],
-            "numerical": self.numerical.to_json(),
+            "numerical": asdict(self.numerical),
         }
-
-
-def _outside(rank: int, most: int, distances: list[float | None], tolerance: float) -> str:
-    """Why A is not that of the model, and what to give instead where it is rounded."""
-    distance = distances[most] or 0.0
-    return rank_words(rank, most, distance, distance <= ROUNDINGS * sqrt(len(distances)) * tolerance)
 
 
 def _shape(matrices: Any, a: int | None, softmax: bool) -> HeadShape:
@@ -358,13 +331,13 @@ def _numerical(matrices: Any, kind: str, shape: HeadShape, ranks: Ranks, toleran
         singular_values_V=V.shown(),
         effective_rank_A=effective[0],
         effective_rank_V=effective[1],
-        distances_A=lower_A,
-        distances_V=lower_V,
-        angles=_angles(pair, effective, ranks),
-        to_singular=rounded(*to_singular) if to_singular else None,
-        to_boundary=rounded(*boundary) if boundary else None,
-        locus=locus,
-        change=rounded(*change) if change else None,
+        distances_to_lower_rank_A=lower_A,
+        distances_to_lower_rank_V=lower_V,
+        principal_angles=_angles(pair, effective, ranks),
+        distance_to_singular_locus=rounded(*to_singular) if to_singular else None,
+        distance_to_boundary=rounded(*boundary) if boundary else None,
+        nearest_singular_locus=locus,
+        relative_change_of_function=rounded(*change) if change else None,
     )
 
 

@@ -15,12 +15,13 @@ MOST_VALUES = 12
 MOST_ROWS = 24
 """Rows of the table beside the picture: the heads that are nearest to the singular locus."""
 
+Heads = Sequence[HeadWeights]
 YES = {True: "yes", False: "no", None: "–"}
 
 
 def blocks(found: Any, ending: list[tuple[str, object]]) -> list[Block]:
     """Facts, the heads exactly, the heads numerically, and of a single head its singular values."""
-    heads: tuple[HeadWeights, ...] = found.heads
+    heads: Heads = found.heads
     facts = [*_sizes(heads), *_words(heads)]
     facts += found.network.facts() if found.network else []
     facts += [("left out", ", ".join(found.left_out) or None), *(("remark", remark) for remark in found.remarks)]
@@ -28,7 +29,7 @@ def blocks(found: Any, ending: list[tuple[str, object]]) -> list[Block]:
     return [*written, _values(heads[0])] if len(heads) == 1 else written
 
 
-def _sizes(heads: Sequence[HeadWeights]) -> Iterator[tuple[str, object]]:
+def _sizes(heads: Heads) -> Iterator[tuple[str, object]]:
     """Parameters, dimension and redundant directions, once for heads that are alike."""
     for shape in dict.fromkeys(head.shape for head in heads):
         number = sum(head.shape == shape for head in heads)
@@ -41,7 +42,7 @@ def _sizes(heads: Sequence[HeadWeights]) -> Iterator[tuple[str, object]]:
         yield "redundant directions", f"{shape.parameters - shape.dimension}: {listed}"
 
 
-def _words(heads: Sequence[HeadWeights]) -> Iterator[tuple[str, object]]:
+def _words(heads: Heads) -> Iterator[tuple[str, object]]:
     """What functions say about weights, once for heads of which the same is said."""
     said: dict[str, list[HeadWeights]] = {}
     for head in heads:
@@ -51,91 +52,78 @@ def _words(heads: Sequence[HeadWeights]) -> Iterator[tuple[str, object]]:
         yield "the function" if len(heads) == 1 else named, words
 
 
-def _exact(heads: Sequence[HeadWeights]) -> Table:
+def _exact(heads: Heads) -> Table:
     """The orbits."""
-    proved = {head.ranks.method for head in heads}
-    known = f"proved, {' or '.join(sorted(proved))}" if all(proved) else "lower bounds where they are not proved"
+    methods = {head.ranks.method for head in heads}
+    known = f"proved, {' or '.join(sorted(methods))}" if all(methods) else "lower bounds where they are not proved"
     header = ("layer", "head", "rk A", "rk V", "dim L∩U", "point of the closure", "regular weights", "ranks")
-    rows = [(*_place(head), *_ranks(head), head.point, YES[head.regular], _known(head)) for head in heads]
+    rows = [
+        (head.layer, head.head, *head.ranks.numbers, head.point, YES[head.regular], head.ranks.known) for head in heads
+    ]
     return Table(header, rows, f"Exact (L = column space of A, U = row space of V; ranks: {known})")
 
 
-def _place(head: HeadWeights) -> tuple[int, int]:
-    return head.layer, head.head
-
-
-def _ranks(head: HeadWeights) -> tuple[int, int, int]:
-    return head.ranks.r, head.ranks.s, head.ranks.m
-
-
-def _known(head: HeadWeights) -> str:
-    return "proved" if head.ranks.proved else "lower bound"
-
-
-def _numerical(heads: Sequence[HeadWeights]) -> Table:
+def _numerical(heads: Heads) -> Table:
     """Distances and effective ranks."""
     first = heads[0].numerical
-    header = (
-        "layer",
-        "head",
-        "σ(A)",
-        "σ(V)",
-        "eff. rk A",
-        "eff. rk V",
-        "to singular",
-        "to boundary",
-        "change",
-        "angle (°)",
-    )
+    header = ("layer", "head", "σ(A)", "σ(V)", "eff. rk A", "eff. rk V", *_NEAR, "change", "angle (°)")
     rows = []
     for head in heads:
         n = head.numerical
-        largest = (_text(values[0]) for values in (n.singular_values_A, n.singular_values_V))
-        angle = _degrees(n.angles[0]) if n.angles else "–"
-        distances = (_text(value) for value in (n.to_singular, n.to_boundary, n.change))
-        rows.append((*_place(head), *largest, n.effective_rank_A, n.effective_rank_V, *distances, angle))
-    loci = ", ".join(dict.fromkeys(head.numerical.locus for head in heads if head.numerical.locus))
+        largest = n.singular_values_A[0], n.singular_values_V[0]
+        angle = n.principal_angles[0] if n.principal_angles else None
+        degrees = "–" if angle is None else f"{angle * 180 / pi:.3g}"
+        numbers = *map(_text, largest), n.effective_rank_A, n.effective_rank_V, *map(_text, _near(head))
+        rows.append((head.layer, head.head, *numbers, _text(n.relative_change_of_function), degrees))
+    loci = ", ".join(dict.fromkeys(locus for head in heads if (locus := head.numerical.nearest_singular_locus)))
     nearest = f"; singular: {loci}" if loci else ""
     level = f"σ: largest singular value, effective ranks above {first.tolerance:.2g}σ"
-    caption = f"Numerical ({first.kind}; {level}; relative distances{nearest})"
-    return Table(header, rows, caption)
+    return Table(header, rows, f"Numerical ({first.kind}; {level}; relative distances{nearest})")
+
+
+_NEAR = ("to singular", "to boundary")
+
+
+def _near(head: HeadWeights) -> tuple[float | None, float | None]:
+    """The distances to the singular locus and to the boundary."""
+    return head.numerical.distance_to_singular_locus, head.numerical.distance_to_boundary
 
 
 def _text(value: float | None) -> str:
     return "–" if value is None else f"{value:.4g}"
 
 
-def _degrees(angle: float | None) -> str:
-    return "–" if angle is None else f"{angle * 180 / pi:.3g}"
-
-
 def _values(head: HeadWeights) -> Table:
     """The first singular values, and how near lower ranks are."""
-    n = head.numerical
-    columns = (n.singular_values_A, n.distances_A[1:], n.singular_values_V, n.distances_V[1:])
-    count = min(MOST_VALUES, max(map(len, columns)))
+    columns = [column for letter in "AV" for column in _spectrum(head, letter)]
+    longest = max(map(len, columns))
+    count = min(MOST_VALUES, longest)
     rows = [(i + 1, *(_text(c[i]) if i < len(c) else "" for c in columns)) for i in range(count)]
-    more = f"; {max(map(len, columns)) - count} more with --json" if count < max(map(len, columns)) else ""
+    more = f"; {longest - count} more with --json" if count < longest else ""
     return Table(("i", "σ(A)", "A to rank ≤ i", "σ(V)", "V to rank ≤ i"), rows, f"Singular values, numerical{more}")
+
+
+def _spectrum(head: HeadWeights, letter: str) -> tuple[list[float | None], list[float | None]]:
+    """Singular values, and distances to rank at most 1, 2, …"""
+    n = head.numerical
+    if letter == "A":
+        return n.singular_values_A, n.distances_to_lower_rank_A[1:]
+    return n.singular_values_V, n.distances_to_lower_rank_V[1:]
 
 
 def draw_weights(found: Any) -> Any:
     """Return a figure: the singular values over the largest one, the distances, and a table beside them."""
-    heads: tuple[HeadWeights, ...] = found.heads
+    heads: Heads = found.heads
+    wide = min(4.5 + 0.12 * len(heads), 9.0)
+    high = max(5.2, 1.6 + 0.22 * min(len(heads), MOST_ROWS))
     with styled():
-        wide = min(4.5 + 0.12 * len(heads), 9.0)
-        rows = min(len(heads), MOST_ROWS)
-        picture = new_figure(wide + 5.2, max(5.2, 1.6 + 0.22 * rows), f"Weights: {found.size_text}")
+        picture = new_figure(wide + 5.2, high, f"Weights: {found.size_text}")
         grid = picture.add_gridspec(2, 2, width_ratios=(wide, 5.2), hspace=0.16, wspace=0.08)
         upper = picture.add_subplot(grid[0, 0])
         lower = picture.add_subplot(grid[1, 0], sharex=upper)
-        for axes, letter in ((upper, "A"), (lower, "V")):
-            (_one_head if len(heads) == 1 else _many_heads)(axes, heads, letter)
-            axes.set_yscale("log")
-            axes.set_ylim(*_range(heads))
-            axes.set_ylabel(rf"$\sigma_i({letter})\,/\,\sigma_1({letter})$")
-            axes.grid(axis="y", color=FAINT, linewidth=0.7)
-            axes.set_axisbelow(True)
+        for axes, letter, color in ((upper, "A", BLUE), (lower, "V", GREEN)):
+            (_one_head if len(heads) == 1 else _many_heads)(axes, heads, letter, color)
+            _scale(axes, heads, letter)
         upper.tick_params(labelbottom=False)
         lower.set_xlabel("i" if len(heads) == 1 else "layer.head")
         marks = [axes.get_legend_handles_labels() for axes in (upper, lower)]
@@ -147,78 +135,60 @@ def draw_weights(found: Any) -> Any:
         return picture
 
 
-def _range(heads: Sequence[HeadWeights]) -> tuple[float, float]:
-    """The vertical axis holds all values and distances; not the precision of the type, where that is far below."""
-    values = [value for head in heads for letter in "AV" for value in _relative(head, letter)]
-    values += [value for head in heads for value in (head.numerical.to_singular, head.numerical.to_boundary) if value]
-    return min(values, default=0.1) / 3, 2.0
+def _scale(axes: Any, heads: Heads, letter: str) -> None:
+    """A logarithmic axis that holds all values and distances, and the precision of the type where it is not below."""
+    values = [value for head in heads for each in "AV" for value in _relative(head, each)]
+    values += [distance for head in heads for distance in _near(head) if distance]
+    least, n = min(values, default=0.1) / 3, heads[0].numerical
+    if n.tolerance >= least:
+        axes.axhline(n.tolerance, color=SOFT, linewidth=1, linestyle=":", label=f"precision of {n.kind}")
+    axes.set_yscale("log")
+    axes.set_ylim(least, 2.0)
+    axes.set_ylabel(rf"$\sigma_i({letter})\,/\,\sigma_1({letter})$")
+    axes.grid(axis="y", color=FAINT, linewidth=0.7)
+    axes.set_axisbelow(True)
 
 
 def _relative(head: HeadWeights, letter: str) -> list[float]:
     """The singular values by the largest one, without those that are 0 or not told apart from it."""
-    values = head.numerical.singular_values_A if letter == "A" else head.numerical.singular_values_V
-    first = next(iter(values), None)
-    return [value / first for value in values if value] if first else []
+    values = _spectrum(head, letter)[0]
+    return [value / values[0] for value in values if value] if values[0] else []
 
 
-def _one_head(axes: Any, heads: Sequence[HeadWeights], letter: str) -> None:
+def _one_head(axes: Any, heads: Heads, letter: str, color: str) -> None:
     """Over the index, with the distance to each stratum of lower rank beside."""
-    (head,) = heads
-    values, n = _relative(head, letter), head.numerical
-    distances = n.distances_A if letter == "A" else n.distances_V
-    color = BLUE if letter == "A" else GREEN
+    values, distances = _relative(heads[0], letter), _spectrum(heads[0], letter)[1]
     axes.plot(range(1, len(values) + 1), values, "o", color=color, label=f"singular values of {letter}", zorder=3)
     axes.xaxis.get_major_locator().set_params(integer=True)
-    strata = [(k, distance) for k, distance in enumerate(distances) if distance and k]
-    if strata:
+    if strata := [(k, distance) for k, distance in enumerate(distances, 1) if distance]:
         label = "distance to the stratum of rank ≤ i"
         axes.plot(*zip(*strata, strict=True), "_", color=INK, markersize=13, label=label)
-    _lines(axes, heads)
+    locus = f"distance to the singular locus ({heads[0].numerical.nearest_singular_locus})"
+    labels = ((locus, ORANGE, "-"), ("distance to the boundary", VERMILION, "--"))
+    for distance, (label, paint, style) in zip(_near(heads[0]), labels, strict=True):
+        if distance:
+            axes.axhline(distance, color=paint, linewidth=1.3, linestyle=style, label=label)
 
 
-def _many_heads(axes: Any, heads: Sequence[HeadWeights], letter: str) -> None:
+def _many_heads(axes: Any, heads: Heads, letter: str, color: str) -> None:
     """A column of marks for each head."""
-    color = BLUE if letter == "A" else GREEN
-    points = [(place, value) for place, head in enumerate(heads, 1) for value in _relative(head, letter)]
-    if points:
-        axes.plot(*zip(*points, strict=True), "_", color=color, markersize=6, label=f"singular values of {letter}")
-    for name, label, mark, paint in (
-        ("to_singular", "distance to the singular locus", "D", ORANGE),
-        ("to_boundary", "distance to the boundary", "s", VERMILION),
-    ):
-        near = [(i, value) for i, head in enumerate(heads, 1) if (value := getattr(head.numerical, name))]
-        if near:
-            axes.plot(*zip(*near, strict=True), mark, color=paint, markersize=4.5, fillstyle="none", label=label)
-    _tolerance(axes, heads)
+    columns = [(f"singular values of {letter}", "_", color, [_relative(head, letter) for head in heads])]
+    for name, mark, paint, place in (("singular locus", "D", ORANGE, 0), ("boundary", "s", VERMILION, 1)):
+        columns.append((f"distance to the {name}", mark, paint, [[_near(head)[place] or 0.0] for head in heads]))
+    for label, mark, paint, values in columns:
+        if points := [(i, value) for i, column in enumerate(values, 1) for value in column if value]:
+            axes.plot(*zip(*points, strict=True), mark, color=paint, markersize=5, fillstyle="none", label=label)
     step = max(1, len(heads) // 12)
     axes.set_xticks(range(1, len(heads) + 1, step), [f"{h.layer}.{h.head}" for h in heads[::step]], rotation=90)
 
 
-def _lines(axes: Any, heads: Sequence[HeadWeights]) -> None:
-    n = heads[0].numerical
-    if n.to_singular:
-        axes.axhline(n.to_singular, color=ORANGE, linewidth=1.3, label=f"distance to the singular locus ({n.locus})")
-    if n.to_boundary:
-        axes.axhline(n.to_boundary, color=VERMILION, linewidth=1.3, linestyle="--", label="distance to the boundary")
-    _tolerance(axes, heads)
-
-
-def _tolerance(axes: Any, heads: Sequence[HeadWeights]) -> None:
-    n = heads[0].numerical
-    if n.tolerance >= _range(heads)[0]:
-        axes.axhline(n.tolerance, color=SOFT, linewidth=1, linestyle=":", label=f"precision of {n.kind}")
-
-
-def _table(axes: Any, heads: Sequence[HeadWeights]) -> None:
+def _table(axes: Any, heads: Heads) -> None:
     """The heads, or those nearest to the singular locus."""
     axes.axis("off")
-    near = sorted(heads, key=lambda head: 2.0 if head.numerical.to_singular is None else head.numerical.to_singular)
+    near = sorted(heads, key=lambda head: 2.0 if (distance := _near(head)[0]) is None else distance)
     chosen = heads if len(heads) <= MOST_ROWS else near[:MOST_ROWS]
-    header = ("head", "(rk A, rk V, dim L∩U)", "point", "to singular", "to boundary")
-    rows = [
-        (f"{h.layer}.{h.head}", str(_ranks(h)), h.point, _text(h.numerical.to_singular), _text(h.numerical.to_boundary))
-        for h in chosen
-    ]
+    header = ("head", "(rk A, rk V, dim L∩U)", "point", *_NEAR)
+    rows = [(f"{h.layer}.{h.head}", str(h.ranks.numbers), h.point, *map(_text, _near(h))) for h in chosen]
     table = axes.table([header, *rows], loc="upper center", cellLoc="center", edges="horizontal")
     table.auto_set_font_size(False)
     table.set_fontsize(8.5)
