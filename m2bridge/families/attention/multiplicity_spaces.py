@@ -155,7 +155,7 @@ class MultiplicitySpaces:
         count = max(max(pieri(section_multiplicities(size, n - 1), sizes).values()) for n in range(1, last + 1))
         points = Points.random(sizes, size.columns, 2 * count + SPARE_POINTS, random)
         one: Shapes = ((), (), ())
-        ring = [{one: numpy.ones((1, 2 * count + SPARE_POINTS), dtype=numpy.int64)}]
+        ring: Any = [{one: numpy.ones((1, 2 * count + SPARE_POINTS), dtype=numpy.int64)}]
         return cls(size, last, sizes, points, random, ring, [{one: 1}], [{}], [{}])
 
     def next_degree(self) -> None:
@@ -268,7 +268,7 @@ class MultiplicitySpaces:
             If so many were not found.
         """
         found: list[Covariant] = []
-        basis = numpy.zeros((0, 0), dtype=numpy.int64)
+        basis: Any = numpy.zeros((0, 0), dtype=numpy.int64)
         stale = 0
         while len(found) < dimension:
             covariant = Covariant.random(shapes, self.random) if stale < MOST_TRIES else None
@@ -294,7 +294,7 @@ def alternating(covariant: Covariant, points: Points) -> Any:
 def _independent(vectors: Iterable[Any], most: int, stale_most: float = STALE) -> Any:
     """A basis of the span of vectors modulo the prime, of at most this size; it ends after so many without a gain."""
     iterator = iter(vectors)
-    basis = numpy.zeros((0, 0), dtype=numpy.int64)
+    basis: Any = numpy.zeros((0, 0), dtype=numpy.int64)
     stale = 0
     while len(basis) < most and stale < stale_most:
         size = most - len(basis) + 2
