@@ -29,7 +29,7 @@ from m2bridge.limits import clock, limited
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.map_model import Case
-from m2bridge.maps.model import Model
+from m2bridge.maps.model import Model, WithoutRealWeights
 from m2bridge.pictures.real_geometry import Cell, ball, branches, patches, to_flint
 from m2bridge.pictures.slice_picture import (
     CLOSURE_ONLY,
@@ -233,6 +233,14 @@ class SliceSpace:
         images = list(self.forms.values())
         return [value for value in (substitute(p, images) for p in polynomials) if value]
 
+    def criterion(self, model: Model) -> WithoutRealWeights | None:
+        """The criterion of a model, on the space; polynomials that are to vanish and do so there are left out."""
+        whole = model.without_real_weights()
+        if whole is None:
+            return None
+        positive = substitute(whole.positive, list(self.forms.values()))
+        return WithoutRealWeights(tuple(self.restricted(whole.zero)), positive, whole.reason)
+
 
 def _variables(names: Sequence[str], values: Values) -> tuple[str, ...]:
     """Coordinates that are not given, and what expressions hold, in the order in which they mention it."""
@@ -276,61 +284,6 @@ def _box(variables: Sequence[str], box: Mapping[str, Span] | Span) -> dict[str, 
             )
         ends[name] = (flint_rational(low), flint_rational(high))
     return ends
-
-
-@dataclass(frozen=True, slots=True)
-class Criterion:
-    """A real point of the slice has no real weights where all of ``zero`` vanish and ``positive`` is positive.
-
-    Parameters
-    ----------
-    model : Model
-    space : SliceSpace
-    zero : tuple of PolyElement
-        On the slice; those that are zero there are left out.
-    positive : PolyElement or None
-        ``None`` if it is zero on the slice.
-    reason : str
-        Why it is right; empty where no criterion is known.
-    """
-
-    model: Model
-    space: SliceSpace
-    zero: tuple[PolyElement, ...] = ()
-    positive: PolyElement | None = None
-    reason: str = ""
-
-    @classmethod
-    def of(cls, model: Model, space: SliceSpace) -> Criterion:
-        """The criterion of a model on a slice."""
-        whole = model.without_real_weights()
-        if whole is None:
-            return cls(model, space)
-        positive = space.restricted([whole.positive])
-        return cls(model, space, tuple(space.restricted(whole.zero)), positive[0] if positive else None, whole.reason)
-
-    def place(self, sample: Mapping[str, Any], applies: bool) -> str:
-        """The place of a piece with this point; ``applies`` says that ``zero`` vanishes on it and ``positive`` not."""
-        if not self.reason:
-            return UNDECIDED
-        if not applies or self.positive is None:
-            return FUNCTIONS
-        value = ball(to_flint([self.positive])[0], sample)
-        if not (value > 0 or value < 0):
-            raise ContradictionError(f"a polynomial that is not zero on a piece is {value} at a point of it")
-        return CLOSURE_ONLY if value > 0 else FUNCTIONS
-
-    def confirmed(self, piece: Piece, engine: Engine) -> Piece:
-        """The piece; raises ContradictionError if membership at its rational point says the contrary."""
-        if self.reason and piece.sample is not None:
-            values = [flint_rational(piece.sample[name]) for name in self.space.ring.variables]
-            forms = zip(self.space.forms, to_flint(self.space.forms.values()), strict=True)
-            function = {name: fraction(form(*values)) for name, form in forms}
-            real = self.model.has_real_weights(function, engine)
-            if real != (piece.place == FUNCTIONS):
-                point = ", ".join(f"{name} = {value}" for name, value in piece.sample.items())
-                raise ContradictionError(f"at {point} the criterion says {piece.place}, and membership the contrary")
-        return piece
 
 
 LEAST_FINENESS, MOST_FINENESS = 4, 200
@@ -393,14 +346,14 @@ def slice_surface(
         if result.ideal is None or not result.completeness.proved:
             raise result.incomplete()
         space = SliceSpace.of(result.model.coordinate_names(), coordinates or {}, box)
-        criterion = Criterion.of(result.model, space)
-        answer = answer_to(slice_script(result, space, criterion.zero), engine=engine)
+        criterion = space.criterion(result.model)
+        answer = answer_to(slice_script(result, space, criterion.zero if criterion else ()), engine=engine)
         _check_one_surface(answer)
-        parts = _Parts(space, criterion, answer)
+        parts = _Parts(result.model, space, criterion, answer)
         pieces: list[Piece] = []
         unfinished = ""
         try:
-            pieces.extend(criterion.confirmed(piece, engine) for piece in parts.pieces(fineness))
+            pieces.extend(parts.confirmed(piece, engine) for piece in parts.pieces(fineness))
         except TimeLimitError as limit:
             unfinished = f"there may be more pieces: {limit}"
         return SliceSurface(
@@ -410,7 +363,7 @@ def slice_surface(
             tuple(SingularComponent(prime, dimension) for prime, dimension in parts.primes("singular")),
             tuple(pieces),
             {name: tuple(map(fraction, ends)) for name, ends in space.box.items()},
-            criterion.reason,
+            criterion.reason if criterion else "",
             engine.version,
             clock().seconds,
             unfinished,
@@ -421,8 +374,9 @@ def slice_surface(
 class _Parts:
     """The components of a slice by Macaulay2, and the pieces that their real points form."""
 
+    model: Model
     space: SliceSpace
-    criterion: Criterion
+    criterion: WithoutRealWeights | None
     answer: Answer
 
     def own(self, ideal: GeneratingSet) -> Ideal:
@@ -448,11 +402,14 @@ class _Parts:
                 yield self._piece(kind, branch, applies, singular)
 
     def _cuts(self, prime: Ideal) -> tuple[list[PolyElement], bool]:
-        """Polynomials whose sign matters on the variety of a prime ideal, and whether the criterion applies there."""
-        positive = self.criterion.positive
-        vanishing = all(_contains(prime, form) for form in self.criterion.zero)
-        applies = vanishing and positive is not None and not _contains(prime, positive)
-        return [positive] if applies else [], applies
+        """Polynomials whose sign matters on the variety of a prime ideal, and whether the criterion applies there.
+
+        It does where what is to vanish vanishes, and what is to be positive does not.
+        """
+        if self.criterion is None or not all(_contains(prime, form) for form in self.criterion.zero):
+            return [], False
+        applies = not _contains(prime, self.criterion.positive)
+        return [self.criterion.positive] if applies else [], applies
 
     def _curves(self) -> Iterator[tuple[Ideal, bool]]:
         """Components of the singular locus; and those where functions lack real weights, if they are no part of it."""
@@ -465,7 +422,27 @@ class _Parts:
 
     def _piece(self, kind: Kind, cell: Cell, applies: bool, singular: bool) -> Piece:
         exact = cell.rational and {name: fraction(v) for name, v in cell.rational.items()}
-        return Piece(kind, self.criterion.place(cell.sample, applies), singular, cell.points, exact)
+        return Piece(kind, self._place(cell.sample, applies), singular, cell.points, exact)
+
+    def _place(self, sample: Mapping[str, Any], applies: bool) -> str:
+        if self.criterion is None or not applies:
+            return UNDECIDED if self.criterion is None else FUNCTIONS
+        value = ball(to_flint([self.criterion.positive])[0], sample)
+        if not (value > 0 or value < 0):
+            raise ContradictionError(f"a polynomial that is not zero on a piece is {value} at a point of it")
+        return CLOSURE_ONLY if value > 0 else FUNCTIONS
+
+    def confirmed(self, piece: Piece, engine: Engine) -> Piece:
+        """The piece; raises ContradictionError if membership at its rational point says the contrary."""
+        if self.criterion is not None and piece.sample is not None:
+            values = [flint_rational(piece.sample[name]) for name in self.space.ring.variables]
+            forms = zip(self.space.forms, to_flint(self.space.forms.values()), strict=True)
+            function = {name: fraction(form(*values)) for name, form in forms}
+            real = self.model.has_real_weights(function, engine)
+            if real != (piece.place == FUNCTIONS):
+                point = ", ".join(f"{name} = {value}" for name, value in piece.sample.items())
+                raise ContradictionError(f"at {point} the criterion says {piece.place}, and membership the contrary")
+        return piece
 
 
 def _check_one_surface(answer: Answer) -> None:

@@ -24,7 +24,7 @@ from m2bridge.maps.completeness import completeness_script
 from m2bridge.maps.map_model import as_model
 from m2bridge.maps.model import Model
 from m2bridge.maps.singular_locus import jacobian_script
-from m2bridge.maps.slice_surface import Criterion, SliceSpace, slice_script
+from m2bridge.maps.slice_surface import SliceSpace, slice_script
 from m2bridge.workspace.values import Symbol
 from tests.conftest import Invoke
 from tests.events import PATIENCE
@@ -134,7 +134,8 @@ def umbrella_script() -> Script:
     found = closure(SingleLayerAttention(2, 1), max_degree=4)
     fixed = {"c_1_1_1_1": 1, "c_1_1_1_2": 0, "c_1_2_1_1": 0}
     space = SliceSpace.of(found.model.coordinate_names(), fixed, (-1, 1))
-    return slice_script(found, space, Criterion.of(found.model, space).zero)
+    criterion = space.criterion(found.model)
+    return slice_script(found, space, criterion.zero if criterion else ())
 
 
 SCRIPTS: dict[str, Script] = {

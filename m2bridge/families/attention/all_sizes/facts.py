@@ -151,19 +151,14 @@ class Facts:
         return disjoint and bool(union(kinds).is_equal(orbits()))
 
     @property
-    def generic(self) -> isl.Set:
-        """The dense orbit of every size."""
-        return orbits(GENERIC)
-
-    @property
     def birational(self) -> isl.Set:
         """Sizes whose generic fibre is one reduced point."""
-        return with_some(self.generic.intersect(self.one_point))
+        return with_some(orbits(GENERIC).intersect(self.one_point))
 
     @property
     def two_to_one(self) -> isl.Set:
         """Sizes whose generic fibre is two points."""
-        return with_some(self.generic.intersect(self.two_points))
+        return with_some(orbits(GENERIC).intersect(self.two_points))
 
     @property
     def singular(self) -> isl.Set:
@@ -175,6 +170,10 @@ class Facts:
         """Orbits whose fibre has not the number of points of the generic one."""
         one = self.one_point.union(self.critical)
         return self.two_points.intersect(over(self.birational)).union(one.intersect(over(self.two_to_one)))
+
+
+ALL = sizes()
+NONE = sizes("1 = 0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,45 +190,35 @@ class Observed:
     """
 
     true: isl.Set
-    known: isl.Set
+    known: isl.Set = ALL
     about: isl.Set | None = None
 
 
 UP_TO_THREE = (1, 2, 3)
 """The d for which functions and products are compared; see :mod:`m2bridge.families.attention.fibres`."""
 
-ALL = sizes()
-NONE = sizes("1 = 0")
-
 
 def _if(known: bool) -> isl.Set:
     return ALL if known else NONE
 
 
-def _alike(first: isl.Set, second: isl.Set) -> isl.Set:
-    """Orbits that are in both sets, or in none."""
-    return orbits().subtract(first.subtract(second)).subtract(second.subtract(first))
-
-
 ORBITS: dict[str, Callable[[Facts], Observed]] = {
-    "fibre_exchanged": lambda seen: Observed(seen.two_points.union(orbits("r = 1 and s = 1 and m = 1")), ALL),
-    "fibre_itself": lambda seen: Observed(seen.one_point.union(seen.critical), ALL),
+    "fibre_exchanged": lambda seen: Observed(seen.two_points.union(orbits("r = 1 and s = 1 and m = 1"))),
+    "fibre_itself": lambda seen: Observed(seen.one_point.union(seen.critical)),
     "singular": lambda seen: Observed(
         seen.singular, seen.birational.intersect(_if(seen.base_locus_empty and tangents_exceed_dimension()))
     ),
-    "critical": lambda seen: Observed(seen.critical, ALL),
+    "critical": lambda seen: Observed(seen.critical),
     "boundary": lambda seen: Observed(seen.critical, _if(seen.boundary_family)),
-    "boundary_critical": lambda seen: Observed(
-        _alike(ORBITS["boundary"](seen).true, ORBITS["critical"](seen).true), _if(seen.boundary_family)
-    ),
-    "special_fibre_points": lambda seen: Observed(seen.two_points, ALL, seen.special),
+    "boundary_critical": lambda seen: Observed(orbits(), _if(seen.boundary_family)),  # both are ``critical``
+    "special_fibre_points": lambda seen: Observed(seen.two_points, about=seen.special),
 }
 """For each observable of orbits where it is true."""
 
 SIZES: dict[str, Callable[[Facts], Observed]] = {
     "closed": lambda seen: Observed(ALL, _if(seen.base_locus_empty)),
     "zero_fibre": lambda seen: Observed(ALL, _if(seen.base_locus_empty)),
-    "products": lambda seen: Observed(_if(all(map(products_determine_functions, UP_TO_THREE))), ALL),
+    "products": lambda seen: Observed(_if(all(map(products_determine_functions, UP_TO_THREE)))),
     "birational": lambda seen: Observed(seen.birational, _if(seen.base_locus_empty)),
     "smooth_manifold": lambda seen: Observed(sizes("d = 1"), _if(ambient_exceeds_dimension())),
 }
