@@ -248,7 +248,6 @@ def ring_of_domain(domain: Any) -> Any:
 
 _MANY = 200
 """Terms from which on a polynomial is written for speed."""
-_USED = re.compile(rb"[^\0]")
 _SHIFT = 32
 """From numbers to characters, which are none of those that control."""
 _CHARACTERS = 0xD800 - _SHIFT
@@ -273,12 +272,8 @@ def polynomial(over: Any, terms: Terms) -> str:
 
 
 def _factors(exponents: tuple[int, ...]) -> list[tuple[int, int]]:
-    """The variables of a monomial with their exponents; most exponents are zero, and fit in a byte."""
-    try:
-        packed = bytes(exponents)
-    except ValueError:
-        return list(zip(compress(count(), exponents), filter(None, exponents), strict=False))
-    return [(match.start(), packed[match.start()]) for match in _USED.finditer(packed)]
+    """The variables of a monomial with their exponents; most exponents are zero."""
+    return list(zip(compress(count(), exponents), filter(None, exponents), strict=True))
 
 
 def _packed(over: Any, powers: list[tuple[int, int]], factors: list[list[tuple[int, int]]], numbers: list[str]) -> str:
@@ -296,14 +291,10 @@ def _packed(over: Any, powers: list[tuple[int, int]], factors: list[list[tuple[i
     return f'mbPolynomial({encode(over)}, {grouped([number for _, _, number in terms])}, {table}, "{text}")'
 
 
-def sparse(terms: list[Term]) -> str:
+def sparse(terms: Terms) -> str:
     """The list of terms ``{coefficient, variable, exponent, ..}`` of a polynomial."""
-    places = tuple(f",{i}," for i in range(len(terms[0][0]) if terms else 0))
-    listed = []
-    for exponents, coefficient in terms:
-        powers = zip(compress(places, exponents), filter(None, exponents), strict=True)
-        listed.append("{" + coefficient + "".join([f"{place}{exponent}" for place, exponent in powers]) + "}")
-    return grouped(listed)
+    powers = (("".join([f",{place},{e}" for place, e in _factors(m)]), coefficient) for m, coefficient in terms)
+    return grouped([f"{{{coefficient}{factors}}}" for factors, coefficient in powers])
 
 
 def terms(value: PolyElement) -> list[Term]:
