@@ -330,13 +330,6 @@ def _evidence(fact: OrbitFacts) -> dict[str, Any]:
 
 
 def _observations(fact: OrbitFacts) -> dict[str, Any]:
-    return {
-        "dimension": fact.dimension,
-        "fibre_length": fact.fibre.length,
-        "fibre_points": fact.fibre.points,
-        "source_smooth": fact.source_smooth,
-        "singular": fact.singular,
-        "critical": fact.critical,
-        "boundary": fact.boundary,
-        "tangent_lower_bound": fact.tangent_lower,
-    }
+    fibre = {"fibre_length": fact.fibre.length, "fibre_points": fact.fibre.points}
+    named = {name: getattr(fact, name) for name in ("source_smooth", "singular", "critical", "boundary")}
+    return {"dimension": fact.dimension, **fibre, **named, "tangent_lower_bound": fact.tangent_lower}

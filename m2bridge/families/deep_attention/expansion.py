@@ -26,7 +26,7 @@ from m2bridge.algebra.linear_algebra import pivot_columns
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import InvalidCaseError, TooLargeError
-from m2bridge.families.deep_attention.network import EntryMatrix, Head, Layer, NumberSystem, Point, Rows
+from m2bridge.families.deep_attention.network import EntryMatrix, Head, Layer, NumberSystem, Point
 from m2bridge.families.deep_attention.shape import Shape, coefficient_count
 from m2bridge.limits import check, watched
 
@@ -95,16 +95,6 @@ def _product_count(network: Shape) -> int:
     return products
 
 
-class PolynomialSystem(NumberSystem):
-    """The number system of polynomials."""
-
-    __slots__ = ()
-
-    def matrix(self, rows: Rows) -> EntryMatrix:
-        """Return the matrix with these entries."""
-        return EntryMatrix(list(map(list, rows)))
-
-
 def _symmetric_coefficients(network: Shape) -> dict[Place, Polynomial]:
     """The coefficients of P that are not identically zero."""
     n = network.widths[0]
@@ -114,7 +104,7 @@ def _symmetric_coefficients(network: Shape) -> dict[Place, Polynomial]:
     symmetric = dict(zip(combinations_with_replacement(range(n), 2), entries, strict=True))
     S = EntryMatrix([[symmetric[min(p, q), max(p, q)] for q in range(n)] for p in range(n)])
     Q = EntryMatrix([[context.constant(int(i == j)) for j in range(n)] for i in range(n)])
-    for layer in Point.read(network, parameters, PolynomialSystem()).network():
+    for layer in Point.read(network, parameters, NumberSystem()).network():
         heads = [head.V * (Q * S * Q.transpose() * (head.A * Q)) for head in watched(layer)]
         Q = reduce(add, [Q, *heads] if network.skip else heads)
     P: dict[Place, Polynomial] = {}
@@ -221,16 +211,6 @@ class Words:
 
 def _transposed_word(word: str) -> str:
     return "".join(chr(ord(letter) ^ _TRANSPOSED) for letter in reversed(word))
-
-
-class WordSystem(NumberSystem):
-    """The number system of words: matrices are letters, and have no entries."""
-
-    __slots__ = ()
-
-    def matrix(self, rows: object) -> Words:
-        """Raise TypeError: matrices are made by :meth:`Words.letter`."""
-        raise TypeError("a word has no entries")
 
 
 TOKENS = Words.letter(1)

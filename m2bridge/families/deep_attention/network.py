@@ -13,7 +13,6 @@ weights. The proofs are in ``docs/deep-attention.md``.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -40,14 +39,14 @@ Scalar = Any
 """An integer, or a rational number of FLINT."""
 
 
-class NumberSystem(ABC):
-    """Matrices over a ring, and the normalization σ of scores: the identity, where no subclass knows another one."""
+class NumberSystem:
+    """Matrices over any ring, and the normalization σ of scores: the identity, where no subclass knows another one."""
 
     __slots__ = ()
 
-    @abstractmethod
     def matrix(self, rows: Rows) -> Matrix:
         """Return the matrix with these entries."""
+        return EntryMatrix([list(row) for row in rows])
 
     def normalized(self, scores: Matrix) -> Matrix:
         """Return the normalized scores σ(Z)."""

@@ -13,12 +13,13 @@ from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, MemoryLimitError, MethodUnavailableError, TimeLimitError, TooLargeError
-from m2bridge.families.deep_attention.expansion import TOKENS, UNIT_MATRIX, WordSystem, layer_of_letters
+from m2bridge.families.deep_attention.expansion import TOKENS, UNIT_MATRIX, layer_of_letters
 from m2bridge.families.deep_attention.fibres import MOST_UNKNOWNS, concerns, generic_fibre, limit_outside, unknown_count
 from m2bridge.families.deep_attention.network import (
     DISTINCT_TOKENS,
     SEED,
     Head,
+    NumberSystem,
     Point,
     Residues,
     certified_block,
@@ -268,7 +269,7 @@ def _normal_form(network: Shape) -> Finding:
     S, Q = TOKENS * TOKENS.transpose(), UNIT_MATRIX
     for A in matrices:
         Q = Q * S * Q.transpose() * A * Q
-    function = output(letters, TOKENS, WordSystem())
+    function = output(letters, TOKENS, NumberSystem())
     return Finding(function == M * Q * TOKENS, "both sides as words in matrices", numbers={"factors": function.length})
 
 
@@ -279,7 +280,7 @@ def _scalings(network: Shape) -> Finding:
     if network.heads > MOST_HEADS:
         raise TooLargeError(f"words are written for at most {MOST_HEADS} heads: take fewer")
     plain, scaled = (
-        output([layer_of_letters(0, network.heads, c)], TOKENS, WordSystem(), network.skip) for c in (False, True)
+        output([layer_of_letters(0, network.heads, c)], TOKENS, NumberSystem(), network.skip) for c in (False, True)
     )
     if plain != scaled:
         return Finding(False, "the first layer with cV and A/c has other words")
