@@ -130,7 +130,7 @@ def draw_weights(found: Any) -> Any:
         unique = {label: mark for handles, labels in marks for mark, label in zip(handles, labels, strict=True)}
         picture.legend(unique.values(), unique.keys(), loc="lower center", ncols=3, bbox_to_anchor=(0.5, 0.0))
         picture.suptitle(f"Weights of self-attention: {found.size_text}", fontsize=13)
-        picture.subplots_adjust(left=0.75 / (wide + 5.2), right=0.985, top=0.9, bottom=0.2)
+        picture.subplots_adjust(left=0.9 / (wide + 5.2), right=0.985, top=0.9, bottom=0.2)
         _table(picture.add_subplot(grid[:, 1]), heads)
         return picture
 
@@ -139,11 +139,12 @@ def _scale(axes: Any, heads: Heads, letter: str) -> None:
     """A logarithmic axis that holds all values and distances, and the precision of the type where it is not below."""
     values = [value for head in heads for each in "AV" for value in _relative(head, each)]
     values += [distance for head in heads for distance in _near(head) if distance]
-    least, n = min(values, default=0.1) / 3, heads[0].numerical
+    least, n = min([*values, 0.1]) / 3, heads[0].numerical
     if n.tolerance >= least:
         axes.axhline(n.tolerance, color=SOFT, linewidth=1, linestyle=":", label=f"precision of {n.kind}")
     axes.set_yscale("log")
     axes.set_ylim(least, 2.0)
+    axes.tick_params(axis="y", which="minor", labelleft=False)
     axes.set_ylabel(rf"$\sigma_i({letter})\,/\,\sigma_1({letter})$")
     axes.grid(axis="y", color=FAINT, linewidth=0.7)
     axes.set_axisbelow(True)
