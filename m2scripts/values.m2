@@ -1,7 +1,7 @@
 -- Every value with a counterpart in Python, out and in; loaded in workspaces, after wire.m2 and the preloaded packages.
 --
 -- Out: mbEmit writes ["Value", rings, value]. A ring is in the table once, by its description, after the rings that it
--- is made of; values name it by its place there. The readers are in m2bridge/convert/wire.py and ring_wire.py.
+-- is made of; values name it by its place there. The reader is m2bridge/workspace/decode.py.
 -- The data of an element: text for ZZ, QQ and ZZ/p, [precision, sign, mantissa, exponent] for RR, two of them for CC,
 -- [coefficient, variable, exponent, variable, exponent, ..] for each term of a polynomial, [numerator, denominator];
 -- ["Text", variables, number of terms, text] for a large polynomial, as the engine prints it.
