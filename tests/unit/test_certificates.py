@@ -26,6 +26,7 @@ from m2bridge.families.attention.checker.case import identities
 from m2bridge.families.attention.fibres import Fibre
 from m2bridge.families.attention.orbits import orbits
 from tests.certificates.__main__ import by_release, reported
+from tests.changing import changed
 from tests.fibre_scheme import fibre_scheme, scheme
 
 FOLDER = Path(__file__).parents[1] / "certificates"
@@ -326,3 +327,15 @@ def test_the_command_leaves_out_outcomes_and_refuses_nothing_at_all(
     os.mkfifo(tmp_path / "p.json")
     code, said = run(tmp_path)
     assert (code, said.count("not a file"), "\x1b" in said) == (1, 3, False)
+
+
+def test_a_proof_may_move_to_another_page_and_a_lemma_may_not_change() -> None:
+    certificate = read(FOLDER / "accepted" / "d3-dout2-a2-t2-degree.json")
+    places = [k for k, lemma in enumerate(certificate.trusted) if lemma.endswith(")") and "docs/" in lemma]
+    assert len(places) >= 3
+    for k in places:
+        words, _, _ = certificate.trusted[k].partition("docs/")
+        for place in ("mathematics.md, Degrees)", "deep-attention.md, 3 (a), (b), and 7)", "mathematics.md)"):
+            assert verify(changed(certificate, ("trusted", k), f"{words}docs/{place}")).accepted
+        for lemma in ("Everything is proved (docs/mathematics.md)", certificate.trusted[k] + " or not", words):
+            assert verify(changed(certificate, ("trusted", k), lemma)).outcome == "rejected"
