@@ -51,6 +51,7 @@ from .maps.dimension import Dimension, dimension
 from .maps.hilbert_function import HilbertFunction, hilbert_function
 from .maps.image import Image, image, implicitize
 from .maps.map_model import read_model
+from .maps.polar import PolarDegrees, polar_degrees
 from .maps.singular_locus import SingularLocus, singular_locus
 from .maps.slice_surface import SliceSurface, slice_surface
 from .maps.statement import Component, OrbitStatus
@@ -96,6 +97,7 @@ __all__ = [
     "Outcome",
     "PackageError",
     "Plan",
+    "PolarDegrees",
     "PolynomialMap",
     "PolynomialNetwork",
     "PolynomialRing",
@@ -132,6 +134,7 @@ __all__ = [
     "observe",
     "orbit_diagram",
     "plan",
+    "polar_degrees",
     "read_ideal",
     "read_ideal_file",
     "read_map",

@@ -57,6 +57,7 @@ WITH_ENGINE = frozenset(
         "OrbitDiagram",
         "SliceSurface",
         "hilbert_function",
+        "polar_degrees",
         "orbit_diagram",
         "slice_surface",
         "cross_check_all_sizes",

@@ -20,6 +20,7 @@ SECTIONS = {
         computing.dimension_command,
         computing.closure_command,
         computing.singular_locus_command,
+        computing.polar_degrees_command,
         computing.implicitize_command,
     ),
     "Decide": (computing.cross_check_command, computing.membership_command, weights_command),

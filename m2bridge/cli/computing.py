@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 # Copies of the choices of functions in modules that need SymPy, which is slow to import; a test compares them.
 DIMENSION_METHODS = ("auto", "elimination", "jacobian", "formula", "all")
 LOCUS_METHODS = ("auto", "fibres", "orbits", "jacobian", "all")
+POLAR_METHODS = ("auto", "theorem", "slices", "conormal")
 WEIGHTS = ("attention", "factored")
 
 
@@ -124,21 +125,22 @@ def _closures_of_all_sizes(options: dict[str, Any], weights: str | None) -> int:
 CHOICES = ("strategy", "max_degree", "weights", "outputs")
 
 OF_AN_IDEAL = frozenset({"named_ideal", "projective", "field", "timeout", "memory", "program", "form", "everything"})
-"""The options of ``singular-locus`` that have a meaning for an ideal."""
+"""The options of commands about varieties that have a meaning for an ideal."""
 
 
 def ideal_option(command: Command) -> Command:
-    """``--ideal FILE|TEXT`` and ``--projective``."""
+    """``--ideal FILE|TEXT``."""
     help_ideal = (
         "Of the variety of an ideal: polynomials such as 'x^2 - y^2*z, x*y', or a TOML file: "
         '[ideal], variables = ["x", "y"], generators = ["x^2 - y^3"].'
     )
+    return click.option("--ideal", "named_ideal", metavar="FILE|TEXT", help=help_ideal)(command)
+
+
+def projective_option(command: Command) -> Command:
+    """``--projective``."""
     help_projective = "With --ideal: of the projective variety of a homogeneous ideal, with projective dimensions."
-    return shared.add_options(
-        command,
-        click.option("--ideal", "named_ideal", metavar="FILE|TEXT", help=help_ideal),
-        click.option("--projective", is_flag=True, help=help_projective),
-    )
+    return click.option("--projective", is_flag=True, help=help_projective)(command)
 
 
 @click.command("singular-locus", cls=FamilyCommand, epilog="Example: m2bridge singular-locus --d 2 --d-out 1")
@@ -148,6 +150,7 @@ def ideal_option(command: Command) -> Command:
 @method_option(LOCUS_METHODS)
 @click.option("--ideals", is_flag=True, help="Compute the ideals of the components too.")
 @ideal_option
+@projective_option
 @shared.all_option
 @shared.run_options
 def singular_locus_command(method: Any, ideals: bool, named_ideal: str | None, projective: bool, **options: Any) -> int:
@@ -166,24 +169,29 @@ def singular_locus_command(method: Any, ideals: bool, named_ideal: str | None, p
 
 
 def _singular_locus_of_ideal(named: str, projective: bool, options: dict[str, Any]) -> int:
-    context = click.get_current_context()
-    explicit = {name for name in context.params if context.get_parameter_source(name) == ParameterSource.COMMANDLINE}
-    if foreign := sorted(explicit - OF_AN_IDEAL):
-        parameter = next(param for param in context.command.get_params(context) if param.name == foreign[0])
-        name = parameter.get_error_hint(context).strip("'")
-        raise click.UsageError(f"--ideal and {name} exclude each other")
-    request = shared.Run.of(options)
+    request, field = _ideal_request(options)
     with shared.within(timeout=request.timeout) as clock, request.engine() as engine:
         with importing():
             from m2bridge.ideals.singular_locus import singular_locus
 
-        ideal, title = read_ideal(named, options["field"] if "field" in explicit else None)
+        ideal, title = read_ideal(named, field)
         with progress(f"singular locus of {title or printable(named):.60}"):
             if projective:
                 result = ideal.projective().singular_locus(engine=engine, title=title)
             else:
                 result = singular_locus(ideal, engine=engine, title=title)
     return show(result, request.form, clock, request.everything)
+
+
+def _ideal_request(options: dict[str, Any]) -> tuple[shared.Run, CoefficientField | None]:
+    """How to compute with an ideal, and the field if one is named; UsageError for options about cases and maps."""
+    context = click.get_current_context()
+    explicit = {name for name in context.params if context.get_parameter_source(name) == ParameterSource.COMMANDLINE}
+    if foreign := sorted(explicit - OF_AN_IDEAL):
+        parameter = next(param for param in context.command.get_params(context) if param.name == foreign[0])
+        name = parameter.get_error_hint(context).strip("'")
+        raise click.UsageError(f"--ideal and {name} exclude each other")
+    return shared.Run.of(options), options["field"] if "field" in explicit else None
 
 
 def read_ideal(named: str, field: CoefficientField | None) -> tuple[Ideal, str]:
@@ -204,6 +212,43 @@ def read_ideal(named: str, field: CoefficientField | None) -> tuple[Ideal, str]:
         raise click.UsageError(
             f"--ideal: there is no file '{printable(named):.60}', and it is not the text of polynomials: {reason}"
         ) from None
+
+
+@click.command("polar-degrees", cls=FamilyCommand, epilog="Example: m2bridge polar-degrees --d 2 --d-out 2")
+@shared.case_options
+@family_options
+@map_options
+@method_option(POLAR_METHODS)
+@ideal_option
+@shared.run_options
+def polar_degrees_command(method: Any, named_ideal: str | None, **options: Any) -> int:
+    """Polar degrees, and how many critical points a general quadratic loss has; with --ideal, of any variety."""
+    if named_ideal is not None:
+        return _polar_degrees_of_ideal(named_ideal, options)
+    request = shared.case_request(options)
+    if request.field != QQ:
+        raise InvalidCaseError("field", "polar degrees are those over QQ")
+    early = method in ("slices", "conormal")
+    with request.computing(f"polar degrees of the {request.model.title}", early=early) as (clock, engine):
+        with importing():
+            from m2bridge.maps.map_model import as_model
+            from m2bridge.maps.polar import polar_degrees
+
+        model = as_model(request.model, request.coordinates)
+        result = polar_degrees(model, engine=engine, method=method)
+    return show(result, request.form, clock)
+
+
+def _polar_degrees_of_ideal(named: str, options: dict[str, Any]) -> int:
+    request, field = _ideal_request(options)
+    with shared.within(timeout=request.timeout) as clock, request.engine() as engine:
+        with importing():
+            from m2bridge.maps.polar import polar_degrees
+
+        ideal, title = read_ideal(named, field)
+        with progress(f"polar degrees of {title or printable(named):.60}"):
+            result = polar_degrees(ideal, engine=engine, title=title or f"variety of {printable(named):.60}")
+    return show(result, request.form, clock)
 
 
 @click.command("implicitize", epilog="Example: m2bridge implicitize examples/twisted_cubic.toml")

@@ -192,6 +192,50 @@ class Core:
 
 
 @dataclass(frozen=True, slots=True)
+class Locus:
+    """A part of the source of a theorem, as it was observed.
+
+    Parameters
+    ----------
+    name : str
+        The orbit.
+    codimension : int
+        Of the points over the orbit.
+    kernel : int
+        An upper bound for the dimension of the kernel of the differential there.
+    """
+
+    name: str
+    codimension: int
+    kernel: int
+
+
+@dataclass(frozen=True, slots=True)
+class PolarTheorem:
+    """The polar degrees of a case by a theorem of its family.
+
+    Parameters
+    ----------
+    degrees : tuple of int
+        δ_n, …, δ_0.
+    known : str
+        How, in a few words.
+    rests_on : tuple of str
+        Lemmas.
+    loci : tuple of Locus
+        What was observed of the case; empty if nothing.
+    generic_fibre : int or None
+        The number of points of the general fibre, where it was observed.
+    """
+
+    degrees: tuple[int, ...]
+    known: str
+    rests_on: tuple[str, ...]
+    loci: tuple[Locus, ...] = ()
+    generic_fibre: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class WithoutRealWeights:
     """Which real points of a Zariski closure are no functions of real weights.
 
@@ -377,6 +421,10 @@ class Model(ABC):
 
     def predicted_hilbert_function(self, degree: int) -> int | None:
         """Return the dimension of the part of this degree by a formula that is proved in large degrees only."""
+        return None
+
+    def polar_theorem(self) -> PolarTheorem | None:
+        """Return the polar degrees of the closure by a theorem of the family, where there is one."""
         return None
 
     def without_real_weights(self) -> WithoutRealWeights | None:

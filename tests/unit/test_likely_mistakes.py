@@ -218,7 +218,18 @@ def test_the_ending_says_the_form_of_a_report(name: str, first: str, said: Calla
     assert out.read_text(encoding="utf-8").startswith(first)
 
 
-ALONE = ("dimension", "closure", "singular-locus", "script", "cross-check", "membership", "certify", "verify", "report")
+ALONE = (
+    "dimension",
+    "closure",
+    "singular-locus",
+    "polar-degrees",
+    "script",
+    "cross-check",
+    "membership",
+    "certify",
+    "verify",
+    "report",
+)
 
 
 @pytest.mark.parametrize("name", ALONE)
@@ -326,7 +337,7 @@ Verdict __version__ closure cross_check cross_check_all_sizes dimension fibres i
 singular_locus TooLargeError
 Chain ContradictionError MemoryLimitError TimeLimitError InvalidCaseError Layer M2BridgeError
 DeepAttention DeepAttentionAllSizes cross_check_deep_attention Plan PolynomialNetwork
-HilbertFunction OrbitDiagram SliceSurface hilbert_function orbit_diagram slice_surface
+HilbertFunction OrbitDiagram PolarDegrees SliceSurface hilbert_function polar_degrees orbit_diagram slice_surface
 certify implicitize plan read_map read_model verify
 IdealSingularLocus IrreducibleComponent ideal read_ideal_file read_mrdi read_sage_text
 Outcome ProjectiveScheme from_sage run_many

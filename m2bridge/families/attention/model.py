@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from m2bridge.engine import Engine
     from m2bridge.families.attention.observed import Observations
     from m2bridge.families.attention.orbits import Orbit
-    from m2bridge.maps.model import Core
+    from m2bridge.maps.model import Core, PolarTheorem
     from m2bridge.maps.statement import LocusFindings, Statement
 
 FEW_COORDINATES = 1000
@@ -214,6 +214,12 @@ class SingleLayerAttention(Shape, Model):
         from m2bridge.families.attention.completeness import no_prediction, predicted_hilbert_function
 
         return None if no_prediction(self) else predicted_hilbert_function(self, degree)
+
+    def polar_theorem(self) -> PolarTheorem | None:
+        """The polar degrees for all sizes but α = d' = 1 < d."""
+        from m2bridge.families.attention.polar import polar_theorem
+
+        return polar_theorem(self)
 
     def core(self) -> Core | None:
         """The products of as few linear forms in as few variables as decide."""

@@ -1,0 +1,360 @@
+"""Polar degrees: the classes of the conormal variety, and how many critical points a quadratic loss has."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
+from math import comb, prod
+from random import Random
+from typing import Any, Literal, get_args
+
+import flint
+from sympy.polys.rings import PolyElement
+
+from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.jacobian import jacobian_at
+from m2bridge.algebra.linear_algebra import pivot_columns
+from m2bridge.algebra.numbers import integer_coefficients
+from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_homogeneous
+from m2bridge.convert import macaulay2
+from m2bridge.engine import Engine, engine_or_own, engine_or_shared
+from m2bridge.engine.script import Script, render
+from m2bridge.engine.wire import Answer, answer_to, parse
+from m2bridge.errors import InvalidCaseError, MemoryLimitError, MethodUnavailableError, TimeLimitError, TooLargeError
+from m2bridge.ideals.ideal import Ideal
+from m2bridge.ideals.program import question
+from m2bridge.limits import clock, limited
+from m2bridge.maps.closure import closure
+from m2bridge.maps.map_model import Case, as_model
+from m2bridge.maps.model import Model, PolarTheorem
+from m2bridge.pictures.polar_degrees import draw_polar_degrees
+from m2bridge.results.base import computed_by, result_json
+from m2bridge.results.picture import PictureResult, csv_text
+from m2bridge.results.sheet import Block, Facts, Picture, Sheet, Table, printable
+
+PRIME = 32003
+"""Modulo which Macaulay2 counts."""
+
+MOST_MINORS = 5000
+"""In one slice."""
+
+Method = Literal["auto", "theorem", "slices", "conormal"]
+
+
+@dataclass(frozen=True, slots=True)
+class PolarDegrees(PictureResult):
+    """The polar degrees of a projective variety Z of dimension n in P^N, which may be the closure of an affine one.
+
+    δ_i is the number of points of the conormal variety over i general hyperplanes in P^N and N − 1 − i in its dual.
+
+    Parameters
+    ----------
+    title : str
+    case : dict or None
+    ambient : int
+        N.
+    degrees : tuple of int
+        δ_n, δ_{n−1}, …: all down to δ_0, or fewer where ``unfinished``. The first is the degree of Z.
+    dimension : int
+        n.
+    method : {"theorem", "slices", "conormal"}
+    theorem : PolarTheorem
+        How the numbers are known, and what was observed.
+    engine_version : str
+    seconds : float
+    unfinished : str
+    closure : bool
+        Whether Z is the closure in projective space of a variety that is not known to be a cone.
+
+    Examples
+    --------
+    >>> result = polar_degrees(SingleLayerAttention(d=2, d_out=1))
+    >>> result.degrees, result.generic_ed_degree, result.dual_dimension, result.dual_degree
+    ((4, 6, 4, 0, 0), 14, 2, 4)
+    """
+
+    title: str
+    case: dict[str, Any] | None
+    ambient: int
+    degrees: tuple[int, ...]
+    dimension: int
+    method: str
+    theorem: PolarTheorem
+    engine_version: str
+    seconds: float
+    unfinished: str = ""
+    closure: bool = False
+
+    @property
+    def generic_ed_degree(self) -> int | None:
+        """The number of complex critical points of a general quadratic form on the smooth part: the sum.
+
+        Source: Draisma, Horobeț, Ottaviani, Sturmfels, Thomas, *The Euclidean distance degree of an algebraic variety*,
+        Found. Comput. Math. 16, 2016, Theorem 5.4.
+        """
+        return sum(self.degrees) if self._complete else None
+
+    @property
+    def _complete(self) -> bool:
+        return len(self.degrees) == self.dimension + 1
+
+    @property
+    def _dual(self) -> tuple[int, int] | None:
+        """Dimension and degree of the dual variety, from the last polar degree that is not zero; (−1, 0) if empty."""
+        if not self._complete:
+            return None
+        defect = next(i for i, value in enumerate(reversed(self.degrees)) if value)
+        empty = self.dimension == self.ambient
+        return (-1, 0) if empty else (self.ambient - 1 - defect, self.degrees[self.dimension - defect])
+
+    @property
+    def dual_dimension(self) -> int | None:
+        """The projective dimension of the dual variety; −1 if it is empty, which that of the whole space is."""
+        return self._dual and self._dual[0]
+
+    @property
+    def dual_degree(self) -> int | None:
+        """The degree of the dual variety; 0 if it is empty."""
+        return self._dual and self._dual[1]
+
+    def to_sheet(self) -> Sheet:
+        """The numbers, how they are known, and what was observed."""
+        shown = ", ".join(map(str, self.degrees)) + ("" if self._complete else ", …")
+        dual = f"dimension {self.dual_dimension}, degree {self.dual_degree}" if self.dual_degree else "empty"
+        of_closure = "; of the closure in projective space" if self.closure else ""
+        facts = [
+            ("variety", f"dimension {self.dimension} in P^{self.ambient}{of_closure}"),
+            ("polar degrees", shown),
+            ("generic ED degree", f"{self.generic_ed_degree}" if self._complete else "not known"),
+            ("dual variety", dual if self._complete else "not known"),
+            ("known", self.theorem.known),
+            *(("" if number else "rests on", reason) for number, reason in enumerate(self.theorem.rests_on)),
+            ("general fibre", self.theorem.generic_fibre and f"{self.theorem.generic_fibre} point, observed"),
+            ("not finished", self.unfinished or None),
+            ("computed by", computed_by(self.engine_version, self.seconds)),
+        ]
+        blocks: list[Block] = [Facts(facts)]
+        if loci := [(locus.name, locus.codimension, locus.kernel) for locus in self.theorem.loci if locus.kernel]:
+            blocks.append(Table(("observed at orbit", "codimension", "kernel at most"), loci))
+        title = f"Polar degrees of the {self.title}" if self.case or self.method == "slices" else self.title
+        formulas = [rf"\operatorname{{gED}} = {self.generic_ed_degree}"] if self._complete else []
+        return Sheet(title, [*blocks, Picture(self.page_svg)], formulas)
+
+    def to_json(self) -> dict[str, Any]:
+        """The numbers, how they are known, and what was observed."""
+        theorem = self.theorem
+        return result_json(self.case, "QQ", self.engine_version or None, self.seconds) | {
+            "title": self.title or None,
+            "dimension": self.dimension,
+            "ambient_dimension": self.ambient,
+            "projective_closure": self.closure,
+            "polar_degrees": list(self.degrees),
+            "generic_ed_degree": self.generic_ed_degree,
+            "dual_dimension": self.dual_dimension,
+            "dual_degree": self.dual_degree,
+            "method": self.method,
+            "known": theorem.known,
+            "rests_on": list(theorem.rests_on),
+            "generic_fibre_points": theorem.generic_fibre,
+            "loci": [{"orbit": x.name, "codimension": x.codimension, "kernel_at_most": x.kernel} for x in theorem.loci],
+            "unfinished": self.unfinished or None,
+        }
+
+    def to_macaulay2(self) -> str:
+        """A list of values."""
+        return f"polarDegrees = {{{', '.join(map(str, self.degrees))}}}"
+
+    def to_csv(self) -> str:
+        """One line for each polar degree."""
+        return csv_text(("i", "polar_degree"), [(self.dimension - k, value) for k, value in enumerate(self.degrees)])
+
+    def figure(self) -> Any:
+        """The polar degrees as bars, as a ``matplotlib.figure.Figure``."""
+        return draw_polar_degrees(self.title, self.dimension, self.degrees)
+
+
+def polar_degrees(
+    case: Case | Ideal,
+    *,
+    engine: Engine | None = None,
+    method: Method = "auto",
+    timeout: float | None = None,
+    title: str = "",
+) -> PolarDegrees:
+    """Compute the polar degrees of the projective variety of a cone, or of the projective closure of another variety.
+
+    Parameters
+    ----------
+    case : a model, a PolynomialMap or an Ideal over QQ
+    engine : Engine, optional
+        A Macaulay2 of its own is started, and ended, where none is given and one is needed.
+    method : {"auto", "theorem", "slices", "conormal"}
+        ``theorem``: by a theorem of the family. ``slices``: points of the source are counted where a general linear
+        space meets the image and a general linear space of hyperplanes is tangent. ``conormal``: by the bidegree of the
+        conormal variety, from the ideal. Both compute modulo 32003, with random numbers: the numbers are right for all
+        but finitely many primes, and but for few of the choices. ``auto`` is the first that there is.
+    timeout : float, optional
+        Seconds for the whole computation.
+    title : str
+        The variety of an ideal in words.
+
+    Raises
+    ------
+    InvalidCaseError
+        If there is no such method, or it is not for this case.
+    MethodUnavailableError
+        If no theorem is known, the source has relations, or the points counted are not isolated.
+    TooLargeError
+        If the case is too large.
+
+    Source: Kleiman's theorem on general translates, *Compositio Math.* 28, 1974, for counting.
+
+    Examples
+    --------
+    >>> cubic = ideal("x*z - y^2", "x*w - y*z", "y*w - z^2")
+    >>> polar_degrees(cubic).degrees
+    (3, 4)
+    """
+    if method not in get_args(Method):
+        raise InvalidCaseError("method", f"unknown method '{method}': use {', '.join(get_args(Method))}")
+    with limited(timeout):
+        if isinstance(case, Ideal):
+            if method not in ("auto", "conormal"):
+                raise InvalidCaseError("method", f"'{method}' is not for ideals: use conormal")
+            return _of_ideal(case, printable(title) or "variety of an ideal", None, engine)
+        model = as_model(case)
+        theorem = model.polar_theorem() if method in ("auto", "theorem") else None
+        if theorem is not None:
+            return _by_theorem(model, theorem)
+        if method == "theorem":
+            raise MethodUnavailableError(
+                f"no theorem gives the polar degrees of the {model.title}: use slices or conormal"
+            )
+        return _of_closure(model, engine) if method == "conormal" else _by_slices(model, engine)
+
+
+def _by_theorem(model: Model, theorem: PolarTheorem) -> PolarDegrees:
+    last = len(theorem.degrees) - 1
+    ambient = model.coordinate_count - 1
+    return PolarDegrees(
+        model.title, model.case, ambient, theorem.degrees, last, "theorem", theorem, "", clock().seconds
+    )
+
+
+def _of_closure(model: Model, engine: Engine | None) -> PolarDegrees:
+    with engine_or_own(engine) as engine:
+        variety = closure(model, engine=engine)
+        if variety.ideal is None or not variety.completeness.proved:
+            raise variety.incomplete()
+        return _of_ideal(variety.ideal, model.title, model.case, engine, prime=True)
+
+
+def _of_ideal(
+    ideal: GeneratingSet, title: str, case: dict[str, Any] | None, engine: Engine | None, *, prime: bool = False
+) -> PolarDegrees:
+    """By the conormal variety; ``prime`` says that the ideal is known to be prime over QQ."""
+    if ideal.ring.field != QQ:
+        raise InvalidCaseError("field", f"polar degrees are computed for ideals over QQ, not {ideal.ring.field}")
+    modulo = PolynomialRing(CoefficientField(PRIME), ideal.ring.variables)
+    generators = [modulo.sympy_ring.from_dict(integer_coefficients(g)) for g in ideal.generators_or_zero]
+    ring = GeneratingSet(modulo, tuple(generators))
+    names = {"title": title, "prime": "true" if prime else ""}
+    with engine_or_own(engine_or_shared(engine)) as engine:
+        answer = answer_to(question("polar_conormal", {"givenIdeal": ring}, names), engine=engine)
+        version = engine.version
+    last = max(answer.integers("dimensions"), default=0) - 1
+    if last < 0:
+        raise InvalidCaseError("ideal", "the projective variety is empty")
+    homogeneous = all(map(is_homogeneous, ideal.generators))
+    listed = answer.integer_lists("polar_degrees")
+    degrees = tuple(sum(row[i] for row in listed if i < len(row)) for i in range(last, -1, -1))
+    ambient = len(ideal.ring.variables) - homogeneous
+    known = f"by the conormal variety, modulo {PRIME}"
+    if len(listed) > 1:
+        known += f"; the sum over {len(listed)} irreducible components"
+    seconds = clock().seconds
+    theorem = PolarTheorem(degrees, known, ())
+    return PolarDegrees(title, case, ambient, degrees, last, "conormal", theorem, version, seconds, "", not homogeneous)
+
+
+def _by_slices(model: Model, engine: Engine | None) -> PolarDegrees:
+    forms, cone = _forms(model)
+    kept, point = _chart(forms)
+    last = len(kept)
+    if (minors := max(comb(last + 1, cut + 2) for cut in range(last + 1))) > MOST_MINORS:
+        raise TooLargeError(f"slices of a variety of dimension {last} take {minors} minors; at most {MOST_MINORS}")
+    late = ""
+    with engine_or_own(engine) as engine:
+        try:
+            answer = answer_to(slices_script(forms, kept, point, model.title), engine=engine)
+        except (TimeLimitError, MemoryLimitError) as limit:
+            answer, late = parse(limit.records), str(limit)
+        version = engine.version
+    degrees = _counted(answer, last)
+    known = f"by counting points in random slices, modulo {PRIME}"
+    theorem = PolarTheorem(degrees, known, ())
+    numbers = len(forms.coordinates) - 1, degrees, last
+    return PolarDegrees(model.title, model.case, *numbers, "slices", theorem, version, clock().seconds, late, not cone)
+
+
+def _forms(model: Model) -> tuple[PolynomialMap, bool]:
+    """The parametrization of the cone over the variety in projective space, and whether it is that of the model.
+
+    It is if weights of the parameters make all images homogeneous of weight 1; else 1 is the first coordinate.
+    """
+    free = model.free_map
+    if free.relations:
+        raise MethodUnavailableError("the parameters satisfy relations, and slices need free ones: use conormal")
+    exponents = sorted({monomial for image in free.images for monomial in image.monoms()})
+    if not exponents:
+        raise InvalidCaseError("map", "its image is the point zero")
+    ranks = [flint.fmpz_mat([[*row, *one] for row in exponents]).rank() for one in ((), (1,))]
+    if ranks[0] == ranks[1]:
+        return free, True
+    name = next(name for k in count() if (name := f"h{k}") not in free.coordinates)
+    one = free.source.sympy_ring.one
+    return PolynomialMap(free.source, (name, *free.coordinates), (one, *free.images)), False
+
+
+def _chart(forms: PolynomialMap) -> tuple[list[int], list[int]]:
+    """As few parameters as suffice, while the others are these random numbers: positions, and a random point."""
+    random = Random(1)
+    point = [random.randrange(1, PRIME) for _ in forms.source.variables]
+    images = [_integral(image) for image in forms.images]
+    values = (sum(int(c) * prod(map(pow, point, monomial)) for monomial, c in image.items()) for image in images)
+    rows = [[value, *row] for value, row in zip(values, jacobian_at(images, point, PRIME), strict=True)]
+    pivots = pivot_columns(rows, PRIME)[0]
+    if pivots[:1] != [0]:
+        raise InvalidCaseError("map", "its image is the point zero")
+    return [pivot - 1 for pivot in pivots[1:]], point
+
+
+def _integral(image: PolyElement) -> PolyElement:
+    """The least multiple with integer coefficients."""
+    return image.clear_denoms()[1]
+
+
+def slices_script(forms: PolynomialMap, kept: Sequence[int], point: Sequence[int], title: str) -> Script:
+    """The Macaulay2 program that counts; parameters that are not kept have the values of the point."""
+    names = macaulay2.all_to_macaulay2(forms.source.variables)
+    values = [names[j] if j in kept else str(value) for j, value in enumerate(point)]
+    written = {
+        "title": title,
+        "prime": str(PRIME),
+        "parameters": ", ".join(names),
+        "kept": ", ".join(names[j] for j in kept),
+        "values": macaulay2.sequence(f"sub({v}, sourceRing)" for v in values),
+        "images": macaulay2.sequence(macaulay2.polynomial(_integral(image), names) for image in forms.images),
+    }
+    return render("polar_slices", ("wire",), written)
+
+
+def _counted(answer: Answer, last: int) -> tuple[int, ...]:
+    """The numbers of points, each divided by that of the general fibre, as far as they were counted."""
+    counts = [answer.integer(f"polar_{i}") for i in range(last, -1, -1) if f"polar_{i}" in answer]
+    fibre = answer.integer("fibre") if "fibre" in answer else 1
+    if fibre < 1 or any(value < 0 or value % fibre for value in counts):
+        raise MethodUnavailableError(
+            f"the points in slices are not isolated: {counts} for fibres of {fibre}; use conormal"
+        )
+    return tuple(value // fibre for value in counts)

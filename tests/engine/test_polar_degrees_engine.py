@@ -1,0 +1,76 @@
+"""Polar degrees counted by Macaulay2 modulo a prime, against theorems and the literature."""
+
+import pytest
+from sympy import symbols
+
+from m2bridge import Engine, Ideal, PolynomialMap, SingleLayerAttention, ideal, polar_degrees
+from m2bridge.errors import InvalidCaseError
+
+pytestmark = pytest.mark.macaulay2("any")
+
+s, t, u = symbols("s t u")
+
+
+@pytest.fixture
+def engine(remembering: Engine) -> Engine:
+    return remembering
+
+
+@pytest.mark.parametrize("case", [(2, 1, 2), (2, 2, 1), (2, 2, 2)], ids=str)
+def test_attention_by_the_theorem_and_in_slices(case: tuple[int, int, int], engine: Engine) -> None:
+    model = SingleLayerAttention(*case)
+    assert polar_degrees(model, engine=engine, method="slices").degrees == polar_degrees(model).degrees
+
+
+def test_attention_by_its_conormal_variety(engine: Engine) -> None:
+    assert polar_degrees(SingleLayerAttention(2, 1), engine=engine, method="conormal").degrees == (4, 6, 4, 0, 0)
+
+
+def test_a_two_to_one_parametrization_is_counted_once(engine: Engine) -> None:
+    """The Segre variety P¹ × P²: 3, 4, 3 (2 × 3 matrices of rank one, generic ED degree 10)."""
+    result = polar_degrees(SingleLayerAttention(2, 1, 1), engine=engine)
+    assert (result.degrees, result.generic_ed_degree, result.method) == ((3, 4, 3, 0), 10, "slices")
+
+
+MAPS = {
+    "twisted cubic": ([s**3, s**2 * t, s * t**2, t**3], (3, 4)),
+    "Veronese surface": ([s**2, s * t, s * u, t**2, t * u, u**2], (4, 6, 3)),
+    "cuspidal cubic, affine": ([t**2, t**3], (3, 3)),  # the cusp is not counted
+    "nodal cubic, affine": ([t**2 - 1, t**3 - t], (3, 4)),
+}
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_curves_and_surfaces_in_slices(name: str, engine: Engine) -> None:
+    """Plücker's formulas for plane curves; Draisma and others, Example 5.7, for the Veronese surface (13)."""
+    images, degrees = MAPS[name]
+    variables = sorted(set().union(*(image.free_symbols for image in images)), key=str)
+    found = PolynomialMap.from_expressions(variables, {f"x{k}": image for k, image in enumerate(images)})
+    result = polar_degrees(found, engine=engine, method="slices")
+    assert (result.degrees, result.closure) == (degrees, "affine" in name)
+
+
+IDEALS: dict[str, tuple[Ideal, tuple[int, ...]]] = {
+    # Smooth hypersurfaces of degree e: e (e − 1)^k.
+    "cubic curve": (ideal("x^3 + y^3 + z^3"), (3, 6)),
+    "cubic surface": (ideal("x^3 + y^3 + z^3 + w^3"), (3, 6, 12)),
+    # A smooth curve of degree 4 and genus 1: 2·4 + 2·1 − 2 by Chern classes.
+    "elliptic quartic": (ideal("x^2 + y^2 + z^2 + w^2", "x^2 + 2*y^2 + 3*z^2 + 5*w^2"), (4, 8)),
+    "2 × 3 matrices of rank one": (ideal("a*e - b*d", "a*f - c*d", "b*f - c*e", variables="a b c d e f"), (3, 4, 3, 0)),
+    "a conic, affine": (ideal("x^2 + y^2 - 1"), (2, 2)),
+    "four lines": (ideal("x*w - y*z", "x^2 + y^2 + z^2 + w^2"), (4, 0)),
+    "two lines": (ideal("x*y", variables="x y z"), (2, 0)),
+    "a hyperplane": (ideal("x - y", variables="x y z"), (1, 0)),
+    "everything": (ideal(variables="x y z"), (1, 0, 0)),
+}
+
+
+@pytest.mark.parametrize("name", IDEALS)
+def test_ideals_by_the_conormal_variety(name: str, engine: Engine) -> None:
+    given, degrees = IDEALS[name]
+    assert polar_degrees(given, engine=engine).degrees == degrees
+
+
+def test_an_empty_variety_is_refused(engine: Engine) -> None:
+    with pytest.raises(InvalidCaseError, match="empty"):
+        polar_degrees(ideal("x", "y"), engine=engine)

@@ -1,0 +1,171 @@
+"""Polar degrees of attention against the literature, other ways to integrate, and critical points that are counted."""
+
+import json
+from math import comb
+from random import Random
+
+import pytest
+from click.testing import CliRunner
+from sympy import QQ, Matrix, Poly, symbols
+
+from m2bridge import InvalidCaseError, SingleLayerAttention, TooLargeError, polar_degrees
+from m2bridge.cli import computing
+from m2bridge.cli.commands import cli
+from m2bridge.errors import ContradictionError, MethodUnavailableError
+from m2bridge.families.attention import polar
+from m2bridge.families.attention.shape import Shape, degree_formula, dimension_formula
+from m2bridge.maps.polar import Method, _chart, _forms
+
+Case = tuple[int, int, int]
+
+# The sums of Segre varieties of p × q matrices of rank one with general weights: Ottaviani, Spaenlehauer, Sturmfels,
+# *Exact solutions in structured low-rank approximation*, SIAM J. Matrix Anal. Appl. 35, 2014, Table 1 (2 × 4, 4 × 4).
+KNOWN: dict[Case, tuple[tuple[int, ...], int]] = {
+    (2, 1, 2): ((4, 6, 4, 0, 0), 14),
+    (2, 2, 2): ((20, 60, 84, 68, 36, 12, 4), 284),
+    (2, 2, 1): ((20, 56, 68, 40, 12, 0), 196),
+    (3, 1, 3): ((45, 144, 192, 126, 36, 0, 0, 0, 0, 0, 0), 543),
+}
+
+
+@pytest.mark.parametrize("case", KNOWN, ids=str)
+def test_numbers_that_were_counted_or_are_known(case: Case) -> None:
+    result = polar_degrees(SingleLayerAttention(*case))
+    assert (result.degrees, result.generic_ed_degree) == KNOWN[case]
+    assert result.method == "theorem"
+
+
+def segre(p: int, q: int) -> int:
+    """The generic ED degree of P^p × P^q by Chern classes, those of (1 + s)^{p+1} (1 + t)^{q+1}."""
+    n = p + q
+    terms = (
+        (i, j, comb(p + 1, i) * comb(q + 1, j) * comb(n - i - j, p - i)) for i in range(p + 1) for j in range(q + 1)
+    )
+    return sum((-1) ** (i + j) * (2 ** (n + 1 - i - j) - 1) * value for i, j, value in terms)
+
+
+@pytest.mark.parametrize("size", [(2, 1), (2, 2), (3, 1), (3, 2), (4, 3), (5, 5)], ids=str)
+def test_matrices_of_every_rank_give_the_numbers_of_a_segre_variety(size: tuple[int, int]) -> None:
+    d, d_out = size
+    assert segre(2, 2) == 39  # 3 × 3 matrices, the same table
+    assert sum(polar.predicted_polar_degrees(Shape(d, d_out))) == segre(d * d - 1, d * d_out - 1)
+
+
+@pytest.mark.parametrize("case", [(2, 2, 1), (3, 1, 2), (3, 2, 1), (4, 2, 2), (4, 3, 3), (5, 2, 1), (6, 5, 4)], ids=str)
+def test_the_first_is_the_degree(case: Case) -> None:
+    degrees = polar.predicted_polar_degrees(Shape(*case))
+    assert degrees[0] == degree_formula(Shape(*case))
+    assert len(degrees) == dimension_formula(Shape(*case))
+    assert min(degrees) >= 0
+
+
+@pytest.mark.parametrize("size", [(2, 1), (2, 2), (3, 1), (3, 2), (4, 1), (4, 2), (4, 3), (5, 4)], ids=str)
+def test_integrals_by_segre_classes_and_at_fixed_points_agree(size: tuple[int, int]) -> None:
+    assert polar.integrals_at_fixed_points(*size) == polar.chern_integrals(*size)
+
+
+@pytest.mark.parametrize("size", [(3, 1), (4, 2), (5, 3)], ids=str)
+def test_the_last_integral_is_the_euler_characteristic(size: tuple[int, int]) -> None:
+    """By Gauss and Bonnet, that of a projective bundle over a Grassmannian."""
+    d, alpha = size
+    assert polar.chern_integrals(d, alpha)[-1] == comb(d, alpha) * alpha * d
+
+
+@pytest.mark.parametrize("case", [(2, 2, 1), (3, 1, 2), (3, 2, 1), (3, 2, 3), (4, 2, 2)], ids=str)
+def test_observed_loci_are_those_of_the_proof(case: Case) -> None:
+    d, d_out, alpha = case
+    loci = {locus.name: (locus.codimension, locus.kernel) for locus in polar.observed_loci(Shape(*case))}
+    subspaces = (alpha - 1) * (d - alpha)
+    assert loci["(1, 1, 1)"] == ((alpha - 1) * (d - 1) + d_out * (d - 1), subspaces + d - 1)
+    for name, (codimension, kernel) in loci.items():
+        r = int(name[1])
+        if name != "(1, 1, 1)":
+            assert kernel == (alpha - r) * (d - alpha)
+        assert not kernel or codimension > kernel
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("integrals_at_fixed_points", lambda d, alpha: [1, *([0] * (d * d - 1))]),
+        ("differential_rank", lambda orbit, shape: 0),
+        ("fibre_points", lambda orbit, shape: frozenset({1, 2})),
+    ],
+)
+def test_planted_mistakes_contradict(name: str, wrong: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(polar, name, wrong)
+    with pytest.raises(ContradictionError):
+        polar_degrees(SingleLayerAttention(2, 2))
+
+
+def test_where_the_theorem_does_not_apply() -> None:
+    assert "two-to-one" in polar.no_theorem(Shape(2, 1, 1))
+    assert "t ≥ 2" in polar.no_theorem(Shape(2, 2, 2, 1))
+    with pytest.raises(MethodUnavailableError, match="no theorem gives the polar degrees"):
+        polar_degrees(SingleLayerAttention(3, 1, 1), method="theorem")
+    with pytest.raises(TooLargeError, match="dimension at most 600"):
+        polar_degrees(SingleLayerAttention(300, 2))
+    with pytest.raises(InvalidCaseError, match="unknown method"):
+        polar_degrees(SingleLayerAttention(2, 1), method="guess")  # type: ignore[arg-type]
+
+
+def test_the_whole_space_has_no_dual() -> None:
+    result = polar_degrees(SingleLayerAttention(1, 3))
+    assert (result.degrees, result.generic_ed_degree) == ((1, 0, 0), 1)
+    assert (result.dual_dimension, result.dual_degree) == (-1, 0)
+
+
+def test_of_a_large_case_nothing_is_observed() -> None:
+    result = polar_degrees(SingleLayerAttention(8, 8, 2))
+    assert result.theorem.loci == ()
+    assert any("not observed" in lemma for lemma in result.theorem.rests_on)
+
+
+def test_a_chart_has_finite_fibres_and_the_dimension_of_the_variety() -> None:
+    forms, cone = _forms(SingleLayerAttention(3, 2, 2))
+    assert cone
+    assert len(_chart(forms)[0]) == dimension_formula(Shape(3, 2, 2)) - 1
+
+
+def test_command_line_and_forms() -> None:
+    run = CliRunner().invoke(cli, ["polar-degrees", "--d", "2", "--d-out", "2", "--json"], standalone_mode=False)
+    result = json.loads(run.output)
+    assert result["polar_degrees"] == [20, 60, 84, 68, 36, 12, 4]
+    assert (result["generic_ed_degree"], result["dual_dimension"], result["dual_degree"]) == (284, 10, 4)
+    assert result["loci"][0]["orbit"] == "(1, 1, 0)"
+    assert Method.__args__ == computing.POLAR_METHODS  # type: ignore[attr-defined]
+    found = polar_degrees(SingleLayerAttention(2, 1))
+    assert found.to_macaulay2() == "polarDegrees = {4, 6, 4, 0, 0}"
+    assert found.to_csv().splitlines()[:2] == ["i,polar_degree", "4,4"]
+    assert "generic ED degree   14" in found.to_text()
+
+
+def test_bars_of_the_picture() -> None:
+    axes = polar_degrees(SingleLayerAttention(2, 2)).figure().axes[0]
+    assert [bar.get_height() for bar in axes.patches] == [20, 60, 84, 68, 36, 12, 4]
+
+
+def critical_points(form: Matrix, target: Matrix) -> Poly:
+    """The polynomial in z whose roots are the critical points of the distance from (2, 1, 2), in the chart V = (1, z).
+
+    The function is linear in A: what is left of the distance is bᵀ M⁻¹ b, a rational function of z.
+    """
+    z = symbols("z")
+    products = Matrix([[1, 0], [z, 1], [0, z]])
+    linear = Matrix(6, 4, lambda row, column: products[row % 3, column % 2] if row // 3 == column // 2 else 0)
+    gram, side = linear.T * form * linear, linear.T * form * target
+    top, bottom = (Poly(e, z, domain=QQ) for e in ((side.T * gram.adjugate() * side)[0], gram.det(method="berkowitz")))
+    common = top.gcd(bottom)
+    top, bottom = top.quo(common), bottom.quo(common)
+    return top.diff() * bottom - top * bottom.diff()
+
+
+def test_critical_points_of_a_general_form_are_as_many() -> None:
+    """The example of docs/polar-degrees.md: 14 complex critical points, some of them real; another form has fewer."""
+    random = Random(1)
+    root = Matrix(6, 6, lambda row, column: random.randint(-9, 9))
+    target = Matrix([random.randint(-9, 9) for _ in range(6)])
+    general, euclidean = critical_points(root * root.T, target), critical_points(Matrix.eye(6), target)
+    assert general.is_irreducible
+    assert (general.degree(), general.count_roots()) == (14, 8)
+    assert (euclidean.degree(), euclidean.count_roots()) == (6, 4)
