@@ -21,6 +21,7 @@ TEXTS = {
     "the representations of its core say, which are the same for all sizes with this core.",
     "generated": "For t ≥ 2: the ideal is generated in the degrees of these representations, and in no smaller ones.",
 }
+COMPUTED = "generators of the ideal, by elimination (Macaulay2) or up to a degree in weight spaces (FLINT)"
 SOURCE = "m2bridge, docs/representations.md"
 
 
