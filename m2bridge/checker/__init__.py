@@ -20,6 +20,7 @@ from typing import Any
 
 from m2bridge.certificates.schema import Certificate, Content, Difference
 from m2bridge.certificates.wording import Wording, Words
+from m2bridge.errors import CertificateError
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,17 @@ class FamilyChecker:
     family: str
     name: Callable[[Mapping[str, Any]], str]
     questions: Mapping[str, Callable[[Certificate], Content | Difference]]
+
+
+def only_case(name: str) -> Callable[[Mapping[str, Any]], str]:
+    """The name of a family's only case, all sizes at once; CertificateError if numbers name one."""
+
+    def of(case: Mapping[str, Any]) -> str:
+        if case:
+            raise CertificateError("all sizes at once: no number names the case")
+        return name
+
+    return of
 
 
 def verdict(words: Words, hypothesis: str | None, outcome: str, **values: Any) -> dict[str, Any]:

@@ -7,18 +7,18 @@ covered by the places where entries are those of a base case, without a list of 
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, partial, reduce
+from functools import cache, reduce
 from itertools import combinations, pairwise, permutations
 from pathlib import Path
 from typing import Any
 
 import islpy as isl
 
-from m2bridge.certificates.schema import Certificate, Content
+from m2bridge.certificates.schema import Content
 from m2bridge.certificates.wording import Words, wording
-from m2bridge.checker import FamilyChecker
+from m2bridge.checker import FamilyChecker, only_case
 from m2bridge.checker.algebra import groebner_basis, ring
-from m2bridge.errors import CertificateError, ContradictionError
+from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.checker.case import (
     Case,
     Orbit,
@@ -285,13 +285,6 @@ STATED: dict[tuple[str, str], tuple[int, str, str, str]] = {
 }
 
 
-def name(case: Mapping[str, Any]) -> str:
-    """There is one case, which no number names."""
-    if case:
-        raise CertificateError("all sizes at once: no number names the case")
-    return "attention-all-sizes"
-
-
 @cache
 def content(key: str) -> Content:
     """The content of a certificate on the statements with this key."""
@@ -302,12 +295,11 @@ def content(key: str) -> Content:
     return Content({"verdicts": list(verdicts.values())}, said, tuple(dict.fromkeys(lemmas)))
 
 
-def _stored(key: str, certificate: Certificate) -> Content:
-    return content(key)
-
-
+KEYS = [key for key, _ in STATED]
 CHECKER = FamilyChecker(
-    "attention-all-sizes", name, {key: partial(_stored, key) for key, _ in STATED} | {"closures": closures}
+    "attention-all-sizes",
+    only_case("attention-all-sizes"),
+    dict.fromkeys(KEYS, lambda certificate: content(certificate.question)) | {"closures": closures},
 )
 
 

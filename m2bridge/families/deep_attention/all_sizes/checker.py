@@ -6,16 +6,16 @@ docs/deep-attention.md#deep-all-sizes.
 """
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from m2bridge.certificates.schema import Content
 from m2bridge.certificates.wording import Words, wording
-from m2bridge.checker import FamilyChecker
+from m2bridge.checker import FamilyChecker, only_case
 from m2bridge.checker.algebra import ring
-from m2bridge.errors import CertificateError, ContradictionError
+from m2bridge.errors import ContradictionError
 from m2bridge.families.deep_attention.checker.block import columns_and_rank, unseen
 from m2bridge.families.deep_attention.checker.fibres import Matrix, product, transposed
 from m2bridge.families.deep_attention.checker.observables import observed
@@ -138,13 +138,6 @@ KINDS |= {"3.10": "softmax", "L": "lightning", "S": "softmax"}
 Json = dict[str, Any]
 
 
-def name(case: Mapping[str, Any]) -> str:
-    """There is one case, which no number names."""
-    if case:
-        raise CertificateError("all sizes at once: no number names the case")
-    return "deep-attention-all-sizes"
-
-
 @cache
 def content(key: str) -> Content:
     """The content of a certificate on the statement with this key."""
@@ -217,5 +210,7 @@ def _small(softmax: bool) -> tuple[Case, ...]:
 
 
 CHECKER = FamilyChecker(
-    "deep-attention-all-sizes", name, dict.fromkeys(KINDS, lambda certificate: content(certificate.question))
+    "deep-attention-all-sizes",
+    only_case("deep-attention-all-sizes"),
+    dict.fromkeys(KINDS, lambda certificate: content(certificate.question)),
 )
