@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from m2bridge import SingleLayerAttention as Case
@@ -43,13 +43,6 @@ def results(folder: Path) -> list[str]:
 
 def outcome(folder: Path, d: int) -> dict[str, str]:
     return json.loads((folder / f"d{d}-dout1-a1-t2-3.3.outcome.json").read_text())  # type: ignore[no-any-return]
-
-
-def stop_server() -> None:
-    from multiprocessing import forkserver
-
-    with suppress(AttributeError, TypeError):
-        forkserver._forkserver._stop()
 
 
 @contextmanager

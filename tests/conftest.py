@@ -26,6 +26,7 @@ from m2bridge.cli import commands
 from m2bridge.engine import Candidate, Engine, candidates
 from m2bridge.errors import EngineError
 from m2bridge.workspace.macaulay2 import Macaulay2
+from tests import quick
 from tests.events import PATIENCE
 from tests.limits import RecordedEngine, RecordingEngine, Remembering
 
@@ -100,6 +101,12 @@ def no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("m2bridge.maps.completeness.PROOF_SECONDS", PATIENCE)
     monkeypatch.setattr("m2bridge.maps.dimension.ELIMINATION_SECONDS", PATIENCE)
     monkeypatch.setattr("m2bridge.families.attention.tangents.BOUND_SECONDS", PATIENCE)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def folder_of_logs(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """One for all tests, so that the server from which workers are forked, once started, knows it."""
+    os.environ[quick.LOG] = str(tmp_path_factory.mktemp("logs") / "log")
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import shutil
 import subprocess
@@ -18,7 +19,7 @@ import pytest
 
 from m2bridge import SingleLayerAttention as Case
 from m2bridge.batch.cases import grid, ordered
-from m2bridge.batch.executors import Certify, Processes, Settings
+from m2bridge.batch.executors import Certify, Dask, Processes, Serial, Settings
 from m2bridge.batch.plan import Progress, plan, run
 from m2bridge.batch.pool import Worker
 from m2bridge.batch.store import Store, Task, TaskReport, tasks
@@ -44,31 +45,39 @@ QUESTIONS = tuple(key for key in questions("attention") if key != "equations")
 
 @pytest.fixture(scope="module")
 def serial_contents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    """The certificates of the six cases d ≤ 2, d' ≤ 2, made in this process."""
     from tests.conftest import usable
 
-    return contents(tmp_path_factory.mktemp("serial"), "serial", str(usable()[0].program))
-
-
-def contents(folder: Path, executor: str, m2: str) -> dict[str, object]:
-    """The certificates of the six cases d ≤ 2, d' ≤ 2, without what differs from run to run."""
-    store = Store(folder)
+    store = Store(tmp_path_factory.mktemp("serial"))
     planned = plan(tasks(ordered(grid(family("attention"), {"d": "1,2", "d_out": "1,2", "a": "1,2"}))), store)
     assert len(planned.tasks) == 6
-    summary = run(planned, lambda: EXECUTORS[executor](Settings(store, m2)), Progress())
+    summary = run(planned, lambda: Serial(Settings(store, str(usable()[0].program))), Progress())
     assert not summary.undecided, summary.to_text()
-    stored = {name: read(folder / name).to_json() for name in results(folder)}
+    return stored(store.folder)
+
+
+def stored(folder: Path) -> dict[str, object]:
+    """The certificates in a folder, without what differs from run to run."""
+    reported = ("reported", "digest")
+    certificates = {name: read(folder / name).to_json() for name in results(folder)}
     return {
-        name: {key: value for key, value in data.items() if key not in ("reported", "digest")}
-        for name, data in stored.items()
+        name: {key: value for key, value in data.items() if key not in reported} for name, data in certificates.items()
     }
 
 
 @pytest.mark.engine
 @pytest.mark.parametrize("executor", ["processes", "dask"])
 def test_every_executor_gives_the_same_certificates(
-    executor: str, tmp_path: Path, m2: str, serial_contents: dict[str, object]
+    executor: str, tmp_path: Path, m2: str, serial_contents: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert contents(tmp_path, executor, m2) == serial_contents
+    """By the command. The name of the folder for temporary files may be longer than that of a socket; none stays."""
+    (folder := tmp_path / ("x" * 100)).mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    with certifying(tmp_path / "results", m2, "--executor", executor) as process:
+        _, said = ended(process)
+    assert process.returncode == 0, said
+    assert stored(tmp_path / "results") == serial_contents
+    assert list(folder.iterdir()) == []
 
 
 # Failures of one case
@@ -77,19 +86,13 @@ def test_every_executor_gives_the_same_certificates(
 @pytest.mark.engine
 @pytest.mark.parametrize("executor", ["serial", "processes"])
 def test_an_unforeseen_failure_is_the_outcome_of_its_case(executor: str, tmp_path: Path, m2: str) -> None:
-    summary = batch(tmp_path, m2, quick.fails, start=EXECUTORS[executor])
-    assert summary.answers == {"NOT_APPLICABLE": 2, "failed": 1}
+    """As is the limit, which holds in Python too."""
+    summary = batch(tmp_path, m2, quick.sleeps, 4, EXECUTORS[executor], timeout=HOUR)
+    assert summary.answers == {"NOT_APPLICABLE": 2, "failed": 1, "timed-out": 1}
     assert outcome(tmp_path, 2)["reason"] == "ZeroDivisionError: unforeseen"
     assert "in fails" in outcome(tmp_path, 2)["details"]
-
-
-@pytest.mark.engine
-@pytest.mark.parametrize("executor", ["serial", "processes"])
-def test_the_limit_holds_in_python_too(executor: str, tmp_path: Path, m2: str) -> None:
-    summary = batch(tmp_path, m2, quick.sleeps, start=EXECUTORS[executor], timeout=HOUR)
-    assert summary.answers == {"NOT_APPLICABLE": 2, "timed-out": 1}
-    assert outcome(tmp_path, 2)["timeout"] == HOUR
-    assert "did not finish within the limit of 3600 seconds" in outcome(tmp_path, 2)["reason"]
+    assert outcome(tmp_path, 3)["timeout"] == HOUR
+    assert "did not finish within the limit of 3600 seconds" in outcome(tmp_path, 3)["reason"]
 
 
 @pytest.mark.engine
@@ -122,27 +125,26 @@ def test_a_death_is_forgiven_once(certify: Certify, tmp_path: Path, log: Path, m
 
 
 @pytest.mark.engine
-@pytest.mark.parametrize("executor", ["processes", "dask"])
-def test_the_folder_for_temporary_files_may_have_a_long_name(
-    executor: str, tmp_path: Path, m2: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Longer than the name of a socket may be; nothing stays in it."""
-    (folder := tmp_path / ("x" * 100)).mkdir()
-    monkeypatch.setenv("TMPDIR", str(folder))
-    with certifying(tmp_path / "results", m2, "--check", "3.3", "--executor", executor) as process:
-        _, said = ended(process)
-    assert (process.returncode, len(results(tmp_path / "results"))) == (0, 6), said
-    assert list(folder.iterdir()) == []
-
-
-@pytest.mark.engine
 def test_the_case_of_a_dask_worker_that_is_killed_is_done_once_by_another(tmp_path: Path, log: Path, m2: str) -> None:
+    """In the cluster of a scheduler, which goes on with the next batch, of a command."""
+    from distributed import LocalCluster
+
     there = macaulay2s()
-    summary = batch(tmp_path / "results", m2, quick.kills_worker_once, number=4, start=EXECUTORS["dask"])
-    assert log.with_suffix(".killed").exists()
-    assert summary.answers == {"NOT_APPLICABLE": 4}
-    assert Counter(log.read_text().splitlines()) == {str(Case(d, 1, 1)): 1 for d in range(1, 5)}
-    wait_for(lambda: macaulay2s() <= there)
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+    ) as cluster:
+        address = cluster.scheduler_address
+        killed = tmp_path / "killed"
+        summary = batch(killed, m2, quick.kills_worker_once, 4, lambda settings: Dask(settings, address))
+        assert log.with_suffix(".killed").exists()
+        assert summary.answers == {"NOT_APPLICABLE": 4}
+        assert Counter(log.read_text().splitlines()) == {str(Case(d, 1, 1)): 1 for d in range(1, 5)}
+        wait_for(lambda: macaulay2s() <= there)
+        command = ("--executor", "dask", "--scheduler", address, "--check", "3.3")
+        with certifying(tmp_path / "command", m2, *command) as process:
+            _, said = ended(process)
+    assert process.returncode == 0, said
+    assert len(results(tmp_path / "command")) == 6
 
 
 def macaulay2s() -> set[int]:
@@ -157,7 +159,7 @@ def macaulay2s() -> set[int]:
 
 @pytest.mark.engine
 def test_recycled_workers_lose_nothing(tmp_path: Path, m2: str) -> None:
-    summary = batch(tmp_path, m2, quick.quick, 5, lambda settings: Processes(replace(settings, recycled_after=2), 2))
+    summary = batch(tmp_path, m2, quick.quick, 5, lambda settings: Processes(replace(settings, recycled_after=2), 1))
     assert summary.answers == {"NOT_APPLICABLE": 5}
 
 
@@ -196,7 +198,7 @@ def test_a_folder_that_is_deleted_while_a_batch_runs(tmp_path: Path, m2: str) ->
 @pytest.mark.engine
 def test_files_that_are_deleted_while_a_batch_runs(tmp_path: Path, m2: str) -> None:
     store = Store(tmp_path)
-    batch(tmp_path, m2, quick.fails)
+    batch(tmp_path, m2, quick.fails, start=Serial)
     asked = tasks([Case(d, 1, 1) for d in (1, 2, 3)], "3.3")
     store.check(asked)
     (tmp_path / "d3-dout1-a1-t2-3.3.json").unlink()

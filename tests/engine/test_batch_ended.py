@@ -23,6 +23,7 @@ from m2bridge.certificates.schema import read
 from m2bridge.families import family
 from tests import quick
 from tests.batches import SMALL, batch, certifying, ended, held, results
+from tests.conftest import Invoke
 from tests.events import PATIENCE, wait_for, wait_for_end
 
 QUESTIONS = ("3.3", "3.4")
@@ -67,7 +68,7 @@ def test_two_commands_on_one_folder(tmp_path: Path, m2: str) -> None:
     ],
 )
 def test_a_batch_that_is_ended_leaves_no_process_and_goes_on(
-    number: signal.Signals, executor: str, tmp_path: Path, m2: str
+    number: signal.Signals, executor: str, tmp_path: Path, m2: str, invoke: Invoke
 ) -> None:
     line = (*CHECK, "--executor", executor)
     with held(tmp_path, Task(Case(2, 2, 2), ()).name), certifying(tmp_path, m2, *line) as process:
@@ -83,10 +84,9 @@ def test_a_batch_that_is_ended_leaves_no_process_and_goes_on(
     assert process.returncode == {signal.SIGKILL: -9, signal.SIGINT: 130, signal.SIGTERM: 143}[number]
     assert "Traceback" not in said
     before = {name: (tmp_path / name).stat().st_mtime_ns for name in results(tmp_path)}
-    with certifying(tmp_path, m2, *CHECK, "--json") as process:
-        printed, said = ended(process)
-    assert process.returncode == 0, said
-    assert json.loads(printed)["done_before"] >= 1
+    again = invoke("certify", *SMALL, "--out", str(tmp_path), "--executor", "serial", "--m2", m2, *CHECK, "--json")
+    assert again.returncode == 0, again.stderr
+    assert json.loads(again.stdout)["done_before"] >= 1
     assert len(results(tmp_path)) == 6 * len(QUESTIONS)
     assert all((tmp_path / name).stat().st_mtime_ns == written for name, written in before.items())
 
@@ -116,17 +116,6 @@ def test_limits_and_retry_on_the_command_line(tmp_path: Path, m2: str) -> None:
         ended(process)
     assert process.returncode == 0
     assert not [name for name in results(tmp_path) if name.endswith(".outcome.json")]
-
-
-def test_the_cluster_of_a_scheduler(tmp_path: Path, m2: str) -> None:
-    import distributed
-
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        arguments = ("--executor", "dask", "--scheduler", cluster.scheduler_address, "--check", "3.3")
-        with certifying(tmp_path, m2, *arguments) as process:
-            _, said = ended(process)
-    assert process.returncode == 0, said
-    assert len(results(tmp_path)) == 6
 
 
 # Load

@@ -23,7 +23,12 @@ from tests.limits import HOUR, limit_after
 
 pytestmark = pytest.mark.macaulay2("any")
 
-GRID = [(d, d_out, a) for d in range(1, 5) for d_out in range(1, 5) for a in range(1, d + 1)]
+GRID = [
+    *((d, d_out, a) for d in range(1, 4) for d_out in range(1, 5) for a in range(1, d + 1)),
+    *((4, 1, a) for a in (1, 2, 3)),
+    *((4, 2, 1), (4, 3, 4), (4, 4, 2)),
+]
+"""All up to d = 3; for d = 4 each way in which statements hold or fail."""
 
 
 @pytest.fixture

@@ -96,12 +96,14 @@ def test_every_command(compiled: Compile, m2: str) -> None:
     assert len(compiled("\n".join(bodies))) == 1
 
 
-@pytest.mark.parametrize("folder", ["accepted", "all-sizes", "deep", "networks"])
+FOLDERS = ("accepted", "all-sizes", "deep", "networks")
+
+
 @pytest.mark.parametrize("preamble", ["", r"\usepackage{hyperref}"])
-def test_reports(folder: str, preamble: str, compiled: Compile) -> None:
+def test_reports(preamble: str, compiled: Compile) -> None:
     """With the package hyperref citations are links, without it text."""
-    found = report.collect(CERTIFICATES.parent / folder)
-    forms = [report.LINKED[form](found, "../site 1/50%#") for form in ("latex", "latex-grid")]
+    reports = [report.collect(CERTIFICATES.parent / folder) for folder in FOLDERS]
+    forms = [report.LINKED[form](whole, "../site 1/50%#") for whole in reports for form in ("latex", "latex-grid")]
     assert len(compiled("\n".join(forms), preamble)) == 1
 
 
