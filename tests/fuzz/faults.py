@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -103,6 +104,18 @@ FAULTS = {
     "a full disk for temporary files": Fault(ON_A_DISK.format(folder='"$TMPDIR"')),
     "a folder that cannot be written": Fault('cd /proc; exec "$@"'),
 }
+TOGETHER = {
+    "cross-check": ("no HOME", "SIGHUP ignored", "SIGCHLD ignored", "no input", "a hard limit on address space"),
+    "certify": (
+        "a HOME that is not there",
+        "a TMPDIR with a long name",
+        "SIGPIPE at its default",
+        "a full error output",
+        "a soft limit on address space",
+    ),
+    "singular-locus": ("no TMPDIR", "an ASCII locale", "SIGINT ignored", "no error output"),
+}
+"""Harmless faults that a command takes all at once; each command has to succeed."""
 NO_LINE = {"no error output", "nothing open", "a full error output"}
 """Where nobody can read what is wrong."""
 
@@ -280,6 +293,19 @@ def each(seed: int) -> list[tuple[str, Suffering]]:
     chosen += [(str(blow), _striking(blow)) for blow in BLOWS]
     random.shuffle(chosen)
     return chosen
+
+
+def together() -> list[tuple[str, Suffering]]:
+    """Each command that takes several harmless faults, each of a shell that the shell of the fault before starts."""
+    trials = []
+    for command, names in TOGETHER.items():
+        assert all(FAULTS[name].harmless for name in names)
+        shells = [f"/bin/sh -c {shlex.quote(FAULTS[name].line)} sh" for name in names]
+        name = " and ".join(names)
+        trials.append(
+            (f"{command}, {name}", _suffering(name, Fault(f'{" ".join(shells)} "$@"', harmless=True), command))
+        )
+    return trials
 
 
 def _suffering(name: str, fault: Fault, command: str) -> Suffering:

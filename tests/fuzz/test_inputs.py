@@ -99,10 +99,16 @@ def test_what_must_not_be_accepted() -> None:
     assert certificates.complaint(old, new, "rejected") == ""
 
 
-# Commands on systems where something is wrong: each fault once, and each signal, SIGHUP and SIGKILL at one moment.
+# Commands on systems where something is wrong: each fault once, those that are harmless together; and each signal,
+# SIGHUP and SIGKILL at one moment.
 
-LATER = re.compile(r"SIG(HUP|KILL) to the command at (?!run)")
-TRIALS = [(name, trial) for name, trial in faults.each(seed=1) if not LATER.match(name)]
+HARMLESS = [name for name, fault in faults.FAULTS.items() if fault.harmless]
+LATER = re.compile(rf"SIG(HUP|KILL) to the command at (?!run)|[\w -]+, ({'|'.join(HARMLESS)})$")
+TRIALS = [*((name, trial) for name, trial in faults.each(seed=1) if not LATER.match(name)), *faults.together()]
+
+
+def test_each_harmless_fault_is_taken_with_others() -> None:
+    assert sorted(["nothing", *(name for names in faults.TOGETHER.values() for name in names)]) == sorted(HARMLESS)
 
 
 @pytest.fixture
