@@ -430,14 +430,14 @@ def test_a_limit_on_address_space_is_inherited_and_never_raised(program: Path, l
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
-    [("HOME", ""), ("HOME", "/nowhere"), ("TMPDIR", "/nowhere"), ("TMPDIR", "{}/caf\udce9 \"q\\\n' x")],
-    ids=["no HOME", "no such HOME", "no such TMPDIR", "TMPDIR not UTF-8"],
+    ("home", "folder"),
+    [("", "/nowhere"), ("/nowhere", "{}/caf\udce9 \"q\\\n' x")],
+    ids=["no HOME, no such TMPDIR", "no such HOME, TMPDIR not UTF-8"],
 )
-def test_strange_environments(program: Path, tmp_path: Path, name: str, value: str) -> None:
-    value = value.format(tmp_path)
-    if value.startswith(str(tmp_path)):
-        os.mkdir(value)
+def test_strange_environments(program: Path, tmp_path: Path, home: str, folder: str) -> None:
+    folder = folder.format(tmp_path)
+    if folder.startswith(str(tmp_path)):
+        os.mkdir(folder)
     code = """
     one(engine)
     try:
@@ -445,7 +445,7 @@ def test_strange_environments(program: Path, tmp_path: Path, name: str, value: s
     except EngineError as error:
         print(error.error, error.line)
     """
-    with python(program, code, **{name: value}) as process:
+    with python(program, code, HOME=home, TMPDIR=folder) as process:
         assert printed(process) == ["that is wrong 2"]
 
 

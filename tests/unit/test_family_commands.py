@@ -25,6 +25,7 @@ from m2bridge.families import family
 from m2bridge.families.definition import Question, never
 from m2bridge.maps.singular_locus import singular_locus
 from m2bridge.results.sheet import name_with_part
+from tests.conftest import Invoke
 from tests.plug_in import HERE, install
 
 PLUG_IN = (HERE / "rational_normal_curves.py").read_text(encoding="utf-8")
@@ -262,11 +263,11 @@ def test_a_family_of_somebody_else_from_beginning_to_end(
     assert "there is no family 'rational-normal-curve'" in m2bridge("report", str(results), code=2)
 
 
-def test_networks_from_beginning_to_end(command: str, tmp_path: Path) -> None:
+def test_networks_from_beginning_to_end(invoke: Invoke, tmp_path: Path) -> None:
     line = ("--family", "polynomial-network", "--widths", "2..3,2,1", "--degree", "2..3")
 
     def m2bridge(*line: str, code: int = 0) -> str:
-        done = subprocess.run([command, *line], capture_output=True, text=True, check=False)
+        done = invoke(*line)
         assert done.returncode == code, done.stdout + done.stderr
         return done.stdout
 
