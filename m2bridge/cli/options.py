@@ -64,7 +64,7 @@ class Commands(click.Group):
 
 
 COORDINATES = ("reduced", "full")
-STRATEGIES = ("auto", "multigraded", "elimination", "ungraded-elimination")
+STRATEGIES = ("auto", "multigraded", "lattice", "elimination", "ungraded-elimination")
 
 GRACE = 0.4
 """Seconds after the limit, in which loops that look at the clock come first and show what was found."""

@@ -20,9 +20,14 @@ from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.limits import clock, limited, share, watched
 from m2bridge.maps import completeness
 from m2bridge.maps.closure_result import Closure, Strategy
+from m2bridge.maps.lattice import is_monomial, lattice_script, markov_program
 from m2bridge.maps.map_model import Case, as_model
 from m2bridge.maps.model import Model
 from m2bridge.maps.rank import Status, jacobian_findings
+
+BY_ELIMINATION = "all generators: elimination by Macaulay2"
+FEW_MONOMIALS = 12
+"""``auto`` finds monomial equations of more than so many coordinates by lattices; of fewer, degree by degree."""
 
 Bound = tuple[int | None, Status]
 """The dimension, or a lower bound for it, and how it is known."""
@@ -56,13 +61,14 @@ def closure(
     field : CoefficientField
     coordinates, weights
         For models that offer a choice.
-    strategy : {"auto", "multigraded", "elimination", "ungraded-elimination"}
+    strategy : {"auto", "multigraded", "lattice", "elimination", "ungraded-elimination"}
         ``multigraded`` gives all minimal generators up to a degree, over QQ, without an engine. ``auto`` does the same
         and then proves by Macaulay2 that there are no others, if that is possible within the limits (a minute when
         there are none) and ``max_degree`` is not given; where the map has no positive grading, its parameters satisfy
         relations, or the field is not QQ, it is ``elimination``. ``elimination`` gives the coordinates the degrees of
         their images where that makes the map homogeneous, so that Macaulay2 uses the Hilbert function;
-        ``ungraded-elimination`` never does.
+        ``ungraded-elimination`` never does. ``lattice`` is for maps whose coordinates are scalars times monomials; 4ti2
+        finds the binomials, or Macaulay2 where it is not installed; ``auto`` takes it with more than 12 coordinates.
     max_degree : int, optional
         For ``multigraded`` and ``auto``: the last degree. When left out, the largest degree ≤ 4 in which there are at
         most 10^5 monomials in linearly independent coordinates.
@@ -100,7 +106,9 @@ def closure(
             # First what needs no equations, in a part of the time, so that there is something to show.
             bound = _dimension_by_ranks(model, field=field)
             try:
-                source = _graded(model, strategy, field, max_degree)
+                source = None if strategy == "lattice" else _graded(model, strategy, field, max_degree)
+                if strategy == "lattice" or (source is not None and _prefers_lattice(source, strategy, max_degree)):
+                    return _by_lattice(model, engine, field, bound)
                 if source is None:
                     return _eliminated(model, engine, field, resolve(strategy), bound)
                 proving = strategy != "multigraded" and max_degree is None
@@ -120,21 +128,46 @@ def _dimension_by_ranks(model: Model, *, field: CoefficientField) -> Bound:
     return best.value, best.status
 
 
-def _eliminated(model: Model, engine: Engine, field: CoefficientField, strategy: Strategy, bound: Bound) -> Closure:
-    running = clock()
+def _prefers_lattice(source: MultigradedMap, strategy: Strategy, max_degree: int | None) -> bool:
+    """Whether ``auto`` takes the ideal of a lattice: for monomial maps with many coordinates, where 4ti2 is there."""
+    if strategy != "auto" or max_degree is not None or not is_monomial(source.polynomial_map):
+        return False
+    return len(source.polynomial_map.coordinates) > FEW_MONOMIALS and markov_program() is not None
+
+
+def _by_lattice(model: Model, engine: Engine, field: CoefficientField, bound: Bound) -> Closure:
     reduction = reduce_linearly(model.polynomial_map, field=field)
+    script, reason = lattice_script(reduction.reduced, field=field, title=model.title)
+    return _run(script, reason, model, engine, reduction, field, "lattice", bound)
+
+
+def _eliminated(model: Model, engine: Engine, field: CoefficientField, strategy: Strategy, bound: Bound) -> Closure:
+    reduction = reduce_linearly(model.polynomial_map, field=field)
+    script = closure_script(model, field=field, strategy=strategy, reduction=reduction)
+    return _run(script, BY_ELIMINATION, model, engine, reduction, field, strategy, bound)
+
+
+def _run(
+    script: Script,
+    reason: str,
+    model: Model,
+    engine: Engine,
+    reduction: LinearReduction,
+    field: CoefficientField,
+    strategy: Strategy,
+    bound: Bound,
+) -> Closure:
+    running = clock()
     unfinished = ""
     try:
-        transcript = engine.run(
-            closure_script(model, field=field, strategy=strategy, reduction=reduction), timeout=running.remaining
-        )
+        transcript = engine.run(script, timeout=running.remaining)
         records, version = transcript.records, transcript.version
     except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
         records, version, unfinished = limit.records, engine.version, str(limit)
     answer = parse(records)
     if "generators" in answer and any(g.is_ground for g in answer.ideal("generators").generators):
         raise completeness.empty_source()
-    return read_closure(answer, model, reduction, field, strategy, version, running.seconds, unfinished, bound)
+    return read_closure(answer, model, reduction, field, strategy, version, running.seconds, unfinished, bound, reason)
 
 
 def check_options(strategy: Strategy, *, field: CoefficientField, max_degree: int | None) -> None:
@@ -267,6 +300,7 @@ def read_closure(
     seconds: float,
     unfinished: str = "",
     bound: Bound = (None, "unfinished"),
+    reason: str = BY_ELIMINATION,
 ) -> Closure:
     """The closure from what Macaulay2 said, possibly only the first part of it.
 
@@ -274,6 +308,8 @@ def read_closure(
     ----------
     bound : (int or None, status)
         What is known of the dimension where Macaulay2 did not come so far.
+    reason : str
+        How it is known that the generators are all.
     """
     dimension, status = (answer.integer("dimension"), "proved") if "dimension" in answer else bound
     series = None
@@ -291,7 +327,7 @@ def read_closure(
         version,
         seconds,
         unfinished,
-        "all generators: elimination by Macaulay2" if "generators" in answer else "",
+        reason if "generators" in answer else "",
     )
 
 

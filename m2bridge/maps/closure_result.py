@@ -23,7 +23,7 @@ from m2bridge.maps.rank import Status
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.sheet import Block, Facts, Formula, Polynomials, Sheet, duration
 
-Strategy = Literal["auto", "multigraded", "elimination", "ungraded-elimination"]
+Strategy = Literal["auto", "multigraded", "lattice", "elimination", "ungraded-elimination"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,7 +138,7 @@ def completed(*words: str) -> list[str]:
     ("words", "expected"),
     [
         (["cl"], ["closure"]),
-        (["closure", "--strategy", ""], ["auto", "multigraded", "elimination", "ungraded-elimination"]),
+        (["closure", "--strategy", ""], ["auto", "multigraded", "lattice", "elimination", "ungraded-elimination"]),
         (["closure", "--weights", "f"], ["factored"]),
         (["singular-locus", "--method", "j"], ["jacobian"]),
         (["dimension", "--method", "f"], ["formula"]),

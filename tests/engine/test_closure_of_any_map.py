@@ -1,0 +1,84 @@
+"""Closures of maps from books and papers: lattices and hypersurfaces, against elimination."""
+
+from itertools import product
+
+import pytest
+from sympy import Expr, Symbol, symbols
+
+from m2bridge import CoefficientField, Engine, PolynomialMap, closure
+from m2bridge.algebra.field import QQ
+from m2bridge.errors import MethodUnavailableError
+from m2bridge.maps import lattice
+
+pytestmark = pytest.mark.macaulay2("any")
+
+a, b, c, d, s, t, u = symbols("a b c d s t u")
+
+
+@pytest.fixture
+def engine(remembering: Engine) -> Engine:
+    return remembering
+
+
+def named(images: list[Expr]) -> PolynomialMap:
+    parameters = sorted(set().union(*(image.free_symbols for image in images)), key=str)
+    return PolynomialMap.from_expressions(parameters, {f"x{i}": image for i, image in enumerate(images)})
+
+
+# source: images, degree of the variety
+MONOMIAL: dict[str, tuple[list[Expr], int]] = {
+    "Harris, Lecture 1, twisted cubic": ([s**3, s**2 * t, s * t**2, t**3], 3),
+    "a translate of it": ([2 * s**3, s**2 * t, -3 * s * t**2, t**3 / 5], 3),
+    "Sturmfels, Gröbner Bases and Convex Polytopes, chapter 4, (3, 4, 5)": ([t**3, 7 * t**4, t**5], 5),
+    "Harris, Lecture 2, Veronese surface": ([s**2, s * t, s * u, t**2, t * u, u**2], 4),
+    "Harris, Lecture 2, Segre P1 x P2": ([a * s, a * t, a * u, b * s, b * t, b * u], 3),
+    "Macaulay's curve": ([s**4, s**3 * t, s * t**3, t**4], 4),
+    "Herzog, monomial curve (6, 7, 8)": ([t**6, t**7, t**8], 8),
+    "del Pezzo surface of degree 6": ([s * t * u, s**2 * t, s * t**2, s**2 * u, s * u**2, t**2 * u, t * u**2], 6),
+    "Drton, Sturmfels, Sullivant, 2 x 2 independence": ([a * s, a * t, b * s, -4 * b * t], 2),
+}
+
+
+@pytest.mark.parametrize("with_4ti2", [True, False])
+@pytest.mark.parametrize("p", [0, 101])
+@pytest.mark.parametrize("source", MONOMIAL)
+def test_lattice_and_elimination(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, source: str, p: int, with_4ti2: bool
+) -> None:
+    if not with_4ti2:
+        monkeypatch.setattr(lattice, "markov_program", lambda: None)
+    elif lattice.markov_program() is None:
+        pytest.skip("4ti2 is not installed")
+    images, degree = MONOMIAL[source]
+    field = CoefficientField(p) if p else QQ
+    one = closure(named(images), engine=engine, field=field, strategy="lattice")
+    other = closure(named(images), engine=engine, field=field, strategy="elimination")
+    assert one.ideal is not None
+    assert other.ideal is not None
+    assert one.ideal.equals(other.ideal, engine=engine)
+    assert str(one.completeness) == "proved"
+    assert (one.dimension, one.degree) == (other.dimension, other.degree)
+    assert one.degree == degree
+
+
+def test_only_monomials(engine: Engine) -> None:
+    with pytest.raises(MethodUnavailableError, match="monomial"):
+        closure(named([s + t**2, s, t]), engine=engine, strategy="lattice")
+
+
+@pytest.mark.skipif(lattice.markov_program() is None, reason="4ti2 is not installed")
+def test_no_three_way_interaction(engine: Engine) -> None:
+    """81 binomials. Drton, Sturmfels, Sullivant, *Lectures on Algebraic Statistics*, section 1.2."""
+    pairs = {(x, i, j): Symbol(f"{x}{i}{j}") for x in "abc" for i, j in product(range(3), repeat=2)}
+    cells = [pairs["a", i, j] * pairs["b", i, k] * pairs["c", j, k] for i, j, k in product(range(3), repeat=3)]
+    model = closure(named(cells), engine=engine)
+    assert (model.strategy, model.generator_degrees, model.dimension) == ("lattice", {4: 27, 6: 54}, 19)
+    assert str(model.completeness) == "proved"
+
+
+def test_a_basis_of_the_lattice_not_of_a_sublattice() -> None:
+    """(2, 0), (1, 1), (0, 2) span a sublattice of index 2; the kernel has a basis with coprime entries all the same."""
+    assert lattice.lattice_basis([(2, 0), (1, 1), (0, 2)]) == [(1, -2, 1)]
+    assert sorted(lattice.lattice_basis([(6,), (10,), (15,)])) != []
+    for u in lattice.lattice_basis([(6,), (10,), (15,)]):
+        assert 6 * u[0] + 10 * u[1] + 15 * u[2] == 0
