@@ -272,8 +272,13 @@ PieceComputation = Callable[[int, int, Mapping[int, Degree], int], GradedPiece]
 """(multidegree, degree, degrees below, orbit size) → the piece of a dominant multidegree."""
 
 
-def complete_degrees(grading: PackedGrading, max_degree: int, compute: PieceComputation) -> dict[int, Degree]:
-    """The degrees 0, …, max_degree; those that are completed within the time limit."""
+def complete_degrees(
+    grading: PackedGrading, max_degree: int, compute: PieceComputation, *, first: bool = False
+) -> dict[int, Degree]:
+    """The degrees 0, …, max_degree; those that are completed within the time limit.
+
+    With ``first`` they end with the first degree in which there are generators.
+    """
     constants = GradedPiece(grading.vector(()), 1, ((),), (0,))
     lower = {0: Degree(MultidegreeOrbits.of(grading, {0: ()}), {0: constants})}
     for degree in range(1, max_degree + 1):
@@ -281,7 +286,13 @@ def complete_degrees(grading: PackedGrading, max_degree: int, compute: PieceComp
             lower[degree] = _degree(grading, degree, lower, compute)
         except TimeLimitError:
             break
+        if first and _has_generators(lower[degree]):
+            break
     return lower
+
+
+def _has_generators(degree: Degree) -> bool:
+    return any(piece.generators for piece in degree.pieces.values())
 
 
 def _degree(grading: PackedGrading, degree: int, lower: Mapping[int, Degree], compute: PieceComputation) -> Degree:

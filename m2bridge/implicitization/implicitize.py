@@ -149,7 +149,7 @@ def _element(polynomial: Terms, ring: PolyRing, scalars: Mapping[int, Any]) -> P
     return result
 
 
-def implicitize(source: MultigradedMap, max_degree: int, *, seed: int = 0) -> Implicitization:
+def implicitize(source: MultigradedMap, max_degree: int, *, seed: int = 0, first: bool = False) -> Implicitization:
     """All minimal generators of degree ≤ max_degree of the ideal of the image, with proof, and the Hilbert function.
 
     Within a limit of :mod:`m2bridge.limits`, those of the degrees that were completed.
@@ -161,6 +161,8 @@ def implicitize(source: MultigradedMap, max_degree: int, *, seed: int = 0) -> Im
         In the degrees of the grading; for most maps total degree in the coordinates.
     seed : int
         Choice of random points. It can change the running time, not dimensions or numbers.
+    first : bool
+        End with the first degree in which there are generators besides the linear relations.
 
     Raises
     ------
@@ -190,7 +192,7 @@ def implicitize(source: MultigradedMap, max_degree: int, *, seed: int = 0) -> Im
     def compute(multidegree: int, degree: int, lower: Mapping[int, Degree], orbit_size: int) -> GradedPiece:
         return compute_piece(multidegree, degree, lower, orbit_size, context, keep_ideal=degree < max_degree)
 
-    completed = complete_degrees(context.grading, max_degree, compute)
+    completed = complete_degrees(context.grading, max_degree, compute, first=first)
     return _result(source, max_degree, completed, (*_generator_orbits(part, symmetries, completed),), part)
 
 

@@ -204,9 +204,13 @@ def _multigraded(
     source: MultigradedMap, model: Model, engine: Engine | None, max_degree: int | None, bound: Bound
 ) -> Closure:
     """Equations degree by degree, and the proof that they are all if there is an engine to give it."""
-    equations = completeness.low_degree_equations(source, max_degree, part=1.0 if engine is None else 0.5)
-    if engine is not None:
-        equations = completeness.prove_complete(equations, model, engine=engine)
+    equations = None
+    if engine is not None and model.core() is None:
+        equations = completeness.hypersurface_equation(source, bound[0])
+    if equations is None:
+        equations = completeness.low_degree_equations(source, max_degree, part=1.0 if engine is None else 0.5)
+        if engine is not None:
+            equations = completeness.prove_complete(equations, model, engine=engine)
     series = equations.series
     dimension, status = _multigraded_dimension(equations, bound)
     return Closure(

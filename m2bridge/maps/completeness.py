@@ -298,6 +298,46 @@ def low_degree_equations(source: MultigradedMap, max_degree: int | None, part: f
     return Equations(implicitization, remark=scope(implicitization), unfinished=late)
 
 
+LARGEST_HYPERSURFACE = 100
+"""The equation of a hypersurface is searched up to this degree, as far as time and the number of monomials go."""
+BY_HEIGHT = (
+    "all generators: by a rank of the differential the closure is a hypersurface, besides linear equations; it is "
+    "irreducible, so that the equation of least degree generates its ideal"
+)
+
+
+def hypersurface_equation(source: MultigradedMap, rank: int | None) -> Equations | None:
+    """The one equation, where a rank of the differential is one less than the number of independent coordinates.
+
+    The closure is irreducible of at least that dimension, and an equation shows that it is no larger. A prime ideal of
+    height 1 in a factorial ring is principal (Matsumura, *Commutative Ring Theory*, Theorem 20.1), and what is of least
+    degree in it is a multiple of the generator by a scalar. ``None`` if the closure is not seen to be a hypersurface,
+    or the search reached a limit.
+
+    Raises
+    ------
+    ContradictionError
+        If there are several equations of that degree.
+    """
+    count = len(linear_part(source).independent)
+    if rank != count - 1:
+        return None
+    try:
+        with share(0.5, otherwise=PROOF_SECONDS):
+            largest = default_max_degree(count, largest=LARGEST_HYPERSURFACE)
+            implicitization = implicitize(source, largest, first=True)
+    except TimeLimitError:
+        return None
+    degree = implicitization.max_degree
+    series = HilbertSeries.from_numerator({0: 1, degree: -1}, count)
+    equations = Equations(implicitization, series, all_generators=True, remark=BY_HEIGHT)
+    if all(orbit.degree == 1 for orbit in implicitization.orbits):
+        return None
+    if not _continues(series, equations):
+        raise ContradictionError("the closure is a hypersurface, but has several equations of least degree")
+    return equations
+
+
 def up_to(degree: int, equations: Equations) -> Equations:
     """The generators up to a higher degree, or to the last one that is completed in time; no fewer than are known."""
     if degree <= equations.implicitization.max_degree:

@@ -3,7 +3,7 @@
 from itertools import product
 
 import pytest
-from sympy import Expr, Symbol, symbols
+from sympy import Expr, Poly, Symbol, symbols
 
 from m2bridge import CoefficientField, Engine, PolynomialMap, closure
 from m2bridge.algebra.field import QQ
@@ -64,6 +64,50 @@ def test_lattice_and_elimination(
 def test_only_monomials(engine: Engine) -> None:
     with pytest.raises(MethodUnavailableError, match="monomial"):
         closure(named([s + t**2, s, t]), engine=engine, strategy="lattice")
+
+
+def ternary_cubes() -> PolynomialMap:
+    """Sums of three cubes of linear forms in three variables: the coefficients of a ternary cubic."""
+    variables, weights = symbols("x y z"), symbols("w0:9")
+    forms = [sum(weights[3 * i + j] * variables[j] for j in range(3)) for i in range(3)]
+    cubic = Poly(sum(form**3 for form in forms), *variables)
+    return named([coefficient for _, coefficient in cubic.terms()])
+
+
+# source: images, degree of the hypersurface
+HYPERSURFACES: dict[str, tuple[PolynomialMap, int]] = {
+    "Sturmfels, Invariant Theory, 4.4, the Aronhold invariant": (ternary_cubes(), 4),
+    "Harris, Lecture 9, secants of the quartic curve": (
+        named([s**i * t ** (4 - i) + a**i * b ** (4 - i) for i in range(5)]),
+        3,
+    ),
+    "a conic": (named([s**2, s * t, t**2]), 2),
+    "2 x 2 determinant": (named([a * s, a * t, b * s, b * t]), 2),
+    "tangents of the twisted cubic": (
+        named([s**2 * a, s**2 * b + 2 * s * t * a, t**2 * a + 2 * s * t * b, t**2 * b]),
+        4,
+    ),
+    "Gelfand, Kapranov, Zelevinsky, discriminant of cubics": (
+        named([a * s**2, 2 * a * s * t + b * s**2, a * t**2 + 2 * b * s * t, b * t**2]),
+        4,
+    ),
+    "a quadric in four coordinates": (named([a * s, a * t + b * s, b * t + a * s, b * s]), 2),
+}
+
+
+@pytest.mark.parametrize("source", HYPERSURFACES)
+def test_hypersurfaces_end_with_their_equation(engine: Engine, source: str) -> None:
+    model, degree = HYPERSURFACES[source]
+    one = closure(model, engine=engine)
+    assert "hypersurface" in one.completeness.reason
+    assert str(one.completeness) == "proved"
+    assert one.generator_degrees == {degree: 1}
+    assert (one.degree, one.dimension) == (degree, len(model.coordinates) - 1)
+    if degree < 4 or len(model.coordinates) < 10:
+        other = closure(model, engine=engine, strategy="elimination")
+        assert one.ideal is not None
+        assert other.ideal is not None
+        assert one.ideal.equals(other.ideal, engine=engine)
 
 
 @pytest.mark.skipif(lattice.markov_program() is None, reason="4ti2 is not installed")
