@@ -574,6 +574,8 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "O": ({"K": I, "Q": I, "V": I[:2], "O": I}, "O has as many columns as V has rows"),
     "heads": ({"K": I, "Q": I, "V": I, "heads": 2}, "heads: Q has 3 rows, which are not those of 2 heads"),
     "no heads": ({"K": I, "Q": I, "V": I, "heads": 0}, "heads: must be at least 1"),
+    "a with K and Q": ({"K": I, "Q": I, "V": I, "a": 2}, "a: is for weights A"),
+    "tolerance": ({"A": I, "V": I, "tolerance": -1.0}, "tolerance: must be at least 0 and less than 1"),
     "no V": ({"K": I, "Q": I}, "give K, Q and V, or A and V; not K, Q"),
     "nothing": ({}, "give a file or a dictionary, or K, Q and V"),
     "lengths": ({"A": [[1, 2], [3]], "V": I}, "'A' is no list of rows of numbers"),

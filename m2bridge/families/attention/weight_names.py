@@ -167,7 +167,7 @@ def _unstacked(stacked: Any, output: Any, heads: int, name: str) -> dict[str, An
         return dict(zip("QKV", stacked, strict=True))
     rows = stacked.shape[0]
     first = output.shape[1] if output is not None and output.ndim == 2 else rows // 3
-    if stacked.ndim != 2 or first % heads or (rows - first) % 2 or rows <= first:
+    if stacked.ndim != 2 or not first or first % heads or (rows - first) % 2 or rows <= first:
         shape = " × ".join(map(str, stacked.shape))
         raise InvalidCaseError("weights", f"'{name}' is {shape}: Q, K and V on top of each other need 3·a·heads rows")
     middle = (rows + first) // 2

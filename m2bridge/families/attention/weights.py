@@ -209,10 +209,14 @@ def weights(
 
     if normalization not in ("none", "softmax"):
         raise InvalidCaseError("normalization", f"must be none or softmax, not {normalization!r:.60}")
+    if tolerance is not None and not 0 <= tolerance < 1:
+        raise InvalidCaseError("tolerance", f"must be at least 0 and less than 1, not {tolerance}")
     with limited(timeout) as running:
         given = {letter: array for letter, array in zip("KQVAO", (K, Q, V, A, O), strict=True) if array is not None}
         names = {"query": query, "key": key, "value": value, "output": output}
         layers, available, heads = _layers(source, given, names, heads)
+        if a is not None and (a < 1 or any("A" not in layer.parts for layer in layers)):
+            raise InvalidCaseError("a", "is for weights A, a number from 1 on; of K and Q it is the number of rows")
         found, unfinished = _heads(layers, heads, a, normalization == "softmax", tolerance)
         network = None
         whole = not unfinished and len(found) > 1
