@@ -50,7 +50,7 @@ def run_command(file: Path, packages: str, as_json: bool, each: str | None, **op
     """
     name = "standard input" if str(file) == "-" else str(file)
     if each is not None:
-        return _run_each(_code(file, name), name, file, packages, each, as_json, **options)
+        return _run_each(_code(file, name), name, file, packages, each, as_json, options)
     if extra := [option for option in _OF_EACH if options.pop(option)]:
         raise click.UsageError(f"--{extra[0]} needs --each")
     request = shared.Run.of(options)
@@ -87,26 +87,12 @@ _OF_EACH = ("out", "workers", "executor", "retry", "quiet")
 
 
 def _run_each(
-    code: str,
-    name: str,
-    file: Path,
-    packages: str,
-    each: str,
-    as_json: bool,
-    *,
-    out: Path | None,
-    workers: int | None,
-    executor: str | None,
-    retry: str | None,
-    quiet: bool,
-    program: str | None,
-    timeout: float | None,
-    memory: int | None,
+    code: str, name: str, file: Path, packages: str, each: str, as_json: bool, options: dict[str, Any]
 ) -> int:
     paths = [Path(found) for found in sorted(glob(each, recursive=True)) if os.path.isfile(found)]
     if not paths:
         raise click.UsageError(f"--each: there is no file '{each}'")
-    if out is None:
+    if options["out"] is None:
         raise click.UsageError("--each needs --out, the folder of results")
     with importing():
         from m2bridge.batch.many import Work, file_jobs, run_jobs
@@ -117,13 +103,12 @@ def _run_each(
         file=name,
         packages=tuple(packages.replace(",", " ").split()),
         beside="" if str(file) == "-" else str(file.resolve().parent),
-        program=program,
-        timeout=timeout,
-        memory=memory,
-        folder=results_folder(out),
-        retry=outcome_kinds(retry or ""),
+        folder=results_folder(options["out"]),
+        retry=outcome_kinds(options["retry"] or ""),
+        **{limit: options[limit] for limit in ("program", "timeout", "memory")},
     )
-    _, summary = run_jobs(work, file_jobs(work, paths), workers, executor or "processes", None, shown(quiet))
+    executor, quiet = options["executor"] or "processes", options["quiet"]
+    _, summary = run_jobs(work, file_jobs(work, paths), options["workers"], executor, None, shown(quiet))
     if as_json:
         echo_json(json.dumps(summary.to_json()))
     elif not quiet:
