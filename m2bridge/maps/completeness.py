@@ -187,8 +187,9 @@ def prove_by_core(equations: Equations, core: Core) -> Equations:
     """
     try:
         coordinates = len(linear_part(equations.implicitization.source).independent)
-        equations = replace(equations, series=core.hilbert_series())
-        check_representations(equations := replace(equations, representations=core.representations()))
+        with share(0.9):  # the rest is for what was found until then
+            equations = replace(equations, series=core.hilbert_series())
+            check_representations(equations := replace(equations, representations=core.representations()))
     except (TimeLimitError, MethodUnavailableError, TooLargeError) as limit:
         return replace(equations, unfinished=str(limit))
     needed = max((part.degree for part in equations.representations or ()), default=0)

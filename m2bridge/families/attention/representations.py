@@ -16,10 +16,10 @@ from typing import get_args
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.polynomial_map import linear_isomorphism
 from m2bridge.algebra.schur import Representation, Shapes as AnyShapes, dimension, from_weights
-from m2bridge.errors import MethodUnavailableError
+from m2bridge.errors import MethodUnavailableError, TooLargeError
 from m2bridge.families.attention.completeness import CoreSize, sections_of
 from m2bridge.families.attention.covariants import Shapes
-from m2bridge.families.attention.multiplicity_spaces import MultiplicitySpaces, section_multiplicities
+from m2bridge.families.attention.multiplicity_spaces import MultiplicitySpaces, pieri, section_multiplicities
 from m2bridge.families.attention.parametrization import parametrization
 from m2bridge.families.attention.shape import Coordinates, Shape, dimension_formula
 from m2bridge.maps.model import Core
@@ -129,6 +129,10 @@ def generators(size: CoreSize) -> Generators:
     return Generators(size, tuple(sorted([*core_types(size), *minors(size)])))
 
 
+MOST_TYPES = 1500
+"""Representations in W ⊗ C in the degree of the bound: with more it takes longer than minutes."""
+
+
 @lru_cache(maxsize=64)
 def core_types(size: CoreSize) -> tuple[Type, ...]:
     """The degrees, types and multiplicities of all minimal generators of a core; raises as :func:`generators`."""
@@ -137,6 +141,10 @@ def core_types(size: CoreSize) -> tuple[Type, ...]:
         return tuple((n, (b, a, c), number) for n, (a, b, c), number in core_types(CoreSize(m, f, e)))
     if m == 1:
         return ()
+    if len(pieri(section_multiplicities(size, size.bound - 1), (e, f, m))) > MOST_TYPES:
+        raise TooLargeError(
+            f"generators of {size} up to degree {size.bound} are too many representations to be computed"
+        )
     coordinate_ring(size)  # the bound on the degrees rests on it
     return _types(MultiplicitySpaces.of(size, size.bound))
 
