@@ -26,6 +26,8 @@ CLOSURE = "closure"
 """The question whose answer has the invariants of a Zariski closure; without an answer it says why they are missing."""
 EQUATIONS = "equations"
 """The question whose answer has these up to a degree."""
+POLAR = "polar-degrees"
+"""The question whose answer has the polar degrees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ class Sheet:
     @property
     def verdict(self) -> str:
         """The first of the verdicts, in the order of a report, that some statement has, else of the equations."""
-        stated = [row for row in self.rows if row.question not in (CLOSURE, EQUATIONS)] or self.rows
+        stated = [row for row in self.rows if row.question not in (CLOSURE, EQUATIONS, POLAR)] or self.rows
         return min((row.verdict for row in stated), key=VERDICTS.index)
 
     @property
@@ -259,6 +261,7 @@ def _sheet_of(case: Case, rows: list[Row], certificates: Mapping[str, Certificat
     missing = {row.question: row.reason for row in rows if row.file.endswith(SUFFIX)}
     reason = missing.get(CLOSURE) or _scope(certificates.values())
     reasons = dict.fromkeys(VALUES, reason) | dict.fromkeys(UP_TO_A_DEGREE, missing.get(EQUATIONS, ""))
+    reasons |= dict.fromkeys(POLAR_VALUES, missing.get(POLAR, ""))
     return Sheet(
         case,
         tuple(_value(name, read_value, certificates, reasons[name]) for name, read_value in VALUES.items()),
@@ -359,11 +362,15 @@ VALUES: dict[str, Reader] = {
     "generators": _degrees,
     "generators of low degree": _low_degrees,
     "coordinates": _coordinates,
+    "polar degrees": _answer("polar_degrees", lambda values: ", ".join(map(str, values))),
+    "generic ED degree": _either("generic_ed_degree"),
 }
 """The values on the page of each case, and how they are read from a certificate."""
 
 UP_TO_A_DEGREE = ("Hilbert polynomial", "Hilbert function", "generators of low degree")
 """Those that equations up to a degree tell."""
+POLAR_VALUES = ("polar degrees", "generic ED degree")
+"""Those of the question about polar degrees."""
 
 
 CERTIFICATES = "certificates"

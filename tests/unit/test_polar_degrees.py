@@ -1,18 +1,23 @@
 """Polar degrees of attention against the literature, other ways to integrate, and critical points that are counted."""
 
 import json
+from dataclasses import replace
 from math import comb
 from random import Random
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from sympy import QQ, Matrix, Poly, symbols
 
-from m2bridge import InvalidCaseError, SingleLayerAttention, TooLargeError, polar_degrees
+from m2bridge import InvalidCaseError, SingleLayerAttention, TooLargeError, certify, polar_degrees, verify
+from m2bridge.certificates.schema import Certificate
+from m2bridge.checker.verify import verify as check
 from m2bridge.cli import computing
 from m2bridge.cli.commands import cli
-from m2bridge.errors import ContradictionError, MethodUnavailableError
-from m2bridge.families.attention import polar
+from m2bridge.errors import ContradictionError, MethodUnavailableError, NotApplicableError
+from m2bridge.families.attention import polar, polar_question
+from m2bridge.families.attention.polar_question import polar_check
 from m2bridge.families.attention.shape import Shape, degree_formula, dimension_formula
 from m2bridge.maps.polar import Method, _chart, _forms
 
@@ -143,6 +148,63 @@ def test_command_line_and_forms() -> None:
 def test_bars_of_the_picture() -> None:
     axes = polar_degrees(SingleLayerAttention(2, 2)).figure().axes[0]
     assert [bar.get_height() for bar in axes.patches] == [20, 60, 84, 68, 36, 12, 4]
+
+
+@pytest.mark.parametrize("case", [(2, 1, 2), (2, 2, 1), (3, 2, 2)], ids=str)
+def test_a_certificate_is_verified_in_another_way(case: Case) -> None:
+    certificate = certify(SingleLayerAttention(*case), "polar-degrees")
+    assert verify(certificate).accepted
+    assert certificate.answer["polar_degrees"] == list(polar.predicted_polar_degrees(Shape(*case)))
+
+
+def _changed(answer: dict[str, object], evidence: dict[str, object]) -> Certificate:
+    certificate = certify(SingleLayerAttention(2, 1), "polar-degrees")
+    new = {"answer": certificate.answer | answer, "evidence": certificate.evidence | evidence}
+    return replace(certificate, **new).sealed()
+
+
+@pytest.mark.parametrize(
+    ("answer", "evidence", "place"),
+    [
+        ({"polar_degrees": [4, 6, 5, 0, 0], "generic_ed_degree": 15}, {}, "answer"),
+        ({"dual_degree": 6}, {}, "answer.dual_degree"),
+        ({}, {"generic_fibre_points": 2}, "evidence.generic_fibre_points"),
+        ({}, {"loci": []}, "evidence.loci"),
+    ],
+)
+def test_a_wrong_certificate_is_rejected(answer: dict[str, object], evidence: dict[str, object], place: str) -> None:
+    result = check(_changed(answer, evidence))
+    assert result.outcome == "rejected"
+    assert result.check.startswith(place)
+
+
+def test_a_certificate_is_refused_or_too_expensive() -> None:
+    with pytest.raises(NotApplicableError):
+        certify(SingleLayerAttention(2, 1, 1), "polar-degrees")
+    with pytest.raises(TooLargeError, match="too many to be observed"):
+        certify(SingleLayerAttention(8, 8, 2), "polar-degrees")
+    certificate = certify(SingleLayerAttention(2, 1), "polar-degrees")
+    case = {"d": 40, "d_out": 40, "a": 20, "t": 2}
+    large = replace(certificate, case=case, name="d40-dout40-a20-t2").sealed()
+    assert check(large).outcome == "too-expensive"
+
+
+def test_verdicts_without_counting(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine: Any = None
+    monkeypatch.setattr(polar_question, "FEW_COORDINATES", 0)
+    outcome = {case: polar_check(SingleLayerAttention(*case), engine=engine).verdict for case in VERDICTS}
+    assert outcome == VERDICTS
+    monkeypatch.setattr(polar_question, "predicted_polar_degrees", lambda shape: (4, 6, 4, 0, 1))
+    assert polar_check(SingleLayerAttention(2, 1), engine=engine).refuted
+
+
+VERDICTS = {
+    (2, 2, 2): "CONFIRMED",
+    (3, 2, 2): "CONFIRMED",
+    (2, 1, 1): "NOT_APPLICABLE",
+    (1, 2, 1): "NOT_APPLICABLE",
+    (8, 8, 2): "UNDECIDED",
+}
 
 
 def critical_points(form: Matrix, target: Matrix) -> Poly:

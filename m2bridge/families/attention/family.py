@@ -34,9 +34,10 @@ def _statements() -> tuple[Statement, ...]:
 
 
 def _questions() -> tuple[Question, ...]:
+    from m2bridge.families.attention.polar_question import POLAR
     from m2bridge.families.attention.questions import CLOSURE, EQUATIONS
 
-    return EQUATIONS, CLOSURE
+    return POLAR, EQUATIONS, CLOSURE
 
 
 def _program(model: SingleLayerAttention, key: str) -> Script | None:
@@ -81,6 +82,7 @@ FAMILY = Family(
         "generator_check": "m2bridge.families.attention.generator_check:generator_check",
         "hilbert_check": "m2bridge.families.attention.questions:hilbert_check",
         "membership": "m2bridge.families.attention.membership:membership",
+        "polar_check": "m2bridge.families.attention.polar_question:polar_check",
         "standalone": "m2bridge.families.attention.questions:standalone",
         "weights": "m2bridge.families.attention.weights:weights",
     },

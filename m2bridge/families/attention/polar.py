@@ -64,10 +64,10 @@ def predicted_polar_degrees(shape: Shape) -> tuple[int, ...]:
         raise MethodUnavailableError(f"no theorem gives the polar degrees: {reason}")
     if dimension_formula(shape) > LARGEST_DIMENSION:
         raise TooLargeError(f"polar degrees are computed of varieties of dimension at most {LARGEST_DIMENSION}")
-    return _polar_degrees(shape, chern_integrals(shape.d, shape.alpha))
+    return polar_sums(shape, chern_integrals(shape.d, shape.alpha))
 
 
-def _polar_degrees(shape: Shape, of_A: Sequence[int]) -> tuple[int, ...]:
+def polar_sums(shape: Shape, of_A: Sequence[int]) -> tuple[int, ...]:
     """The polar degrees from the integrals of c_j(T) h_1^{n_1−j} over the space of the pairs (W, [A]).
 
     With b_j those over the projective space of V, the integrals of c_j(T_Y) H^{n−j} are
@@ -182,6 +182,12 @@ def _fixed_points(d: int, alpha: int) -> Iterator[tuple[int, list[int]]]:
         yield from ((line, subspace + [w - line for w in weights if w != line]) for line in weights)
 
 
+def is_observed(shape: Shape) -> bool:
+    """Whether the loci of a case are observed. This depends on the case alone."""
+    steps = orbit_count(shape) * shape.independent_count * shape.d * (shape.d + shape.d_out)
+    return steps <= MOST_ORBIT_STEPS
+
+
 def observed_loci(shape: Shape) -> tuple[Locus, ...]:
     """The loci of Y over the orbits, codimensions, and bounds for the kernel of the differential; none if too many.
 
@@ -189,8 +195,7 @@ def observed_loci(shape: Shape) -> tuple[Locus, ...]:
     kernel is at most that on the tangent space of the Grassmannian at W, and that of the parametrization on the
     Zariski tangent space of the source; both are ranks of matrices (FLINT).
     """
-    steps = orbit_count(shape) * shape.independent_count * shape.d * (shape.d + shape.d_out)
-    return () if steps > MOST_ORBIT_STEPS else tuple(_locus(orbit, shape) for orbit in watched(orbits(shape)))
+    return tuple(_locus(orbit, shape) for orbit in watched(orbits(shape))) if is_observed(shape) else ()
 
 
 def _locus(orbit: Orbit, shape: Shape) -> Locus:
