@@ -21,6 +21,7 @@ from m2bridge.certificates.schema import read, write
 from m2bridge.cli import commands
 from m2bridge.errors import CertificateError, ContradictionError
 from m2bridge.reports.atlas import (
+    POLAR_VALUES,
     UP_TO_A_DEGREE,
     Atlas,
     Sheet,
@@ -65,6 +66,8 @@ def test_values_of_a_closure_are_those_of_its_certificate(folder: Path) -> None:
         "generators": "1 quartic",
         "generators of low degree": "",
         "coordinates": "6",
+        "polar degrees": "",
+        "generic ED degree": "",
     }
     assert {value.source for value in shown.values if value.text} == {"d2-dout1-a2-t2-closure.json"}
     stored = json.loads((folder / "d2-dout1-a2-t2-closure.json").read_text(encoding="utf-8"))
@@ -79,10 +82,10 @@ def test_values_of_a_closure_are_those_of_its_certificate(folder: Path) -> None:
 
 def test_without_a_certificate_of_the_closure_there_is_a_reason(folder: Path) -> None:
     shown = sheet(atlas(folder), "d3-dout2-a2-t2")
-    assert [value.text for value in shown.values] == ["13", "2376", "", "", "", "", "", ""]
+    assert [value.text for value in shown.values] == ["13", "2376", *[""] * 8]
     assert shown.values[0].source == "d3-dout2-a2-t2-3.3.json"
     reasons = {value.name: value.reason for value in shown.values[2:]}
-    assert all((reasons.pop(name) == "") for name in UP_TO_A_DEGREE)
+    assert all((reasons.pop(name) == "") for name in (*UP_TO_A_DEGREE, *POLAR_VALUES))
     assert set(reasons.values()) == {f"timed-out (limit 1 min 0 s): {NASTY}"}
     assert [(value.name, value.text) for value in shown.singular] == [
         ("singular orbits", "(1, 1, 0), (1, 1, 1), (1, 2, 0), (1, 2, 1)"),
