@@ -210,7 +210,7 @@ def _multigraded(
     if equations is None:
         equations = completeness.low_degree_equations(source, max_degree, part=1.0 if engine is None else 0.5)
         if engine is not None:
-            equations = completeness.prove_complete(equations, model, engine=engine)
+            equations = completeness.prove_complete(equations, model, engine=engine, rank=bound[0])
     series = equations.series
     dimension, status = _multigraded_dimension(equations, bound)
     return Closure(

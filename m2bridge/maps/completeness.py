@@ -28,6 +28,7 @@ from m2bridge.errors import (
     TimeLimitError,
     TooLargeError,
 )
+from m2bridge.ideals.program import question
 from m2bridge.implicitization.elimination import linear_part
 from m2bridge.implicitization.implicitize import Implicitization, implicitize
 from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
@@ -83,8 +84,8 @@ PRIMES = 5
 """How many primes may be unlucky for a map before the proof is given up."""
 
 
-def prove_complete(equations: Equations, model: Model, *, engine: Engine) -> Equations:
-    """Try to prove that the generators found are all, by a core of the model or by Macaulay2 modulo a prime.
+def prove_complete(equations: Equations, model: Model, *, engine: Engine, rank: int | None = None) -> Equations:
+    """Try to prove that the generators found are all, by a core of the model, modulo a prime, or by one minimal prime.
 
     Let K be the ideal of the image of the map modulo p, generated in degrees ≤ N. Reduction modulo p carries the
     integral elements of I into K, so H_K ≤ H_I. If both agree in degrees ≤ N, reduction carries I_{≤N} onto K_{≤N},
@@ -112,8 +113,13 @@ def prove_complete(equations: Equations, model: Model, *, engine: Engine) -> Equ
         if core is not None:
             return prove_by_core(equations, core)
         try:
-            return _by_elimination(equations, model, engine)
-        except TimeLimitError as limit:
+            with share(0.75):
+                result = _by_elimination(equations, model, engine)
+            if result.all_generators:
+                return result
+            proved = _by_minimal_prime(equations, rank, engine)
+            return replace(proved, engine_version=engine.version) if proved.all_generators else result
+        except (TimeLimitError, MemoryLimitError) as limit:
             return _undecided(equations, limit)
 
 
@@ -141,6 +147,38 @@ def _by_elimination(equations: Equations, model: Model, engine: Engine) -> Equat
         unlucky.append(str(field.characteristic))
     primes = ", ".join(unlucky)
     return replace(equations, unfinished=f"the primes {primes} are unlucky for this map; elimination needs none")
+
+
+def _by_minimal_prime(equations: Equations, rank: int | None, engine: Engine) -> Equations:
+    """The proof by the one minimal prime P of the equations found, if it has the dimension of the closure.
+
+    The ideal I of the closure is prime and contains these equations, so it contains a minimal prime of theirs, which is
+    P. The rank of the differential is at most dim I, and dim I at most dim P; where the rank is dim P, both primes have
+    the same dimension, so they are equal. Where P has further generators, they are found too.
+
+    Raises
+    ------
+    TimeLimitError, MemoryLimitError
+        If the limit was reached.
+    """
+    ideal = equations.implicitization.ideal()
+    answer = answer_to(
+        question("one_minimal_prime", {"givenIdeal": ideal}, None, ("wire", "invariants")), engine=engine
+    )
+    if answer.integer("count") != 1 or answer.integer("dimension") != rank:
+        return equations
+    series = HilbertSeries.from_numerator(answer.integer_pairs("hilbert_numerator"), len(ideal.ring.variables))
+    largest = answer.integer("largest_degree")
+    equations = up_to(largest, equations)
+    if largest > equations.implicitization.max_degree:
+        return replace(equations, unfinished=f"generators of degree {largest} exist; {clock().more}")
+    if not _continues(series, equations):
+        raise ContradictionError("the minimal prime of the equations is not their ideal in the degrees that are known")
+    remark = (
+        f"all generators: those of degree ≤ {largest} have one minimal prime, of the dimension of the closure, and it "
+        "has no others"
+    )
+    return replace(equations, series=series, all_generators=True, remark=remark, unfinished="")
 
 
 def _undecided(equations: Equations, limit: Exception) -> Equations:

@@ -1,5 +1,6 @@
 """Closures of maps from books and papers: lattices and hypersurfaces, against elimination."""
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -8,7 +9,8 @@ from sympy import Expr, Poly, Symbol, symbols
 from m2bridge import CoefficientField, Engine, PolynomialMap, closure
 from m2bridge.algebra.field import QQ
 from m2bridge.errors import MethodUnavailableError
-from m2bridge.maps import lattice
+from m2bridge.maps import completeness, lattice
+from m2bridge.maps.map_model import as_model
 
 pytestmark = pytest.mark.macaulay2("any")
 
@@ -59,6 +61,38 @@ def test_lattice_and_elimination(
     assert str(one.completeness) == "proved"
     assert (one.dimension, one.degree) == (other.dimension, other.degree)
     assert one.degree == degree
+
+
+@pytest.mark.parametrize("source", [name for name, (_, degree) in MONOMIAL.items() if degree in (3, 4)])
+def test_one_minimal_prime_proves_generators(engine: Engine, monkeypatch: pytest.MonkeyPatch, source: str) -> None:
+    """Of Macaulay's curve one prime has the quadric and the three cubics; elimination modulo a prime is not asked."""
+    images, degree = MONOMIAL[source]
+    expected = closure(named(images), engine=engine, strategy="elimination")
+    monkeypatch.setattr(completeness, "_by_elimination", lambda equations, model, engine: equations)
+    one = closure(named(images), engine=engine)
+    assert "one minimal prime" in one.completeness.reason
+    assert str(one.completeness) == "proved"
+    assert (one.degree, one.dimension, one.generator_degrees) == (
+        degree,
+        expected.dimension,
+        expected.generator_degrees,
+    )
+    assert one.hilbert_series == expected.hilbert_series
+
+
+def test_several_minimal_primes_or_another_dimension_prove_nothing(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One quadric through the twisted cubic leaves the dimension open, two leave a line besides it."""
+    monkeypatch.setattr(completeness, "_by_elimination", lambda equations, model, engine: equations)
+    source = completeness.graded_source(as_model(named(MONOMIAL["Harris, Lecture 1, twisted cubic"][0])))
+    whole = completeness.low_degree_equations(source, 2)
+    for count in (1, 2):
+        orbits = whole.implicitization.orbits[:count]
+        part = replace(whole, implicitization=replace(whole.implicitization, orbits=orbits))
+        assert not completeness._by_minimal_prime(part, 2, engine).all_generators
+    assert completeness._by_minimal_prime(whole, 2, engine).all_generators
+    assert not completeness._by_minimal_prime(whole, 1, engine).all_generators
 
 
 def test_only_monomials(engine: Engine) -> None:
