@@ -95,7 +95,7 @@ def test_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (found.verdict, found.refuted) == ("REFUTED", True)
     assert found.reason == "H(3) is 57, and 56 is predicted"
     found = check(with_series(HilbertSeries((*right.numerator, *(0,) * 9, 1), 5)))
-    assert (found.verdict, found.reason) == ("REFUTED", "the Hilbert series of the complete ideal is another one")
+    assert (found.verdict, found.reason) == ("REFUTED", "the Hilbert series, which is proved, is another one")
     found = check(with_series(None))
     assert (found.verdict, found.undecided) == ("UNDECIDED", True)
     proved = implicitize(multigraded_attention(model), 3)

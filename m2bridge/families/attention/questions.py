@@ -424,8 +424,8 @@ def _decided(
         text = f"H(0), …, H({last}) are as predicted; the statement is about all n, and n > {last} is not decided"
         return "UNDECIDED", "; ".join(filter(None, (text, variety.unfinished)))
     if series == predicted_series(model, series.dimension):
-        return "CONFIRMED", "in this case for all n: the ideal is complete, and its Hilbert series is the predicted one"
-    return "REFUTED", "the Hilbert series of the complete ideal is another one"
+        return "CONFIRMED", "in this case for all n: the Hilbert series is proved, and is the predicted one"
+    return "REFUTED", "the Hilbert series, which is proved, is another one"
 
 
 SHOWN = 12
