@@ -29,11 +29,10 @@ from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.cli import commands
 from m2bridge.convert.weight_files import tensors
 from m2bridge.errors import ConversionError, InvalidCaseError, M2BridgeError, MethodUnavailableError, TooLargeError
-from m2bridge.families.attention.exact_weights import TAKEN, exact_weights
+from m2bridge.families.attention.exact_weights import TAKEN, exact_ranks, exact_weights, integers, residues
 from m2bridge.families.attention.orbits import orbits
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.weight_names import heads_in_configuration, left_out, usual_layers
-from m2bridge.families.attention.weights_exact import exact_ranks, integers, residues
 from m2bridge.families.attention.weights_head import HeadShape
 from m2bridge.families.attention.weights_numerical import rounded
 
@@ -691,7 +690,7 @@ def test_a_file_without_usual_names_lists_what_it_holds(tmp_path: Path) -> None:
 
 
 def test_a_limit_on_time_shows_what_is_known(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("m2bridge.families.attention.weights_exact._MOST_SECONDS", -1.0)
+    monkeypatch.setattr("m2bridge.families.attention.exact_weights._MOST_SECONDS", -1.0)
     given = {"K": [[1, 1, 2], [1, 1, 2], [2, 2, 4]], "Q": I, "V": [[1, 0, 0]]}
     found = weights(**given)
     head = found.heads[0]

@@ -1,24 +1,225 @@
-"""Weights of one function as exact matrices: A = KᵀQ is multiplied out exactly, floating-point numbers are dyadic."""
+"""Weights exactly: floating-point numbers are dyadic rationals, and A = KᵀQ is never rounded.
+
+The product of two matrices of floating-point numbers, rounded, has full rank. A rank modulo a prime is a lower bound,
+and is the rank where it attains the number of rows or columns, as it does for almost all weights. Where it does not,
+ranks are computed over QQ. The weights of one function are multiplied out, as matrices of SymPy.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite, sqrt
 from struct import pack, unpack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mpmath import mp
-from sympy import Matrix, Rational
+import flint
 
-from m2bridge.errors import InvalidCaseError
+from m2bridge.algebra.linear_algebra import rank_of, reduced_echelon
+from m2bridge.algebra.numbers import LARGE_PRIME, without_denominators
+from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.families.attention.shape import ROUNDINGS, Shape, rank_words
+from m2bridge.limits import check
 
+if TYPE_CHECKING:
+    from sympy import Matrix
+
+_SPARE = 8
+"""Columns beyond the largest possible rank that are looked at first."""
+_MOST_SECONDS = 60.0
+"""For one rank over QQ."""
+_PRICE = 4e-9
+"""Seconds for each of n·c·r² products, c rows of n entries in terms of r rows: r by the length of the numbers."""
 _DIGITS = 40
-_MOST = 64
-"""Columns of an A whose singular values are computed with so many digits."""
+_MOST_COLUMNS = 64
+"""Of an A whose singular values are computed with so many digits."""
 
 TAKEN = "the floating-point numbers are taken exactly, as the dyadic rationals that they are"
+
+
+def residues(array: Any) -> flint.nmod_mat:
+    """A matrix modulo :data:`LARGE_PRIME`; of fractions a multiple, which has the same rank over QQ."""
+    check(2e-7 * array.size)
+    if array.dtype == object:
+        entries = [entry % LARGE_PRIME for entry in without_denominators(array.flat)]
+    else:
+        whole, exponent = _dyadic(array)
+        shifted = whole % LARGE_PRIME << exponent % 31  # 2^31 is 1 modulo the prime 2^31 − 1
+        entries = (shifted % LARGE_PRIME).ravel().tolist()
+    return flint.nmod_mat(*array.shape, entries, LARGE_PRIME)
+
+
+def integers(array: Any) -> flint.fmpz_mat:
+    """A multiple of a matrix with integer entries."""
+    if array.dtype == object:
+        return flint.fmpz_mat(*array.shape, without_denominators(array.flat))
+    whole, exponent = (part.ravel().tolist() for part in _dyadic(array))
+    least = min((e for w, e in zip(whole, exponent, strict=True) if w), default=0)
+    return flint.fmpz_mat(*array.shape, [w << e - least if w else 0 for w, e in zip(whole, exponent, strict=True)])
+
+
+def _dyadic(array: Any) -> tuple[Any, Any]:
+    """Integers w and e with the entries w·2^e."""
+    import numpy  # only for trained weights
+
+    mantissa, exponent = numpy.frexp(array.astype(float))
+    return numpy.ldexp(mantissa, 53).astype(numpy.int64), exponent.astype(numpy.int64) - 53
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Product:
+    """A matrix that is a product of two, of which the left one may be missing; its rows are what counts.
+
+    Parameters
+    ----------
+    right : array
+        k × d.
+    left : array, optional
+        n × k.
+    """
+
+    right: Any
+    left: Any = None
+
+    @property
+    def most(self) -> int:
+        """The largest rank that it can have."""
+        return int(min(*self.right.shape, *(() if self.left is None else self.left.shape)))
+
+    def _is_right_alone(self) -> bool:
+        """Whether the rows of the right factor span the same: the left one is missing, or proved to be one-to-one."""
+        return self.left is None or rank_modulo(self.left.T) == self.left.shape[1]
+
+    def modulo(self, columns: int) -> flint.nmod_mat:
+        """A matrix whose rows span those of the first columns, modulo the prime."""
+        right = residues(self.right[:, :columns])
+        return right if self._is_right_alone() else residues(self.left) * right
+
+    def over_qq(self) -> flint.fmpz_mat:
+        """An integer matrix with rows that span those of a multiple."""
+        right = integers(self.right)
+        if self._is_right_alone():
+            return right
+        left = integers(self.left)
+        _, pivots = reduced_echelon(flint.nmod_mat(left.transpose(), LARGE_PRIME))
+        if len(pivots) == _rank(left):  # rows that are a basis of all
+            left = flint.fmpz_mat([left.tolist()[i] for i in pivots]) if pivots else flint.fmpz_mat(1, left.ncols())
+        return left * right
+
+
+def rank_modulo(array: Any) -> int:
+    """The rank modulo the prime, by few columns where these suffice: a lower bound."""
+    rank = 0
+    for columns in (array.shape[0] + _SPARE, array.shape[1]):
+        rank = int(residues(array[:, :columns]).rank())
+        if rank == min(array.shape):
+            break
+    return rank
+
+
+def _rank(matrix: flint.fmpz_mat) -> int | None:
+    """The rank of an integer matrix; ``None`` where that would take too long.
+
+    Let r be the rank modulo the prime. An r × r submatrix that is invertible modulo the prime is so over QQ. By it the
+    other rows are expressed in r rows, in its columns; the rank is r if this holds in all columns.
+    """
+    for _ in range(2):
+        rows = [row for row in matrix.tolist() if any(row)]
+        if not rows:
+            return 0
+        matrix = flint.fmpz_mat(rows).transpose()
+    matrix = matrix.transpose() if matrix.nrows() > matrix.ncols() else matrix
+    rows, modulo = matrix.tolist(), flint.nmod_mat(matrix, LARGE_PRIME)
+    if (rank := int(modulo.rank())) == len(rows):
+        return rank
+    independent, columns = reduced_echelon(modulo.transpose())[1], reduced_echelon(modulo)[1]
+    others = sorted(set(range(len(rows))) - set(independent))
+    price = _PRICE * len(others) * matrix.ncols() * rank**2
+    if price > _MOST_SECONDS:
+        return None
+    check(price)
+    basis, rest = (flint.fmpz_mat([rows[i] for i in chosen]) for chosen in (independent, others))
+    square, wanted = (flint.fmpz_mat([[row[j] for j in columns] for row in part.tolist()]) for part in (basis, rest))
+    numerators, denominator = square.transpose().solve(wanted.transpose()).transpose().numer_denom()
+    return rank if numerators * basis == denominator * rest else rank_of(matrix)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """The numbers that name the orbit of a head, and how they are known.
+
+    Parameters
+    ----------
+    r, s, m : int
+        rk A, rk V and the dimension of the intersection of the column space of A with the row space of V.
+    method : str
+        ``modulo 2147483647`` or ``over QQ``; empty where they are not proved, and r and s are lower bounds.
+    """
+
+    r: int
+    s: int
+    m: int
+    method: str
+
+    @property
+    def proved(self) -> bool:
+        """Whether the three numbers are proved."""
+        return bool(self.method)
+
+    @property
+    def numbers(self) -> tuple[int, int, int]:
+        """The three numbers."""
+        return self.r, self.s, self.m
+
+
+def factors(matrices: Mapping[str, Any]) -> tuple[Product, Product]:
+    """Aᵀ = QᵀK and V (or OV), whose rows span the column space of A and the row space of V."""
+    attention = Product(matrices["A"].T) if "A" in matrices else Product(matrices["K"], matrices["Q"].T)
+    return attention, Product(matrices["V"], matrices.get("O"))
+
+
+def exact_ranks(matrices: Mapping[str, Any]) -> Ranks:
+    """The ranks of a head, by its matrices K and Q, or A, and V, and perhaps O."""
+    A, V = factors(matrices)
+    d = A.right.shape[1]
+    for columns in (min(d, A.most + V.most) + _SPARE, d):
+        r, s, both = _three(A.modulo(columns), V.modulo(columns), lambda matrix: int(matrix.rank()))
+        if (r, s, both) == (A.most, V.most, min(d, r + s)):
+            return Ranks(r, s, r + s - both, f"modulo {LARGE_PRIME}")
+    try:
+        exact = _three(A.over_qq(), V.over_qq(), _rank)
+    except TimeLimitError:
+        exact = (None,)
+    method = "" if None in exact else "over QQ"
+    r, s, both = exact if method else (r, s, both)
+    return Ranks(r, s, r + s - both, method)
+
+
+def _three(L: Any, U: Any, rank: Any) -> tuple[Any, ...]:
+    """The ranks of two matrices, and of one on top of the other."""
+    shape = L.nrows() + U.nrows(), L.ncols(), L.entries() + U.entries()
+    stacked = flint.fmpz_mat(*shape) if isinstance(L, flint.fmpz_mat) else flint.nmod_mat(*shape, LARGE_PRIME)
+    return rank(L), rank(U), rank(stacked)
+
+
+def is_onto(matrices: Mapping[str, Any], letters: str) -> bool | None:
+    """Whether one of two factors, K and Q of KᵀQ or O and V of OV, has the rank d or d' of its longer side.
+
+    Then the products of factors near them are all matrices near theirs; so it is where there is one matrix alone.
+    """
+    if any(letter not in matrices for letter in letters):
+        return True
+    undecided = False
+    for letter in letters:
+        array = matrices[letter]
+        rank: int | None = rank_modulo(array)
+        if rank != min(array.shape):
+            rank = _rank(integers(array))
+        if rank == array.shape[letter != "O"]:
+            return True
+        undecided |= rank is None
+    return None if undecided else False
 
 
 def exact_weights(model: Shape, given: dict[str, Any], weights: Sequence[Any] | None) -> tuple[Matrix, Matrix, str]:
@@ -36,6 +237,8 @@ def exact_weights(model: Shape, given: dict[str, Any], weights: Sequence[Any] | 
     InvalidCaseError
         If they are not K, Q and V, or A and V, or do not have the shapes of the model.
     """
+    from sympy import Matrix, Rational  # slow to import, and not needed for trained weights
+
     letters = {letter: value for letter, value in given.items() if value is not None}
     if weights is not None and not letters and isinstance(weights, Sequence) and len(weights) in (2, 3):
         letters = dict(zip("AV" if len(weights) == 2 else "KQV", weights, strict=True))
@@ -43,20 +246,24 @@ def exact_weights(model: Shape, given: dict[str, Any], weights: Sequence[Any] | 
         named = ", ".join(letters) or repr(weights)[:60]
         raise InvalidCaseError("weights", f"give K, Q and V, or A and V; not {named}")
     sizes = {"K": model.a, "Q": model.a, "A": model.d, "V": model.d_out}
-    found = {letter: exact_matrix(letter, value, sizes[letter], model.d) for letter, value in letters.items()}
-    matrices = {letter: matrix for letter, (matrix, _) in found.items()}
+    entries = {letter: _entries(letter, value, sizes[letter], model.d) for letter, value in letters.items()}
+    exact = {letter: [Fraction(x) if isinstance(x, float) else x for x in listed] for letter, listed in entries.items()}
+    matrices = {
+        letter: Matrix(sizes[letter], model.d, [Rational(int(x.numerator), int(x.denominator)) for x in listed])
+        for letter, listed in exact.items()
+    }
     A = matrices["A"] if "A" in matrices else matrices["K"].T * matrices["Q"]
-    remarks = [TAKEN] if any(inexact for _, inexact in found.values()) else []
-    return A, matrices["V"], "; ".join([*remarks, *_about_rank(A, model)])
+    inexact = any(isinstance(entry, float) for listed in entries.values() for entry in listed)
+    return A, matrices["V"], "; ".join([TAKEN] * inexact + _about_rank(A, model))
 
 
-def exact_matrix(name: str, value: Any, rows: int, columns: int) -> tuple[Matrix, bool]:
-    """A matrix of rational numbers from lists, arrays, tensors or SymPy, and whether a number was a float.
+def _entries(name: str, value: Any, rows: int, columns: int) -> list[Any]:
+    """The entries of lists, an array, a tensor or a matrix of SymPy: finite real numbers.
 
     Raises
     ------
     InvalidCaseError
-        If it has another shape, or an entry is no finite real number.
+        If it has another shape, or an entry is no such number.
     """
     listed = value.tolist() if hasattr(value, "tolist") else value
     if not isinstance(listed, Sequence) or any(not isinstance(row, Sequence) for row in listed):
@@ -67,25 +274,22 @@ def exact_matrix(name: str, value: Any, rows: int, columns: int) -> tuple[Matrix
         turned = "; is it transposed?" if (rows, columns) == (max(lengths, default=0), len(listed)) else ""
         raise InvalidCaseError(name, f"is {shape}, not {rows} × {columns}{turned}")
     entries = [entry for row in listed for entry in row]
-    exact = [_rational(name, entry) for entry in entries]
-    return Matrix(rows, columns, exact), any(isinstance(entry, float) for entry in entries)
-
-
-def _rational(name: str, entry: Any) -> Rational:
-    if isinstance(entry, float) and not isfinite(entry):
-        raise InvalidCaseError(name, f"{entry} is no finite number")
-    if isinstance(entry, bool | str) or not (isinstance(entry, float) or hasattr(entry, "numerator")):
-        raise InvalidCaseError(name, f"{entry!r:.60} is not a number")
-    value = Fraction(entry) if isinstance(entry, float) else entry
-    return Rational(int(value.numerator), int(value.denominator))
+    for entry in entries:
+        if isinstance(entry, bool | str) or not (isinstance(entry, float) or hasattr(entry, "numerator")):
+            raise InvalidCaseError(name, f"{entry!r:.60} is not a number")
+        if isinstance(entry, float) and not isfinite(entry):
+            raise InvalidCaseError(name, f"{entry} is no finite number")
+    return entries
 
 
 def _about_rank(A: Matrix, model: Shape) -> list[str]:
     """What to say of an A whose rank is larger than a; whether rounding explains it is found numerically."""
+    from mpmath import mp
+
     rank = A.rank()
     if rank <= model.alpha:
         return []
-    if model.d > _MOST:
+    if model.d > _MOST_COLUMNS:
         return [rank_words(rank, model.a, 1.0, False)]
     with mp.workdps(_DIGITS):
         entries = [[mp.mpf(int(x.p)) / int(x.q) for x in A.row(i)] for i in range(A.rows)]

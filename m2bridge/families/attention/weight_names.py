@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,87 +18,10 @@ from typing import Any
 
 import numpy
 
-from m2bridge.convert.weight_files import EXACT, Tensor
+from m2bridge.convert.weight_files import EXACT, PRECISIONS, Tensor
 from m2bridge.errors import InvalidCaseError
 
-
-@dataclass(frozen=True, slots=True)
-class Convention:
-    """The names of the tensors of a layer; ``*`` stands for what is the same in all of them.
-
-    Parameters
-    ----------
-    query, key, value : str
-        Three times the same where they are stacked; ``query`` is A = KᵀQ where there is no ``key``.
-    output : str
-        Of the output matrix, which may be absent.
-    transposed : bool
-        Whether tensors have the shape (in, out).
-    """
-
-    query: str
-    key: str
-    value: str
-    output: str = ""
-    transposed: bool = False
-
-    @property
-    def names(self) -> dict[str, str]:
-        """The names by their letters."""
-        named = {"Q": self.query, "K": self.key} if self.key else {"A": self.query}
-        return {**named, "V": self.value, "O": self.output}
-
-    def layers(self, available: Mapping[str, Tensor]) -> Iterator[tuple[str, dict[str, Tensor]]]:
-        """What the star stands for and the tensors, for each layer that has them."""
-        before, _, after = self.query.partition("*")
-        pattern = re.compile(f"{re.escape(before)}(.*){re.escape(after)}" if "*" in self.query else re.escape(before))
-        for name in available:
-            if match := pattern.fullmatch(name):
-                star = match[1] if "*" in self.query else ""
-                names = {letter: named.replace("*", star) for letter, named in self.names.items()}
-                if all(names[letter] in available for letter in names if letter != "O"):
-                    yield star, {letter: available[named] for letter, named in names.items() if named in available}
-
-
-def _projections(ending: str, output: str) -> Convention:
-    """Names that differ in one letter."""
-    query, key, value = (f"*{ending.replace('?', letter)}" for letter in "qkv")
-    return Convention(query, key, value, f"*{output}")
-
-
-def _words(before: str, output: str) -> Convention:
-    query, key, value = (f"*{before}{word}.weight" for word in ("query", "key", "value"))
-    return Convention(query, key, value, f"*{output}")
-
-
-def _stacked(name: str, output: str, transposed: bool = False) -> Convention:
-    return Convention(f"*{name}", f"*{name}", f"*{name}", f"*{output}", transposed)
-
-
-USUAL = (
-    _stacked("in_proj_weight", "out_proj.weight"),
-    _projections("?_proj_weight", "out_proj.weight"),
-    _projections("?_proj.weight", "o_proj.weight"),
-    _projections("?_proj.weight", "out_proj.weight"),
-    _stacked("qkv_proj.weight", "o_proj.weight"),
-    _words("self.", "output.dense.weight"),
-    _words("attention.", "output.dense.weight"),
-    _projections("?_lin.weight", "out_lin.weight"),
-    _projections("SelfAttention.?.weight", "SelfAttention.o.weight"),
-    _projections("w?.weight", "wo.weight"),
-    _projections("to_?.weight", "to_out.0.weight"),
-    _stacked("attn.c_attn.weight", "attn.c_proj.weight", transposed=True),
-    _stacked("attn.qkv.weight", "attn.proj.weight"),
-    Convention("*W_Q", "*W_K", "*W_V", "*W_O"),
-    Convention("*Q", "*K", "*V", "*O"),
-    Convention("Q*", "K*", "V*", "O*"),
-    Convention("*A", "", "*V", "*O"),
-    Convention("A*", "", "V*", "O*"),
-)
-"""PyTorch; Hugging Face (LLaMA, OPT, BART, Phi, BERT, ViT, DistilBERT, T5, diffusers, GPT-2); timm; single letters."""
-
-CROSS = re.compile(r"encoder_attn|cross_?att|EncDecAttention|multihead_attn", re.IGNORECASE)
-"""Attention to the tokens of another network: K and Q do not act on the same ones."""
+NAMES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,6 +61,11 @@ class LayerTensors:
     parts: Mapping[str, Tensor]
     transposed: bool = False
 
+    @property
+    def is_stacked(self) -> bool:
+        """Whether Q, K and V are one array."""
+        return "K" in self.parts and self.parts["K"].name == self.parts["V"].name
+
     def heads(self, layer: int, count: int | None) -> Iterator[Head]:
         """The heads one after the other; they are read now.
 
@@ -147,18 +76,16 @@ class LayerTensors:
         """
         read = {name: part.array() for name, part in {part.name: part for part in self.parts.values()}.items()}
         arrays = {letter: read[part.name] for letter, part in self.parts.items()}
-        kinds = {part.kind for part in self.parts.values()}
         if self.transposed:
             arrays = {letter: numpy.swapaxes(array, -1, -2) for letter, array in arrays.items()}
-        if "K" in self.parts and self.parts["K"].name == self.parts["V"].name:
+        if self.is_stacked:
             arrays |= _unstacked(arrays["Q"], arrays.get("O"), count or 1, self.parts["Q"].name)
+        kinds = {part.kind for part in self.parts.values()}
+        kind = max((kind for kind in PRECISIONS if kind in kinds), key=PRECISIONS.__getitem__, default=EXACT)
         for number, matrices in enumerate(_cut(arrays, count), 1):
-            yield Head(layer, number, matrices, _least_precise(kinds))
-
-
-def _least_precise(kinds: Iterable[str]) -> str:
-    listed = set(kinds)
-    return next((kind for kind in ("bfloat16", "float16", "float32", "float64") if kind in listed), EXACT)
+            if wrong := _wrong({letter: array.shape for letter, array in matrices.items()}):
+                raise InvalidCaseError("weights", f"{_shapes(matrices)}: {wrong}")
+            yield Head(layer, number, matrices, kind)
 
 
 def _unstacked(stacked: Any, output: Any, heads: int, name: str) -> dict[str, Any]:
@@ -181,17 +108,14 @@ def _cut(arrays: Mapping[str, Any], count: int | None) -> Iterator[dict[str, Any
         counts = {len(array) for array in arrays.values()}
         if len(counts) > 1 or count not in (None, *counts):
             raise InvalidCaseError("heads", f"{_shapes(arrays)}: the first number is that of the heads in all of them")
-        yield from (_checked({letter: array[h] for letter, array in arrays.items()}) for h in range(*counts))
+        yield from ({letter: array[h] for letter, array in arrays.items()} for h in range(*counts))
         return
     if dimensions != {2}:
         raise InvalidCaseError("weights", f"{_shapes(arrays)}: give matrices, or all with the heads as first index")
     heads = count or 1
-    if heads == 1:
-        yield _checked(dict(arrays))
-        return
-    if "A" in arrays:
+    if heads > 1 and "A" in arrays:
         raise InvalidCaseError("heads", "A is that of one head: give K and Q, or A and V with the heads as first index")
-    yield from (_checked(_head(arrays, h, heads)) for h in range(heads))
+    yield from (_head(arrays, h, heads) if heads > 1 else dict(arrays) for h in range(heads))
 
 
 def _head(arrays: Mapping[str, Any], h: int, heads: int) -> dict[str, Any]:
@@ -211,13 +135,6 @@ def _head(arrays: Mapping[str, Any], h: int, heads: int) -> dict[str, Any]:
             raise InvalidCaseError("weights", f"{_shapes(arrays)}: O has a column for each row of V of each head")
         cut["O"] = arrays["O"][:, h * v : (h + 1) * v]
     return cut
-
-
-def _checked(head: dict[str, Any]) -> dict[str, Any]:
-    """The matrices, if they fit together; raises InvalidCaseError that says which does not."""
-    if wrong := _wrong({letter: array.shape for letter, array in head.items()}):
-        raise InvalidCaseError("weights", f"{_shapes(head)}: {wrong}")
-    return head
 
 
 def _wrong(shapes: Mapping[str, tuple[int, int]]) -> str:
@@ -242,45 +159,57 @@ def _shapes(arrays: Mapping[str, Any]) -> str:
     return ", ".join(f"{letter} is {' × '.join(map(str, array.shape))}" for letter, array in sorted(arrays.items()))
 
 
+def _layers(
+    available: Mapping[str, Tensor], names: Mapping[str, str], transposed: bool = False
+) -> Iterator[LayerTensors]:
+    """The layers whose tensors have these names by their letters, with a star for what they have in common."""
+    pattern = re.compile(re.escape(next(iter(names.values()))).replace(r"\*", "(.*)", 1))
+    for match in filter(None, map(pattern.fullmatch, available)):
+        star = "".join(match.groups())
+        full = {letter: name.replace("*", star) for letter, name in names.items()}
+        parts = {letter: available[name] for letter, name in full.items() if name in available}
+        if names.keys() - parts.keys() <= {"O"}:
+            yield LayerTensors(star, parts, transposed)
+
+
 def named_layers(available: Mapping[str, Tensor], names: Mapping[str, str | None]) -> list[LayerTensors]:
-    """The layers whose tensors have these names, with a star for what differs from layer to layer.
+    """The layers whose tensors have these names, ``query``, ``key``, ``value`` and ``output``, in their order.
 
     Raises
     ------
     InvalidCaseError
         If one is missing.
     """
+    given = {option: name for option, name in names.items() if name}
     for option in ("query", "key", "value"):
-        if not names.get(option):
+        if option not in given:
             raise InvalidCaseError(option, "is missing: give the names of query, key and value, or of none")
-    query, key, value, output = (names.get(option) or "" for option in ("query", "key", "value", "output"))
-    convention = Convention(query, key, value, output)
-    layers = [LayerTensors(star, parts) for star, parts in convention.layers(available)]
-    if layers and (not names.get("output") or all("O" in layer.parts for layer in layers)):
+    letters = {letter: given[option] for letter, option in zip("QKVO", names, strict=True) if option in given}
+    layers = list(_layers(available, letters))
+    if layers and all(letters.keys() == layer.parts.keys() for layer in layers):
         return sorted(layers, key=_order)
-    known = ", ".join(map(repr, list(available)[:8]))
-    more = ", …" if len(available) > 8 else ""
-    for option, name in names.items():
-        if name and not any(re.fullmatch(re.escape(name).replace(r"\*", ".*"), key) for key in available):
-            raise InvalidCaseError(option, f"there is no '{name}'; there are {known}{more}")
+    known = ", ".join(map(repr, list(available)[:8])) + (", …" if len(available) > 8 else "")
+    for option, name in given.items():
+        if not any(re.fullmatch(re.escape(name).replace(r"\*", ".*"), key) for key in available):
+            raise InvalidCaseError(option, f"there is no '{name}'; there are {known}")
     raise InvalidCaseError("query", "what * stands for is not the same in these names")
 
 
 def usual_layers(available: Mapping[str, Tensor]) -> list[LayerTensors]:
     """The layers with usual names, in their order; none where there are no such names."""
     if len(available) == 1:  # Q, K and V in one array, whatever its name is
-        (name,) = available
-        return [LayerTensors("", parts) for _, parts in Convention(name, name, name).layers(available)]
-    found: dict[str, LayerTensors] = {}
+        return list(_layers(available, dict.fromkeys("QKV", *available)))
+    layers: dict[str, LayerTensors] = {}
     used: set[str] = set()
-    for convention in USUAL:
-        for star, parts in convention.layers({n: t for n, t in available.items() if n not in used}):
-            known = found.get(star)
-            better = known is None or ("O" in parts and "O" not in known.parts)
-            if better and not CROSS.search(star):
-                found[star] = LayerTensors(star, parts, convention.transposed)
-        used |= {part.name for layer in found.values() for part in layer.parts.values() if "O" in layer.parts}
-    return sorted(found.values(), key=_order)
+    for transposed, names in [
+        (kind == "transposed", names) for kind in ("usual", "transposed") for names in NAMES[kind]
+    ]:
+        for layer in _layers({n: t for n, t in available.items() if n not in used}, names, transposed):
+            better = layer.name not in layers or ("O" in layer.parts and "O" not in layers[layer.name].parts)
+            if better and "attention to other tokens" not in _kinds(layer.name):
+                layers[layer.name] = layer
+        used |= {part.name for layer in layers.values() for part in layer.parts.values() if "O" in layer.parts}
+    return sorted(layers.values(), key=_order)
 
 
 def _order(layer: LayerTensors) -> list[Any]:
@@ -293,28 +222,17 @@ def alike(layers: Iterable[LayerTensors]) -> bool:
     return len({re.sub(r"\d+", "", layer.name) for layer in layers}) == 1
 
 
-OTHERS = (
-    ("masks", r"mask|(^|\.)attn\.bias$"),
-    ("biases", r"bias(_?[kv])?$"),
-    ("attention to other tokens", CROSS.pattern),
-    ("norms", r"norm|(^|[._])ln([._\d]|$)"),
-    ("positions", r"pos|rotary|wpe|inv_freq|relative"),
-    ("MLPs", r"mlp|(^|[._])fc\d?[._]|ffn|feed_forward|intermediate|linear\d|lin[12]|output\.dense|DenseReluDense"),
-    ("embeddings", r"embed|wte|token"),
-    ("heads of the model", r"head|classifier|pooler|prediction|score"),
-)
-"""What models have besides, by parts of names."""
-
-
 def left_out(available: Iterable[str], layers: Iterable[LayerTensors]) -> tuple[str, ...]:
     """The tensors that belong to no layer, by what they are, with their numbers."""
     used = {part.name for layer in layers for part in layer.parts.values()}
-    kinds = Counter(
-        next((kind for kind, part in OTHERS if re.search(part, name, re.IGNORECASE)), f"'{name}'")
-        for name in available
-        if name not in used
-    )
-    return tuple(f"{kind} ({number})" if not kind.startswith("'") else kind for kind, number in kinds.items())
+    others = [(name, _kinds(name)) for name in available if name not in used]
+    kinds = Counter(kinds[0] if kinds else f"'{name}'" for name, kinds in others)
+    return tuple(kind if kind.startswith("'") else f"{kind} ({number})" for kind, number in kinds.items())
+
+
+def _kinds(name: str) -> list[str]:
+    """What else than attention to the same tokens the name of a tensor speaks of."""
+    return [kind for kind, part in NAMES["others"].items() if re.search(part, name, re.IGNORECASE)]
 
 
 def heads_in_configuration(path: Any) -> int | None:
@@ -324,6 +242,6 @@ def heads_in_configuration(path: Any) -> int | None:
         content = json.loads(file.read_text(encoding="utf-8")) if file.stat().st_size < 1_000_000 else {}
     except (OSError, ValueError):
         return None
-    keys = ("num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads")
-    counts = [content[key] for key in keys if isinstance(content, dict) and isinstance(content.get(key), int)]
-    return counts[0] if counts and counts[0] > 0 else None
+    values = [content.get(key) for key in NAMES["heads"]] if isinstance(content, dict) else []
+    count = next((value for value in values if isinstance(value, int)), 0)
+    return count if count > 0 else None

@@ -205,33 +205,22 @@ def weights(
     0.707107
     """
     _check_available()
-    from m2bridge.families.attention.weight_names import alike, left_out
+    from m2bridge.families.attention.weight_names import left_out
 
     if normalization not in ("none", "softmax"):
         raise InvalidCaseError("normalization", f"must be none or softmax, not {normalization!r:.60}")
     if tolerance is not None and not 0 <= tolerance < 1:
         raise InvalidCaseError("tolerance", f"must be at least 0 and less than 1, not {tolerance}")
+    given = {letter: array for letter, array in zip("KQVAO", (K, Q, V, A, O), strict=True) if array is not None}
+    names = {"query": query, "key": key, "value": value, "output": output}
     with limited(timeout) as running:
-        given = {letter: array for letter, array in zip("KQVAO", (K, Q, V, A, O), strict=True) if array is not None}
-        names = {"query": query, "key": key, "value": value, "output": output}
         layers, available, heads = _layers(source, given, names, heads)
-        if a is not None and (a < 1 or any("A" not in layer.parts for layer in layers)):
-            raise InvalidCaseError("a", "is for weights A, a number from 1 on; of K and Q it is the number of rows")
         found, unfinished = _heads(layers, heads, a, normalization == "softmax", tolerance)
-        network = None
         whole = not unfinished and len(found) > 1
-        if whole and alike(layers):
-            network = _network(layers, found, heads, skip, normalization)
+        network = _network(layers, found, heads, skip, normalization) if whole else None
         remarks = _remarks(layers, found, heads, whole and network is None)
-        return Weights(
-            str(source) if isinstance(source, str | Path) else "",
-            tuple(found),
-            network,
-            left_out(available, layers),
-            remarks,
-            running.seconds,
-            unfinished,
-        )
+        others, name = left_out(available, layers), str(source) if isinstance(source, str | Path) else ""
+        return Weights(name, tuple(found), network, others, remarks, running.seconds, unfinished)
 
 
 def _check_available() -> None:
@@ -286,6 +275,8 @@ def _heads(
 
     from m2bridge.families.attention.weights_head import HeadWeights
 
+    if a is not None and (a < 1 or any("A" not in layer.parts for layer in layers)):
+        raise InvalidCaseError("a", "is for weights A, a number from 1 on; of K and Q it is the number of rows")
     found: list[HeadWeights] = []
     try:
         with threadpool_limits(1):  # for small matrices threads take longer than they save
@@ -307,14 +298,15 @@ def _network(
     layers: Sequence[LayerTensors], found: Sequence[HeadWeights], count: int | None, skip: bool, normalization: str
 ) -> Any:
     """The network of these layers at their weights; ``None`` if they do not follow one another."""
-    from m2bridge.families.attention.weights_exact import residues
+    from m2bridge.families.attention.exact_weights import residues
+    from m2bridge.families.attention.weight_names import alike
 
     shapes = [[head.shape for head in found if head.layer == k + 1] for k in range(len(layers))]
     widths = [shapes[0][0].d, *(layer[0].d_out for layer in shapes)]
     follow = all(head.d == d for layer, d in zip(shapes, widths, strict=False) for head in layer)
     summed = len(shapes[0]) == 1 or shapes[0][0].v is not None or len(layers[0].parts["V"].shape) == 3
-    alike = len({len(layer) for layer in shapes}) == 1
-    if not (follow and alike and summed) or any(head.is_outside for head in found):
+    equal = len({len(layer) for layer in shapes}) == 1
+    if not (alike(layers) and follow and equal and summed) or any(head.is_outside for head in found):
         return None
     deep = family("deep-attention")
     model = deep.build(

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from m2bridge.algebra.determinantal import determinantal_dimension, matrices_of_rank
 from m2bridge.convert.weight_files import PRECISIONS
+from m2bridge.families.attention.exact_weights import Ranks, exact_ranks, factors, is_onto
 from m2bridge.families.attention.shape import ROUNDINGS, rank_words
 from m2bridge.families.attention.weight_names import Head
-from m2bridge.families.attention.weights_exact import Ranks, exact_ranks, factors, is_onto
 from m2bridge.families.attention.weights_numerical import EPSILON, Measured, Pair, Spectrum, rounded
 
 if TYPE_CHECKING:
@@ -175,6 +175,11 @@ class HeadWeights:
         return cls(head.layer, head.head, shape, ranks, _onto(matrices, shape, ranks), numerical)
 
     @property
+    def known(self) -> str:
+        """How the ranks of A and V are known."""
+        return "proved" if self.ranks.proved else "lower bound"
+
+    @property
     def orbit(self) -> Orbit | None:
         """``None`` for the zero function."""
         from m2bridge.families.attention.orbits import Orbit  # needs SymPy, which is slow to import
@@ -260,7 +265,7 @@ class HeadWeights:
 
     def to_json(self) -> dict[str, Any]:
         """For ``json.dumps``."""
-        shape, known = self.shape, self.ranks.known
+        shape, known = self.shape, self.known
         return {
             "layer": self.layer,
             "head": self.head,
@@ -301,18 +306,13 @@ def _onto(matrices: Any, shape: HeadShape, ranks: Ranks) -> bool | None:
     """Whether factors near these have all products near A, of rank ≤ α, and near OV: where they have full rank."""
     if not ranks.proved:
         return None
-    attention = _fills(ranks.r, shape.alpha, shape.d, matrices, "KQ" if shape.factored else "")
-    values = _fills(ranks.s, shape.beta, shape.most_V, matrices, "" if shape.v is None else "OV")
-    return False if False in (attention, values) else None if None in (attention, values) else True
-
-
-def _fills(rank: int, most: int, free: int, matrices: Any, letters: str) -> bool | None:
-    """Where ranks are bounded, the product has the largest rank; else one of the factors is enough."""
-    if rank == most:
-        return True
-    if most < free:
-        return False
-    return is_onto(matrices, letters) if letters else True
+    sides = ((ranks.r, shape.alpha, shape.d, "KQ"), (ranks.s, shape.beta, shape.most_V, "OV"))
+    decided = [
+        # Where ranks are bounded, the product has the largest rank; else one of the factors is enough.
+        rank == most or (most == free and is_onto(matrices, letters))
+        for rank, most, free, letters in sides
+    ]
+    return False if False in decided else None if None in decided else True
 
 
 def _numerical(matrices: Any, kind: str, shape: HeadShape, ranks: Ranks, tolerance: float | None) -> Numerical:

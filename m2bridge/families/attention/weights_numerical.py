@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy
 
-from m2bridge.families.attention.weights_exact import Product
+from m2bridge.families.attention.exact_weights import Product
 
 EPSILON = 2.0**-52
 _MOST_DIMENSIONS = 2000

@@ -57,9 +57,7 @@ def _exact(heads: Heads) -> Table:
     methods = {head.ranks.method for head in heads}
     known = f"proved, {' or '.join(sorted(methods))}" if all(methods) else "lower bounds where they are not proved"
     header = ("layer", "head", "rk A", "rk V", "dim L∩U", "point of the closure", "regular weights", "ranks")
-    rows = [
-        (head.layer, head.head, *head.ranks.numbers, head.point, YES[head.regular], head.ranks.known) for head in heads
-    ]
+    rows = [(head.layer, head.head, *head.ranks.numbers, head.point, YES[head.regular], head.known) for head in heads]
     return Table(header, rows, f"Exact (L = column space of A, U = row space of V; ranks: {known})")
 
 
