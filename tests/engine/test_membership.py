@@ -12,6 +12,7 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.jacobian import tangent_dimension
 from m2bridge.engine.wire import parse
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
+from m2bridge.families.attention.exact_weights import HeadShape
 from m2bridge.families.attention.membership import (
     CLOSURE,
     INSIDE,
@@ -22,7 +23,6 @@ from m2bridge.families.attention.membership import (
     orbit_of,
 )
 from m2bridge.families.attention.shape import Coordinates
-from m2bridge.families.attention.weights_head import HeadShape
 from m2bridge.maps.image import base_locus_script
 from tests.conftest import Invoke
 

@@ -29,12 +29,11 @@ from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.cli import commands
 from m2bridge.convert.weight_files import tensors
 from m2bridge.errors import ConversionError, InvalidCaseError, M2BridgeError, MethodUnavailableError, TooLargeError
-from m2bridge.families.attention.exact_weights import TAKEN, exact_ranks, exact_weights, integers, residues
+from m2bridge.families.attention.exact_weights import TAKEN, HeadShape, exact_ranks, exact_weights, integers, residues
+from m2bridge.families.attention.numerical_weights import rounded
 from m2bridge.families.attention.orbits import orbits
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.weight_names import heads_in_configuration, left_out, usual_layers
-from m2bridge.families.attention.weights_head import HeadShape
-from m2bridge.families.attention.weights_numerical import rounded
 
 TYPES = [numpy.float16, ml_dtypes.bfloat16, numpy.float32, numpy.float64]
 

@@ -3,6 +3,10 @@
 The product of two matrices of floating-point numbers, rounded, has full rank. A rank modulo a prime is a lower bound,
 and is the rank where it attains the number of rows or columns, as it does for almost all weights. Where it does not,
 ranks are computed over QQ. The weights of one function are multiplied out, as matrices of SymPy.
+
+With an output matrix the values are OV, of rank at most v: functions are then those of {rk A ≤ α} × {rk V ≤ β}, where
+α = min(a, d) and β = min(v, d, d'), a smaller variety than that of the paper, for which β = min(d, d'). The lemmas hold
+for it with the same proofs, which are in ``docs/weights.md``.
 """
 
 from __future__ import annotations
@@ -10,12 +14,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isfinite, sqrt
+from math import comb, isfinite, sqrt
 from struct import pack, unpack
 from typing import TYPE_CHECKING, Any
 
 import flint
 
+from m2bridge.algebra.determinantal import determinantal_dimension, matrices_of_rank
 from m2bridge.algebra.linear_algebra import rank_of, reduced_echelon
 from m2bridge.algebra.numbers import LARGE_PRIME, without_denominators
 from m2bridge.errors import InvalidCaseError, TimeLimitError
@@ -143,6 +148,96 @@ def _rank(matrix: flint.fmpz_mat) -> int | None:
     square, wanted = (flint.fmpz_mat([[row[j] for j in columns] for row in part.tolist()]) for part in (basis, rest))
     numerators, denominator = square.transpose().solve(wanted.transpose()).transpose().numer_denom()
     return rank if numerators * basis == denominator * rest else rank_of(matrix)
+
+
+@dataclass(frozen=True, slots=True)
+class HeadShape:
+    """The numbers of a head.
+
+    Parameters
+    ----------
+    d, d_out, a : int
+    v : int or None
+        The dimension of the values, where an output matrix takes them to dimension d'.
+    factored : bool
+        Whether K and Q are given, and not A.
+    softmax : bool
+    """
+
+    d: int
+    d_out: int
+    a: int
+    v: int | None
+    factored: bool
+    softmax: bool
+
+    @classmethod
+    def of(cls, matrices: Mapping[str, Any], a: int | None, softmax: bool) -> HeadShape:
+        """Of the matrices K and Q, or A, and V, and perhaps O; ``a`` is the largest rank of A where A is given."""
+        V, O = matrices["V"], matrices.get("O")
+        d_out, v = (V.shape[0], None) if O is None else (O.shape[0], V.shape[0])
+        own = matrices["K"].shape[0] if "K" in matrices else (a or V.shape[1])
+        return cls(V.shape[1], d_out, own, v, "K" in matrices, softmax)
+
+    @property
+    def alpha(self) -> int:
+        """The largest rank of A."""
+        return min(self.a, self.d)
+
+    @property
+    def most_V(self) -> int:
+        """The largest rank of a d' × d matrix."""
+        return min(self.d, self.d_out)
+
+    @property
+    def beta(self) -> int:
+        """The largest rank of V."""
+        return min(self.most_V, self.v or self.most_V)
+
+    @property
+    def parameters(self) -> int:
+        """The number of entries of K and Q (or A) and of V (and O)."""
+        attention = 2 * self.a * self.d if self.factored or self.a < self.d else self.d**2
+        return attention + (self.d_out * self.d if self.v is None else self.v * (self.d + self.d_out))
+
+    @property
+    def dimension(self) -> int:
+        """The dimension of the neuromanifold for t ≥ 2; softmax has no rescaling (Theorem S)."""
+        values = determinantal_dimension(self.d_out, self.d, self.beta)
+        return matrices_of_rank(self.d, self.alpha) + values - (not self.softmax)
+
+    def redundant(self) -> list[tuple[str, int]]:
+        """The directions of generic weights in which the function does not change, by name, with their numbers."""
+        found = []
+        if self.a <= self.d and (self.factored or self.a < self.d):
+            found.append((f"GL({self.a}) on K and Q", self.a**2))
+        elif self.factored:
+            found.append(("K and Q with the same KᵀQ", 2 * self.a * self.d - self.d**2))
+        if self.v is not None and self.v <= self.most_V:
+            found.append((f"GL({self.v}) on O and V", self.v**2))
+        elif self.v is not None:
+            found.append(("O and V with the same OV", self.v * (self.d + self.d_out) - self.d * self.d_out))
+        return found + ([] if self.softmax else [("rescaling of A against V", 1)])
+
+    def is_singular(self, r: int, s: int, m: int) -> bool:
+        """Whether a function of lightning attention in this orbit is a singular point of the Zariski closure.
+
+        Where α > 1 or β > 1 the parametrization is finite and birational: a point is smooth exactly if its fibre is one
+        reduced point, where the source is smooth. For α = β = 1 the closure is the cone over a Segre product of
+        projective spaces and the quadrics of rank at most 2, which are singular at rank 1 if d ≥ 3.
+        """
+        d = self.d
+        if d == 1:
+            return False
+        if not (r and s):
+            return self.dimension < self.d_out * d * comb(d + 1, 2)
+        if self.alpha == self.beta == 1:
+            return m == 1 and d >= 3
+        return r == s == 1 or r < self.alpha < d or s < self.beta < self.most_V
+
+    def is_boundary(self, r: int, s: int, m: int) -> bool:
+        """Whether it is a limit of real functions of the closure without real weights."""
+        return self.d > 1 and (not (r and s) or (r, s, m) == (1, 1, 1))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy
 
-from m2bridge.convert.weight_files import EXACT, PRECISIONS, Tensor
+from m2bridge.convert.weight_files import EXACT, PRECISIONS, Tensor, tensor, tensors
 from m2bridge.errors import InvalidCaseError
 
 NAMES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -245,3 +245,30 @@ def heads_in_configuration(path: Any) -> int | None:
     values = [content.get(key) for key in NAMES["heads"]] if isinstance(content, dict) else []
     count = next((value for value in values if isinstance(value, int)), 0)
     return count if count > 0 else None
+
+
+def find_layers(
+    source: Any, given: Mapping[str, Any], names: Mapping[str, str | None], heads: int | None
+) -> tuple[list[LayerTensors], Mapping[str, Tensor], int | None]:
+    """The layers, all arrays, and the number of heads of each layer if it is known."""
+    if heads is not None and (not isinstance(heads, int) or isinstance(heads, bool) or heads < 1):
+        raise InvalidCaseError("heads", f"must be at least 1, not {heads!r:.60}")
+    if (source is None) == (not given):
+        raise InvalidCaseError("weights", "give a file or a dictionary, or K, Q and V, or A and V")
+    if given:
+        if set(given) - {"O"} not in ({"K", "Q", "V"}, {"A", "V"}):
+            raise InvalidCaseError("weights", f"give K, Q and V, or A and V; not {', '.join(given)}")
+        parts = {letter: tensor(letter, array) for letter, array in given.items()}
+        return [LayerTensors("", parts)], {}, heads
+    available = tensors(source)
+    if isinstance(source, str | Path) and heads is None:
+        heads = heads_in_configuration(source)
+    if any(names.values()):
+        return named_layers(available, names), available, heads
+    layers = usual_layers(available)
+    if not layers:
+        listed = ", ".join(f"'{t.name}' ({t.size_text})" for t in list(available.values())[:8])
+        more = f" and {len(available) - 8} more" if len(available) > 8 else ""
+        message = f"no usual names are in it: say query, key and value; it holds {listed}{more}"
+        raise InvalidCaseError("query", message)
+    return layers, available, heads

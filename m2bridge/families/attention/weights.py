@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
+from math import pi
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError
-from m2bridge.families import family
-from m2bridge.limits import limited, watched
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError
+from m2bridge.limits import limited
 from m2bridge.results.base import Result, result_json
-from m2bridge.results.picture import PictureResult
-from m2bridge.results.sheet import Sheet, Table, duration, plural
+from m2bridge.results.picture import BLUE, FAINT, GREEN, INK, ORANGE, SOFT, VERMILION, PictureResult, new_figure, styled
+from m2bridge.results.sheet import Facts, Sheet, Table, duration, plural
 
 if TYPE_CHECKING:
     from m2bridge.convert.weight_files import Tensor
-    from m2bridge.families.attention.weight_names import Head, LayerTensors
-    from m2bridge.families.attention.weights_head import HeadWeights
+    from m2bridge.families.attention.head_weights import HeadWeights
+
+
+MOST_VALUES = 12
+"""Singular values of a single head that are written."""
+MOST_ROWS = 24
+"""Rows of the table beside the picture: the heads that are nearest to the singular locus."""
+
+YES = {True: "yes", False: "no", None: "–"}
+_NEAR = ("to singular", "to boundary")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +67,22 @@ class Weights(PictureResult):
 
     def to_sheet(self) -> Sheet:
         """What is exact, then what is numerical; a line for each head."""
-        from m2bridge.families.attention.weights_shown import blocks
-
         normalized = "softmax" if self.heads[0].shape.softmax else "lightning"
         source = f" in {self.source}" if self.source else ""
         title = f"Weights of {normalized} self-attention{source}: {self.size_text}, t ≥ 2"
-        ending = [("computed by", f"exact ranks (FLINT), singular values (NumPy), {duration(self.seconds)}")]
-        return Sheet(title, blocks(self, [*ending, ("unfinished", self.unfinished or None)]))
+        facts = Facts(
+            [
+                *_sizes(self.heads),
+                *_words(self.heads),
+                *(self.network.facts() if self.network else ()),
+                ("left out", ", ".join(self.left_out) or None),
+                *(("remark", remark) for remark in self.remarks),
+                ("computed by", f"exact ranks (FLINT), singular values (NumPy), {duration(self.seconds)}"),
+                ("unfinished", self.unfinished or None),
+            ]
+        )
+        values = [_values(self.heads[0])] if len(self.heads) == 1 else []
+        return Sheet(title, [facts, _exact(self.heads), _numerical(self.heads), *values])
 
     @property
     def size_text(self) -> str:
@@ -101,9 +118,7 @@ class Weights(PictureResult):
 
     def figure(self) -> Any:
         """Singular values on a logarithmic axis with the distances to strata, and a table beside them."""
-        from m2bridge.families.attention.weights_shown import draw_weights
-
-        return draw_weights(self)
+        return _drawn(self.heads, self.size_text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +144,171 @@ class Contents(Result):
     def to_macaulay2(self) -> str:
         """The names."""
         return f"names = {{{', '.join(repr(item.name) for item in self.tensors)}}}".replace("'", '"')
+
+
+def _sizes(heads: Sequence[HeadWeights]) -> Iterator[tuple[str, object]]:
+    """Parameters, dimension and redundant directions, once for heads that are alike."""
+    for shape in dict.fromkeys(head.shape for head in heads):
+        number = sum(head.shape == shape for head in heads)
+        of = "" if len(heads) == 1 else f", {plural(number, 'head')}"
+        values = "" if shape.v is None else f", values of dimension {shape.v}"
+        yield f"(d, d', a){of}", f"({shape.d}, {shape.d_out}, {shape.a}){values}"
+        yield "parameters of a head" if of else "parameters", shape.parameters
+        yield "dimension", f"{shape.dimension} of the functions of one head (proved)"
+        listed = ", ".join(f"{name} ({size})" for name, size in shape.redundant())
+        yield "redundant directions", f"{shape.parameters - shape.dimension}: {listed}"
+
+
+def _words(heads: Sequence[HeadWeights]) -> Iterator[tuple[str, object]]:
+    """What functions say about weights, once for heads of which the same is said."""
+    said: dict[str, list[HeadWeights]] = {}
+    for head in heads:
+        said.setdefault(head.words(), []).append(head)
+    for words, alike in said.items():
+        named = f"layer {alike[0].layer}, head {alike[0].head}" if len(alike) == 1 else plural(len(alike), "head")
+        yield "the function" if len(heads) == 1 else named, words
+
+
+def _exact(heads: Sequence[HeadWeights]) -> Table:
+    """The orbits."""
+    methods = {head.ranks.method for head in heads}
+    known = f"proved, {' or '.join(sorted(methods))}" if all(methods) else "lower bounds where they are not proved"
+    header = ("layer", "head", "rk A", "rk V", "dim L∩U", "point of the closure", "regular weights", "ranks")
+    rows = [(head.layer, head.head, *head.ranks.numbers, head.point, YES[head.regular], head.known) for head in heads]
+    return Table(header, rows, f"Exact (L = column space of A, U = row space of V; ranks: {known})")
+
+
+def _numerical(heads: Sequence[HeadWeights]) -> Table:
+    """Distances and effective ranks."""
+    first = heads[0].numerical
+    header = ("layer", "head", "σ(A)", "σ(V)", "eff. rk A", "eff. rk V", *_NEAR, "change", "angle (°)")
+    rows = []
+    for head in heads:
+        n = head.numerical
+        largest = n.singular_values_A[0], n.singular_values_V[0]
+        angle = n.principal_angles[0] if n.principal_angles else None
+        degrees = "–" if angle is None else f"{angle * 180 / pi:.3g}"
+        numbers = *map(_text, largest), n.effective_rank_A, n.effective_rank_V, *map(_text, _near(head))
+        rows.append((head.layer, head.head, *numbers, _text(n.relative_change_of_function), degrees))
+    loci = ", ".join(dict.fromkeys(locus for head in heads if (locus := head.numerical.nearest_singular_locus)))
+    nearest = f"; singular: {loci}" if loci else ""
+    level = f"σ: largest singular value, effective ranks above {first.tolerance:.2g}σ"
+    return Table(header, rows, f"Numerical ({first.kind}; {level}; relative distances{nearest})")
+
+
+def _near(head: HeadWeights) -> tuple[float | None, float | None]:
+    """The distances to the singular locus and to the boundary."""
+    return head.numerical.distance_to_singular_locus, head.numerical.distance_to_boundary
+
+
+def _text(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4g}"
+
+
+def _values(head: HeadWeights) -> Table:
+    """The first singular values, and how near lower ranks are."""
+    columns = [column for letter in "AV" for column in _spectrum(head, letter)]
+    longest = max(map(len, columns))
+    count = min(MOST_VALUES, longest)
+    rows = [(i + 1, *(_text(c[i]) if i < len(c) else "" for c in columns)) for i in range(count)]
+    more = f"; {longest - count} more with --json" if count < longest else ""
+    return Table(("i", "σ(A)", "A to rank ≤ i", "σ(V)", "V to rank ≤ i"), rows, f"Singular values, numerical{more}")
+
+
+def _spectrum(head: HeadWeights, letter: str) -> tuple[list[float | None], list[float | None]]:
+    """Singular values, and distances to rank at most 1, 2, …"""
+    n = head.numerical
+    if letter == "A":
+        return n.singular_values_A, n.distances_to_lower_rank_A[1:]
+    return n.singular_values_V, n.distances_to_lower_rank_V[1:]
+
+
+def _drawn(heads: Sequence[HeadWeights], size_text: str) -> Any:
+    """The singular values over the largest one, the distances, and a table beside them."""
+    wide = min(4.5 + 0.12 * len(heads), 9.0)
+    high = max(5.2, 1.6 + 0.22 * min(len(heads), MOST_ROWS))
+    with styled():
+        picture = new_figure(wide + 5.2, high, f"Weights: {size_text}")
+        grid = picture.add_gridspec(2, 2, width_ratios=(wide, 5.2), hspace=0.16, wspace=0.08)
+        upper = picture.add_subplot(grid[0, 0])
+        lower = picture.add_subplot(grid[1, 0], sharex=upper)
+        for axes, letter, color in ((upper, "A", BLUE), (lower, "V", GREEN)):
+            (_one_head if len(heads) == 1 else _many_heads)(axes, heads, letter, color)
+            _scale(axes, heads, letter)
+        upper.tick_params(labelbottom=False)
+        lower.set_xlabel("i" if len(heads) == 1 else "layer.head")
+        marks = [axes.get_legend_handles_labels() for axes in (upper, lower)]
+        unique = {label: mark for handles, labels in marks for mark, label in zip(handles, labels, strict=True)}
+        picture.legend(unique.values(), unique.keys(), loc="lower center", ncols=3, bbox_to_anchor=(0.5, 0.0))
+        picture.suptitle(f"Weights of self-attention: {size_text}", fontsize=13)
+        picture.subplots_adjust(left=0.9 / (wide + 5.2), right=0.985, top=0.9, bottom=0.2)
+        _table(picture.add_subplot(grid[:, 1]), heads)
+        return picture
+
+
+def _scale(axes: Any, heads: Sequence[HeadWeights], letter: str) -> None:
+    """A logarithmic axis that holds all values and distances, and the precision of the type where it is not below."""
+    values = [value for head in heads for each in "AV" for value in _relative(head, each)]
+    values += [distance for head in heads for distance in _near(head) if distance]
+    least, n = min([*values, 0.1]) / 3, heads[0].numerical
+    if n.tolerance >= least:
+        axes.axhline(n.tolerance, color=SOFT, linewidth=1, linestyle=":", label=f"precision of {n.kind}")
+    axes.set_yscale("log")
+    axes.set_ylim(least, 2.0)
+    axes.tick_params(axis="y", which="minor", labelleft=False)
+    axes.set_ylabel(rf"$\sigma_i({letter})\,/\,\sigma_1({letter})$")
+    axes.grid(axis="y", color=FAINT, linewidth=0.7)
+    axes.set_axisbelow(True)
+
+
+def _relative(head: HeadWeights, letter: str) -> list[float]:
+    """The singular values by the largest one, without those that are 0 or not told apart from it."""
+    values = _spectrum(head, letter)[0]
+    return [value / values[0] for value in values if value] if values[0] else []
+
+
+def _one_head(axes: Any, heads: Sequence[HeadWeights], letter: str, color: str) -> None:
+    """Over the index, with the distance to each stratum of lower rank beside."""
+    values, distances = _relative(heads[0], letter), _spectrum(heads[0], letter)[1]
+    axes.plot(range(1, len(values) + 1), values, "o", color=color, label=f"singular values of {letter}", zorder=3)
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    if strata := [(k, distance) for k, distance in enumerate(distances, 1) if distance]:
+        label = "distance to the stratum of rank ≤ i"
+        axes.plot(*zip(*strata, strict=True), "_", color=INK, markersize=13, label=label)
+    locus = f"distance to the singular locus ({heads[0].numerical.nearest_singular_locus})"
+    labels = ((locus, ORANGE, "-"), ("distance to the boundary", VERMILION, "--"))
+    for distance, (label, paint, style) in zip(_near(heads[0]), labels, strict=True):
+        if distance:
+            axes.axhline(distance, color=paint, linewidth=1.3, linestyle=style, label=label)
+
+
+def _many_heads(axes: Any, heads: Sequence[HeadWeights], letter: str, color: str) -> None:
+    """A column of marks for each head."""
+    columns = [(f"singular values of {letter}", "_", color, [_relative(head, letter) for head in heads])]
+    for name, mark, paint, place in (("singular locus", "D", ORANGE, 0), ("boundary", "s", VERMILION, 1)):
+        columns.append((f"distance to the {name}", mark, paint, [[_near(head)[place] or 0.0] for head in heads]))
+    for label, mark, paint, values in columns:
+        if points := [(i, value) for i, column in enumerate(values, 1) for value in column if value]:
+            axes.plot(*zip(*points, strict=True), mark, color=paint, markersize=5, fillstyle="none", label=label)
+    step = max(1, len(heads) // 12)
+    axes.set_xticks(range(1, len(heads) + 1, step), [f"{h.layer}.{h.head}" for h in heads[::step]], rotation=90)
+
+
+def _table(axes: Any, heads: Sequence[HeadWeights]) -> None:
+    """The heads, or those nearest to the singular locus."""
+    axes.axis("off")
+    near = sorted(heads, key=lambda head: 2.0 if (distance := _near(head)[0]) is None else distance)
+    chosen = heads if len(heads) <= MOST_ROWS else near[:MOST_ROWS]
+    header = ("head", "(rk A, rk V, dim L∩U)", "point", *_NEAR)
+    rows = [(f"{h.layer}.{h.head}", str(h.ranks.numbers), h.point, *map(_text, _near(h))) for h in chosen]
+    table = axes.table([header, *rows], loc="upper center", cellLoc="center", edges="horizontal")
+    table.auto_set_font_size(False)
+    table.set_fontsize(8.5)
+    table.auto_set_column_width(range(len(header)))
+    for cell in table.get_celld().values():
+        cell.set_edgecolor(FAINT)
+    if len(chosen) < len(heads):
+        axes.set_title(f"the {len(chosen)} heads nearest to the singular locus", fontsize=10)
 
 
 def contents(source: Any) -> Contents | None:
@@ -205,7 +385,8 @@ def weights(
     0.707107
     """
     _check_available()
-    from m2bridge.families.attention.weight_names import left_out
+    from m2bridge.families.attention.head_weights import find_heads, find_network, find_remarks
+    from m2bridge.families.attention.weight_names import find_layers, left_out
 
     if normalization not in ("none", "softmax"):
         raise InvalidCaseError("normalization", f"must be none or softmax, not {normalization!r:.60}")
@@ -214,11 +395,11 @@ def weights(
     given = {letter: array for letter, array in zip("KQVAO", (K, Q, V, A, O), strict=True) if array is not None}
     names = {"query": query, "key": key, "value": value, "output": output}
     with limited(timeout) as running:
-        layers, available, heads = _layers(source, given, names, heads)
-        found, unfinished = _heads(layers, heads, a, normalization == "softmax", tolerance)
+        layers, available, heads = find_layers(source, given, names, heads)
+        found, unfinished = find_heads(layers, heads, a, normalization == "softmax", tolerance)
         whole = not unfinished and len(found) > 1
-        network = _network(layers, found, heads, skip, normalization) if whole else None
-        remarks = _remarks(layers, found, heads, whole and network is None)
+        network = find_network(layers, found, heads, skip, normalization) if whole else None
+        remarks = find_remarks(layers, found, heads, whole and network is None)
         others, name = left_out(available, layers), str(source) if isinstance(source, str | Path) else ""
         return Weights(name, tuple(found), network, others, remarks, running.seconds, unfinished)
 
@@ -230,110 +411,3 @@ def _check_available() -> None:
     except ImportError as missing:
         message = f"weights need the package {missing.name or 'numpy'}: pip install 'm2bridge[weights]'"
         raise MethodUnavailableError(message) from None
-
-
-def _layers(
-    source: Any, given: Mapping[str, Any], names: Mapping[str, str | None], heads: int | None
-) -> tuple[list[LayerTensors], Mapping[str, Tensor], int | None]:
-    """The layers, all arrays, and the number of heads of each layer if it is known."""
-    from m2bridge.convert.weight_files import tensor, tensors
-    from m2bridge.families.attention.weight_names import (
-        LayerTensors,
-        heads_in_configuration,
-        named_layers,
-        usual_layers,
-    )
-
-    if heads is not None and (not isinstance(heads, int) or isinstance(heads, bool) or heads < 1):
-        raise InvalidCaseError("heads", f"must be at least 1, not {heads!r:.60}")
-    if (source is None) == (not given):
-        raise InvalidCaseError("weights", "give a file or a dictionary, or K, Q and V, or A and V")
-    if given:
-        if set(given) - {"O"} not in ({"K", "Q", "V"}, {"A", "V"}):
-            raise InvalidCaseError("weights", f"give K, Q and V, or A and V; not {', '.join(given)}")
-        parts = {letter: tensor(letter, array) for letter, array in given.items()}
-        return [LayerTensors("", parts)], {}, heads
-    available = tensors(source)
-    if isinstance(source, str | Path) and heads is None:
-        heads = heads_in_configuration(source)
-    if any(names.values()):
-        return named_layers(available, names), available, heads
-    layers = usual_layers(available)
-    if not layers:
-        listed = ", ".join(f"'{t.name}' ({t.size_text})" for t in list(available.values())[:8])
-        more = f" and {len(available) - 8} more" if len(available) > 8 else ""
-        message = f"no usual names are in it: say query, key and value; it holds {listed}{more}"
-        raise InvalidCaseError("query", message)
-    return layers, available, heads
-
-
-def _heads(
-    layers: Sequence[LayerTensors], count: int | None, a: int | None, softmax: bool, tolerance: float | None
-) -> tuple[list[HeadWeights], str]:
-    """All heads, or those that the time suffices for."""
-    from threadpoolctl import threadpool_limits
-
-    from m2bridge.families.attention.weights_head import HeadWeights
-
-    if a is not None and (a < 1 or any("A" not in layer.parts for layer in layers)):
-        raise InvalidCaseError("a", "is for weights A, a number from 1 on; of K and Q it is the number of rows")
-    found: list[HeadWeights] = []
-    try:
-        with threadpool_limits(1):  # for small matrices threads take longer than they save
-            found.extend(HeadWeights.of(head, a, softmax, tolerance) for head in watched(_every(layers, count)))
-    except TimeLimitError as limit:
-        if not found:
-            raise
-        return found, str(limit)
-    undecided = sum(not head.ranks.proved for head in found)
-    return found, f"the ranks of {plural(undecided, 'head')} are not proved" if undecided else ""
-
-
-def _every(layers: Sequence[LayerTensors], count: int | None) -> Iterator[Head]:
-    for number, layer in enumerate(layers, 1):
-        yield from layer.heads(number, count)
-
-
-def _network(
-    layers: Sequence[LayerTensors], found: Sequence[HeadWeights], count: int | None, skip: bool, normalization: str
-) -> Any:
-    """The network of these layers at their weights; ``None`` if they do not follow one another."""
-    from m2bridge.families.attention.exact_weights import residues
-    from m2bridge.families.attention.weight_names import alike
-
-    shapes = [[head.shape for head in found if head.layer == k + 1] for k in range(len(layers))]
-    widths = [shapes[0][0].d, *(layer[0].d_out for layer in shapes)]
-    follow = all(head.d == d for layer, d in zip(shapes, widths, strict=False) for head in layer)
-    summed = len(shapes[0]) == 1 or shapes[0][0].v is not None or len(layers[0].parts["V"].shape) == 3
-    equal = len({len(layer) for layer in shapes}) == 1
-    if not (alike(layers) and follow and equal and summed) or any(head.is_outside for head in found):
-        return None
-    deep = family("deep-attention")
-    model = deep.build(
-        widths, [layer[0].a for layer in shapes], 2, heads=len(shapes[0]), skip=skip, normalization=normalization
-    )
-
-    def matrices() -> list[list[dict[str, Any]]]:
-        every: list[list[dict[str, Any]]] = [[] for _ in layers]
-        for head in _every(layers, count):
-            every[head.layer - 1].append({letter: residues(array) for letter, array in head.matrices.items()})
-        return every
-
-    return deep.command("at_weights")(model, shapes, matrices)
-
-
-def _remarks(
-    layers: Sequence[LayerTensors], found: Sequence[HeadWeights], heads: int | None, separate: bool
-) -> tuple[str, ...]:
-    remarks = []
-    first = layers[0].parts
-    one = heads is None and all(len(part.shape) == 2 for part in first.values())
-    if one and "K" in first and found[0].shape.a >= found[0].shape.d > 1:
-        remarks.append("taken as one head for each layer: the number of heads, if it is another, has to be given")
-    if "K" in first and first["K"].shape[0] < first["Q"].shape[0] and first["K"].name != first["V"].name:
-        remarks.append("several heads share their keys and values: they are counted for each head")
-    if separate:
-        remarks.append(
-            "nothing is said of a network as a whole: these layers do not follow one another, or have no output matrix"
-        )
-    return tuple(remarks)

@@ -15,7 +15,9 @@ from typing import Any
 
 import numpy
 
-from m2bridge.families.attention.exact_weights import Product
+from m2bridge.convert.weight_files import PRECISIONS
+from m2bridge.families.attention.exact_weights import HeadShape, Product, Ranks, factors
+from m2bridge.families.attention.weight_names import Head
 
 EPSILON = 2.0**-52
 _MOST_DIMENSIONS = 2000
@@ -242,3 +244,108 @@ def _instability(values: Any, rank: int) -> float:
     if rank >= len(values) or not values[rank]:
         return 0.0
     return float(values[0] / max(values[rank - 1] - values[rank], EPSILON * values[0])) if rank else 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Numerical:
+    """What is computed in floating point; ``None`` stands for what is not told apart from 0, or not computed.
+
+    Parameters
+    ----------
+    kind : str
+        The type in which the weights are stored.
+    tolerance : float
+        For effective ranks, times the largest singular value; the precision of the type.
+    singular_values_A, singular_values_V : list of float
+    effective_rank_A, effective_rank_V : int
+    distances_to_lower_rank_A, distances_to_lower_rank_V : list of float
+        To rank at most 0, 1, 2, …
+    principal_angles : list of float
+        Between the column space of A and the row space of V, in radians.
+    distance_to_singular_locus, distance_to_boundary : float
+    nearest_singular_locus : str
+        The nearest part of it.
+    relative_change_of_function : float
+        By the truncations that reach it.
+    """
+
+    kind: str
+    tolerance: float
+    singular_values_A: list[float | None]
+    singular_values_V: list[float | None]
+    effective_rank_A: int
+    effective_rank_V: int
+    distances_to_lower_rank_A: list[float | None]
+    distances_to_lower_rank_V: list[float | None]
+    principal_angles: list[float | None]
+    distance_to_singular_locus: float | None
+    distance_to_boundary: float | None
+    nearest_singular_locus: str
+    relative_change_of_function: float | None
+
+    @classmethod
+    def of(cls, head: Head, shape: HeadShape, ranks: Ranks, tolerance: float | None) -> Numerical:
+        """Compute everything; the tolerance is the precision of the type when left out."""
+        products, exact = factors(head.matrices), (ranks.r, ranks.s) if ranks.proved else (None, None)
+        A, V = (Spectrum.of(product, rank) for product, rank in zip(products, exact, strict=True))
+        level = PRECISIONS[head.kind] if tolerance is None else tolerance
+        effective = A.effective_rank(level), V.effective_rank(level)
+        pair = Pair.of(A, V) if all(effective) else None
+        boundary = _to_boundary(pair, shape, ranks)
+        to_singular, locus, change = _to_singular(A, V, pair, shape, boundary)
+        lower_A, lower_V = ([rounded(*s.distance(k)) for k in range(len(s.values) + 1)] for s in (A, V))
+        return cls(
+            kind=head.kind,
+            tolerance=level,
+            singular_values_A=A.shown(),
+            singular_values_V=V.shown(),
+            effective_rank_A=effective[0],
+            effective_rank_V=effective[1],
+            distances_to_lower_rank_A=lower_A,
+            distances_to_lower_rank_V=lower_V,
+            principal_angles=_angles(pair, effective, ranks),
+            distance_to_singular_locus=rounded(*to_singular) if to_singular else None,
+            distance_to_boundary=rounded(*boundary) if boundary else None,
+            nearest_singular_locus=locus,
+            relative_change_of_function=rounded(*change) if change else None,
+        )
+
+
+def _angles(pair: Pair | None, effective: tuple[int, int], ranks: Ranks) -> list[float | None]:
+    """Principal angles; as many as the spaces have dimensions in common are 0 exactly."""
+    if pair is None:
+        return []
+    zeros = ranks.m if ranks.proved and effective == (ranks.r, ranks.s) else 0
+    return [0.0 if place < zeros else angle for place, angle in enumerate(pair.angles(effective))]
+
+
+def _to_boundary(pair: Pair | None, shape: HeadShape, ranks: Ranks) -> Measured | None:
+    """To A = v qᵀ, V = h vᵀ; there is no boundary for d = 1, and none is known for softmax."""
+    if shape.d == 1 or shape.softmax:
+        return None
+    if pair is None or (ranks.proved and shape.is_boundary(ranks.r, ranks.s, ranks.m)):
+        return 0.0, 0.0
+    return pair.boundary_distance()
+
+
+def _to_singular(
+    A: Spectrum, V: Spectrum, pair: Pair | None, shape: HeadShape, boundary: Measured | None
+) -> tuple[Measured | None, str, Measured | None]:
+    """The distance to the nearest part of the singular locus, its name, and the change of the function on the way."""
+    alpha, beta, d = shape.alpha, shape.beta, shape.d
+    if d == 1 or shape.softmax:
+        return None, "", None
+    if pair is None:
+        return (0.0, 0.0), "zero", (0.0, 0.0)
+    found: list[tuple[Measured | None, str, Measured | None]] = [((1.0, EPSILON), "zero", (1.0, EPSILON))]
+    if alpha == beta == 1:
+        if d >= 3 and boundary:  # the forms k and v, at the angle 2·arcsin of the distance, become one
+            half = 2 * boundary[0] ** 2
+            found.append((boundary, "A = vqᵀ, V = hvᵀ", (half / sqrt((2 - half) ** 2 + half**2), 4 * boundary[1])))
+    else:
+        found.append((max(A.distance(1), V.distance(1)), "rk A = rk V = 1", pair.change(1, 1)))
+    if 1 < alpha < d:
+        found.append((A.distance(alpha - 1), f"rk A ≤ {alpha - 1}", pair.change(alpha - 1, len(V.values))))
+    if 1 < beta < shape.most_V:
+        found.append((V.distance(beta - 1), f"rk V ≤ {beta - 1}", pair.change(len(A.values), beta - 1)))
+    return min(found, key=lambda part: part[0] or (1.0, 0.0))

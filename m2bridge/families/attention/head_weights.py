@@ -1,0 +1,251 @@
+"""What trained weights say: of each head the orbit of its function and what follows from it, and of the network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from math import sqrt
+from typing import TYPE_CHECKING, Any, Self
+
+from threadpoolctl import threadpool_limits
+
+from m2bridge.errors import InvalidCaseError, TimeLimitError
+from m2bridge.families import family
+from m2bridge.families.attention.exact_weights import HeadShape, Ranks, exact_ranks, is_onto, residues
+from m2bridge.families.attention.numerical_weights import Numerical
+from m2bridge.families.attention.shape import ROUNDINGS, rank_words
+from m2bridge.families.attention.weight_names import Head, LayerTensors, alike
+from m2bridge.limits import watched
+from m2bridge.results.sheet import plural
+
+if TYPE_CHECKING:
+    from m2bridge.families.attention.orbits import Orbit
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeadWeights:
+    """The weights of one head.
+
+    Parameters
+    ----------
+    layer, head : int
+        Counted from 1.
+    shape : HeadShape
+    ranks : Ranks
+    onto : bool or None
+        Whether all A and V near these have weights near these: then the weights are a regular point unless their
+        function is critical.
+    numerical : Numerical
+    """
+
+    layer: int
+    head: int
+    shape: HeadShape
+    ranks: Ranks
+    onto: bool | None
+    numerical: Numerical
+
+    @classmethod
+    def of(cls, head: Head, a: int | None, softmax: bool, tolerance: float | None) -> Self:
+        """Compute everything about a head; ``a`` is the largest rank of A where A is given."""
+        shape, ranks = HeadShape.of(head.matrices, a, softmax), exact_ranks(head.matrices)
+        numerical = Numerical.of(head, shape, ranks, tolerance)
+        return cls(head.layer, head.head, shape, ranks, _onto(head.matrices, shape, ranks), numerical)
+
+    @property
+    def known(self) -> str:
+        """How the ranks of A and V are known."""
+        return "proved" if self.ranks.proved else "lower bound"
+
+    @property
+    def orbit(self) -> Orbit | None:
+        """``None`` for the zero function."""
+        from m2bridge.families.attention.orbits import Orbit  # needs SymPy, which is slow to import
+
+        return None if self.is_zero else Orbit(*self.ranks.numbers)
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether V is 0, or, for lightning attention, A."""
+        return not self.ranks.s or not (self.ranks.r or self.shape.softmax)
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether A has a larger rank than the model allows."""
+        return self.ranks.r > self.shape.alpha
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether something can be said of the function as a point of the closure; of softmax nothing is known."""
+        return self.ranks.proved and not self.is_outside and not self.shape.softmax
+
+    @property
+    def singular(self) -> bool | None:
+        """Whether the function is a singular point of the Zariski closure."""
+        return self.shape.is_singular(*self.ranks.numbers) if self.is_decided else None
+
+    @property
+    def boundary(self) -> bool | None:
+        """Whether it is a boundary point of the neuromanifold."""
+        return self.shape.is_boundary(*self.ranks.numbers) if self.is_decided else None
+
+    @property
+    def regular(self) -> bool | None:
+        """Whether the rank of the differential at these weights is the dimension; at 0 for d = 1 not decided."""
+        if not self.ranks.proved or self.is_outside:
+            return None
+        if self.is_zero:
+            return None if self.shape.d == 1 and not self.shape.softmax else False
+        critical = not self.shape.softmax and self.ranks.numbers == (1, 1, 1) and self.shape.d > 1
+        return False if critical else self.onto
+
+    @property
+    def point(self) -> str:
+        """What kind of point the function is, in words."""
+        if not self.is_decided:
+            return "outside" if self.is_outside else "softmax" if self.shape.softmax else "undecided"
+        words = (
+            ["zero"] * self.is_zero + ["singular" if self.singular else "smooth"] + ["boundary"] * bool(self.boundary)
+        )
+        return ", ".join(words)
+
+    def words(self) -> str:
+        """What the function says about the weights."""
+        if self.is_outside:
+            distances, most = self.numerical.distances_to_lower_rank_A, self.shape.alpha
+            distance, rounding = distances[most] or 0.0, ROUNDINGS * sqrt(len(distances)) * self.numerical.tolerance
+            return rank_words(self.ranks.r, most, distance, distance <= rounding)
+        if self.is_zero:
+            return f"the zero function: all weights with {'' if self.shape.softmax else 'A = 0 or '}V = 0 have it"
+        if not self.ranks.proved:
+            return "not decided: exact ranks take too long here, and a generic function of these ranks is not assumed"
+        pair = "A and OV" if self.shape.v is not None else "A and V"
+        if self.shape.softmax:
+            return f"{pair} are determined by the function (t ≥ 2){self._factors()}"
+        scaling = "(A, V) → (λA, V/λ)"
+        if self.ranks.numbers == (1, 1, 0):
+            return f"two classes of weights up to {scaling}: A = kqᵀ, V = hvᵀ, and A = vqᵀ, V = hkᵀ{self._factors()}"
+        double = ", as a double point" if self.ranks.numbers == (1, 1, 1) and self.shape.d > 1 else ""
+        return f"{pair} are determined by the function up to the scaling {scaling}{double}{self._factors()}"
+
+    def _factors(self) -> str:
+        """What A says of K and Q, and OV of O and V."""
+        shape, words = self.shape, []
+        for given, size, rank, names in (
+            (shape.factored, shape.a, self.ranks.r, "K and Q"),
+            (shape.v is not None, shape.v, self.ranks.s, "O and V"),
+        ):
+            if given and rank == size:
+                words.append(f"{names} by {'A' if names[0] == 'K' else 'OV'} up to GL({size})")
+            elif given:
+                words.append(f"{names} up to more than GL({size})")
+        return "; " + ", ".join(words) if words else ""
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``json.dumps``."""
+        shape, known = self.shape, self.known
+        return {
+            "layer": self.layer,
+            "head": self.head,
+            "d": shape.d,
+            "d_out": shape.d_out,
+            "a": shape.a,
+            "v": shape.v,
+            "rank_A": self.ranks.r,
+            "rank_V": self.ranks.s,
+            "dim_intersection": self.ranks.m,
+            "ranks": {
+                "rank_A": known,
+                "rank_V": known,
+                "dim_intersection": known if self.ranks.proved else "not decided",
+                "method": self.ranks.method or None,
+            },
+            "orbit": None if self.is_zero else dict(zip("rsm", self.ranks.numbers, strict=True)),
+            "singular": self.singular,
+            "boundary": self.boundary,
+            "regular": self.regular,
+            "fibre": self.words(),
+            "parameters": shape.parameters,
+            "dimension": shape.dimension,
+            "redundant": shape.parameters - shape.dimension,
+            "redundant_directions": [{"name": name, "dimension": size} for name, size in shape.redundant()],
+            "numerical": asdict(self.numerical),
+        }
+
+
+def _onto(matrices: Any, shape: HeadShape, ranks: Ranks) -> bool | None:
+    """Whether factors near these have all products near A, of rank ≤ α, and near OV: where they have full rank."""
+    if not ranks.proved:
+        return None
+    sides = ((ranks.r, shape.alpha, shape.d, "KQ"), (ranks.s, shape.beta, shape.most_V, "OV"))
+    decided = [
+        # Where ranks are bounded, the product has the largest rank; else one of the factors is enough.
+        rank == most or (most == free and is_onto(matrices, letters))
+        for rank, most, free, letters in sides
+    ]
+    return False if False in decided else None if None in decided else True
+
+
+def find_heads(
+    layers: Sequence[LayerTensors], count: int | None, a: int | None, softmax: bool, tolerance: float | None
+) -> tuple[list[HeadWeights], str]:
+    """All heads, or those that the time suffices for."""
+    if a is not None and (a < 1 or any("A" not in layer.parts for layer in layers)):
+        raise InvalidCaseError("a", "is for weights A, a number from 1 on; of K and Q it is the number of rows")
+    found: list[HeadWeights] = []
+    try:
+        with threadpool_limits(1):  # for small matrices threads take longer than they save
+            found.extend(HeadWeights.of(head, a, softmax, tolerance) for head in watched(_every(layers, count)))
+    except TimeLimitError as limit:
+        if not found:
+            raise
+        return found, str(limit)
+    undecided = sum(not head.ranks.proved for head in found)
+    return found, f"the ranks of {plural(undecided, 'head')} are not proved" if undecided else ""
+
+
+def _every(layers: Sequence[LayerTensors], count: int | None) -> Iterator[Head]:
+    for number, layer in enumerate(layers, 1):
+        yield from layer.heads(number, count)
+
+
+def find_network(
+    layers: Sequence[LayerTensors], found: Sequence[HeadWeights], count: int | None, skip: bool, normalization: str
+) -> Any:
+    """The network of these layers at their weights; ``None`` if they do not follow one another."""
+    shapes = [[head.shape for head in found if head.layer == k + 1] for k in range(len(layers))]
+    widths = [shapes[0][0].d, *(layer[0].d_out for layer in shapes)]
+    follow = all(head.d == d for layer, d in zip(shapes, widths, strict=False) for head in layer)
+    summed = len(shapes[0]) == 1 or shapes[0][0].v is not None or len(layers[0].parts["V"].shape) == 3
+    equal = len({len(layer) for layer in shapes}) == 1
+    if not (alike(layers) and follow and equal and summed) or any(head.is_outside for head in found):
+        return None
+    deep = family("deep-attention")
+    model = deep.build(
+        widths, [layer[0].a for layer in shapes], 2, heads=len(shapes[0]), skip=skip, normalization=normalization
+    )
+
+    def matrices() -> list[list[dict[str, Any]]]:
+        every: list[list[dict[str, Any]]] = [[] for _ in layers]
+        for head in _every(layers, count):
+            every[head.layer - 1].append({letter: residues(array) for letter, array in head.matrices.items()})
+        return every
+
+    return deep.command("at_weights")(model, shapes, matrices)
+
+
+def find_remarks(
+    layers: Sequence[LayerTensors], found: Sequence[HeadWeights], heads: int | None, separate: bool
+) -> tuple[str, ...]:
+    remarks = []
+    first = layers[0].parts
+    one = heads is None and all(len(part.shape) == 2 for part in first.values())
+    if one and "K" in first and found[0].shape.a >= found[0].shape.d > 1:
+        remarks.append("taken as one head for each layer: the number of heads, if it is another, has to be given")
+    if "K" in first and first["K"].shape[0] < first["Q"].shape[0] and first["K"].name != first["V"].name:
+        remarks.append("several heads share their keys and values: they are counted for each head")
+    if separate:
+        remarks.append(
+            "nothing is said of a network as a whole: these layers do not follow one another, or have no output matrix"
+        )
+    return tuple(remarks)
