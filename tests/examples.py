@@ -54,6 +54,7 @@ WITH_ENGINE = frozenset(
         "Workspace",
         "WorkspaceLostError",
         "HilbertFunction",
+        "ProjectiveScheme",
         "OrbitDiagram",
         "SliceSurface",
         "hilbert_function",
@@ -71,8 +72,10 @@ WITH_ENGINE = frozenset(
     }
 )
 """Those whose examples need Macaulay2."""
-ASKING = frozenset(name for name, method in VERBS.items() if "engine" in inspect.signature(method).parameters)
-"""The methods that ask it."""
+ASKING = frozenset(name for name, method in VERBS.items() if "engine" in inspect.signature(method).parameters) | {
+    "Ideal.projective"
+}
+"""The methods that ask it, and one whose example does."""
 
 
 def examples(name: str) -> doctest.DocTest:

@@ -51,7 +51,7 @@ class Listing:
     >>> listing("{x^2 - y, x*y}").polynomials
     ('x^2 - y', 'x*y')
     >>> listing("Ideal (x^2 - y) of Multivariate Polynomial Ring in x, y over Finite Field of size 7").field
-    CoefficientField(characteristic=7)
+    GF(7)
     """
 
     polynomials: tuple[Any, ...]

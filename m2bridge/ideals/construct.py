@@ -164,8 +164,11 @@ def from_sage(source: Any) -> Ideal:
 
     Examples
     --------
-    >>> from_sage(ideal("x^2 - 2/3*y").to_sage())  # doctest: +SKIP
-    ideal(x**2 - 2/3*y) of QQ[x, y]
+    In Sage, ``from_sage(ideal("x^2 - 2/3*y").to_sage())`` is the ideal of m2bridge again. A text is no object of Sage:
+
+    >>> from_sage("x^2 - 2/3*y")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    m2bridge.errors.ConversionError: not an ideal of one polynomial ring of Sage: ...
     """
     return Ideal.of(sage_generators(source))
 

@@ -90,7 +90,7 @@ class ProjectiveScheme(Generic[Kind]):
         """The homogeneous prime ideals of the components that are irreducible over the field of the ring.
 
         >>> ideal("x*y", "x*z", "x*w").projective().minimal_primes()
-        (ideal(x) of QQ[w, x, y, z], ideal(y, z, w) of QQ[w, x, y, z])
+        (ideal(x) of QQ[w, x, y, z], ideal(w, y, z) of QQ[w, x, y, z])
         """
         answer = ask("ideal_minimal_primes", {"givenIdeal": self.ideal}, engine=engine, timeout=timeout)
         primes = [replace(self.ideal, generators=tidy(p).generators) for p in answer.ideals("minimal_primes")]

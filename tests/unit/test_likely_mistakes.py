@@ -340,7 +340,7 @@ DeepAttention DeepAttentionAllSizes cross_check_deep_attention Plan PolynomialNe
 HilbertFunction OrbitDiagram PolarDegrees SliceSurface hilbert_function polar_degrees orbit_diagram slice_surface
 certify implicitize plan read_map read_model verify
 IdealSingularLocus IrreducibleComponent ideal read_ideal_file read_mrdi read_sage_text
-Outcome ProjectiveScheme from_sage run_many
+AllClosures closures_of_all_sizes Outcome ProjectiveScheme from_sage run_many
 ConversionError EngineDiedError Evaluation PackageError ScriptError UnknownSymbolError ValueTypeError Workspace
 WorkspaceLostError Weights weights
 """
