@@ -11,7 +11,6 @@ from m2bridge import errors
 from m2bridge._version import __version__
 from m2bridge.cli import DONE, FAILED, INTERRUPTED, NO_ENGINE, UNDECIDED, USAGE, bridge, certifying, computing, showing
 from m2bridge.cli.options import Commands
-from m2bridge.cli.trained import weights_command
 from m2bridge.families import families
 from m2bridge.results.sheet import line, shortened, visible
 
@@ -23,7 +22,7 @@ SECTIONS = {
         computing.polar_degrees_command,
         computing.implicitize_command,
     ),
-    "Decide": (computing.cross_check_command, computing.membership_command, weights_command),
+    "Decide": (computing.cross_check_command, computing.membership_command, showing.weights_command),
     "Certify and verify": (certifying.certify_command, certifying.verify_command),
     "Show": (showing.report_command, showing.atlas_command, showing.figure_group),
     "Bridge to Macaulay2, and this program": (

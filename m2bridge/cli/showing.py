@@ -1,4 +1,4 @@
-"""Commands that show results: reports and atlases of certificates, and figures."""
+"""Commands that show: reports and atlases of certificates, figures, and what trained weights in a file say."""
 
 from __future__ import annotations
 
@@ -11,12 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from m2bridge.cli import DONE, UNDECIDED
+from m2bridge.cli import DONE, UNDECIDED, USAGE
 from m2bridge.cli.certifying import certify_command
-from m2bridge.cli.families import REACHABLE, FamilyBatch, as_parameter, value_of
-from m2bridge.cli.options import Commands, NewPath, Seconds, batch_options, engine_option, timeout_option, within
+from m2bridge.cli.families import REACHABLE, FamilyBatch, as_parameter, tool, value_of
+from m2bridge.cli.options import (
+    Commands,
+    NewPath,
+    Number,
+    Seconds,
+    batch_options,
+    engine_option,
+    form_options,
+    timeout_option,
+    within,
+)
 from m2bridge.cli.output import echo_json, fitted, progress, show, written
 from m2bridge.engine import Session
+from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families import DEFAULT, families
 from m2bridge.limits import clock, limited
 from m2bridge.results.markup import check_documentation
@@ -287,3 +298,41 @@ def _check_can_be_written(out: Path) -> None:
     check_available()
     with _writing(out):
         out.parent.mkdir(parents=True, exist_ok=True)
+
+
+@click.command("weights", epilog="Example: m2bridge weights model.safetensors --heads 12")
+@click.argument("file", type=click.Path(exists=True, path_type=Path))
+@click.option("--query", metavar="NAME", help="The array with Q; * stands for what differs from layer to layer.")
+@click.option("--key", metavar="NAME", help="The array with K.")
+@click.option("--value", metavar="NAME", help="The array with V.")
+@click.option("--output", metavar="NAME", help="The array with the output matrix O, whose values are then OV.")
+@click.option("--heads", type=Number(), help="Heads of each layer; what config.json beside FILE says, or 1.")
+@click.option("--a", type=Number(), help="Where A = KᵀQ is given: its largest rank; d when left out.")
+@click.option("--skip", is_flag=True, help="The network has skip connections: each layer adds its input.")
+@click.option("--normalization", type=click.Choice(("none", "softmax")), default="none", show_default=True)
+@click.option("--tolerance", type=float, help="For effective ranks, relative; the precision of the stored type.")
+@timeout_option
+@form_options
+def weights_command(file: Path, timeout: float | None, form: str, **options: Any) -> int:
+    """Say what trained weights determine: ranks, orbits and singular functions, exactly; distances, numerically.
+
+    FILE is .npz, .npy, .safetensors, .json, a state dict of PyTorch, or a folder of such files. Usual names of arrays
+    need not be given. Without them, and where no names are known, the arrays in FILE are listed.
+    """
+    with within(timeout=timeout) as clock, progress(f"weights in {file.name}"):
+        with importing():
+            weights, contents = tool("weights"), tool("contents")
+        try:
+            listed = contents(file) if not any(options[name] for name in ("query", "key", "value", "output")) else None
+            result = weights(file, **options) if listed is None else listed
+        except ConversionError as reason:
+            raise click.UsageError(str(reason)) from None
+        except InvalidCaseError as reason:
+            if reason.option in options:
+                raise
+            raise click.UsageError(f"{file.name}: {reason.message}") from None
+    code = show(result, form, clock)
+    if listed is None:
+        return code
+    click.echo("Error: no usual names are in it: say --query NAME --key NAME --value NAME (--output NAME)", err=True)
+    return USAGE

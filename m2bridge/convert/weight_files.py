@@ -256,11 +256,7 @@ def _pytorch(path: Path) -> Iterator[Tensor]:
     for name, value in _flattened(content):
         if hasattr(value, "detach"):
             kind = str(value.dtype).removeprefix("torch.")
-            yield Tensor(name, tuple(value.shape), kind, partial(_itself, value))
-
-
-def _itself(value: Any) -> Any:
-    return value
+            yield Tensor(name, tuple(value.shape), kind, partial(lambda itself: itself, value))
 
 
 def _json(path: Path) -> Iterator[Tensor]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from math import sqrt
 from typing import TYPE_CHECKING, Any, Self
@@ -195,18 +195,14 @@ def find_heads(
     found: list[HeadWeights] = []
     try:
         with threadpool_limits(1):  # for small matrices threads take longer than they save
-            found.extend(HeadWeights.of(head, a, softmax, tolerance) for head in watched(_every(layers, count)))
+            every = (head for number, layer in enumerate(layers, 1) for head in layer.heads(number, count))
+            found.extend(HeadWeights.of(head, a, softmax, tolerance) for head in watched(every))
     except TimeLimitError as limit:
         if not found:
             raise
         return found, str(limit)
     undecided = sum(not head.ranks.proved for head in found)
     return found, f"the ranks of {plural(undecided, 'head')} are not proved" if undecided else ""
-
-
-def _every(layers: Sequence[LayerTensors], count: int | None) -> Iterator[Head]:
-    for number, layer in enumerate(layers, 1):
-        yield from layer.heads(number, count)
 
 
 def find_network(
@@ -226,10 +222,10 @@ def find_network(
     )
 
     def matrices() -> list[list[dict[str, Any]]]:
-        every: list[list[dict[str, Any]]] = [[] for _ in layers]
-        for head in _every(layers, count):
-            every[head.layer - 1].append({letter: residues(array) for letter, array in head.matrices.items()})
-        return every
+        return [
+            [{x: residues(array) for x, array in head.matrices.items()} for head in layer.heads(number, count)]
+            for number, layer in enumerate(layers, 1)
+        ]
 
     return deep.command("at_weights")(model, shapes, matrices)
 

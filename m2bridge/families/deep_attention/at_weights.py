@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from random import Random
 from typing import Any
 
@@ -68,18 +67,18 @@ class NetworkAtWeights:
 
     def facts(self) -> list[tuple[str, object]]:
         """Names and values for people."""
-        proved = self.lower == self.upper.value
-        known = f"{self.lower} (proved)" if proved else f"at most {self.upper.value}: {self.upper.reason}"
-        below = "" if proved or self.lower is None else f"at least {self.lower}, "
-        regular = "yes (proved: the rank of the differential is the dimension)" if self.regular else "not decided"
+        lower, upper = self.lower, self.upper
+        proved = lower == upper.value
+        below = "" if lower is None else f"at least {lower}, "
         why = self.note or f"the rank of the differential is at least {self.rank}"
+        yes = "yes (proved: the rank of the differential is the dimension)"
         return [
             ("network", self.model.title),
             ("parameters", self.parameters),
-            ("dimension", below + known),
-            ("redundant directions", self.parameters - self.upper.value if proved else None),
+            ("dimension", f"{lower} (proved)" if proved else f"{below}at most {upper.value}: {upper.reason}"),
+            ("redundant directions", self.parameters - upper.value if proved else None),
             ("gauge group", " × ".join(self.gauge)),
-            ("regular point", regular if self.regular else f"{regular}: {why}"),
+            ("regular point", yes if self.regular else f"not decided: {why}"),
         ]
 
     def to_json(self) -> dict[str, Any]:
@@ -116,7 +115,7 @@ def at_weights(
         If a rank exceeds an upper bound.
     """
     parameters = sum(head.parameters for layer in shapes for head in layer)
-    upper = min(_upper_bounds(model, shapes), key=lambda bound: bound.value)
+    upper = min(*model.upper_bounds(0), _bound_by_ranks(model, shapes), key=lambda bound: bound.value)
     bounded = any(head.beta < min(head.d, head.d_out) for layer in shapes for head in layer)
     rank, note = None, ""
     if model.softmax:
@@ -130,38 +129,34 @@ def at_weights(
             note = str(limit)
     lower = rank
     if rank != upper.value and not bounded and (model.is_plain or model.parameter_count <= MOST_PARAMETERS):
-        lower = max((value for value in (_generic_rank(model), rank) if value is not None), default=None)
+        from m2bridge.maps.dimension import dimension  # needs SymPy, which is slow to import
+
+        generic = dimension(model).lower  # at other weights
+        lower = max(
+            (value for value in (None if generic is None else generic.value, rank) if value is not None), default=None
+        )
     if lower is not None and lower > upper.value:
         raise ContradictionError(f"the rank {lower} exceeds the upper bound {upper.value}: {upper.reason}")
     return NetworkAtWeights(model, parameters, lower, upper, rank, _gauge(model, shapes), note)
 
 
-def _generic_rank(model: DeepAttention) -> int | None:
-    """A lower bound for the dimension by ranks at other weights."""
-    from m2bridge.maps.dimension import dimension  # needs SymPy, which is slow to import
+def _bound_by_ranks(model: DeepAttention, shapes: Sequence[Sequence[Any]]) -> UpperBound:
+    """An upper bound by the ranks of all A and OV, less the changes of base where outputs span a space.
 
-    lower = dimension(model).lower
-    return None if lower is None else lower.value
-
-
-def _upper_bounds(model: DeepAttention, shapes: Sequence[Sequence[Any]]) -> list[UpperBound]:
-    """Those of the network with unbounded values, and one by the ranks of all A and OV.
-
-    The functions of the layers are kept by changes of base between them, which act freely where outputs span a space.
+    The functions of the layers are kept by changes of base between them, which act freely there.
     """
-    heads = [head for layer in shapes for head in layer]
-    sizes = [
+    size = sum(
         matrices_of_rank(head.d, head.alpha)
         + determinantal_dimension(head.d_out, head.d, head.beta)
         - (not model.softmax)
-        for head in heads
-    ]
+        for layer in shapes
+        for head in layer
+    )
     spanning = all(sum(head.beta for head in layer) >= layer[0].d_out for layer in shapes[:-1])
     bases = base_changes(model) if spanning else 0
     scaled = "" if model.softmax else " up to scalings"
     less = f" less {bases} for changes of base between layers" if bases else ""
-    bound = UpperBound(sum(sizes) - bases, f"the matrices A and V of all heads{scaled}{less}")
-    return [*model.upper_bounds(0), bound]
+    return UpperBound(size - bases, f"the matrices A and V of all heads{scaled}{less}")
 
 
 def _gauge(model: DeepAttention, shapes: Sequence[Sequence[Any]]) -> tuple[str, ...]:
@@ -176,39 +171,34 @@ def _gauge(model: DeepAttention, shapes: Sequence[Sequence[Any]]) -> tuple[str, 
 def _rank(model: DeepAttention, layers: Sequence[Sequence[Matrices]], rows: int) -> int:
     """The rank modulo the prime of gradients at random inputs, each with a covector on the tokens."""
     numbers, random = Residues(LARGE_PRIME), Random(_SEED)
-    network = tuple(tuple(Head(_attention(head), _values(head)) for head in layer) for layer in layers)
+    network = tuple(
+        tuple(
+            Head(
+                head["A"] if "A" in head else head["K"].transpose() * head["Q"],
+                head["O"] * head["V"] if "O" in head else head["V"],
+            )
+            for head in layer
+        )
+        for layer in layers
+    )
 
     def tokens(width: int) -> Any:
         return numbers.matrix([[random.randrange(LARGE_PRIME) for _ in range(model.t)] for _ in range(width)])
 
-    found = (
-        _flattened(layers, gradient(network, tokens(model.widths[0]), tokens(model.widths[-1]), numbers, model.skip))
-        for _ in watched(iter(int, 1))
+    gradients = (
+        gradient(network, tokens(model.widths[0]), tokens(model.widths[-1]), numbers, model.skip)
+        for _ in watched(range(rows))
     )
-    return rank_mod(list(islice(found, rows)), LARGE_PRIME)
-
-
-def _attention(head: Matrices) -> Any:
-    return head["A"] if "A" in head else head["K"].transpose() * head["Q"]
-
-
-def _values(head: Matrices) -> Any:
-    return head["O"] * head["V"] if "O" in head else head["V"]
+    return rank_mod([_flattened(layers, each) for each in gradients], LARGE_PRIME)
 
 
 def _flattened(layers: Sequence[Sequence[Matrices]], gradients: Sequence[Sequence[Head]]) -> list[int]:
     """A gradient with respect to all A and OV as one with respect to K, Q, O and V."""
-    entries: list[Any] = []
+    entries: list[int] = []
     for layer, covectors in zip(layers, gradients, strict=True):
         for head, covector in zip(layer, covectors, strict=True):
-            if "A" in head:
-                entries += covector.A.entries()
-            else:
-                entries += (head["Q"] * covector.A.transpose()).entries() + (head["K"] * covector.A).entries()
-            if "O" in head:
-                entries += (covector.V * head["V"].transpose()).entries() + (
-                    head["O"].transpose() * covector.V
-                ).entries()
-            else:
-                entries += covector.V.entries()
-    return [int(entry) for entry in entries]
+            A, V = covector.A, covector.V
+            parts = [A] if "A" in head else [head["Q"] * A.transpose(), head["K"] * A]
+            parts += [V * head["V"].transpose(), head["O"].transpose() * V] if "O" in head else [V]
+            entries += [int(entry) for part in parts for entry in part.entries()]
+    return entries
