@@ -432,16 +432,22 @@ def run_many(
     kept = None if folder is None else Path(folder).absolute()
     todo = Work(code, function, timeout=timeout, memory=memory, folder=kept, retry=frozenset(retry))
     Limits(memory=memory)  # raises an error for what is no limit
-    same = code or _source(work)
+    outcomes, _ = run_jobs(todo, _jobs(items, code or _source(work)), workers, executor, scheduler, shown(not progress))
+    return [_decoded(outcome) for outcome in outcomes] if code else outcomes
+
+
+def _jobs(items: Iterable[Any], source: str) -> list[Job]:
+    """Return a job for each item, with a digest of item and work."""
+    import cloudpickle
+
     jobs = []
     for number, item in enumerate(items):
         try:
             data = cloudpickle.dumps(item)
         except Exception as reason:
             raise InvalidCaseError("items", f"item {number} cannot be sent to a worker: {reason_of(reason)}") from None
-        jobs.append(Job(number, f"item-{number:05d}", data, _digest(same, _identity(item, data))))
-    outcomes, _ = run_jobs(todo, jobs, workers, executor, scheduler, shown(not progress))
-    return [_decoded(outcome) for outcome in outcomes] if code else outcomes
+        jobs.append(Job(number, f"item-{number:05d}", data, _digest(source, _identity(item, data))))
+    return jobs
 
 
 def file_jobs(work: Work, paths: Sequence[Path]) -> list[Job]:

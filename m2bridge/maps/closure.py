@@ -50,17 +50,15 @@ def closure(
     """Compute the ideal of the Zariski closure of the image, by multigraded implicitization or by elimination.
 
     Linear relations among the coordinates are split off first, exactly; the rest is found in linearly independent
-    coordinates. In positive characteristic the ideal is that of the image of the map modulo p.
+    coordinates. In characteristic p the ideal is that of the image of the map modulo p.
 
     Parameters
     ----------
     case : a model or a PolynomialMap
     engine : Engine, optional
-        Not needed for ``multigraded``, nor where ``max_degree`` is given; else a Macaulay2 is started, and ended, where
-        none is given.
+        Not needed for ``multigraded``, nor with ``max_degree``; else one is started, and ended, where none is given.
     field : CoefficientField
-    coordinates, weights
-        For models that offer a choice.
+    coordinates, weights : str, for models that offer a choice
     strategy : {"auto", "multigraded", "lattice", "elimination", "ungraded-elimination"}
         ``multigraded`` gives all minimal generators up to a degree, over QQ, without an engine. ``auto`` does the same
         and then proves by Macaulay2 that there are no others, if that is possible within the limits (a minute when
