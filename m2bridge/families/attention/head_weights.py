@@ -104,10 +104,13 @@ class HeadWeights:
         """What kind of point the function is, in words."""
         if not self.is_decided:
             return "outside" if self.is_outside else "softmax" if self.shape.softmax else "undecided"
-        words = (
-            ["zero"] * self.is_zero + ["singular" if self.singular else "smooth"] + ["boundary"] * bool(self.boundary)
-        )
-        return ", ".join(words)
+        named = {
+            "zero": self.is_zero,
+            "singular": self.singular,
+            "smooth": not self.singular,
+            "boundary": self.boundary,
+        }
+        return ", ".join(name for name, holds in named.items() if holds)
 
     def words(self) -> str:
         """What the function says about the weights."""
@@ -130,15 +133,13 @@ class HeadWeights:
 
     def _factors(self) -> str:
         """What A says of K and Q, and OV of O and V."""
-        shape, words = self.shape, []
-        for given, size, rank, names in (
-            (shape.factored, shape.a, self.ranks.r, "K and Q"),
-            (shape.v is not None, shape.v, self.ranks.s, "O and V"),
-        ):
-            if given and rank == size:
-                words.append(f"{names} by {'A' if names[0] == 'K' else 'OV'} up to GL({size})")
-            elif given:
-                words.append(f"{names} up to more than GL({size})")
+        shape = self.shape
+        factors = [("K and Q", "A", shape.a, self.ranks.r)] if shape.factored else []
+        factors += [("O and V", "OV", shape.v, self.ranks.s)] if shape.v is not None else []
+        words = [
+            f"{names} by {product} up to GL({size})" if rank == size else f"{names} up to more than GL({size})"
+            for names, product, size, rank in factors
+        ]
         return "; " + ", ".join(words) if words else ""
 
     def to_json(self) -> dict[str, Any]:
@@ -147,10 +148,7 @@ class HeadWeights:
         return {
             "layer": self.layer,
             "head": self.head,
-            "d": shape.d,
-            "d_out": shape.d_out,
-            "a": shape.a,
-            "v": shape.v,
+            **{name: getattr(shape, name) for name in ("d", "d_out", "a", "v")},
             "rank_A": self.ranks.r,
             "rank_V": self.ranks.s,
             "dim_intersection": self.ranks.m,
@@ -233,12 +231,12 @@ def find_network(
 def find_remarks(
     layers: Sequence[LayerTensors], found: Sequence[HeadWeights], heads: int | None, separate: bool
 ) -> tuple[str, ...]:
-    remarks = []
-    first = layers[0].parts
+    """What to know about the reading of these layers; ``separate`` if they are no network."""
+    remarks, first = [], layers[0].parts
     one = heads is None and all(len(part.shape) == 2 for part in first.values())
     if one and "K" in first and found[0].shape.a >= found[0].shape.d > 1:
         remarks.append("taken as one head for each layer: the number of heads, if it is another, has to be given")
-    if "K" in first and first["K"].shape[0] < first["Q"].shape[0] and first["K"].name != first["V"].name:
+    if "K" in first and first["K"].shape[0] < first["Q"].shape[0] and not layers[0].is_stacked:
         remarks.append("several heads share their keys and values: they are counted for each head")
     if separate:
         remarks.append(
