@@ -216,13 +216,6 @@ def test_bad_input_is_refused_with_one_line_that_names_the_option(
     assert option in complained
 
 
-NINES = [f"{name}_{number}" for name in "xyz" for number in range(9)]
-MINORS = f"""[ideal]
-variables = {json.dumps(NINES)}
-generators = {json.dumps([f"{a}^2 - {b}*{c}" for a, b, c in zip(NINES[:9], NINES[9:18], NINES[18:], strict=True)])}
-"""
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -232,13 +225,11 @@ generators = {json.dumps([f"{a}^2 - {b}*{c}" for a, b, c in zip(NINES[:9], NINES
         (["script", "closure", "--d", "400", "--d-out", "400"], "this case has 12832000000 coordinates"),
         (["cross-check", "--d", "60", "--d-out", "60"], "orbits; at most"),
         (["figure", "orbits", "--d", "12", "--d-out", "12"], "orbits are too many for a picture"),
-        (["singular-locus", "--ideal", "MINORS"], "minors for one component here"),
     ],
 )
 def test_what_is_too_large_is_no_mistake_of_the_user(
     arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "MINORS").write_text(MINORS)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["m2bridge", *arguments])
     assert commands.run() == 3
