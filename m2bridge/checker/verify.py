@@ -1,7 +1,7 @@
 """The check of one certificate, and its result."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -119,13 +119,15 @@ def _differs(certificate: Certificate, content: Content) -> Difference | None:
     return (
         difference(certificate.evidence, content.evidence, "evidence")
         or difference(certificate.answer, content.answer, "answer")
-        or difference(_lemmas(certificate.trusted), _lemmas(content.trusted), "trusted")
+        or difference(_lemmas(certificate.trusted, content.trusted), list(content.trusted), "trusted")
     )
 
 
-_PLACE = re.compile(r"[ (;]*docs/[\w-]+\.md(?:[#,][\w #./(),-]{0,150})?\)$")
+_FORMER = re.compile(r"[ (;]*docs/(?:mathematics|completeness|all-sizes|deep-attention)\.md(?:, [A-Z0-9][\w (),]*)?\)$")
+"""The place of a proof as it was named before theorems had labels."""
 
 
-def _lemmas(trusted: Iterable[str]) -> list[str]:
-    """Return the words of lemmas without the place of their proofs, which may move to another page."""
-    return [_PLACE.sub("", lemma) for lemma in trusted]
+def _lemmas(stored: list[str], computed: Sequence[str]) -> list[str]:
+    """Return the stored lemmas, in the computed words where only the former place of their proofs is different."""
+    words = {lemma.partition("docs/")[0].rstrip(" (;"): lemma for lemma in computed if "docs/" in lemma}
+    return [words.get(_FORMER.sub("", lemma), lemma) if _FORMER.search(lemma) else lemma for lemma in stored]

@@ -23,7 +23,7 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.polynomial_map import linear_isomorphism, vanishes_on_image
 from m2bridge.engine import Engine
 from m2bridge.engine.wire import parse
-from m2bridge.errors import ContradictionError, MethodUnavailableError, TooLargeError
+from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.families.attention.tangents import by_bounds, by_orbits, orbit_script
 from m2bridge.maps.map_model import as_model
@@ -332,8 +332,6 @@ def test_methods_that_do_not_apply(engine: Engine) -> None:
     for case, method in [((2, 1, 1), "fibres"), ((2, 1, 2, 1), "fibres"), ((2, 1, 2, 1), "orbits")]:
         with pytest.raises(MethodUnavailableError):
             singular_locus(SingleLayerAttention(*case), engine=engine, method=method)  # type: ignore[arg-type]
-    with pytest.raises(TooLargeError, match="minors"):
-        singular_locus(SingleLayerAttention(2, 2), engine=engine, method="jacobian")
     with pytest.raises(MethodUnavailableError):
         singular_locus(SingleLayerAttention(2, 1), engine=engine, field=CoefficientField(7), method="fibres")
 
