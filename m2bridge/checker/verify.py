@@ -123,7 +123,8 @@ def _differs(certificate: Certificate, content: Content) -> Difference | None:
     )
 
 
-_FORMER = re.compile(r"[ (;]*docs/(?:mathematics|completeness|all-sizes|deep-attention)\.md(?:, [A-Z0-9][\w (),]*)?\)$")
+_PAGES = "mathematics|completeness|all-sizes|deep-attention|polynomial_networks"
+_FORMER = re.compile(rf"[ (;]*docs/(?:{_PAGES})\.md(?:, [A-Z0-9][\w (),]*)?\)$")
 """The place of a proof as it was named before theorems had labels."""
 
 
