@@ -137,7 +137,7 @@ _SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan, "-0": -0.0}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Real(Inexact):
-    """The real number mantissa · 2**exponent, known to so many bits; infinities and NaN have a name instead.
+    """The mantissa times a power of two, known to so many bits; infinities and NaN have a name instead.
 
     It is computed with and compared as other numbers are; results have the lower of both precisions, as in Macaulay2.
     NaN is equal to NaN.
