@@ -123,12 +123,13 @@ def _differs(certificate: Certificate, content: Content) -> Difference | None:
     )
 
 
-_PAGES = "mathematics|completeness|all-sizes|deep-attention|polynomial_networks"
-_FORMER = re.compile(rf"[ (;]*docs/(?:{_PAGES})\.md(?:, [A-Z0-9][\w (),]*)?\)$")
-"""The place of a proof as it was named before theorems had labels."""
+_FORMER = re.compile(r"[ (;]*docs/[\w-]+\.md(?P<part>, [A-Z0-9][\w (),]*)?\)$")
+"""The place of a proof as it was named before theorems had labels: a page, or a part of it."""
 
 
 def _lemmas(stored: list[str], computed: Sequence[str]) -> list[str]:
     """Return the stored lemmas, in the computed words where only the former place of their proofs is different."""
     words = {lemma.partition("docs/")[0].rstrip(" (;"): lemma for lemma in computed if "docs/" in lemma}
-    return [words.get(_FORMER.sub("", lemma), lemma) if _FORMER.search(lemma) else lemma for lemma in stored]
+    former = [(lemma, _FORMER.search(lemma)) for lemma in stored]
+    named = [(lemma, words.get(lemma[: place.start()], "") if place else "", place) for lemma, place in former]
+    return [new if place and ("#" in new or (new and place["part"])) else old for old, new, place in named]
