@@ -13,7 +13,7 @@ from m2bridge.families.attention.representations import representations
 from m2bridge.families.attention.statements import several_tokens
 from m2bridge.limits import limited
 from m2bridge.maps.closure import closure
-from m2bridge.results.base import Decision, VerdictsResult
+from m2bridge.results.base import Decision, VerdictsResult, result_json
 from m2bridge.results.sheet import Facts, Finding, Findings, Sheet, Table, duration
 
 TEXTS = {
@@ -84,11 +84,7 @@ class GeneratorCheck(VerdictsResult):
 
     def to_json(self) -> dict[str, Any]:
         """The verdicts and the numbers."""
-        return {
-            "case": self.model.to_json(),
-            "field": "QQ",
-            "engine": {"version": self.engine_version or None},
-            "seconds": round(self.seconds, 3),
+        return result_json(self.model.to_json(), "QQ", self.engine_version or None, self.seconds) | {
             "verdicts": [verdict.to_json() for verdict in self.verdicts],
             "computed": {str(n): number for n, number in self.computed.items()},
             "predicted": {str(n): number for n, number in self.predicted.items()},

@@ -40,7 +40,7 @@ from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.completeness import Equations as Known, check_representations, default_max_degree
 from m2bridge.maps.map_model import as_model
 from m2bridge.maps.singular_locus import jacobian_script
-from m2bridge.results.base import Result
+from m2bridge.results.base import Result, result_json
 from m2bridge.results.sheet import Block, Facts, Finding, Findings, Sheet, Table, duration
 
 
@@ -358,11 +358,7 @@ class HilbertCheck(Result):
 
     def to_json(self) -> dict[str, Any]:
         """The verdict and both functions."""
-        return {
-            "case": self.model.to_json(),
-            "field": "QQ",
-            "engine": {"version": self.engine_version or None},
-            "seconds": round(self.seconds, 3),
+        return result_json(self.model.to_json(), "QQ", self.engine_version or None, self.seconds) | {
             "verdicts": [
                 {"statement": "hilbert", "part": "", "text": TEXT, "source": SOURCE, "verdict": self.verdict}
                 | {"reason": self.reason}
