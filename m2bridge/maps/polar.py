@@ -378,6 +378,7 @@ def draw_polar_degrees(title: str, dimension: int, degrees: Sequence[int]) -> An
         heights = [log10(value) if value else 0.0 for value in degrees] if huge else [float(d) for d in degrees]
         axes.bar(places, heights, width=0.72, color=BLUE)
         axes.set_xlim(dimension + 0.7, -0.7)
+        axes.margins(y=0.12)  # labels stand above the bars
         axes.set_xlabel("i  (from the degree down)", style="italic")
         axes.set_ylabel(("logarithm of the " if huge else "") + "polar degree δ$_i$", style="italic")
         positive = [value for value in degrees if value]
