@@ -241,7 +241,7 @@ def _drawn(heads: Sequence[HeadWeights], size_text: str) -> Any:
         unique = {label: mark for handles, labels in marks for mark, label in zip(handles, labels, strict=True)}
         picture.legend(unique.values(), unique.keys(), loc="lower center", ncols=3, bbox_to_anchor=(0.5, 0.0))
         picture.suptitle(f"Weights of self-attention: {size_text}", fontsize=13)
-        picture.subplots_adjust(left=0.9 / (wide + 5.2), right=0.985, top=0.9, bottom=0.2)
+        picture.subplots_adjust(left=0.9 / (wide + 5.2), right=0.985, top=0.9, bottom=0.25)
         _table(picture.add_subplot(grid[:, 1]), heads)
         return picture
 
