@@ -36,7 +36,7 @@ class Work:
 
     @property
     def _names(self) -> list[tuple[str, str]]:
-        """Given and family name of each author."""
+        """The given and the family name of each author."""
         return [(given, family) for given, _, family in (name.rpartition(" ") for name in self.authors)]
 
     def to_bibtex(self) -> str:

@@ -1,4 +1,4 @@
-"""Every exception of m2bridge.
+"""The exceptions of m2bridge.
 
 ::
 

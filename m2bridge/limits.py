@@ -58,7 +58,7 @@ class Clock:
 
     @property
     def seconds(self) -> float:
-        """Seconds since the beginning."""
+        """The seconds since the beginning."""
         return self.now() - self.begin
 
     @property
@@ -188,7 +188,7 @@ def share(part: float, otherwise: float | None = None) -> Iterator[Clock]:
 
 @contextmanager
 def overtime(clock: Clock, seconds: float) -> Iterator[None]:
-    """Some seconds after the end of a limit, for what is left to do then: to write what was found."""
+    """Allow some seconds after the end of a limit, to write what was found."""
     with _running(replace(clock, deadline=max(clock.deadline, clock.now()) + seconds)):
         yield
 
@@ -215,7 +215,7 @@ def each(items: Iterable[tuple[str, Callable[[], Item]]]) -> tuple[tuple[Item, .
 
 @contextmanager
 def asked_by(option: str) -> Iterator[None]:
-    """In the block, who asked gives more time by this option."""
+    """Name, in the block, the option that gives more time."""
     with _running(replace(clock(), option=option)):
         yield
 

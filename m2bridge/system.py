@@ -1,4 +1,4 @@
-"""This computer and this Python: cores, supported systems, imports, folders of the installation, long integers."""
+"""The computer and its Python: cores, supported systems, imports, folders of the installation, long integers."""
 
 import gc
 import os
@@ -51,7 +51,7 @@ class _Look:
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> None:
-        """Nothing, in time."""
+        """Find nothing, in time."""
         running = clock()
         if running.now() > running.deadline:
             raise running.late("loading Python's modules")

@@ -13,17 +13,17 @@ def monomial_count(variables: int, degree: int) -> int:
 
 
 def matrices_of_rank(size: int, rank: int) -> int:
-    """Dimension of the square matrices of rank at most r: r(2n − r) for r ≤ n, codimension (n − r)²."""
+    """The dimension of the square matrices of rank at most r: r(2n − r) for r ≤ n, codimension (n − r)²."""
     return determinantal_dimension(size, size, rank)
 
 
 def symmetric_matrices_of_rank(size: int, rank: int) -> int:
-    """Dimension of the symmetric matrices of rank at most r: codimension (n − r)(n − r + 1)/2."""
+    """The dimension of the symmetric matrices of rank at most r: codimension (n − r)(n − r + 1)/2."""
     return comb(size + 1, 2) - comb(max(0, size - rank) + 1, 2)
 
 
 def determinantal_dimension(rows: int, columns: int, rank: int) -> int:
-    """Dimension of the affine cone of rows × columns matrices of rank at most ``rank``."""
+    """The dimension of the affine cone of rows × columns matrices of rank at most ``rank``."""
     return int(dimension_of_rank(rows, columns, min(rank, rows, columns)))
 
 
@@ -33,7 +33,7 @@ def dimension_of_rank(rows: Any, columns: Any, rank: Any) -> Any:
 
 
 def determinantal_degree(rows: int, columns: int, rank: int) -> int:
-    """Degree of the variety of rows × columns matrices of rank at most ``rank`` in projective space.
+    """The degree of the variety of rows × columns matrices of rank at most ``rank`` in projective space.
 
     Source: Harris, *Algebraic Geometry: A First Course*, Example 19.10 (for ``rank`` at most the smaller size).
     """

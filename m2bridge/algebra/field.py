@@ -69,7 +69,7 @@ class CoefficientField:
 
 @lru_cache(maxsize=256)
 def _domain(characteristic: int) -> Any:
-    """Made once: SymPy's finite fields are equal, but each has a ``hash`` of its own, and so have their elements."""
+    """The domain, made once: SymPy's finite fields are equal, but have hashes of their own, as their elements have."""
     from sympy import GF, QQ  # slow to import
 
     return GF(characteristic, symmetric=True) if characteristic else QQ

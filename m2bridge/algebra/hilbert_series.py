@@ -57,7 +57,7 @@ class HilbertSeries:
 
     @property
     def degree(self) -> int:
-        """Degree of the (projective or affine) scheme: h(1)."""
+        """The degree of the (projective or affine) scheme: h(1)."""
         return sum(self.numerator)
 
     @property

@@ -62,7 +62,7 @@ def _gradient(polynomial: PolyElement, point: Row, power: Callable[[int, int], i
 
 
 def tangent_dimension(generators: Sequence[PolyElement], point: Row, *, field: CoefficientField = QQ) -> int:
-    """Dimension of the tangent space at a point of the variety that these polynomials define.
+    """The dimension of the tangent space at a point of the variety that these polynomials define.
 
     With all generators of a radical ideal this is the (affine) Zariski tangent dimension; with some of them, an upper
     bound for it.
@@ -82,7 +82,7 @@ def random_point(parametrization: PolynomialMap, bound: int, seed: int) -> tuple
 
 
 def differential_rank(parametrization: PolynomialMap, point: Row, *, field: CoefficientField = QQ) -> int:
-    """Rank of the differential of the parametrization at a point: a lower bound for the dimension of the image.
+    """The rank of the differential of the parametrization at a point: a lower bound for the dimension of the image.
 
     The rank at a point is at most the generic rank. This is the dimension of the closure of the image in
     characteristic 0, and at most that in characteristic p, where it can be less (s ↦ s^p). The rank modulo any prime

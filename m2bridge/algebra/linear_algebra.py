@@ -36,7 +36,7 @@ def elimination_price(rows: int, columns: int) -> float:
 
 
 def rank_mod(rows: Sequence[Row], prime: int) -> int:
-    """Rank over GF(prime) of an integer matrix."""
+    """The rank over GF(prime) of an integer matrix."""
     if not rows or not rows[0]:
         return 0
     check(elimination_price(len(rows), len(rows[0])))
@@ -45,7 +45,7 @@ def rank_mod(rows: Sequence[Row], prime: int) -> int:
 
 
 def rank(rows: Sequence[Row]) -> int:
-    """Rank over QQ of an integer matrix."""
+    """The rank over QQ of an integer matrix."""
     if not rows or not rows[0]:
         return 0
     check(elimination_price(len(rows), len(rows[0])))
@@ -53,7 +53,7 @@ def rank(rows: Sequence[Row]) -> int:
 
 
 def rank_of(matrix: Any) -> int:
-    """Rank over QQ of a ``flint.fmpz_mat``.
+    """The rank over QQ of a ``flint.fmpz_mat``.
 
     The rank modulo a prime is at most the rank over QQ. Where it is not full, let r be the largest one modulo the
     primes tried: each of them divides all (r + 1)-minors, so these are zero when the product of the primes exceeds
@@ -98,7 +98,7 @@ def _prime_below(n: int) -> int:
 
 
 def sparse_rank(rows: Iterable[Mapping[Column, int]]) -> int:
-    """Rank over QQ of an integer matrix whose rows are given by their nonzero entries.
+    """The rank over QQ of an integer matrix whose rows are given by their nonzero entries.
 
     Zero and repeated rows and columns are dropped, and the matrix is cut into blocks without common columns, before
     FLINT sees it.

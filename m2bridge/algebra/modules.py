@@ -136,7 +136,7 @@ class HilbertPolynomial(Named):
     coefficients: tuple[tuple[int, int], ...]
 
     def __call__(self, degree: int) -> Fraction:
-        """Its value at an integer."""
+        """The value at an integer."""
         factors = {n: [Fraction(degree + k, k) for k in range(1, n + 1)] for n, _ in self.coefficients}
         return sum((prod(factors[n], start=Fraction(c)) for n, c in self.coefficients), Fraction(0))
 
@@ -269,7 +269,7 @@ class Matrix(Named):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of rows and columns."""
+        """The numbers of rows and columns."""
         module = self.source
         columns = len(module.degrees) if module.generators is None else module.generators.shape[1]
         return len(self.entries), len(self.entries[0]) if self.entries else columns

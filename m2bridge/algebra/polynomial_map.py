@@ -124,7 +124,7 @@ class PolynomialMap:
         return degrees if min(degrees, default=1) > 0 else None
 
     def evaluate(self, point: Sequence[Rational | int]) -> tuple[Any, ...]:
-        """Values of the coordinates at a rational point of the source (in the order of ``source.variables``).
+        """The values of the coordinates at a rational point of the source (in the order of ``source.variables``).
 
         Values that are integers are of type ``int``, others fractions.
 
@@ -318,7 +318,7 @@ def linear_isomorphism(first: PolynomialMap, second: PolynomialMap) -> list[list
 
 
 def _coefficient_rows(families: Sequence[Sequence[PolyElement]]) -> list[list[list[int]]]:
-    """For each family the matrix of integer coefficients: one row per monomial (of any family), one column per image.
+    """The integer coefficients of each family: a row for each monomial (of any family), a column for each image.
 
     Denominators are cleared for all families together, row by row.
     """

@@ -160,7 +160,7 @@ def from_weights(counts: Mapping[Shapes, int], sizes: tuple[int, ...]) -> dict[S
 
 
 def _alternated(counts: Mapping[Shapes, int], place: int, size: int) -> dict[Shapes, int]:
-    """For one of the groups the multiplicities of its representations, for the others still the weights."""
+    """The multiplicities of the representations of one of the groups, with the weights of the others."""
     found: dict[Shapes, int] = {}
     degrees = {sum(shapes[place]) for shapes in counts}
     weights = {shape: _weights_around(shape, size) for n in degrees for shape in partitions(n, size)}
@@ -212,12 +212,12 @@ class Representation:
 
     @property
     def dimension(self) -> int:
-        """With the multiplicity."""
+        """The dimension, with the multiplicity."""
         return self.multiplicity * prod(map(dimension, self.shapes, self.sizes))
 
     @property
     def latex(self) -> str:
-        """In mathematics: ``S_{11}X \\otimes S_{4}Y``."""
+        """The formula: ``S_{11}X \\otimes S_{4}Y``."""
         factors = (rf"S_{{{_digits(shape)}}}{space}" for shape, space in zip(self.shapes, self.spaces, strict=True))
         return self._many(r"\,") + r" \otimes ".join(factors)
 

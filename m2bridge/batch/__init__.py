@@ -1,1 +1,1 @@
-"""Many cases, one certificate or outcome for each question: resumable, in parallel."""
+"""Many cases: one certificate or outcome for each question: resumable, in parallel."""

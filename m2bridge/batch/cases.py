@@ -140,7 +140,7 @@ def _named(where: str, make: Callable[[], T]) -> T:
 
 
 def ordered(cases: Iterable[Case]) -> tuple[Case, ...]:
-    """Without duplicates, and those that are expected to be short first."""
+    """Return the cases without duplicates, those that are expected to be short first."""
     return tuple(sorted(set(cases), key=_rank))
 
 

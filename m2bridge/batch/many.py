@@ -38,7 +38,7 @@ MOST_BYTES = 100_000_000
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of an item.
+    """The outcome of an item.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What is done with each item, within which limits, and where the outcomes are kept.
+    """The work for each item, its limits, and the folder of the outcomes.
 
     Parameters
     ----------
@@ -254,7 +254,7 @@ class Performance:
             return self._work.report(job, self._outcome(job))
 
     def _outcome(self, job: Job) -> Outcome:
-        """What becomes of an item; once more if Macaulay2 was killed, perhaps by chance."""
+        """Compute an item; once more if Macaulay2 was killed, perhaps by chance."""
         begin = time.monotonic()
         for last in (False, True):
             try:
@@ -326,7 +326,7 @@ class Plan:
 
     @property
     def answers(self) -> Counter[str]:
-        """How often each kind of outcome is there."""
+        """The number of outcomes of each kind."""
         return Counter(outcome.kind for outcome in self.outcomes.values())
 
     @property
@@ -487,7 +487,7 @@ def _digest(*parts: str | bytes) -> str:
 
 
 def _identity(item: Any, data: bytes) -> bytes:
-    """What says in the folder whether an item is the same: its JSON, where it has one, else how it is pickled."""
+    """The bytes by which the folder tells items apart: the JSON, where there is one, else the pickled item."""
     try:
         return json.dumps(item.to_json() if hasattr(item, "to_json") else item, sort_keys=True).encode()
     except (TypeError, ValueError):
@@ -495,7 +495,7 @@ def _identity(item: Any, data: bytes) -> bytes:
 
 
 def _source(function: Any) -> str:
-    """What says in the folder whether a function is the same: its name and its source."""
+    """The text by which the folder tells functions apart: the name and the source."""
     name = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', type(function).__qualname__)}"
     try:
         return f"{name}\n{inspect.getsource(function)}"

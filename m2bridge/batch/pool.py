@@ -61,17 +61,17 @@ class Performer(Protocol[Performed, Given]):
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """Sent by a worker before it can be given items."""
+    """The first message of a worker: it can be given items."""
 
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """Sent when a worker starts an item; a crash before this is not the item's fault."""
+    """The message that a worker starts an item; a crash before it is not the item's fault."""
 
 
 @dataclass(frozen=True, slots=True)
 class Done(Generic[Result]):
-    """Sent with a result; an exhausted worker ends after it."""
+    """The message with a result; an exhausted worker ends after it."""
 
     result: Result
     exhausted: bool
@@ -229,7 +229,7 @@ class Pool(Generic[Item, Result]):
         return [lines[connection] for connection in wait(list(lines), max(moment, 0.0))]  # type: ignore[index]
 
     def _left(self, worker: Worker[Item, Result]) -> float:
-        """Seconds until a worker is late."""
+        """The seconds until a worker is late."""
         return float("inf") if self._timeout is None else worker.since + self._timeout - time.monotonic()
 
     def _is_late(self, worker: Worker[Item, Result]) -> bool:

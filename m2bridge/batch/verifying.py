@@ -82,7 +82,7 @@ class Checker:
         return self
 
     def __exit__(self, *reason: object) -> None:
-        """Nothing is left to end."""
+        """End; there is nothing to do."""
 
 
 def verify_files(

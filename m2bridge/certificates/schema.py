@@ -348,7 +348,7 @@ def difference(stored: Any, found: Any, place: str) -> Difference | None:
 
 
 def _shown(stored_value: Any, found_value: Any) -> tuple[str, str]:
-    """Both values as JSON; of long ones a part around the first character where they differ."""
+    """The values as JSON; of long ones a part around the first character where they differ."""
     stored, found = (json.dumps(value, ensure_ascii=False) for value in (stored_value, found_value))
     beginning = takewhile(lambda pair: pair[0] == pair[1], zip(stored, found, strict=False))
     start = max(len(list(beginning)) - _SHOWN // 2, 0)

@@ -49,14 +49,14 @@ def only_case(name: str) -> Callable[[Mapping[str, Any]], str]:
 
 
 def verdict(words: Words, hypothesis: str | None, outcome: str, **values: Any) -> dict[str, Any]:
-    """On one statement; ``hypothesis`` is the text of the first one that fails, if one does."""
+    """The verdict on one statement; ``hypothesis`` is the text of the first one that fails, if one does."""
     data: dict[str, Any] = {"predicted": None, "observed": None, "concerned": None, "failing": [], "undecided": []}
     data |= {"part": words.part, "text": words.text, "source": words.source, "hypothesis": hypothesis, "witness": None}
     return data | {"verdict": "NOT_APPLICABLE" if hypothesis else outcome} | values
 
 
 def global_verdict(words: Words, hypothesis: str | None, predicted: int | None, observed: int | None) -> dict[str, Any]:
-    """On a statement that predicts one number, or yes or no; ``None`` is what was not decided, or has no meaning."""
+    """The verdict on a statement that predicts a number, or yes or no; ``None`` was not decided, or has no meaning."""
     vacuous = words.observable == "special_fibre_points" and observed == 0  # there are none
     outcome = "UNDECIDED" if observed is None else "CONFIRMED" if vacuous or observed == predicted else "REFUTED"
     return verdict(words, hypothesis, outcome, predicted=predicted, observed=observed)

@@ -113,7 +113,7 @@ def hilbert_series(monomials: list[Exponents], variables: int) -> Series:
 
 
 def _numerator(monomials: list[Exponents]) -> Any:
-    """Over (1 − T)^(number of variables); for a variable x, S/M is made of S/(M + x) and the shifted S/(M : x)."""
+    """The numerator over (1 − T)^variables; for a variable x, S/M is made of S/(M + x) and the shifted S/(M : x)."""
     total, T = flint.fmpz_poly([1]), flint.fmpz_poly([0, 1])
     counts = Counter(i for monomial in monomials for i, e in enumerate(monomial) if e)
     x = max(counts, key=counts.__getitem__, default=0)

@@ -164,7 +164,7 @@ FORMS = {
     "--json", "form", flag_value="json", help="The same as --format json: a list for CSL, which Zotero reads."
 )
 def cite_command(form: str) -> int:
-    """How to cite m2bridge, and the papers behind it."""
+    """Say how to cite m2bridge, and the papers behind it."""
     text = FORMS[form]()
     echo_json(text) if form == "json" else click.echo(text)
     return DONE

@@ -60,7 +60,7 @@ def method_option(methods: tuple[str, ...]) -> Callable[[Command], Command]:
 @method_option(DIMENSION_METHODS)
 @shared.run_options
 def dimension_command(method: Any, **options: Any) -> int:
-    """Dimension of the Zariski closure, by up to three methods."""
+    """The dimension of the Zariski closure, by up to three methods."""
     request = shared.case_request(options)
     eliminates = method in ("elimination", "all")
     title = f"dimension of the {request.model.title}"
@@ -184,7 +184,7 @@ def _singular_locus_of_ideal(named: str, projective: bool, options: dict[str, An
 
 
 def _ideal_request(options: dict[str, Any]) -> tuple[shared.Run, CoefficientField | None]:
-    """How to compute with an ideal, and the field if one is named; UsageError for options about cases and maps."""
+    """Return the request for an ideal, and the field if one is named; UsageError for options about cases and maps."""
     context = click.get_current_context()
     explicit = {name for name in context.params if context.get_parameter_source(name) == ParameterSource.COMMANDLINE}
     if foreign := sorted(explicit - OF_AN_IDEAL):

@@ -28,7 +28,7 @@ REACHABLE = "reachable"
 
 
 def complete_families(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Names of the families that are installed."""
+    """The names of the families that are installed."""
     return _items(family_names(), incomplete)
 
 

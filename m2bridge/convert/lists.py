@@ -119,7 +119,7 @@ def _field(text: str) -> CoefficientField:
 
 
 def _inside(text: str) -> str | None:
-    """What is between the first and the last character, if those are brackets that match each other."""
+    """The text between the first and the last character, if those are brackets that match each other."""
     if not text or text[0] not in _CLOSING:
         return None
     depth = 0

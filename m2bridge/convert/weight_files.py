@@ -1,4 +1,4 @@
-"""Named arrays of numbers in files of NumPy, safetensors, PyTorch and JSON, and in Python.
+"""The named arrays of numbers in files of NumPy, safetensors, PyTorch and JSON, and in Python.
 
 They are described first and read one by one. Nothing is unpickled: arrays of objects are refused, and PyTorch reads by
 ``weights_only=True``.
@@ -269,7 +269,7 @@ def _json(path: Path) -> Iterator[Tensor]:
 
 
 def _flattened(content: Mapping[Any, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Names of parts are joined by dots; a list of objects has their numbers."""
+    """The names of parts are joined by dots; a list of objects has their numbers."""
     for key, value in content.items():
         name = f"{prefix}{key}"
         if isinstance(value, list) and value and all(isinstance(part, Mapping) for part in value):

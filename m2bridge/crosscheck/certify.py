@@ -85,7 +85,7 @@ STATEMENTS = "statements"
 
 @cache
 def questions(name: str) -> Mapping[str, Question]:
-    """By their keys, those of the family of this name; raises InvalidCaseError if there is no such family."""
+    """The questions of the family of this name, by their keys; raises InvalidCaseError if there is no such family."""
     chosen = family(name)
     by_key: dict[str, list[Statement]] = {}
     for statement in chosen.statements():

@@ -235,7 +235,7 @@ class Conversation:
             raise
 
     def disown(self) -> None:
-        """In a child made by ``fork``: leave the process and its files to the parent, and begin anew."""
+        """Leave the process and its files to the parent, in a child made by ``fork``, and begin anew."""
         if self.process is not None:
             self.process.disown()
             self.ended = "this process is a child of the one in which Macaulay2 runs"

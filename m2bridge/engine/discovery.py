@@ -47,7 +47,7 @@ class Candidate:
 
     @property
     def version(self) -> str:
-        """Version of this Macaulay2.
+        """The version of this Macaulay2.
 
         Raises
         ------

@@ -159,7 +159,7 @@ class Process:
         return self._finalizer()
 
     def disown(self) -> None:
-        """In a child made by ``fork``: leave the program to the parent, and its terminal too."""
+        """Leave the program and its terminal to the parent, in a child made by ``fork``."""
         if self._finalizer.detach() is not None:
             os.close(self._master)
 

@@ -120,7 +120,7 @@ class Engine(Protocol):
 
     @property
     def version(self) -> str:
-        """Version of Macaulay2."""
+        """The version of Macaulay2."""
         ...
 
     def run(self, script: Script, *, timeout: float | None = None) -> Transcript:

@@ -63,7 +63,7 @@ class Scratch:
         self._finalizer()
 
     def disown(self) -> None:
-        """In a child made by ``fork``: leave the folder to the parent."""
+        """Leave the folder to the parent, in a child made by ``fork``."""
         if self._finalizer.detach() is not None:
             os.close(self._lock)
 
@@ -72,7 +72,7 @@ _scratches = left_to_the_parent()
 
 
 def short_folders() -> tuple[str, ...]:
-    """Where temporary folders may be made in which there are to be sockets, whose names cannot be long."""
+    """The folders in which temporary folders with sockets may be made: the names of sockets cannot be long."""
     usual = tempfile.gettempdir()
     return _SYSTEM if len(os.fsencode(usual)) > _SHORT else (usual,)
 

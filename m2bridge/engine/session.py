@@ -55,7 +55,7 @@ class Session:
 
     @property
     def version(self) -> str:
-        """Version of the program."""
+        """The version of the program."""
         return self.candidate.version
 
     @property

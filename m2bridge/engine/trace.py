@@ -27,7 +27,7 @@ class Source:
 
     @property
     def lines(self) -> list[str]:
-        """Its lines, as Macaulay2 counts them; an empty last one only if there is no other."""
+        """The lines, as Macaulay2 counts them; an empty last one only if there is no other."""
         lines = re.split(r"\r?\n", self.code)
         return lines[:-1] if len(lines) > 1 and not lines[-1] else lines
 
@@ -111,7 +111,7 @@ def _parts(output: str) -> tuple[str, str, str]:
 
 
 def _path(text: str) -> int:
-    """Where the name of a file begins after what was printed on the same line."""
+    """The place where the name of a file begins, after what was printed on the same line."""
     own = re.search(rf"(?:(?:\.\./)+|/)?(?:[^\s/]+/)*?{PREFIX}[^/]+/[^/]+$", text)
     match = own or re.search(r"(?:(?:\.\./)+|/)[^\s]*$", text) or re.search(r"\S*$", text)
     return match.start() if match else 0
@@ -131,7 +131,7 @@ def _places(text: str, sources: Mapping[str, Source], first_column: int) -> Iter
 
 
 def _place(source: Source, line: int, width: int) -> Place:
-    """Where people see it; at the end of the code where Macaulay2 has met its end."""
+    """The place where people see it; at the end of the code where Macaulay2 has met its end."""
     lines = source.lines
     if line > len(lines):
         return Place(source, len(lines), len(lines[-1]) + 1)

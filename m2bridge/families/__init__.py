@@ -51,7 +51,7 @@ OWN = {
 
 
 def family_names() -> tuple[str, ...]:
-    """Names of all families, without loading them."""
+    """The names of all families, without loading them."""
     return tuple(sorted(_registered(GROUP)))
 
 
@@ -131,7 +131,7 @@ def _claimed(group: str, name: str) -> EntryPoint:
 
 
 def _registered(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
-    """For each name who claims it; the packages are read anew when a folder of the path has changed."""
+    """The claims on each name; the packages are read anew when a folder of the path has changed."""
     return _read(group, tuple((folder, _changed(folder)) for folder in sys.path))
 
 

@@ -135,7 +135,7 @@ def never(model: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """How a question is answered, certified and shown; the checker of the family is apart, and shares none of it.
+    """A question: how it is answered, certified and shown; the checker of the family is apart, and shares none of it.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ class CaseOption:
 
     @property
     def heading(self) -> str:
-        """Over a column of a table."""
+        """The heading of a column of a table."""
         return self.symbol or self.name
 
     def values(self, text: str) -> Iterable[Any]:

@@ -99,12 +99,12 @@ class IdealSingularLocus(Result, Generic[Kind]):
 
     @property
     def variety_dimension(self) -> int | None:
-        """Dimension of V(I); −1 if it is empty."""
+        """The dimension of V(I); −1 if it is empty."""
         return _dimension(self.variety)
 
     @property
     def dimension(self) -> int | None:
-        """Dimension of the singular locus; −1 if it is empty."""
+        """The dimension of the singular locus; −1 if it is empty."""
         return _dimension(self.components)
 
     def to_json(self) -> dict[str, Any]:

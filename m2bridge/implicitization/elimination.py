@@ -56,7 +56,7 @@ class ModularElimination:
     def of(
         cls, source: MultigradedMap, max_degree: int, random: Random, prime: int = LARGE_PRIME
     ) -> ModularElimination:
-        """For monomials of at most the given degree."""
+        """The degrees for monomials of at most the given degree."""
         expansions = Expansions.of(source, max_degree, random, prime)
         parameters = len(source.polynomial_map.source.variables)
         return cls(expansions, RandomPoints(source.integral_images, parameters, random, prime))
@@ -101,7 +101,7 @@ class RandomPoints:
         self.columns = [[] for _ in self.images]
 
     def require(self, count: int) -> None:
-        """Have at least ``count`` points."""
+        """Take at least ``count`` points."""
         missing = count - (len(self.columns[0]) if self.columns else 0)
         if missing <= 0:
             return
@@ -171,7 +171,7 @@ class Expansions:
 
     @classmethod
     def of(cls, source: MultigradedMap, max_degree: int, random: Random, prime: int) -> Expansions:
-        """For monomials of at most the given degree."""
+        """The degrees for monomials of at most the given degree."""
         images = source.integral_images
         fixed = dense_slice(images, len(source.polynomial_map.source.variables), prime, random)
         largest = max((exponent for image in images for exponents in image for exponent in exponents), default=0)
@@ -243,7 +243,7 @@ def dense_slice(images: Sequence[IntegerPolynomial], parameters: int, prime: int
 def _differential_rank(
     images: Sequence[IntegerPolynomial], point: Sequence[int], fixed: Mapping[int, int], prime: int
 ) -> int:
-    """Rank of the Jacobian matrix in the parameters that are not fixed, at the point with the others replaced."""
+    """The rank of the Jacobian matrix in the parameters that are not fixed, at the point with the others replaced."""
     place = [fixed.get(i, value) for i, value in enumerate(point)]
     matrix = flint.nmod_mat(len(images), len(point), prime)
     for row, image in enumerate(watched(images)):

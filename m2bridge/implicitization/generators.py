@@ -198,11 +198,11 @@ class GeneratedPart:
 
     @property
     def corank(self) -> int:
-        """Number of free monomials minus that of independent products."""
+        """The number of free monomials minus that of independent products."""
         return len(self.functionals) - len(self.chosen)
 
     def complement(self, columns: Iterable[int], place: Mapping[int, int]) -> list[int]:
-        """Columns whose places are independent modulo the span, each taken if it does not depend on earlier ones.
+        """The columns whose places are independent modulo the span, each taken if it does not depend on earlier ones.
 
         The search ends when as many are found as there can be.
         """
@@ -253,7 +253,7 @@ class GeneratedPart:
         return not any(sum([c * packed[place] for place, c in row]) for row in watched(self.products))
 
     def rational_rank(self) -> int:
-        """Dimension over QQ of what all products span."""
+        """The dimension over QQ of what all products span."""
         columns = sorted(row for row in self.products if row)
         return linear_algebra.rank_of(matrix_with_columns(columns, flint.fmpz_mat(len(self.functionals), len(columns))))
 

@@ -104,7 +104,7 @@ class MultidegreeOrbits:
         return transport
 
     def tree(self, dominant: int) -> tuple[tuple[int, int], ...]:
-        """For each multidegree of an orbit after the first: the place of an earlier one, the permutation from there."""
+        """The place of an earlier multidegree of the orbit and the permutation from there, for each after the first."""
         place = {multidegree: i for i, multidegree in enumerate(self.members[dominant])}
         steps = (self.steps[multidegree] for multidegree in self.members[dominant][1:])
         return tuple((place[previous], number) for previous, number in steps)
@@ -170,7 +170,7 @@ class GradedPiece:
 
     @property
     def rank(self) -> int:
-        """Dimension of the coordinate ring of the image in this multidegree."""
+        """The dimension of the coordinate ring of the image in this multidegree."""
         return len(self.basis)
 
     @property

@@ -1,1 +1,1 @@
-"""What works for every model: closure, dimension, image, singular locus, ranks, bounds."""
+"""The computations for every model: closure, dimension, image, singular locus, ranks, bounds."""

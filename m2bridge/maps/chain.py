@@ -69,12 +69,12 @@ class Layer:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """Names of the layer's own parameters."""
+        """The names of the layer's own parameters."""
         return self.polynomial_map.source.variables[len(self.inputs) :]
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """Names of the outputs."""
+        """The names of the outputs."""
         return self.polynomial_map.coordinates
 
     def modulo(self, prime: int) -> ReducedLayer:
@@ -223,7 +223,7 @@ def chain_bounds(layers: Sequence[Layer]) -> tuple[UpperBound, ...]:
 
 
 def _narrow_place(layers: Sequence[Layer]) -> UpperBound:
-    """Without inputs, the outputs of layer k have at most u_k = min(outputs, u_{k−1} + parameters) dimensions.
+    """The bound without inputs: outputs of layer k have at most u_k = min(outputs, u_{k−1} + parameters) dimensions.
 
     Everything after layer k depends on these outputs and on the parameters that follow.
     """
@@ -264,7 +264,7 @@ def _image_degrees(monomials: Sequence[Row], degrees: Sequence[Interval | None])
 
 
 def _monomial_count(variables: int, low: int, high: int) -> int:
-    """Number of monomials in this many variables with degree from ``low`` to ``high``."""
+    """The number of monomials in this many variables with degree from ``low`` to ``high``."""
     return comb(variables + high, variables) - (comb(variables + low - 1, variables) if low else 0)
 
 
@@ -273,7 +273,7 @@ Variable = str | tuple[int, int]
 
 
 def rescaling_dimension(layers: Sequence[Layer]) -> int:
-    """Dimension of the torus that rescales parameters and hidden variables and keeps inputs and outputs.
+    """The dimension of the torus that rescales parameters and hidden variables and keeps inputs and outputs.
 
     Multiplying every variable v by λ^u(v), with integers u(v), commutes with all layers iff Σ e_v u(v) = u(y) for every
     monomial Π v^e_v in every output y. With u = 0 on the inputs and the outputs of the whole, the function stays the
@@ -355,7 +355,7 @@ class Chain(DifferentiableModel):
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """Names of all parameters, layer by layer."""
+        """The names of all parameters, layer by layer."""
         return tuple(name for layer in self.layers for name in layer.parameters)
 
     @property
@@ -409,7 +409,7 @@ class Chain(DifferentiableModel):
         return expanded(self.layers)
 
     def gauge_dimension(self) -> int:
-        """Dimension of the group of rescalings of parameters and hidden variables that do not change the function."""
+        """The dimension of the rescalings of parameters and hidden variables that do not change the function."""
         return rescaling_dimension(self.layers)
 
     def upper_bounds(self, characteristic: int) -> tuple[UpperBound, ...]:

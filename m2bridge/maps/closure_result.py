@@ -203,7 +203,7 @@ class Closure(Result):
 
     @property
     def projective_dimension(self) -> int | None:
-        """Dimension of the projective variety, for a cone."""
+        """The dimension of the projective variety, for a cone."""
         return self.dimension - 1 if self.dimension is not None and self.homogeneous else None
 
     @property

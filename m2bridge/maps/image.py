@@ -1,4 +1,4 @@
-"""Everything about the image of a polynomial map: closure, generic fibre, base locus."""
+"""The image of a polynomial map: closure, generic fibre, base locus."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -56,7 +56,7 @@ class Image(Result):
 
     @property
     def generic_fibre_dimension(self) -> int | None:
-        """Dimension of an irreducible source less that of the image; ``None`` where the latter is only bounded."""
+        """The dimension of an irreducible source less that of the image; ``None`` where the latter is only bounded."""
         image = self.closure
         if not self.source_irreducible or image.dimension_status != "proved":
             return None

@@ -82,7 +82,7 @@ class MapModel(Model):
 
     @property
     def case(self) -> None:
-        """None: a bare map has no numbers that name it."""
+        """Return ``None``: a bare map has no numbers that name it."""
         return
 
     def check_field(self, field: CoefficientField) -> None:
@@ -91,7 +91,7 @@ class MapModel(Model):
         self.polynomial_map.check_field(field)
 
     def gauge_dimension(self) -> int:
-        """Dimension of the torus of rescalings of the parameters that keep all images; 0 if there are relations."""
+        """The dimension of the torus of rescalings of the parameters that keep all images; 0 if there are relations."""
         return 0 if self.polynomial_map.relations else rescaling_dimension((Layer(self.polynomial_map),))
 
 

@@ -237,7 +237,7 @@ class PolarTheorem:
 
 @dataclass(frozen=True, slots=True)
 class WithoutRealWeights:
-    """Which real points of a Zariski closure are no functions of real weights.
+    """The real points of a Zariski closure that are no functions of real weights.
 
     They are those at which all of ``zero`` vanish and ``positive`` is positive.
 

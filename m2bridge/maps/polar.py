@@ -251,7 +251,7 @@ def _of_closure(model: Model, engine: Engine | None) -> PolarDegrees:
 def _of_ideal(
     ideal: GeneratingSet, title: str, case: dict[str, Any] | None, engine: Engine | None, *, prime: bool = False
 ) -> PolarDegrees:
-    """By the conormal variety; ``prime`` says that the ideal is known to be prime over QQ."""
+    """Return them by the conormal variety; ``prime`` says that the ideal is known to be prime over QQ."""
     if ideal.ring.field != QQ:
         raise InvalidCaseError("field", f"polar degrees are computed for ideals over QQ, not {ideal.ring.field}")
     modulo = PolynomialRing(CoefficientField(PRIME), ideal.ring.variables)
@@ -316,7 +316,7 @@ def _forms(model: Model) -> tuple[PolynomialMap, bool]:
 
 
 def _chart(forms: PolynomialMap) -> tuple[list[int], list[int]]:
-    """As few parameters as suffice, while the others are these random numbers: positions, and a random point."""
+    """The positions of as few parameters as suffice, while the others are random numbers, and a random point."""
     random = Random(1)
     point = [random.randrange(1, PRIME) for _ in forms.source.variables]
     images = [_integral(image) for image in forms.images]

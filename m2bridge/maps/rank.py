@@ -199,7 +199,7 @@ def _random_pairs(source: DifferentiableModel, count: int, prime: int, random: R
 
 
 def _all_outputs(count: int) -> Iterator[Pair]:
-    """Each output alone."""
+    """The outputs, each alone."""
     for j in range(count):
         yield [], [0] * j + [1] + [0] * (count - j - 1)
 
@@ -239,7 +239,7 @@ class ObservedRank(WithoutOrbits):
         return f"the dimension is at least {self.result.lower} and at most {self.result.upper.value}"
 
     def numbers(self) -> dict[str, int]:
-        """Both bounds."""
+        """The two bounds."""
         return {"lower_bound": self.result.lower, "upper_bound": self.result.upper.value}
 
     def evidence(self) -> dict[str, Any]:

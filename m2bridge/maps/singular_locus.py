@@ -339,7 +339,7 @@ def _from_ideal(
 
 
 def _minor_count(ideal: Ideal, dimension: int) -> int:
-    """Number of minors of the Jacobian matrix that the criterion takes."""
+    """The number of minors of the Jacobian matrix that the criterion takes."""
     width = len(ideal.ring.variables)
     return comb(len(ideal.generators), width - dimension) * comb(width, width - dimension)
 

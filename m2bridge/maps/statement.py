@@ -24,7 +24,7 @@ class NamedOrbit(Protocol):
 
     @property
     def cells(self) -> tuple[int, ...]:
-        """Under the header."""
+        """The cells under the header."""
 
     def to_json(self) -> dict[str, int]:
         """A dictionary for ``json.dumps``."""
@@ -357,7 +357,7 @@ class Observed(Protocol):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Which independent methods agreed."""
+        """The independent methods that agreed."""
 
     @property
     def engine_version(self) -> str: ...
@@ -392,7 +392,7 @@ class Observed(Protocol):
         """The most informative failing orbit, weights that realise it, and the numbers that show the failure."""
 
     def numbers(self) -> dict[str, int]:
-        """Numbers of the closure as a whole that a witness shows."""
+        """The numbers of the closure as a whole that a witness shows."""
 
     def evidence(self) -> dict[str, Any]:
         """The part of a certificate."""
@@ -427,9 +427,9 @@ class WithoutOrbits:
         return ""
 
     def witness(self, orbits: Sequence[Any]) -> tuple[Any, Mapping[str, Any], dict[str, int]]:
-        """There are no orbits where a statement could fail."""
+        """Return ``None``: there are no orbits where a statement could fail."""
         raise LookupError("there are no orbits")
 
     def table(self) -> None:
-        """There is none."""
+        """Return ``None``: there is none."""
         return

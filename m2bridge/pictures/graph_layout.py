@@ -1,4 +1,4 @@
-"""Where the nodes and edges of a layered graph are drawn, so that few edges cross and none passes through a node.
+"""The places of the nodes and edges of a layered graph: few edges cross, and none passes through a node.
 
 Source: Sugiyama, Tagawa, Toda, *Methods for visual understanding of hierarchical system structures* (1981): an edge
 over several layers gets a place in each of them, and layers are sorted by the means of their neighbours' places.

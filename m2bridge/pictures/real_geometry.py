@@ -95,7 +95,7 @@ def real_roots(polynomial: fmpq_mpoly, variable: str, interval: Interval) -> lis
 
 
 def rational_roots(polynomial: fmpq_mpoly, variable: str, interval: Interval) -> list[fmpq]:
-    """Those that are rational."""
+    """The rational roots."""
     univariate = _univariate(polynomial, variable)
     roots = univariate.roots() if univariate.degree() > 0 else []
     return sorted(root for root, _ in roots if interval[0] < root < interval[1])
@@ -300,7 +300,7 @@ def _rational_points(
 
 
 def _number(exact: Mapping[str, fmpq], spots: Sequence[Spot]) -> int:
-    """Which of the points a rational one is."""
+    """The index of a rational point among the points."""
     return next(n for n, spot in enumerate(spots) if all(arb(spot[name]).contains(v) for name, v in exact.items()))
 
 
@@ -382,7 +382,7 @@ class _Decomposition:
         return pieces((curve.subs({self.x: x}) for curve in self.curves), self.y, self.box[self.y])
 
     def _nodes(self, variable: str, span: Interval, least: int = 7) -> list[fmpq]:
-        """Along y their number must not depend on x, where the interval may shrink to a point."""
+        """The nodes along y: their number must not depend on x, where the interval may shrink to a point."""
         low, high = self.box[variable]
         part = 0.5 if variable == self.y else as_float((span[1] - span[0]) / (high - low))
         return nodes(span, max(least, round(self.fineness * part)))
@@ -411,7 +411,7 @@ class _Decomposition:
 
 
 def _order(surface: fmpq_mpoly) -> tuple[str, str, str]:
-    """Last the variable in which the surface is a graph, or nearly: a constant leading coefficient, a small degree."""
+    """The order, last the variable in which the surface is a graph, or nearly: a constant leading coefficient."""
 
     def price(name: str) -> tuple[bool, bool, int]:
         degree = degree_in(surface, name)

@@ -132,12 +132,12 @@ class Row:
 
     @property
     def seconds(self) -> float | None:
-        """Reported wall time of the certificate; ``None`` without one."""
+        """The wall time that the certificate reports; ``None`` without one."""
         return self.reported["seconds"]  # type: ignore[no-any-return]
 
     @property
     def rank(self) -> tuple[object, ...]:
-        """Refuted first; then by statement and case."""
+        """The key of the order: refuted first; then by statement and case."""
         return VERDICTS.index(self.verdict), self.question, self.statement, self.case.rank
 
     def to_json(self) -> dict[str, Any]:

@@ -146,7 +146,7 @@ def to_latex_grid(report: Report, documentation: str = "") -> str:
 
 
 def _grids(report: Report) -> Iterator[tuple[str, tuple[Cell, ...], list[tuple[Cell, list[str]]]]]:
-    """For each statement the second numbers of its cases, and for each first number the signs beside it."""
+    """The second numbers of the cases of each statement, and for each first number the signs beside it."""
     places: dict[tuple[Cell, Cell], list[Case]] = {}
     for case in report.cases:
         first, second, *_ = *report.cells(case), ""
@@ -191,7 +191,7 @@ def _unused(report: Report) -> Table:
 
 
 def to_text(report: Report) -> str:
-    """For a terminal: the paragraph, and the table with each witness on a line of its own."""
+    """The text for a terminal: the paragraph, and the table with each witness on a line of its own."""
     parts = [textwrap.fill(markup.line(report.paragraph), WIDTH)]
     if report.rows:
         header = (*report.headings, "statement", "verdict", "reported seconds", "reason")

@@ -62,7 +62,7 @@ def result_json(case: dict[str, Any] | None, field: object, engine: str | None, 
 
 
 def computed_by(engine: str | None, seconds: float, method: str = "") -> str:
-    """Who did the work, how, and how long it took."""
+    """The line that says who did the work, how, and how long it took."""
     worker = f"Macaulay2 {engine}" if engine else "exact linear algebra (FLINT)"
     return ", ".join(filter(None, (worker, method, duration(seconds))))
 

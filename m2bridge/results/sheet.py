@@ -1,4 +1,4 @@
-"""How results are laid out for people: tables, lists of facts, durations, lines of text. No mathematics."""
+"""The layout of results for people: tables, lists of facts, durations, lines of text. No mathematics."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -81,7 +81,7 @@ _FACTS, _FINDINGS = (0.24, 0.76), (0.18, 0.16, 0.66)
 
 
 def _shares(shares: Sequence[float], numbers: Sequence[bool] = ()) -> str:
-    """Columns in which lines end where the column ends."""
+    """The columns in which lines end where the column ends."""
     sides = ["left" if right else "right" for right in numbers] or ["right"] * len(shares)
     columns = (
         rf">{{\ragged{side}\arraybackslash}}p{{\dimexpr{share:.3f}\linewidth-2\tabcolsep}}"
@@ -142,7 +142,7 @@ def formula(sheet: Sheet) -> str:
 
 
 def _fitting(write: Callable[[int], str], most: int) -> str:
-    """What is written with as many rows of each block as fit."""
+    """The text with as many rows of each block as fit."""
     while len((text := write(most)).encode()) > MOST_BYTES and most:
         most //= 2
     return text
@@ -267,7 +267,7 @@ def _folded(block: Polynomials, most: int) -> dict[str, Any]:
 
 
 def _polynomial(text: str) -> tuple[list[Part], str, list[Part]]:
-    """Its first terms, how many there are where these are not all, and all, where these are not too many."""
+    """The first terms, how many there are where these are not all, and all, where these are not too many."""
     head, _, number = first_terms(text, FOLDED_WIDTH).partition(" …  ")
     whole = list(parts(text)) if number and len(text) <= MOST_TERMS else []
     return list(parts(head)), number, whole

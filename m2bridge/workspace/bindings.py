@@ -304,6 +304,6 @@ def _primitive(context: Any) -> Any:
 
 
 def _terms_of_residue(ground: CoefficientField, value: Any) -> tuple[tuple[tuple[int, ...], Any], ...]:
-    """By powers of the generator."""
+    """The terms by powers of the generator."""
     residues = enumerate(map(int, value.to_list()))
     return tuple(((i,), ground.domain(c)) for i, c in reversed(list(residues)) if c)

@@ -72,7 +72,7 @@ class Points:
 
     @cached_property
     def tables(self) -> list[Any]:
-        """For each r, the determinants of the first r coordinates of any r vectors: an index for each, then points."""
+        """The determinants, for each r, of the first r coordinates of any r vectors: an index for each, then points."""
         number, count = self.vectors.shape[:2]
         tables = [numpy.ones((1, count), dtype=numpy.int64)]
         for r in range(1, self.variables + 1):
@@ -87,7 +87,7 @@ class Points:
 
     @cached_property
     def bounds(self) -> list[int]:
-        """For each r, the largest absolute value of a determinant."""
+        """The largest absolute value of a determinant, for each r."""
         return [int(abs(table).max()) for table in self.tables]
 
 
@@ -128,12 +128,12 @@ class Covariant:
 
     @cached_property
     def symmetric_factors(self) -> int:
-        """How many factors of W have both factors of Y in columns of length 1: their orders are not summed over."""
+        """The factors of W that have both factors of Y in columns of length 1: their orders are not summed over."""
         return self.degree - (len(self._orders).bit_length() - 1)
 
     @cached_property
     def _terms(self) -> tuple[Any, Any, Any]:
-        """For each term the index i and k of each factor, and a sign."""
+        """The indices i and k of each factor of each term, and a sign."""
         (i, first), (k, second) = (_words(self.shapes[j], self.places[j]) for j in (0, 1))
         signs = numpy.repeat(first, len(second)) * numpy.tile(second, len(first))
         return numpy.repeat(i, len(k), axis=0), numpy.tile(k, (len(i), 1)), signs

@@ -173,7 +173,7 @@ class HeadShape:
 
     @classmethod
     def of(cls, matrices: Mapping[str, Any], a: int | None, softmax: bool) -> HeadShape:
-        """Of the matrices K and Q, or A, and V, and perhaps O; ``a`` is the largest rank of A where A is given."""
+        """The ranks of K and Q, or A, and V, and perhaps O; ``a`` is the largest rank of A where A is given."""
         V, O = matrices["V"], matrices.get("O")
         d_out, v = (V.shape[0], None) if O is None else (O.shape[0], V.shape[0])
         own = matrices["K"].shape[0] if "K" in matrices else (a or V.shape[1])
@@ -378,7 +378,7 @@ def _entries(name: str, value: Any, rows: int, columns: int) -> list[Any]:
 
 
 def _about_rank(A: Matrix, model: Shape) -> list[str]:
-    """What to say of an A whose rank is larger than a; whether rounding explains it is found numerically."""
+    """The words about an A whose rank is larger than a; whether rounding explains it is found numerically."""
     from mpmath import mp
 
     rank = A.rank()

@@ -93,7 +93,7 @@ class GeneratorCheck(VerdictsResult):
         }
 
     def to_macaulay2(self) -> str:
-        """Both as Macaulay2 hash tables."""
+        """The two as Macaulay2 hash tables."""
         named = (("computed", self.computed), ("predicted", self.predicted))
         tables = (
             f"{name} = hashTable {{{', '.join(f'{n} => {k}' for n, k in counts.items())}}}" for name, counts in named

@@ -1,4 +1,4 @@
-"""What trained weights say: of each head the orbit of its function and what follows from it, and of the network."""
+"""The findings about trained weights: the orbit of the function of each head, what follows from it, and the network."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class HeadWeights:
 
     @property
     def known(self) -> str:
-        """How the ranks of A and V are known."""
+        """The way in which the ranks of A and V are known."""
         return "proved" if self.ranks.proved else "lower bound"
 
     @property
@@ -101,7 +101,7 @@ class HeadWeights:
 
     @property
     def point(self) -> str:
-        """What kind of point the function is, in words."""
+        """The kind of point that the function is, in words."""
         if not self.is_decided:
             return "outside" if self.is_outside else "softmax" if self.shape.softmax else "undecided"
         named = {
@@ -113,7 +113,7 @@ class HeadWeights:
         return ", ".join(name for name, holds in named.items() if holds)
 
     def words(self) -> str:
-        """What the function says about the weights."""
+        """The words on what the function says about the weights."""
         if self.is_outside:
             distances, most = self.numerical.distances_to_lower_rank_A, self.shape.alpha
             distance, rounding = distances[most] or 0.0, ROUNDINGS * sqrt(len(distances)) * self.numerical.tolerance
@@ -132,7 +132,7 @@ class HeadWeights:
         return f"{pair} are determined by the function up to the scaling {scaling}{double}{self._factors()}"
 
     def _factors(self) -> str:
-        """What A says of K and Q, and OV of O and V."""
+        """The words on what A says of K and Q, and OV of O and V."""
         shape = self.shape
         factors = [("K and Q", "A", shape.a, self.ranks.r)] if shape.factored else []
         factors += [("O and V", "OV", shape.v, self.ranks.s)] if shape.v is not None else []
@@ -143,7 +143,7 @@ class HeadWeights:
         return "; " + ", ".join(words) if words else ""
 
     def to_json(self) -> dict[str, Any]:
-        """For ``json.dumps``."""
+        """The values for ``json.dumps``."""
         shape, known = self.shape, self.known
         return {
             "layer": self.layer,
@@ -231,7 +231,7 @@ def find_network(
 def find_remarks(
     layers: Sequence[LayerTensors], found: Sequence[HeadWeights], heads: int | None, separate: bool
 ) -> tuple[str, ...]:
-    """What to know about the reading of these layers; ``separate`` if they are no network."""
+    """The remarks on the reading of these layers; ``separate`` if they are no network."""
     remarks, first = [], layers[0].parts
     one = heads is None and all(len(part.shape) == 2 for part in first.values())
     if one and "K" in first and found[0].shape.a >= found[0].shape.d > 1:

@@ -155,7 +155,7 @@ class Module:
 
     @cached_property
     def numbers(self) -> dict[Coordinate, int]:
-        """Their numbers."""
+        """The numbers."""
         return {coordinate: number for number, coordinate in enumerate(self.coordinates)}
 
     @cached_property
@@ -189,7 +189,7 @@ class Module:
         ]
 
     def _lowered(self, weight: Weight, number: int) -> list[Numbered]:
-        """As many independent polynomials, lowered from the weights above."""
+        """The independent polynomials, as many, lowered from the weights above."""
         found: list[Numbered] = []
         for place, part in enumerate(weight):
             for j in range(len(part) - 1):
@@ -226,7 +226,7 @@ def _lowered_coordinate(factor: Coordinate, place: int, j: int) -> Iterator[tupl
 
 
 def _basis(vectors: list[Numbered]) -> list[Numbered]:
-    """Those that are no combinations of the ones before, modulo a prime."""
+    """The polynomials that are no combinations of the ones before, modulo a prime."""
     rows = {monomial: j for j, monomial in enumerate({monomial for vector in vectors for monomial in vector})}
     matrix = flint.nmod_mat(len(rows), len(vectors), LARGE_PRIME)
     for column, vector in enumerate(vectors):

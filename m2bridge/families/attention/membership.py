@@ -85,7 +85,7 @@ def quadratic_forms(shape: Shape, function: Mapping[str, Fraction | int]) -> For
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Coordinates in which the fibre over a function lies in the chart A_11 = V_11 = 1.
+    """The coordinates in which the fibre over a function lies in the chart A_11 = V_11 = 1.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ Weights = tuple[Matrix, Matrix]
 
 @dataclass(frozen=True, slots=True)
 class Membership(Result):
-    """Where a function lies.
+    """The place of a function.
 
     Parameters
     ----------

@@ -181,7 +181,7 @@ class SingleLayerAttention(Shape, Model):
         return symmetries(self, self.free_parametrization())
 
     def gauge_dimension(self) -> int:
-        """Dimension of the group that acts on the free parameters: rescaling A against V, and GL_α on Q and K."""
+        """The dimension of the group that acts on the free parameters: rescaling A against V, and GL_α on Q and K."""
         return 1 if self.alpha == self.d else 1 + self.alpha**2
 
     def upper_bounds(self, characteristic: int) -> tuple[UpperBound, ...]:

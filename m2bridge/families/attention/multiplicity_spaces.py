@@ -231,7 +231,7 @@ class MultiplicitySpaces:
         return (first * second % LARGE_PRIME for first, second in pairs)
 
     def _values(self, shapes: Shapes, evaluate: Callable[[Covariant], Any]) -> Iterator[Any]:
-        """Values of covariants at random, until the consumer has enough."""
+        """The values of covariants at random, until the consumer has enough."""
         while (covariant := Covariant.random(shapes, self.random)) is not None:
             yield evaluate(covariant) % LARGE_PRIME
 

@@ -68,7 +68,7 @@ class Spectrum:
 
     @classmethod
     def of(cls, product: Product, rank: int | None) -> Spectrum:
-        """Of a product of one or two matrices, with its rank if that is proved."""
+        """The spectrum of a product of one or two matrices, with its rank if that is proved."""
         factors, exponents = zip(*(_scaled(f) for f in (product.left, product.right) if f is not None), strict=True)
         values, vectors, norm = _decomposition(*factors)
         if rank is not None:
@@ -83,7 +83,7 @@ class Spectrum:
 
     @property
     def relative_error(self) -> float:
-        """Of all values together, by the norm."""
+        """The relative error of all values together, by the norm."""
         return sqrt(len(self.values)) * self.error / self.norm if self.norm else 0.0
 
     def distance(self, rank: int) -> Measured:
@@ -155,7 +155,7 @@ class Pair:
 
     @classmethod
     def of(cls, A: Spectrum, V: Spectrum) -> Pair:
-        """With all inner products."""
+        """The Gram matrix: all inner products."""
         return cls(A, V, V.vectors.T @ A.vectors)
 
     @property
@@ -240,7 +240,7 @@ class Pair:
 
 
 def _instability(values: Any, rank: int) -> float:
-    """By how much a truncation to this rank changes with the matrix."""
+    """The factor by which a truncation to this rank changes with the matrix."""
     if rank >= len(values) or not values[rank]:
         return 0.0
     return float(values[0] / max(values[rank - 1] - values[rank], EPSILON * values[0])) if rank else 0.0
@@ -248,7 +248,7 @@ def _instability(values: Any, rank: int) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Numerical:
-    """What is computed in floating point; ``None`` stands for what is not told apart from 0, or not computed.
+    """The numbers computed in floating point; ``None`` is not told apart from 0, or not computed.
 
     Parameters
     ----------
@@ -320,7 +320,7 @@ def _angles(pair: Pair | None, effective: tuple[int, int], ranks: Ranks) -> list
 
 
 def _to_boundary(pair: Pair | None, shape: HeadShape, ranks: Ranks) -> Measured | None:
-    """To A = v qᵀ, V = h vᵀ; there is no boundary for d = 1, and none is known for softmax."""
+    """The distance to A = v qᵀ, V = h vᵀ; there is no boundary for d = 1, and none is known for softmax."""
     if shape.d == 1 or shape.softmax:
         return None
     if pair is None or (ranks.proved and shape.is_boundary(ranks.r, ranks.s, ranks.m)):

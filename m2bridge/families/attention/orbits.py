@@ -93,7 +93,7 @@ def orbits(shape: Shape) -> tuple[Orbit, ...]:
 
 
 def orbit_count(shape: Shape) -> int:
-    """Number of orbits; raises as :func:`orbits`."""
+    """The number of orbits; raises as :func:`orbits`."""
     _check_size(shape)
     ranks = ((r, s) for r in range(1, shape.alpha + 1) for s in range(1, min(shape.d, shape.d_out) + 1))
     return sum(min(r, s) - max(0, r + s - shape.d) + 1 for r, s in ranks)
@@ -181,7 +181,7 @@ def orbit_components(
 
 
 def undecided_orbits(statuses: tuple[OrbitStatus, ...], shape: Shape) -> str:
-    """Which orbits are undecided, in words; empty if none is."""
+    """The orbits that are undecided, in words; empty if none is."""
     listed = [f"the orbit {status.orbit}" for status in statuses if status.singular is None]
     others = orbit_count(shape) - len(statuses)
     listed += [f"{plural(others, 'orbit')} that the time did not suffice for"] if others else []
@@ -189,7 +189,7 @@ def undecided_orbits(statuses: tuple[OrbitStatus, ...], shape: Shape) -> str:
 
 
 def orbit_closure_degree(orbit: Orbit, shape: Shape) -> int | None:
-    """Degree of the Zariski closure of the orbit as a projective variety, by a closed formula where we have one.
+    """The degree of the Zariski closure of the orbit as a projective variety, by a closed formula where we have one.
 
     Where m is as small as r and s allow, the closure is the image of P(rk ≤ r) × P(rk ≤ s) by forms of bidegree (1, 1);
     the map is one-to-one on the orbit, or two-to-one on (1, 1, 0), by Theorem 3.2. ``None`` for other orbits.

@@ -156,7 +156,7 @@ def name_in(index: Index, coordinates: Coordinates) -> str:
 
 
 def entries(name: str, rows: int, columns: int) -> tuple[str, ...]:
-    """Names of the entries of a matrix, row by row."""
+    """The names of the entries of a matrix, row by row."""
     return tuple(f"{name}_{i + 1}_{j + 1}" for i in range(rows) for j in range(columns))
 
 

@@ -370,7 +370,7 @@ class HilbertCheck(Result):
         }
 
     def to_macaulay2(self) -> str:
-        """Both functions as Macaulay2 lists."""
+        """The two functions as Macaulay2 lists."""
         computed, predicted = (", ".join(map(str, values)) for values in (self.computed, self.predicted))
         return f"computed = {{{computed}}}\npredicted = {{{predicted}}}"
 

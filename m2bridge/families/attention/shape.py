@@ -91,7 +91,7 @@ def zero_tangent_dimension(shape: Shape) -> int:
 
 
 def dimension_formula(shape: Shape) -> int:
-    """Dimension of the neuromanifold, α(2d − α) + d·d' − 1.
+    """The dimension of the neuromanifold, α(2d − α) + d·d' − 1.
 
     Hypotheses: t ≥ 2. The paper assumes besides that α > 1 or d' > 1; the formula holds without it.
 
@@ -101,7 +101,7 @@ def dimension_formula(shape: Shape) -> int:
 
 
 def weights_dimension(shape: Shape) -> int:
-    """Dimension of the weights that the function sees, over any field.
+    """The dimension of the weights that the function sees, over any field.
 
     For t ≥ 2 they are the pairs (A, V) with rk A ≤ α. For t = 1 the function is (yᵀAy)·v_k(y), and the quadratic form
     yᵀAy is one in s = min(2α, d) linear forms; such quadratic forms have dimension s(2d − s + 1)/2.
@@ -123,7 +123,7 @@ def dimension_bound(shape: Shape) -> int:
 
 
 def degree_formula(shape: Shape) -> int:
-    """Degree of the Zariski closure of the neuromanifold (as a projective variety).
+    """The degree of the Zariski closure of the neuromanifold (as a projective variety).
 
     Hypotheses: t ≥ 2. The parametrization P(D_α) × P(R^{d'×d}) → P^N is a morphism given by forms of bidegree (1, 1),
     birational onto its image, or two-to-one when α = d' = 1 < d; so the degree is C(δ_A + δ_V, δ_V)·deg P(D_α), halved
@@ -157,7 +157,7 @@ ROUNDINGS = 4
 
 
 def rank_words(rank: int, most: int, distance: float, near: bool) -> str:
-    """What to say of an A whose rank is too large; ``near`` if rounding explains it."""
+    """The words about an A whose rank is too large; ``near`` if rounding explains it."""
     said = f"rk A = {rank} > a = {most}: not weights of this model"
     if not near:
         return said

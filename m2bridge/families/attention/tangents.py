@@ -53,7 +53,7 @@ def _plus(first: Function, second: Function) -> Function:
 
 
 def orbit_dimension(orbit: Orbit, shape: Shape) -> int:
-    """Dimension of the orbit in function space (affine): rank of the tangent map of the group action.
+    """The dimension of the orbit in function space (affine): rank of the tangent map of the group action.
 
     The Lie algebra element (X, Y, Z) of gl_d × gl_d × gl_d' moves (A, V) to (XA + AY, V Xᵀ + ZV); the differential of
     the bilinear parametrization f takes this to f(XA + AY, V) + f(A, V Xᵀ + ZV).
@@ -87,7 +87,7 @@ def _column_moved(matrix: Sparse, i: int, j: int) -> dict[tuple[int, int], int]:
 
 
 def source_tangent_dimension(orbit: Orbit, shape: Shape) -> int:
-    """Dimension of the Zariski tangent space of {rk A ≤ α} × {V} at the representative (affine).
+    """The dimension of the Zariski tangent space of {rk A ≤ α} × {V} at the representative (affine).
 
     Source: the determinantal variety is smooth exactly at rank α, with tangent space {XA + AY}; at lower rank its
     tangent space is the space of all matrices. Harris, *Algebraic Geometry: A First Course*, Example 14.16.
@@ -108,7 +108,7 @@ def _differential(A: Sparse, V: Sparse, orbit: Orbit, shape: Shape) -> Iterator[
 
 
 def differential_rank(orbit: Orbit, shape: Shape) -> int:
-    """Rank of the differential on the Zariski tangent space of the source, at the representative."""
+    """The rank of the differential on the Zariski tangent space of the source, at the representative."""
     A, V = map(sparse, representative(orbit, shape))
     return sparse_rank(_differential(A, V, orbit, shape))
 
@@ -266,7 +266,7 @@ def _occurrences(polynomials: Iterable[Terms], nonzero: Container[int]) -> Occur
 
 
 def _rank_at_sparse_point(occurrences: Occurrences, point: Sequence[int]) -> int:
-    """Rank over QQ of the Jacobian matrix at an integer point with few nonzero coordinates.
+    """The rank over QQ of the Jacobian matrix at an integer point with few nonzero coordinates.
 
     There the derivative of a monomial by x_j is zero unless the monomial is x_j times nonzero coordinates.
     """

@@ -119,7 +119,7 @@ def _cut(arrays: Mapping[str, Any], count: int | None) -> Iterator[dict[str, Any
 
 
 def _head(arrays: Mapping[str, Any], h: int, heads: int) -> dict[str, Any]:
-    """Where there are fewer keys and values than queries, each belongs to as many heads in a row."""
+    """The head; where there are fewer keys and values than queries, each belongs to as many heads in a row."""
     rows = arrays["Q"].shape[0]
     if rows % heads:
         raise InvalidCaseError("heads", f"Q has {rows} rows, which are not those of {heads} heads")
@@ -138,7 +138,7 @@ def _head(arrays: Mapping[str, Any], h: int, heads: int) -> dict[str, Any]:
 
 
 def _wrong(shapes: Mapping[str, tuple[int, int]]) -> str:
-    """What is wrong with the shapes of the matrices of a head; empty if nothing is."""
+    """The fault in the shapes of the matrices of a head; empty if there is none."""
     first, V = shapes["A" if "A" in shapes else "Q"], shapes["V"]
     d, both = first[1], "A" if "A" in shapes else "K and Q"
     if not all(map(min, shapes.values())):
@@ -213,7 +213,7 @@ def usual_layers(available: Mapping[str, Tensor]) -> list[LayerTensors]:
 
 
 def _order(layer: LayerTensors) -> list[Any]:
-    """Numbers in names by their values."""
+    """The numbers in names by their values."""
     return [(int(part) if part.isdigit() else 0, part) for part in re.split(r"(\d+)", layer.name)]
 
 
@@ -231,7 +231,7 @@ def left_out(available: Iterable[str], layers: Iterable[LayerTensors]) -> tuple[
 
 
 def _kinds(name: str) -> list[str]:
-    """What else than attention to the same tokens the name of a tensor speaks of."""
+    """The kinds of layers besides attention to the same tokens of which the name of a tensor speaks."""
     return [kind for kind, part in NAMES["others"].items() if re.search(part, name, re.IGNORECASE)]
 
 

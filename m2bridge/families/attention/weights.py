@@ -1,4 +1,4 @@
-"""From trained weights to a verdict: ranks, orbits, fibres and singular points, exactly; distances, numerically."""
+"""The verdict on trained weights: ranks, orbits, fibres and singular points, exactly; distances, numerically."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NEAR = ("to singular", "to boundary")
 
 @dataclass(frozen=True, slots=True)
 class Weights(PictureResult):
-    """What weights say about functions, for each head of each layer, and of the network as a whole.
+    """The findings from weights about functions, for each head of each layer, and of the network as a whole.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Weights(PictureResult):
     unfinished: str = ""
 
     def to_sheet(self) -> Sheet:
-        """What is exact, then what is numerical; a line for each head."""
+        """The exact part, then the numerical one; a line for each head."""
         normalized = "softmax" if self.heads[0].shape.softmax else "lightning"
         source = f" in {self.source}" if self.source else ""
         title = f"Weights of {normalized} self-attention{source}: {self.size_text}, t ≥ 2"
@@ -160,7 +160,7 @@ def _sizes(heads: Sequence[HeadWeights]) -> Iterator[tuple[str, object]]:
 
 
 def _words(heads: Sequence[HeadWeights]) -> Iterator[tuple[str, object]]:
-    """What functions say about weights, once for heads of which the same is said."""
+    """The words about weights, once for heads of which the same is said."""
     said: dict[str, list[HeadWeights]] = {}
     for head in heads:
         said.setdefault(head.words(), []).append(head)
@@ -268,7 +268,7 @@ def _relative(head: HeadWeights, letter: str) -> list[float]:
 
 
 def _one_head(axes: Any, heads: Sequence[HeadWeights], letter: str, color: str) -> None:
-    """Over the index, with the distance to each stratum of lower rank beside."""
+    """Draw values over the index, with the distance to each stratum of lower rank beside."""
     values, distances = _relative(heads[0], letter), _spectrum(heads[0], letter)[1]
     axes.plot(range(1, len(values) + 1), values, "o", color=color, label=f"singular values of {letter}", zorder=3)
     axes.xaxis.get_major_locator().set_params(integer=True)

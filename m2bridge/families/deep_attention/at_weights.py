@@ -82,7 +82,7 @@ class NetworkAtWeights:
         ]
 
     def to_json(self) -> dict[str, Any]:
-        """For ``json.dumps``."""
+        """The values for ``json.dumps``."""
         return {
             **self.model.to_json(),
             "parameters": self.parameters,

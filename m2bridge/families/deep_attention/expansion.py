@@ -141,7 +141,7 @@ def _coefficients_of_a_token(network: Shape, P: dict[Place, Polynomial]) -> dict
 def _monomials_in_tokens(
     network: Shape, places: list[tuple[int, Exponents]]
 ) -> Iterator[tuple[tuple[int, Exponents], Polynomial]]:
-    """For each i and exponents e the polynomial S^e X_i1 in X, where S = XXᵀ."""
+    """The polynomial S^e X_i1 in X, where S = XXᵀ, for each i and exponents e."""
     n, t = network.widths[0], network.t
     context = flint.fmpz_mpoly_ctx.get([f"x{i}" for i in range(n * t)], "degrevlex")
     gens = context.gens()

@@ -45,7 +45,7 @@ def _program(network: DeepAttention, key: str) -> Script | None:
 
 
 def _ranks(option: str, text: str) -> tuple[tuple[tuple[int, ...], ...]]:
-    """For each layer, or for all, the ranks that are meant: ``1..3`` or ``1..3,2``."""
+    """The ranks that are meant, for each layer or for all: ``1..3`` or ``1..3,2``."""
     return (tuple(ranges(option, part) for part in text.split(",")),)
 
 

@@ -364,7 +364,7 @@ def _fibre_is_one_point(network: Shape, engine: Engine) -> Finding:
 
 
 def _closed(network: Shape, engine: Engine) -> Finding:
-    """Not closed, if the example shows it; it never shows the contrary."""
+    """Whether it is closed: no, if the example shows it; it never shows the contrary."""
     limit = limit_outside(network, engine=engine)
     if not limit.proved:
         raise MethodUnavailableError("the example shows nothing")

@@ -203,7 +203,7 @@ def _formal_rank(block: Block) -> int:
 
 
 def _series_rank(block: Block, t: int, layers: int) -> int:
-    """Every input gives a row for each order; inputs are added until the rank does not grow."""
+    """The rank of a row for each order at each input; inputs are added until it does not grow."""
     numbers = PowerSeries(LARGE_PRIME, int(3 ** (layers - 1)) + 1, (1, t - 1))
     return _growing_rank(gradients(block, numbers, 2, Random(SEED)), numbers.length)
 

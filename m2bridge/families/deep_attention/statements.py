@@ -77,7 +77,7 @@ def ranks_above_one(network: Shape) -> str:
 
 @dataclass(frozen=True, slots=True)
 class All:
-    """Several hypotheses; called, the first that fails."""
+    """The conjunction of hypotheses; called, the first that fails."""
 
     hypotheses: tuple[Hypothesis, ...]
 

@@ -19,7 +19,7 @@ Widths = tuple[int, ...]
 
 
 def name(case: Mapping[str, Any]) -> str:
-    """Such as ``polynomial-network-2-2-1-r2``; CertificateError if there is no such case."""
+    """The name, such as ``polynomial-network-2-2-1-r2``; CertificateError if there is no such case."""
     d, r = case.get("widths"), case.get("degree")
     numbers: list[Any] = [*d, r] if isinstance(d, list) and 2 <= len(d) <= 101 and len(case) == 2 else [None]
     if not all(type(n) is int and n >= 1 for n in numbers) or numbers[-1] > 10**6 or _weights(numbers[:-1]) > 10**5:

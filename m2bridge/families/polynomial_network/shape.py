@@ -183,7 +183,7 @@ Widths = tuple[int, ...]
 
 
 def gauge_dimension(widths: Sequence[int], degree: int) -> int:
-    """Dimension of the orbits of the gauge group on generic weights.
+    """The dimension of the orbits of the gauge group on generic weights.
 
     For r ≥ 2 the torus that rescales the hidden neurons acts freely where no weight is zero. For r = 1 the group is
     Π GL(d_i) over the hidden layers.
@@ -193,7 +193,7 @@ def gauge_dimension(widths: Sequence[int], degree: int) -> int:
 
 
 def _stabilizer(widths: Widths) -> int:
-    """Dimension of the stabilizer of generic weights in Π GL(d_i), for r = 1.
+    """The dimension of the stabilizer of generic weights in Π GL(d_i), for r = 1.
 
     Generic matrices are a direct sum of intervals [a, b] with the multiplicities m_ab below; the stabilizer is open in
     the endomorphisms that vanish on inputs and outputs; Hom([a, b], [c, d]) is a line if c ≤ a ≤ d ≤ b, else zero.

@@ -1,4 +1,4 @@
-"""Values of Macaulay2 that have no class of their own in Python, SymPy or the room ``algebra``; all frozen."""
+"""The values of Macaulay2 that have no class of their own in Python, SymPy or the room ``algebra``; all frozen."""
 
 from m2bridge.algebra.modules import (
     BettiTable as BettiTable,

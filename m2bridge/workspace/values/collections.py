@@ -397,7 +397,7 @@ class Expression(AsCode):
     parts: tuple[Any, ...]
 
     def evaluate(self) -> Any:
-        """Its value as a SymPy expression, or an element of a ring.
+        """The value as a SymPy expression, or an element of a ring.
 
         Raises
         ------

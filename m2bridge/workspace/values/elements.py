@@ -30,7 +30,7 @@ class _Element(AsText, Operators):
     ring: Any
 
     def _computed(self, operation: Callable[[Any, Any], Any], other: Any, swapped: bool = False) -> Any:
-        """This element with another one of its ring, an integer or a fraction.
+        """Compute with another element of the ring, an integer or a fraction.
 
         Raises
         ------

@@ -26,7 +26,7 @@ def _comparison(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], An
 
 
 class Operators:
-    """Values whose operators are one method."""
+    """The values whose operators are one method."""
 
     __slots__ = ()
 
@@ -229,7 +229,7 @@ class Real(Inexact):
         return Real.of(mp.make_mpf(rounded), self.precision)
 
     def _pair(self, other: Any) -> tuple[Any, Any]:
-        """This number and another one in a form in which they are compared exactly."""
+        """The number and another one in a form in which they are compared exactly."""
         if isinstance(other, Expr):
             return self._sympy_(), other
         if isinstance(other, Fraction) and self.special in ("", "-0"):

@@ -41,7 +41,7 @@ BASES: tuple[Base, ...] = tuple((orbit, d) for orbit, sizes in _SIZES.items() fo
 
 
 def label(base: Base) -> str:
-    """Such as ``(1, 1, 0) at d = 3``."""
+    """The name, such as ``(1, 1, 0) at d = 3``."""
     return f"{base[0]} at d = {base[1]}"
 
 
@@ -107,7 +107,7 @@ def orbits(condition: str = "1 = 1", more: str = "") -> isl.Set:
 
 
 def entry(matrix: str, row: str, column: str) -> str:
-    """When an entry of the representative of (r, s, m) is 1, with indices from 0."""
+    """The condition for an entry of the representative of (r, s, m) to be 1, with indices from 0."""
     if matrix == "A":
         return f"({row} = {column} and {row} < r)"
     further = f"m <= {row} and {row} < s and {column} = r + {row} - m"
@@ -152,7 +152,7 @@ def _stratum(condition: str, bases: dict[Base, str]) -> dict[str, Any]:
 
 
 def _places(condition: str, base: Base) -> list[isl.Set]:
-    """For each order of the places: orbits and increasing places 0 < x_1 < … with the entries of the base case."""
+    """The cases by order of the places: orbits and increasing places 0 < x_1 < … with the entries of the base case."""
     (r, s, m), d = base
     A, V = representative((r, s, m))
     x = ["0", *(f"x{i}" for i in range(1, d))]
@@ -202,7 +202,7 @@ class Seen:
 
 @cache
 def seen() -> Mapping[str, Seen]:
-    """By observables; for ``degree``, where it is that of the source, and else half of it."""
+    """The sizes seen by observables; for ``degree``, where it is that of the source, and else half of it."""
     _check_identities()
     _, one, two, many = fibres()
     birational, double = some(generic().intersect(one)), some(generic().intersect(two))
@@ -251,7 +251,7 @@ def _check_identities() -> None:
 
 
 def _more_coordinates(d: Any, dp: Any) -> Any:
-    """Twice what there are more coordinates than the dimension, for α = d, the largest one."""
+    """The codimension, doubled,, for α = d, the largest one."""
     return dp * d**2 * (d + 1) - 2 * (d**2 + d * dp - 1)
 
 

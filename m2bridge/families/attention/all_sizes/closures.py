@@ -196,7 +196,7 @@ class AllClosures(Result):
     unfinished: str = ""
 
     def to_sheet(self) -> Sheet:
-        """For each range of sizes a table of generators, and formulas."""
+        """A table of generators for each range of sizes, and formulas."""
         blocks: list[Block] = [
             Facts(
                 [

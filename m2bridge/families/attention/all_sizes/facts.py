@@ -135,7 +135,7 @@ class Facts:
 
     @classmethod
     def of(cls, strata: Sequence[Stratum], base_locus_empty: bool, boundary_family: bool) -> Facts:
-        """From the fibre over every orbit."""
+        """The facts from the fibre over every orbit."""
 
         def where(length: str, extra: str = "") -> isl.Set:
             return union([orbits("1 = 0"), *(orbits(f"({s.condition}){extra}") for s in strata if s.length == length)])
@@ -152,12 +152,12 @@ class Facts:
 
     @property
     def birational(self) -> isl.Set:
-        """Sizes whose generic fibre is one reduced point."""
+        """The sizes whose generic fibre is one reduced point."""
         return with_some(orbits(GENERIC).intersect(self.one_point))
 
     @property
     def two_to_one(self) -> isl.Set:
-        """Sizes whose generic fibre is two points."""
+        """The sizes whose generic fibre is two points."""
         return with_some(orbits(GENERIC).intersect(self.two_points))
 
     @property
@@ -178,7 +178,7 @@ NONE = sizes("1 = 0")
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """Where something is true.
+    """The sizes where something is true.
 
     Parameters
     ----------

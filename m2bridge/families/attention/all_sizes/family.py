@@ -302,7 +302,7 @@ def is_stated(statement: Statement) -> bool:
 
 
 def prediction_of(statement: Statement) -> Prediction:
-    """Its form for all sizes."""
+    """The form for all sizes."""
     return PREDICTIONS[statement.key, statement.part]
 
 
@@ -352,7 +352,7 @@ def _verdict(statement: Statement, prediction: Prediction, facts: Facts, counts:
 
 
 def _not_applicable(prediction: Prediction, conclusion: Conclusion) -> Iterator[NotApplicable]:
-    """For each hypothesis the sizes where it is the first to fail."""
+    """The sizes where each hypothesis is the first to fail."""
     left = sizes()
     for hypothesis in prediction.hypotheses:
         holds = sizes(hypothesis.condition)

@@ -125,7 +125,7 @@ def fibre_theorem(ideals: BaseIdeals) -> tuple[Stratum, ...]:
 
 
 def _determined(condition: str, selections: tuple[Selection, ...], ideals: BaseIdeals) -> Stratum:
-    """Every place belongs to a base case whose ideal is that of one point: one reduced point."""
+    """The sizes whose places all belong to base cases with the ideal of one point: one reduced point."""
     _check_places(condition, selections)
     patterns = set().union(*(selection.patterns() for selection in selections))
     return _stratum(condition, "1", 1, [_with_ideal(pattern, ideals, one_point) for pattern in _sorted(patterns)])

@@ -56,7 +56,7 @@ class Conclusion:
 
 @dataclass(frozen=True, slots=True)
 class OrbitPrediction:
-    """Where an observable of orbits is true, by a statement.
+    """The orbits where an observable is true, by a statement.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class OrbitPrediction:
 
 @dataclass(frozen=True, slots=True)
 class SizePrediction:
-    """Which sizes have a property, by a statement.
+    """The sizes that have a property, by a statement.
 
     Parameters
     ----------

@@ -239,7 +239,7 @@ class Selection:
         return isl.Set(f"{{ [{', '.join((ORBIT, *self.free))}] : {condition} }}")
 
     def _split(self, domain: isl.Set, entry: str) -> list[tuple[int, isl.Set]]:
-        """Where the entry is one, and where it is zero, as far as there are such cases."""
+        """The cases where the entry is one, and where it is zero, as far as there are any."""
         one = self._set(entry)
         parts = [(1, domain.intersect(one)), (0, domain.subtract(one))]
         return [(bit, part) for bit, part in parts if not part.is_empty()]
@@ -253,12 +253,12 @@ class Selection:
 
 
 def entry_of_a(p: str, i: str) -> str:
-    """When A_pi of the representative is 1: A = Σ_{p ≤ r} e_p e_pᵀ."""
+    """The condition for A_pi of the representative to be 1: A = Σ_{p ≤ r} e_p e_pᵀ."""
     return f"{p} = {i} and {p} <= r"
 
 
 def entry_of_v(k: str, q: str) -> str:
-    """When V_kq of the representative is 1.
+    """The condition for V_kq of the representative to be 1.
 
     Row k is e_k for k ≤ m, and e_{r+k−m} for m < k ≤ s; for m = 0 row 1 is e_1 + e_{r+1}.
     """

@@ -40,12 +40,12 @@ class Case:
 
     @property
     def coordinate_count(self) -> int:
-        """For t ≥ 2 of the c_{k,i,p,q}; for t = 1 of the coefficients of the output, cubic forms."""
+        """The number of the c_{k,i,p,q} for t ≥ 2, of the coefficients of the output, cubic forms, for t = 1."""
         return self.d_out * (comb(self.d + 2, 3) if self.t == 1 else self.d * comb(self.d + 1, 2))
 
 
 def name(case: Mapping[str, Any]) -> str:
-    """Such as ``d3-dout2-a2-t2``; CertificateError if there is no such case."""
+    """The name, such as ``d3-dout2-a2-t2``; CertificateError if there is no such case."""
     numbers = [case.get(key) for key in ("d", "d_out", "a", "t")]
     if len(case) != 4 or not all(type(n) is int and 0 < n < 10**9 for n in numbers):
         raise CertificateError("integers d, d_out, a, t from 1 to 999999999")
@@ -107,7 +107,7 @@ def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit,
 def _facts(
     orbit: Orbit, case: Case, length: int, points: Any, bounds: Any, dimensions: Mapping[Orbit, int], birational: bool
 ) -> dict[str, Any]:
-    """About one orbit. Where the generic fibre is one reduced point, fibres decide smoothness (a lemma)."""
+    """The facts about one orbit. Where the generic fibre is one reduced point, fibres decide smoothness (a lemma)."""
     (r, s, m), smooth, reduced = orbit, case.alpha in (case.d, orbit[0]), length == len(points)
     above = [(R, S, M) for R, S, M in bounds if r <= R and s <= S and r + s - m <= R + S - M]  # closures contain it
     witness = max(above, key=lambda o: (bounds[o], o == orbit, o))
@@ -195,7 +195,7 @@ def paths(d: int, alpha: int) -> int:
 
 
 def section_points(case: Case) -> int:
-    """Where A(T) V(T), for α = 1 k(T) q(T) V(T), is a multiple of some polynomial: the ways to distribute its roots."""
+    """The ways to distribute the roots of a polynomial of which A(T) V(T), for α = 1 k(T) q(T) V(T), is a multiple."""
     d, n = case.d, case.d * case.d_out
     degrees = (d - 1, d - 1, n - 1) if case.alpha == 1 else (d * d - 1, n - 1)
     return prod(comb(sum(degrees[: j + 1]), degree) for j, degree in enumerate(degrees))

@@ -59,7 +59,7 @@ def low_degrees(case: Case, last: int) -> tuple[list[int], dict[int, int]]:
 
 @lru_cache(maxsize=64)
 def all_degrees(case: Case, last: int) -> tuple[int | None, bool]:
-    """From which degree on H = h, and whether the generators of degree ≤ last are all."""
+    """The degree from which on H = h, and whether the generators of degree ≤ last are all."""
     core = Core(case)
     start = core.sections_from()
     return start, start is not None and core.generated(last)
@@ -198,7 +198,7 @@ class Products:
         return self.listed[weight, first]
 
     def mixed(self, monomial: Monomial) -> int:
-        """How many of its coordinates have p ≠ q: with few of them first relations are short."""
+        """The number of coordinates with p ≠ q: with few of them first relations are short."""
         return sum(self.names[j][2] < self.names[j][3] for j in monomial)
 
     def without(self, weight: Weight, j: int) -> Weight | None:
@@ -280,12 +280,12 @@ def balanced(n: int, sizes: Sizes) -> Weight:
 
 
 def added(*images: Image) -> Image:
-    """Their sum."""
+    """The sum."""
     return {m: sum(f.get(m, 0) for f in images) for m in {m for f in images for m in f}}
 
 
 def times(f: Image, g: Image) -> Image:
-    """Their product; nothing cancels, as all coefficients are positive."""
+    """The product; nothing cancels, as all coefficients are positive."""
     found: Image = {}
     for n, y in g.items():
         for m, x in f.items():
@@ -300,7 +300,7 @@ def is_above(weight: Weight, lower: Weight) -> bool:
 
 
 def matrix(rows: Sequence[dict[int, int]], size: int) -> Any:
-    """Over ZZ, with so many columns."""
+    """The matrix over ZZ, with so many columns."""
     found = flint.fmpz_mat(len(rows), size)
     for i, row in enumerate(rows):
         for j, c in row.items():
@@ -309,7 +309,7 @@ def matrix(rows: Sequence[dict[int, int]], size: int) -> Any:
 
 
 def folded(rows: Sequence[dict[int, int]], size: int) -> Sequence[dict[int, int]]:
-    """Hardly more random combinations than columns, as a rule of the same rank; each row is in three of them."""
+    """A few more random combinations than columns, as a rule of the same rank; each row is in three of them."""
     count, random = size + 16, Random(len(rows))
     if len(rows) <= count:
         return rows
@@ -412,7 +412,7 @@ class Core:
         self.least = max([1, *(degree for degree, vanish in minors if vanish)])
 
     def sections_from(self) -> int | None:
-        """From which degree on the Hilbert function is h; ``None`` if that is not decided."""
+        """The degree from which on the Hilbert function is h; ``None`` if that is not decided."""
         start = self.bound
         while start and self.products.hilbert_function(start - 1, self.sizes) == self.h(start - 1):
             start -= 1

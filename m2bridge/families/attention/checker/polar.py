@@ -70,7 +70,7 @@ def fixed_points(case: Case) -> list[tuple[int, list[int]]]:
 
 
 def orbit_dimension(orbit: Orbit, case: Case) -> int:
-    """Of the functions: subspaces L, U with L ∩ U of dimension m, and what spans them, less one for rescaling."""
+    """The dimension: subspaces L, U with L ∩ U of dimension m, and what spans them, less one for rescaling."""
     r, s, m = orbit
     d = case.d
     return r * d + s * case.d_out + m * (d - m) + (r - m) * (d - r) + (s - m) * (d - s) - 1

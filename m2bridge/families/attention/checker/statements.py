@@ -120,7 +120,7 @@ def _at_orbits(words: Words, case: Case, evidence: Json, fibres: dict[Orbit, lis
 
 
 def _observed(observable: str, facts: Json, family: bool) -> bool | int | None:
-    """At an orbit; boundary points need a family that tends to them, others a fibre of at most two points (a lemma)."""
+    """The facts at an orbit; boundary points need a family that tends to them, others at most two points (a lemma)."""
     if not observable.startswith("boundary"):
         return facts[observable]  # type: ignore[no-any-return]
     if not (family and facts["orbit"] == [1, 1, 1] if facts["boundary"] else facts["fibre_points"] <= 2):

@@ -42,7 +42,7 @@ IDENTITIES = (
 
 
 def identities() -> list[str]:
-    """Their names; ContradictionError if one does not hold."""
+    """The names of the identities; ContradictionError if one does not hold."""
     holds = (*_lightning(), *_softmax(), _normal_form())
     if not all(holds):
         raise ContradictionError(f"an identity of one layer does not hold: {holds}")
@@ -89,7 +89,7 @@ def _softmax() -> tuple[bool, ...]:
 
 
 def _normal_form() -> bool:
-    """For φ = MQX the words V φφᵀAφ and M⁺Q⁺X with M⁺ = VM, Q⁺ = Q XXᵀ Qᵀ(MᵀAM)Q; a negative letter is a transpose."""
+    """The words for φ = MQX: V φφᵀAφ and M⁺Q⁺X with M⁺ = VM, Q⁺ = Q XXᵀ Qᵀ(MᵀAM)Q; a negative letter is a transpose."""
     V, M, Q, X, A = ((letter,) for letter in range(1, 6))
     token, form = M + Q + X, _transposed(M) + A + M
     longer = Q + X + _transposed(X) + _transposed(Q) + form + Q
@@ -176,7 +176,7 @@ def _key(case: Case) -> str:
 
 
 def outside(words: Words) -> list[Json]:
-    """For each hypothesis the first small network that it alone excludes, and whose dimension is not the stated number.
+    """The first small network that each hypothesis alone excludes, and whose dimension is not the stated number.
 
     ContradictionError if none excludes such a network: then the statement is not what ``sums_agree`` compares.
     """
@@ -197,7 +197,7 @@ def outside(words: Words) -> list[Json]:
 
 @cache
 def _small(softmax: bool) -> tuple[Case, ...]:
-    """At most three layers, widths and ranks at most three; the smallest sum of all numbers first."""
+    """The networks of at most three layers, widths and ranks at most three; the smallest sum of all numbers first."""
     numbers, cases = (1, 2, 3), []
     for layers in numbers:
         for d, a, t in itertools.product(

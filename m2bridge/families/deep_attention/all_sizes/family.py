@@ -242,7 +242,7 @@ def _counterexample(statement: Stated, prediction: Prediction) -> Example | None
 
 
 def _outside(statement: Stated, prediction: Prediction) -> dict[str, Example]:
-    """For each hypothesis the first network that all others admit, and that has a formula and another dimension."""
+    """The first network, for each hypothesis, that all others admit, and that has a formula and another dimension."""
     outside: dict[str, tuple[str, Example]] = {}
     for network in _networks(prediction):
         fails, stated = failing(statement, network), statement.predict(network)

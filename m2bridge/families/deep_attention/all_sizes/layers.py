@@ -333,7 +333,7 @@ class BlockRank:
 
 
 def blocks() -> Iterator[DeepAttention]:
-    """For each number of layers all ranks of two inputs; behind a hidden width 1 all ranks are one."""
+    """The ranks of two inputs for each number of layers; behind a hidden width 1 all ranks are one."""
     for layers, normalization, t in _KINDS:
         for wide in range(layers + 1):
             for ranks in product((1, 2), repeat=wide):

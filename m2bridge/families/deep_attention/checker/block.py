@@ -58,7 +58,7 @@ def unseen(case: Case) -> int:
 
 
 def columns_and_rank(case: Case) -> tuple[int, int]:
-    """At the point of the certificate modulo another prime than its own, and at another point modulo its prime."""
+    """The columns and the rank at the point modulo a prime not its own, and at another point modulo its prime."""
     size = min(case.d[0], 2)
     ranks = tuple(min(rank, size) for rank, space in zip(case.ranks, case.narrowest, strict=True) if space > 1)
     t = case.t if case.softmax else min(case.t, 2)

@@ -64,7 +64,7 @@ def fibre(case: Case) -> tuple[int, int]:
 
 
 def _inputs(case: Case, names: list[Any]) -> tuple[Matrix | None, Matrix]:
-    """For t < n the tokens X and S = XXᵀ; else S alone, any symmetric matrix."""
+    """The tokens X and S = XXᵀ for t < n; else S alone, any symmetric matrix."""
     n = case.d[0]
     if case.t < n:
         X = [names[case.t * i : case.t * (i + 1)] for i in range(n)]
@@ -82,7 +82,7 @@ def _function(attention: Sequence[Matrix], M: Matrix, S: Matrix, X: Matrix | Non
 
 
 def _coefficients(polynomial: Any, weights: Any) -> list[Any]:
-    """In the inputs: polynomials in the weights, the first variables."""
+    """The coefficients in the inputs: polynomials in the weights, the first variables."""
     coefficients: dict[tuple[int, ...], dict[tuple[int, ...], Any]] = {}
     size = weights.nvars()
     for exponents, c in polynomial.terms():
@@ -178,7 +178,7 @@ def _limit_coefficients(rows: Sequence[Column]) -> Any:
 
 
 def _at_zero(polynomial: Any) -> Any:
-    """At ε = 0, the first variable."""
+    """The value at ε = 0, the first variable."""
     return polynomial.context().from_dict({e: c for e, c in polynomial.terms() if not e[0]})
 
 

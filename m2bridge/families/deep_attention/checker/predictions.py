@@ -79,12 +79,12 @@ def name(data: Mapping[str, Any]) -> str:
 
 
 def matrices(n: int, rank: int) -> int:
-    """Dimension of the n × n matrices of at most this rank."""
+    """The dimension of the n × n matrices of at most this rank."""
     return n * n - max(0, n - rank) ** 2
 
 
 def forms(n: int, rank: int) -> int:
-    """Dimension of the quadratic forms in n variables of at most this rank."""
+    """The dimension of the quadratic forms in n variables of at most this rank."""
     return comb(n + 1, 2) - comb(max(0, n - rank) + 1, 2)
 
 
