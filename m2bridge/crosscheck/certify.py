@@ -136,7 +136,7 @@ def _usual(model: Any, statements: tuple[Statement, ...]) -> bool:
 
 
 def _observe(observables: tuple[str, ...], model: Any, engine: Engine | None) -> Any:
-    return model.observe(observables, engine, certified=True)
+    return model.observe(observables, engine=engine, certified=True)
 
 
 def _content(statements: tuple[Statement, ...], model: Any, observed: Any) -> Content:

@@ -424,7 +424,7 @@ def _cross_check(model: Model, engine: Engine, statements: Sequence[Statement]) 
     version = engine.version if model.needs_engine(observables) else ""
     observed, unfinished = None, ""
     try:
-        observed = model.observe(observables, engine)
+        observed = model.observe(observables, engine=engine)
     except (TimeLimitError, MemoryLimitError) as limit:
         unfinished = str(limit)
     if observed is None:

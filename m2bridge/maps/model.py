@@ -431,7 +431,7 @@ class Model(ABC):
         """Return a criterion for real points of the closure that are no functions of real weights."""
         return None
 
-    def has_real_weights(self, function: Mapping[str, Fraction], engine: Engine) -> bool:
+    def has_real_weights(self, function: Mapping[str, Fraction], *, engine: Engine) -> bool:
         """Return whether one point of the closure is a function of real weights, by computing its weights.
 
         Implemented by models with a criterion :meth:`without_real_weights`.
@@ -467,7 +467,7 @@ class Model(ABC):
         )
 
     def observe(
-        self, observables: Collection[str], engine: Engine | None, *, certified: bool = False
+        self, observables: Collection[str], *, engine: Engine | None, certified: bool = False
     ) -> Observed | None:
         """Compute at least these, by methods that share nothing with predictions.
 

@@ -279,7 +279,7 @@ def singular_locus(
     with limited(timeout), engine_or_own(engine) as engine:
         orbit_methods = model.orbit_methods()
         if orbit_methods is not None and "fibres" in plan:
-            findings.append(orbit_methods.by_fibres(engine))
+            findings.append(orbit_methods.by_fibres(engine=engine))
         if orbit_methods is not None and "orbits" in plan and field == QQ and model.coordinate_count > FEW_COORDINATES:
             findings.append(orbit_methods.by_bounds())
         if _ideal_wanted(plan, model, field):

@@ -438,7 +438,7 @@ class _Parts:
             values = [flint_rational(piece.sample[name]) for name in self.space.ring.variables]
             forms = zip(self.space.forms, to_flint(self.space.forms.values()), strict=True)
             function = {name: fraction(form(*values)) for name, form in forms}
-            real = self.model.has_real_weights(function, engine)
+            real = self.model.has_real_weights(function, engine=engine)
             if real != (piece.place == FUNCTIONS):
                 point = ", ".join(f"{name} = {value}" for name, value in piece.sample.items())
                 raise ContradictionError(f"at {point} the criterion says {piece.place}, and membership the contrary")

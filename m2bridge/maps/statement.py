@@ -203,7 +203,7 @@ def _agree(one: OrbitStatus, other: OrbitStatus) -> bool:
 class OrbitMethods(Protocol):
     """The ways to find the singular locus orbit by orbit; tangent spaces and fibres are alike on an orbit."""
 
-    def by_fibres(self, engine: Engine) -> LocusFindings:
+    def by_fibres(self, *, engine: Engine) -> LocusFindings:
         """Return findings from the fibre of the parametrization over one point of each orbit."""
 
     def by_bounds(self) -> LocusFindings:

@@ -111,7 +111,7 @@ def test_theorem_3_7_without_its_hypothesis_is_not_confirmed(engine: Macaulay2) 
     wrong = replace(BY_NAME["3.7"], hypotheses=lambda network: "")
     for key, verdict in {"2-2-1-a1-2-t2": "REFUTED", "2-2-1-a2-1-t2": "UNDECIDED"}.items():
         network = DeepAttention.from_key(key)
-        assert str(compare(wrong, network.observe({wrong.observable}, engine)).decision) == verdict
+        assert str(compare(wrong, network.observe({wrong.observable}, engine=engine)).decision) == verdict
 
 
 @pytest.mark.macaulay2("each")

@@ -54,7 +54,7 @@ class Cone(Model):
     def statements(self) -> tuple[GlobalStatement[Cone], ...]:
         return STATEMENTS
 
-    def observe(self, observables: Collection[str], engine: Engine | None, *, certified: bool = False) -> ObservedRank:
+    def observe(self, observables: Collection[str], *, engine: Engine | None, certified: bool = False) -> ObservedRank:
         from m2bridge.maps.rank import observe_rank
 
         return observe_rank(self)

@@ -238,7 +238,7 @@ class SingleLayerAttention(Shape, Model):
         return True
 
     def observe(
-        self, observables: Collection[str], engine: Engine | None, *, certified: bool = False
+        self, observables: Collection[str], *, engine: Engine | None, certified: bool = False
     ) -> Observations | None:
         """The observations of all orbits; for one token there are no orbits to observe."""
         if self.t == 1 or engine is None:
@@ -261,11 +261,11 @@ class SingleLayerAttention(Shape, Model):
         """The model itself: it has the methods of :class:`~m2bridge.maps.statement.OrbitMethods`."""
         return None if self.no_orbits() else self
 
-    def by_fibres(self, engine: Engine) -> LocusFindings:
+    def by_fibres(self, *, engine: Engine) -> LocusFindings:
         """The singular locus by the fibres over the orbits."""
         from m2bridge.families.attention.observation import by_fibres
 
-        return by_fibres(self, engine)
+        return by_fibres(self, engine=engine)
 
     def by_bounds(self) -> LocusFindings:
         """The singular locus by tangent vectors and equations of low degree."""
@@ -307,7 +307,7 @@ class SingleLayerAttention(Shape, Model):
 
         return without_real_weights(self, self.coordinates) if self.t > 1 else None
 
-    def has_real_weights(self, function: Mapping[str, Fraction], engine: Engine) -> bool:
+    def has_real_weights(self, function: Mapping[str, Fraction], *, engine: Engine) -> bool:
         """Whether the function has real weights, by computing them; for t ≥ 2."""
         from m2bridge.families.attention.membership import INSIDE, membership
         from m2bridge.families.attention.parametrization import name_in, reduced_indices, reduced_name

@@ -381,7 +381,7 @@ def _degree_by_elimination(model: Shape, engine: Engine) -> int | None:
     return answer.integer("degree")
 
 
-def by_fibres(shape: Shape, engine: Engine) -> LocusFindings:
+def by_fibres(shape: Shape, *, engine: Engine) -> LocusFindings:
     """The singular locus orbit by orbit, by the method of :func:`observe`.
 
     Hypotheses: t ≥ 2, and not α = d' = 1 < d (where the map is two-to-one).

@@ -108,7 +108,7 @@ class DeepAttention(Shape):
         return not BY_ENGINE.keys().isdisjoint(observables)
 
     def observe(
-        self, observables: Collection[str], engine: Engine | None, *, certified: bool = False
+        self, observables: Collection[str], *, engine: Engine | None, certified: bool = False
     ) -> ObservedNetwork | None:
         """Observe what statements are about; see ``observation.py``."""
         from m2bridge.families.deep_attention.observation import certified_part, observe_part  # needs SymPy too

@@ -133,7 +133,7 @@ class PolynomialNetwork(Shape):
         """The expected dimension, in two forms."""
         return STATEMENTS
 
-    def observe(self, observables: Collection[str], engine: Engine | None, *, certified: bool = False) -> ObservedRank:
+    def observe(self, observables: Collection[str], *, engine: Engine | None, certified: bool = False) -> ObservedRank:
         """The dimension, by exact ranks and upper bounds; no engine takes part."""
         from m2bridge.maps.rank import observe_rank  # imports FLINT
 
