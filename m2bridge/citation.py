@@ -12,6 +12,8 @@ from m2bridge._version import __version__
 AUTHORS = "The m2bridge authors"
 TITLE = "Macaulay2 from Python for the algebraic geometry of neural networks"
 YEAR = 2026
+ADDRESS = ""
+"""Where the program is published, empty before; a test asks metadata and ``CITATION.cff`` for the same."""
 PROGRAM = f"m2bridge {__version__}: {TITLE}"
 HINT = "'m2bridge cite --format bibtex' for BibTeX"
 
@@ -74,7 +76,7 @@ class Work:
         return {name: value for name, value in item.items() if value}
 
 
-M2BRIDGE = Work((AUTHORS,), PROGRAM, "m2bridge", YEAR, version=__version__)
+M2BRIDGE = Work((AUTHORS,), PROGRAM, "m2bridge", YEAR, version=__version__, url=ADDRESS)
 MACAULAY2 = Work(
     ("Daniel R. Grayson", "Michael E. Stillman"),
     "Macaulay2, a software system for research in algebraic geometry",

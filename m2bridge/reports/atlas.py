@@ -17,7 +17,7 @@ from m2bridge.families import family
 from m2bridge.limits import watched
 from m2bridge.reports.collect import collect
 from m2bridge.reports.content import VERDICTS, Case, Cell, Problem, Row, sorted_cells
-from m2bridge.reports.forms import MARKS
+from m2bridge.reports.forms import MARKS, paper_of
 from m2bridge.results.sheet import Table, value_text
 
 Reader = Callable[[Certificate], Any]
@@ -416,6 +416,7 @@ def _case_page(sheet: Sheet, before: Sheet | None, after: Sheet | None, document
     named = family(sheet.case.family)
     values = {
         "sheet": sheet,
+        "paper": paper_of(sheet.rows),
         "before": before,
         "after": after,
         "legend": named.orbits,

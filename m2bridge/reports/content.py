@@ -242,10 +242,14 @@ class Report:
         return sorted({lemma for detail in self.details for lemma in detail.trusted})
 
     @property
+    def trust(self) -> str:
+        """A sentence about what is taken on trust."""
+        return f"Taken on trust: {'; '.join(self.trusted)}." if self.trusted else "Nothing is taken on trust."
+
+    @property
     def paragraph(self) -> str:
         """The summary in sentences."""
-        trust = f"Taken on trust: {'; '.join(self.trusted)}" if self.trusted else "Nothing is taken on trust"
-        return f"{self.sentences} {trust}."
+        return f"{self.sentences} {self.trust}"
 
     @cached_property
     def sentences(self) -> str:

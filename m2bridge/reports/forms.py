@@ -8,6 +8,7 @@ the grids of verdicts, the case that is opened. The rest is JSON, deflated, in b
 import csv
 import io
 import json
+import re
 import textwrap
 import zlib
 from base64 import b64encode
@@ -77,13 +78,21 @@ def pack(data: Any) -> str:
 
 def statements(rows: Iterable[Row]) -> list[Line]:
     """The statements in question, in alphabetical order."""
+    rows = list(rows)
     counts: dict[str, Counter[str]] = {}
     texts: dict[str, tuple[str, str]] = {}
+    paper = paper_of(rows)
     for row in rows:
         counts.setdefault(row.statement, Counter())[row.verdict] += 1
         if not any(texts.get(row.statement, ())):
-            texts[row.statement] = row.text, row.source
+            texts[row.statement] = row.text, row.source.removeprefix(paper)
     return [Line(name, *texts[name], dict(counts[name])) for name in sorted(counts)]
+
+
+def paper_of(rows: Iterable[Row]) -> str:
+    """Return the citation with which sources of statements begin, if they cite one paper: it is shown once."""
+    papers = {paper[0] for row in rows if (paper := re.match(r".*arXiv [\d.]+, ", row.source))}
+    return papers.pop() if len(papers) == 1 else ""
 
 
 def _page_table(report: Report) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import tomllib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -188,12 +189,21 @@ def works(cff) -> Iterator[str]:
             yield f"{names}, {work['title']}, {work['url']}"
 
 
+def test_an_address_is_in_every_form_of_the_citation() -> None:
+    work = replace(citation.M2BRIDGE, url="https://example.org/m2bridge")
+    assert "url = {https://example.org/m2bridge}" in work.to_bibtex()
+    assert work.to_csl()["URL"] == "https://example.org/m2bridge"
+    assert str(work).endswith("https://example.org/m2bridge")
+    assert "url" not in citation.M2BRIDGE.to_bibtex() or citation.ADDRESS
+
+
 def test_all_say_the_same(cff, metadata) -> None:
     assert (cff["title"], cff["version"]) == (citation.PROGRAM, __version__)
     assert cff["authors"] == metadata["authors"] == [{"name": citation.AUTHORS}]
     assert metadata["description"] == citation.TITLE
     assert (cff["license"], cff["keywords"]) == (metadata["license"], metadata["keywords"])
     assert metadata["urls"]["Paper"] == citation.LIGHTNING.url
+    assert cff.get("repository-code", "") == metadata["urls"].get("Repository", "") == citation.ADDRESS
     assert metadata["urls"]["Macaulay2"] == citation.MACAULAY2.url
     papers = [f"{paper} {paper.url}" for paper in (citation.LIGHTNING, citation.POLYNOMIAL_NETWORKS)]
     assert list(works(cff)) == [*papers, str(citation.MACAULAY2)]
