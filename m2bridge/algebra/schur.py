@@ -163,7 +163,7 @@ def _alternated(counts: Mapping[Shapes, int], place: int, size: int) -> dict[Sha
     """The multiplicities of the representations of one of the groups, with the weights of the others."""
     found: dict[Shapes, int] = {}
     degrees = {sum(shapes[place]) for shapes in counts}
-    weights = {shape: _weights_around(shape, size) for n in degrees for shape in partitions(n, size)}
+    weights = {shape: _weights_around(shape) for n in degrees for shape in partitions(n, size)}
     for before, after in {(shapes[:place], shapes[place + 1 :]) for shapes in counts}:
         for shape, around in weights.items():
             if number := sum(sign * counts.get((*before, weight, *after), 0) for weight, sign in around):
@@ -172,13 +172,15 @@ def _alternated(counts: Mapping[Shapes, int], place: int, size: int) -> dict[Sha
 
 
 @lru_cache(maxsize=10_000)
-def _weights_around(shape: Partition, size: int) -> tuple[tuple[Partition, int], ...]:
-    """The dominant weights in the orbits of λ + ρ − wρ, with the sums of the signs of w."""
-    padded = (*shape, *(0,) * (size - len(shape)))
+def _weights_around(shape: Partition) -> tuple[tuple[Partition, int], ...]:
+    """The dominant weights in the orbits of λ + ρ − wρ, with the sums of the signs of w.
+
+    Where λ is zero, w has to fix the place: no weight is negative.
+    """
     found: Counter[Partition] = Counter()
-    for order, sign in signed_permutations(size):
-        weight = [part + j - i for i, (part, j) in enumerate(zip(padded, order, strict=True))]
-        if min(weight) >= 0:
+    for order, sign in signed_permutations(len(shape)):
+        weight = [part + j - i for i, (part, j) in enumerate(zip(shape, order, strict=True))]
+        if min(weight, default=0) >= 0:
             found[tuple(sorted((part for part in weight if part), reverse=True))] += sign
     return tuple((weight, sign) for weight, sign in found.items() if sign)
 

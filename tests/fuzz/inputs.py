@@ -139,10 +139,11 @@ def ideal_complaint(random: Random) -> str:
 
 @contextmanager
 def environment() -> Iterator[Path]:
-    """An empty folder, an engine that has no time, and nothing of the user's."""
+    """An empty folder, an engine and proofs that have no time, and nothing of the user's."""
     with tempfile.TemporaryDirectory() as folder, patch.dict(os.environ), ExitStack() as engines:
         for module in ("options", "showing"):
             engines.enter_context(patch(f"m2bridge.cli.{module}.Session", NoTime))
+        engines.enter_context(patch("m2bridge.maps.completeness.PROOF_SECONDS", 1.0))
         os.environ.pop("M2BRIDGE_M2", None)
         yield Path(folder)
 
@@ -153,7 +154,7 @@ def _limit() -> Iterator[None]:
         raise TooLong
 
     before = signal.signal(signal.SIGPROF, over)
-    signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS, 1.0)  # again, where an exception was lost in a callback
     faulthandler.dump_traceback_later(STUCK, exit=True, file=2)
     try:
         yield

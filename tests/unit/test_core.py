@@ -187,7 +187,7 @@ def map_of(size: CoreSize) -> MultigradedMap:
         (CoreSize(3, 3, 1), 4, {}),
         (CoreSize(4, 2, 1), 4, {}),
         (CoreSize(3, 2, 2), 5, {2: 3, 3: 32}),
-        (CoreSize(4, 2, 2), 5, {2: 15, 3: 280, 4: 15}),
+        (CoreSize(4, 2, 2), 4, {2: 15, 3: 280, 4: 15}),
     ],
     ids=str,
 )
